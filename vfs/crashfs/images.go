@@ -1,0 +1,380 @@
+// This file lists the disks that a crash may leave.
+
+package crashfs
+
+import (
+	"hash/maphash"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	allNames  = 6 // up to so many pending changes of names, every subset is tried
+	allData   = 4 // the same for writes and truncations
+	tornFirst = 8 // of many pending writes, so many from the first on are torn
+	tornLast  = 8 // and so many up to the last
+)
+
+// Images yields the disks that a crash at this moment may leave, each with a
+// label that says what was lost. It changes nothing on the disk, which may
+// be used meanwhile. Each image is the caller's own.
+//
+// It tries every subset of the pending changes of names, and with each of
+// them, of the files that then have a name, every subset of the pending writes
+// and truncations. Where more than 6 changes of names, or 4 of bytes, are
+// pending, it tries instead: none, all, each one lost, each one kept, and
+// every prefix.
+//
+// It also tries each write in parts, while the others are all kept, all lost,
+// or kept up to it: its first bytes with the file ending there, cut at byte 1,
+// at every third and before the last (of more than 256 bytes: of the first and
+// last 64, and at the boundaries of up to 32 sectors of 512 bytes); its full
+// length with none of its bytes; and its full length with only the first, or
+// only the last bytes, cut at some places and the sectors. Of more than 16
+// writes, the first and the last 8 are tried so.
+//
+// Images with the same names, permissions and bytes are yielded once; times do
+// not count.
+func (d *Disk) Images(yield func(img *vfs.Mem, label string) bool) {
+	d.mu.Lock()
+	s := d.state.clone()
+	d.mu.Unlock()
+	e := enumerator{
+		s: &s, yield: yield,
+		seed:     maphash.MakeSeed(),
+		seen:     make(map[uint64]bool),
+		trees:    make(map[uint64]bool),
+		contents: make(map[string]content),
+		texts:    make(map[*dataOp]string),
+		wholes:   make(map[*inode][]byte),
+	}
+	subsets(len(s.names), allNames, func(keep []bool) bool {
+		for i, c := range s.names {
+			if !keep[i] || c.needs == nil {
+				continue
+			}
+			if j := slices.Index(s.names, c.needs); j >= 0 && !keep[j] {
+				return true
+			}
+		}
+		return e.names(keep)
+	})
+}
+
+// enumerator holds one run of Images.
+type enumerator struct {
+	s        *state
+	yield    func(*vfs.Mem, string) bool
+	seed     maphash.Seed
+	seen     map[uint64]bool    // images by hash
+	trees    map[uint64]bool    // trees of names by hash
+	contents map[string]content // files by inode and fates
+	texts    map[*dataOp]string // operations in words
+	wholes   map[*inode][]byte  // files with the one write that is pending
+	key      []byte
+}
+
+// content is what a file may hold.
+type content struct {
+	data []byte
+	hash uint64
+}
+
+// place is a name in an image.
+type place struct {
+	name string
+	node *inode
+	hash uint64 // of name and permissions
+	link int    // the earlier place of the same file, or -1
+	file int    // index into the tree's files, or -1 for a directory
+}
+
+// tree is the names of an image.
+type tree struct {
+	places []place
+	files  []*inode  // in the order of places
+	ops    []*dataOp // pending on those files, in the order they were made
+	index  [][]int   // for each file, where its operations are in ops
+	label  string
+}
+
+// names tries one subset of the changes of names with all that may have
+// become of the bytes.
+func (e *enumerator) names(keep []bool) bool {
+	t, hash := e.tree(keep)
+	if e.trees[hash] {
+		return true
+	}
+	e.trees[hash] = true
+	fates := make([]fate, len(t.ops))
+	set := func(i int, keep bool) {
+		fates[i] = fate{form: lost}
+		if keep {
+			fates[i].form = kept
+		}
+	}
+	more := subsets(len(t.ops), allData, func(keep []bool) bool {
+		for i, k := range keep {
+			set(i, k)
+		}
+		return e.image(&t, fates)
+	})
+	if !more {
+		return false
+	}
+	for i, op := range t.ops {
+		if i >= tornFirst && i < len(t.ops)-tornLast {
+			continue
+		}
+		parts := op.fates()
+		for _, others := range [3]func(j int) bool{
+			func(int) bool { return true },
+			func(int) bool { return false },
+			func(j int) bool { return j < i },
+		} {
+			for j := range fates {
+				set(j, others(j))
+			}
+			for _, f := range parts {
+				fates[i] = f
+				if !e.image(&t, fates) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// tree builds the names that are left, and a hash of what they lead to.
+func (e *enumerator) tree(keep []bool) (tree, uint64) {
+	dirs := make(map[uint64]map[string]uint64)
+	var lostNames []string
+	for i, c := range e.s.names {
+		if !keep[i] {
+			lostNames = append(lostNames, "lost "+c.part+c.op.String())
+			continue
+		}
+		for _, f := range c.effects {
+			if dirs[f.dir] == nil {
+				dirs[f.dir] = maps.Clone(e.s.nodes[f.dir].kids)
+			}
+			if f.ino == 0 {
+				delete(dirs[f.dir], f.name)
+			} else {
+				dirs[f.dir][f.name] = f.ino
+			}
+		}
+	}
+	var t tree
+	t.label = strings.Join(lostNames, ", ")
+	var hash uint64
+	first := make(map[*inode]int)
+	var walk func(prefix string, dir *inode)
+	walk = func(prefix string, dir *inode) {
+		kids := dir.kids
+		if changed, ok := dirs[dir.ino]; ok {
+			kids = changed
+		}
+		for _, base := range slices.Sorted(maps.Keys(kids)) {
+			n := e.s.nodes[kids[base]]
+			p := place{name: prefix + base, node: n, link: -1, file: -1}
+			at, twice := first[n]
+			if twice && n.kids != nil {
+				continue
+			}
+			p.hash = mix(maphash.String(e.seed, p.name), uint64(n.mode&(fs.ModeDir|fs.ModePerm)))
+			hash = mix(mix(hash, p.hash), n.ino)
+			switch {
+			case twice:
+				p.link = at
+				p.file = t.places[at].file
+			case n.kids == nil:
+				p.file = len(t.files)
+				t.files = append(t.files, n)
+				t.ops = append(t.ops, n.ops...)
+			}
+			if !twice {
+				first[n] = len(t.places)
+			}
+			t.places = append(t.places, p)
+			if n.kids != nil {
+				walk(p.name+"/", n)
+			}
+		}
+	}
+	root := e.s.nodes[e.s.root]
+	first[root] = -1
+	walk("", root)
+	slices.SortStableFunc(t.ops, func(a, b *dataOp) int { return a.op.N - b.op.N })
+	at := make(map[*dataOp]int, len(t.ops))
+	for i, op := range t.ops {
+		at[op] = i
+	}
+	t.index = make([][]int, len(t.files))
+	for i, n := range t.files {
+		for _, op := range n.ops {
+			t.index[i] = append(t.index[i], at[op])
+		}
+	}
+	return t, hash
+}
+
+// image yields one image, unless it came before.
+func (e *enumerator) image(t *tree, fates []fate) bool {
+	var few [16]content
+	files := few[:0]
+	for i, n := range t.files {
+		files = append(files, e.content(n, t.index[i], fates))
+	}
+	hash := uint64(len(t.places))
+	for _, p := range t.places {
+		hash = mix(hash, p.hash)
+		if p.file >= 0 {
+			hash = mix(hash, files[p.file].hash)
+		}
+		hash = mix(hash, uint64(p.link))
+	}
+	if e.seen[hash] {
+		return true
+	}
+	e.seen[hash] = true
+	img := vfs.NewMem()
+	for _, p := range t.places {
+		var err error
+		switch {
+		case p.link >= 0:
+			err = img.Link(t.places[p.link].name, p.name)
+		case p.file >= 0:
+			err = img.Put(p.name, files[p.file].data, p.node.mode, p.node.mod)
+		default:
+			err = img.MkdirAll(p.name, p.node.mode)
+		}
+		if err != nil {
+			panic(err) // the tree's places are all different, parents first
+		}
+	}
+	return e.yield(img, e.label(t, fates))
+}
+
+// content returns what a file holds after the fates of its operations, which
+// are at those places in fates.
+func (e *enumerator) content(n *inode, index []int, fates []fate) content {
+	e.key = append(e.key[:0], byte(n.ino), byte(n.ino>>8), byte(n.ino>>16), byte(n.ino>>24))
+	e.key = append(e.key, byte(n.ino>>32), byte(n.ino>>40), byte(n.ino>>48), byte(n.ino>>56))
+	for _, at := range index {
+		f := fates[at]
+		e.key = append(e.key, byte(f.form), byte(f.at), byte(f.at>>8), byte(f.at>>16), byte(f.at>>24))
+	}
+	if c, ok := e.contents[string(e.key)]; ok {
+		return c
+	}
+	c := content{data: e.build(n, index, fates)}
+	c.hash = maphash.Bytes(e.seed, c.data)
+	e.contents[string(e.key)] = c
+	return c
+}
+
+// build makes the bytes of a file after the fates of its operations. They may
+// be shared with other images: whoever writes to them copies them first.
+func (e *enumerator) build(n *inode, index []int, fates []fate) []byte {
+	if len(n.ops) == 0 {
+		return slices.Clip(n.base)
+	}
+	// One record appended is what most crashes find pending. All its beginnings
+	// are beginnings of one slice.
+	if op := n.ops[0]; len(n.ops) == 1 && op.op.Kind == Write && op.op.Off == int64(len(n.base)) {
+		f, old := fates[index[0]], len(n.base)
+		whole, ok := e.wholes[n]
+		if !ok {
+			whole = slices.Concat(n.base, op.data)
+			e.wholes[n] = whole
+		}
+		switch f.form {
+		case lost:
+			return slices.Clip(n.base)
+		case kept:
+			return slices.Clip(whole)
+		case head:
+			return whole[: old+f.at : old+f.at]
+		}
+	}
+	size := len(n.base)
+	for _, op := range n.ops {
+		size = max(size, int(op.op.Off)+len(op.data))
+	}
+	data := append(make([]byte, 0, size), n.base...)
+	for i, op := range n.ops {
+		data = op.apply(data, fates[index[i]])
+	}
+	return slices.Clip(data)
+}
+
+// label says what was lost.
+func (e *enumerator) label(t *tree, fates []fate) string {
+	var b strings.Builder
+	b.WriteString(t.label)
+	for i, f := range fates {
+		if f.form == kept {
+			continue
+		}
+		op := t.ops[i]
+		text, ok := e.texts[op]
+		if !ok {
+			text = op.op.String()
+			e.texts[op] = text
+		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.text(text))
+	}
+	if b.Len() == 0 {
+		return "all kept"
+	}
+	return b.String()
+}
+
+// subsets calls try with the subsets of n things, all of them or, of more than
+// limit things, some: prefixes, all and none among them, each one lost, each
+// one kept. All comes first and none last, so that the first of several ways to
+// one image is one that loses little. It stops, and returns false, when try
+// returns false.
+func subsets(n, limit int, try func(keep []bool) bool) bool {
+	keep := make([]bool, n)
+	fill := func(in func(i int) bool) bool {
+		for i := range keep {
+			keep[i] = in(i)
+		}
+		return try(keep)
+	}
+	if n <= limit {
+		for set := range 1 << n {
+			if !fill(func(i int) bool { return set>>i&1 == 0 }) {
+				return false
+			}
+		}
+		return true
+	}
+	for k := n; k >= 0; k-- {
+		if !fill(func(i int) bool { return i < k }) {
+			return false
+		}
+	}
+	for k := range n {
+		if !fill(func(i int) bool { return i != k }) || !fill(func(i int) bool { return i == k }) {
+			return false
+		}
+	}
+	return true
+}
+
+// mix joins two hashes; the order counts.
+func mix(a, b uint64) uint64 {
+	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
+	return h ^ h>>32
+}

@@ -1,0 +1,294 @@
+// This file holds what a disk holds for good and what is pending: bytes per
+// inode, and names per directory.
+
+package crashfs
+
+import (
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// state is what a crash needs to know.
+type state struct {
+	root  uint64
+	nodes map[uint64]*inode
+	names []*change // pending, in the order they were made
+	prune int       // number of nodes at which unused ones are dropped
+}
+
+// inode is a file or directory, whatever names lead to it.
+type inode struct {
+	ino  uint64
+	mode fs.FileMode
+	mod  time.Time
+	open int               // open handles
+	kids map[string]uint64 // the durable names of a directory
+
+	base   []byte    // the durable bytes of a file
+	shared bool      // base may be seen by others: overwrite a copy only
+	ops    []*dataOp // pending: first those of a failed Sync, then the others
+}
+
+// dataOp is a pending write, or a truncation. It is never changed.
+type dataOp struct {
+	op     Op     // Off is where a write starts or the new length
+	data   []byte // of a write
+	failed bool   // a Sync failed: no later one makes it durable
+}
+
+// change is a pending change of names that is kept or lost as a whole. It is
+// never changed, but for effects that are overtaken.
+type change struct {
+	op      Op
+	part    string // which part of the operation it is, for messages
+	effects []effect
+	needs   *change // never kept without that one
+	failed  bool    // a SyncDir failed: no later one makes it durable
+}
+
+// effect is a new meaning of a name: ino, or 0 for none.
+type effect struct {
+	dir  uint64
+	name string
+	ino  uint64
+}
+
+func newInode(info fs.FileInfo) *inode {
+	n := &inode{ino: info.Sys().(uint64), mode: info.Mode(), mod: info.ModTime()}
+	if info.IsDir() {
+		n.kids = make(map[string]uint64)
+	}
+	return n
+}
+
+// newState takes all of m as durable.
+func newState(m *vfs.Mem) state {
+	s := state{nodes: make(map[uint64]*inode), prune: 64}
+	// Nobody else has m, and the names are its own: no call can fail.
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	var walk func(name string) uint64
+	walk = func(name string) uint64 {
+		info, err := m.Stat(name)
+		must(err)
+		if n := s.nodes[info.Sys().(uint64)]; n != nil {
+			return n.ino
+		}
+		n := newInode(info)
+		s.nodes[n.ino] = n
+		if n.kids == nil {
+			n.base, err = vfs.ReadFile(m, name, -1)
+			must(err)
+			return n.ino
+		}
+		entries, err := m.ReadDir(name)
+		must(err)
+		for _, e := range entries {
+			n.kids[e.Name()] = walk(path.Join(name, e.Name()))
+		}
+		return n.ino
+	}
+	s.root = walk(".")
+	return s
+}
+
+// clone copies the state. Bytes are shared until overwritten.
+func (s *state) clone() state {
+	used := s.reachable(false)
+	c := state{root: s.root, nodes: make(map[uint64]*inode, len(used)), prune: s.prune}
+	for ino := range used {
+		n := s.nodes[ino]
+		n.shared = true
+		k := *n
+		k.open = 0
+		k.kids = maps.Clone(n.kids)
+		k.base = slices.Clip(n.base)
+		k.ops = slices.Clip(n.ops)
+		c.nodes[ino] = &k
+	}
+	copies := make(map[*change]*change, len(s.names))
+	for _, ch := range s.names {
+		k := *ch
+		k.effects = slices.Clone(ch.effects)
+		k.needs = copies[ch.needs]
+		copies[ch] = &k
+		c.names = append(c.names, &k)
+	}
+	return c
+}
+
+// add keeps a new inode, and drops those that nothing leads to any more.
+func (s *state) add(n *inode) {
+	if len(s.nodes) >= s.prune {
+		used := s.reachable(true)
+		maps.DeleteFunc(s.nodes, func(ino uint64, _ *inode) bool { return !used[ino] })
+		s.prune = 2*len(used) + 64
+	}
+	s.nodes[n.ino] = n
+}
+
+// reachable returns the inodes that a durable or pending name leads to from
+// the root, and with open those that are open.
+func (s *state) reachable(open bool) map[uint64]bool {
+	pending := make(map[uint64][]uint64)
+	for _, c := range s.names {
+		for _, e := range c.effects {
+			pending[e.dir] = append(pending[e.dir], e.ino)
+		}
+	}
+	used := make(map[uint64]bool, len(s.nodes))
+	var mark func(ino uint64)
+	mark = func(ino uint64) {
+		n := s.nodes[ino]
+		if n == nil || used[ino] {
+			return
+		}
+		used[ino] = true
+		for _, k := range n.kids {
+			mark(k)
+		}
+		for _, k := range pending[ino] {
+			mark(k)
+		}
+	}
+	mark(s.root)
+	if open {
+		for ino, n := range s.nodes {
+			if n.open > 0 {
+				mark(ino)
+			}
+		}
+	}
+	return used
+}
+
+// forget drops the changes in directories that nothing leads to any more: no
+// crash brings them back, and nobody can sync them.
+func (s *state) forget() {
+	used := s.reachable(false)
+	s.names = slices.DeleteFunc(s.names, func(c *change) bool {
+		return !slices.ContainsFunc(c.effects, func(e effect) bool { return used[e.dir] })
+	})
+}
+
+func (s *state) change(c *change) { s.names = append(s.names, c) }
+
+// touches reports whether the change is of a name in that directory.
+func (c *change) touches(dir uint64) bool {
+	return slices.ContainsFunc(c.effects, func(e effect) bool { return e.dir == dir })
+}
+
+// syncDir makes the names in a directory durable.
+func (s *state) syncDir(dir uint64) {
+	for _, c := range slices.Clone(s.names) {
+		if c.touches(dir) && !c.failed {
+			s.keep(c)
+		}
+	}
+	s.forget()
+}
+
+// failDir marks the changes that a failed SyncDir leaves behind.
+func (s *state) failDir(dir uint64) {
+	for _, c := range s.names {
+		if c.touches(dir) {
+			c.failed = true
+		}
+	}
+}
+
+// keep makes one change durable, and before it the one that it needs.
+func (s *state) keep(c *change) {
+	i := slices.Index(s.names, c)
+	if i < 0 {
+		return
+	}
+	if c.needs != nil {
+		s.keep(c.needs)
+		i = slices.Index(s.names, c)
+	}
+	for _, e := range c.effects {
+		// A change of the same name before this one is overtaken.
+		for _, old := range s.names[:i] {
+			old.effects = slices.DeleteFunc(old.effects, func(o effect) bool {
+				return o.dir == e.dir && o.name == e.name
+			})
+		}
+		s.nodes[e.dir].set(e)
+	}
+	s.names = slices.DeleteFunc(s.names, func(o *change) bool { return o == c || len(o.effects) == 0 })
+}
+
+// set changes a durable name of a directory.
+func (n *inode) set(e effect) {
+	if e.ino == 0 {
+		delete(n.kids, e.name)
+	} else {
+		n.kids[e.name] = e.ino
+	}
+}
+
+// fail marks what a failed Sync leaves behind.
+func (n *inode) fail() {
+	for i, op := range n.ops {
+		lost := *op
+		lost.failed = true
+		n.ops[i] = &lost
+	}
+}
+
+// sync makes what is pending durable, but for what a failed Sync left behind
+// and nobody has written anew.
+func (n *inode) sync() {
+	if len(n.ops) == 0 || n.ops[len(n.ops)-1].failed {
+		return
+	}
+	var left []*dataOp
+	for _, op := range n.ops {
+		if op.failed && op.op.Kind == Write {
+			left = append(left, op)
+			continue
+		}
+		left = overwritten(left, op)
+		if n.shared && op.op.Off < int64(len(n.base)) {
+			n.base, n.shared = slices.Clone(n.base), false
+		}
+		n.base = op.apply(n.base, fate{form: kept})
+	}
+	n.ops = left
+}
+
+// overwritten returns what is left of pending writes after op.
+func overwritten(writes []*dataOp, op *dataOp) []*dataOp {
+	var left []*dataOp
+	from := op.op.Off
+	for _, w := range writes {
+		to := from + int64(len(op.data))
+		if op.op.Kind == Truncate {
+			to = max(from, w.op.Off+int64(len(w.data)))
+		}
+		left = append(left, w.cut(w.op.Off, from)...)
+		left = append(left, w.cut(to, w.op.Off+int64(len(w.data)))...)
+	}
+	return left
+}
+
+// cut returns the part of a write between two offsets, or nothing.
+func (op *dataOp) cut(from, to int64) []*dataOp {
+	from, to = max(from, op.op.Off), min(to, op.op.Off+int64(len(op.data)))
+	if from >= to {
+		return nil
+	}
+	part := *op
+	part.data = op.data[from-op.op.Off : to-op.op.Off]
+	part.op.Off, part.op.Len = from, int(to-from)
+	return []*dataOp{&part}
+}

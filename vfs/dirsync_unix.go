@@ -1,0 +1,28 @@
+// This file holds how a directory is synced on Unix.
+
+//go:build unix
+
+package vfs
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// extraFlags are added when a file is opened: opening a pipe must not wait for
+// its other end. Regular files do not know the flag.
+const extraFlags = syscall.O_NONBLOCK
+
+func (o *OS) syncDir(local string) error {
+	d, err := o.root.OpenFile(local, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
+}

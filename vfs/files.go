@@ -1,0 +1,197 @@
+// This file holds what is done to whole files and trees on any file system.
+
+package vfs
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// A TempNumberer is a file system that numbers temporary files itself, so that
+// the same calls give the same names. Other file systems get random names.
+type TempNumberer interface {
+	// NextTemp returns a number that the file system has not given before.
+	NextTemp() uint64
+}
+
+// tempTries bounds how many names are tried for a temporary file.
+const tempTries = 100
+
+// ReadFile returns the bytes of a file. A file of more than max bytes is
+// refused with an error matching [ErrTooLarge] before more than max+1 bytes
+// are read, also when it grows meanwhile. A negative max sets no bound.
+func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	size := info.Size()
+	if max >= 0 && size > max {
+		return nil, fmt.Errorf("reading %s: %w: it has %d bytes, the most is %d", name, ErrTooLarge, size, max)
+	}
+	// One byte more than the file has, so that the end shows in one read.
+	buf := make([]byte, size+1)
+	for n := 0; ; {
+		k, err := f.ReadAt(buf[n:], int64(n))
+		n += k
+		if max >= 0 && int64(n) > max {
+			return nil, fmt.Errorf("reading %s: %w: the most is %d bytes", name, ErrTooLarge, max)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return buf[:n:n], nil
+		case err != nil:
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		if n == len(buf) {
+			more := int64(n)
+			if max >= 0 && more > max+1-int64(n) {
+				more = max + 1 - int64(n)
+			}
+			buf = append(buf, make([]byte, more)...)
+		}
+	}
+}
+
+// WriteFile makes data the content of a file, all or nothing, and durable when
+// it returns nil. It writes a temporary file beside it (the name, a number,
+// and .tmp), syncs it, renames it over the name, and syncs the directory. A
+// link of that name is replaced, not followed; the permissions of a file that
+// was there before are not kept.
+//
+// After an error the temporary file is removed and the name leads to the old
+// content, or, when only the last sync failed, to the new, which may not be
+// durable.
+func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
+	f, temp, err := createTemp(fsys, name, perm)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	if err := fill(f, data); err != nil {
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
+	}
+	if err := fsys.Rename(temp, name); err != nil {
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
+	}
+	if err := fsys.SyncDir(path.Dir(name)); err != nil {
+		return fmt.Errorf("writing %s: making its name durable: %w", name, err)
+	}
+	return nil
+}
+
+// fill writes, syncs and closes a new file.
+func fill(f File, data []byte) error {
+	n, err := f.WriteAt(data, 0)
+	if err == nil && n < len(data) {
+		err = io.ErrShortWrite
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// dropTemp removes a temporary file and returns the error that tells that it
+// is still there.
+func dropTemp(fsys FS, temp string) error {
+	if err := fsys.Remove(temp); err != nil && !isNotExist(err) {
+		return fmt.Errorf("removing the temporary file: %w", err)
+	}
+	return nil
+}
+
+// createTemp makes an empty file beside name that nobody else has. Its name
+// is not used again: somebody who takes it for left over and removes it must
+// not hit a later one.
+func createTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
+	if err := checkName("open", name); err != nil {
+		return nil, "", err
+	}
+	if name == "." {
+		return nil, "", &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	var err error
+	for range tempTries {
+		temp := fmt.Sprintf("%s.%016x.tmp", name, tempNumber(fsys))
+		var f File
+		f, err = fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil {
+			return f, temp, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return nil, "", err
+}
+
+func tempNumber(fsys FS) uint64 {
+	if t, ok := fsys.(TempNumberer); ok {
+		return t.NextTemp()
+	}
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// RemoveAll deletes a file, or a directory and all below it. Links are removed,
+// not followed. It is no error when the name is missing, or when others remove
+// from the tree meanwhile; "." is refused.
+func RemoveAll(fsys FS, name string) error {
+	if err := removeAll(fsys, name); err != nil {
+		return fmt.Errorf("removing %s: %w", name, err)
+	}
+	return nil
+}
+
+func removeAll(fsys FS, name string) error {
+	err := fsys.Remove(name)
+	if err == nil || isNotExist(err) {
+		return nil
+	}
+	if name == "." || checkName("remove", name) != nil {
+		return err
+	}
+	// What a link leads to is never listed: Remove took the link itself, or
+	// was not allowed to.
+	entries, rerr := fsys.ReadDir(path.Dir(name))
+	if rerr != nil {
+		return err
+	}
+	base := baseName(name)
+	for _, e := range entries {
+		if e.Name() == base && !e.IsDir() {
+			return err
+		}
+	}
+	if entries, rerr = fsys.ReadDir(name); rerr != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := removeAll(fsys, name+"/"+e.Name()); err != nil {
+			return err
+		}
+	}
+	if err := fsys.Remove(name); err != nil && !isNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+func baseName(name string) string { return path.Base(name) }
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

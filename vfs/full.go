@@ -1,0 +1,16 @@
+// This file tells a full disk from other errors.
+
+//go:build !windows
+
+package vfs
+
+import (
+	"errors"
+	"syscall"
+)
+
+// IsFull reports whether an operation failed for want of space: the disk is
+// full or the user's quota is used up.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

@@ -1,0 +1,138 @@
+// This file holds the lock of the operating system's files: what is the same on
+// every platform. How a file is locked is in the lock_*.go files beside it.
+
+package vfs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// lockRounds bounds how often TryLock opens a lock file anew when somebody
+// keeps replacing it.
+const lockRounds = 100
+
+// osLock is a lock on a file under an [OS]. Its file is never nil until Close.
+type osLock struct {
+	fs   *OS
+	name string
+
+	mu     sync.Mutex // guards all below
+	f      *os.File
+	held   bool
+	closed bool
+}
+
+// OpenLock opens the lock file, making it with permission 0600 where it is
+// missing. Its bytes are free for a text about the holder: the lock does not
+// hinder reading or writing them. Where the platform has no file locks (js,
+// wasip1, solaris, aix) the lock holds between the Locks of this process only.
+func (o *OS) OpenLock(name string) (Lock, error) {
+	f, err := o.openLockFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return &osLock{fs: o, name: name, f: f}, nil
+}
+
+func (o *OS) openLockFile(name string) (*os.File, error) {
+	return o.open(name, os.O_RDWR|os.O_CREATE, 0o600)
+}
+
+// TryLock takes the lock if it is free. A lock that this Lock holds already is
+// not free.
+func (l *osLock) TryLock() (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false, &fs.PathError{Op: "lock", Path: l.name, Err: fs.ErrClosed}
+	}
+	if l.held {
+		return false, nil
+	}
+	for range lockRounds {
+		got, err := lockFile(l.f)
+		if err != nil {
+			return false, fmt.Errorf("locking %s: %w", l.name, err)
+		}
+		// The name may lead to another file by now. A lock on the old one
+		// keeps nobody out, and one that is refused says nothing.
+		current, err := l.current()
+		if err == nil && current {
+			l.held = got
+			return got, nil
+		}
+		if got {
+			if uerr := unlockFile(l.f); err == nil {
+				err = uerr
+			}
+		}
+		if err != nil {
+			return false, fmt.Errorf("locking %s: %w", l.name, err)
+		}
+		f, err := l.fs.openLockFile(l.name)
+		if err != nil {
+			return false, fmt.Errorf("locking %s: %w", l.name, err)
+		}
+		l.f.Close()
+		l.f = f
+	}
+	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, lockRounds)
+}
+
+// current reports whether the name still leads to the file that is open.
+func (l *osLock) current() (bool, error) {
+	open, err := l.f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := l.fs.Stat(l.name)
+	switch {
+	case err == nil:
+		return os.SameFile(open, named), nil
+	case isNotExist(err):
+		return false, nil
+	}
+	return false, err
+}
+
+// Unlock releases the lock. To release one that is not held is an error.
+func (l *osLock) Unlock() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.held {
+		return errNotHeld(l.name)
+	}
+	l.held = false
+	if err := unlockFile(l.f); err != nil {
+		return fmt.Errorf("unlocking %s: %w", l.name, err)
+	}
+	return nil
+}
+
+// Close releases the lock, if held. A second Close does nothing.
+func (l *osLock) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	var err error
+	if l.held {
+		// Closing alone would leave the lock with a child process that was
+		// being started just now and still shares the open file.
+		l.held = false
+		err = unlockFile(l.f)
+	}
+	if cerr := l.f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func errNotHeld(name string) error {
+	return &fs.PathError{Op: "unlock", Path: name, Err: fs.ErrInvalid}
+}

@@ -1,0 +1,48 @@
+// This file locks files with LockFileEx.
+
+package vfs
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// The lock covers one byte far behind any text, since Windows keeps others
+// from reading the bytes that are locked.
+const (
+	lockOffsetLow  = 0xfffffffe
+	lockOffsetHigh = 0x7fffffff
+)
+
+// lockFile takes the lock of an open file and reports whether it was free.
+func lockFile(f *os.File) (bool, error) {
+	err := control(f, func(h windows.Handle, at *windows.Overlapped) error {
+		return windows.LockFileEx(h, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
+	})
+	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func unlockFile(f *os.File) error {
+	return control(f, func(h windows.Handle, at *windows.Overlapped) error {
+		return windows.UnlockFileEx(h, 0, 1, 0, at)
+	})
+}
+
+func control(f *os.File, call func(windows.Handle, *windows.Overlapped) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cerr error
+	err = conn.Control(func(fd uintptr) {
+		cerr = call(windows.Handle(fd), &windows.Overlapped{Offset: lockOffsetLow, OffsetHigh: lockOffsetHigh})
+	})
+	if err != nil {
+		return err
+	}
+	return cerr
+}

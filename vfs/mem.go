@@ -1,0 +1,429 @@
+// This file holds the file system in memory: the tree of names.
+
+package vfs
+
+import (
+	"cmp"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Mem is a file system in memory. It keeps the contract of [FS]: a file that
+// is open lives on when its name is removed or given to another file. All of
+// it is durable at once, for as long as the process lives. Permissions are
+// kept but stop nobody. It has no links but those that [Mem.Link] makes.
+//
+// Its clock is a count: each change is a millisecond later than the one
+// before, so that what is done twice ends in the same state twice. See
+// [Mem.SetClock].
+type Mem struct {
+	mu    sync.RWMutex // guards all below, and all nodes
+	root  *node
+	inos  uint64 // inode numbers given so far
+	ticks int64  // changes so far
+	temps uint64 // numbers given by NextTemp
+	clock func() time.Time
+}
+
+var _ FS = (*Mem)(nil)
+
+// node is a file or a directory, whatever names lead to it.
+type node struct {
+	ino    uint64
+	mode   fs.FileMode
+	mod    time.Time
+	kids   map[string]*node // of a directory
+	data   []byte           // of a file
+	shared bool             // data belongs to others too: copy it before changing it
+	holder *memLock         // who holds the lock that the file carries
+}
+
+// epoch is where the count of changes begins as a time.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// NewMem returns an empty file system.
+func NewMem() *Mem {
+	m := &Mem{}
+	m.root = m.newNode(fs.ModeDir | 0o700)
+	return m
+}
+
+// SetClock makes files bear the times that now returns instead of counted
+// ones. now is called with the file system locked and must not use it.
+func (m *Mem) SetClock(now func() time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clock = now
+}
+
+// NextTemp returns a number for the name of a temporary file that this file
+// system has not given before. See [TempNumberer].
+func (m *Mem) NextTemp() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.temps++
+	return m.temps
+}
+
+// Clone returns a copy of the file system. Changes of one do not show in the
+// other. Inode numbers stay the same; files that are open stay with m, and
+// locks are free in the copy. It costs time per file, not per byte.
+func (m *Mem) Clone() *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &Mem{inos: m.inos, ticks: m.ticks, temps: m.temps, clock: m.clock}
+	seen := make(map[*node]*node)
+	var copyNode func(n *node) *node
+	copyNode = func(n *node) *node {
+		if d, ok := seen[n]; ok {
+			return d
+		}
+		d := &node{ino: n.ino, mode: n.mode, mod: n.mod}
+		seen[n] = d
+		if n.kids != nil {
+			d.kids = make(map[string]*node, len(n.kids))
+			for name, k := range n.kids {
+				d.kids[name] = copyNode(k)
+			}
+		} else {
+			n.shared = true
+			d.data, d.shared = n.data[:len(n.data):len(n.data)], true
+		}
+		return d
+	}
+	c.root = copyNode(m.root)
+	return c
+}
+
+// Put makes a file that holds data and bears the time mod, replacing a file of
+// that name and making the directories above it. The file system keeps data
+// without copying it: the caller must not change it any more.
+func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) error {
+	if err := checkName("put", name); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if dir := path.Dir(name); dir != "." {
+		if err := m.mkdirAll("put", dir, 0o700); err != nil {
+			return err
+		}
+	}
+	dir, base, err := m.parent("put", name)
+	if err != nil {
+		return err
+	}
+	if n := dir.kids[base]; n != nil && n.kids != nil {
+		return &fs.PathError{Op: "put", Path: name, Err: errIsDir}
+	}
+	n := m.newNode(perm.Perm())
+	n.data, n.shared, n.mod = data, true, mod
+	dir.kids[base] = n
+	dir.mod = n.mod
+	return nil
+}
+
+// Link gives a file a second name, which must be free.
+func (m *Mem) Link(oldname, newname string) error {
+	refuse := func(err error) error {
+		return &os.LinkError{Op: "link", Old: oldname, New: newname, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.lookup("link", oldname)
+	if err != nil {
+		return err
+	}
+	if n.kids != nil {
+		return refuse(errIsDir)
+	}
+	if err := checkName("link", newname); err != nil {
+		return err
+	}
+	dir, base, err := m.parent("link", newname)
+	if err != nil {
+		return err
+	}
+	if dir.kids[base] != nil {
+		return refuse(fs.ErrExist)
+	}
+	dir.kids[base] = n
+	dir.mod = m.now()
+	return nil
+}
+
+// OpenFile opens a file. See [FS].
+func (m *Mem) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	if err := checkName("open", name); err != nil {
+		return nil, err
+	}
+	if err := checkFlag(name, flag); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if name == "." {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	dir, base, err := m.parent("open", name)
+	if err != nil {
+		return nil, err
+	}
+	n := dir.kids[base]
+	switch {
+	case n == nil && flag&os.O_CREATE == 0:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case n == nil:
+		n = m.create(dir, base, perm)
+	case flag&os.O_EXCL != 0:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrExist}
+	case n.kids != nil:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	case flag&os.O_TRUNC != 0:
+		m.truncate(n, 0)
+	}
+	return &memFile{m: m, n: n, name: name, flag: flag}, nil
+}
+
+// Stat describes a file or directory.
+func (m *Mem) Stat(name string) (fs.FileInfo, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	n, err := m.lookup("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return n.info(path.Base(name)), nil
+}
+
+// ReadDir lists a directory, sorted by name.
+func (m *Mem) ReadDir(name string) ([]fs.DirEntry, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	n, err := m.lookup("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	if n.kids == nil {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errNotDir}
+	}
+	entries := make([]fs.DirEntry, 0, len(n.kids))
+	for base, k := range n.kids {
+		entries = append(entries, fs.FileInfoToDirEntry(k.info(base)))
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// MkdirAll makes a directory and those above it.
+func (m *Mem) MkdirAll(name string, perm fs.FileMode) error {
+	if err := checkName("mkdir", name); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mkdirAll("mkdir", name, perm)
+}
+
+func (m *Mem) mkdirAll(op, name string, perm fs.FileMode) error {
+	n := m.root
+	for part := range parts(name) {
+		k := n.kids[part]
+		switch {
+		case k == nil:
+			k = m.newNode(fs.ModeDir | perm.Perm())
+			n.kids[part] = k
+			n.mod = k.mod
+		case k.kids == nil:
+			return &fs.PathError{Op: op, Path: name, Err: errNotDir}
+		}
+		n = k
+	}
+	return nil
+}
+
+// Rename moves a file or directory. A directory is never replaced.
+func (m *Mem) Rename(oldname, newname string) error {
+	refuse := func(err error) error {
+		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
+	}
+	if checkName("rename", oldname) != nil || checkName("rename", newname) != nil ||
+		oldname == "." || newname == "." {
+		return refuse(fs.ErrInvalid)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from, oldbase, err := m.parent("rename", oldname)
+	if err != nil {
+		return err
+	}
+	n := from.kids[oldbase]
+	if n == nil {
+		return refuse(fs.ErrNotExist)
+	}
+	to, newbase, err := m.parent("rename", newname)
+	if err != nil {
+		return err
+	}
+	old := to.kids[newbase]
+	switch {
+	case old == n:
+		return nil // two names of one file stay, as POSIX has it
+	case old != nil && old.kids != nil:
+		return refuse(fs.ErrExist)
+	case old != nil && n.kids != nil:
+		return refuse(errNotDir)
+	case n.kids != nil && strings.HasPrefix(newname, oldname+"/"):
+		return refuse(fs.ErrInvalid)
+	}
+	to.kids[newbase] = n
+	delete(from.kids, oldbase)
+	to.mod = m.now()
+	from.mod = to.mod
+	return nil
+}
+
+// Remove deletes a file or an empty directory.
+func (m *Mem) Remove(name string) error {
+	if err := checkName("remove", name); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if name == "." {
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
+	}
+	dir, base, err := m.parent("remove", name)
+	if err != nil {
+		return err
+	}
+	switch n := dir.kids[base]; {
+	case n == nil:
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
+	case len(n.kids) > 0:
+		return &fs.PathError{Op: "remove", Path: name, Err: errNotEmpty}
+	}
+	delete(dir.kids, base)
+	dir.mod = m.now()
+	return nil
+}
+
+// SyncDir checks that the directory is there: memory has nothing to sync.
+func (m *Mem) SyncDir(name string) error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	n, err := m.lookup("sync", name)
+	if err == nil && n.kids == nil {
+		err = &fs.PathError{Op: "sync", Path: name, Err: errNotDir}
+	}
+	return err
+}
+
+// lookup finds what a name leads to. The caller holds mu.
+func (m *Mem) lookup(op, name string) (*node, error) {
+	if err := checkName(op, name); err != nil {
+		return nil, err
+	}
+	if name == "." {
+		return m.root, nil
+	}
+	dir, base, err := m.parent(op, name)
+	if err != nil {
+		return nil, err
+	}
+	n := dir.kids[base]
+	if n == nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	return n, nil
+}
+
+// parent finds the directory that holds a name, and the name's last part. The
+// caller holds mu and has checked the name, which is not ".".
+func (m *Mem) parent(op, name string) (dir *node, base string, err error) {
+	dir = m.root
+	for {
+		part, rest, more := strings.Cut(name, "/")
+		if !more {
+			return dir, part, nil
+		}
+		k := dir.kids[part]
+		switch {
+		case k == nil:
+			return nil, "", &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		case k.kids == nil:
+			return nil, "", &fs.PathError{Op: op, Path: name, Err: errNotDir}
+		}
+		dir, name = k, rest
+	}
+}
+
+// parts yields the parts of a valid name; none of ".".
+func parts(name string) func(yield func(string) bool) {
+	if name == "." {
+		return func(func(string) bool) {}
+	}
+	return strings.SplitSeq(name, "/")
+}
+
+// create makes an empty file. The caller holds mu.
+func (m *Mem) create(dir *node, base string, perm fs.FileMode) *node {
+	n := m.newNode(perm.Perm())
+	dir.kids[base] = n
+	dir.mod = n.mod
+	return n
+}
+
+// newNode makes a node that no name leads to yet. The caller holds mu.
+func (m *Mem) newNode(mode fs.FileMode) *node {
+	m.inos++
+	n := &node{ino: m.inos, mode: mode, mod: m.now()}
+	if mode.IsDir() {
+		n.kids = make(map[string]*node)
+	}
+	return n
+}
+
+// Now returns the time that a change would bear now.
+func (m *Mem) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now()
+}
+
+// now returns the time of the next change. The caller holds mu.
+func (m *Mem) now() time.Time {
+	if m.clock != nil {
+		return m.clock()
+	}
+	m.ticks++
+	return epoch.Add(time.Duration(m.ticks) * time.Millisecond)
+}
+
+// Names returns the names of all files and directories, sorted, without the
+// root; those of directories end in a slash.
+func (m *Mem) Names() []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var names []string
+	var walk func(prefix string, n *node)
+	walk = func(prefix string, n *node) {
+		for _, base := range slices.Sorted(maps.Keys(n.kids)) {
+			k := n.kids[base]
+			if k.kids == nil {
+				names = append(names, prefix+base)
+				continue
+			}
+			names = append(names, prefix+base+"/")
+			walk(prefix+base+"/", k)
+		}
+	}
+	walk("", m.root)
+	return names
+}

@@ -1,0 +1,262 @@
+// This file holds the files of the file system in memory: their bytes, what
+// describes them, and their locks.
+
+package vfs
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// maxMemFile is the longest file of a [Mem], in bytes: 1 GiB. A damaged length
+// must not take all the memory there is.
+const maxMemFile = 1 << 30
+
+// memInfo describes a node as it was when asked.
+type memInfo struct {
+	name string
+	size int64
+	mode fs.FileMode
+	mod  time.Time
+	n    *node // only for its identity
+	ino  uint64
+}
+
+// info describes a node under a name. The caller holds the Mem's mu.
+func (n *node) info(name string) memInfo {
+	return memInfo{name: name, size: int64(len(n.data)), mode: n.mode, mod: n.mod, n: n, ino: n.ino}
+}
+
+func (i memInfo) Name() string       { return i.name }
+func (i memInfo) Size() int64        { return i.size }
+func (i memInfo) Mode() fs.FileMode  { return i.mode }
+func (i memInfo) ModTime() time.Time { return i.mod }
+func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
+
+// Sys returns the inode number, a uint64: unique in its Mem, never used twice,
+// and kept by [Mem.Clone].
+func (i memInfo) Sys() any { return i.ino }
+
+// SameFile reports whether two descriptions, both of an [OS] or both of a
+// [Mem] (or of what is built on one), are of the same file: the same inode,
+// whatever its names. A file of a Mem and its copy in a clone are two files.
+func SameFile(a, b fs.FileInfo) bool {
+	x, xok := a.(memInfo)
+	y, yok := b.(memInfo)
+	if xok || yok {
+		return xok && yok && x.n == y.n
+	}
+	return os.SameFile(a, b)
+}
+
+// memFile is an open file.
+type memFile struct {
+	m      *Mem
+	n      *node
+	name   string
+	flag   int
+	closed atomic.Bool
+}
+
+func (f *memFile) fail(op string, err error) error {
+	return &fs.PathError{Op: op, Path: f.name, Err: err}
+}
+
+// check refuses what the file was not opened for.
+func (f *memFile) check(op string, off int64, refused int) error {
+	switch {
+	case f.closed.Load():
+		return f.fail(op, fs.ErrClosed)
+	case f.flag&accessMode == refused:
+		return f.fail(op, errMode)
+	case off < 0:
+		return f.fail(op, errNegative)
+	}
+	return nil
+}
+
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.check("read", off, os.O_WRONLY); err != nil {
+		return 0, err
+	}
+	f.m.mu.RLock()
+	defer f.m.mu.RUnlock()
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if off >= int64(len(f.n.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.n.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
+	if err := f.check("write", off, os.O_RDONLY); err != nil {
+		return 0, err
+	}
+	if off > maxMemFile-int64(len(p)) {
+		return 0, f.fail("write", ErrTooLarge)
+	}
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if len(p) == 0 {
+		return 0, nil // a file does not grow by writing nothing
+	}
+	end := off + int64(len(p))
+	f.n.own()
+	if end > int64(len(f.n.data)) {
+		f.n.grow(end)
+	}
+	copy(f.n.data[off:], p)
+	f.n.mod = f.m.now()
+	return len(p), nil
+}
+
+func (f *memFile) Truncate(size int64) error {
+	if err := f.check("truncate", size, os.O_RDONLY); err != nil {
+		return err
+	}
+	if size > maxMemFile {
+		return f.fail("truncate", ErrTooLarge)
+	}
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.m.truncate(f.n, size)
+	return nil
+}
+
+func (f *memFile) Sync() error {
+	if f.closed.Load() {
+		return f.fail("sync", fs.ErrClosed)
+	}
+	return nil
+}
+
+func (f *memFile) Stat() (fs.FileInfo, error) {
+	if f.closed.Load() {
+		return nil, f.fail("stat", fs.ErrClosed)
+	}
+	f.m.mu.RLock()
+	defer f.m.mu.RUnlock()
+	return f.n.info(baseName(f.name)), nil
+}
+
+func (f *memFile) Close() error {
+	if f.closed.Swap(true) {
+		return f.fail("close", fs.ErrClosed)
+	}
+	return nil
+}
+
+// truncate sets a file's length. The caller holds mu.
+func (m *Mem) truncate(n *node, size int64) {
+	n.own()
+	if size > int64(len(n.data)) {
+		n.grow(size)
+	} else {
+		n.data = n.data[:size]
+	}
+	n.mod = m.now()
+}
+
+// own gives a file its own copy of bytes that it shares.
+func (n *node) own() {
+	if n.shared {
+		n.data = slices.Clone(n.data)
+		n.shared = false
+	}
+}
+
+// grow lengthens a file with zeros. What an earlier truncation left behind the
+// end must not show again.
+func (n *node) grow(size int64) {
+	old := len(n.data)
+	n.data = slices.Grow(n.data, int(size)-old)[:size]
+	clear(n.data[old:])
+}
+
+// memLock is a lock in a [Mem]. Its fields are guarded by the Mem's mu.
+type memLock struct {
+	m      *Mem
+	name   string
+	held   *node // what it holds
+	closed bool
+}
+
+// OpenLock opens the lock file, making it where it is missing.
+func (m *Mem) OpenLock(name string) (Lock, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := &memLock{m: m, name: name}
+	if _, err := l.node(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// node finds the file that carries the lock now, or makes it.
+func (l *memLock) node() (*node, error) {
+	if err := checkName("lock", l.name); err != nil {
+		return nil, err
+	}
+	if l.name == "." {
+		return nil, &fs.PathError{Op: "lock", Path: l.name, Err: errNotRegular}
+	}
+	dir, base, err := l.m.parent("lock", l.name)
+	if err != nil {
+		return nil, err
+	}
+	n := dir.kids[base]
+	switch {
+	case n == nil:
+		n = l.m.create(dir, base, 0o600)
+	case n.kids != nil:
+		return nil, &fs.PathError{Op: "lock", Path: l.name, Err: errNotRegular}
+	}
+	return n, nil
+}
+
+func (l *memLock) TryLock() (bool, error) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.closed {
+		return false, &fs.PathError{Op: "lock", Path: l.name, Err: fs.ErrClosed}
+	}
+	if l.held != nil {
+		return false, nil
+	}
+	n, err := l.node()
+	if err != nil || n.holder != nil {
+		return false, err
+	}
+	n.holder, l.held = l, n
+	return true, nil
+}
+
+func (l *memLock) Unlock() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.held == nil {
+		return errNotHeld(l.name)
+	}
+	l.held.holder, l.held = nil, nil
+	return nil
+}
+
+func (l *memLock) Close() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.held != nil {
+		l.held.holder, l.held = nil, nil
+	}
+	l.closed = true
+	return nil
+}

@@ -1,0 +1,171 @@
+// This file holds the file system of the operating system, under one root.
+
+package vfs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// OS is a directory of the operating system as a file system. All its names
+// are opened through one [os.Root]: a name or a symbolic link that leaves the
+// directory is refused, also when somebody swaps a directory for a link
+// meanwhile. On Windows that also means that files are opened so that others
+// may rename and remove them, and that a rename replaces a file that is open.
+type OS struct {
+	root *os.Root
+	path string
+}
+
+var _ FS = (*OS)(nil)
+
+// Dir opens the directory at path, which is a path of the operating system and
+// must exist. The directory stays the same one when it is moved or when the
+// process changes its working directory.
+func Dir(path string) (*OS, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening directory: %w", err)
+	}
+	return &OS{root: root, path: path}, nil
+}
+
+// Path returns the path that [Dir] was given.
+func (o *OS) Path() string { return o.path }
+
+// Close lets go of the directory. Files and locks that are open stay so; all
+// other calls then fail with [fs.ErrClosed].
+func (o *OS) Close() error { return o.root.Close() }
+
+// OpenFile opens a regular file; any other (a directory, pipe or device) is
+// refused, and opening a pipe does not wait for its other end. The process's
+// umask narrows perm, of which only the nine permission bits count.
+func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	if err := checkFlag(name, flag); err != nil {
+		return nil, err
+	}
+	f, err := o.open(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// open is OpenFile that returns the file of package os.
+func (o *OS) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	local, err := localize("open", name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := o.root.OpenFile(local, flag|extraFlags, perm.Perm())
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Stat describes what the name leads to, following links inside the root.
+func (o *OS) Stat(name string) (fs.FileInfo, error) {
+	local, err := localize("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return o.root.Stat(local)
+}
+
+// ReadDir lists a directory, sorted by name. Links are listed as links.
+func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
+	local, err := localize("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	// A pipe of that name must not make the call wait.
+	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// MkdirAll makes a directory and those above it. None of them is durable
+// before the directory that holds it was synced.
+func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
+	local, err := localize("mkdir", name)
+	if err != nil {
+		return err
+	}
+	return o.root.MkdirAll(local, perm.Perm())
+}
+
+// Rename moves a file or directory. A link is moved or replaced itself, not
+// what it leads to. A directory is never replaced.
+func (o *OS) Rename(oldname, newname string) error {
+	from, err := localize("rename", oldname)
+	if err != nil {
+		return err
+	}
+	to, err := localize("rename", newname)
+	if err != nil {
+		return err
+	}
+	if oldname == "." || newname == "." {
+		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: fs.ErrInvalid}
+	}
+	return o.root.Rename(from, to)
+}
+
+// Remove deletes a file, a link or an empty directory.
+func (o *OS) Remove(name string) error {
+	local, err := localize("remove", name)
+	if err != nil {
+		return err
+	}
+	if name == "." {
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
+	}
+	return o.root.Remove(local)
+}
+
+// SyncDir makes the names in a directory durable. On Windows, js and wasip1 it
+// only checks that the directory is there. A file system that answers that it
+// cannot sync directories (some network and FUSE ones do) is taken to keep
+// their order by itself.
+func (o *OS) SyncDir(name string) error {
+	local, err := localize("sync", name)
+	if err != nil {
+		return err
+	}
+	return o.syncDir(local)
+}
+
+// localize turns a slash path into one of the operating system. It refuses
+// names that are not valid by [fs.ValidPath] and, on Windows, those with a
+// backslash or colon and the names of devices such as NUL.
+func localize(op, name string) (string, error) {
+	if err := checkName(op, name); err != nil {
+		return "", err
+	}
+	local, err := filepath.Localize(name)
+	if err != nil {
+		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return local, nil
+}

@@ -1,0 +1,202 @@
+// This file tests what only the operating system's files have: links, pipes,
+// and locks between processes.
+
+//go:build !js && !wasip1
+
+package vfs_test
+
+import (
+	"bufio"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestLinksOutOfTheRoot(t *testing.T) {
+	outside, inside := t.TempDir(), t.TempDir()
+	must(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600))
+	for link, target := range map[string]string{
+		"file": filepath.Join(outside, "secret"), "dir": outside,
+		"up": filepath.Join("..", filepath.Base(outside)), "new": filepath.Join(outside, "made"),
+	} {
+		if err := os.Symlink(target, filepath.Join(inside, link)); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+	}
+	o := openDir(t, inside)
+	for _, name := range []string{"file", "dir/secret", "up/secret", "new", "dir/made", "up/made"} {
+		if f, err := o.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+			f.Close()
+			t.Errorf("OpenFile(%q) opened a file outside of the root", name)
+		}
+		if l, err := o.OpenLock(name); err == nil {
+			l.Close()
+			t.Errorf("OpenLock(%q) opened a file outside of the root", name)
+		}
+	}
+	for _, name := range []string{"file", "dir", "dir/secret", "up"} {
+		if _, err := o.Stat(name); err == nil {
+			t.Errorf("Stat(%q) = nil, want an error", name)
+		}
+	}
+	for what, err := range map[string]error{
+		"MkdirAll": o.MkdirAll("dir/d", 0o700), "Remove": o.Remove("dir/secret"), "SyncDir": o.SyncDir("dir/d"),
+		"Rename from": o.Rename("dir/secret", "x"), "Rename to": o.Rename("file", "dir/x"),
+		"WriteFile": vfs.WriteFile(o, "dir/made", nil, 0o600),
+	} {
+		if err == nil {
+			t.Errorf("%s through a link out of the root = nil, want an error", what)
+		}
+	}
+	if _, err := o.ReadDir("dir"); err == nil {
+		t.Errorf("ReadDir of a link out of the root = nil, want an error")
+	}
+	// Links are replaced and removed themselves, never what they lead to.
+	must(t, vfs.WriteFile(o, "file", []byte("mine"), 0o600))
+	must(t, vfs.RemoveAll(o, "dir"))
+	must(t, vfs.RemoveAll(o, "up"))
+	must(t, o.Remove("new"))
+	entries, err := os.ReadDir(outside)
+	must(t, err)
+	if len(entries) != 1 {
+		t.Errorf("outside there are %v, want the secret alone", entries)
+	}
+	if got, err := os.ReadFile(filepath.Join(outside, "secret")); string(got) != "s" || err != nil {
+		t.Errorf("the secret is %q, %v, want s, nil", got, err)
+	}
+	wantList(t, o, ".", "file")
+}
+
+func TestLinksInsideTheRoot(t *testing.T) {
+	dir := t.TempDir()
+	o := openDir(t, dir)
+	must(t, o.MkdirAll("d", 0o700))
+	put(t, o, "d/a", "A")
+	if err := os.Symlink(filepath.Join("d", "a"), filepath.Join(dir, "link")); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	wantFile(t, o, "link", "A")
+	a, err := o.Stat("d/a")
+	must(t, err)
+	b, err := o.Stat("link")
+	must(t, err)
+	if !vfs.SameFile(a, b) {
+		t.Errorf("a link and its file are not the same file")
+	}
+	if m, err := vfs.NewMem().Stat("."); err != nil || vfs.SameFile(a, m) || vfs.SameFile(m, a) {
+		t.Errorf("a file of the system and one of memory are the same file")
+	}
+}
+
+func TestDir(t *testing.T) {
+	dir := t.TempDir()
+	o := openDir(t, dir)
+	if o.Path() != dir {
+		t.Errorf("Path = %q, want %q", o.Path(), dir)
+	}
+	put(t, o, "a", "")
+	must(t, o.Close())
+	if _, err := o.Stat("a"); err == nil {
+		t.Errorf("Stat after Close = nil, want an error")
+	}
+	_, err := vfs.Dir(filepath.Join(dir, "none"))
+	wantErr(t, "Dir of a missing directory", err, fs.ErrNotExist)
+	if _, err := vfs.Dir(filepath.Join(dir, "a")); err == nil {
+		t.Errorf("Dir of a file = nil, want an error")
+	}
+}
+
+// TestHelperHoldsLock is no test: it is the other process of the tests below.
+// It takes the lock, says so, and holds it until its input ends or it dies.
+func TestHelperHoldsLock(t *testing.T) {
+	dir := os.Getenv("VFS_TEST_LOCK_DIR")
+	if dir == "" {
+		t.Skip("only run as a child process")
+	}
+	o := openDir(t, dir)
+	l := lockOf(t, o, "lock")
+	wantTry(t, "in the child", l, true)
+	os.Stdout.WriteString("held\n")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// holder starts a process that holds the lock.
+func holder(t *testing.T, dir string) (child *exec.Cmd, stdin io.WriteCloser) {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	child = exec.Command(exe, "-test.run=^TestHelperHoldsLock$")
+	child.Env = append(os.Environ(), "VFS_TEST_LOCK_DIR="+dir)
+	stdin, err = child.StdinPipe()
+	must(t, err)
+	stdout, err := child.StdoutPipe()
+	must(t, err)
+	must(t, child.Start())
+	t.Cleanup(func() { child.Process.Kill(); child.Wait() })
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "held\n" {
+		t.Fatalf("the child said %q, %v, want that it holds the lock", line, err)
+	}
+	return child, stdin
+}
+
+// wantSoon tries until the lock is free. Windows frees the locks of a dead
+// process only some time later; elsewhere the first try must do.
+func wantSoon(t *testing.T, l vfs.Lock) {
+	t.Helper()
+	end := time.Now().Add(10 * time.Second)
+	for {
+		got, err := l.TryLock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got {
+			return
+		}
+		if runtime.GOOS != "windows" || time.Now().After(end) {
+			t.Errorf("TryLock after the holder's end = false, want true")
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestLockBetweenProcesses(t *testing.T) {
+	dir := t.TempDir()
+	o := openDir(t, dir)
+	l := lockOf(t, o, "lock")
+	child, stdin := holder(t, dir)
+	wantTry(t, "while another process holds it", l, false)
+	must(t, stdin.Close())
+	must(t, child.Wait())
+	wantSoon(t, l)
+}
+
+func TestLockOfAKilledProcess(t *testing.T) {
+	dir := t.TempDir()
+	o := openDir(t, dir)
+	l := lockOf(t, o, "lock")
+	child, _ := holder(t, dir)
+	wantTry(t, "while another process holds it", l, false)
+	must(t, child.Process.Kill())
+	child.Wait() // says that it was killed
+	wantSoon(t, l)
+}
+
+func TestLockFileRemovedUnderAnotherProcess(t *testing.T) {
+	dir := t.TempDir()
+	o := openDir(t, dir)
+	l := lockOf(t, o, "lock") // opened before the file is removed
+	must(t, o.Remove("lock"))
+	child, stdin := holder(t, dir)
+	wantTry(t, "with the removed file, while the new one is held", l, false)
+	must(t, stdin.Close())
+	must(t, child.Wait())
+	wantSoon(t, l)
+}
