@@ -1,0 +1,321 @@
+// This file holds appending: the one place where a record becomes durable, and
+// what happens when that fails.
+
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Free space is made in steps: large enough that most appends only overwrite
+// zeros, small beside the log.
+const (
+	minStep = 64 << 10
+	maxStep = 1 << 20
+
+	// reserve is the free space that only urgent appends may use, so that
+	// entries can still be forgotten when the disk is full.
+	reserve = 16 << 10
+)
+
+// Draft is a record to be appended.
+type Draft struct {
+	Type   uint8
+	Time   int64 // nanoseconds since 1970
+	Body   []byte
+	Urgent bool // may use the reserve on a full disk: it makes room
+}
+
+// Append writes the records behind the position and returns them once they are
+// on stable storage. The lock must be held, and all that stood in the log must
+// have been read.
+//
+// After an error that matches [ErrFull] nothing was written. After one that
+// matches [ErrUnknown] the records may come to light later, and the log takes
+// no more.
+func (l *Log) Append(drafts ...Draft) ([]Record, error) {
+	if l.failed != nil {
+		return nil, errors.Join(ErrReadOnly, l.failed)
+	}
+	if l.opts.ReadOnly {
+		return nil, ErrReadOnly
+	}
+	if l.file == nil {
+		if err := l.create(); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.cutTail(); err != nil {
+		return nil, err
+	}
+	recs, buf, urgent, err := l.link(drafts)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
+		return nil, err
+	}
+	if n, err := l.file.WriteAt(buf, l.end); err != nil && !l.Broken(BreakShortWrite) {
+		return nil, l.takeBack(n, err)
+	}
+	err = l.file.Sync()
+	if err != nil && l.Broken(BreakRetrySync) {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		// What a failed sync left behind is not known, and a second sync of
+		// this file would say yes without having written anything. The only
+		// way to be sure is another file.
+		if rerr := l.rescue(buf, err); rerr != nil {
+			return nil, rerr
+		}
+	}
+	for i := range recs {
+		l.advance(&recs[i])
+	}
+	l.durable, l.mine = l.seq, true
+	return recs, nil
+}
+
+// link gives the drafts their places in the chain.
+func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err error) {
+	seq, chain, off := l.seq, l.chain, l.end
+	urgent = true
+	recs = make([]Record, len(drafts))
+	for i, d := range drafts {
+		if len(d.Body) > MaxBody {
+			return nil, nil, false, fmt.Errorf("a change of %d bytes is more than one record can hold (%d)", len(d.Body), MaxBody)
+		}
+		if d.Type < Unchained {
+			digest, err := l.opts.Digest(d.Type, d.Body)
+			if err != nil {
+				return nil, nil, false, err
+			}
+			seq++
+			chain = Link(chain, seq, d.Time, d.Type, digest)
+		}
+		urgent = urgent && d.Urgent
+		recs[i] = Record{Seq: seq, Durable: l.vouch(seq), Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain, Offset: off}
+		buf = appendRecord(buf, &recs[i], l.seed)
+		off += recs[i].size()
+	}
+	return recs, buf, urgent, nil
+}
+
+// vouch returns the durable mark of a record to be appended.
+func (l *Log) vouch(seq uint64) uint64 {
+	if l.Broken(BreakDurable) {
+		return seq
+	}
+	return l.durable
+}
+
+// makeRoom sees to it that n bytes fit behind the position, with the reserve
+// behind them unless the append is urgent.
+func (l *Log) makeRoom(n int64, urgent bool) error {
+	fi, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	l.size = fi.Size()
+	need := l.end + n
+	if need+reserve <= l.size {
+		return nil
+	}
+	step := min(max(l.size/8, minStep), maxStep)
+	grown := (need + reserve + step - 1) / step * step
+	_, err = l.file.WriteAt(make([]byte, grown-l.size), l.size)
+	if err == nil {
+		l.size = grown
+		return nil
+	}
+	_ = l.file.Truncate(l.size)
+	if need <= l.size && urgent {
+		return nil
+	}
+	return full(err)
+}
+
+// takeBack undoes a write that did not get through, so that the records are
+// known not to be there.
+func (l *Log) takeBack(n int, err error) error {
+	if n > 0 || !vfs.IsFull(err) {
+		if terr := l.truncate(); terr != nil {
+			l.failed = terr
+			return errors.Join(ErrUnknown, err, terr)
+		}
+	}
+	return full(err)
+}
+
+// truncate cuts the file at the position, durably.
+func (l *Log) truncate() error {
+	if err := l.file.Truncate(l.end); err != nil {
+		return err
+	}
+	if err := l.file.Sync(); err != nil {
+		return err
+	}
+	l.size, l.checked = l.end, true
+	return nil
+}
+
+// full wraps an error that means a full disk so that it matches ErrFull.
+func full(err error) error {
+	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
+		return errors.Join(ErrFull, err)
+	}
+	return err
+}
+
+// rescue writes the log so far and buf into a new file, which takes the place
+// of the one whose sync failed.
+func (l *Log) rescue(buf []byte, cause error) error {
+	err := l.swap(&l.header, func(w *writer) error {
+		if err := w.copyFrom(l.file, HeaderSize, l.end); err != nil {
+			return err
+		}
+		return w.write(buf)
+	})
+	if err != nil {
+		l.failed = cause
+		return errors.Join(ErrUnknown, cause, err)
+	}
+	return nil
+}
+
+// create makes the file with nothing but its header.
+func (l *Log) create() error {
+	switch _, err := l.fs.Stat(l.name); {
+	case err == nil:
+		return errors.New("the log was made by another process and not read yet")
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	h := Header{Created: l.opts.Clock().UnixNano(), BaseEnd: HeaderSize}
+	if _, err := io.ReadFull(l.opts.Rand, h.ID[:]); err != nil {
+		return fmt.Errorf("make an identity: %w", err)
+	}
+	h.Chain = firstChain(h.ID)
+	if err := l.swap(&h, func(*writer) error { return nil }); err != nil {
+		return readOnly(full(err))
+	}
+	l.end, l.seq, l.chain, l.durable = HeaderSize, 0, h.Chain, 0
+	return nil
+}
+
+// Create makes the file if there is none. The lock must be held.
+func (l *Log) Create() error {
+	if l.file != nil {
+		return nil
+	}
+	return l.create()
+}
+
+// cutTail removes what stands behind the last record: the tail of a write that
+// a crash interrupted. The bytes are kept aside first.
+func (l *Log) cutTail() error {
+	if l.Broken(BreakTailCut) {
+		return nil
+	}
+	if l.checked {
+		var b [prefixSize]byte
+		n, err := l.file.ReadAt(b[:], l.end)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if isZero(b[:n]) {
+			return nil
+		}
+	}
+	tail, err := l.tail()
+	if err != nil {
+		return err
+	}
+	if len(tail) > 0 {
+		dir := l.LostDir()
+		if err := l.fs.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("keep the torn tail aside: %w", full(err))
+		}
+		name := fmt.Sprintf("%s/%d-at-%d.torn", dir, l.seq+1, l.end)
+		if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
+			return fmt.Errorf("keep the torn tail aside: %w", full(err))
+		}
+		if err := l.truncate(); err != nil {
+			return fmt.Errorf("cut the torn tail: %w", err)
+		}
+	}
+	l.checked = true
+	return nil
+}
+
+// LostDir is the directory, beside the log, that holds what was cut from it.
+func (l *Log) LostDir() string { return l.name + ".lost" }
+
+// tail returns the bytes behind the position up to the last that is not zero,
+// at most MaxBody of them.
+func (l *Log) tail() ([]byte, error) {
+	size := l.Size()
+	if size <= l.end {
+		return nil, nil
+	}
+	b := make([]byte, min(size-l.end, MaxBody+Overhead))
+	n, err := l.file.ReadAt(b, l.end)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	b = b[:n]
+	for len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	return b, nil
+}
+
+// seal marks the last record as durable, for the day when a damaged byte has to
+// be told from a torn tail. It is not synced and may fail: nothing depends on
+// it.
+func (l *Log) seal() {
+	if !l.mine || l.failed != nil || l.lock == nil {
+		return
+	}
+	if ok, err := l.lock.TryLock(); err != nil || !ok {
+		return
+	}
+	defer l.lock.Unlock()
+	if news, err := l.Poll(); err != nil || news != Same {
+		return
+	}
+	r := Record{Seq: l.seq, Durable: l.seq, Time: l.opts.Clock().UnixNano(), Type: Seal, Chain: l.chain, Offset: l.end}
+	if l.end+r.size() > l.size {
+		return
+	}
+	if _, err := l.file.WriteAt(appendRecord(nil, &r, l.seed), l.end); err == nil {
+		l.advance(&r)
+	}
+}
+
+// Seal is what Close does before it closes.
+func (l *Log) Seal() { l.seal() }
+
+// openNew makes a new file beside the log, under a name that no other process
+// uses.
+func (l *Log) openNew() (vfs.File, string, error) {
+	for {
+		var b [6]byte
+		if _, err := io.ReadFull(l.opts.Rand, b[:]); err != nil {
+			return nil, "", err
+		}
+		name := fmt.Sprintf("%s.%x.tmp", l.name, b)
+		f, err := l.fs.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return f, name, err
+	}
+}

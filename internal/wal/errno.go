@@ -1,0 +1,12 @@
+//go:build unix || wasip1 || js
+
+// This file tells a read-only file system from other refusals.
+
+package wal
+
+import (
+	"errors"
+	"syscall"
+)
+
+func isReadOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }

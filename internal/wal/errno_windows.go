@@ -1,0 +1,13 @@
+// This file tells a write-protected volume from other refusals.
+
+package wal
+
+import (
+	"errors"
+	"syscall"
+)
+
+// errorWriteProtect is ERROR_WRITE_PROTECT of the Windows API.
+const errorWriteProtect = syscall.Errno(19)
+
+func isReadOnlyFS(err error) bool { return errors.Is(err, errorWriteProtect) }

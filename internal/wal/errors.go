@@ -1,0 +1,65 @@
+// This file holds the ways in which a log can fail.
+
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The errors that callers branch on.
+var (
+	// ErrMagic says that the file is no log.
+	ErrMagic = errors.New("the file does not begin as an oxbow store does")
+	// ErrReadOnly says that the log cannot be written here.
+	ErrReadOnly = errors.New("the log is read-only")
+	// ErrFull says that there was no space, and that nothing was written.
+	ErrFull = errors.New("no space left on the device")
+	// ErrVanished says that the file was removed while it was open.
+	ErrVanished = errors.New("the file was removed while it was open")
+	// ErrUnknown says that a record was written but not known to be durable.
+	ErrUnknown = errors.New("the record may or may not be durable")
+)
+
+// VersionError says that the file is of a version this package does not know.
+type VersionError struct {
+	Have  uint32
+	Flags uint32 // unknown flags of a known version
+}
+
+func (e *VersionError) Error() string {
+	if e.Flags != 0 {
+		return fmt.Sprintf("the file has unknown flags %#x", e.Flags)
+	}
+	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Have, Version)
+}
+
+// CorruptError says that acknowledged records are damaged.
+type CorruptError struct {
+	Offset int64
+	Reason string
+	Lost   []uint64 // sequence numbers damaged, as far as known
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("damaged at byte %d: %s", e.Offset, e.Reason)
+}
+
+// damage is a reason on its way into a CorruptError.
+type damage struct {
+	offset int64
+	reason string
+}
+
+func (d *damage) Error() string { return d.reason }
+
+// BusyError says who holds the lock.
+type BusyError struct {
+	Waited time.Duration
+	Holder Holder
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("waited %s for the lock", e.Waited.Round(time.Millisecond))
+}

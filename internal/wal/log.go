@@ -1,0 +1,241 @@
+// This file holds the open log: its position, and how it looks for what others
+// wrote.
+
+package wal
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Options of a log. Zero fields mean the default.
+type Options struct {
+	Clock    func() time.Time // time.Now
+	Rand     io.Reader        // crypto/rand
+	LockWait time.Duration    // 0: one try
+	ReadOnly bool             // no lock is ever taken
+	Verify   bool             // check the chain of every record read
+
+	// Digest makes the digest that the chain takes of a chained record's
+	// body. Required.
+	Digest func(typ uint8, body []byte) ([32]byte, error)
+}
+
+// Log is an open log and a position in it: that behind the last record read or
+// appended. Poll, At and the accessors may be called by several goroutines at
+// once; the other methods need the Log to themselves.
+type Log struct {
+	fs     vfs.FS
+	name   string
+	opts   Options
+	breaks Breaks
+
+	file   vfs.File    // nil while there is no file
+	info   fs.FileInfo // identity of file
+	header Header
+	seed   uint32
+
+	end     int64    // the position
+	seq     uint64   // of the last chained record before end, or the base
+	chain   [32]byte // of that record
+	durable uint64   // highest sequence number known to be on stable storage
+	size    int64    // of the file, when last looked at
+	checked bool     // the bytes behind end were seen to be zeros, or are ours
+	mine    bool     // the last record is ours and not sealed
+
+	gaps [][2]int64 // stretches of damaged bytes that held nothing, as [from, to)
+
+	lock     vfs.Lock
+	noteFile vfs.File
+	failed   error // why nothing is appended any more
+}
+
+// Open opens the log of that name. A missing file is an empty log: the first
+// append makes it. Errors are [ErrMagic], *[VersionError], *[CorruptError] or
+// of the file system.
+func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	l := &Log{fs: fsys, name: name, opts: o, breaks: breaksOf(fsys)}
+	if err := l.Reopen(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Reopen opens the file that the name leads to now, and goes back to its
+// start.
+func (l *Log) Reopen() error {
+	f, err := l.fs.OpenFile(l.name, os.O_RDWR, 0)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var rerr error
+		if f, rerr = l.fs.OpenFile(l.name, os.O_RDONLY, 0); rerr != nil {
+			return describeOpen(l.fs, l.name, err)
+		}
+		l.opts.ReadOnly = true
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if l.file != nil {
+			return ErrVanished
+		}
+		return nil
+	}
+	return l.adopt(f)
+}
+
+// describeOpen says of a file that cannot be opened what is in its place.
+func describeOpen(fsys vfs.FS, name string, err error) error {
+	if fi, serr := fsys.Stat(name); serr == nil && fi.IsDir() {
+		return fmt.Errorf("%w: it is a directory", ErrMagic)
+	}
+	return err
+}
+
+// adopt makes f the log's file, the position being behind its header.
+func (l *Log) adopt(f vfs.File) error {
+	fi, err := f.Stat()
+	if err == nil && fi.IsDir() {
+		err = fmt.Errorf("%w: it is a directory", ErrMagic)
+	}
+	var h Header
+	if err == nil {
+		h, err = readHeader(f, fi.Size())
+	}
+	if err != nil {
+		_ = f.Close()
+		return err
+	}
+	if l.file != nil {
+		_ = l.file.Close()
+	}
+	l.file, l.info, l.header, l.seed, l.size = f, fi, h, h.seed(), fi.Size()
+	l.end, l.seq, l.chain, l.durable = HeaderSize, h.Base, h.Chain, h.Base
+	l.checked, l.mine, l.failed, l.gaps = false, false, nil, nil
+	return nil
+}
+
+func readHeader(f vfs.File, size int64) (Header, error) {
+	b := make([]byte, min(size, HeaderSize))
+	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
+		return Header{}, err
+	}
+	h, err := decodeHeader(b)
+	if d := (*damage)(nil); errors.As(err, &d) {
+		return Header{}, &CorruptError{Offset: d.offset, Reason: d.reason}
+	}
+	return h, err
+}
+
+// News says what Poll found.
+type News int
+
+// What may have happened to a log since it was last read.
+const (
+	Same     News = iota // nothing
+	Grown                // something stands behind the position
+	Replaced             // the name leads to another file, or a first one
+	Gone                 // the name leads nowhere any more
+)
+
+// Poll looks for what other processes did, without a lock. Once it says Same,
+// every record acknowledged before the call, by anybody, has been read.
+func (l *Log) Poll() (News, error) {
+	if l.file != nil {
+		var b [4]byte
+		n, err := l.file.ReadAt(b[:], l.end)
+		if err != nil && err != io.EOF {
+			return Same, err
+		}
+		if !isZero(b[:n]) {
+			return Grown, nil
+		}
+	}
+	// The order matters: the name still leading here after the tail was read
+	// proves that no other file had taken our place when it was read.
+	fi, err := l.fs.Stat(l.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if l.file == nil {
+			return Same, nil
+		}
+		return Gone, nil
+	case err != nil:
+		return Same, err
+	case l.file == nil || !vfs.SameFile(fi, l.info) && !l.Broken(BreakIdentity):
+		return Replaced, nil
+	}
+	return Same, nil
+}
+
+// Exists reports whether the log has a file.
+func (l *Log) Exists() bool { return l.file != nil }
+
+// Header returns the header of the file.
+func (l *Log) Header() Header { return l.header }
+
+// Seq returns the sequence number of the last chained record before the
+// position.
+func (l *Log) Seq() uint64 { return l.seq }
+
+// Chain returns the chain at Seq.
+func (l *Log) Chain() [32]byte { return l.chain }
+
+// End returns the position, in bytes from the start of the file.
+func (l *Log) End() int64 { return l.end }
+
+// ReadOnly reports whether the file could only be opened for reading.
+func (l *Log) ReadOnly() bool { return l.opts.ReadOnly }
+
+// Size returns the length of the file in bytes, free space included.
+func (l *Log) Size() int64 {
+	if l.file == nil {
+		return 0
+	}
+	fi, err := l.file.Stat()
+	if err != nil {
+		return l.size
+	}
+	return fi.Size()
+}
+
+// Gaps returns the stretches of damaged bytes, as [from, to) offsets, that Read
+// passed over because they held no change.
+func (l *Log) Gaps() [][2]int64 { return l.gaps }
+
+// Torn reports whether there are bytes behind the position that are no record:
+// the tail of an interrupted write, which the next append cuts off.
+func (l *Log) Torn() (int, error) {
+	if l.file == nil {
+		return 0, nil
+	}
+	tail, err := l.tail()
+	return len(tail), err
+}
+
+// Close seals what was appended last, where that can be done without waiting,
+// and closes the file.
+func (l *Log) Close() error {
+	l.seal()
+	var errs []error
+	if l.noteFile != nil {
+		errs = append(errs, l.noteFile.Close())
+	}
+	if l.lock != nil {
+		errs = append(errs, l.lock.Close())
+	}
+	if l.file != nil {
+		errs = append(errs, l.file.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,253 @@
+// This file holds reading: forward from the position, at an offset, and past
+// damage.
+
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Sizes of the pieces in which a log is read.
+const (
+	firstChunk = 64 << 10
+	readChunk  = 1 << 20
+)
+
+// rereads is how often a record that does not check is read again before it is
+// taken for damaged: a write by another process may be under way, and its pages
+// need not become visible in order.
+const rereads = 3
+
+// Read calls fn with each record behind the position, the position moving
+// along. A record's body is only valid during the call. It ends without error
+// where the log ends or where a torn tail begins; acknowledged records that are
+// damaged are *CorruptError. An error of fn is returned as it is.
+func (l *Log) Read(fn func(r *Record) error) error {
+	if l.file == nil {
+		return nil
+	}
+	var bad error
+	for range rereads {
+		at := l.end
+		err := l.read(fn)
+		if d := (*damage)(nil); !errors.As(err, &d) {
+			return err
+		}
+		bad = err
+		if l.end != at {
+			continue
+		}
+	}
+	d := bad.(*damage)
+	if d.offset < l.header.BaseEnd || l.opts.Verify && errors.Is(d, errChain) {
+		return &CorruptError{Offset: d.offset, Reason: d.reason}
+	}
+	if l.Broken(BreakResync) {
+		return nil
+	}
+	next, lost, err := l.behind(d.offset)
+	switch {
+	case err != nil:
+		return err
+	case lost != nil:
+		return &CorruptError{Offset: d.offset, Reason: d.reason, Lost: lost}
+	case next > 0:
+		l.gaps = append(l.gaps, [2]int64{d.offset, next})
+		l.end = next
+		return l.Read(fn)
+	}
+	return nil
+}
+
+// read is one pass of Read. It returns *damage where a record does not check.
+func (l *Log) read(fn func(r *Record) error) error {
+	buf := make([]byte, 0, firstChunk)
+	off := l.end // file offset of buf[0]
+	eof := false
+	more := func(want int) error {
+		if off < l.end { // drop what was consumed
+			n := copy(buf, buf[l.end-off:])
+			buf, off = buf[:n], l.end
+		}
+		if want > cap(buf) {
+			buf = append(make([]byte, 0, max(want, readChunk)), buf...)
+		}
+		n, err := l.file.ReadAt(buf[len(buf):cap(buf)], off+int64(len(buf)))
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			eof, err = true, nil
+		}
+		return err
+	}
+	if err := more(0); err != nil {
+		return err
+	}
+	for {
+		r, need, err := decodeRecord(buf[l.end-off:], l.seed, l.Broken(BreakChecksum))
+		switch {
+		case err == nil:
+			r.Offset = l.end
+			if err := l.follows(&r); err != nil {
+				return err
+			}
+			if err := fn(&r); err != nil {
+				return err
+			}
+			l.advance(&r)
+			continue
+		case need > 0 && !eof:
+			if err := more(int(need)); err != nil {
+				return err
+			}
+			continue
+		case err == errEnd, err == errShort && isZero(buf[l.end-off:]):
+			return l.checkFree(buf[l.end-off:], off+int64(len(buf)), eof)
+		}
+		return &damage{l.end, err.Error()}
+	}
+}
+
+// checkFree looks, once for each opened file, whether all behind the log's end
+// is zeros. rest is what was read of it, up to the file offset next.
+func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
+	if l.checked {
+		return nil
+	}
+	buf := make([]byte, firstChunk)
+	for {
+		if !isZero(rest) {
+			return &damage{l.end, "there are bytes behind the end of the log"}
+		}
+		if eof {
+			l.checked = true
+			return nil
+		}
+		n, err := l.file.ReadAt(buf, next)
+		if eof = err == io.EOF; err != nil && !eof {
+			return err
+		}
+		rest, next = buf[:n], next+int64(n)
+	}
+}
+
+// errChain is the damage of a record that was edited after it was written.
+var errChain = &damage{reason: "the chain is broken: a change does not match the hash of those before it"}
+
+// Is makes two damages of one reason equal, wherever they are.
+func (d *damage) Is(target error) bool {
+	t, ok := target.(*damage)
+	return ok && t.reason == d.reason
+}
+
+// follows reports, as *damage, a record that does not follow the one before.
+func (l *Log) follows(r *Record) error {
+	want := l.seq + 1
+	if r.Type >= Unchained {
+		want = l.seq
+	}
+	if r.Seq != want {
+		return &damage{r.Offset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
+	}
+	if (r.Type >= Unchained || l.opts.Verify) && !l.links(r) {
+		return &damage{r.Offset, errChain.reason}
+	}
+	return nil
+}
+
+// advance moves the position behind r.
+func (l *Log) advance(r *Record) {
+	l.end = r.Offset + r.size()
+	l.seq, l.chain = r.Seq, r.Chain
+	l.durable = max(l.durable, r.Durable)
+	l.mine = false
+}
+
+// behind looks behind bytes that do not check. It returns the offset of a
+// record that links to the last one before them, when nothing of the chain is
+// missing; or the sequence numbers lost, when a record says that they had been
+// durable; or neither, when all of it is a torn tail.
+func (l *Log) behind(from int64) (next int64, lost []uint64, err error) {
+	err = l.scan(from+1, func(r *Record) bool {
+		if l.links(r) {
+			next = r.Offset
+			return false
+		}
+		if r.Durable <= l.seq || r.Seq < l.seq {
+			return true
+		}
+		for s := l.seq + 1; s <= r.Durable && len(lost) < 1000; s++ {
+			lost = append(lost, s)
+		}
+		return false
+	})
+	return next, lost, err
+}
+
+// links reports whether r comes right after the last record before the
+// position, by the chain.
+func (l *Log) links(r *Record) bool {
+	if r.Type >= Unchained {
+		return r.Seq == l.seq && r.Chain == l.chain
+	}
+	digest, err := l.opts.Digest(r.Type, r.Body)
+	return err == nil && r.Seq == l.seq+1 && r.Chain == Link(l.chain, r.Seq, r.Time, r.Type, digest)
+}
+
+// scan looks for records that check at any offset from there on, and calls fn
+// with each until it returns false.
+func (l *Log) scan(from int64, fn func(r *Record) bool) error {
+	size := l.Size()
+	buf := make([]byte, 0, readChunk)
+	for from < size {
+		buf = buf[:min(int64(cap(buf)), size-from)]
+		n, err := l.file.ReadAt(buf, from)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		buf = buf[:n]
+		next := from + int64(n) - int64(len(recordMark)-1)
+		if from+int64(n) >= size || n == 0 {
+			next = size
+		}
+		for i := 0; ; i++ {
+			j := bytes.Index(buf[i:], recordMark[:])
+			if j < 0 {
+				break
+			}
+			i += j
+			if r, err := l.At(from + int64(i)); err == nil {
+				if !fn(&r) {
+					return nil
+				}
+			}
+		}
+		from = next
+	}
+	return nil
+}
+
+// At returns the record that begins at that offset.
+func (l *Log) At(offset int64) (Record, error) {
+	if l.file == nil {
+		return Record{}, &CorruptError{Offset: offset, Reason: "there is no file"}
+	}
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := l.file.ReadAt(buf, offset)
+		if err != nil && err != io.EOF {
+			return Record{}, err
+		}
+		r, need, derr := decodeRecord(buf[:n], l.seed, l.Broken(BreakChecksum))
+		if derr == nil {
+			r.Offset = offset
+			return r, nil
+		}
+		if need <= int64(len(buf)) || err == io.EOF {
+			return Record{}, &CorruptError{Offset: offset, Reason: derr.Error()}
+		}
+		buf = make([]byte, need)
+	}
+}

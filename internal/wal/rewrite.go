@@ -1,0 +1,129 @@
+// This file holds rewriting: a new file that takes the place of the log in one
+// rename.
+
+package wal
+
+import (
+	"errors"
+	"io"
+	"path"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// writer fills a new file.
+type writer struct {
+	file vfs.File
+	off  int64
+}
+
+func (w *writer) write(b []byte) error {
+	_, err := w.file.WriteAt(b, w.off)
+	w.off += int64(len(b))
+	return err
+}
+
+// copyFrom copies the bytes of f from one offset to another, exclusive.
+func (w *writer) copyFrom(f vfs.File, from, to int64) error {
+	buf := make([]byte, min(readChunk, to-from))
+	for from < to {
+		n, err := f.ReadAt(buf[:min(int64(len(buf)), to-from)], from)
+		if n == 0 && err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		if err := w.write(buf[:n]); err != nil {
+			return err
+		}
+		from += int64(n)
+	}
+	return nil
+}
+
+// swap writes a new file with that header and what fill adds, makes it durable,
+// and renames it over the log. The position is not moved: it is the caller's to
+// see that the same records stand before it.
+func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
+	f, temp, err := l.openNew()
+	if err != nil {
+		return err
+	}
+	renamed := false
+	defer func() {
+		if err != nil && !renamed {
+			_ = f.Close()
+			_ = l.fs.Remove(temp)
+		}
+	}()
+	w := &writer{file: f}
+	if err := w.write(h.encode()); err != nil {
+		return err
+	}
+	if err := fill(w); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(h.encode(), 0); err != nil { // fill may have set BaseEnd
+		return err
+	}
+	free := (w.off+reserve+minStep-1)/minStep*minStep - w.off
+	if _, err := f.WriteAt(make([]byte, free), w.off); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := l.fs.Rename(temp, l.name); err != nil {
+		return err
+	}
+	renamed = true
+	if l.file != nil {
+		_ = l.file.Close()
+	}
+	l.file, l.info, l.header, l.seed, l.size = f, fi, *h, h.seed(), fi.Size()
+	l.checked = true
+	// Until the directory is synced, a crash may bring the old file back, and
+	// with it the loss of all that comes after: no append before it.
+	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
+		l.failed = err
+		return errors.Join(ErrUnknown, err)
+	}
+	return nil
+}
+
+// Rewrite replaces the log by one that begins at another base and holds the
+// records that emit is called with: unchained ones that describe the state at
+// the base, then chained ones as they were. Their sequence numbers, times and
+// chains are kept as given; offsets and durable marks are set. The lock must be
+// held and the whole log read. Afterwards the position is at the start of the
+// new file.
+func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record) error) error) error {
+	if l.failed != nil {
+		return errors.Join(ErrReadOnly, l.failed)
+	}
+	h := l.header
+	h.Base, h.Chain, h.BaseEnd = base, chain, HeaderSize
+	last := l.seq
+	err := l.swap(&h, func(w *writer) error {
+		return fill(func(r Record) error {
+			r.Durable = last
+			if err := w.write(appendRecord(nil, &r, h.seed())); err != nil {
+				return err
+			}
+			if r.Type == Base {
+				h.BaseEnd = w.off
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return full(err)
+	}
+	l.end, l.seq, l.chain, l.durable, l.mine = HeaderSize, base, chain, base, false
+	return nil
+}

@@ -1,0 +1,420 @@
+// This file tests the log as its user sees it: what was appended is read again,
+// by others too, and damage is told from a torn tail.
+
+package wal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func testOptions() Options {
+	now := time.Unix(1776162225, 0)
+	return Options{
+		Clock:  func() time.Time { now = now.Add(time.Second); return now },
+		Rand:   rand.NewChaCha8([32]byte{1}),
+		Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil },
+		Verify: true,
+	}
+}
+
+func open(t *testing.T, fsys vfs.FS) *Log {
+	t.Helper()
+	l, err := Open(fsys, "m.oxbow", testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// add appends one record of type 1 for each body, in one append.
+func add(t *testing.T, l *Log, bodies ...string) {
+	t.Helper()
+	if err := l.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer l.Unlock()
+	all(t, l)
+	var ds []Draft
+	for _, b := range bodies {
+		ds = append(ds, Draft{Type: 1, Time: l.opts.Clock().UnixNano(), Body: []byte(b)})
+	}
+	if _, err := l.Append(ds...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// all reads on and returns the bodies of the changes.
+func all(t *testing.T, l *Log) []string {
+	t.Helper()
+	bodies, err := read(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bodies
+}
+
+func read(l *Log) ([]string, error) {
+	switch news, err := l.Poll(); {
+	case err != nil:
+		return nil, err
+	case news == Replaced:
+		if err := l.Reopen(); err != nil {
+			return nil, err
+		}
+	case news == Gone:
+		return nil, ErrVanished
+	}
+	var bodies []string
+	err := l.Read(func(r *Record) error {
+		if r.Type < Unchained {
+			bodies = append(bodies, fmt.Sprintf("%d %s", r.Seq, r.Body))
+		}
+		return nil
+	})
+	return bodies, err
+}
+
+func same(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("records = %q, want %q", got, want)
+	}
+}
+
+// image returns the bytes of the log file.
+func image(t *testing.T, fsys vfs.FS) []byte {
+	t.Helper()
+	b, err := vfs.ReadFile(fsys, "m.oxbow", 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// fsWith returns a file system that holds a log of those bytes.
+func fsWith(t *testing.T, b []byte) *vfs.Mem {
+	t.Helper()
+	m := vfs.NewMem()
+	if err := vfs.WriteFile(m, "m.oxbow", b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestAppendIsRead(t *testing.T) {
+	fsys := vfs.NewMem()
+	a, b := open(t, fsys), open(t, fsys)
+	if a.Exists() {
+		t.Fatal("a log was made by opening it")
+	}
+	add(t, a, "one", "two")
+	same(t, all(t, b), "1 one", "2 two")
+	add(t, b, "three")
+	same(t, all(t, a), "3 three")
+	same(t, all(t, a))
+	if a.Chain() != b.Chain() || a.Seq() != 3 {
+		t.Errorf("chain or sequence number differ between two openers")
+	}
+	same(t, all(t, open(t, fsys)), "1 one", "2 two", "3 three")
+}
+
+func TestLargeRecords(t *testing.T) {
+	fsys := vfs.NewMem()
+	l := open(t, fsys)
+	var want []string
+	for i, n := range []int{0, 1, 60 << 10, 64 << 10, 1 << 20, 3 << 20, 5} {
+		body := string(bytes.Repeat([]byte{byte('a' + i)}, n))
+		add(t, l, body)
+		want = append(want, fmt.Sprintf("%d %s", i+1, body))
+	}
+	got := all(t, open(t, fsys))
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Error("large records were not read back as written")
+	}
+	_, err := l.Append(Draft{Type: 1, Body: make([]byte, MaxBody+1)})
+	if err == nil {
+		t.Error("a body over MaxBody was appended")
+	}
+}
+
+// A tail that is no record is kept aside and cut by the next append; the
+// records before it stay.
+func TestTornTail(t *testing.T) {
+	base := vfs.NewMem()
+	l := open(t, base)
+	add(t, l, "one", "two")
+	end := l.End()
+	add(t, l, "three, which is the one that is torn")
+	img := image(t, base)[:l.End()]
+	for cut := end; cut < int64(len(img)); cut++ {
+		torn := append([]byte{}, img[:cut]...)
+		torn = append(torn, make([]byte, 100)...)
+		fsys := fsWith(t, torn)
+		l := open(t, fsys)
+		same(t, all(t, l), "1 one", "2 two")
+		n, err := l.Torn()
+		if err != nil || (n == 0) != (cut == end) {
+			t.Fatalf("cut at %d: Torn() = %d, %v", cut, n, err)
+		}
+		add(t, l, "four")
+		same(t, all(t, open(t, fsys)), "1 one", "2 two", "3 four")
+		lost, err := vfs.ReadFile(fsys, fmt.Sprintf("m.oxbow.lost/3-at-%d.torn", end), 1<<20)
+		if cut == end {
+			continue
+		}
+		if err != nil || !bytes.Equal(lost, bytes.TrimRight(torn[end:], "\x00")) {
+			t.Fatalf("cut at %d: the torn tail was not kept: %q, %v", cut, lost, err)
+		}
+	}
+}
+
+// Each bit of a small log, turned over: the log is refused, or answers what was
+// written, or lacks only the last record, which nothing behind vouches for.
+func TestBitFlips(t *testing.T) {
+	base := vfs.NewMem()
+	l := open(t, base)
+	add(t, l, "one")
+	add(t, l, "two", "three")
+	add(t, l, "four")
+	img := image(t, base)[:l.End()+8]
+	want := all(t, open(t, base))
+	refused, short := 0, 0
+	for i := range img {
+		for bit := range 8 {
+			flipped := append([]byte{}, img...)
+			flipped[i] ^= 1 << bit
+			l, err := Open(fsWith(t, flipped), "m.oxbow", testOptions())
+			if err != nil {
+				refused++
+				continue
+			}
+			got, err := read(l)
+			switch {
+			case err != nil:
+				var c *CorruptError
+				if !errors.As(err, &c) {
+					t.Fatalf("byte %d bit %d: %v", i, bit, err)
+				}
+				refused++
+			case fmt.Sprint(got) == fmt.Sprint(want[:3]):
+				short++
+			case fmt.Sprint(got) != fmt.Sprint(want):
+				t.Fatalf("byte %d bit %d: records = %q", i, bit, got)
+			}
+			_ = l.Close()
+		}
+	}
+	if last := int(Overhead+4) * 8; short > last {
+		t.Errorf("%d flips shortened the log, more than the %d bits of its last record", short, last)
+	}
+	if refused == 0 {
+		t.Error("no flip was refused")
+	}
+	// A seal vouches for the last record too: no flip shortens the log.
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sealed := image(t, base)
+	for i := HeaderSize; int64(i) < l.end-Overhead; i++ {
+		flipped := append([]byte{}, sealed...)
+		flipped[i] ^= 1
+		l := open(t, fsWith(t, flipped))
+		got, err := read(l)
+		if err == nil && fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("byte %d: a sealed log lost records without a word: %q", i, got)
+		}
+	}
+}
+
+// A damaged seal between two changes holds nothing: it is passed over.
+func TestDamagedSeal(t *testing.T) {
+	fsys := vfs.NewMem()
+	l := open(t, fsys)
+	add(t, l, "one")
+	at := l.End()
+	l.Seal()
+	if l.End() != at+Overhead {
+		t.Fatalf("no seal was written")
+	}
+	add(t, l, "two")
+	add(t, l, "three")
+	img := image(t, fsys)
+	for i := at; i < at+Overhead; i++ {
+		flipped := append([]byte{}, img...)
+		flipped[i] ^= 4
+		l := open(t, fsWith(t, flipped))
+		same(t, all(t, l), "1 one", "2 two", "3 three")
+		if len(l.Gaps()) != 1 {
+			t.Fatalf("byte %d: gaps = %v", i, l.Gaps())
+		}
+	}
+}
+
+func TestOtherFiles(t *testing.T) {
+	l := open(t, vfs.NewMem())
+	add(t, l, "one")
+	img := image(t, l.fs)
+	newer := append([]byte{}, img...)
+	newer[8] = 2
+	for name, tc := range map[string]struct {
+		b    []byte
+		want func(error) bool
+	}{
+		"empty": {nil, func(err error) bool { return errors.Is(err, ErrMagic) }},
+		"text":  {[]byte("# Memory\n"), func(err error) bool { return errors.Is(err, ErrMagic) }},
+		"newer": {newer, func(err error) bool { var v *VersionError; return errors.As(err, &v) && v.Have == 2 }},
+		"short": {img[:50], func(err error) bool { var c *CorruptError; return errors.As(err, &c) }},
+	} {
+		if _, err := Open(fsWith(t, tc.b), "m.oxbow", testOptions()); !tc.want(err) {
+			t.Errorf("%s: Open() = %v", name, err)
+		}
+	}
+	m := vfs.NewMem()
+	if err := m.MkdirAll("m.oxbow", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(m, "m.oxbow", testOptions()); err == nil {
+		t.Error("a directory was opened as a log")
+	}
+}
+
+func TestVanished(t *testing.T) {
+	fsys := vfs.NewMem()
+	l := open(t, fsys)
+	add(t, l, "one")
+	if err := fsys.Remove("m.oxbow"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(l); !errors.Is(err, ErrVanished) {
+		t.Errorf("reading a removed log: %v, want ErrVanished", err)
+	}
+	if err := l.Reopen(); !errors.Is(err, ErrVanished) {
+		t.Errorf("Reopen() of a removed log = %v, want ErrVanished", err)
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	fsys := vfs.NewMem()
+	l, other := open(t, fsys), open(t, fsys)
+	add(t, l, "one")
+	add(t, l, "two")
+	chain := l.Chain()
+	add(t, l, "three")
+	all(t, other)
+	if err := l.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var third Record
+	again := open(t, fsys)
+	if err := again.Read(func(r *Record) error {
+		third = *r
+		third.Body = bytes.Clone(r.Body)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	err := l.Rewrite(2, chain, func(emit func(Record) error) error {
+		if err := emit(Record{Seq: 2, Type: Base, Body: []byte("one and two"), Chain: chain}); err != nil {
+			return err
+		}
+		return emit(third)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, all(t, l), "3 three")
+	if err := l.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, all(t, other), "3 three") // it was replaced, so all is read again
+	add(t, other, "four")
+	same(t, all(t, l), "4 four")
+	// Damage in the base section is never a torn tail.
+	img := image(t, fsys)
+	for i := HeaderSize; i < HeaderSize+Overhead; i++ {
+		flipped := append([]byte{}, img...)
+		flipped[i] ^= 1
+		d := open(t, fsWith(t, flipped))
+		if _, err := read(d); err == nil {
+			t.Fatalf("byte %d of the base section is damaged and nobody says so", i)
+		}
+	}
+}
+
+func TestLockWait(t *testing.T) {
+	fsys := vfs.NewMem()
+	a, b := open(t, fsys), open(t, fsys)
+	if err := a.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var busy *BusyError
+	if err := b.Lock(t.Context()); !errors.As(err, &busy) {
+		t.Fatalf("Lock() = %v, want *BusyError", err)
+	}
+	if busy.Holder.PID != os.Getpid() || busy.Holder.Since.IsZero() {
+		t.Errorf("holder = %+v", busy.Holder)
+	}
+	b.opts.LockWait = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Lock(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Lock() = %v, want canceled", err)
+	}
+	if err := a.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Lock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzRead feeds damaged logs: no panic, no body longer than the file, and what
+// is read follows the chain.
+func FuzzRead(f *testing.F) {
+	m := vfs.NewMem()
+	l, err := Open(m, "m.oxbow", testOptions())
+	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err := l.Append(Draft{Type: 1, Body: []byte("one")}, Draft{Type: 1, Body: []byte("two")}); err != nil {
+		f.Fatal(err)
+	}
+	img, err := vfs.ReadFile(m, "m.oxbow", 1<<20)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(img[:l.End()+20])
+	f.Add(img[:l.End()-5])
+	f.Add(img[:HeaderSize])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l, err := Open(fsWith(t, b), "m.oxbow", testOptions())
+		if err != nil {
+			return
+		}
+		last := uint64(0)
+		_ = l.Read(func(r *Record) error {
+			if len(r.Body) > len(b) {
+				t.Fatalf("a body of %d bytes from a file of %d", len(r.Body), len(b))
+			}
+			if r.Seq < last {
+				t.Fatalf("change %d after %d", r.Seq, last)
+			}
+			last = r.Seq
+			return nil
+		})
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
