@@ -51,6 +51,9 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 			return nil, err
 		}
 	}
+	if err := l.heed(); err != nil {
+		return nil, err
+	}
 	if err := l.cutTail(); err != nil {
 		return nil, err
 	}
@@ -185,6 +188,7 @@ func (l *Log) rescue(buf []byte, cause error) error {
 	})
 	if err != nil {
 		l.failed = cause
+		l.writeNote()
 		return errors.Join(ErrUnknown, cause, err)
 	}
 	return nil
@@ -202,7 +206,7 @@ func (l *Log) create() error {
 	if _, err := io.ReadFull(l.opts.Rand, h.ID[:]); err != nil {
 		return fmt.Errorf("make an identity: %w", err)
 	}
-	h.Chain = firstChain(h.ID)
+	h.Chain = FirstChain(h.ID)
 	if err := l.swap(&h, func(*writer) error { return nil }); err != nil {
 		return readOnly(full(err))
 	}

@@ -63,3 +63,14 @@ type BusyError struct {
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("waited %s for the lock", e.Waited.Round(time.Millisecond))
 }
+
+// RolledBackError says that the file lacks changes that had been durable: an
+// older copy was put in its place, or its end was cut off.
+type RolledBackError struct {
+	Have uint64 // the last sequence number in the file
+	Had  uint64 // the last that was known to be durable
+}
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("the file ends at change %d, and change %d had been written: an older copy was put in its place, or its end is damaged", e.Have, e.Had)
+}

@@ -140,8 +140,8 @@ func (h *Header) encode() []byte {
 	return b
 }
 
-// firstChain returns the chain at base 0 of a log of that identity.
-func firstChain(id [16]byte) [32]byte {
+// FirstChain returns the chain at base 0 of a log of that identity.
+func FirstChain(id [16]byte) [32]byte {
 	h := Header{ID: id}
 	return sha256.Sum256(h.encode()[:32])
 }

@@ -5,6 +5,7 @@ package wal
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -25,9 +26,20 @@ type Holder struct {
 	Stopped bool      `json:"-"` // the process is stopped
 }
 
+// note is what the lock file says: who has, or last had, the lock, and what is
+// known of the log, so that a log that went back is noticed. It is not synced.
+// It only says what already is on stable storage, so that after a crash it is
+// behind the log or gone, never ahead.
+type note struct {
+	Holder
+	ID       string `json:"id,omitempty"`       // of the log, in hex
+	Durable  uint64 `json:"durable,omitempty"`  // highest sequence number known to be on stable storage
+	Unsynced bool   `json:"unsynced,omitempty"` // a sync of the file failed and it could not be replaced
+}
+
 // noteSize is the number of bytes of the note in the lock file, padded with
 // spaces, so that one write replaces the one before.
-const noteSize = 160
+const noteSize = 256
 
 // Waits between two tries to take the lock.
 const (
@@ -57,6 +69,7 @@ func (l *Log) Lock(ctx context.Context) error {
 			return readOnly(err)
 		}
 		if ok {
+			l.readNote()
 			l.writeNote()
 			return nil
 		}
@@ -80,9 +93,10 @@ func (l *Log) Unlock() error { return l.lock.Unlock() }
 
 func (l *Log) lockName() string { return l.name + ".lock" }
 
-// writeNote says in the lock file who has the lock. A note that cannot be
-// written is not missed.
-func (l *Log) writeNote() {
+// readNote takes in what the last holder of the lock left. A note that cannot
+// be read is not missed.
+func (l *Log) readNote() {
+	l.noted = note{}
 	if l.noteFile == nil {
 		f, err := l.fs.OpenFile(l.lockName(), os.O_RDWR, 0)
 		if err != nil {
@@ -90,12 +104,70 @@ func (l *Log) writeNote() {
 		}
 		l.noteFile = f
 	}
-	b, err := json.Marshal(Holder{PID: os.Getpid(), Program: program(), Since: l.opts.Clock().UTC()})
+	var b [noteSize]byte
+	n, _ := l.noteFile.ReadAt(b[:], 0)
+	if json.Unmarshal(b[:n], &l.noted) != nil {
+		l.noted = note{}
+	}
+}
+
+// writeNote says in the lock file who has the lock.
+func (l *Log) writeNote() {
+	if l.noteFile == nil {
+		return
+	}
+	n := note{Holder: Holder{PID: os.Getpid(), Program: program(), Since: l.opts.Clock().UTC()},
+		ID: l.noted.ID, Durable: l.noted.Durable, Unsynced: l.noted.Unsynced}
+	if id := l.id(); id != "" {
+		if n.ID != id {
+			n.ID, n.Durable, n.Unsynced = id, 0, false
+		}
+		n.Durable = max(n.Durable, l.durable)
+		n.Unsynced = n.Unsynced || l.failed != nil
+	}
+	b, err := json.Marshal(n)
 	if err != nil || len(b) >= noteSize {
 		return
 	}
 	b = append(b, strings.Repeat(" ", noteSize-1-len(b))...)
 	_, _ = l.noteFile.WriteAt(append(b, '\n'), 0)
+}
+
+// id returns the identity of the file in hex, "" where there is no file.
+func (l *Log) id() string {
+	if l.file == nil {
+		return ""
+	}
+	return hex.EncodeToString(l.header.ID[:])
+}
+
+// heed compares the log with what its last writer noted, once all of it was
+// read. A log that lacks what had been durable is not written on.
+func (l *Log) heed() error {
+	if l.noted.ID != l.id() {
+		return nil
+	}
+	if l.noted.Durable > l.seq {
+		return &RolledBackError{Have: l.seq, Had: l.noted.Durable}
+	}
+	if l.noted.Unsynced {
+		// Another process could not make the end of this file durable, and a
+		// sync of ours would not either: only a new file is sure.
+		if err := l.rescue(nil, errors.New("a sync of the file failed earlier")); err != nil {
+			return err
+		}
+		l.noted.Unsynced = false
+		l.writeNote()
+	}
+	return nil
+}
+
+// Accept makes the log as it is now, read to its end, the one that counts,
+// whatever had been noted of it. The lock must be held.
+func (l *Log) Accept() {
+	l.noted = note{}
+	l.durable = min(l.durable, l.seq)
+	l.writeNote()
 }
 
 // program returns the name of this program and its subcommand.

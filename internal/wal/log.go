@@ -54,6 +54,7 @@ type Log struct {
 
 	lock     vfs.Lock
 	noteFile vfs.File
+	noted    note  // what the lock file said when the lock was taken
 	failed   error // why nothing is appended any more
 }
 

@@ -106,6 +106,9 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 	if l.failed != nil {
 		return errors.Join(ErrReadOnly, l.failed)
 	}
+	if err := l.heed(); err != nil {
+		return err
+	}
 	h := l.header
 	h.Base, h.Chain, h.BaseEnd = base, chain, HeaderSize
 	last := l.seq
