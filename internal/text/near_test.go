@@ -1,0 +1,65 @@
+// This file tests hints.
+
+package text
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestNear(t *testing.T) {
+	names := []string{"deploy", "deploy-guide", "redeploy", "destroy", "Deplyo", "employ", "dep", "zebra", "a", "deploy"}
+	tests := []struct {
+		name       string
+		word       string
+		candidates []string
+		limit      int
+		want       []string
+	}{
+		{"equal, begins, holds, then errors", "deploy", names, 10, []string{"deploy", "dep", "deploy-guide", "redeploy", "Deplyo", "employ"}},
+		{"the best of them", "deploy", names, 2, []string{"deploy", "dep"}},
+		{"capitals do not count", "DEPLOY", []string{"Deploy"}, 5, []string{"Deploy"}},
+		{"a swap is one error", "dolg", []string{"dlog", "dolt", "logd"}, 5, []string{"dlog", "dolt"}},
+		{"short words: one error", "vert", []string{"vet", "vat"}, 5, []string{"vet"}},
+		{"longer words: two", "memroi", []string{"memory", "melodic"}, 5, []string{"memory"}},
+		{"nothing in common is not near", "ab", []string{"cd", "xb"}, 5, []string{"xb"}},
+		{"one letter is no part", "abc", []string{"b", "ab", "xabcx"}, 5, []string{"xabcx", "ab"}},
+		{"letters outside ASCII", "ÉCLAIR", []string{"éclairs", "eclair"}, 5, []string{"éclairs", "eclair"}},
+		{"ties by length, then by text", "cat", []string{"cot", "bat", "cats", "catch"}, 5, []string{"cats", "catch", "bat", "cot"}},
+		{"empty word", "", names, 5, nil},
+		{"no limit", "deploy", names, 0, nil},
+		{"nothing near", "qqqqqq", names, 5, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Near(tt.word, slices.Values(tt.candidates), tt.limit)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("Near(%q, %q, %d) = %q, want %q", tt.word, tt.candidates, tt.limit, got, tt.want)
+			}
+			back := slices.Clone(tt.candidates)
+			slices.Reverse(back)
+			if again := Near(tt.word, slices.Values(back), tt.limit); !slices.Equal(again, got) {
+				t.Errorf("Near(%q, %q, %d) = %q, but %q in the other order", tt.word, back, tt.limit, again, got)
+			}
+		})
+	}
+}
+
+func TestDistance(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0},
+		{"kitten", "sitting", 3}, // k→s, e→i, +g
+		{"abcd", "acbd", 1},      // one swap
+		{"ca", "abc", 3},         // 2 if the swapped could be parted again
+		{"日本", "本日", 1},
+	}
+	var rows editRows
+	for _, tt := range tests {
+		if got := rows.distance([]rune(tt.a), []rune(tt.b)); got != tt.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

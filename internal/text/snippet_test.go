@@ -1,0 +1,137 @@
+// This file tests snippets.
+
+package text
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestSnippet(t *testing.T) {
+	filler := strings.Repeat("lorem ipsum ", 20)
+	tests := []struct {
+		name    string
+		content string
+		terms   []string
+		width   int
+		want    string
+	}{
+		{"empty", "", []string{"x"}, 20, ""},
+		{"no width", "some text", nil, 0, ""},
+		{"short text stays whole", "# Title\n\nbody  text\t.\r\n", []string{"body"}, 40, "# Title body text ."},
+		{"no term: the beginning", "one two three four five six", []string{"none"}, 13, "one two three…"},
+		{"cut before the word that does not fit", "one two three four five six", nil, 12, "one two…"},
+		{"around the term", "aaa bbb ccc ddd eee fff ggg hhh iii jjj", []string{"fff"}, 15, "…eee fff ggg hhh…"},
+		{"near the end, more of what comes before", "aaa bbb ccc ddd eee", []string{"eee"}, 11, "…ccc ddd eee"},
+		{"the stretch with both", "wolf " + filler + "a wolf met a bear " + filler + "bear", []string{"bear", "wolf"}, 30, "…a wolf met a bear lorem ipsum…"},
+		{"punctuation after the last term stays out", "xx yy zz (alpha beta).gamma delta epsilon", []string{"alpha", "beta"}, 10, "…alpha beta…"},
+		{"a term longer than the width", "abc internationalisation def", []string{"internationalisation"}, 8, "…internat…"},
+		{"capitals and final sigma", filler + "Η ΟΔΟΣ " + filler, []string{"οδος"}, 10, "…Η ΟΔΟΣ…"},
+		{"no spaces", "日本語の文章には空白がありません", []string{"none"}, 5, "日本語の文…"},
+		{"not before a mark", "ne\u0301e\u0301e\u0301e\u0301e\u0301", nil, 4, "ne\u0301…"},
+		{"not UTF-8", "a\xffb c", nil, 10, "a\ufffdb c"},
+		{"marks alone", "e" + strings.Repeat("\u0301", 9), nil, 3, "e\u0301\u0301…"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Snippet(tt.content, tt.terms, tt.width); got != tt.want {
+				t.Errorf("Snippet(%q, %q, %d) = %q, want %q", tt.content, tt.terms, tt.width, got, tt.want)
+			}
+		})
+	}
+}
+
+// checkSnippet holds what is true of every snippet.
+func checkSnippet(t *testing.T, content string, terms []string, width int) {
+	t.Helper()
+	got := Snippet(content, terms, width)
+	if !utf8.ValidString(got) {
+		t.Fatalf("Snippet(%q, %q, %d) = %q, which is not UTF-8", content, terms, width, got)
+	}
+	folded := fold(content)
+	if width > 0 && utf8.RuneCountInString(folded) <= width {
+		if got != folded {
+			t.Fatalf("Snippet(%q, %q, %d) = %q, want all: %q", content, terms, width, got, folded)
+		}
+		return
+	}
+	if n := utf8.RuneCountInString(got); n > max(width, 0)+2 {
+		t.Fatalf("Snippet(%q, %q, %d) = %q: %d code points", content, terms, width, got, n)
+	}
+	if width < 1 || strings.Contains(content, ellipsis) { // whose ellipsis it is cannot be told
+		return
+	}
+	if !strings.HasPrefix(got, ellipsis) && !strings.HasPrefix(folded, strings.TrimSuffix(got, ellipsis)) {
+		t.Fatalf("Snippet(%q, %q, %d) = %q, which does not say that it was cut", content, terms, width, got)
+	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(got, ellipsis), ellipsis)
+	if !strings.Contains(folded, inner) || inner == "" {
+		t.Fatalf("Snippet(%q, %q, %d) = %q, which is no part of it", content, terms, width, got)
+	}
+}
+
+// A snippet holds as many distinct terms as any stretch of that width does,
+// found here by trying all of them.
+func TestSnippetHoldsTheMost(t *testing.T) {
+	const seed = 11
+	rng := rand.New(rand.NewPCG(seed, 0))
+	words := []string{"red", "green", "blue", "Blue,", "é", "grey", "日本", "violet-ish", "x"}
+	terms := []string{"red", "green", "blue", "violet"}
+	distinct := func(s string) int {
+		seen := map[string]bool{}
+		for _, w := range Crabtalk(s) {
+			for _, term := range terms {
+				if w == term {
+					seen[term] = true
+				}
+			}
+		}
+		return len(seen)
+	}
+	for range 400 {
+		var b strings.Builder
+		for range 5 + rng.IntN(40) {
+			b.WriteString(words[rng.IntN(len(words))])
+			b.WriteString([]string{" ", "\n", "  "}[rng.IntN(3)])
+		}
+		width := 8 + rng.IntN(40)
+		content := b.String()
+		checkSnippet(t, content, terms, width)
+		folded := []rune(fold(content))
+		most := 0
+		for i := range folded {
+			stretch := string(folded[i:min(i+width, len(folded))])
+			// A word that the stretch cuts in two is not held by it.
+			if i > 0 && isAlnum(folded[i-1]) {
+				stretch = strings.TrimLeftFunc(stretch, isAlnum)
+			}
+			if i+width < len(folded) && isAlnum(folded[i+width]) {
+				stretch = strings.TrimRightFunc(stretch, isAlnum)
+			}
+			most = max(most, distinct(stretch))
+		}
+		if got := Snippet(content, terms, width); distinct(got) != most {
+			t.Fatalf("seed %d: Snippet(%q, %q, %d) = %q holds %d of the terms, want %d", seed, content, terms, width, got, distinct(got), most)
+		}
+	}
+}
+
+func FuzzSnippet(f *testing.F) {
+	f.Add("one two three four", "three", 8)
+	f.Add("e\u0301\u0301\u0301\u0301 \xff日本語", "日本語", 2)
+	f.Add("… … … ……", "", 3)
+	f.Fuzz(func(t *testing.T, content, query string, width int) {
+		checkSnippet(t, content, CrabtalkBytes(query), width)
+	})
+}
+
+func BenchmarkSnippet(b *testing.B) {
+	text := strings.Repeat("The store keeps entries; an index ranks them. ", 22) + "A needle. " + strings.Repeat("More of it. ", 40)
+	terms := []string{"needle", "index"}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Snippet(text, terms, 160)
+	}
+}

@@ -1,0 +1,90 @@
+// This file tests the estimate of tokens.
+
+package text
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The counts are those of the tokenizer cl100k_base. The estimate may be a
+// fifth below and, for such short texts, two fifths and two tokens above.
+func TestEstimateTokens(t *testing.T) {
+	tests := []struct {
+		text string
+		want int
+	}{
+		{"The quick brown fox jumps over the lazy dog.", 10},
+		{"User's dog Luna has vet appointments on Thursdays. Luna is a golden retriever.", 18},
+		{"Nothing is silently discarded: damaged bytes are set aside and reported, and a refused write is an error.", 21},
+		{"func (x *Index) Search(terms []string, limit int) []Hit {\n\treturn x.scan(terms, limit)\n}\n", 27},
+		{"## Decisions\n\n- 2026-04-18: use `flock`, never fcntl\n- keep the log append-only\n", 29},
+		{"{\"name\": \"deploy\", \"aliases\": [\"ship\", \"release\"], \"created_at\": 1776162225}", 25},
+		{"Die Katze sitzt auf der Fensterbank und schaut den Vögeln im Garten zu.", 21},
+		{"Мы решили хранить память агента в одном файле.", 21},
+		{"我们决定把代理的记忆保存在一个文件里。", 18},
+		{"エージェントの記憶を一つのファイルに保存します。", 21},
+		{"https://example.com/docs/index.html?query=memory&limit=10", 15},
+	}
+	for _, tt := range tests {
+		got := EstimateTokens(tt.text)
+		if lo, hi := tt.want*8/10, tt.want*14/10+2; got < lo || got > hi {
+			t.Errorf("EstimateTokens(%q) = %d, want %d to %d", tt.text, got, lo, hi)
+		}
+	}
+}
+
+func TestEstimateTokensSmall(t *testing.T) {
+	tests := []struct {
+		text string
+		want int
+	}{
+		{"", 0},
+		{" ", 1},
+		{"word", 1},      // 100
+		{"two words", 3}, // 100 + 5 + 100, rounded up
+		{"1234567", 3},   // 123 456 7
+		{"日本", 3},        // 2 × 125, rounded up
+		{"\xff", 1},
+	}
+	for _, tt := range tests {
+		if got := EstimateTokens(tt.text); got != tt.want {
+			t.Errorf("EstimateTokens(%q) = %d, want %d", tt.text, got, tt.want)
+		}
+	}
+}
+
+// More text never means fewer tokens, and text put together costs at most a
+// token more than its parts: budgets may add up estimates.
+func TestEstimateTokensAddsUp(t *testing.T) {
+	const seed = 5
+	rng := rand.New(rand.NewPCG(seed, 0))
+	alphabet := []rune("abcXYZ019   \n\t.,-=éЖ日かक한🙂\u0301")
+	text := func() string {
+		var b strings.Builder
+		for range rng.IntN(30) {
+			b.WriteRune(alphabet[rng.IntN(len(alphabet))])
+		}
+		return b.String()
+	}
+	for range 20_000 {
+		a, b := text(), text()
+		na, nb, both := EstimateTokens(a), EstimateTokens(b), EstimateTokens(a+b)
+		if both < max(na, nb) || both > na+nb+1 {
+			t.Fatalf("seed %d: EstimateTokens(%q) = %d, (%q) = %d, of both %d", seed, a, na, b, nb, both)
+		}
+		if both > 3*utf8.RuneCountInString(a+b) {
+			t.Fatalf("seed %d: EstimateTokens(%q) = %d", seed, a+b, both)
+		}
+	}
+}
+
+func BenchmarkEstimateTokens(b *testing.B) {
+	text := strings.Repeat("The store keeps entries; an index ranks them. ", 22)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		EstimateTokens(text)
+	}
+}
