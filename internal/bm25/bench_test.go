@@ -1,0 +1,167 @@
+// This file measures search, put and, beside them, the plain way: a scan over
+// all documents, each a map of its terms.
+
+package bm25
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// zipfText makes documents of about 150 words, which is about 1 kB of English,
+// with words as frequent as in natural language: a few make up most of the
+// text, most are rare.
+func zipfText(n int) [][]string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(rng, 1.25, 4, 300_000)
+	docs := make([][]string, n)
+	for i := range docs {
+		docs[i] = make([]string, 100+rng.IntN(100))
+		for j := range docs[i] {
+			docs[i][j] = "w" + strconv.FormatUint(z.Uint64(), 36)
+		}
+	}
+	return docs
+}
+
+// phrases cuts queries of 2 to 8 neighbouring words out of the documents,
+// common words included.
+func phrases(docs [][]string, n int) [][]string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	qs := make([][]string, n)
+	for i := range qs {
+		d := docs[rng.IntN(len(docs))]
+		k := 2 + rng.IntN(7)
+		at := rng.IntN(len(d) - k)
+		qs[i] = d[at : at+k]
+	}
+	return qs
+}
+
+type corpus struct {
+	docs    [][]string
+	queries [][]string
+	index   *Index
+}
+
+var corpora sync.Map // documents to *corpus; building one takes longer than a benchmark
+
+func corpusOf(b *testing.B, n int) *corpus {
+	b.Helper()
+	if c, ok := corpora.Load(n); ok {
+		return c.(*corpus)
+	}
+	c := &corpus{docs: zipfText(n), index: New(Params{})}
+	c.queries = phrases(c.docs, 1000)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i, d := range c.docs {
+		c.index.Put(uint64(i+1), int64(i), d)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.Logf("n=%d: %d terms, %d bytes of index per document", n, len(c.index.dict), (after.HeapAlloc-before.HeapAlloc)/uint64(n))
+	corpora.Store(n, c)
+	return c
+}
+
+func BenchmarkSearch(b *testing.B) {
+	for _, n := range []int{1e3, 1e4, 1e5} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			c := corpusOf(b, n)
+			var took []time.Duration
+			for i := 0; b.Loop(); i++ {
+				start := time.Now()
+				c.index.Search(c.queries[i%len(c.queries)], 10, nil)
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2])/1e3, "p50-µs")
+			b.ReportMetric(float64(took[len(took)*99/100])/1e3, "p99-µs")
+		})
+	}
+}
+
+func BenchmarkPut(b *testing.B) {
+	for _, n := range []int{1e3, 1e4, 1e5} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			docs := corpusOf(b, n).docs
+			x := New(Params{})
+			for i, d := range docs {
+				x.Put(uint64(i+1), 0, d)
+			}
+			for i := 0; b.Loop(); i++ { // each is a replacement: a delete and an add
+				x.Put(uint64(i%n+1), 0, docs[(i*7919)%n])
+			}
+		})
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	docs := corpusOf(b, 1e5).docs
+	x := New(Params{})
+	for i := 0; b.Loop(); i++ {
+		if i%len(docs) == 0 {
+			x = New(Params{})
+		}
+		x.Put(uint64(i%len(docs)+1), 0, docs[i%len(docs)])
+	}
+}
+
+// BenchmarkBruteScan is what search costs without an inverted index.
+func BenchmarkBruteScan(b *testing.B) {
+	for _, n := range []int{1e3, 1e4} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			c := corpusOf(b, n)
+			bags := make([]map[string]uint32, n)
+			total := 0.0
+			for i, d := range c.docs {
+				bags[i] = make(map[string]uint32)
+				for _, w := range d {
+					bags[i][w]++
+				}
+				total += float64(len(d))
+			}
+			for i := 0; b.Loop(); i++ {
+				q := slices.Clone(c.queries[i%len(c.queries)])
+				slices.Sort(q)
+				q = slices.Compact(q)
+				df := make([]float64, len(q))
+				for _, bag := range bags {
+					for j, w := range q {
+						if bag[w] > 0 {
+							df[j]++
+						}
+					}
+				}
+				var hits []Hit
+				for id, bag := range bags {
+					sum := 0.0
+					for j, w := range q {
+						if tf := float64(bag[w]); tf > 0 {
+							idf := math.Log((float64(n)-df[j]+0.5)/(df[j]+0.5) + 1)
+							sum += idf * tf * 2.2 / (tf + 1.2*(0.25+0.75*float64(len(c.docs[id]))/(total/float64(n))))
+						}
+					}
+					if sum > 0 {
+						hits = append(hits, Hit{uint64(id), sum})
+					}
+				}
+				slices.SortFunc(hits, func(a, b Hit) int {
+					if a.Score > b.Score {
+						return -1
+					}
+					return 1
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+// This file holds the index's shape, its formula and its simple questions.
+
+// Package bm25 ranks documents by the words of a query. It knows numbers and
+// terms: what a document is, and how its text became terms, is the caller's
+// business.
+//
+// The score of a document is the sum, over the distinct terms of the query in
+// sorted order, of
+//
+//	idf · tf·(k1+1) / (tf + k1·(1 − b + b·dl/avgdl))
+//	idf = ln((N − df + 0.5)/(df + 0.5) + 1)
+//
+// where tf is how often the term stands in the document, df how many documents
+// hold it, dl the number of terms in the document, avgdl the mean of dl, and N
+// the number of documents. This is Okapi BM25 (Robertson and Zaragoza, "The
+// Probabilistic Relevance Framework: BM25 and Beyond", 2009) with Lucene's idf,
+// which is never negative. N, df and avgdl are those of the moment of the
+// query, so a score is the same whether the index was built in one go or by any
+// history of puts and deletes that led to the same documents.
+//
+// The shape:
+//
+//	dictionary   term ──► list of {document number, tf}, rising by number
+//	documents    number ──► id, newer, dl, the terms it holds
+//
+// Document numbers are dense and given in order of arrival. A deleted
+// document keeps its number, and its postings stay, until the index is
+// compacted.
+package bm25
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"sync"
+)
+
+// The parameters that zero fields of [Params] stand for.
+const (
+	DefaultK1 = 1.2
+	DefaultB  = 0.75
+)
+
+// Params are the constants of the formula.
+type Params struct {
+	K1 float64 // how slowly repeats stop counting, at least 0; 0 means [DefaultK1]
+	B  float64 // how much length counts, from 0 to 1; 0 means [DefaultB]
+
+	// CountEmpty makes documents without terms count in N and avgdl. Without
+	// it they are not kept.
+	CountEmpty bool
+}
+
+// Index is an inverted index in memory. It is safe for concurrent use, and
+// each call sees the index as it stands between two changes.
+type Index struct {
+	k1, b      float64
+	countEmpty bool
+
+	mu sync.RWMutex // guards all below
+
+	dict  map[string]uint32 // term to its number
+	terms []term            // by term number
+	spare []uint32          // term numbers without a term
+
+	numbers map[uint64]uint32 // id to document number, living documents only
+	docs    []doc             // by document number
+	lens    []uint32          // by document number: dl, or dead
+	total   uint64            // sum of dl over the living
+
+	distinct []uint32 // scratch of Put
+}
+
+// A posting says that a term stands tf times in a document.
+type posting struct{ doc, tf uint32 }
+
+// term is a word and where it stands. It lives as long as a living document
+// holds it.
+type term struct {
+	text    string
+	list    []posting // rising by document number, the dead among them
+	df      uint32    // living documents in list
+	pending uint32    // times seen in the document being put
+
+	// Bounds of tf and dl over the list. They tell the most that the term can
+	// give to a score. What has died may hold them wide until the next compaction.
+	maxTF, minLen uint32
+}
+
+// doc is what ranking needs of a document beside its length, which is apart
+// because every posting looks it up.
+type doc struct {
+	id    uint64
+	newer int64
+	terms []uint32 // distinct, by number; what a delete has to uncount
+}
+
+// dead stands in lens for a document that was deleted. Taken for a length, it
+// makes the score vanish, so the scan need not look for it.
+const dead = math.MaxUint32
+
+// New returns an empty index. It panics when K1 is negative, B is outside
+// [0, 1], or either is not a number.
+func New(p Params) *Index {
+	if !(p.K1 >= 0) || math.IsInf(p.K1, 1) || !(p.B >= 0 && p.B <= 1) {
+		panic(fmt.Sprintf("bm25: parameters k1 = %v, b = %v out of range", p.K1, p.B))
+	}
+	if p.K1 == 0 {
+		p.K1 = DefaultK1
+	}
+	if p.B == 0 {
+		p.B = DefaultB
+	}
+	return &Index{
+		k1: p.K1, b: p.B, countEmpty: p.CountEmpty,
+		dict:    make(map[string]uint32),
+		numbers: make(map[uint64]uint32),
+	}
+}
+
+// Len returns the number of documents, the N of the formula.
+func (x *Index) Len() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.numbers)
+}
+
+// DF returns the number of documents that hold the term.
+func (x *Index) DF(term string) int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	n, ok := x.dict[term]
+	if !ok {
+		return 0
+	}
+	return int(x.terms[n].df)
+}
+
+// Terms yields each term with the number of documents that hold it. The order
+// is the same for the same history of changes, and means nothing. The index
+// may be used and changed during the iteration: all terms that stay are yielded
+// once; for those that come or go meanwhile nothing is promised.
+func (x *Index) Terms() iter.Seq2[string, int] {
+	type count struct {
+		text string
+		df   int
+	}
+	return func(yield func(string, int) bool) {
+		var batch [256]count // so that no lock is held while the caller works
+		for from := 0; ; from += len(batch) {
+			n, more := 0, false
+			x.mu.RLock()
+			if from < len(x.terms) {
+				more = true
+				for _, t := range x.terms[from:min(from+len(batch), len(x.terms))] {
+					if t.df > 0 {
+						batch[n] = count{t.text, int(t.df)}
+						n++
+					}
+				}
+			}
+			x.mu.RUnlock()
+			for _, c := range batch[:n] {
+				if !yield(c.text, c.df) {
+					return
+				}
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// scale holds the formula's parts that are the same for all postings of one
+// query.
+type scale struct {
+	n           float64 // N
+	avgdl       float64
+	k1          float64
+	rest, slope float64 // k1·(1−b+b·dl/avgdl) = rest + slope·dl
+}
+
+// scale reads the live counters. The caller holds the lock.
+func (x *Index) scale() scale {
+	s := scale{n: float64(len(x.numbers)), k1: x.k1}
+	if s.n > 0 {
+		s.avgdl = float64(x.total) / s.n
+	}
+	s.rest = float64(x.k1 * (1 - x.b))
+	if s.avgdl > 0 { // zero only when no document has terms
+		s.slope = float64(x.k1*x.b) / s.avgdl
+	}
+	return s
+}
+
+// idf returns ln((N − df + 0.5)/(df + 0.5) + 1).
+func (s scale) idf(df uint32) float64 {
+	d := float64(df)
+	return math.Log((s.n-d+0.5)/(d+0.5) + 1)
+}
+
+// gain returns idf·(k1+1), the term's part of the formula.
+func (s scale) gain(idf float64) float64 { return float64(idf * (s.k1 + 1)) }
+
+// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)). The conversions keep
+// the compiler from fusing a product with a sum, which some machines round
+// otherwise than others do.
+func (s scale) score(gain float64, tf, dl uint32) float64 {
+	f := float64(tf)
+	return float64(gain*f) / (f + (s.rest + float64(s.slope*float64(dl))))
+}

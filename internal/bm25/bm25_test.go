@@ -1,0 +1,295 @@
+// This file tests the formula by hand, the order of hits, and the questions
+// beside search.
+
+package bm25
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// closeTo reports whether a and b are the same but for rounding.
+func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b)) }
+
+// put adds documents 1, 2, … of those words, all equally new.
+func put(x *Index, docs ...string) *Index {
+	for i, d := range docs {
+		x.Put(uint64(i+1), 0, strings.Fields(d))
+	}
+	return x
+}
+
+func ids(hits []Hit) []uint64 {
+	var out []uint64
+	for _, h := range hits {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+// Worked by hand for the documents 1 = "x x y" (dl 3) and 2 = "y" (dl 1):
+//
+//	N = 2, avgdl = (3+1)/2 = 2
+//	idf(x) = ln((2−1+0.5)/(1+0.5) + 1) = ln 2   = 0.6931471805599453
+//	idf(y) = ln((2−2+0.5)/(2+0.5) + 1) = ln 1.2 = 0.1823215567939546
+//	k1·(1−b+b·dl/avgdl): 1.2·(0.25+0.75·3/2) = 1.65 for 1; 1.2·(0.25+0.75·1/2) = 0.75 for 2
+//	x in 1: ln 2   · 2·2.2/(2+1.65) = 0.6931… · 4.4/3.65 = 0.8355746834147286
+//	y in 1: ln 1.2 · 1·2.2/(1+1.65) = 0.1823… · 2.2/2.65 = 0.15136129243271702
+//	y in 2: ln 1.2 · 1·2.2/(1+0.75) = 0.1823… · 2.2/1.75 = 0.22920424282668578
+//
+// With an empty document that counts: N = 3, avgdl = 4/3,
+//
+//	idf(x) = ln(2.5/1.5 + 1) = ln 8/3 = 0.9808292530117262
+//	x in 1: ln 8/3 · 4.4/(2+1.2·(0.25+0.75·3·3/4)) = 0.9808… · 4.4/4.325 = 0.9978378…
+//
+// With k1 = 0.5, b = 0.1:
+//
+//	x in 1: ln 2 · 2·1.5/(2+0.5·(0.9+0.1·1.5)) = ln 2 · 3/2.525 = 0.8235412046256776
+func TestFormula(t *testing.T) {
+	tests := []struct {
+		name   string
+		params Params
+		docs   []string
+		query  string
+		want   []Hit
+	}{
+		{"rare term", Params{}, []string{"x x y", "y"}, "x", []Hit{{1, 0.8355746834147286}}},
+		{"common term, shorter first", Params{}, []string{"x x y", "y"}, "y", []Hit{{2, 0.22920424282668578}, {1, 0.15136129243271702}}},
+		{"sum", Params{}, []string{"x x y", "y"}, "y x", []Hit{{1, 0.8355746834147286 + 0.15136129243271702}, {2, 0.22920424282668578}}},
+		{"repeats in the query count once", Params{}, []string{"x x y", "y"}, "x y x y y", []Hit{{1, 0.8355746834147286 + 0.15136129243271702}, {2, 0.22920424282668578}}},
+		{"empty documents do not count", Params{}, []string{"x x y", "y", ""}, "x", []Hit{{1, 0.8355746834147286}}},
+		{"empty documents count", Params{CountEmpty: true}, []string{"x x y", "y", ""}, "x", []Hit{{1, math.Log(8.0/3) * 4.4 / 4.325}}},
+		{"other constants", Params{K1: 0.5, B: 0.1}, []string{"x x y", "y"}, "x", []Hit{{1, math.Ln2 * 3 / 2.525}}},
+		{"unknown term", Params{}, []string{"x x y", "y"}, "z", nil},
+		{"no term", Params{}, []string{"x x y", "y"}, "", nil},
+		{"nothing kept", Params{}, nil, "x", nil},
+		{"only empty documents", Params{CountEmpty: true}, []string{"", ""}, "x", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := put(New(tt.params), tt.docs...).Search(strings.Fields(tt.query), 10, nil)
+			if len(got) != len(tt.want) {
+				t.Fatalf("Search(%q) = %v, want %v", tt.query, got, tt.want)
+			}
+			for i := range got {
+				if got[i].ID != tt.want[i].ID || !closeTo(got[i].Score, tt.want[i].Score) {
+					t.Errorf("Search(%q) = %v, want %v", tt.query, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestOrderOfTies(t *testing.T) {
+	x := New(Params{})
+	for _, d := range []struct {
+		id    uint64
+		newer int64
+	}{{5, 1}, {3, 7}, {9, 7}, {4, -2}, {1, 1}} {
+		x.Put(d.id, d.newer, []string{"same"})
+	}
+	want := []uint64{3, 9, 1, 5, 4} // newer 7, 7, 1, 1, −2
+	for limit := 0; limit <= 6; limit++ {
+		got := ids(x.Search([]string{"same"}, limit, nil))
+		if w := want[:min(limit, 5)]; !slices.Equal(got, w) {
+			t.Errorf("Search(limit %d) = %v, want %v", limit, got, w)
+		}
+	}
+	odd := func(id uint64) bool { return id%2 == 1 }
+	if got, w := ids(x.Search([]string{"same"}, 3, odd)), []uint64{3, 9, 1}; !slices.Equal(got, w) {
+		t.Errorf("Search(odd) = %v, want %v", got, w)
+	}
+	if got := x.Search([]string{"same"}, -1, nil); got != nil {
+		t.Errorf("Search(limit -1) = %v, want nothing", got)
+	}
+	if got := x.Count([]string{"same", "other"}, odd); got != 4 {
+		t.Errorf("Count(odd) = %d, want 4", got)
+	}
+}
+
+func TestReplaceAndDelete(t *testing.T) {
+	x := put(New(Params{}), "alpha beta", "beta gamma")
+	x.Put(1, 0, []string{"delta"})
+	x.Delete(7) // there is none
+	for term, want := range map[string]int{"alpha": 0, "beta": 1, "gamma": 1, "delta": 1} {
+		if got := x.DF(term); got != want {
+			t.Errorf("DF(%q) = %d, want %d", term, got, want)
+		}
+	}
+	if got, want := maps.Collect(x.Terms()), map[string]int{"beta": 1, "gamma": 1, "delta": 1}; !maps.Equal(got, want) {
+		t.Errorf("Terms = %v, want %v", got, want)
+	}
+	x.Put(2, 0, nil) // a document without terms is not kept
+	if got := x.Len(); got != 1 {
+		t.Errorf("Len = %d, want 1", got)
+	}
+	x.Delete(1)
+	if got := maps.Collect(x.Terms()); len(got) != 0 || x.Len() != 0 {
+		t.Errorf("Terms = %v, Len = %d after all was deleted", got, x.Len())
+	}
+	checkInside(t, x)
+}
+
+func TestTermsMayBeLeft(t *testing.T) {
+	x := New(Params{})
+	for i := range 1000 {
+		x.Put(uint64(i), 0, []string{fmt.Sprint("t", i)})
+	}
+	n := 0
+	for term := range x.Terms() {
+		n++
+		x.Delete(uint64(n - 1)) // the one just yielded: no lock is held here
+		if term == "t299" {
+			break
+		}
+	}
+	if n != 300 {
+		t.Errorf("Terms yielded %d terms up to the 300th", n)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	x := put(New(Params{}), "x x y", "y", "z z z z")
+	e, ok := x.Explain(1, []string{"y", "x", "nowhere", "z", "x"})
+	if !ok {
+		t.Fatal("Explain(1) = false")
+	}
+	// N = 3, avgdl = 8/3: k1·(…) = 1.2·(0.25+0.75·3·3/8) = 1.3125 for document 1.
+	want := Explanation{N: 3, Len: 3, AvgLen: 8.0 / 3, Terms: []TermScore{
+		{"nowhere", 0, 0, math.Log(3.5/0.5 + 1), 0},
+		{"x", 2, 1, math.Log(2.5/1.5 + 1), math.Log(2.5/1.5+1) * 4.4 / 3.3125},
+		{"y", 1, 2, math.Log(1.5/2.5 + 1), math.Log(1.5/2.5+1) * 2.2 / 2.3125},
+		{"z", 0, 1, math.Log(2.5/1.5 + 1), 0},
+	}}
+	if e.N != want.N || e.Len != want.Len || !closeTo(e.AvgLen, want.AvgLen) || len(e.Terms) != len(want.Terms) {
+		t.Fatalf("Explain = %+v, want %+v", e, want)
+	}
+	for i, got := range e.Terms {
+		w := want.Terms[i]
+		if got.Term != w.Term || got.TF != w.TF || got.DF != w.DF || !closeTo(got.IDF, w.IDF) || !closeTo(got.Score, w.Score) {
+			t.Errorf("term %d: %+v, want %+v", i, got, w)
+		}
+	}
+	if hit := x.Search([]string{"y", "x"}, 1, nil)[0]; hit.ID != 1 || hit.Score != e.Score {
+		t.Errorf("Explain(1).Score = %v, Search found %v", e.Score, hit)
+	}
+	if _, ok := x.Explain(4, []string{"x"}); ok {
+		t.Error("Explain(4) = true for a document that is not there")
+	}
+}
+
+func TestNewPanics(t *testing.T) {
+	for _, p := range []Params{{K1: -1}, {B: -0.1}, {B: 1.1}, {K1: math.NaN()}, {B: math.NaN()}, {K1: math.Inf(1)}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("New(%+v) did not panic", p)
+				}
+			}()
+			New(p)
+		}()
+	}
+}
+
+// A caller's function that panics leaves nothing behind in later searches.
+func TestPanicInAllow(t *testing.T) {
+	x := put(New(Params{}), "x y", "x", "y z", "x x")
+	want := x.Search([]string{"x", "y"}, 10, nil)
+	for range 20 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Fatal("no panic came through")
+				}
+			}()
+			x.Search([]string{"x", "z"}, 10, func(uint64) bool { panic("no") })
+		}()
+		if got := x.Search([]string{"x", "y"}, 10, nil); !slices.Equal(got, want) {
+			t.Fatalf("Search = %v, want %v", got, want)
+		}
+	}
+	x.Put(5, 0, []string{"x"}) // the lock was released
+}
+
+// The vectors are crabtalk's own answers. It returns ties in any order.
+func TestCrabtalkVectors(t *testing.T) {
+	b, err := os.ReadFile("testdata/crabtalk-search.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []struct {
+		Op struct {
+			Op, Name, Content, Query, Kind string
+			Aliases                        []string
+			Limit                          int
+		}
+		Result struct {
+			Hits []struct {
+				ID    uint64
+				Score float64
+			}
+		}
+	}
+	if err := json.Unmarshal(b, &steps); err != nil {
+		t.Fatal(err)
+	}
+	x := New(Params{})
+	number, kind := map[string]uint64{}, map[uint64]string{}
+	searched := 0
+	for _, step := range steps {
+		switch op := step.Op; op.Op {
+		case "add", "remember":
+			id, ok := number[op.Name]
+			if !ok {
+				id = uint64(len(kind) + 1)
+				number[op.Name], kind[id] = id, op.Kind
+			}
+			terms := text.Crabtalk(op.Content)
+			for _, a := range op.Aliases {
+				terms = append(terms, text.Crabtalk(a)...)
+			}
+			x.Put(id, int64(id), terms)
+		case "forget":
+			if id, ok := number[op.Name]; ok {
+				x.Delete(id)
+				delete(number, op.Name)
+			}
+		case "search":
+			searched++
+			var allow func(uint64) bool
+			if op.Kind != "" {
+				allow = func(id uint64) bool { return kind[id] == op.Kind }
+			}
+			got := x.Search(text.Crabtalk(op.Query), op.Limit, allow)
+			want := step.Result.Hits
+			if len(got) != len(want) {
+				t.Errorf("Search(%q) = %v, want %v", op.Query, got, want)
+				continue
+			}
+			left := map[uint64]float64{}
+			for i, w := range want {
+				left[w.ID] = w.Score
+				if !closeTo(got[i].Score, w.Score) {
+					t.Errorf("Search(%q): hit %d is %v, want %v", op.Query, i, got[i], w)
+				}
+			}
+			for _, h := range got {
+				if w, ok := left[h.ID]; !ok || !closeTo(w, h.Score) {
+					t.Errorf("Search(%q) = %v, want %v", op.Query, got, want)
+				}
+				delete(left, h.ID)
+			}
+		}
+	}
+	if searched < 10 {
+		t.Errorf("only %d searches in the vectors", searched)
+	}
+}

@@ -1,0 +1,60 @@
+// This file holds the ranking: the scan over the lists of a query's terms.
+
+package bm25
+
+import "math"
+
+// Hit is a document that was found, and its score, which is above 0.
+type Hit struct {
+	ID    uint64
+	Score float64
+}
+
+// Search returns the documents with the highest scores, at most limit: higher
+// scores first, then newer ones, then smaller ids. Repeats among the terms
+// count once. With allow, only documents that it allows are returned; it does
+// not change anybody's score. It is asked while the index is locked for
+// reading, so it must not call the index. It is asked only about documents
+// that would otherwise be among the hits found so far, in no particular order.
+func (x *Index) Search(terms []string, limit int, allow func(id uint64) bool) []Hit {
+	if limit <= 0 {
+		return nil
+	}
+	q := newQuery(terms)
+	defer q.release()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+
+	top := top{limit: min(limit, len(x.docs)), heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
+	x.scan(q, func(number uint32, score float64) float64 {
+		if x.lens[number] == dead {
+			return top.least
+		}
+		d := &x.docs[number]
+		c := ranked{score, d.newer, d.id}
+		if top.wants(c) && (allow == nil || allow(d.id)) {
+			top.add(c)
+		}
+		return top.least
+	})
+	q.heap = top.heap
+	return top.hits()
+}
+
+// Count returns the number of documents with a score above 0 that allow, if
+// not nil, allows. As in [Index.Search], allow must not call the index.
+func (x *Index) Count(terms []string, allow func(id uint64) bool) int {
+	q := newQuery(terms)
+	defer q.release()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+
+	n := 0
+	x.scan(q, func(number uint32, _ float64) float64 {
+		if x.lens[number] != dead && (allow == nil || allow(x.docs[number].id)) {
+			n++
+		}
+		return math.SmallestNonzeroFloat64
+	})
+	return n
+}

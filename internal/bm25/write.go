@@ -1,0 +1,159 @@
+// This file holds the changes: put, delete and compaction.
+
+package bm25
+
+import (
+	"slices"
+	"strings"
+)
+
+// Put adds the document, or replaces the one of that id. newer breaks ties
+// between equal scores: larger comes first. The terms may repeat and come in
+// any order; none of them is kept alive by the index beyond a copy. The cost
+// is that of the document's own terms.
+func (x *Index) Put(id uint64, newer int64, terms []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.remove(id)
+	if len(terms) > 0 || x.countEmpty {
+		x.add(id, newer, terms)
+	}
+	x.compactIfWorthIt()
+}
+
+// Delete removes the document of that id, if there is one.
+func (x *Index) Delete(id uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.remove(id)
+	x.compactIfWorthIt()
+}
+
+// add appends a document. Its number is the largest, so lists stay sorted.
+func (x *Index) add(id uint64, newer int64, terms []string) {
+	number := uint32(len(x.docs))
+	distinct := x.distinct[:0]
+	for _, text := range terms {
+		n, ok := x.dict[text]
+		if !ok {
+			n = x.newTerm(text)
+		}
+		t := &x.terms[n]
+		if t.pending == 0 {
+			distinct = append(distinct, n)
+		}
+		t.pending++
+	}
+	for _, n := range distinct {
+		t := &x.terms[n]
+		if len(t.list) == cap(t.list) && len(t.list)-int(t.df) > len(t.list)/3 {
+			// A document that is rewritten often fills the lists of its
+			// terms with the dead. Room is made before any is asked for.
+			t.list = slices.DeleteFunc(t.list, func(p posting) bool { return x.lens[p.doc] == dead })
+		}
+		t.append(posting{number, t.pending}, uint32(len(terms)))
+		t.df++
+		t.pending = 0
+	}
+	x.docs = append(x.docs, doc{id, newer, slices.Clone(distinct)})
+	x.lens = append(x.lens, uint32(len(terms)))
+	x.numbers[id] = number
+	x.total += uint64(len(terms))
+	x.distinct = distinct
+}
+
+// append adds a posting of a document with dl terms to the end of the list.
+func (t *term) append(p posting, dl uint32) {
+	t.list = append(t.list, p)
+	t.maxTF = max(t.maxTF, p.tf)
+	t.minLen = min(t.minLen, dl)
+}
+
+// newTerm gives the term a number. The text is copied: it is often a slice of
+// a whole document.
+func (x *Index) newTerm(text string) uint32 {
+	text = strings.Clone(text)
+	var n uint32
+	if last := len(x.spare) - 1; last >= 0 {
+		n = x.spare[last]
+		x.spare = x.spare[:last]
+		x.terms[n] = term{text: text, minLen: dead}
+	} else {
+		n = uint32(len(x.terms))
+		x.terms = append(x.terms, term{text: text, minLen: dead})
+	}
+	x.dict[text] = n
+	return n
+}
+
+// remove takes a document out of all counts. Its postings stay, and count for
+// nothing; a term that no other document holds goes with its list.
+func (x *Index) remove(id uint64) {
+	number, ok := x.numbers[id]
+	if !ok {
+		return
+	}
+	d := &x.docs[number]
+	for _, n := range d.terms {
+		t := &x.terms[n]
+		if t.df--; t.df == 0 {
+			delete(x.dict, t.text)
+			*t = term{}
+			x.spare = append(x.spare, n)
+		}
+	}
+	d.terms = nil
+	x.total -= uint64(x.lens[number])
+	x.lens[number] = dead
+	delete(x.numbers, id)
+}
+
+// Compaction costs about a nanosecond for each posting of the index. It comes
+// after at least minDead deletions, and after as many as make the dead more
+// than 3 in 10.
+const minDead = 64
+
+func (x *Index) compactIfWorthIt() {
+	if n := len(x.docs) - len(x.numbers); n >= minDead && n*10 > len(x.docs)*3 {
+		x.compact()
+	}
+}
+
+// compact drops the dead and numbers the living anew, in the same order, so
+// that lists stay sorted.
+func (x *Index) compact() {
+	number := make([]uint32, len(x.docs)) // old to new
+	var n uint32
+	for i, dl := range x.lens {
+		if dl == dead {
+			number[i] = dead
+			continue
+		}
+		number[i] = n
+		x.docs[n], x.lens[n] = x.docs[i], dl
+		x.numbers[x.docs[n].id] = n
+		n++
+	}
+	clear(x.docs[n:])
+	x.docs, x.lens = fit(x.docs[:n]), fit(x.lens[:n])
+
+	for i := range x.terms {
+		t := &x.terms[i]
+		old := t.list
+		t.list, t.maxTF, t.minLen = old[:0], 0, dead
+		for _, p := range old {
+			if to := number[p.doc]; to != dead {
+				t.append(posting{to, p.tf}, x.lens[to])
+			}
+		}
+		t.list = fit(t.list)
+	}
+}
+
+// fit moves s to a smaller array when more than half of its own is unused.
+func fit[E any](s []E) []E {
+	if cap(s) > 2*len(s)+8 {
+		return slices.Clone(s)
+	}
+	return s
+}
