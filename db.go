@@ -1,0 +1,378 @@
+// This file holds the default store: one append-only log, and in memory the
+// entries that it adds up to. Here it is opened, read and kept fresh;
+// commit.go changes it.
+
+package oxbow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// db is the store in one file.
+//
+// Locks are taken in this order: turn, the lock between processes, logmu, mu.
+type db struct {
+	fs   vfs.FS
+	name string // in fs
+	path string // for people
+	opts Options
+
+	turn   sync.Mutex // held by the goroutine that commits for all
+	queue  []*request // what waits to be committed
+	queued sync.Mutex // guards queue
+
+	// logmu guards log, offsets and base: shared to look, exclusive to read on
+	// or append. While appending is set its holder has the lock between
+	// processes and has read all that others wrote, so that the state is
+	// fresh and readers need not wait for it.
+	logmu     sync.RWMutex
+	log       *wal.Log
+	offsets   []int64 // of the chained records, from base+1 on
+	base      uint64
+	appending atomic.Bool
+	broken    error // why the log cannot be read any further
+
+	mu     sync.RWMutex // guards st and closed
+	st     *state
+	closed bool
+
+	watch func([]Delta, bool)
+}
+
+// openDir returns the operating system's directory of that path, making it
+// unless only reading is wanted.
+func openDir(dir string, readOnly bool) (vfs.FS, error) {
+	if !readOnly {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return vfs.Dir(dir)
+}
+
+// openDB opens the store in that file and reads it.
+func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
+	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState()}
+	log, err := wal.Open(fsys, name, d.logOptions())
+	if err != nil {
+		return nil, d.describe(err)
+	}
+	d.log = log
+	d.base = log.Header().Base
+	if _, err := d.readOn(); err != nil {
+		_ = log.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *db) logOptions() wal.Options {
+	return wal.Options{Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
+		ReadOnly: d.opts.ReadOnly, Digest: digestBody}
+}
+
+// readOn reads what stands behind the position of the log into the state.
+// logmu is held exclusively.
+func (d *db) readOn() ([]Delta, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
+}
+
+// errStop ends a replay early.
+var errStop = errors.New("stop")
+
+// replay reads on in log, into st, up to and including the change last (0: all
+// there is). note, if not nil, is called with the offset of each change.
+func (d *db) replay(log *wal.Log, st *state, note func(int64), last uint64) ([]Delta, error) {
+	var deltas []Delta
+	err := log.Read(func(r *wal.Record) error {
+		if last != 0 && r.Seq > last {
+			return errStop
+		}
+		switch r.Type {
+		case typeChange, wal.Base:
+			v, err := decodeBody(r.Body)
+			if err != nil {
+				return d.formError(r, err)
+			}
+			deltas = append(deltas, st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)...)
+			if r.Type == typeChange && note != nil {
+				note(r.Offset)
+			}
+		case wal.Seal:
+		default:
+			return fmt.Errorf("%w: %s holds a record of type %d; a newer oxbow wrote it: update this one", ErrVersion, d.path, r.Type)
+		}
+		return nil
+	})
+	if err != nil && err != errStop {
+		return deltas, d.describe(err)
+	}
+	return deltas, nil
+}
+
+// formError is for a record whose checksum holds and whose body is unknown.
+func (d *db) formError(r *wal.Record, err error) error {
+	return fmt.Errorf("%w: change %d of %s at byte %d: %v; a newer oxbow may have written it: update this one",
+		ErrVersion, r.Seq, d.path, r.Offset, err)
+}
+
+// refresh makes the state hold all that was acknowledged, to anybody, before
+// the call.
+func (d *db) refresh() error {
+	if !d.logmu.TryRLock() {
+		if d.appending.Load() {
+			return nil
+		}
+		d.logmu.RLock()
+	}
+	news, err := d.log.Poll()
+	broken := d.broken
+	d.logmu.RUnlock()
+	if err != nil || broken != nil {
+		return errors.Join(broken, err)
+	}
+	if news == wal.Same {
+		return nil
+	}
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	return d.catchUp()
+}
+
+// catchUp reads what others wrote. logmu is held exclusively.
+func (d *db) catchUp() error {
+	for range 100 {
+		news, err := d.log.Poll()
+		if err != nil {
+			return err
+		}
+		switch news {
+		case wal.Same:
+			return nil
+		case wal.Gone:
+			return d.describe(wal.ErrVanished)
+		case wal.Replaced:
+			if err := d.reload(); err != nil {
+				return err
+			}
+		case wal.Grown:
+			end := d.log.End()
+			deltas, err := d.readOn()
+			d.tell(deltas, false)
+			if err != nil {
+				d.breaks(err)
+				return err
+			}
+			if d.log.End() == end {
+				return nil // a write under way, not acknowledged yet
+			}
+		}
+	}
+	return fmt.Errorf("%w: %s is being replaced over and over", ErrBusy, d.path)
+}
+
+// reload reads the file that the name leads to now from its start. logmu is
+// held exclusively.
+func (d *db) reload() error {
+	id, seq := d.log.Header().ID, d.log.Seq()
+	had := d.log.Exists()
+	if err := d.log.Reopen(); err != nil {
+		return d.describe(err)
+	}
+	st := newState()
+	var offsets []int64
+	_, err := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
+	if err != nil {
+		d.breaks(err)
+		return err
+	}
+	if had && d.log.Header().ID == id && d.log.Seq() < seq {
+		// Whoever goes on from here would write other changes under the
+		// numbers of those that are missing.
+		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
+		return d.broken
+	}
+	d.mu.Lock()
+	d.st, d.offsets, d.base, d.broken = st, offsets, d.log.Header().Base, nil
+	d.mu.Unlock()
+	d.tell(nil, true)
+	return nil
+}
+
+// breaks notes an error that reading again cannot mend.
+func (d *db) breaks(err error) {
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrVersion) || errors.Is(err, ErrNotStore) {
+		d.broken = err
+	}
+}
+
+func (d *db) tell(deltas []Delta, reset bool) {
+	if d.watch != nil && (reset || len(deltas) > 0) {
+		d.watch(deltas, reset)
+	}
+}
+
+// Watch implements [Watcher]. It is called once, before the store is shared.
+func (d *db) Watch(fn func([]Delta, bool)) { d.watch = fn }
+
+// Refresh implements [Watcher].
+func (d *db) Refresh(ctx context.Context) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	return d.refresh()
+}
+
+func (d *db) ready(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// Get implements [Store].
+func (d *db) Get(ctx context.Context, name string) (Entry, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return Entry{}, err
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.st.get(name)
+}
+
+func (st *state) get(name string) (Entry, error) {
+	if e := st.names[name]; e != nil {
+		return *e, nil
+	}
+	return Entry{}, &NameError{name, ErrNotFound}
+}
+
+// Entries implements [Store].
+func (d *db) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		if err := d.Refresh(ctx); err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		d.mu.RLock()
+		es := slices.Clone(d.st.order)
+		d.mu.RUnlock()
+		yieldEntries(ctx, es, f, yield)
+	}
+}
+
+func yieldEntries(ctx context.Context, es []*Entry, f Filter, yield func(Entry, error) bool) {
+	for i, e := range es {
+		if i%1024 == 1023 {
+			if err := ctx.Err(); err != nil {
+				yield(Entry{}, err)
+				return
+			}
+		}
+		if f.Match(e) && !yield(*e, nil) {
+			return
+		}
+	}
+}
+
+// Close implements [Store].
+func (d *db) Close() error {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return ErrClosed
+	}
+	d.closed = true
+	err := d.log.Close()
+	if c, ok := d.fs.(interface{ Close() error }); ok && d.opts.FS == nil {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// Stats implements [Counter].
+func (d *db) Stats(ctx context.Context) (Stats, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return Stats{}, err
+	}
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return Stats{Path: d.path, Entries: len(d.st.order), Bytes: d.log.Size(), Used: d.log.End(),
+		First: d.base + 1, Last: d.log.Seq()}, nil
+}
+
+// Create makes the file of an empty store, so that it can be seen. It does
+// nothing when there is one.
+func (m *Memory) Create(ctx context.Context) error {
+	d, ok := m.store.(*db)
+	if !ok {
+		return nil
+	}
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	return d.locked(ctx, func() error { return d.log.Create() })
+}
+
+// describe turns the errors of the log into those of this package, with the
+// path.
+func (d *db) describe(err error) error {
+	var c *wal.CorruptError
+	var v *wal.VersionError
+	var b *wal.BusyError
+	var r *wal.RolledBackError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &c):
+		return &CorruptError{Path: d.path, Offset: c.Offset, Reason: c.Reason, Lost: c.Lost}
+	case errors.As(err, &v):
+		return fmt.Errorf("%w: %s: %v; update oxbow to read it", ErrVersion, d.path, v)
+	case errors.As(err, &b):
+		h := b.Holder
+		return &BusyError{Path: d.path, Waited: b.Waited, PID: h.PID, Program: h.Program, Since: h.Since, Stopped: h.Stopped}
+	case errors.As(err, &r):
+		return fmt.Errorf("%w: %s: %v", ErrRolledBack, d.path, r)
+	case errors.Is(err, wal.ErrMagic):
+		return fmt.Errorf("%w: %s: %v", ErrNotStore, d.path, err)
+	case errors.Is(err, wal.ErrUnknown):
+		return fmt.Errorf("%w: %s: %w", ErrUnknownOutcome, d.path, err)
+	case errors.Is(err, wal.ErrFull):
+		return fmt.Errorf("%w: %s: nothing was written: %w", ErrFull, d.path, err)
+	case errors.Is(err, wal.ErrVanished):
+		return fmt.Errorf("%w: %s", ErrVanished, d.path)
+	case errors.Is(err, wal.ErrReadOnly):
+		return fmt.Errorf("%w: %s: %w", ErrReadOnly, d.path, err)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return err
+	}
+	return fmt.Errorf("%s: %w", d.path, err)
+}
+
+func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+func isConflict(err error) bool { return errors.Is(err, ErrConflict) }
+func isExists(err error) bool   { return errors.Is(err, ErrExists) }

@@ -1,0 +1,173 @@
+// This file holds the examination of the default store: the whole file, its
+// chain, and the state in memory against it.
+
+package oxbow
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+)
+
+// Check implements [Checker].
+func (d *db) Check(ctx context.Context) (CheckReport, error) {
+	rep := CheckReport{Path: d.path}
+	// A file that changed since it was read is another process's write, so
+	// the comparison waits for one that did not.
+	for range 10 {
+		if err := d.Refresh(ctx); err != nil {
+			return rep, err
+		}
+		d.mu.RLock()
+		have := slices.Clone(d.st.order)
+		d.mu.RUnlock()
+		_, last := d.span()
+
+		log, err := d.another(true)
+		if err != nil {
+			return rep, err
+		}
+		st, r, err := d.examine(ctx, log)
+		if err == nil && log.Seq() == last {
+			r.Problems = append(r.Problems, compareStates(have, st.order)...)
+		}
+		same := err != nil || log.Seq() == last
+		if cerr := log.Close(); cerr != nil {
+			return rep, cerr
+		}
+		if same {
+			r.Problems = append(r.Problems, d.leftovers()...)
+			return r, err
+		}
+	}
+	return rep, fmt.Errorf("%w: others write faster than it can be checked", ErrBusy)
+}
+
+// examine reads the whole log, checking all of it.
+func (d *db) examine(ctx context.Context, log *wal.Log) (*state, CheckReport, error) {
+	rep := CheckReport{Path: d.path, First: log.Header().Base + 1}
+	st := newState()
+	base := sha256.New()
+	var vouched []byte // the hash of the base, by the last compaction
+	var at int64
+	if !log.Exists() {
+		return st, rep, nil
+	}
+	err := log.Read(func(r *wal.Record) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rep.Records++
+		if r.Type == wal.Seal {
+			return nil
+		}
+		if r.Type == wal.Base {
+			base.Write(r.Body)
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			return d.formError(r, err)
+		}
+		if v.base != nil {
+			vouched, at = v.base, r.Offset
+		}
+		st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
+		return nil
+	})
+	var c *wal.CorruptError
+	if errors.As(err, &c) {
+		rep.Problems = append(rep.Problems, Problem{Offset: c.Offset, What: d.describe(err).Error(),
+			Mend: "restore a backup, or export what can still be read"})
+		err = nil
+	}
+	if err == nil && c == nil && rep.First > 1 && !bytes.Equal(vouched, base.Sum(nil)) {
+		rep.Problems = append(rep.Problems, Problem{Offset: at,
+			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
+			Mend: "restore a backup, or accept what is there with a new compaction"})
+	}
+	rep.Entries, rep.Bytes, rep.Last = len(st.order), log.End(), log.Seq()
+	chain := log.Chain()
+	rep.Head = fmt.Sprintf("%x", chain[:])
+	for _, g := range log.Gaps() {
+		rep.Problems = append(rep.Problems, Problem{Offset: g[0],
+			What: fmt.Sprintf("%d bytes are damaged; they held no change", g[1]-g[0]),
+			Mend: "oxbow compact writes the file anew; look after the disk"})
+	}
+	if n, terr := log.Torn(); terr == nil && n > 0 && c == nil {
+		rep.Problems = append(rep.Problems, Problem{Offset: log.End(),
+			What: fmt.Sprintf("%d bytes behind the last change are what an interrupted write left; nothing acknowledged is in them", n),
+			Mend: "nothing to do: the next change keeps them aside in " + d.path + ".lost and cuts them off"})
+	}
+	return st, rep, d.describe(err)
+}
+
+// compareStates says where the state in memory is not that of the file.
+func compareStates(have, want []*Entry) []Problem {
+	if len(have) != len(want) {
+		return []Problem{{-1, fmt.Sprintf("%d entries are answered from, %d are in the file", len(have), len(want)),
+			"this is a defect of oxbow: please report it; a restart reads the file anew"}}
+	}
+	for i, e := range have {
+		if w := want[i]; e.Name != w.Name || e.Version != w.Version || !leftAs(e, put{verb: VerbUpdate, entry: w}) {
+			return []Problem{{-1, fmt.Sprintf("entry %q in memory is not the one in the file", e.Name),
+				"this is a defect of oxbow: please report it; a restart reads the file anew"}}
+		}
+	}
+	return nil
+}
+
+// leftovers finds what interrupted rewrites left beside the store.
+func (d *db) leftovers() []Problem {
+	dir, base := path.Split(d.name)
+	es, err := d.fs.ReadDir(path.Clean(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []Problem{{-1, "the directory of the store cannot be read: " + err.Error(), "mend its permissions"}}
+	}
+	var ps []Problem
+	for _, e := range es {
+		if strings.HasPrefix(e.Name(), base+".") && strings.HasSuffix(e.Name(), ".tmp") {
+			ps = append(ps, Problem{-1, "a rewrite was interrupted and left " + e.Name(),
+				"when no other oxbow is running, remove it: nothing needs it"})
+		}
+	}
+	return ps
+}
+
+// Check examines the store and the index over it. See [Checker].
+func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
+	c, ok := m.store.(Checker)
+	if !ok {
+		return CheckReport{}, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
+	}
+	rep, err := c.Check(ctx)
+	if err != nil {
+		return rep, err
+	}
+	if err := m.fresh(ctx); err != nil {
+		return rep, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.shelf == nil {
+		return rep, nil
+	}
+	for e, err := range m.store.Entries(ctx, Filter{}) {
+		if err != nil {
+			return rep, err
+		}
+		if h := m.shelf.docs[e.ID]; h == nil || h.Version != e.Version {
+			rep.Problems = append(rep.Problems, Problem{-1, fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
+				"this is a defect of oxbow: please report it; a restart builds the index anew"})
+		}
+	}
+	return rep, nil
+}

@@ -1,0 +1,126 @@
+// This file holds erasing: what an entry ever held is taken out of the log for
+// good, and the chain still holds.
+
+package oxbow
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+)
+
+// An Eraser is a Store that can take what an entry held out of its history.
+type Eraser interface {
+	// Erase removes the entry of that name, with all its versions, from the
+	// store and from its history. It cannot be undone. With dry, it only
+	// counts. A name that was never used is ErrNotFound.
+	Erase(ctx context.Context, name string, dry bool) (EraseReport, error)
+}
+
+// EraseReport is what was erased.
+type EraseReport struct {
+	Versions int    // versions erased, the current one among them
+	Seq      uint64 // the change that records it, 0 when nothing was done
+	// Left says what an erasure cannot reach: copies that were made before.
+	Left []string
+}
+
+// Erase implements [Eraser]. Each op on the name is replaced by its hash, from
+// which the digest of its change is made, so that the chain is that of before.
+// A new change says how many were erased, not of what.
+func (d *db) Erase(ctx context.Context, name string, dry bool) (EraseReport, error) {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	rep := EraseReport{Left: []string{
+		"backups, dumps and exports made before",
+		"torn tails set aside in " + d.path + ".lost",
+		"what the disk keeps of a deleted file, and snapshots of the file system",
+		"what an agent was already told",
+	}}
+	err := d.locked(ctx, func() error {
+		if d.st.touched(name) == 0 {
+			return &NameError{name, ErrNotFound}
+		}
+		base := newState()
+		n := 0
+		if d.base > 0 {
+			if err := d.replayTo(d.base, base, &n); err != nil {
+				return err
+			}
+		}
+		if base.names[name] != nil {
+			rep.Versions++
+			base.remove(name, d.base)
+		}
+		edit := func(b []byte) ([]byte, error) { return eraseOps(b, name, &rep.Versions) }
+		for _, off := range d.offsets {
+			r, err := d.log.At(off)
+			if err == nil {
+				_, err = edit(r.Body)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if dry {
+			return nil
+		}
+		var bases [][]byte
+		var sum []byte
+		if d.base > 0 {
+			bs, s := baseBodies(base)
+			bases, sum = bs, s[:]
+		}
+		counted := rep.Versions
+		var err error
+		rep.Seq, err = d.rewrite(ctx, d.base, bases, sum, fmt.Sprintf("erasure: %d versions of an entry erased for good", counted), edit)
+		rep.Versions = counted
+		return err
+	})
+	return rep, err
+}
+
+// eraseOps returns a body with the ops on that name erased, and counts those
+// that held a version. What it does not touch keeps its bytes.
+func eraseOps(data []byte, name string, versions *int) ([]byte, error) {
+	var out []byte
+	err := eachField(string(data), func(f field) error {
+		if f.num != fieldOp {
+			out = append(out, f.raw...)
+			return nil
+		}
+		p, err := decodePut(f)
+		if err != nil {
+			return err
+		}
+		if p.entry.Name != name {
+			out = append(out, f.raw...)
+			return nil
+		}
+		if p.verb != VerbRemove {
+			*versions++
+		}
+		sum := sha256.Sum256([]byte(f.str))
+		e := appendBytes(nil, 1, sum[:])
+		e = appendUint(e, 2, p.entry.ID)
+		for i, v := range verbs {
+			if v == p.verb {
+				e = appendUint(e, 3, uint64(i))
+			}
+		}
+		out = appendBytes(out, fieldErased, e)
+		return nil
+	})
+	return out, err
+}
+
+// Erase takes the entry of that name, with all its versions, out of the store
+// for good. See [Eraser].
+func (m *Memory) Erase(ctx context.Context, name string, dry bool) (EraseReport, error) {
+	e, ok := m.store.(Eraser)
+	if !ok {
+		return EraseReport{}, errors.Join(ErrUnsupported, errors.New("it keeps no history to erase from: forget is final there"))
+	}
+	return e.Erase(ctx, name, dry)
+}

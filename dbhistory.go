@@ -1,0 +1,420 @@
+// This file holds the history of the default store: the log read backwards,
+// earlier states, and changes undone.
+
+package oxbow
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+)
+
+// record reads the change of that number from the log. A number that the log
+// does not hold is ok = false.
+func (d *db) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	i := seq - d.base - 1
+	if seq <= d.base || i >= uint64(len(d.offsets)) {
+		return wal.Record{}, nil, false, nil
+	}
+	r, err = d.log.At(d.offsets[i])
+	if err != nil {
+		return r, nil, false, d.describe(err)
+	}
+	v, err = decodeBody(r.Body)
+	if err != nil {
+		return r, nil, false, d.formError(&r, err)
+	}
+	at := time.Unix(0, r.Time).UTC()
+	v.source.Time = at
+	for _, p := range v.ops {
+		p.entry.Version, p.entry.Updated, p.entry.Source = seq, at, v.source
+	}
+	return r, v, true, nil
+}
+
+// span returns the numbers of the first and last change that the log holds.
+func (d *db) span() (first, last uint64) {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	return d.base + 1, d.base + uint64(len(d.offsets))
+}
+
+// Log implements [Historian].
+func (d *db) Log(ctx context.Context) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		if err := d.Refresh(ctx); err != nil {
+			yield(Change{}, err)
+			return
+		}
+		first, seq := d.span()
+		for ; seq >= first; seq-- {
+			if err := ctx.Err(); err != nil {
+				yield(Change{}, err)
+				return
+			}
+			r, v, ok, err := d.record(seq)
+			if err != nil {
+				yield(Change{}, err)
+				return
+			}
+			if !ok {
+				return // compacted meanwhile
+			}
+			c := Change{Seq: seq, Hash: hex.EncodeToString(r.Chain[:]), Time: v.source.Time, Source: v.source, Note: v.note, Reverts: v.reverts}
+			for _, p := range v.ops {
+				c.Versions = append(c.Versions, version(seq, v, p))
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func version(seq uint64, v *body, p put) Version {
+	return Version{Seq: seq, Prev: p.prev, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note, Erased: p.erased}
+}
+
+// Versions implements [Historian].
+func (d *db) Versions(ctx context.Context, name string) iter.Seq2[Version, error] {
+	return func(yield func(Version, error) bool) {
+		if err := d.Refresh(ctx); err != nil {
+			yield(Version{}, err)
+			return
+		}
+		d.mu.RLock()
+		seq := d.st.touched(name)
+		d.mu.RUnlock()
+		if seq == 0 {
+			yield(Version{}, &NameError{name, ErrNotFound})
+			return
+		}
+		for seq != 0 {
+			if err := ctx.Err(); err != nil {
+				yield(Version{}, err)
+				return
+			}
+			vs, err := d.versionsIn(seq, name)
+			if err != nil {
+				yield(Version{}, err)
+				return
+			}
+			if len(vs) == 0 {
+				return // dropped by a compaction
+			}
+			for _, v := range slices.Backward(vs) {
+				if !yield(v, nil) {
+					return
+				}
+				seq = v.Prev
+			}
+		}
+	}
+}
+
+// versionsIn returns what the change of that number, or the base when that is
+// where it ended up, says of the name, in order.
+func (d *db) versionsIn(seq uint64, name string) ([]Version, error) {
+	_, v, ok, err := d.record(seq)
+	if err != nil {
+		return nil, err
+	}
+	var vs []Version
+	if ok {
+		for _, p := range v.ops {
+			if p.entry.Name == name {
+				vs = append(vs, version(seq, v, p))
+			}
+		}
+		return vs, nil
+	}
+	err = d.eachBase(func(p put) {
+		if p.entry.Name == name && p.entry.Version == seq {
+			vs = append(vs, Version{Seq: seq, Verb: VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
+				Note: "earlier versions were dropped by a compaction"})
+		}
+	})
+	return vs, err
+}
+
+// eachBase calls fn with the entries of the log's base.
+func (d *db) eachBase(fn func(put)) error {
+	log, err := d.another(false)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	err = log.Read(func(r *wal.Record) error {
+		if r.Type != wal.Base {
+			return errStop
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			return d.formError(r, err)
+		}
+		for _, p := range v.ops {
+			fn(p)
+		}
+		return nil
+	})
+	if err != errStop {
+		return d.describe(err)
+	}
+	return nil
+}
+
+// another opens the log a second time, for reading from its start.
+func (d *db) another(verify bool) (*wal.Log, error) {
+	o := d.logOptions()
+	o.ReadOnly, o.Verify = true, verify
+	log, err := wal.Open(d.fs, d.name, o)
+	return log, d.describe(err)
+}
+
+// SeqAt implements [Historian].
+func (d *db) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return 0, err
+	}
+	first, last := d.span()
+	// Clocks step back now and then; the last change before t is meant, and
+	// a search by halves finds it where they do not.
+	var failed error
+	i := sort.Search(int(last+1-first), func(i int) bool {
+		r, _, _, err := d.record(first + uint64(i))
+		failed = errors.Join(failed, err)
+		return time.Unix(0, r.Time).After(t)
+	})
+	if i == 0 && first > 1 {
+		return 0, fmt.Errorf("%w: the history before change %d was dropped by a compaction", ErrNotFound, first)
+	}
+	return first + uint64(i) - 1, failed
+}
+
+// AsOf implements [Historian].
+func (d *db) AsOf(ctx context.Context, seq uint64) (Store, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	first, last := d.span()
+	if seq > last {
+		return nil, fmt.Errorf("%w: there is no change %d yet; the last is %d", ErrNotFound, seq, last)
+	}
+	if seq+1 < first {
+		return nil, fmt.Errorf("%w: the history before change %d was dropped by a compaction", ErrNotFound, first)
+	}
+	v := &view{st: newState()}
+	if seq == 0 {
+		return v, nil
+	}
+	log, err := d.another(false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	_, err = d.replay(log, v.st, nil, seq)
+	return v, err
+}
+
+// view is a state that does not change any more.
+type view struct{ st *state }
+
+func (v *view) Get(_ context.Context, name string) (Entry, error) { return v.st.get(name) }
+
+func (v *view) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) { yieldEntries(ctx, v.st.order, f, yield) }
+}
+
+func (v *view) Apply(context.Context, ...Op) error {
+	return fmt.Errorf("%w: this is how it was, not how it is", ErrReadOnly)
+}
+
+func (v *view) Close() error { return nil }
+
+// Watch and Refresh make a view a [Watcher] of which nothing is heard.
+func (v *view) Watch(func([]Delta, bool))     {}
+func (v *view) Refresh(context.Context) error { return nil }
+
+// Revert implements [Historian].
+func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return 0, err
+	}
+	seqs = slices.Clone(seqs)
+	slices.Sort(seqs)
+	seqs = slices.Compact(seqs)
+	// What the changes did does not change, so it is read before the turn is
+	// taken; whether anything came after is looked at when staged.
+	type step struct {
+		seq uint64
+		p   put
+		old *Version // the version before, nil for none
+	}
+	var steps []step
+	for _, seq := range seqs {
+		_, v, ok, err := d.record(seq)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			first, last := d.span()
+			return 0, fmt.Errorf("%w: there is no change %d; the log holds %d to %d", ErrNotFound, seq, first, last)
+		}
+		if len(v.ops) == 0 {
+			return 0, &InvalidError{Field: "change", Value: fmt.Sprint(seq), Reason: "changed no entry, so there is nothing to undo"}
+		}
+		for i, p := range v.ops {
+			if p.erased {
+				return 0, fmt.Errorf("%w: change %d was erased and cannot be undone", ErrUnsupported, seq)
+			}
+			s := step{seq: seq, p: p}
+			if s.old, err = d.before(seq, v.ops[:i], p); err != nil {
+				return 0, err
+			}
+			steps = append(steps, s)
+		}
+	}
+	seq, err := d.commit(ctx, func(g *stage) (*body, error) {
+		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
+		ours := map[string]bool{}
+		for _, s := range slices.Backward(steps) {
+			name := s.p.entry.Name
+			now := g.get(name)
+			if !ours[name] && !leftAs(now, s.p) {
+				return nil, &ConflictError{Name: name, Want: s.seq, Have: g.touched(name)}
+			}
+			ours[name] = true
+			switch {
+			case s.old != nil:
+				e := s.old.Entry.Clone()
+				v.ops = append(v.ops, g.put(VerbRestore, &e))
+			case now != nil:
+				v.ops = append(v.ops, g.drop(now))
+			}
+		}
+		v.ops = lastOfEach(v.ops)
+		return v, nil
+	})
+	return seq, err
+}
+
+// leftAs reports whether the entry is as the op left it, be it that nothing
+// came after or that what came was undone.
+func leftAs(now *Entry, p put) bool {
+	if now == nil || p.verb == VerbRemove {
+		return now == nil && p.verb == VerbRemove
+	}
+	e := p.entry
+	return now.ID == e.ID && now.Kind == e.Kind && now.Content == e.Content && now.Created.Equal(e.Created) &&
+		slices.Equal(now.Aliases, e.Aliases) && slices.Equal(now.Labels, e.Labels)
+}
+
+// lastOfEach keeps, of several ops on one name, the last, as the change that
+// follows what there was before the first.
+func lastOfEach(ops []put) []put {
+	first, last := map[string]int{}, map[string]int{}
+	for i, p := range ops {
+		if _, ok := first[p.entry.Name]; !ok {
+			first[p.entry.Name] = i
+		}
+		last[p.entry.Name] = i
+	}
+	var kept []put
+	for i, p := range ops {
+		if last[p.entry.Name] == i {
+			p.prev = ops[first[p.entry.Name]].prev
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+func numbers(seqs []uint64) string {
+	s := ""
+	for i, n := range seqs {
+		if i > 0 {
+			s += ", "
+		}
+		if i == 10 {
+			return s + fmt.Sprintf("… (%d changes)", len(seqs))
+		}
+		s += fmt.Sprint(n)
+	}
+	return s
+}
+
+// before returns the version of an op's entry before it, nil for none. ops are
+// those before it in the same change.
+func (d *db) before(seq uint64, ops []put, p put) (*Version, error) {
+	for _, o := range slices.Backward(ops) {
+		if o.entry.Name == p.entry.Name {
+			if o.verb == VerbRemove {
+				return nil, nil
+			}
+			v := version(seq, &body{}, o)
+			return &v, nil
+		}
+	}
+	if p.prev == 0 {
+		return nil, nil
+	}
+	vs, err := d.versionsIn(p.prev, p.entry.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(vs) == 0 {
+		return nil, fmt.Errorf("%w: the version of %q before change %d was dropped by a compaction", ErrNotFound, p.entry.Name, seq)
+	}
+	v := vs[len(vs)-1]
+	if v.Verb == VerbRemove {
+		return nil, nil
+	}
+	if v.Erased {
+		return nil, fmt.Errorf("%w: the version of %q before change %d was erased", ErrUnsupported, p.entry.Name, seq)
+	}
+	return &v, nil
+}
+
+// Restore implements [Historian].
+func (d *db) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return 0, err
+	}
+	if _, last := d.span(); seq > last {
+		return 0, fmt.Errorf("%w: there is no change %d yet; the last is %d", ErrNotFound, seq, last)
+	}
+	var found *Version
+	for v, err := range d.Versions(ctx, name) {
+		if err != nil {
+			return 0, err
+		}
+		if v.Seq <= seq {
+			found = &v
+			break
+		}
+	}
+	switch {
+	case found == nil || found.Verb == VerbRemove:
+		return 0, fmt.Errorf("%w as of change %d", &NameError{name, ErrNotFound}, seq)
+	case found.Erased:
+		return 0, fmt.Errorf("%w: that version of %q was erased", ErrUnsupported, name)
+	}
+	return d.commit(ctx, func(g *stage) (*body, error) {
+		e := found.Entry.Clone()
+		v := &body{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
+		if now := g.get(name); now != nil && now.ID != e.ID {
+			v.ops = append(v.ops, g.drop(now))
+		}
+		v.ops = append(v.ops, g.put(VerbRestore, &e))
+		return v, nil
+	})
+}

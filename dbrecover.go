@@ -1,0 +1,211 @@
+// This file holds the ways out: a copy of a store while others write, what can
+// be saved of a damaged one, and going on from an older one.
+
+package oxbow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Backup copies the store to a new file, as it is at one moment, while others
+// go on writing. The copy is durable when Backup returns. An existing file is
+// fs.ErrExist unless replace is set. It returns the number of the last change
+// in the copy. A path inside Options.FS is meant where that is set.
+func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
+	d, ok := m.store.(*db)
+	if !ok {
+		return 0, fmt.Errorf("%w: only a store in one file is copied; use dump or export", ErrUnsupported)
+	}
+	if err := d.Refresh(ctx); err != nil {
+		return 0, err
+	}
+	log, err := d.another(false)
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	if !log.Exists() {
+		return 0, fmt.Errorf("%w: there is nothing in the store yet", ErrNotFound)
+	}
+	// The log only grows, and a rewrite makes another file: what is read here
+	// is one state of the store.
+	if err := log.Read(func(*wal.Record) error { return ctx.Err() }); err != nil {
+		return 0, d.describe(err)
+	}
+	fsys, name, done, err := locate(path, d.opts)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	return log.Seq(), d.describe(log.CopyTo(fsys, name, replace))
+}
+
+// locate returns the file system that holds the path and the name in it. The
+// directory must be there.
+func locate(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
+	if opts.FS != nil {
+		return opts.FS, path, func() {}, nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	dir, err := vfs.Dir(filepath.Dir(abs))
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return dir, filepath.Base(abs), func() { _ = dir.Close() }, nil
+}
+
+// RecoverReport is what was saved of a damaged store, and what was not.
+type RecoverReport struct {
+	Out      string      // the new file
+	Entries  int         // entries in it
+	Changes  int         // changes read
+	First    uint64      // first change that the new file holds in its history; those before are in its base
+	Last     uint64      // last change read
+	Lost     [][2]uint64 // numbers of changes that could not be read, as [first, last]
+	BadBytes int64       // bytes that are no record
+	Header   bool        // the header was damaged and was worked out from the records
+	Base     bool        // some entries that a compaction had kept could not be read
+}
+
+// Recover reads what can be read of the store in the file path, however
+// damaged, and writes it to the new file out. The damaged file is not changed.
+// Each change holds whole entries, so that a lost one costs only what it
+// itself had written. The history in the new file begins behind the last
+// change that was lost.
+func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
+	opts := o.orDefault()
+	rep := RecoverReport{Out: out}
+	fsys, name, done, err := locate(path, opts)
+	if err != nil {
+		return rep, err
+	}
+	defer done()
+	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState()}
+
+	st, atBase := newState(), newState()
+	kept := []wal.Record{}
+	var at, base uint64 // the last change read; the last one before those kept
+	var chain [32]byte  // at base
+	sal, err := wal.Salvage(fsys, name, d.logOptions(), func(r *wal.Record) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.Type == wal.Seal || r.Type != wal.Base && r.Seq <= at && at > 0 {
+			return nil // a seal, or a change met twice
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			return d.formError(r, err)
+		}
+		if r.Type == wal.Base {
+			st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
+			at, base, chain = r.Seq, r.Seq, r.Chain
+			atBase = st.clone()
+			return nil
+		}
+		st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
+		if r.Seq != at+1 {
+			rep.Lost = append(rep.Lost, [2]uint64{at + 1, r.Seq - 1})
+			kept, base, chain = kept[:0], r.Seq, r.Chain
+			atBase = st.clone()
+		} else {
+			c := *r
+			c.Body = slices.Clone(r.Body)
+			kept = append(kept, c)
+		}
+		at = r.Seq
+		rep.Changes++
+		return nil
+	})
+	if err != nil {
+		return rep, d.describe(err)
+	}
+	for _, b := range sal.Bad {
+		rep.BadBytes += b[1] - b[0]
+		rep.Base = rep.Base || b[0] < sal.Header.BaseEnd
+	}
+	rep.Header, rep.Entries, rep.First, rep.Last = sal.Guessed, len(st.order), base+1, at
+	if len(rep.Lost) == 0 && base == 0 {
+		chain = sal.Header.Chain
+		if sal.Guessed {
+			chain = wal.FirstChain(sal.Header.ID)
+		}
+	}
+	return rep, d.describe(d.writeRecovered(ctx, out, sal.Header, base, chain, atBase, kept, rep))
+}
+
+// writeRecovered makes the new file: the state at the base, the changes behind
+// it, and one that says what happened.
+func (d *db) writeRecovered(ctx context.Context, out string, h wal.Header, base uint64, chain [32]byte, st *state, kept []wal.Record, rep RecoverReport) error {
+	fsys, name, done, err := locate(out, d.opts)
+	if err != nil {
+		return err
+	}
+	defer done()
+	bases, sum := baseBodies(st)
+	h.Base, h.Chain = base, chain
+	if base == 0 {
+		bases = nil
+	}
+	last, lastChain := base, chain
+	if n := len(kept); n > 0 {
+		last, lastChain = kept[n-1].Seq, kept[n-1].Chain
+	}
+	v := &body{source: d.source(ctx), note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
+		rep.Changes, len(rep.Lost), rep.BadBytes)}
+	if bases != nil {
+		v.base = sum[:]
+	}
+	r := wal.Record{Seq: last + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange, Body: appendBody(nil, v)}
+	digest, err := digestBody(typeChange, r.Body)
+	if err != nil {
+		return err
+	}
+	r.Chain = wal.Link(lastChain, r.Seq, r.Time, r.Type, digest)
+	return wal.Make(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
+		for _, b := range bases {
+			if err := emit(wal.Record{Seq: base, Time: r.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
+				return err
+			}
+		}
+		for _, k := range append(kept, r) {
+			if err := emit(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Accept goes on from a store that went back to an earlier state
+// ([ErrRolledBack]), as when a backup was restored on purpose: the changes that
+// are missing are given up, and their numbers are used again.
+func (m *Memory) Accept(ctx context.Context) error {
+	d, ok := m.store.(*db)
+	if !ok {
+		return nil
+	}
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	d.logmu.Lock()
+	if errors.Is(d.broken, ErrRolledBack) {
+		d.broken = nil
+		if err := d.reload(); err != nil {
+			d.logmu.Unlock()
+			return err
+		}
+	}
+	d.logmu.Unlock()
+	return d.locked(ctx, func() error { d.log.Accept(); return nil })
+}

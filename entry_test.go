@@ -1,0 +1,214 @@
+// This file tests what an entry may be: its name, its content, its kind, and
+// the name that is made from a text.
+
+package oxbow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func TestCheckName(t *testing.T) {
+	for _, name := range []string{
+		"x", "rate limit", "a/b/../c", ".", "..", "-", "con.txt", `C:\x`, "日本", "🦀", "e\u0301", "a:b,c\"d\"",
+		"#1", "\u200b", "\u202eabc", "inner\u00a0space", strings.Repeat("x", oxbow.MaxName), strings.Repeat("é", oxbow.MaxName/2),
+	} {
+		if err := oxbow.CheckName(name); err != nil {
+			t.Errorf("CheckName(%q) = %v, want nil", name, err)
+		}
+	}
+	for _, tc := range []struct{ name, want string }{
+		{"", `name is empty`},
+		{" ", `name " " begins or ends with white space`},
+		{" x", `begins or ends with white space`},
+		{"x\t", `begins or ends with white space`},
+		{"x\u3000", `begins or ends with white space`},
+		{"\u00a0x", `begins or ends with white space`},
+		{"a\x00b", `name "a\x00b" holds a control character at byte 1`},
+		{"a\nb", `control character at byte 1`},
+		{"été\x1b[31m", `control character at byte 5`},
+		{"x\x7f", `control character at byte 1`},
+		{"x\u0085y", `control character at byte 1`},
+		{"\xff", `name "\xff" is not UTF-8`},
+		{"ab\xc3", `is not UTF-8`},
+		{"\xed\xa0\x80", `is not UTF-8`}, // half of a surrogate pair
+		{strings.Repeat("x", oxbow.MaxName+1), `has 257 bytes; the most is 256`},
+		{strings.Repeat("x", 10<<10), `has 10240 bytes; the most is 256`},
+		{strings.Repeat("é", oxbow.MaxName/2) + "x", `has 257 bytes`},
+		{strings.Repeat("\x80", oxbow.MaxName+1), `has 257 bytes`},
+	} {
+		err := oxbow.CheckName(tc.name)
+		if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("CheckName(%.40q) = %v, want an error with %q", tc.name, err, tc.want)
+			continue
+		}
+		if n := len(err.Error()); n > 400 {
+			t.Errorf("CheckName(%.40q) has an error of %d bytes, want a short one", tc.name, n)
+		}
+		var inv *oxbow.InvalidError
+		if !errors.As(err, &inv) || inv.Field != "name" || inv.Reason == "" {
+			t.Errorf("CheckName(%.40q) = %#v, want an InvalidError about the name", tc.name, err)
+		}
+		// An alias follows the same rules, and says what it is.
+		err = oxbow.CheckOp(oxbow.Alias{Name: "x", Aliases: []string{tc.name}})
+		if !errors.As(err, &inv) || inv.Field != "alias" {
+			t.Errorf("CheckOp of alias %.40q = %v, want an InvalidError about the alias", tc.name, err)
+		}
+	}
+}
+
+func TestCheckContent(t *testing.T) {
+	for _, c := range []string{"", "\n", "a\tb\r\n", "\x1b[31m", "日本🦀", "\ufeffx", strings.Repeat("x", oxbow.MaxContent)} {
+		if err := oxbow.CheckContent(c); err != nil {
+			t.Errorf("CheckContent(%.40q) = %v, want nil", c, err)
+		}
+	}
+	for _, tc := range []struct{ content, want string }{
+		{"PK\x03\x04\x00", `content "byte 4" is NUL: this looks like a binary file, not text`},
+		{"caf\xe9", `content "byte 3" is not UTF-8 text`},
+		{"é\xc3", `content "byte 2" is not UTF-8 text`},
+		{"\xed\xa0\x80", `content "byte 0" is not UTF-8 text`},
+		{strings.Repeat("x", oxbow.MaxContent+1), `content "4.0 MB" is longer than the 4.0 MB that one entry may hold`},
+	} {
+		if err := oxbow.CheckContent(tc.content); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("CheckContent(%.40q) = %v, want an error with %q", tc.content, err, tc.want)
+		}
+	}
+}
+
+func TestAliases(t *testing.T) {
+	many := make([]string, oxbow.MaxAliases+1)
+	for i := range many {
+		many[i] = fmt.Sprint("alias ", i)
+	}
+	if err := oxbow.CheckOp(oxbow.Alias{Name: "x", Aliases: many[1:]}); err != nil {
+		t.Errorf("CheckOp of %d aliases = %v, want nil", oxbow.MaxAliases, err)
+	}
+	for _, tc := range []struct {
+		aliases []string
+		want    string
+	}{
+		{many, `aliases "65" are more than the 64 that one entry may have`},
+		{[]string{"a", "b", "a"}, `alias "a" is given twice`},
+	} {
+		for _, op := range []oxbow.Op{oxbow.Add{Name: "x", Aliases: tc.aliases}, oxbow.Update{Name: "x", Aliases: tc.aliases}, oxbow.Alias{Name: "x", Aliases: tc.aliases}} {
+			if err := oxbow.CheckOp(op); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("CheckOp(%T) = %v, want an error with %q", op, err, tc.want)
+			}
+		}
+	}
+}
+
+// The numbers of the kinds are part of the file format.
+func TestKinds(t *testing.T) {
+	words := []string{"note", "archive", "journal", "world", "history", "handoff"}
+	if got := len(oxbow.Kinds()); got != len(words) {
+		t.Errorf("there are %d kinds, want %d", got, len(words))
+	}
+	for i, w := range words {
+		k, err := oxbow.ParseKind(w)
+		if err != nil || k != oxbow.Kind(i) || k.String() != w {
+			t.Errorf("ParseKind(%q) = %v (%d), %v, want number %d", w, k, k, err, i)
+		}
+		b, err := json.Marshal(k)
+		if err != nil || string(b) != `"`+w+`"` {
+			t.Errorf("Marshal(%v) = %s, %v, want its word", k, b, err)
+		}
+		var back oxbow.Kind
+		if err := json.Unmarshal(b, &back); err != nil || back != k {
+			t.Errorf("Unmarshal(%s) = %v, %v, want %v", b, back, err, k)
+		}
+	}
+	for _, w := range []string{"", "Note", "notes", "kind(6)"} {
+		if k, err := oxbow.ParseKind(w); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("ParseKind(%q) = %v, %v, want ErrInvalid", w, k, err)
+		}
+	}
+	unknown := oxbow.Kind(len(words))
+	if got := unknown.String(); got != "kind(6)" {
+		t.Errorf("String of an unknown kind = %q, want kind(6)", got)
+	}
+	if b, err := unknown.MarshalText(); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("MarshalText of an unknown kind = %s, %v, want ErrInvalid", b, err)
+	}
+	if err := oxbow.CheckOp(oxbow.Add{Name: "x", Kind: unknown}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("CheckOp of an unknown kind = %v, want ErrInvalid", err)
+	}
+}
+
+func TestEntry(t *testing.T) {
+	e := oxbow.Entry{Name: "x", Aliases: []string{"y"},
+		Labels: []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}}
+	if v, ok := e.Label("tag"); v != "a" || !ok {
+		t.Errorf(`Label("tag") = %q, %v, want the first, a`, v, ok)
+	}
+	if v, ok := e.Label("file"); v != "" || ok {
+		t.Errorf(`Label("file") = %q, %v, want none`, v, ok)
+	}
+	if got := e.Values("tag"); !reflect.DeepEqual(got, []string{"a", "b"}) {
+		t.Errorf(`Values("tag") = %q, want a, b`, got)
+	}
+	if got := e.Values("file"); got != nil {
+		t.Errorf(`Values("file") = %q, want none`, got)
+	}
+	c := e.Clone()
+	c.Aliases[0], c.Labels[0].Value = "changed", "changed"
+	if e.Aliases[0] != "y" || e.Labels[0].Value != "vtt" {
+		t.Errorf("changing a clone changed the entry: %+v", e)
+	}
+}
+
+func TestDeriveName(t *testing.T) {
+	sixty := strings.Repeat("x", 60)
+	for _, tc := range []struct{ content, want string }{
+		{"Rate limits", "Rate limits"},
+		{"Rate limits\nare per key", "Rate limits"},
+		{"# Rate limits\n\nare per key", "Rate limits"},
+		{"\n\n \t\n## Rate  \t limits ##", "Rate limits ##"},
+		{"---\ntitle: x\n---\n", "title: x"},
+		{"> quoted", "quoted"},
+		{"- a point", "a point"},
+		{"* + - nested", "nested"},
+		{"**bold** first", "bold** first"},
+		{"**Bold title**", "Bold title"},
+		{"`code`", "code"},
+		{"_", "note"},
+		{"", "note"},
+		{" \n***\n---\n", "note"},
+		{"\r\nWindows\r\n", "Windows"},
+		{"\ufeff# With a byte order mark", "With a byte order mark"},
+		{"a\x1b[31mred\u0085line", "a [31mred line"},
+		{"\u3000日本\u3000", "日本"},
+		{sixty, sixty},
+		{sixty + "y", sixty},
+		{"the quick brown fox jumps over the lazy dog and then it sleeps in the sun", "the quick brown fox jumps over the lazy dog and then it"},
+		{"short " + strings.Repeat("y", 80), "short " + strings.Repeat("y", 54)}, // a cut at the space would leave too little
+		{strings.Repeat("é", 40), strings.Repeat("é", 30)},
+		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two
+	} {
+		if got := oxbow.DeriveName(tc.content); got != tc.want {
+			t.Errorf("DeriveName(%q) = %q, want %q", tc.content, got, tc.want)
+		}
+	}
+}
+
+func FuzzDeriveName(f *testing.F) {
+	for _, s := range []string{"# Title\ntext", "\ufeff\ufeff# x", "** `x` **", strings.Repeat("é ", 50), "\u2028x\u2029", strings.Repeat("\u3000", 30) + "x", "\u0085x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		if oxbow.CheckContent(content) != nil {
+			return
+		}
+		name := oxbow.DeriveName(content)
+		if err := oxbow.CheckName(name); err != nil || len(name) > 60 {
+			t.Errorf("DeriveName(%q) = %q of %d bytes, %v, want a name of at most 60", content, name, len(name), err)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+// This file holds the errors that callers branch on.
+
+package oxbow
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The sentinel errors. Test for them with errors.Is.
+var (
+	ErrNotFound       = errors.New("entry not found")
+	ErrExists         = errors.New("entry already exists")
+	ErrInvalid        = errors.New("invalid")
+	ErrConflict       = errors.New("changed since it was read")
+	ErrBusy           = errors.New("store is busy")
+	ErrCorrupt        = errors.New("store is damaged")
+	ErrVersion        = errors.New("store is of an unknown version")
+	ErrReadOnly       = errors.New("store is read-only")
+	ErrFull           = errors.New("no space left for the store")
+	ErrVanished       = errors.New("store was removed or replaced while open")
+	ErrUnknownOutcome = errors.New("the change may or may not be durable")
+	ErrClosed         = errors.New("store is closed")
+	ErrUnsupported    = errors.New("this store cannot do that")
+	ErrNotStore       = errors.New("not an oxbow store")
+	ErrRolledBack     = errors.New("store went back to an earlier state")
+	ErrNetworkFS      = errors.New("store is on a network file system")
+)
+
+// InvalidError says which value was refused and why. It matches [ErrInvalid].
+type InvalidError struct {
+	Field  string // what was refused: "name", "content", "label tag"
+	Value  string // the value, or a short form of it; may be empty
+	Reason string // why, to follow the field in a sentence
+}
+
+func (e *InvalidError) Error() string {
+	if e.Value == "" {
+		return e.Field + " " + e.Reason
+	}
+	return fmt.Sprintf("%s %q %s", e.Field, e.Value, e.Reason)
+}
+
+// Is reports whether target is [ErrInvalid].
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// NameError ties an error to the entry it is about.
+type NameError struct {
+	Name string
+	Err  error
+}
+
+func (e *NameError) Error() string { return fmt.Sprintf("%v: %q", e.Err, e.Name) }
+func (e *NameError) Unwrap() error { return e.Err }
+
+// ConflictError says that an entry is not at the version a change was made
+// for. It matches [ErrConflict].
+type ConflictError struct {
+	Name string
+	Want uint64 // the version that the change was made for
+	Have uint64 // the version the store holds
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("entry %q changed since it was read: it is at version %d, not %d", e.Name, e.Have, e.Want)
+}
+
+// Is reports whether target is [ErrConflict].
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// CorruptError says where a file is damaged. It matches [ErrCorrupt].
+type CorruptError struct {
+	Path   string
+	Offset int64
+	Reason string
+	Lost   []uint64 // sequence numbers known to be damaged, if any
+}
+
+func (e *CorruptError) Error() string {
+	s := fmt.Sprintf("%s is damaged at byte %d: %s", e.Path, e.Offset, e.Reason)
+	switch n := len(e.Lost); {
+	case n == 1:
+		s += fmt.Sprintf(" (change %d)", e.Lost[0])
+	case n > 1:
+		s += fmt.Sprintf(" (changes %d to %d)", e.Lost[0], e.Lost[n-1])
+	}
+	return s
+}
+
+// Is reports whether target is [ErrCorrupt].
+func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// BusyError says who holds the store's lock. It matches [ErrBusy].
+type BusyError struct {
+	Path    string
+	Waited  time.Duration
+	PID     int       // 0 when unknown
+	Program string    // "" when unknown
+	Since   time.Time // zero when unknown
+	Stopped bool      // the holder is stopped (suspended), not working
+}
+
+func (e *BusyError) Error() string {
+	s := fmt.Sprintf("store is busy: waited %s for the lock on %s", e.Waited.Round(time.Millisecond), e.Path)
+	if e.PID != 0 {
+		s += fmt.Sprintf(", held by %s (pid %d", e.Program, e.PID)
+		if !e.Since.IsZero() {
+			s += ", since " + e.Since.UTC().Format(time.RFC3339)
+		}
+		if e.Stopped {
+			s += ", which is stopped: resume it or end it"
+		}
+		s += ")"
+	}
+	return s
+}
+
+// Is reports whether target is [ErrBusy].
+func (e *BusyError) Is(target error) bool { return target == ErrBusy }

@@ -1,0 +1,147 @@
+// This file holds what a memory can do when its store keeps versions.
+
+package oxbow
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+)
+
+// historian returns the store below as a [Historian].
+func (m *Memory) historian() (Historian, error) {
+	if h, ok := m.store.(Historian); ok {
+		return h, nil
+	}
+	return nil, fmt.Errorf("%w: it keeps no history (oxbow convert moves it into one that does)", ErrUnsupported)
+}
+
+// Log yields the changes, newest first.
+func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
+	h, err := m.historian()
+	if err != nil {
+		return func(yield func(Change, error) bool) { yield(Change{}, err) }
+	}
+	return h.Log(ctx)
+}
+
+// Versions yields the versions of the entry of that name, newest first.
+func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, error] {
+	h, err := m.historian()
+	if err != nil {
+		return func(yield func(Version, error) bool) { yield(Version{}, err) }
+	}
+	return h.Versions(ctx, name)
+}
+
+// VersionAt returns the version of the entry that was current after change
+// seq. An entry that was not there then is [ErrNotFound].
+func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Version, error) {
+	for v, err := range m.Versions(ctx, name) {
+		if err != nil {
+			return Version{}, err
+		}
+		if v.Seq > seq {
+			continue
+		}
+		if v.Verb == VerbRemove {
+			break
+		}
+		return v, nil
+	}
+	return Version{}, fmt.Errorf("%w as of change %d", &NameError{name, ErrNotFound}, seq)
+}
+
+// AsOf returns a read-only view of the store as it stood after change seq.
+func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
+	h, err := m.historian()
+	if err != nil {
+		return nil, err
+	}
+	return h.AsOf(ctx, seq)
+}
+
+// SeqAt returns the number of the last change at or before t, 0 when there is
+// none.
+func (m *Memory) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+	h, err := m.historian()
+	if err != nil {
+		return 0, err
+	}
+	return h.SeqAt(ctx, t)
+}
+
+// Revert undoes the changes of those numbers, all in one new change, and
+// returns its number.
+func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	h, err := m.historian()
+	if err != nil {
+		return 0, err
+	}
+	return h.Revert(ctx, seqs...)
+}
+
+// Restore makes the version of the entry that change seq left the current one,
+// and returns the number of the new change.
+func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	h, err := m.historian()
+	if err != nil {
+		return 0, err
+	}
+	return h.Restore(ctx, name, seq)
+}
+
+// Undoable returns the last n changes that can be undone, newest first: those
+// that neither are an undo nor were undone. It returns fewer when there are no
+// more.
+func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
+	var found []Change
+	undone := map[uint64]bool{}
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == n {
+			break
+		}
+		if undone[c.Seq] {
+			// A redo: what it undid back then counts again.
+			continue
+		}
+		if len(c.Reverts) > 0 {
+			for _, s := range c.Reverts {
+				undone[s] = true
+			}
+			continue
+		}
+		if len(c.Versions) > 0 {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+// Undo undoes the last n changes that were not undone yet, in one new change.
+// It returns the number of that change and what it undid, newest first.
+// Undoing its own number again brings everything back.
+func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
+	if n < 1 {
+		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}
+	}
+	cs, err := m.Undoable(ctx, n)
+	if err != nil {
+		return 0, nil, err
+	}
+	if len(cs) == 0 {
+		return 0, nil, fmt.Errorf("%w: there is no change to undo", ErrNotFound)
+	}
+	var seqs []uint64
+	for _, c := range cs {
+		seqs = append(seqs, c.Seq)
+	}
+	slices.Sort(seqs)
+	seq, err := m.Revert(ctx, seqs...)
+	return seq, cs, err
+}

@@ -1,0 +1,189 @@
+// This file tests labels: what may be one, how it is written, and what a set
+// of them is.
+
+package oxbow_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func TestCheckLabel(t *testing.T) {
+	for _, l := range []oxbow.Label{
+		{Key: "project", Value: "vtt"},
+		{Key: "a", Value: "x"},
+		{Key: "due-date_2", Value: "soon"},
+		{Key: strings.Repeat("k", 64), Value: "x"},
+		{Key: "tag", Value: strings.Repeat("x", oxbow.MaxName)},
+		{Key: "tag", Value: `all of " , \ : = * in one`},
+		{Key: "tag", Value: "日本 🦀"},
+		{Key: "type", Value: "bug"}, // a word of filters, reached in quotes
+		{Key: "confidence", Value: "0"},
+		{Key: "confidence", Value: "1"},
+		{Key: "confidence", Value: "0.25"},
+	} {
+		if err := oxbow.CheckLabel(l); err != nil {
+			t.Errorf("CheckLabel(%v) = %v, want nil", l, err)
+		}
+	}
+	for _, tc := range []struct {
+		l    oxbow.Label
+		want string
+	}{
+		{oxbow.Label{Value: "x"}, `label key is not a lower-case letter`},
+		{oxbow.Label{Key: "Tag", Value: "x"}, `label key "Tag" is not a lower-case letter`},
+		{oxbow.Label{Key: "9lives", Value: "x"}, `is not a lower-case letter followed by`},
+		{oxbow.Label{Key: "-x", Value: "x"}, `is not a lower-case letter followed by`},
+		{oxbow.Label{Key: "a b", Value: "x"}, `is not a lower-case letter followed by`},
+		{oxbow.Label{Key: "a:b", Value: "x"}, `is not a lower-case letter followed by`},
+		{oxbow.Label{Key: "été", Value: "x"}, `is not a lower-case letter followed by`},
+		{oxbow.Label{Key: strings.Repeat("k", 65), Value: "x"}, `(at most 64)`},
+		{oxbow.Label{Key: "tag"}, `label tag is empty`},
+		{oxbow.Label{Key: "tag", Value: " x"}, `label tag " x" begins or ends with white space`},
+		{oxbow.Label{Key: "tag", Value: "a\nb"}, `holds a control character at byte 1`},
+		{oxbow.Label{Key: "tag", Value: "a\xff"}, `is not UTF-8`},
+		{oxbow.Label{Key: "tag", Value: strings.Repeat("x", oxbow.MaxName+1)}, `has 257 bytes; the most is 256`},
+		{oxbow.Label{Key: "confidence", Value: "-0.1"}, `confidence "-0.1" is not a number from 0 to 1`},
+		{oxbow.Label{Key: "confidence", Value: "1.01"}, `is not a number from 0 to 1`},
+		{oxbow.Label{Key: "confidence", Value: "NaN"}, `is not a number from 0 to 1`},
+		{oxbow.Label{Key: "confidence", Value: "0x1p-2"}, `is not a number from 0 to 1`},
+		{oxbow.Label{Key: "confidence", Value: "sure"}, `is not a number from 0 to 1`},
+	} {
+		err := oxbow.CheckLabel(tc.l)
+		if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("CheckLabel(%q, %q) = %v, want an error with %q", tc.l.Key, tc.l.Value, err, tc.want)
+		}
+	}
+	// The words that the filter language keeps for itself.
+	for _, key := range []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has"} {
+		if err := oxbow.CheckLabel(oxbow.Label{Key: key, Value: "x"}); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("CheckLabel(%s:x) = %v, want ErrInvalid", key, err)
+		}
+	}
+}
+
+// A label, written down, is read back by ParseLabel, and as a filter selects
+// the entries that carry it.
+func TestLabelString(t *testing.T) {
+	for _, tc := range []struct {
+		l    oxbow.Label
+		want string
+	}{
+		{oxbow.Label{Key: "project", Value: "vtt"}, `project:vtt`},
+		{oxbow.Label{Key: "customer", Value: "acme"}, `customer:acme`},
+		{oxbow.Label{Key: "tag", Value: "two words"}, `tag:"two words"`},
+		{oxbow.Label{Key: "tag", Value: "a,b"}, `tag:"a,b"`},
+		{oxbow.Label{Key: "tag", Value: `5"`}, `tag:"5\""`},
+		{oxbow.Label{Key: "file", Value: `a\b`}, `file:"a\\b"`},
+		{oxbow.Label{Key: "file", Value: "a:b"}, `file:a:b`},
+		{oxbow.Label{Key: "tag", Value: "été"}, `tag:été`},
+		{oxbow.Label{Key: "tag", Value: "soft\u00adhyphen"}, `tag:"soft\u00adhyphen"`},
+		{oxbow.Label{Key: "type", Value: "bug"}, `type:bug`},
+		{oxbow.Label{Key: "tax", Value: "v a t"}, `tax:"v a t"`},
+		{oxbow.Confidence(0.5), `confidence:0.5`},
+		{oxbow.Confidence(1e-9), `confidence:0.000000001`},
+	} {
+		got := tc.l.String()
+		if got != tc.want {
+			t.Errorf("Label{%q, %q}.String() = %s, want %s", tc.l.Key, tc.l.Value, got, tc.want)
+		}
+		if back, err := oxbow.ParseLabel(got); err != nil || back != tc.l {
+			t.Errorf("ParseLabel(%q) = %q, %q, %v, want %q, %q", got, back.Key, back.Value, err, tc.l.Key, tc.l.Value)
+		}
+		key, value, _ := strings.Cut(got, ":")
+		got = strconv.Quote(key) + ":" + value // so that no key stands for another
+		if back, err := oxbow.ParseLabel(got); err != nil || back != tc.l {
+			t.Errorf("ParseLabel(%q) = %q, %q, %v, want %q, %q", got, back.Key, back.Value, err, tc.l.Key, tc.l.Value)
+		}
+		f, err := oxbow.ParseFilter(got, noon)
+		if err != nil || !f.Match(&oxbow.Entry{Labels: []oxbow.Label{tc.l}}) || f.Match(&oxbow.Entry{}) {
+			t.Errorf("ParseFilter(%q) = %+v, %v, want a filter that selects what carries the label and nothing else", got, f, err)
+		}
+	}
+}
+
+func TestParseLabelRefuses(t *testing.T) {
+	for in, want := range map[string]string{
+		"":           `label has no colon; write key:value`,
+		"tag":        `label "tag" has no colon; write key:value`,
+		"tag:":       `label tag is empty`,
+		`tag:""`:     `label tag is empty`,
+		":x":         `label key is not a lower-case letter`,
+		`tag:"a`:     `label "tag:\"a" has an unclosed or badly escaped quote`,
+		`tag:"a"b`:   `unclosed or badly escaped quote`,
+		`tag:"a\q"`:  `unclosed or badly escaped quote`,
+		`"tag:a`:     `unclosed or badly escaped quote`,
+		"kind:note":  `label key "kind" is a word of the filter language; choose another`,
+		`"on":x`:     `is a word of the filter language`,
+		"Tag:x":      `label key "Tag" is not a lower-case letter`,
+		"tag: x":     `begins or ends with white space`,
+		"tag:a\x00b": `control character`,
+	} {
+		if l, err := oxbow.ParseLabel(in); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseLabel(%q) = %v, %v, want an error with %q", in, l, err, want)
+		}
+	}
+}
+
+func TestConfidence(t *testing.T) {
+	for _, f := range []float64{0, 1, 0.1, 1.0 / 3, math.SmallestNonzeroFloat64, math.Nextafter(1, 0)} {
+		l := oxbow.Confidence(f)
+		got, err := oxbow.ParseConfidence(l.Value)
+		if l.Key != oxbow.LabelConfidence || err != nil || got != f {
+			t.Errorf("ParseConfidence(Confidence(%v)) = %v, %v", f, got, err)
+		}
+	}
+	for _, f := range []float64{-0.5, 1.5, math.NaN(), math.Inf(1)} {
+		if err := oxbow.CheckLabel(oxbow.Confidence(f)); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("CheckLabel(Confidence(%v)) = %v, want ErrInvalid", f, err)
+		}
+	}
+}
+
+func TestSortLabels(t *testing.T) {
+	given := []oxbow.Label{{Key: "tag", Value: "b"}, {Key: "project", Value: "z"}, {Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}
+	before := slices.Clone(given)
+	want := []oxbow.Label{{Key: "project", Value: "z"}, {Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}
+	got := oxbow.SortLabels(given)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("SortLabels(%v) = %v, want %v", given, got, want)
+	}
+	if got[0].Value = "changed"; !reflect.DeepEqual(given, before) {
+		t.Errorf("SortLabels changed its argument to %v, want %v", given, before)
+	}
+	if got := oxbow.SortLabels([]oxbow.Label{}); got != nil {
+		t.Errorf("SortLabels of none = %v, want nil", got)
+	}
+}
+
+// The labels of one entry are checked together, too.
+func TestLabelsOfOneEntry(t *testing.T) {
+	many := make([]oxbow.Label, oxbow.MaxLabels+1)
+	for i := range many {
+		many[i] = oxbow.Label{Key: "tag", Value: strconv.Itoa(i)}
+	}
+	if err := oxbow.CheckOp(oxbow.Relabel{Name: "x", Labels: many[1:]}); err != nil {
+		t.Errorf("CheckOp of %d labels = %v, want nil", oxbow.MaxLabels, err)
+	}
+	for _, tc := range []struct {
+		labels []oxbow.Label
+		want   string
+	}{
+		{many, `labels "257" are more than the 256 that one entry may carry`},
+		{[]oxbow.Label{oxbow.Confidence(0.5), oxbow.Confidence(0.6)}, `confidence is given more than once`},
+		{[]oxbow.Label{{Key: "tag", Value: "x"}, {Key: "kind", Value: "note"}}, `is a word of the filter language`},
+	} {
+		for _, op := range []oxbow.Op{oxbow.Add{Name: "x", Labels: tc.labels}, oxbow.Update{Name: "x", Labels: tc.labels}, oxbow.Relabel{Name: "x", Labels: tc.labels}} {
+			if err := oxbow.CheckOp(op); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("CheckOp(%T) = %v, want an error with %q", op, err, tc.want)
+			}
+		}
+	}
+}

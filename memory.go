@@ -1,0 +1,243 @@
+// This file holds Memory: a store and the index that ranks what it holds.
+
+package oxbow
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// DefaultLockWait is how long a change waits for another process to finish its
+// own before it fails with [ErrBusy].
+const DefaultLockWait = 5 * time.Second
+
+// Options change how a memory is opened. Nil and zero fields mean the default.
+type Options struct {
+	// FS holds the store's files. Nil means the operating system's, and then
+	// the path given to Open is the operating system's too; otherwise it is a
+	// slash-separated path inside FS.
+	FS vfs.FS
+
+	// Clock gives the time that changes are stamped with, time.Now by
+	// default. No decision is made by it.
+	Clock func() time.Time
+
+	// Rand gives the random bytes of a store's identity, crypto/rand by
+	// default.
+	Rand io.Reader
+
+	// Source is stamped on changes whose context carries none.
+	Source Source
+
+	// LockWait bounds the wait for other writers; [DefaultLockWait] by
+	// default.
+	LockWait time.Duration
+
+	// ReadOnly refuses every change and takes no lock.
+	ReadOnly bool
+}
+
+func (o *Options) orDefault() Options {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.Clock == nil {
+		r.Clock = time.Now
+	}
+	if r.Rand == nil {
+		r.Rand = rand.Reader
+	}
+	if r.LockWait == 0 {
+		r.LockWait = DefaultLockWait
+	}
+	if r.Source.Door == "" {
+		r.Source.Door = "library"
+	}
+	return r
+}
+
+// Memory is a Store and an index over it: it remembers, recalls and forgets.
+// It is itself a [Store], and a [Historian] when the store below is one: its
+// methods for history then work, else they fail with [ErrUnsupported]. It is
+// safe for concurrent use.
+type Memory struct {
+	store Store
+	opts  Options
+
+	fill sync.Mutex // held while the index is filled
+
+	mu      sync.RWMutex // guards the following
+	shelf   *shelf       // nil until the first recall, and after a reset
+	filling bool         // somebody fills a new shelf
+	pending []Delta      // what changed since the filling began
+	resets  int          // times that the store was replaced
+}
+
+// Open opens the memory in the file of that path, which by custom ends in
+// .oxbow. A missing file is an empty memory; the first change makes it, and
+// the directories above it. Errors match [ErrCorrupt], [ErrVersion],
+// [ErrNotStore] or those of package io/fs.
+func Open(path string, o *Options) (*Memory, error) {
+	opts := o.orDefault()
+	fsys, name := opts.FS, path
+	if fsys == nil {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		name = filepath.Base(abs)
+		fsys, err = openDir(filepath.Dir(abs), opts.ReadOnly)
+		if err != nil {
+			return nil, err
+		}
+	}
+	db, err := openDB(fsys, name, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return newMemory(db, opts), nil
+}
+
+// New returns a memory over any store. Closing the memory closes the store.
+func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
+
+func newMemory(s Store, opts Options) *Memory {
+	m := &Memory{store: s, opts: opts}
+	if w, ok := s.(Watcher); ok {
+		w.Watch(m.changed)
+	}
+	return m
+}
+
+// Store returns the store below the memory.
+func (m *Memory) Store() Store { return m.store }
+
+// Get returns the entry of that name or, when there is none, the one entry
+// that has it as an alias. Errors match [ErrNotFound].
+func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
+	e, err := m.store.Get(ctx, name)
+	if !isNotFound(err) {
+		return e, err
+	}
+	var found []Entry
+	for e, err := range m.store.Entries(ctx, Filter{Terms: []Term{{Key: "name", Values: []string{name}}}}) {
+		if err != nil {
+			return Entry{}, err
+		}
+		found = append(found, e)
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return Entry{}, err
+}
+
+// Entries yields the selected entries in order of ID.
+func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return m.store.Entries(ctx, f)
+}
+
+// Apply makes all the changes durable, or none of them.
+func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
+	err := m.store.Apply(ctx, ops...)
+	if _, ok := m.store.(Watcher); !ok && err == nil {
+		m.changed(nil, true)
+	}
+	return err
+}
+
+// Close closes the store below.
+func (m *Memory) Close() error { return m.store.Close() }
+
+// Remember writes e under its name and returns it as stored. A new name is
+// added; an entry of that name is updated, and what e leaves nil (aliases,
+// labels) stays as it was. Without a name, one is made from the first line of
+// the content. The kind of an existing entry cannot change.
+//
+// When e.Version is not 0, the entry must be at that version, else the error
+// matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
+// a new entry only.
+func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
+	if strings.TrimSpace(e.Content) == "" {
+		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
+	}
+	if e.Name == "" {
+		e.Name = DeriveName(e.Content)
+	}
+	for {
+		old, err := m.store.Get(ctx, e.Name)
+		var op Op
+		switch {
+		case isNotFound(err):
+			if e.Version != 0 {
+				return Entry{}, &ConflictError{Name: e.Name, Want: e.Version}
+			}
+			op = Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+		case err != nil:
+			return Entry{}, err
+		default:
+			if e.Kind != old.Kind && e.Kind != Note {
+				return Entry{}, &InvalidError{Field: "kind", Value: e.Kind.String(),
+					Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}
+			}
+			u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version}
+			if e.Version != 0 {
+				u.If = e.Version
+			}
+			if e.Aliases == nil {
+				u.Aliases = old.Aliases
+			}
+			if e.Labels == nil {
+				u.Labels = old.Labels
+			}
+			op = u
+		}
+		err = m.Apply(ctx, op)
+		if e.Version == 0 && (isConflict(err) || isExists(err) || isNotFound(err)) {
+			continue // another writer was first: look again
+		}
+		if err != nil {
+			return Entry{}, err
+		}
+		return m.store.Get(ctx, e.Name)
+	}
+}
+
+// Forget removes the entry of that name. Errors match [ErrNotFound].
+func (m *Memory) Forget(ctx context.Context, name string) error {
+	return m.Apply(ctx, Remove{Name: name})
+}
+
+// DeriveName makes a name from the first line of a text that has words: without
+// Markdown marks, at most 60 bytes, cut between words. The name of a text
+// without words is "note". A content that [CheckContent] accepts gives a name
+// that [CheckName] accepts.
+func DeriveName(content string) string {
+	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
+	for line := range strings.Lines(content) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-+ \t")
+		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
+		line = strings.TrimSpace(strings.Trim(line, "*_`"))
+		if line == "" {
+			continue
+		}
+		if len(line) <= 60 {
+			return line
+		}
+		cut := strings.TrimSuffix(clip(line, 60), "…")
+		if i := strings.LastIndexByte(cut, ' '); i > 20 {
+			cut = cut[:i]
+		}
+		return strings.TrimSpace(cut)
+	}
+	return "note"
+}

@@ -1,0 +1,245 @@
+// This file tests the ways out: backup, recovery, erasure, and a store that
+// went back to an earlier state.
+
+package oxbow_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func fileOf(t testing.TB, fsys vfs.FS, name string) []byte {
+	t.Helper()
+	b, err := vfs.ReadFile(fsys, name, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func put(t testing.TB, fsys vfs.FS, name string, b []byte) {
+	t.Helper()
+	if err := vfs.WriteFile(fsys, name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBackup(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := newMemory(t, fsys)
+	if _, err := m.Backup(t.Context(), "b.oxbow", false); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("Backup() of nothing = %v", err)
+	}
+	remember(t, m, "a", "one")
+	remember(t, m, "a", "two")
+	seq, err := m.Backup(t.Context(), "b.oxbow", false)
+	if err != nil || seq != 2 {
+		t.Fatalf("Backup() = %d, %v", seq, err)
+	}
+	if _, err := m.Backup(t.Context(), "b.oxbow", false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Backup() over a file = %v, want ErrExist", err)
+	}
+	remember(t, m, "a", "three")
+	b, err := oxbow.Open("b.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := versions(t, b, "a"); fmt.Sprint(got) != "[2 update two 1 add one]" {
+		t.Errorf("the copy holds %q", got)
+	}
+	checked(t, b)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One record after the other is damaged: recovery saves all the others.
+func TestRecover(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := openFS(t, fsys)
+	for i := range 6 {
+		remember(t, m, fmt.Sprint("e", i), fmt.Sprint("content ", i))
+	}
+	remember(t, m, "e0", "content 0 again")
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	img := fileOf(t, fsys, "m.oxbow")
+	for i := range 7 {
+		name := fmt.Sprint("content ", i)
+		if i == 6 {
+			name = "again"
+		}
+		at := bytes.Index(img, []byte(name))
+		damaged := bytes.Clone(img)
+		damaged[at] ^= 0x10
+		disk := vfs.NewMem()
+		put(t, disk, "m.oxbow", damaged)
+		_, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: disk})
+		var c *oxbow.CorruptError
+		if !errors.As(err, &c) || len(c.Lost) != 1 || c.Lost[0] != uint64(i+1) {
+			t.Fatalf("Open() of a store whose change %d is damaged = %v", i+1, err)
+		}
+		rep, err := oxbow.Recover(t.Context(), "m.oxbow", "saved.oxbow", &oxbow.Options{FS: disk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(rep.Lost) != fmt.Sprintf("[[%d %d]]", i+1, i+1) && i < 6 || rep.Changes != 6 || rep.BadBytes == 0 {
+			t.Errorf("change %d damaged: %+v", i+1, rep)
+		}
+		s, err := oxbow.Open("saved.oxbow", &oxbow.Options{FS: disk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked(t, s)
+		for j := range 6 {
+			want := fmt.Sprint("content ", j)
+			if j == 0 && i != 6 {
+				want = "content 0 again"
+			}
+			if j == i && j != 0 {
+				want = "(none)"
+			}
+			if got := contentOf(t, s, fmt.Sprint("e", j)); got != want {
+				t.Errorf("change %d damaged: e%d = %q, want %q", i+1, j, got, want)
+			}
+		}
+		remember(t, s, "new", "goes on")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(fileOf(t, disk, "m.oxbow"), damaged) {
+			t.Error("recovery changed the damaged file")
+		}
+	}
+	// A damaged header, too: its identity is worked out from the records.
+	for _, at := range []int{3, 20, 50, 92} {
+		damaged := bytes.Clone(img)
+		damaged[at] ^= 1
+		disk := vfs.NewMem()
+		put(t, disk, "m.oxbow", damaged)
+		rep, err := oxbow.Recover(t.Context(), "m.oxbow", "saved.oxbow", &oxbow.Options{FS: disk})
+		if err != nil || !rep.Header || rep.Entries != 6 || rep.Changes != 7 {
+			t.Errorf("byte %d of the header damaged: %+v, %v", at, rep, err)
+		}
+	}
+}
+
+func TestRecoverNothing(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "m.oxbow", []byte("# just a text file, and rather longer than a header is, so that it could be one: no, it is not\n"))
+	if _, err := oxbow.Recover(t.Context(), "m.oxbow", "out", &oxbow.Options{FS: fsys}); !errors.Is(err, oxbow.ErrNotStore) {
+		t.Errorf("Recover() of a text file = %v, want ErrNotStore", err)
+	}
+	if _, err := fsys.Stat("out"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a recovery of nothing left a file")
+	}
+}
+
+func TestErase(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := newMemory(t, fsys)
+	other := newMemory(t, fsys)
+	remember(t, m, "key", "hunter2 is the secret")
+	remember(t, m, "key", "hunter2 still")
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "keep", Content: "kept"}, oxbow.Update{Name: "key", Content: "hunter2 again"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Forget(t.Context(), "key"); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, m, "after", "later")
+	before, err := m.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dry, err := m.Erase(t.Context(), "key", true)
+	if err != nil || dry.Versions != 3 || dry.Seq != 0 {
+		t.Fatalf("dry erasure = %+v, %v", dry, err)
+	}
+	if !bytes.Contains(fileOf(t, fsys, "m.oxbow"), []byte("hunter2")) {
+		t.Fatal("a dry erasure erased")
+	}
+	rep, err := m.Erase(t.Context(), "key", false)
+	if err != nil || rep.Versions != 3 || rep.Seq != 6 || len(rep.Left) == 0 {
+		t.Fatalf("erasure = %+v, %v", rep, err)
+	}
+	if b := fileOf(t, fsys, "m.oxbow"); bytes.Contains(b, []byte("hunter2")) || bytes.Contains(b, []byte("key")) {
+		t.Error("the file still holds what was erased")
+	}
+	// The chain is the one of before: what was noted of it still holds.
+	after, err := m.Check(t.Context())
+	if err != nil || after.Last != before.Last+1 {
+		t.Fatalf("Check() = %+v, %v", after, err)
+	}
+	var heads []string
+	for c, err := range m.Log(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads = append(heads, c.Hash)
+	}
+	if heads[1] != before.Head {
+		t.Error("the erasure changed the chain before it")
+	}
+	if got := contentOf(t, other, "keep"); got != "kept" {
+		t.Errorf("keep = %q", got)
+	}
+	if _, _, err := m.Undo(t.Context(), 3); !errors.Is(err, oxbow.ErrUnsupported) {
+		t.Errorf("Undo() of an erased change = %v, want ErrUnsupported", err)
+	}
+	if _, err := m.Erase(t.Context(), "key", false); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("a second erasure = %v, want ErrNotFound", err)
+	}
+	remember(t, m, "key", "a new one")
+	// And out of the base of a compacted store.
+	if _, err := m.Store().(oxbow.Compacter).Compact(t.Context(), clockEnd, false); err != nil {
+		t.Fatal(err)
+	}
+	if rep, err := m.Erase(t.Context(), "key", false); err != nil || rep.Versions != 1 {
+		t.Errorf("erasure from the base = %+v, %v", rep, err)
+	}
+	if bytes.Contains(fileOf(t, fsys, "m.oxbow"), []byte("a new one")) {
+		t.Error("the base still holds what was erased")
+	}
+}
+
+// An older copy put in the place of the store is noticed, by those that have it
+// open and by those that come later, and gone on from only when asked to.
+func TestRolledBack(t *testing.T) {
+	fsys := vfs.NewMem()
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remember(t, m, "a", "one")
+	old := fileOf(t, fsys, "m.oxbow")
+	remember(t, m, "a", "two")
+	remember(t, m, "a", "three")
+	put(t, fsys, "m.oxbow", old)
+	if _, err := m.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrRolledBack) {
+		t.Errorf("Get() = %v, want ErrRolledBack", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	later := newMemory(t, fsys)
+	if got := contentOf(t, later, "a"); got != "one" {
+		t.Errorf("a = %q", got)
+	}
+	if _, err := later.Remember(t.Context(), oxbow.Entry{Name: "b", Content: "x"}); !errors.Is(err, oxbow.ErrRolledBack) {
+		t.Errorf("Remember() = %v, want ErrRolledBack", err)
+	}
+	if err := later.Accept(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, later, "b", "x")
+	another := newMemory(t, fsys)
+	remember(t, another, "c", "x")
+}

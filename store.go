@@ -1,0 +1,172 @@
+// This file holds the seam: what every store can do, and the extra powers that
+// some have.
+
+package oxbow
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// A Store keeps entries. Package storetest holds the tests that every Store
+// must pass. A Store is safe for concurrent use, and sees in each call all that
+// any process was told is durable before the call began.
+type Store interface {
+	// Get returns the entry of that name, or an error matching ErrNotFound.
+	Get(ctx context.Context, name string) (Entry, error)
+
+	// Entries yields the selected entries in order of ID, as they were when
+	// the iteration began. It yields at most one non-nil error, and nothing
+	// after it.
+	Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error]
+
+	// Apply makes all the changes durable, or none of them. The changes see
+	// each other in order.
+	Apply(ctx context.Context, ops ...Op) error
+
+	// Close releases the store. Later calls fail with ErrClosed.
+	Close() error
+}
+
+// A Historian is a Store that keeps the versions of its entries.
+type Historian interface {
+	Store
+
+	// Log yields the changes, newest first.
+	Log(ctx context.Context) iter.Seq2[Change, error]
+
+	// Versions yields the versions of the entry of that name, newest first,
+	// the removals among them. An unknown name yields ErrNotFound.
+	Versions(ctx context.Context, name string) iter.Seq2[Version, error]
+
+	// AsOf returns a read-only view of the store as it stood after the change
+	// of that number. It is closed by its own Close.
+	AsOf(ctx context.Context, seq uint64) (Store, error)
+
+	// SeqAt returns the number of the last change at or before t, 0 when
+	// there is none.
+	SeqAt(ctx context.Context, t time.Time) (uint64, error)
+
+	// Revert undoes the changes of those numbers, all in one new change: each
+	// entry they touched goes back to the version before. An entry that a
+	// later change touched is a conflict, unless that change is reverted too
+	// or was. It returns the number of the new change.
+	Revert(ctx context.Context, seqs ...uint64) (uint64, error)
+
+	// Restore makes the version of the entry that change seq left the current
+	// one, even when the entry was removed since. It returns the number of the
+	// new change.
+	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
+}
+
+// A Watcher is a Store that others may change behind its back.
+type Watcher interface {
+	// Watch calls fn, now and then until the store is closed, with what has
+	// changed: by Apply, or found by Refresh. It is called before Apply or
+	// Refresh return, never by two goroutines at once, and must not call the
+	// store. Reset means that the changes are not known: all is to be read
+	// again.
+	Watch(fn func(changes []Delta, reset bool))
+
+	// Refresh finds what others have changed.
+	Refresh(ctx context.Context) error
+}
+
+// Delta is one entry that changed: its new state, or nil when it is gone.
+type Delta struct {
+	ID    uint64
+	Entry *Entry
+}
+
+// Verb says what a change did to an entry.
+type Verb string
+
+// The verbs.
+const (
+	VerbAdd     Verb = "add"
+	VerbUpdate  Verb = "update"
+	VerbAlias   Verb = "alias"
+	VerbLabel   Verb = "label"
+	VerbRemove  Verb = "remove"
+	VerbRestore Verb = "restore" // put back by Revert or Restore
+)
+
+// Change is one record of the log: all that one Apply did.
+type Change struct {
+	Seq      uint64
+	Hash     string // of the chain up to and including this change, in hex; "" where there is no chain
+	Time     time.Time
+	Source   Source
+	Note     string   // why, if somebody said so
+	Reverts  []uint64 // the changes that this one undid
+	Versions []Version
+}
+
+// Version is an entry as one change left it.
+type Version struct {
+	Seq    uint64 // the change
+	Prev   uint64 // the change before it that touched the name, 0 for none
+	Verb   Verb
+	Entry  Entry // after the change; of a removed one, only ID, Name and Kind
+	Source Source
+	Note   string
+	Erased bool // the content was erased from the log for good
+}
+
+// A Checker is a Store that can examine its own files.
+type Checker interface {
+	// Check reads everything and compares it with what the store answers
+	// from. Problems are in the report; the error is for what kept it from
+	// looking.
+	Check(ctx context.Context) (CheckReport, error)
+}
+
+// CheckReport is what a check found.
+type CheckReport struct {
+	Path     string
+	Records  int    // records read
+	Entries  int    // entries there are now
+	Bytes    int64  // bytes read
+	First    uint64 // first change that the log still holds
+	Last     uint64 // last change
+	Head     string // hash of the chain at Last, in hex: note it elsewhere to prove later that nothing before was edited
+	Problems []Problem
+}
+
+// Problem is one thing a check found wrong, and its mend.
+type Problem struct {
+	Offset int64 // byte in the file, -1 when it is not about one
+	What   string
+	Mend   string // what to do about it
+}
+
+// A Compacter is a Store that can drop old history.
+type Compacter interface {
+	// Compact rewrites the store without the versions that were replaced or
+	// removed before the time given. With dry, it only counts.
+	Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error)
+}
+
+// CompactReport is what a compaction dropped.
+type CompactReport struct {
+	BytesBefore, BytesAfter int64
+	Changes                 int    // changes dropped from the log
+	Versions                int    // versions of entries dropped for good
+	Seq                     uint64 // the change that records the compaction, 0 when nothing was done
+}
+
+// Stats are the numbers of a store.
+type Stats struct {
+	Path    string
+	Entries int
+	Bytes   int64 // of the file, free space included
+	Used    int64 // of the file, without free space
+	First   uint64
+	Last    uint64
+}
+
+// A Counter is a Store that knows its numbers without reading everything.
+type Counter interface {
+	Stats(ctx context.Context) (Stats, error)
+}
