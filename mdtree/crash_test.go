@@ -1,0 +1,349 @@
+// This file tests what a dump leaves when it fails or the machine stops, at
+// each of its steps.
+
+package mdtree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+var errStop = errors.New("the machine stopped")
+
+// stopFS does its first calls that change something and fails all later ones.
+// With late set, the first that fails has its effect all the same.
+type stopFS struct {
+	vfs.FS
+	left int
+	late bool
+}
+
+// step reports whether the call is to be made, and the error to return.
+func (s *stopFS) step() (do bool, err error) {
+	s.left--
+	if s.left >= 0 {
+		return true, nil
+	}
+	return s.left == -1 && s.late, errStop
+}
+
+func (s *stopFS) do(f func() error) error {
+	do, err := s.step()
+	if do {
+		if ferr := f(); ferr != nil {
+			return ferr
+		}
+	}
+	return err
+}
+
+func (s *stopFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if flag == os.O_RDONLY {
+		return s.FS.OpenFile(name, flag, perm)
+	}
+	var f vfs.File
+	err := s.do(func() (err error) { f, err = s.FS.OpenFile(name, flag, perm); return err })
+	if err != nil {
+		return nil, err
+	}
+	return &stopFile{f, s}, nil
+}
+func (s *stopFS) MkdirAll(name string, perm fs.FileMode) error {
+	return s.do(func() error { return s.FS.MkdirAll(name, perm) })
+}
+func (s *stopFS) Rename(a, b string) error  { return s.do(func() error { return s.FS.Rename(a, b) }) }
+func (s *stopFS) Remove(name string) error  { return s.do(func() error { return s.FS.Remove(name) }) }
+func (s *stopFS) SyncDir(name string) error { return s.do(func() error { return s.FS.SyncDir(name) }) }
+
+type stopFile struct {
+	vfs.File
+	s *stopFS
+}
+
+func (f *stopFile) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.s.do(func() error { n, err = f.File.WriteAt(p, off); return err })
+	if err != nil && n == 0 && len(p) > 1 {
+		f.File.WriteAt(p[:len(p)/2], off) // a torn write
+	}
+	return n, err
+}
+func (f *stopFile) Sync() error { return f.s.do(f.File.Sync) }
+
+// history is an old state, a new one, and a person's files.
+func history(t *testing.T) (old, next *mapStore) {
+	old = storeOf(t, note("keep", "k"), note("change", "before"), note("go", "g"), note("Case", "same"),
+		oxbow.Add{Name: "arch", Kind: oxbow.Archive, Content: "a", Created: noon},
+		oxbow.Add{Name: "move", Kind: oxbow.Archive, Content: "m", Created: noon})
+	next = storeOf(t, note("keep", "k"), note("change", "after"), note("come", "c"), note("case", "same"),
+		note("move", "m"), oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Created: noon})
+	return old, next
+}
+
+// A dump that stops anywhere leaves, for Read, exactly the old or the new tree,
+// and the next dump makes the new one. The recovery may stop anywhere too.
+func TestStopAnywhere(t *testing.T) {
+	old, next := history(t)
+	memory := func() vfs.FS { return vfs.NewMem() }
+	folding := func() vfs.FS { return newFoldFS() }
+	for _, c := range []struct {
+		base      func() vfs.FS
+		old, next *mapStore
+		stride    int // second stops are that far apart
+	}{
+		{memory, old, next, 7},
+		{folding, old, next, 61},
+		{folding, storeOf(t, note("Case", "same")), storeOf(t, note("case", "same")), 1},
+	} {
+		base, old, next, stride := c.base, c.old, c.next, c.stride
+		clean := base()
+		mustDump(t, next, clean, "brain")
+		want := files(t, clean, "brain")
+		want["theme/x.css"], want["notes/own.txt"] = "css", "own"
+		oldWant, newWant := describeAll(old.entries), describeAll(next.entries)
+
+		// run makes the old tree, and dumps the new one with a stop after
+		// first calls, then again with a stop after second calls.
+		sawOld, sawNew := 0, 0
+		run := func(t *testing.T, first, second int, late bool) (doneFirst, doneSecond bool) {
+			fsys := base()
+			mustDump(t, old, fsys, "brain")
+			put(t, fsys, "brain/theme/x.css", "css")
+			put(t, fsys, "brain/notes/own.txt", "own")
+			_, err := Dump(t.Context(), next, &stopFS{fsys, first, late}, "brain", nil)
+			if err != nil && !errors.Is(err, errStop) {
+				t.Fatalf("stop after %d: %v", first, err)
+			}
+			doneFirst = err == nil
+			if second >= 0 {
+				_, err := Dump(t.Context(), next, &stopFS{fsys, second, late}, "brain", nil)
+				if err != nil && !errors.Is(err, errStop) {
+					t.Fatalf("stop after %d and %d: %v", first, second, err)
+				}
+				doneSecond = err == nil
+			}
+			where := fmt.Sprintf("stops after %d and %d (late %v)", first, second, late)
+			tree, err := Read(fsys, "brain", nil)
+			if err != nil {
+				t.Fatalf("%s: Read: %v", where, err)
+			}
+			switch got := describeAll(tree.Entries); {
+			case len(tree.Missing) > 0:
+				t.Fatalf("%s: missing %v", where, tree.Missing)
+			case slices.Equal(got, newWant):
+				sawNew++
+			case slices.Equal(got, oldWant) && !doneFirst && !doneSecond:
+				sawOld++
+			default:
+				t.Fatalf("%s: Read = %q, want the old or the new tree", where, got)
+			}
+			mustDump(t, next, fsys, "brain")
+			if d := diffFiles(files(t, fsys, "brain"), want); d != "" {
+				t.Fatalf("%s, then a dump:\n%s", where, d)
+			}
+			return doneFirst, doneSecond
+		}
+		for _, late := range []bool{false, true} {
+			done := false
+			for first := 0; !done; first++ {
+				done, _ = run(t, first, -1, late)
+				for second, again := first%stride, false; !again && !done; second += stride {
+					_, again = run(t, first, second, late)
+				}
+			}
+		}
+		if sawOld < 40 || sawNew < 40 {
+			t.Errorf("saw the old tree %d times and the new one %d times; the test looks at too little", sawOld, sawNew)
+		}
+	}
+}
+
+// A machine that stops anywhere and loses, in any combination, what was not
+// synced, leaves the old or the new tree too. A dump that was reported done is
+// there after it. See package crashfs for what may be lost.
+func TestCrashAnywhere(t *testing.T) {
+	ctx := t.Context()
+	old := storeOf(t, note("change", "before"), note("Case", "same"), oxbow.Add{Name: "arch", Kind: oxbow.Archive, Content: "a", Created: noon})
+	next := storeOf(t, note("change", "after"), note("case", "same"), oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Created: noon})
+	clean := vfs.NewMem()
+	mustDump(t, next, clean, "brain")
+	want := files(t, clean, "brain")
+	oldWant, newWant := describeAll(old.entries), describeAll(next.entries)
+
+	start := vfs.NewMem()
+	mustDump(t, old, start, "brain")
+	images, sawOld, sawNew := 0, 0, 0
+	// check looks at one disk after a crash; done says that the dump was
+	// reported done before it.
+	check := func(img *vfs.Mem, label string, at int, first, done bool) {
+		images++
+		where := fmt.Sprintf("crash at %d, first dump %v, %s", at, first, label)
+		tree, err := Read(img, "brain", nil)
+		switch {
+		case first && !done && errors.Is(err, ErrNoTree):
+			sawOld++
+		case err != nil:
+			t.Fatalf("%s: Read: %v", where, err)
+		case slices.Equal(describeAll(tree.Entries), newWant):
+			sawNew++
+		case !first && !done && slices.Equal(describeAll(tree.Entries), oldWant):
+			sawOld++
+		default:
+			t.Fatalf("%s: Read = %q, want the old or the new tree", where, describeAll(tree.Entries))
+		}
+		if _, err := Dump(ctx, next, img, "brain", nil); err != nil {
+			t.Fatalf("%s: Dump: %v", where, err)
+		}
+		if d := diffFiles(files(t, img, "brain"), want); d != "" {
+			t.Fatalf("%s, then a dump:\n%s", where, d)
+		}
+	}
+	for _, first := range []bool{false, true} {
+		img := start
+		if first {
+			img = nil
+		}
+		for at, done := 1, false; !done; at++ {
+			disk := crashfs.New(img)
+			disk.StopAt(at)
+			_, err := Dump(ctx, next, disk.Process(), "brain", nil)
+			if done = err == nil; !done && !disk.Stopped() {
+				t.Fatalf("crash at %d: %v", at, err)
+			}
+			n := 0
+			for crashed, label := range disk.Images {
+				check(crashed, label, at, first, done)
+				// A second crash, in the recovery from the first.
+				if n++; n%31 == 0 && !first {
+					again := crashfs.New(crashed)
+					again.StopAt(1 + (n+at)%40)
+					_, err := Dump(ctx, next, again.Process(), "brain", nil)
+					for twice, label2 := range again.Images {
+						check(twice, label+", then "+label2, at, first, done || err == nil)
+					}
+				}
+			}
+		}
+	}
+	if sawOld < 100 || sawNew < 100 {
+		t.Errorf("saw the old tree %d times and the new one %d times; the test looks at too little", sawOld, sawNew)
+	}
+	t.Logf("%d images", images)
+}
+
+// A sync that fails is an error, and what was not synced is not relied on.
+func TestSyncFails(t *testing.T) {
+	old := storeOf(t, note("change", "before"), note("go", "g"))
+	next := storeOf(t, note("change", "after"), note("come", "c"))
+	start := vfs.NewMem()
+	mustDump(t, old, start, "brain")
+	oldWant, newWant := describeAll(old.entries), describeAll(next.entries)
+	for at, failed := 1, true; failed; at++ {
+		disk := crashfs.New(start)
+		disk.Inject(crashfs.Fault{At: at, Err: syscall.EIO})
+		fsys := disk.Process()
+		_, err := Dump(t.Context(), next, fsys, "brain", nil)
+		if failed = err != nil; failed && !errors.Is(err, syscall.EIO) {
+			t.Fatalf("fault at %d: %v, want EIO", at, err)
+		}
+		tree, err := Read(fsys, "brain", nil)
+		if err != nil {
+			t.Fatalf("fault at %d: Read: %v", at, err)
+		}
+		if got := describeAll(tree.Entries); !slices.Equal(got, newWant) && (!failed || !slices.Equal(got, oldWant)) {
+			t.Fatalf("fault at %d: Read = %q, want the old or the new tree", at, got)
+		}
+		// The dump after it relies on nothing that the failed one did not make
+		// durable, wherever the machine stops.
+		for stop := 1; failed && stop < 12; stop++ {
+			crashing := disk.Clone()
+			crashing.StopAt(crashing.Ops() + stop)
+			_, err := Dump(t.Context(), next, crashing.Process(), "brain", nil)
+			done := err == nil
+			n := 0
+			for img, label := range crashing.Images {
+				if n++; n%3 != at%3 {
+					continue
+				}
+				got := describeAll(mustRead(t, img, "brain").Entries)
+				if !slices.Equal(got, newWant) && (done || !slices.Equal(got, oldWant)) {
+					t.Fatalf("fault at %d, crash %d later, %s: Read = %q, want the old or the new tree", at, stop, label, got)
+				}
+			}
+		}
+		if _, err := Dump(t.Context(), next, fsys, "brain", nil); err != nil {
+			t.Fatalf("fault at %d: Dump again: %v", at, err)
+		}
+		if got := describeAll(mustRead(t, fsys, "brain").Entries); !slices.Equal(got, newWant) {
+			t.Fatalf("fault at %d: after another dump Read = %q, want the new tree", at, got)
+		}
+	}
+}
+
+// What a person changes between a crash and the recovery stays, and the
+// recovery does not overwrite it.
+func TestEditAfterCrash(t *testing.T) {
+	old, next := history(t)
+	for calls := 0; ; calls++ {
+		fsys := vfs.NewMem()
+		mustDump(t, old, fsys, "brain")
+		_, err := Dump(t.Context(), next, &stopFS{fsys, calls, false}, "brain", nil)
+		if err == nil {
+			break
+		}
+		put(t, fsys, "brain/notes/change.md", "mine")
+		put(t, fsys, "brain/notes/go.md", "also mine")
+		tree := mustRead(t, fsys, "brain")
+		for name, want := range map[string]string{"change": "mine", "go": "also mine"} {
+			i := slices.IndexFunc(tree.Entries, func(e oxbow.Entry) bool { return e.Name == name })
+			if i < 0 || tree.Entries[i].Content != want {
+				t.Fatalf("stop after %d: Read gives %q as %v, want %q", calls, name, tree.Entries, want)
+			}
+		}
+		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrEdited) {
+			t.Fatalf("stop after %d: Dump over the edits: %v, want ErrEdited", calls, err)
+		}
+		for name, want := range map[string]string{"change": "mine", "go": "also mine"} {
+			if got := get(t, fsys, "brain/notes/"+name+".md"); got != want {
+				t.Fatalf("stop after %d: notes/%s.md = %q, want %q", calls, name, got, want)
+			}
+		}
+	}
+}
+
+// A journal that a stranger put into a tree reaches nothing outside it.
+func TestForgedJournal(t *testing.T) {
+	for _, journal := range []string{
+		`{"version":1,"write":[{"path":"../evil.md","was":"","sha256":""}]}`,
+		`{"version":1,"write":[{"path":"notes/../../evil.md","was":"","sha256":""}]}`,
+		`{"version":1,"write":[{"path":"theme/evil.md","was":"","sha256":""}]}`,
+		`{"version":1,"write":[{"path":"notes/a\\..\\..\\evil.md","was":"","sha256":""}]}`,
+		`{"version":1,"remove":[{"path":"book.toml","was":""}]}`,
+		`{"version":1,"remove":[{"path":"notes/.md","was":""}]}`,
+		`{"version":2}`, `{`, ``,
+	} {
+		fsys := vfs.NewMem()
+		s := storeOf(t, note("a", "x"))
+		mustDump(t, s, fsys, "brain")
+		put(t, fsys, "brain/"+commitFile, journal)
+		put(t, fsys, "brain/"+staged(0), "evil")
+		before := files(t, fsys, ".")
+		if _, err := Read(fsys, "brain", nil); err == nil {
+			t.Errorf("Read with journal %s: no error", journal)
+		}
+		if _, err := Dump(t.Context(), s, fsys, "brain", nil); err == nil {
+			t.Errorf("Dump with journal %s: no error", journal)
+		}
+		if d := diffFiles(files(t, fsys, "."), before); d != "" {
+			t.Errorf("journal %s changed files:\n%s", journal, d)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+// This file is the tour of the package and the specification of the tree.
+
+// Package mdtree writes a memory as a tree of Markdown files that people read
+// and edit, and reads such a tree back: dump and load.
+//
+// # Layout
+//
+//	book.toml                 written once; a person's edits stay
+//	SUMMARY.md                the table of contents, always written anew
+//	notes/NAME.md             one directory a kind, one file an entry:
+//	archives/ journals/ worlds/ histories/ handoffs/
+//	.oxbow-manifest.json      name, path and SHA-256 of each entry's file
+//	.oxbow-dump.lock          held while a dump runs
+//	.oxbow-dump/              what a dump is about to put in place
+//
+// The tree is an mdbook: "mdbook serve DIR" shows it. It is also the tree that
+// crabtalk's memory (its RFC 0150) dumps and loads, with more directories.
+// Everything else below the directory is the person's own and is never touched:
+// other files and directories, also those inside the directories of kinds,
+// unless their names end in ".md" and do not begin with a dot.
+//
+// # Entry files
+//
+// A file is a block of HTML, which mdbook shows as a card, one empty line, and
+// the content:
+//
+//	<div id="meta">
+//	<dl>
+//	  <dt>Created</dt>
+//	  <dd><time datetime="2026-04-14T10:23:45Z">2026-04-14T10:23:45Z</time></dd>
+//	  <dt>Aliases</dt>
+//	  <dd>
+//	    <ul>
+//	      <li>ship</li>
+//	    </ul>
+//	  </dd>
+//	  <dt>Labels</dt>
+//	  <dd>
+//	    <ul>
+//	      <li>project:vtt</li>
+//	    </ul>
+//	  </dd>
+//	  <dt>Name</dt>
+//	  <dd>a name that the file name cannot show</dd>
+//	  <!-- content: LF*2 before, LF after -->
+//	</dl>
+//	</div>
+//
+//	prod rollout steps
+//
+// All parts but Created stand there only when they say something. Without
+// Labels, Name and the comment the bytes are those that crabtalk writes; with
+// them crabtalk still reads name, date, aliases and content. The block ends at
+// the first </div>; so text in it has &, < and > escaped, and control
+// characters as numbers (&#10;). A file that does not begin with the block is
+// all content, undated.
+//
+// Line breaks around the content belong to the file, not to the content: a
+// reader drops those after the block and those at the end. An editor may add or
+// trim them. Content that itself begins or ends with line breaks has the
+// comment, which lists them: LF, CR or CRLF, *N for a run. Spaces are kept.
+//
+// # Guarantees
+//
+// Reading a dump gives back the same name, kind, content, aliases, labels and
+// date, byte for byte, and dumping that again writes the same bytes. A dump that
+// finds everything in place writes nothing. See [Dump] for what a crash leaves,
+// and [Read] for what is refused.
+package mdtree

@@ -1,0 +1,495 @@
+// This file holds the dump: a store written as a tree.
+
+package mdtree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const lockFile = ".oxbow-dump.lock"
+
+// DumpOptions change how a tree is written. Nil and zero fields mean the
+// default.
+type DumpOptions struct {
+	// Force dumps into a directory that is not empty and was not made by a
+	// dump, and overwrites or removes files of entries that a person changed
+	// or added and did not load. UNSAFE: what only those files held is gone.
+	Force bool
+
+	// Progress is called after each entry that was compared, and with done =
+	// 0 before the first.
+	Progress func(done, total int)
+}
+
+// Report says what a dump did to the files of the tree. The manifest is not
+// counted.
+type Report struct {
+	Entries   int  // entries in the store
+	Written   int  // files made or replaced
+	Unchanged int  // files that were right already
+	Removed   int  // files of entries that are no more
+	Recovered bool // an interrupted dump was finished first
+}
+
+// Dump writes all entries of a store as a tree at dir, which is made where it
+// is missing. Files that are right already are not written; when all are,
+// nothing is. What is not the dump's own stays: see the package comment.
+//
+// The dump is one step for [Read] and for the next Dump, whatever happens
+// meanwhile: before the step they see the old tree, after it the new one. A
+// crash may leave new files beside old ones for other programs to see; the next
+// Dump puts that right.
+//
+// A directory with something else in it is refused with [ErrForeign]; names
+// that begin with a dot do not count. Files of entries that were changed since
+// the last dump and hold what the store does not are refused with a
+// [*FilesError] matching [ErrEdited]. A dump that another process is at work on
+// gives [oxbow.ErrBusy].
+func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOptions) (Report, error) {
+	if o == nil {
+		o = &DumpOptions{}
+	}
+	d := &dumper{root: root{fsys, path.Clean(dir)}, force: o.Force, progress: o.Progress}
+	if d.progress == nil {
+		d.progress = func(int, int) {}
+	}
+	if err := d.dump(ctx, s); err != nil {
+		return Report{}, fmt.Errorf("dumping to %s: %w", d.dir, err)
+	}
+	return d.report, nil
+}
+
+// outgoing is an entry and where it goes.
+type outgoing struct {
+	entry    oxbow.Entry
+	path     string
+	showName bool
+}
+
+type dumper struct {
+	root
+	force    bool
+	progress func(done, total int)
+	report   Report
+
+	entries  []outgoing
+	byName   map[string]*oxbow.Entry
+	onDisk   map[string]bool   // files of entries there are, by path
+	sums     map[string]string // what the last dump wrote
+	hasItems map[string]string // path as the file system spells it, by foldKey
+
+	write  []change
+	remove []removal
+	edited []string
+}
+
+func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
+	if err := d.collect(ctx, s); err != nil {
+		return err
+	}
+	if err := d.checkOurs(); err != nil {
+		return err
+	}
+	if err := d.fsys.MkdirAll(d.dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := d.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := d.recover(); err != nil {
+		return fmt.Errorf("finishing an interrupted dump: %w", err)
+	}
+	if err := d.survey(); err != nil {
+		return err
+	}
+	contents, err := d.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if len(d.edited) > 0 {
+		slices.Sort(d.edited)
+		return &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.edited,
+			Hint: "load the tree first, or force the dump to lose the changes"}
+	}
+	if len(d.write)+len(d.remove) == 0 {
+		return nil
+	}
+	return d.swap(ctx, contents)
+}
+
+// collect takes the entries from the store and gives them their files.
+func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
+	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		for _, text := range append([]string{e.Name, e.Content}, e.Aliases...) {
+			if !utf8.ValidString(text) {
+				return &oxbow.NameError{Name: e.Name, Err: fmt.Errorf("entry %w: its text is not UTF-8", oxbow.ErrInvalid)}
+			}
+		}
+		d.entries = append(d.entries, outgoing{entry: e})
+	}
+	slices.SortFunc(d.entries, func(a, b outgoing) int {
+		return cmp.Or(cmp.Compare(a.entry.Kind, b.entry.Kind), strings.Compare(a.entry.Name, b.entry.Name))
+	})
+	d.report.Entries = len(d.entries)
+	d.byName = make(map[string]*oxbow.Entry, len(d.entries))
+	for i := range d.entries {
+		d.byName[d.entries[i].entry.Name] = &d.entries[i].entry
+	}
+	for from := 0; from < len(d.entries); {
+		kind, to := d.entries[from].entry.Kind, from
+		var names []string
+		for ; to < len(d.entries) && d.entries[to].entry.Kind == kind; to++ {
+			names = append(names, d.entries[to].entry.Name)
+		}
+		i := slices.IndexFunc(sections[:], func(s section) bool { return s.kind == kind && !s.topic })
+		if i < 0 {
+			return &oxbow.NameError{Name: names[0], Err: fmt.Errorf("entry of kind %v has no place in a tree", kind)}
+		}
+		stems, shown := assignStems(names)
+		for k, stem := range stems {
+			out := &d.entries[from+k]
+			out.path, out.showName = sections[i].dir+"/"+stem+".md", !shown[k]
+		}
+		from = to
+	}
+	return nil
+}
+
+// checkOurs refuses a directory that holds something else than a dump.
+func (d *dumper) checkOurs() error {
+	if d.force {
+		return nil
+	}
+	items, err := d.fsys.ReadDir(d.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var visible []string
+	book := false
+	for _, it := range items {
+		switch name := it.Name(); {
+		case name == manifestFile, name == stageDir:
+			return nil
+		case name[0] != '.':
+			visible = append(visible, name)
+			book = book || name == bookFile
+		}
+	}
+	if len(visible) == 0 {
+		return nil
+	}
+	if book {
+		text, err := d.read(summaryFile, maxFile)
+		if err == nil && isSummary(string(text)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: it has %s; choose another directory, or force the dump", ErrForeign, visible[0])
+}
+
+// lock keeps other dumps out. Where a file system has no locks it does
+// nothing.
+func (d *dumper) lock() (unlock func(), err error) {
+	l, err := d.fsys.OpenLock(d.path(lockFile))
+	if errors.Is(err, vfs.ErrUnsupported) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	got, err := l.TryLock()
+	if err == nil && !got {
+		err = fmt.Errorf("%w: another dump is at work there", oxbow.ErrBusy)
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return func() { l.Close() }, nil
+}
+
+// recover finishes a dump that was committed, or clears away one that was not.
+func (d *dumper) recover() error {
+	j, err := d.journal()
+	if err != nil {
+		return err
+	}
+	if j == nil {
+		return d.clean()
+	}
+	d.report.Recovered = true
+	// The journal that is seen may not be durable: its writer may have ended,
+	// or failed, just before that. Nothing may move before it is.
+	if err := d.commit(j); err != nil {
+		return err
+	}
+	return d.finish(j)
+}
+
+// survey finds out what is in the tree.
+func (d *dumper) survey() error {
+	v, err := newView(d.root, nil)
+	if err != nil {
+		return err
+	}
+	items, err := v.items()
+	if err != nil {
+		return err
+	}
+	d.onDisk = make(map[string]bool)
+	d.hasItems = make(map[string]string)
+	for _, it := range items {
+		if it.path != it.sec.dir && !isEntryFile(path.Base(it.path)) {
+			continue
+		}
+		if it.path == it.sec.dir || it.mode != 0 {
+			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", it.path, describe(it.mode))
+		}
+		d.onDisk[it.path] = true
+		d.hasItems[foldKey(it.path)] = it.path
+	}
+	var m *manifest
+	data, err := d.read(manifestFile, maxList)
+	if err == nil {
+		// A damaged manifest is one that says nothing: what the store does
+		// not hold then counts as changed.
+		m, _ = parseManifest(data)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	d.sums = m.sums()
+	return nil
+}
+
+func describe(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "no regular file"
+}
+
+// compare finds what is to be written and removed. It returns the contents of
+// the new files that are no entries; those of entries are made again when they
+// are staged, so that they need not all be held.
+func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
+	m := manifest{Files: make([]manifestItem, 0, len(d.entries))}
+	links := make(map[string][]link)
+	wanted := make(map[string]bool, len(d.entries))
+	// Where a file system spells a name otherwise than it was told (as HFS+
+	// does), the file under the other spelling is the same one.
+	sameFile := make(map[string]bool)
+	var buf []byte
+	d.progress(0, len(d.entries))
+	for i := range d.entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out := &d.entries[i]
+		buf = appendEntry(buf[:0], &out.entry, out.showName)
+		sum := sumOf(buf)
+		wanted[out.path] = true
+		m.Files = append(m.Files, manifestItem{out.path, out.entry.Name, sum})
+		dir := path.Dir(out.path)
+		links[dir] = append(links[dir], link{out.entry.Name, out.path})
+
+		spelled, like := d.hasItems[foldKey(out.path)]
+		there := d.onDisk[out.path]
+		if !there && like && isSameName(spelled, out.path) {
+			found, err := d.exists(out.path)
+			if err != nil {
+				return nil, err
+			}
+			there = found
+			sameFile[spelled] = found
+		}
+		if err := d.place(out.path, there, buf, sum); err != nil {
+			return nil, err
+		}
+		d.progress(i+1, len(d.entries))
+	}
+	for p := range d.onDisk {
+		if wanted[p] || sameFile[p] {
+			continue
+		}
+		data, err := d.readEntry(p)
+		if err != nil {
+			return nil, err
+		}
+		if !d.mayReplace(p, data) {
+			d.edited = append(d.edited, p)
+			continue
+		}
+		d.remove = append(d.remove, removal{p, sumOf(data)})
+	}
+	slices.SortFunc(d.remove, func(a, b removal) int { return strings.Compare(a.Path, b.Path) })
+	d.report.Removed = len(d.remove)
+	return d.compareOther(&m, links)
+}
+
+// compareOther is compare for the files that are no entries.
+func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
+	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
+	list, err := m.marshal()
+	if err != nil {
+		return nil, err
+	}
+	contents := map[string][]byte{
+		summaryFile:  appendSummary(nil, links),
+		manifestFile: list,
+	}
+	if book, err := d.exists(bookFile); err != nil {
+		return nil, err
+	} else if !book {
+		contents[bookFile] = []byte(bookSeed)
+	}
+	for _, p := range slices.Sorted(maps.Keys(contents)) {
+		was, err := d.sum(p)
+		if err != nil {
+			return nil, err
+		}
+		sum := sumOf(contents[p])
+		if sum != was {
+			d.write = append(d.write, change{p, was, sum})
+		}
+		switch {
+		case p == manifestFile:
+		case sum == was:
+			d.report.Unchanged++
+		default:
+			d.report.Written++
+		}
+	}
+	return contents, nil
+}
+
+// isSameName reports whether two paths differ at most in normal form.
+func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
+
+// place notes what is to be done for the file of an entry.
+func (d *dumper) place(p string, there bool, data []byte, sum string) error {
+	if !there {
+		d.write = append(d.write, change{p, "", sum})
+		d.report.Written++
+		return nil
+	}
+	old, err := d.readEntry(p)
+	if err != nil {
+		return err
+	}
+	if string(old) == string(data) {
+		d.report.Unchanged++
+		return nil
+	}
+	if !d.mayReplace(p, old) {
+		d.edited = append(d.edited, p)
+		return nil
+	}
+	d.write = append(d.write, change{p, sumOf(old), sum})
+	d.report.Written++
+	return nil
+}
+
+func (d *dumper) readEntry(p string) ([]byte, error) { return d.read(p, maxFile) }
+
+// mayReplace reports whether nothing is lost with a file: the last dump wrote
+// it as it is, or the store holds what it says.
+func (d *dumper) mayReplace(p string, data []byte) bool {
+	if d.force || d.sums[p] == sumOf(data) {
+		return true
+	}
+	i := slices.IndexFunc(sections[:], func(s section) bool { return s.dir == path.Dir(p) })
+	e, f, err := readDraft(&sections[i], p, data)
+	if err != nil {
+		return false
+	}
+	have, ok := d.byName[e.Name]
+	return ok && len(f.warnings) == 0 && sameDraft(&e, have)
+}
+
+// swap stages the new files, commits and puts all in place.
+func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
+	if err := d.stage(ctx, contents); err != nil {
+		// Nothing is committed. What cannot be cleared away now is cleared
+		// away by the next dump.
+		return errors.Join(err, d.clean())
+	}
+	j := &journal{Version: journalVersion, Write: d.write, Remove: d.remove}
+	if err := d.commit(j); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	if err := d.finish(j); err != nil {
+		return fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
+	}
+	return nil
+}
+
+// Each worker stages this many files or more: a sync waits for the disk, and
+// file systems serve several that wait with one write of their journal. A small
+// dump is staged in order, by one.
+const (
+	maxWorkers     = 8
+	filesPerWorker = 64
+)
+
+// stage writes the new files where commit finds them.
+func (d *dumper) stage(ctx context.Context, contents map[string][]byte) error {
+	if err := d.fsys.MkdirAll(d.path(stageDir), 0o755); err != nil {
+		return err
+	}
+	byPath := make(map[string]*outgoing, len(d.entries))
+	for i := range d.entries {
+		byPath[d.entries[i].path] = &d.entries[i]
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(maxWorkers, 1+len(d.write)/filesPerWorker) {
+		wg.Go(func() {
+			var buf []byte
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(d.write) || ctx.Err() != nil {
+					return
+				}
+				data, ok := contents[d.write[i].Path]
+				if !ok {
+					out := byPath[d.write[i].Path]
+					buf = appendEntry(buf[:0], &out.entry, out.showName)
+					data = buf
+				}
+				if err := d.writeSynced(staged(i), data); err != nil {
+					stop(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}

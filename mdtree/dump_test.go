@@ -1,0 +1,401 @@
+// This file tests what a dump writes, keeps and refuses.
+
+package mdtree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// nastyStore holds names and contents that break careless trees, some of which
+// only older stores can hold.
+func nastyStore(t testing.TB) *mapStore {
+	names := []string{
+		"", ".", "..", "...", ".git", "a/b", `a\b`, "../../etc/passwd", "A", "a", "a~2", "é", "e\u0301", "CON", "con", "nul.txt",
+		"COM1", "x.", "x ", " x", "x..y", "x.md", "%2F", "/", "100%", "*?\"<>|:", "br[ack](et)", "under_score", "_edge_", "a&amp;b",
+		"</div>", "<li>", "emoji 🦀", "日本語", "tab\there", "line\nbreak", "nul\x00", "bidi\u202etxt", "zero\u200bwidth", "zerowidth",
+		"README", "SUMMARY", "index", "straße", "STRASSE", "K", "\u212a", strings.Repeat("n", 200), strings.Repeat("n", 256),
+		strings.Repeat("n", 255) + "m", strings.Repeat("日", 85), strings.Repeat("/", 256), "!bang", "~tilde~", "`code`", "back\\slash]",
+	}
+	s := storeOf(t)
+	kinds := oxbow.Kinds()
+	for i, name := range names {
+		err := s.Apply(t.Context(), oxbow.Add{Name: name, Kind: kinds[i%len(kinds)/2], Content: nasty[i%len(nasty)],
+			Created: noon.Add(time.Duration(i) * 333 * time.Millisecond),
+			Aliases: nasty[i%len(nasty) : i%len(nasty)+i%3], Labels: []oxbow.Label{{Key: "tag", Value: "t" + name}}[:i%2]})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, content := range nasty {
+		err := s.Apply(t.Context(), oxbow.Add{Name: "content" + strings.Repeat("i", i), Kind: kinds[i%len(kinds)], Content: content, Created: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Labels are checked by every store that has them.
+	for i := range s.entries {
+		s.entries[i].Labels = slices.DeleteFunc(s.entries[i].Labels, func(l oxbow.Label) bool { return oxbow.CheckLabel(l) != nil })
+	}
+	return s
+}
+
+// dump, load, dump: the same entries and the same bytes, in memory and on the
+// operating system's files.
+func TestRoundTrip(t *testing.T) {
+	onDisk, err := vfs.Dir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer onDisk.Close()
+	for what, fsys := range map[string]vfs.FS{"memory": vfs.NewMem(), "disk": onDisk} {
+		t.Run(what, func(t *testing.T) {
+			s := nastyStore(t)
+			mustDump(t, s, fsys, "brain")
+			tree := mustRead(t, fsys, "brain")
+			if got, want := describeAll(tree.Entries), describeAll(s.entries); !slices.Equal(got, want) {
+				for i := range min(len(got), len(want)) {
+					if got[i] != want[i] {
+						t.Errorf("entry = %s\nwant    %s", got[i], want[i])
+					}
+				}
+				t.Fatalf("Read after Dump gave %d entries, want %d", len(got), len(want))
+			}
+			if len(tree.Warnings)+len(tree.Missing) > 0 {
+				t.Errorf("warnings %v, missing %v; want none", tree.Warnings, tree.Missing)
+			}
+			if p, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace}); err != nil || len(p.Ops) > 0 || len(p.Same) != len(s.entries) {
+				t.Errorf("Plan over the same store = %d ops, %d same, %v; want 0, %d", len(p.Ops), len(p.Same), err, len(s.entries))
+			}
+
+			second := storeOf(t)
+			for _, e := range tree.Entries {
+				if err := second.Apply(t.Context(), addRaw(e)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mustDump(t, second, fsys, "again")
+			if d := diffFiles(files(t, fsys, "again"), files(t, fsys, "brain")); d != "" {
+				t.Errorf("second dump differs:\n%s", d)
+			}
+		})
+	}
+}
+
+// addRaw is addOf for a store that takes any alias.
+func addRaw(e oxbow.Entry) oxbow.Add {
+	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+}
+
+// A dump to "." works as well: the root itself is never renamed.
+func TestDumpToRoot(t *testing.T) {
+	fsys := vfs.NewMem()
+	mustDump(t, storeOf(t, note("a", "x")), fsys, ".")
+	if got := mustRead(t, fsys, "."); len(got.Entries) != 1 {
+		t.Errorf("Read(.) gave %d entries, want 1", len(got.Entries))
+	}
+}
+
+// countFS counts the calls that change files.
+type countFS struct {
+	vfs.FS
+	changes []string
+}
+
+func (c *countFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if flag != os.O_RDONLY {
+		c.changes = append(c.changes, "open "+name)
+	}
+	return c.FS.OpenFile(name, flag, perm)
+}
+
+func (c *countFS) Rename(a, b string) error {
+	c.changes = append(c.changes, "rename "+b)
+	return c.FS.Rename(a, b)
+}
+
+func (c *countFS) Remove(name string) error {
+	c.changes = append(c.changes, "remove "+name)
+	return c.FS.Remove(name)
+}
+
+func TestDumpAgain(t *testing.T) {
+	fsys := &countFS{FS: vfs.NewMem()}
+	s := storeOf(t, note("a", "one"), note("b", "two"),
+		oxbow.Add{Name: "s", Kind: oxbow.Archive, Content: "sum", Created: noon})
+	want := Report{Entries: 3, Written: 5}
+	if got := mustDump(t, s, fsys, "brain"); got != want {
+		t.Errorf("first Dump = %+v, want %+v", got, want)
+	}
+
+	// Nothing changed: nothing is written.
+	fsys.changes = nil
+	want = Report{Entries: 3, Unchanged: 4}
+	if got := mustDump(t, s, fsys, "brain"); got != want {
+		t.Errorf("Dump again = %+v, want %+v", got, want)
+	}
+	if len(fsys.changes) > 0 {
+		t.Errorf("Dump of an unchanged store did %q, want nothing", fsys.changes)
+	}
+
+	// One changed, one gone with its directory, one new.
+	if err := s.Apply(t.Context(), oxbow.Update{Name: "a", Content: "ONE"}, oxbow.Remove{Name: "s"}, note("c", "three")); err != nil {
+		t.Fatal(err)
+	}
+	want = Report{Entries: 3, Written: 3, Unchanged: 1, Removed: 1}
+	if got := mustDump(t, s, fsys, "brain"); got != want {
+		t.Errorf("Dump after changes = %+v, want %+v", got, want)
+	}
+	got := slices.Sorted(maps.Keys(files(t, fsys, "brain")))
+	if want := []string{manifestFile, "SUMMARY.md", "book.toml", "notes/a.md", "notes/b.md", "notes/c.md"}; !slices.Equal(got, want) {
+		t.Errorf("tree = %q, want %q", got, want)
+	}
+	if _, err := fsys.Stat("brain/archives"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory of a kind without entries is there: %v", err)
+	}
+}
+
+// What is a person's own stays.
+func TestDumpKeepsOwnFiles(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("a", "one"))
+	mustDump(t, s, fsys, "brain")
+	own := map[string]string{
+		"book.toml": "[book]\ntitle = \"Mine\"\n", "theme/book.js": "x", "README.md": "hi",
+		"notes/picture.png": "png", "notes/.hidden.md": "h", "notes/drafts/x.md": "draft", "archives/keep.txt": "k",
+	}
+	for p, text := range own {
+		put(t, fsys, "brain/"+p, text)
+	}
+	if err := s.Apply(t.Context(), oxbow.Remove{Name: "a"}, note("b", "two")); err != nil {
+		t.Fatal(err)
+	}
+	mustDump(t, s, fsys, "brain")
+	got := files(t, fsys, "brain")
+	for p, text := range own {
+		if got[p] != text {
+			t.Errorf("%s = %q after a dump, want %q", p, got[p], text)
+		}
+	}
+	if _, ok := got["notes/a.md"]; ok {
+		t.Error("notes/a.md is still there")
+	}
+}
+
+func TestDumpRefusesForeign(t *testing.T) {
+	s := storeOf(t, note("a", "one"))
+	for what, own := range map[string]map[string]string{
+		"a text":                   {"todo.txt": "x"},
+		"a person's notes":         {"notes/todo.md": "x"},
+		"a book of its own":        {"book.toml": "x", "SUMMARY.md": "# Summary\n\n- [Intro](intro.md)\n"},
+		"a book with its own text": {"book.toml": "x", "SUMMARY.md": "# Summary\n\nHello\n"},
+	} {
+		fsys := vfs.NewMem()
+		for p, text := range own {
+			put(t, fsys, "brain/"+p, text)
+		}
+		before := files(t, fsys, "brain")
+		if _, err := Dump(t.Context(), s, fsys, "brain", nil); !errors.Is(err, ErrForeign) {
+			t.Errorf("Dump over %s: error %v, want ErrForeign", what, err)
+		}
+		if d := diffFiles(files(t, fsys, "brain"), before); d != "" {
+			t.Errorf("refused dump over %s changed files:\n%s", what, d)
+		}
+		if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil {
+			t.Errorf("forced Dump over %s: %v", what, err)
+		}
+	}
+	// Hidden names, such as those of git, are no content.
+	fsys := vfs.NewMem()
+	put(t, fsys, "brain/.git/HEAD", "ref")
+	mustDump(t, s, fsys, "brain")
+	if got := get(t, fsys, "brain/.git/HEAD"); got != "ref" {
+		t.Errorf(".git/HEAD = %q, want ref", got)
+	}
+}
+
+// Edits that nobody loaded are not overwritten; loaded ones are.
+func TestDumpRefusesEdited(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
+	mustDump(t, s, fsys, "brain")
+	put(t, fsys, "brain/notes/a.md", strings.Replace(get(t, fsys, "brain/notes/a.md"), "one", "edited", 1)+"\n\n")
+	put(t, fsys, "brain/notes/new.md", "new thought\n")
+	if err := s.Apply(t.Context(), oxbow.Update{Name: "b", Content: "TWO"}); err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, fsys, "brain")
+
+	_, err := Dump(t.Context(), s, fsys, "brain", nil)
+	var fe *FilesError
+	if !errors.As(err, &fe) || !errors.Is(err, ErrEdited) || !slices.Equal(fe.Files, []string{"notes/a.md", "notes/new.md"}) {
+		t.Fatalf("Dump over edits: %v, want ErrEdited naming notes/a.md and notes/new.md", err)
+	}
+	if d := diffFiles(files(t, fsys, "brain"), before); d != "" {
+		t.Errorf("refused dump changed files:\n%s", d)
+	}
+
+	load(t, mustRead(t, fsys, "brain"), s, nil)
+	mustDump(t, s, fsys, "brain")
+	if got := mustRead(t, fsys, "brain"); !slices.Equal(describeAll(got.Entries), describeAll(s.entries)) {
+		t.Errorf("after load and dump the tree has\n%q, want\n%q", describeAll(got.Entries), describeAll(s.entries))
+	}
+
+	put(t, fsys, "brain/notes/a.md", "lost")
+	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil {
+		t.Fatalf("forced Dump: %v", err)
+	}
+	if got := get(t, fsys, "brain/notes/a.md"); !strings.HasSuffix(got, "\n\nedited\n") {
+		t.Errorf("notes/a.md = %q after a forced dump", got)
+	}
+}
+
+func TestDumpRefusesIrregular(t *testing.T) {
+	dir := t.TempDir()
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	s := storeOf(t, note("a", "one"), note("b", "two"))
+	mustDump(t, s, fsys, "brain")
+	put(t, fsys, "target.md", "secret")
+	if err := os.Remove(dir + "/brain/notes/a.md"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../target.md", dir+"/brain/notes/a.md"); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "notes/a.md is a symbolic link") {
+		t.Errorf("Dump over a link: %v, want a refusal that names it", err)
+	}
+	if _, err := Read(fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "notes/a.md: it is a symbolic link") {
+		t.Errorf("Read of a link: %v, want a refusal that names it", err)
+	}
+	if got := get(t, fsys, "target.md"); got != "secret" {
+		t.Errorf("what the link leads to is %q, want it as it was", got)
+	}
+}
+
+// An entry whose name changes in case only is one file on some systems.
+func TestDumpRenameCase(t *testing.T) {
+	for what, fsys := range map[string]vfs.FS{"cases differ": vfs.NewMem(), "cases are one": newFoldFS()} {
+		t.Run(what, func(t *testing.T) {
+			s := storeOf(t, note("Apple", "same"), note("pear", "p"))
+			mustDump(t, s, fsys, "brain")
+			if err := s.Apply(t.Context(), oxbow.Remove{Name: "Apple"}, note("apple", "same")); err != nil {
+				t.Fatal(err)
+			}
+			mustDump(t, s, fsys, "brain")
+			got := mustRead(t, fsys, "brain")
+			if !slices.Equal(describeAll(got.Entries), describeAll(s.entries)) {
+				t.Errorf("tree has %q, want %q", describeAll(got.Entries), describeAll(s.entries))
+			}
+			if r := mustDump(t, s, fsys, "brain"); r.Written+r.Removed > 0 {
+				t.Errorf("dump again = %+v, want nothing to do", r)
+			}
+		})
+	}
+}
+
+// A file system that changes the normal form of names, as HFS+ does.
+func TestDumpNormalForm(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("caf\u00e9", "x"))
+	mustDump(t, s, fsys, "brain")
+	if err := fsys.Rename("brain/notes/caf\u00e9.md", "brain/notes/cafe\u0301.md"); err != nil {
+		t.Fatal(err)
+	}
+	got := mustRead(t, fsys, "brain")
+	if len(got.Entries) != 1 || got.Entries[0].Name != "caf\u00e9" || len(got.Missing) > 0 {
+		t.Errorf("Read = %q, missing %v; want the name in its own form", describeAll(got.Entries), got.Missing)
+	}
+}
+
+func TestDumpBusy(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("a", "x"))
+	mustDump(t, s, fsys, "brain")
+	l, err := fsys.OpenLock("brain/" + lockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := l.TryLock(); err != nil || !got {
+		t.Fatalf("TryLock = %v, %v", got, err)
+	}
+	if _, err := Dump(t.Context(), s, fsys, "brain", nil); !errors.Is(err, oxbow.ErrBusy) {
+		t.Errorf("Dump beside another: %v, want ErrBusy", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustDump(t, s, fsys, "brain")
+}
+
+func TestDumpStops(t *testing.T) {
+	fsys := vfs.NewMem()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := storeOf(t, note("a", "x"), note("b", "x"), note("c", "x"))
+	var calls []int
+	_, err := Dump(ctx, s, fsys, "brain", &DumpOptions{Progress: func(done, total int) {
+		if calls = append(calls, done); done == 2 || total != 3 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || !slices.Equal(calls, []int{0, 1, 2}) {
+		t.Errorf("cancelled Dump: %v after progress %v, want context.Canceled after 0 1 2", err, calls)
+	}
+	if got := files(t, fsys, "brain"); len(got) > 0 {
+		t.Errorf("cancelled Dump left %q", slices.Collect(maps.Keys(got)))
+	}
+	if _, err := Dump(t.Context(), storeOf(t, note("x\xff", "y")), fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Dump of a name that is not UTF-8: %v, want ErrInvalid", err)
+	}
+}
+
+func TestEmptyDump(t *testing.T) {
+	fsys := vfs.NewMem()
+	mustDump(t, storeOf(t), fsys, "brain")
+	if got := get(t, fsys, "brain/SUMMARY.md"); got != "# Summary\n\n" {
+		t.Errorf("SUMMARY.md = %q", got)
+	}
+	if got := mustRead(t, fsys, "brain"); len(got.Entries) != 0 {
+		t.Errorf("Read of an empty dump gave %d entries", len(got.Entries))
+	}
+}
+
+func TestSummaryLinks(t *testing.T) {
+	for _, c := range []struct{ name, want string }{
+		{"plain-name", "[plain-name](notes/plain-name.md)"},
+		{"two words", "[two words](<notes/two words.md>)"},
+		{"br[ack](et)", `[br\[ack\](et)](<notes/br[ack](et).md>)`},
+		{"under_score", "[under_score](notes/under_score.md)"},
+		{"_edge_", `[\_edge\_](notes/_edge_.md)`},
+		{"*b* `c` <i>", "[\\*b\\* \\`c\\` \\<i\\>](<notes/%2Ab%2A `c` %3Ci%3E.md>)"},
+		{"AT&amp;T", `[AT\&amp;T](<notes/AT\&amp;T.md>)`},
+		{`a\]b`, `[a\\\]b](notes/a%5C]b.md)`},
+		{"日本", "[日本](notes/日本.md)"},
+		{"a\nb", "[a\ufffdb](notes/a%0Ab.md)"},
+	} {
+		fsys := vfs.NewMem()
+		mustDump(t, storeOf(t, note(c.name, "x")), fsys, "brain")
+		want := "# Summary\n\n# Notes\n\n- " + c.want + "\n\n"
+		got := get(t, fsys, "brain/SUMMARY.md")
+		if got != want {
+			t.Errorf("summary of %q = %q, want %q", c.name, got, want)
+		}
+		if !isSummary(got) {
+			t.Errorf("isSummary(%q) = false", got)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// This file tests dump and load with the library's own store.
+
+package mdtree
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A load is one change of the store, and undoing it brings back what was.
+func TestLoadIntoMemory(t *testing.T) {
+	ctx, fsys := t.Context(), vfs.NewMem()
+	open := func(name string) *oxbow.Memory {
+		m, err := oxbow.Open(name, &oxbow.Options{FS: fsys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
+				t.Errorf("closing %s: %v", name, err)
+			}
+		})
+		return m
+	}
+	first, second := open("first.oxbow"), open("second.oxbow")
+	for _, e := range nastyStore(t).entries {
+		add := addOf(&e)
+		if oxbow.CheckOp(add) != nil {
+			continue // no store takes it
+		}
+		if err := first.Apply(ctx, add); err != nil {
+			t.Fatalf("Apply(%q): %v", e.Name, err)
+		}
+	}
+	mustDump(t, first, fsys, "brain")
+	if err := second.Apply(ctx, note("mine", "before the load")); err != nil {
+		t.Fatal(err)
+	}
+	p := load(t, mustRead(t, fsys, "brain"), second, &PlanOptions{Mode: Replace})
+	if len(p.Added) < 50 || !slices.Equal(p.Removed, []string{"mine"}) {
+		t.Errorf("load added %d entries and removed %q, want 50 or more and mine", len(p.Added), p.Removed)
+	}
+	mustDump(t, second, fsys, "again")
+	if d := diffFiles(files(t, fsys, "again"), files(t, fsys, "brain")); d != "" {
+		t.Errorf("dump of what was loaded differs:\n%s", d)
+	}
+
+	for c, err := range second.Log(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := second.Revert(ctx, c.Seq); err != nil {
+			t.Fatalf("Revert(%d): %v", c.Seq, err)
+		}
+		break
+	}
+	if e, err := second.Get(ctx, "mine"); err != nil || e.Content != "before the load" {
+		t.Errorf("after undoing the load Get(mine) = %q, %v", e.Content, err)
+	}
+	if _, err := second.Get(ctx, p.Added[0]); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("after undoing the load Get(%q): %v, want ErrNotFound", p.Added[0], err)
+	}
+}

@@ -1,0 +1,426 @@
+// This file holds the codec of one entry's file. See the package comment for
+// the format.
+
+package mdtree
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+const (
+	metaOpen  = `<div id="meta">`
+	metaClose = `</div>`
+	markOpen  = "<!-- content: "
+	markClose = " -->"
+	bom       = "\ufeff"
+	lineEnds  = "\r\n"
+)
+
+// appendEntry appends the file of an entry to b. With showName the block of
+// data holds the name.
+func appendEntry(b []byte, e *oxbow.Entry, showName bool) []byte {
+	b = append(b, metaOpen+"\n<dl>\n"...)
+	if !e.Created.IsZero() {
+		t := formatTime(e.Created)
+		b = append(b, "  <dt>Created</dt>\n  <dd><time datetime=\""+t+"\">"+t+"</time></dd>\n"...)
+	}
+	if len(e.Aliases) > 0 {
+		b = appendList(b, "Aliases", len(e.Aliases), func(i int) string { return e.Aliases[i] })
+	}
+	if len(e.Labels) > 0 {
+		b = appendList(b, "Labels", len(e.Labels), func(i int) string { return e.Labels[i].String() })
+	}
+	if showName {
+		b = append(b, "  <dt>Name</dt>\n  <dd>"+escapeEdges(e.Name)+"</dd>\n"...)
+	}
+	head, _, tail := cutLineEnds(e.Content)
+	if head != "" || tail != "" {
+		b = append(b, "  "+markOpen...)
+		if head != "" {
+			b = append(b, formatLineEnds(head)+" before"...)
+		}
+		if head != "" && tail != "" {
+			b = append(b, ", "...)
+		}
+		if tail != "" {
+			b = append(b, formatLineEnds(tail)+" after"...)
+		}
+		b = append(b, markClose+"\n"...)
+	}
+	b = append(b, "</dl>\n"+metaClose+"\n\n"...)
+	content := strings.TrimLeft(e.Content, "\n")
+	b = append(b, content...)
+	if content != "" && !strings.HasSuffix(content, "\n") {
+		b = append(b, '\n')
+	}
+	return b
+}
+
+func appendList(b []byte, title string, n int, item func(int) string) []byte {
+	b = append(b, "  <dt>"+title+"</dt>\n  <dd>\n    <ul>\n"...)
+	for i := range n {
+		b = append(b, "      <li>"+escape(item(i))+"</li>\n"...)
+	}
+	return append(b, "    </ul>\n  </dd>\n"...)
+}
+
+// parsed is what one file says. What it does not say is zero.
+type parsed struct {
+	name     string
+	named    bool // the block holds the name
+	created  time.Time
+	aliases  []string
+	labels   []oxbow.Label
+	content  string
+	warnings []string
+}
+
+// parseEntry reads the file of an entry. Any text is a file; the error says
+// what in a block of data cannot be understood.
+func parseEntry(text string) (parsed, error) {
+	var p parsed
+	text = strings.TrimPrefix(text, bom)
+	rest, ok := strings.CutPrefix(text, metaOpen)
+	if !ok {
+		p.content = strings.TrimRight(text, lineEnds)
+		return p, nil
+	}
+	block, body, ok := strings.Cut(rest, metaClose)
+	if !ok {
+		p.content = strings.TrimRight(text, lineEnds)
+		p.warnings = append(p.warnings, "its block of data is never closed, so all of it is read as content")
+		return p, nil
+	}
+	p.content = strings.Trim(body, lineEnds)
+	var errs []error
+	if i := strings.Index(block, markOpen); i >= 0 {
+		mark, _, _ := strings.Cut(block[i+len(markOpen):], markClose)
+		head, tail, err := parseMark(mark)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		p.content = head + p.content + tail
+	}
+	if s, ok := findTime(block); ok {
+		if p.created, ok = parseTime(s); !ok {
+			p.warnings = append(p.warnings, fmt.Sprintf("its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z", clip(s)))
+		}
+	}
+	p.aliases = listItems(part(block, "Aliases"))
+	for _, s := range listItems(part(block, "Labels")) {
+		l, err := oxbow.ParseLabel(strings.TrimSpace(s))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		p.labels = append(p.labels, l)
+	}
+	p.labels = oxbow.SortLabels(p.labels)
+	if s := part(block, "Name"); s != "" {
+		_, s, _ = strings.Cut(s, "<dd>")
+		s, _, p.named = strings.Cut(s, "</dd>")
+		p.name = unescape(strings.TrimSpace(s))
+	}
+	for _, t := range titles(block) {
+		if !slices.Contains([]string{"Created", "Aliases", "Labels", "Name"}, t) {
+			p.warnings = append(p.warnings, fmt.Sprintf("its block of data has %q, which is not read and is gone after the next dump", clip(t)))
+		}
+	}
+	return p, errors.Join(errs...)
+}
+
+// part returns what follows the title in a block, up to the next title.
+func part(block, title string) string {
+	_, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
+	if !ok {
+		return ""
+	}
+	s, _, _ = strings.Cut(s, "<dt>")
+	return s
+}
+
+func titles(block string) []string {
+	var ts []string
+	for {
+		_, rest, ok := strings.Cut(block, "<dt>")
+		t, rest, closed := strings.Cut(rest, "</dt>")
+		if !ok || !closed {
+			return ts
+		}
+		ts = append(ts, unescape(t))
+		block = rest
+	}
+}
+
+// listItems returns the items of a list. Space in an item is kept, as a dump
+// writes it, unless a person spread the item over lines.
+func listItems(s string) []string {
+	var items []string
+	for {
+		_, rest, ok := strings.Cut(s, "<li>")
+		item, rest, closed := strings.Cut(rest, "</li>")
+		if !ok || !closed {
+			return items
+		}
+		if strings.ContainsAny(item, lineEnds) {
+			item = strings.TrimSpace(item)
+		}
+		items = append(items, unescape(item))
+		s = rest
+	}
+}
+
+// findTime returns the datetime of the first <time> element.
+func findTime(block string) (string, bool) {
+	_, s, ok := strings.Cut(block, "<time")
+	if !ok {
+		return "", false
+	}
+	s, _, _ = strings.Cut(s, ">")
+	_, s, ok = strings.Cut(s, `datetime="`)
+	if !ok {
+		return "", false
+	}
+	s, _, ok = strings.Cut(s, `"`)
+	return s, ok
+}
+
+// The seconds since 1970 that RFC 3339 can write: the years 0 to 9999.
+const (
+	minUnix = -62167219200
+	maxUnix = 253402300799
+)
+
+// formatTime writes a moment in RFC 3339, in UTC, with a fraction only where
+// there is one. Moments outside its years are written as @ and the seconds
+// since 1970.
+func formatTime(t time.Time) string {
+	t = t.UTC()
+	sec, nano := t.Unix(), t.Nanosecond()
+	switch {
+	case (sec < minUnix || sec > maxUnix) && nano == 0:
+		return "@" + strconv.FormatInt(sec, 10)
+	case sec < minUnix || sec > maxUnix:
+		return fmt.Sprintf("@%d+%09d", sec, nano)
+	case nano == 0:
+		return t.Format("2006-01-02T15:04:05Z")
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+// parseTime reads what formatTime writes and what RFC 3339 allows besides: an
+// offset, a space or t for the T, z for the Z, and the leap second :60, which
+// is read as :59.
+func parseTime(s string) (time.Time, bool) {
+	if s, ok := strings.CutPrefix(s, "@"); ok {
+		s, frac, hasFrac := strings.Cut(s, "+")
+		sec, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return time.Time{}, false
+		}
+		var nano int
+		if hasFrac {
+			if nano, err = strconv.Atoi(frac); err != nil || len(frac) != 9 || nano < 0 {
+				return time.Time{}, false
+			}
+		}
+		return time.Unix(sec, int64(nano)).UTC(), true
+	}
+	const seconds = len("2006-01-02T15:04:")
+	if len(s) < len("2006-01-02T15:04:05Z") {
+		return time.Time{}, false
+	}
+	b := []byte(s)
+	if b[10] == ' ' || b[10] == 't' {
+		b[10] = 'T'
+	}
+	if last := len(b) - 1; b[last] == 'z' {
+		b[last] = 'Z'
+	}
+	if string(b[seconds-1:seconds+2]) == ":60" {
+		b[seconds], b[seconds+1] = '5', '9'
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(b))
+	if err != nil {
+		return time.Time{}, false
+	}
+	return t.UTC(), true
+}
+
+// cutLineEnds cuts a content into the line breaks it begins with, the text, and
+// those it ends with. Of nothing but line breaks all is head.
+func cutLineEnds(s string) (head, text, tail string) {
+	rest := strings.TrimLeft(s, lineEnds)
+	text = strings.TrimRight(rest, lineEnds)
+	return s[:len(s)-len(rest)], text, rest[len(text):]
+}
+
+// formatLineEnds writes line breaks in words, such as "CRLF*2 LF".
+func formatLineEnds(s string) string {
+	var words []string
+	for s != "" {
+		end, word := s[:1], "LF"
+		switch {
+		case strings.HasPrefix(s, "\r\n"):
+			end, word = s[:2], "CRLF"
+		case s[0] == '\r':
+			word = "CR"
+		}
+		n := 1
+		// A CR before the LF of the next pair belongs to that pair.
+		for s = s[len(end):]; strings.HasPrefix(s, end) && !(word == "CR" && strings.HasPrefix(s, "\r\n")); s = s[len(end):] {
+			n++
+		}
+		if n > 1 {
+			word += "*" + strconv.Itoa(n)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// parseMark reads the comment that lists the line breaks around a content.
+func parseMark(s string) (head, tail string, err error) {
+	for part := range strings.SplitSeq(s, ", ") {
+		if v, ok := strings.CutSuffix(part, " before"); ok && head == "" && tail == "" {
+			head, err = parseLineEnds(v)
+		} else if v, ok := strings.CutSuffix(part, " after"); ok && tail == "" {
+			tail, err = parseLineEnds(v)
+		} else {
+			err = errors.New("is not understood")
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
+				clip(s), err, markOpen, markClose)
+		}
+	}
+	return head, tail, nil
+}
+
+func parseLineEnds(s string) (string, error) {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(s) {
+		word, count, counted := strings.Cut(word, "*")
+		end, ok := map[string]string{"LF": "\n", "CR": "\r", "CRLF": "\r\n"}[word]
+		n := 1
+		if counted {
+			var err error
+			if n, err = strconv.Atoi(count); err != nil || n < 1 {
+				ok = false
+			}
+		}
+		if !ok {
+			return "", errors.New("is not understood")
+		}
+		if n > (oxbow.MaxContent-b.Len())/len(end) {
+			return "", errors.New("lists more than one content may hold")
+		}
+		b.WriteString(strings.Repeat(end, n))
+	}
+	return b.String(), nil
+}
+
+// escape makes s text of the block: &, < and > by name, as crabtalk does, and
+// control characters by number, so that no line of it can end the block.
+func escape(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool {
+		return r == '&' || r == '<' || r == '>' || unicode.IsControl(r)
+	}) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case unicode.IsControl(r):
+			fmt.Fprintf(&b, "&#%d;", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// escapeEdges is escape that also keeps the space at both ends.
+func escapeEdges(s string) string {
+	text := strings.TrimSpace(s)
+	i := strings.Index(s, text)
+	var b strings.Builder
+	number := func(s string) {
+		for _, r := range s {
+			fmt.Fprintf(&b, "&#%d;", r)
+		}
+	}
+	number(s[:i])
+	b.WriteString(escape(text))
+	number(s[i+len(text):])
+	return b.String()
+}
+
+var entities = []struct{ name, text string }{
+	{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&apos;", "'"},
+}
+
+// unescape undoes escape, and reads the two quotes and any number besides.
+// What is no escape stays as it is.
+func unescape(s string) string {
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	var b strings.Builder
+next:
+	for s != "" {
+		i := strings.IndexByte(s, '&')
+		if i < 0 {
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		for _, e := range entities {
+			if rest, ok := strings.CutPrefix(s, e.name); ok {
+				b.WriteString(e.text)
+				s = rest
+				continue next
+			}
+		}
+		if num, rest, ok := strings.Cut(s, ";"); ok && strings.HasPrefix(num, "&#") {
+			r, err := strconv.ParseUint(num[2:], 10, 32)
+			if err == nil && r <= unicode.MaxRune && utf8.ValidRune(rune(r)) {
+				b.WriteRune(rune(r))
+				s = rest
+				continue
+			}
+		}
+		b.WriteByte('&')
+		s = s[1:]
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// clip cuts s at a character, for the text of an error.
+func clip(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	n := most
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,225 @@
+// This file holds the codec between the names of entries and the names of
+// files.
+//
+// A stem is a file name without ".md". A name is its own stem where that is
+// safe on every system. Else these are written as %XX for each byte:
+//
+//   - / \ : * ? " < > | % and control characters
+//   - characters that turn or break lines of text, or are invisible marks of
+//     order (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069, U+FEFF)
+//   - a dot that comes first or last
+//   - the first letter of a name that Windows keeps for a device, such as CON
+//   - bytes that are not UTF-8
+//
+// A name that cannot be shown so is put in the file's block of data, and the
+// stem is only like it: the empty name, a name that ends in a space (mdbook
+// takes %20 in a link for a space), a stem of more than 200 bytes (cut, with a
+// hash), and a stem that some file system takes for that of another entry
+// (with ~2, ~3, …).
+
+package mdtree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxStem is the most bytes of a stem that shows a name. With a suffix and
+// ".md" it stays below the 255 bytes that file systems allow.
+const maxStem = 200
+
+const upperHex = "0123456789ABCDEF"
+
+// encodeName returns the stem for a name, and whether the stem alone shows the
+// name, that is decodeName(stem) == name.
+func encodeName(name string) (stem string, shown bool) {
+	if name == "" {
+		return "empty", false
+	}
+	var b strings.Builder
+	device := isDevice(name)
+	for i := 0; i < len(name); {
+		r, n := utf8.DecodeRuneInString(name[i:])
+		edge := i == 0 || i+n == len(name)
+		switch {
+		case r == utf8.RuneError && n == 1, isReserved(r), r == '.' && edge, i == 0 && device:
+			for _, c := range []byte(name[i : i+n]) {
+				b.WriteByte('%')
+				b.WriteByte(upperHex[c>>4])
+				b.WriteByte(upperHex[c&15])
+			}
+		default:
+			b.WriteString(name[i : i+n])
+		}
+		i += n
+	}
+	stem = b.String()
+	last, _ := utf8.DecodeLastRuneInString(stem)
+	if len(stem) <= maxStem && !unicode.IsSpace(last) {
+		return stem, true
+	}
+	sum := sha256.Sum256([]byte(name))
+	return cutStem(stem, maxStem-40) + "~" + hex.EncodeToString(sum[:8]), false
+}
+
+// cutStem cuts a stem to at most n bytes, between characters and escapes, and
+// so that it does not end in a dot or a space.
+func cutStem(stem string, n int) string {
+	if len(stem) > n {
+		for n > 0 && !utf8.RuneStart(stem[n]) {
+			n--
+		}
+		for k := 1; k <= 2; k++ {
+			if n >= k && stem[n-k] == '%' {
+				n -= k
+				break
+			}
+		}
+		stem = stem[:n]
+	}
+	return strings.TrimRightFunc(stem, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
+}
+
+// decodeName returns the name that a stem shows. A stem that no name is encoded
+// as is itself the name: other programs write names as they are.
+func decodeName(stem string) string {
+	if !strings.Contains(stem, "%") {
+		return stem
+	}
+	var b strings.Builder
+	for i := 0; i < len(stem); i++ {
+		if stem[i] != '%' {
+			b.WriteByte(stem[i])
+			continue
+		}
+		if i+2 >= len(stem) {
+			return stem
+		}
+		hi, lo := strings.IndexByte(upperHex, stem[i+1]), strings.IndexByte(upperHex, stem[i+2])
+		if hi < 0 || lo < 0 {
+			return stem
+		}
+		b.WriteByte(byte(hi<<4 | lo))
+		i += 2
+	}
+	if s, shown := encodeName(b.String()); !shown || s != stem {
+		return stem
+	}
+	return b.String()
+}
+
+// assignStems returns a stem for each of the names of one directory, which are
+// sorted and differ, and whether it shows the name. No two stems have the same
+// [foldKey]. What a name gets depends on the set of names alone.
+func assignStems(names []string) (stems []string, shown []bool) {
+	stems, shown = make([]string, len(names)), make([]bool, len(names))
+	taken := make(map[string]bool, len(names))
+	// Names that show themselves come first, so that a name "a~2" never
+	// yields to one that only got that suffix.
+	for i, name := range names {
+		stem, ok := encodeName(name)
+		stems[i] = stem
+		if key := foldKey(stem); ok && !taken[key] {
+			taken[key], shown[i] = true, true
+		}
+	}
+	next := make(map[string]int) // suffix to try, so that many alike cost no more
+	for i := range names {
+		if shown[i] {
+			continue
+		}
+		stem, base := stems[i], foldKey(stems[i])
+		for key := base; taken[key]; key = foldKey(stem) {
+			next[base] = max(next[base], 1) + 1
+			stem = stems[i] + "~" + strconv.Itoa(next[base])
+		}
+		taken[foldKey(stem)] = true
+		stems[i] = stem
+	}
+	return stems, shown
+}
+
+func isReserved(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|%`, r)
+	}
+	return unicode.IsControl(r) || r == 0x200e || r == 0x200f || r == 0xfeff ||
+		r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// devices are the names that Windows keeps for itself, with any ending.
+var devices = []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
+
+func isDevice(name string) bool {
+	base, _, _ := strings.Cut(name, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	if slices.Contains(devices, base) {
+		return true
+	}
+	rest, com := strings.CutPrefix(base, "COM")
+	if !com {
+		var lpt bool
+		if rest, lpt = strings.CutPrefix(base, "LPT"); !lpt {
+			return false
+		}
+	}
+	switch rest {
+	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
+		return true
+	}
+	return false
+}
+
+// foldKey maps file names that some file system takes for one to one string:
+// names that differ in case, in normal form, or in characters that are not
+// seen. It joins more names than any one system does: the compatibility forms
+// of Unicode are a superset of its full case folding but for the sharp s.
+func foldKey(s string) string {
+	plain := true
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return strings.ToUpper(s)
+	}
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(s) {
+		switch {
+		case r == 'ß' || r == 'ẞ':
+			b.WriteString("SS")
+		case isIgnorable(r):
+		default:
+			b.WriteRune(foldRune(r))
+		}
+	}
+	return b.String()
+}
+
+// foldRune returns the least character that differs from r in case only.
+func foldRune(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	return least
+}
+
+// isIgnorable reports whether file systems that fold case skip the character
+// (Default_Ignorable_Code_Point of Unicode).
+func isIgnorable(r rune) bool {
+	return r == 0xad || r == 0x34f || r == 0x61c || r >= 0x115f && r <= 0x1160 ||
+		r >= 0x17b4 && r <= 0x17b5 || r >= 0x180b && r <= 0x180f || r >= 0x200b && r <= 0x200f ||
+		r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == 0x3164 ||
+		r >= 0xfe00 && r <= 0xfe0f || r == 0xfeff || r == 0xffa0 || r >= 0xfff0 && r <= 0xfff8 ||
+		r >= 0x1bca0 && r <= 0x1bca3 || r >= 0x1d173 && r <= 0x1d17a || r >= 0xe0000 && r <= 0xe0fff
+}

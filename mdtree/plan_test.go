@@ -1,0 +1,157 @@
+// This file tests the plan of a load.
+
+package mdtree
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// edit changes the text of one file of a tree.
+func edit(t *testing.T, fsys vfs.FS, name, old, with string) {
+	t.Helper()
+	text := get(t, fsys, name)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s has no %q: %q", name, old, text)
+	}
+	put(t, fsys, name, strings.Replace(text, old, with, 1))
+}
+
+func TestPlan(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("same", "s"), note("content", "before"),
+		oxbow.Add{Name: "alias", Content: "a", Aliases: []string{"one"}, Created: noon},
+		oxbow.Add{Name: "label", Content: "l", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}, Created: noon},
+		note("kind", "k"), note("date", "d"), note("undated", "u"),
+		oxbow.Add{Name: "fraction", Content: "f", Created: noon.Add(time.Millisecond)})
+	mustDump(t, s, fsys, "brain")
+	if err := s.Apply(t.Context(), note("unknown to the tree", "u")); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, fsys, "brain/notes/content.md", "before", "after")
+	edit(t, fsys, "brain/notes/alias.md", "<li>one</li>", "<li>two</li><li> one </li><li></li><li>two</li>")
+	edit(t, fsys, "brain/notes/label.md", "tag:x", "tag:y")
+	edit(t, fsys, "brain/notes/date.md", "2026-04-14", "2020-01-01")
+	edit(t, fsys, "brain/notes/fraction.md", "45.001Z", "45Z")
+	put(t, fsys, "brain/notes/undated.md", "u\n")
+	put(t, fsys, "brain/worlds/kind.md", get(t, fsys, "brain/notes/kind.md"))
+	if err := fsys.Remove("brain/notes/kind.md"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, fsys, "brain/journals/new.md", "n\n")
+	tree := mustRead(t, fsys, "brain")
+
+	version := func(name string) uint64 {
+		e, err := s.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Version
+	}
+	p, err := tree.Plan(t.Context(), s, nil)
+	if err != nil {
+		t.Fatalf("Plan: %v", err)
+	}
+	day := time.Date(2020, 1, 1, 10, 23, 45, 0, time.UTC)
+	want := []oxbow.Op{
+		oxbow.Alias{Name: "alias", Aliases: []string{"two", "one"}, If: version("alias")},
+		oxbow.Update{Name: "content", Content: "after", If: version("content")},
+		oxbow.Remove{Name: "date", If: version("date")},
+		oxbow.Add{Name: "date", Content: "d", Created: day},
+		oxbow.Relabel{Name: "label", Labels: []oxbow.Label{{Key: "tag", Value: "y"}}, If: version("label")},
+		oxbow.Add{Name: "new", Kind: oxbow.Journal, Content: "n"},
+		oxbow.Remove{Name: "kind", If: version("kind")},
+		oxbow.Add{Name: "kind", Kind: oxbow.World, Content: "k", Created: noon},
+	}
+	if got, want := fmt.Sprintf("%+v", p.Ops), fmt.Sprintf("%+v", want); got != want {
+		t.Errorf("Plan.Ops =\n%s\nwant\n%s", got, want)
+	}
+	lists := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Same)
+	if want := "[new] [alias content date kind label] [] [fraction same undated]"; lists != want {
+		t.Errorf("Plan lists %s, want %s", lists, want)
+	}
+
+	p, err = tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace})
+	if err != nil || !slices.Equal(p.Removed, []string{"unknown to the tree"}) {
+		t.Fatalf("Plan to replace removes %q, %v; want the entry that the tree lacks", p.Removed, err)
+	}
+	if err := s.Apply(t.Context(), p.Ops...); err != nil {
+		t.Fatalf("Apply: %v", err)
+	}
+	p, err = tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace})
+	if err != nil || len(p.Ops) > 0 {
+		t.Errorf("Plan after its Apply = %+v, %v; want nothing to do", p.Ops, err)
+	}
+}
+
+// A store that changed after the plan refuses it.
+func TestPlanConflict(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("a", "one"))
+	mustDump(t, s, fsys, "brain")
+	edit(t, fsys, "brain/notes/a.md", "one", "two")
+	p, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apply(t.Context(), oxbow.Update{Name: "a", Content: "three"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apply(t.Context(), p.Ops...); !errors.Is(err, oxbow.ErrConflict) {
+		t.Errorf("Apply of an old plan: %v, want ErrConflict", err)
+	}
+}
+
+// Files that are gone are not forgotten by accident.
+func TestPlanMissing(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("a", "x"), note("b", "x"), note("c", "x"))
+	mustDump(t, s, fsys, "brain")
+	for _, name := range []string{"a", "b"} {
+		if err := fsys.Remove("brain/notes/" + name + ".md"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Apply(t.Context(), oxbow.Remove{Name: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	tree := mustRead(t, fsys, "brain")
+	if want := []Gone{{"a", "notes/a.md"}, {"b", "notes/b.md"}}; !slices.Equal(tree.Missing, want) {
+		t.Errorf("Missing = %v, want %v", tree.Missing, want)
+	}
+	_, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace})
+	var fe *FilesError
+	if !errors.As(err, &fe) || !errors.Is(err, ErrMissing) || !slices.Equal(fe.Files, []string{"notes/a.md"}) {
+		t.Errorf("Plan to replace: %v, want ErrMissing naming notes/a.md", err)
+	}
+	if p, err := tree.Plan(t.Context(), s, nil); err != nil || len(p.Ops) > 0 {
+		t.Errorf("Plan to merge = %v, %v; want nothing to do", p.Ops, err)
+	}
+	p, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace, Prune: true})
+	if err != nil || !slices.Equal(p.Removed, []string{"a"}) || len(p.Ops) != 1 {
+		t.Errorf("Plan to prune = %+v, %v; want the removal of a", p, err)
+	}
+}
+
+// What no store takes is listed, unless the store has it already.
+func TestPlanProblems(t *testing.T) {
+	fsys := vfs.NewMem()
+	bad := storeOf(t, note(" padded", "x"), note("zero", "x\x00"), note("good", "x"))
+	mustDump(t, bad, fsys, "brain")
+	tree := mustRead(t, fsys, "brain")
+	if p, err := tree.Plan(t.Context(), bad, nil); err != nil || len(p.Same) != 3 {
+		t.Errorf("Plan over the same store = %+v, %v; want all the same", p, err)
+	}
+	_, err := tree.Plan(t.Context(), storeOf(t), nil)
+	var pe *ProblemsError
+	if !errors.As(err, &pe) || len(pe.Problems) != 2 || pe.Problems[0].File != "notes/ padded.md" || pe.Problems[1].File != "notes/zero.md" {
+		t.Errorf("Plan over an empty store: %v, want problems of the two files", err)
+	}
+}

@@ -1,0 +1,332 @@
+// This file holds the reading of a tree.
+
+package mdtree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// DefaultMaxFiles is the most entries that a tree may hold unless
+// [ReadOptions] say otherwise.
+const DefaultMaxFiles = 100_000
+
+// ReadOptions change how a tree is read. Nil and zero fields mean the default.
+type ReadOptions struct {
+	MaxFiles int                   // entries; 0 means [DefaultMaxFiles]
+	Progress func(done, total int) // called after each file, and with done = 0 before the first
+}
+
+// Tree is what a tree of files says.
+type Tree struct {
+	// Entries have Name, Kind, Content, Aliases, Labels and Created. Created
+	// is zero where the file does not say. They are in order of kind, then
+	// file name.
+	Entries []oxbow.Entry
+
+	// Files holds the path of the file of each entry, below the tree.
+	Files []string
+
+	// Missing lists the entries that the last dump wrote and that are gone.
+	Missing []Gone
+
+	// Warnings say what was not read, or not as a person may think.
+	Warnings []Problem
+
+	dir string
+}
+
+// Gone is an entry whose file is gone since the last dump.
+type Gone struct {
+	Name string
+	File string
+}
+
+// Read reads a whole tree and changes nothing. It sees a dump that a crash has
+// interrupted either finished or not begun.
+//
+// What a tree of crabtalk says is read as crabtalk reads it, but that space at
+// both ends of a content or an alias is kept, and that topics, a kind that
+// oxbow does not have, are notes with the label tag:topic. A file name that
+// another program wrote and that looks encoded (a%2Fb.md) is decoded. Names
+// that begin with a dot, other endings than ".md" and directories inside those
+// of the kinds are skipped; visible ones give a warning.
+//
+// A missing directory, and one without entries, is refused with [ErrNoTree],
+// unless its manifest says that an empty memory was dumped. All else that is
+// wrong is listed in one [*ProblemsError]: links and other irregular files,
+// text that is not UTF-8, files that are too long, too many files, blocks of
+// data that make no sense, and names that two files claim.
+func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
+	opts := ReadOptions{}
+	if o != nil {
+		opts = *o
+	}
+	if opts.MaxFiles == 0 {
+		opts.MaxFiles = DefaultMaxFiles
+	}
+	if opts.Progress == nil {
+		opts.Progress = func(int, int) {}
+	}
+	r := root{fsys, path.Clean(dir)}
+	// A dump that changes anything changes the journal or the manifest. When
+	// both stayed as they were, what was read is one state of the tree.
+	const tries = 3
+	for range tries {
+		before, err := r.stamp()
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", r.dir, err)
+		}
+		t, readErr := r.readTree(opts)
+		after, err := r.stamp()
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", r.dir, err)
+		}
+		if before != after {
+			continue
+		}
+		if readErr != nil {
+			return nil, fmt.Errorf("reading %s: %w", r.dir, readErr)
+		}
+		return t, nil
+	}
+	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", r.dir, oxbow.ErrBusy)
+}
+
+// stamp returns what tells that a dump has changed the tree.
+func (r root) stamp() (string, error) {
+	s := ""
+	for _, p := range []string{commitFile, manifestFile} {
+		data, err := r.read(p, maxList)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		s += sumOf(data) + " "
+	}
+	return s, nil
+}
+
+func (r root) readTree(opts ReadOptions) (*Tree, error) {
+	j, err := r.journal()
+	if err != nil {
+		return nil, err
+	}
+	v, err := newView(r, j)
+	if err != nil {
+		return nil, err
+	}
+	items, err := v.items()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", ErrNoTree, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{dir: r.dir}
+	problems := &ProblemsError{Dir: r.dir}
+	files := t.sift(items, problems)
+	if len(files) > opts.MaxFiles {
+		problems.add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), opts.MaxFiles))
+		return nil, problems
+	}
+	m := v.manifest(problems)
+	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
+		return nil, fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
+	}
+	rd := &reader{tree: t, problems: problems, hasManifest: m != nil,
+		spelled: m.spellings(), owner: make(map[string]string, len(files))}
+	topics := 0
+	opts.Progress(0, len(files))
+	for i, it := range files {
+		data, err := v.read(it.path, maxFile)
+		switch {
+		case errors.Is(err, vfs.ErrTooLarge):
+			problems.add(it.path, fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent))
+		case err != nil:
+			problems.add(it.path, err)
+		default:
+			rd.take(it, data)
+			if it.sec.topic {
+				topics++
+			}
+		}
+		opts.Progress(i+1, len(files))
+	}
+	if topics > 0 {
+		t.warn("topics", fmt.Errorf("oxbow has no topics; the %d there are read as notes with the label %v", topics, topicLabel))
+	}
+	t.findMissing(m, rd.owner)
+	t.warnTop(v)
+	if err := problems.orNil(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Tree) warn(file string, err error) { t.Warnings = append(t.Warnings, Problem{file, err}) }
+
+// sift returns the items that are files of entries.
+func (t *Tree) sift(items []item, problems *ProblemsError) []item {
+	var files []item
+	for _, it := range items {
+		name := path.Base(it.path)
+		switch {
+		case it.path == it.sec.dir:
+			problems.add(it.path, fmt.Errorf("it is %s, not a directory", describe(it.mode)))
+		case name[0] == '.':
+			if strings.HasSuffix(name, ".md") {
+				t.warn(it.path, errors.New("it is hidden and so not read"))
+			}
+		case !isEntryFile(name):
+			t.warn(it.path, errors.New("it is not read: only names that end in .md are"))
+		case it.mode != 0:
+			problems.add(it.path, fmt.Errorf("it is %s, not a regular file", describe(it.mode)))
+		default:
+			files = append(files, it)
+		}
+	}
+	return files
+}
+
+// manifest returns the manifest, or nil when there is none.
+func (v *view) manifest(problems *ProblemsError) *manifest {
+	data, err := v.read(manifestFile, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var m *manifest
+	if err == nil {
+		m, err = parseManifest(data)
+	}
+	if err != nil {
+		problems.add(manifestFile, err)
+	}
+	return m
+}
+
+// reader turns files into the entries of a tree.
+type reader struct {
+	tree        *Tree
+	problems    *ProblemsError
+	hasManifest bool
+	spelled     map[string]string // see spellings
+	owner       map[string]string // the file that a name comes from
+}
+
+// take reads one file into the tree.
+func (r *reader) take(it item, data []byte) {
+	p := it.path
+	if as := r.spelled[nfc(p)]; as != "" {
+		p = as
+	}
+	e, f, err := readDraft(it.sec, p, data)
+	if err != nil {
+		r.problems.add(it.path, err)
+		return
+	}
+	if first, ok := r.owner[e.Name]; ok {
+		r.problems.add(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
+		return
+	}
+	r.owner[e.Name] = it.path
+	for _, w := range f.warnings {
+		r.tree.warn(it.path, errors.New(w))
+	}
+	if !r.hasManifest && !f.named && strings.Contains(p, "%") && e.Name != stemOf(p) {
+		r.tree.warn(it.path, fmt.Errorf("its name is read as %q", e.Name))
+	}
+	r.tree.Entries = append(r.tree.Entries, e)
+	r.tree.Files = append(r.tree.Files, it.path)
+}
+
+// spellings maps the paths of the manifest, in normal form C, to how the dump
+// wrote them. Some file systems (HFS+) and archives change the form of names;
+// an entry's name must not change with it.
+func (m *manifest) spellings() map[string]string {
+	as := make(map[string]string)
+	if m == nil {
+		return as
+	}
+	for _, f := range m.Files {
+		// Of two that differ in form only, neither was changed.
+		if _, twice := as[nfc(f.Path)]; twice {
+			as[nfc(f.Path)] = ""
+		} else {
+			as[nfc(f.Path)] = f.Path
+		}
+	}
+	return as
+}
+
+func nfc(s string) string { return norm.NFC.String(s) }
+
+func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
+
+// readDraft reads the file of an entry at path p, which need not be on disk.
+func readDraft(s *section, p string, data []byte) (oxbow.Entry, parsed, error) {
+	if !utf8.ValidString(p) {
+		return oxbow.Entry{}, parsed{}, errors.New("its name is not UTF-8; rename it")
+	}
+	if !utf8.Valid(data) {
+		return oxbow.Entry{}, parsed{}, errors.New("it is not UTF-8 text; convert it first, for example with iconv -t UTF-8")
+	}
+	f, err := parseEntry(string(data))
+	if err != nil {
+		return oxbow.Entry{}, parsed{}, err
+	}
+	if len(f.content) > oxbow.MaxContent {
+		return oxbow.Entry{}, parsed{}, fmt.Errorf("its content has %d bytes; the most is %d", len(f.content), oxbow.MaxContent)
+	}
+	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
+		Aliases: f.aliases, Labels: f.labels, Created: f.created}
+	if !f.named {
+		e.Name = decodeName(stemOf(p))
+	}
+	if s.topic {
+		e.Labels = oxbow.SortLabels(append(slices.Clone(e.Labels), topicLabel))
+	}
+	return e, f, nil
+}
+
+// findMissing compares the tree with what the last dump wrote.
+func (t *Tree) findMissing(m *manifest, owner map[string]string) {
+	if m == nil {
+		return
+	}
+	for _, f := range m.Files {
+		if _, ok := owner[f.Name]; !ok {
+			t.Missing = append(t.Missing, Gone{f.Name, f.Path})
+		}
+	}
+}
+
+// warnTop names what a person may have put beside the directories that are
+// read and meant to be read.
+func (t *Tree) warnTop(v *view) {
+	items, err := v.fsys.ReadDir(v.dir)
+	if err != nil {
+		return
+	}
+	for _, it := range items {
+		name := it.Name()
+		for _, s := range sections {
+			if it.IsDir() && name != s.dir && (strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())) {
+				t.warn(name, fmt.Errorf("it is not read; did you mean %s?", s.dir))
+				break
+			}
+		}
+		if !it.IsDir() && isEntryFile(name) && name != summaryFile && name != "README.md" {
+			t.warn(name, errors.New("it is not read: entries stand in notes and the other directories of kinds"))
+		}
+	}
+}

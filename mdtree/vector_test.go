@@ -1,0 +1,171 @@
+// This file compares the package with what crabtalk's own code wrote and read.
+
+package mdtree
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+type vectorEntry struct {
+	Name      string
+	Kind      string
+	Content   string
+	Aliases   []string
+	CreatedAt int64 `json:"created_at"`
+}
+
+type dumpVector struct {
+	Ops []struct {
+		Op string
+		vectorEntry
+	}
+	Tree     map[string]string
+	Reloaded []vectorEntry
+}
+
+// store returns the store that crabtalk dumped. Topics are crabtalk's third
+// kind; oxbow keeps them as notes with a label, so they are left out where the
+// bytes are compared.
+func (v *dumpVector) store(t *testing.T) *mapStore {
+	s := storeOf(t)
+	for _, op := range v.Ops {
+		if op.Op != "add" || op.Kind == "topic" {
+			continue
+		}
+		kind, err := oxbow.ParseKind(op.Kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Apply(t.Context(), oxbow.Add{Name: op.Name, Kind: kind, Content: op.Content, Aliases: op.Aliases, Created: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// Entry files are crabtalk's, byte for byte, but for the comment that keeps
+// line breaks around a content, which crabtalk loses.
+func TestDumpVectors(t *testing.T) {
+	var v dumpVector
+	readJSON(t, "book-dump.json", &v)
+	fsys := vfs.NewMem()
+	s := v.store(t)
+	mustDump(t, s, fsys, "brain")
+	got := files(t, fsys, "brain")
+	delete(got, manifestFile)
+
+	marks := map[string]string{
+		"notes/tagged.md": "  <!-- content: LF*2 before, LF*2 after -->\n",
+		"notes/crlf.md":   "  <!-- content: CRLF after -->\n",
+	}
+	want := make(map[string]string)
+	for p, text := range v.Tree {
+		if !strings.HasPrefix(p, "topics/") {
+			want[p] = strings.Replace(text, "</dl>\n", marks[p]+"</dl>\n", 1)
+		}
+	}
+	// crabtalk does not escape links; those with spaces and brackets are no
+	// links to a Markdown reader.
+	want[summaryFile] = strings.NewReplacer(
+		"(notes/B upper.md)", "(<notes/B upper.md>)",
+		"(notes/emoji 🦀.md)", "(<notes/emoji 🦀.md>)",
+		"[br[ack](et)](notes/br[ack](et).md)", `[br\[ack\](et)](<notes/br[ack](et).md>)`,
+		"# Topics\n\n- [Auth](topics/Auth.md)\n\n", "",
+	).Replace(v.Tree[summaryFile])
+	if d := diffFiles(got, want); d != "" {
+		t.Errorf("dump differs from crabtalk's:\n%s", d)
+	}
+
+	tree := mustRead(t, fsys, "brain")
+	if got, want := describeAll(tree.Entries), describeAll(s.entries); !slices.Equal(got, want) {
+		t.Errorf("Read after Dump =\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A tree that crabtalk wrote loads as crabtalk loads it, plus the spaces that
+// crabtalk cuts off.
+func TestReadCrabtalkTree(t *testing.T) {
+	var v dumpVector
+	readJSON(t, "book-dump.json", &v)
+	fsys := vfs.NewMem()
+	for p, text := range v.Tree {
+		put(t, fsys, "brain/"+p, text)
+	}
+	tree := mustRead(t, fsys, "brain")
+	if len(tree.Entries) != len(v.Reloaded) {
+		t.Fatalf("Read gave %d entries, want %d", len(tree.Entries), len(v.Reloaded))
+	}
+	for i, want := range v.Reloaded {
+		got := tree.Entries[i]
+		kind, labels := want.Kind, ""
+		if kind == "topic" {
+			kind, labels = "note", "tag:topic"
+		}
+		if want.Name == "tagged" {
+			want.Content = "  " + want.Content
+			want.Aliases[4] = "  pad  "
+		}
+		gotLabels := ""
+		for _, l := range got.Labels {
+			gotLabels += l.String()
+		}
+		if got.Name != want.Name || got.Kind.String() != kind || got.Content != want.Content ||
+			!slices.Equal(got.Aliases, want.Aliases) || gotLabels != labels || got.Created.Unix() != want.CreatedAt {
+			t.Errorf("entry %d = %s, want %+v", i, describeEntry(&got), want)
+		}
+	}
+	if len(tree.Warnings) != 1 || tree.Warnings[0].File != "topics" {
+		t.Errorf("warnings = %v, want one about topics", tree.Warnings)
+	}
+
+	// The store takes all of it, and a dump over the tree finds nothing that
+	// would be lost: topics move to the notes.
+	s := storeOf(t)
+	load(t, tree, s, nil)
+	r := mustDump(t, s, fsys, "brain")
+	if r.Removed != 1 {
+		t.Errorf("dump over a loaded crabtalk tree removed %d files, want topics/Auth.md only", r.Removed)
+	}
+	again := mustRead(t, fsys, "brain")
+	if p, err := again.Plan(t.Context(), s, &PlanOptions{Mode: Replace}); err != nil || len(p.Ops) != 0 {
+		t.Errorf("Plan after dump = %v ops, %v; want none", p.Ops, err)
+	}
+}
+
+func TestLoadVectors(t *testing.T) {
+	var vs []struct {
+		Name  string
+		File  string
+		Entry vectorEntry
+	}
+	readJSON(t, "book-load.json", &vs)
+	if len(vs) == 0 {
+		t.Fatal("no vectors")
+	}
+	clock := time.Unix(1776162225, 0)
+	for _, v := range vs {
+		t.Run(v.Name, func(t *testing.T) {
+			fsys := vfs.NewMem()
+			put(t, fsys, "brain/notes/n.md", v.File)
+			tree := mustRead(t, fsys, "brain")
+			if len(tree.Entries) != 1 {
+				t.Fatalf("Read gave %d entries, want 1", len(tree.Entries))
+			}
+			e := tree.Entries[0]
+			if e.Created.IsZero() {
+				e.Created = clock // what a store does with an Add
+			}
+			if e.Name != v.Entry.Name || e.Content != v.Entry.Content ||
+				!slices.Equal(e.Aliases, v.Entry.Aliases) || e.Created.Unix() != v.Entry.CreatedAt {
+				t.Errorf("Read(%q) = %s, want %+v", v.File, describeEntry(&e), v.Entry)
+			}
+		})
+	}
+}
