@@ -1,0 +1,297 @@
+// This file holds the reading of chat logs, and of the dates that stand in a
+// file of their own.
+
+package exchange
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// ReadChat reads one session a line, in the form that LongMemEval and many
+// exports share:
+//
+//	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
+//	{"session_id":"s2","date":"2023-04-30","messages":[{"role":"user","content":"Hello"}]}
+//
+// A session becomes an archive named by its id, with the turns in order as
+// content: "user: Hello\n\nassistant: Hello!". A message's content may be a list
+// of parts, of which those of type text are kept. Created is the line's date or
+// created; else o.Dates has it by id; else it stays zero and the store's clock
+// decides. Fields that an archive has no place for are named in the item's
+// warnings.
+func ReadChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for l, err := range lines(r, ref) {
+			if err != nil {
+				if !yield(Item{}, err) {
+					return
+				}
+				continue
+			}
+			if isDocument(l.text) {
+				yield(Item{}, fmt.Errorf("reading %s: %w", ref, errDocument))
+				return
+			}
+			where := at(ref, l.num)
+			it := Item{Ref: where, Origin: ref}
+			if err := it.parseSession(l.text, o); err != nil {
+				if !yield(Item{}, problem(where, err)) {
+					return
+				}
+				continue
+			}
+			if !send(yield, it) {
+				return
+			}
+		}
+	}
+}
+
+// parseSession fills in the item from one line of a chat log.
+func (it *Item) parseSession(text []byte, o *ReadOptions) error {
+	fields, err := parseObject(text)
+	if err != nil {
+		return err
+	}
+	e := &it.Entry
+	e.Kind = oxbow.Archive
+	if e.Name, err = either(fields, "id", "session_id", object.word); err != nil {
+		return err
+	}
+	if e.Name == "" {
+		return errors.New("session has no id")
+	}
+	date, err := either(fields, "date", "created", object.text)
+	if err != nil {
+		return err
+	}
+	switch {
+	case date != "":
+		if e.Created, err = parseDate(date, o.location()); err != nil {
+			return err
+		}
+	case o != nil:
+		e.Created = o.Dates[e.Name]
+	}
+	raw, ok := fields.get("turns")
+	if other, both := fields.get("messages"); both {
+		if ok {
+			return errors.New("session has both turns and messages")
+		}
+		raw, ok = other, true
+	}
+	if !ok {
+		return errors.New("session has no turns")
+	}
+	var left []string
+	if e.Content, left, err = transcript(raw); err != nil {
+		return err
+	}
+	known := []string{"id", "session_id", "date", "created", "turns", "messages"}
+	it.Warnings = leftOut(it.Ref, slices.Concat(fields.others(known), left))
+	return nil
+}
+
+// either returns the one of two fields that is there.
+func either(o object, a, b string, get func(object, string) (string, error)) (string, error) {
+	va, err := get(o, a)
+	if err != nil {
+		return "", err
+	}
+	vb, err := get(o, b)
+	switch {
+	case err != nil:
+		return "", err
+	case va == "":
+		return vb, nil
+	case vb != "" && va != vb:
+		return "", fmt.Errorf("%s %s and %s %s differ", a, short(va), b, short(vb))
+	}
+	return va, nil
+}
+
+// word returns a field that must be a string or a number.
+func (o object) word(key string) (string, error) {
+	if raw, ok := o.get(key); ok && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
+		return string(raw), nil
+	}
+	return o.text(key)
+}
+
+// transcript writes the turns of a session down as text, and returns the names
+// of what it had to leave out.
+func transcript(raw json.RawMessage) (text string, left []string, err error) {
+	var turns []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &turns) != nil {
+		return "", nil, fmt.Errorf("turns must be a list, not %s", short(string(raw)))
+	}
+	if len(turns) == 0 {
+		return "", nil, errors.New("session has no turns")
+	}
+	var b strings.Builder
+	for i, t := range turns {
+		role, said, more, err := parseTurn(t)
+		if err != nil {
+			return "", nil, fmt.Errorf("turn %d %w", i+1, err)
+		}
+		for _, f := range more {
+			if f = "turn's " + f; !slices.Contains(left, f) && len(left) < maxFields {
+				left = append(left, f)
+			}
+		}
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(role)
+		b.WriteByte(':')
+		if said != "" {
+			b.WriteByte(' ')
+			b.WriteString(said)
+		}
+	}
+	return b.String(), left, nil
+}
+
+// parseTurn reads [role, text] or {"role":…,"content":…}.
+func parseTurn(raw json.RawMessage) (role, said string, left []string, err error) {
+	if raw[0] == '[' {
+		pair, err := asList("of its parts", raw)
+		if err != nil {
+			return "", "", nil, fmt.Errorf("is not [role, text]: %w", err)
+		}
+		if len(pair) != 2 || pair[0] == "" {
+			return "", "", nil, fmt.Errorf("is not [role, text]: %s", short(string(raw)))
+		}
+		return pair[0], pair[1], nil, nil
+	}
+	o, err := parseObject(raw)
+	if err != nil {
+		return "", "", nil, err
+	}
+	if role, err = o.text("role"); err != nil {
+		return "", "", nil, fmt.Errorf("is bad: %w", err)
+	}
+	if role == "" {
+		return "", "", nil, errors.New("has no role")
+	}
+	left = o.others([]string{"role", "content"})
+	content, ok := o.get("content")
+	switch {
+	case !ok:
+		return role, "", left, nil // such as a call of a tool, which left names
+	case content[0] == '[':
+		said, more, err := joinParts(content)
+		return role, said, append(left, more...), err
+	}
+	if said, err = o.text("content"); err != nil {
+		return "", "", nil, fmt.Errorf("is bad: %w", err)
+	}
+	return role, said, left, nil
+}
+
+// joinParts joins the texts of a message that comes in parts.
+func joinParts(raw json.RawMessage) (text string, left []string, err error) {
+	var parts []json.RawMessage
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return "", nil, badJSON(err)
+	}
+	var texts []string
+	for _, p := range parts {
+		o, err := parseObject(p)
+		if err != nil {
+			return "", nil, fmt.Errorf("has a part that %w", err)
+		}
+		typ, err := o.text("type")
+		if err != nil {
+			return "", nil, fmt.Errorf("has a bad part: %w", err)
+		}
+		if typ != "text" {
+			left = append(left, "part of type "+short(typ))
+			continue
+		}
+		t, err := o.text("text")
+		if err != nil {
+			return "", nil, fmt.Errorf("has a bad part: %w", err)
+		}
+		texts = append(texts, t)
+	}
+	return strings.Join(texts, "\n"), left, nil
+}
+
+// ReadDates reads the questions file of LongMemEval, whose haystacks say when
+// sessions were:
+//
+//	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
+//
+// It adds them to dates, by session id, keeping the earliest date of each: that
+// does not depend on the order. Other fields are passed over. It yields one
+// [*ItemError] for each bad line or date, and at most one other error, last.
+func ReadDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for l, err := range lines(r, ref) {
+			if err != nil {
+				if !yield(err) {
+					return
+				}
+				continue
+			}
+			for _, err := range addDates(l.text, loc, dates) {
+				if errors.Is(err, errDates) {
+					yield(fmt.Errorf("reading %s: %w", at(ref, l.num), err))
+					return
+				}
+				if !yield(problem(at(ref, l.num), err)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var errDates = fmt.Errorf("more than %d sessions", maxDates)
+
+func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad []error) {
+	o, err := parseObject(text)
+	if err != nil {
+		return []error{err}
+	}
+	raw, ok := o.get("haystack")
+	if !ok {
+		return []error{errors.New("has no haystack")}
+	}
+	var pairs []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &pairs) != nil {
+		return []error{fmt.Errorf("haystack must be a list, not %s", short(string(raw)))}
+	}
+	for i, p := range pairs {
+		pair, err := asList("haystack", p)
+		if err == nil && len(pair) != 2 {
+			err = fmt.Errorf("is not [session id, date]: %s", short(string(p)))
+		}
+		var t time.Time
+		if err == nil {
+			t, err = parseDate(pair[1], loc)
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("session %d of the haystack: %w", i+1, err))
+			continue
+		}
+		have, ok := dates[pair[0]]
+		if !ok && len(dates) == maxDates {
+			return append(bad, errDates)
+		}
+		if !ok || t.Before(have) {
+			dates[pair[0]] = t
+		}
+	}
+	return bad
+}

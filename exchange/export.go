@@ -1,0 +1,72 @@
+// This file holds the writing of entries as JSON lines, and the shape of a
+// line.
+
+package exchange
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// record is the shape of an exported entry; the order of its fields is that of
+// the line.
+type record struct {
+	ID      uint64        `json:"id"`
+	Name    string        `json:"name"`
+	Kind    oxbow.Kind    `json:"kind"`
+	Content string        `json:"content"`
+	Aliases []string      `json:"aliases"`
+	Labels  []oxbow.Label `json:"labels"`
+	Created time.Time     `json:"created"`
+	Updated time.Time     `json:"updated"`
+	Version uint64        `json:"version"`
+	Source  oxbow.Source  `json:"source"`
+}
+
+// Export writes the entries that the filter selects, by ID, and returns their
+// number. Each is one line of JSON (UTF-8, ended by a newline):
+//
+//	{"id":7,"name":"deploy","kind":"note","content":"…","aliases":["ship"],
+//	 "labels":[{"key":"project","value":"vtt"}],"created":"2026-04-18T09:30:00Z",
+//	 "updated":"2026-04-19T10:00:00.5Z","version":12,"source":{"time":…,"actor":"agent"}}
+//
+// The keys always stand in this order and are always there, so the same
+// entries give the same bytes. Times are RFC 3339 in UTC, as fine as the store
+// keeps them. [ReadJSONL] reads it back. When writing fails, what was written
+// before may be incomplete.
+func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (int, error) {
+	bw := bufio.NewWriterSize(w, 64<<10)
+	enc := json.NewEncoder(bw)
+	enc.SetEscapeHTML(false) // people read this, and no browser does
+	n := 0
+	for e, err := range s.Entries(ctx, f) {
+		if err != nil {
+			return n, fmt.Errorf("exporting entries: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return n, fmt.Errorf("exporting entries: %w", err)
+		}
+		r := record{ID: e.ID, Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+			Created: e.Created.UTC(), Updated: e.Updated.UTC(), Version: e.Version, Source: e.Source}
+		if r.Aliases == nil {
+			r.Aliases = []string{}
+		}
+		if r.Labels == nil {
+			r.Labels = []oxbow.Label{}
+		}
+		if err := enc.Encode(r); err != nil {
+			return n, fmt.Errorf("exporting entry %q: %w", e.Name, err)
+		}
+		n++
+	}
+	if err := bw.Flush(); err != nil {
+		return n, fmt.Errorf("exporting entries: %w", err)
+	}
+	return n, nil
+}

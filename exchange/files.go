@@ -1,0 +1,311 @@
+// This file holds the reading of files and directories: finding them, unpacking
+// them, and handing each to the reader of its format.
+
+package exchange
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// ReadOptions say how to read; nil means the defaults.
+type ReadOptions struct {
+	// Format is that of the input; empty means that [Detect] tells it.
+	Format Format
+
+	// Base is put before the names of files in references and origins, with a
+	// slash between. Give the path of the file system's root: entries are
+	// known again by their origin, so two directories that are read under the
+	// same names would pass for one.
+	Base string
+
+	// Location is the zone of dates that name none; nil means UTC.
+	Location *time.Location
+
+	// ModTime dates a Markdown text that says no date itself; zero leaves that
+	// to the store's clock. [Read] takes the file's own.
+	ModTime time.Time
+
+	// Dates says when sessions of chats were, by their id. [Read] adds those it
+	// finds in a directory beside a chat log.
+	Dates map[string]time.Time
+
+	// MaxExpanded is the most bytes that one gzip file may expand to; 0 means
+	// the constant of that name.
+	MaxExpanded int64
+}
+
+func (o *ReadOptions) or() ReadOptions {
+	if o == nil {
+		return ReadOptions{}
+	}
+	return *o
+}
+
+func (o *ReadOptions) ref(name string) string {
+	if o == nil || o.Base == "" {
+		return name
+	}
+	return strings.TrimSuffix(o.Base, "/") + "/" + name
+}
+
+// Read reads a file, or all files below a directory whose names end in .md,
+// .markdown, .jsonl or .ndjson (.gz may follow), sorted by name. Hidden files
+// and directories (whose names begin with a dot) are left out; a symbolic link
+// with such an ending is not followed, and named as an [*ItemError]. Files of
+// dates serve the chat logs of their own directory.
+//
+// A file that cannot be read is an ItemError; a directory with nothing to read
+// is a fatal error.
+func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		info, err := fsys.Stat(name)
+		if err != nil {
+			yield(Item{}, fmt.Errorf("reading %s: %w", o.ref(name), err))
+			return
+		}
+		if !info.IsDir() {
+			for it, err := range readFile(fsys, name, o) {
+				if !yield(it, err) {
+					return
+				}
+			}
+			return
+		}
+		w := walker{fsys: fsys, o: o}
+		if err := w.walk(name, 0); err != nil {
+			yield(Item{}, err)
+			return
+		}
+		if len(w.files) == 0 && len(w.problems) == 0 {
+			yield(Item{}, fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson", o.ref(name)))
+			return
+		}
+		for _, err := range w.problems {
+			if !yield(Item{}, err) {
+				return
+			}
+		}
+		readFiles(fsys, w.files, o, yield)
+	}
+}
+
+// walker collects the files below a directory.
+type walker struct {
+	fsys     vfs.FS
+	o        *ReadOptions
+	files    []string
+	problems []error
+}
+
+func (w *walker) walk(dir string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("reading %s: directories are more than %d deep", w.o.ref(dir), maxDepth)
+	}
+	list, err := w.fsys.ReadDir(dir)
+	if err != nil {
+		if depth == 0 {
+			return fmt.Errorf("reading %s: %w", w.o.ref(dir), err)
+		}
+		w.problems = append(w.problems, problem(w.o.ref(dir), err))
+		return nil
+	}
+	for _, d := range list {
+		name := path.Join(dir, d.Name())
+		switch {
+		case strings.HasPrefix(d.Name(), "."):
+		case d.IsDir():
+			if err := w.walk(name, depth+1); err != nil {
+				return err
+			}
+		case byName(d.Name()) == "":
+		case d.Type()&fs.ModeSymlink != 0:
+			w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is a symbolic link, which is not followed")))
+		case !d.Type().IsRegular():
+			w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is not a regular file")))
+		default:
+			if len(w.files) == MaxFiles {
+				return fmt.Errorf("reading %s: more than %d files", w.o.ref(dir), MaxFiles)
+			}
+			w.files = append(w.files, name)
+		}
+	}
+	return nil
+}
+
+// readFiles reads files in order of their names, the dates of each directory
+// first.
+func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
+	slices.Sort(files)
+	dates := make(map[string]map[string]time.Time) // by directory
+	rest := make([]string, 0, len(files))
+	for _, name := range files {
+		if o.or().Format != "" || byName(name) != JSONL || peek(fsys, name) != Dates {
+			rest = append(rest, name)
+			continue
+		}
+		dir := path.Dir(name)
+		if dates[dir] == nil {
+			dates[dir] = make(map[string]time.Time)
+			for id, t := range o.or().Dates {
+				dates[dir][id] = t
+			}
+		}
+		for err := range readDatesFile(fsys, name, o, dates[dir]) {
+			if !yield(Item{}, err) || !isItemError(err) {
+				return
+			}
+		}
+	}
+	if len(rest) == 0 && len(dates) > 0 {
+		yield(Item{}, fmt.Errorf("reading %s: holds dates of sessions, but no sessions", o.ref(path.Dir(files[0]))))
+		return
+	}
+	for _, name := range rest {
+		opts := o.or()
+		if d := dates[path.Dir(name)]; d != nil {
+			opts.Dates = d
+		}
+		for it, err := range readFile(fsys, name, &opts) {
+			// What ends one file does not end the directory.
+			if err != nil && !isItemError(err) {
+				err = &ItemError{Ref: o.ref(name), Err: err}
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+func isItemError(err error) bool {
+	_, ok := errors.AsType[*ItemError](err)
+	return ok
+}
+
+// peek returns the format of a file, or "" when it cannot be told.
+func peek(fsys vfs.FS, name string) Format {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.NewSectionReader(f, 0, headSize))
+	if err != nil {
+		return ""
+	}
+	format, err := Detect(name, head)
+	if err != nil {
+		return ""
+	}
+	return format
+}
+
+func readDatesFile(fsys vfs.FS, name string, o *ReadOptions, dates map[string]time.Time) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+		if err != nil {
+			yield(problem(o.ref(name), err))
+			return
+		}
+		defer f.Close()
+		r, err := unpack(bufio.NewReaderSize(section(f), headSize), o)
+		if err != nil {
+			yield(problem(o.ref(name), err))
+			return
+		}
+		for err := range ReadDates(r, o.ref(name), o.or().Location, dates) {
+			if !yield(err) {
+				return
+			}
+		}
+	}
+}
+
+func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+		if err != nil {
+			yield(Item{}, fmt.Errorf("opening %s: %w", o.ref(name), err))
+			return
+		}
+		defer f.Close()
+		opts := o.or()
+		if info, err := f.Stat(); err == nil {
+			opts.ModTime = info.ModTime()
+		}
+		for it, err := range ReadStream(section(f), o.ref(name), &opts) {
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+// section reads a file from its beginning to wherever it ends.
+func section(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
+
+// ReadStream reads one input, unpacking it if it is packed by gzip, in the
+// format of o or else the one that [Detect] tells. ref is its name.
+func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	br := bufio.NewReaderSize(r, headSize)
+	plain, err := unpack(br, o)
+	if err != nil {
+		return fail(fmt.Errorf("reading %s: %w", ref, err))
+	}
+	format := o.or().Format
+	if format == "" {
+		head, err := plain.Peek(headSize)
+		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+			return fail(fmt.Errorf("reading %s: %w", ref, err))
+		}
+		if format, err = Detect(ref, head); err != nil {
+			return fail(err)
+		}
+	}
+	switch format {
+	case JSONL:
+		return ReadJSONL(plain, ref)
+	case Markdown:
+		return ReadMarkdown(plain, ref, o)
+	case Chat:
+		return ReadChat(plain, ref, o)
+	case Dates:
+		return fail(fmt.Errorf("reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
+	}
+	return fail(fmt.Errorf("reading %s: format %s is unknown", ref, short(string(format))))
+}
+
+// unpack returns what a reader holds, without gzip around it, bounded.
+func unpack(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
+	head, err := br.Peek(3)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !isGzip(head) {
+		return br, nil
+	}
+	zr, err := gzip.NewReader(br)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	limit := o.or().MaxExpanded
+	if limit <= 0 {
+		limit = MaxExpanded
+	}
+	over := fmt.Errorf("%w: %d", errExpanded, limit)
+	return bufio.NewReaderSize(&bounded{r: zr, left: limit, err: over}, headSize), nil
+}

@@ -1,0 +1,228 @@
+// This file tests the reading of files, directories and packed inputs, and the
+// telling of formats.
+
+package exchange
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func put(t *testing.T, fsys vfs.FS, name, text string) {
+	t.Helper()
+	if err := fsys.MkdirAll(path.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte(text), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pack(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+const (
+	entryLine = `{"name":"a","content":"b"}` + "\n"
+	chatLine  = `{"id":"s","turns":[["user","x"]]}` + "\n"
+	datesLine = `{"question":"q","haystack":[["s","2023/04/30 (Sun) 13:59"]]}` + "\n"
+)
+
+func TestDetect(t *testing.T) {
+	long := `{"id":"s","turns":[["user","` + strings.Repeat("x", headSize)
+	for _, tt := range []struct {
+		name, head string
+		want       Format
+		err        string
+	}{
+		{"x.md", "{}", Markdown, ""},
+		{"X.MARKDOWN.GZ", pack(t, "text"), Markdown, ""},
+		{"x.jsonl", entryLine, JSONL, ""},
+		{"x.jsonl", "not json", JSONL, ""},
+		{"x.jsonl.gz", pack(t, chatLine), Chat, ""},
+		{"x.ndjson", "\uFEFF\n " + datesLine, Dates, ""},
+		{"", long, Chat, ""},
+		{"", `{"content":"` + strings.Repeat("x", headSize), JSONL, ""},
+		{"", `{"session_id":"x","messages":[`, Chat, ""},
+		{"", `{"name":"turns","content":"haystack"}`, JSONL, ""},
+		{"", "plain text", Markdown, ""},
+		{"", "# 日本"[:7], Markdown, ""},
+		{"x.json", "[\n{}]", "", "one object a line"},
+		{"", "[link](x)\n", Markdown, ""},
+		{"x.json", "[{\"a\":1},", "", "one object a line"},
+		{"x.json", "{\n\"a\":1}", "", "one object a line"},
+		{"", "", "", "is empty"},
+		{"x", "a\x00b", "", "is not a text"},
+		{"x", "a\xffb", "", "is not a text"},
+		{"x", "\xff\xfea\x00", "", "UTF-16"},
+	} {
+		got, err := Detect(tt.name, []byte(tt.head))
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("Detect(%q, %.30q) = %q, %v; want %q, %q", tt.name, tt.head, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	if f, err := ParseFormat("chat"); f != Chat || err != nil {
+		t.Errorf("ParseFormat(chat) = %q, %v", f, err)
+	}
+	if _, err := ParseFormat("markdwon"); err == nil || !strings.Contains(err.Error(), "did you mean markdown?") {
+		t.Errorf("ParseFormat(markdwon) = %v, want a hint", err)
+	}
+}
+
+func TestReadDirectory(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "d/b.md", "bee")
+	put(t, fsys, "d/a/z.markdown", "zed")
+	put(t, fsys, "d/a.md", "ay")
+	put(t, fsys, "d/.git/x.md", "hidden")
+	put(t, fsys, "d/.hidden.md", "hidden")
+	put(t, fsys, "d/picture.png", "\x89PNG")
+	put(t, fsys, "d/log/s.jsonl.gz", pack(t, chatLine))
+	put(t, fsys, "d/log/t.jsonl", datesLine)
+	put(t, fsys, "d/bad.md", "a\xff")
+	put(t, fsys, "d/bad.jsonl.gz", "\x1f\x8b\x08garbage")
+	put(t, fsys, "d/doc.jsonl", "[\n1]")
+	items, errs := collect(Read(fsys, "d", &ReadOptions{Base: "/home/me/"}))
+	var got []string
+	for _, it := range items {
+		got = append(got, it.Ref+"="+it.Entry.Name)
+	}
+	want := []string{"/home/me/d/a/z.markdown:1=z", "/home/me/d/a.md:1=a", "/home/me/d/b.md:1=b", "/home/me/d/log/s.jsonl.gz:1=s"}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("Read = %q, want %q", got, want)
+	}
+	if len(errs) != 3 || !strings.Contains(errs[0], "d/bad.jsonl.gz") || !strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
+		!strings.Contains(errs[2], "/home/me/d/doc.jsonl: is one JSON document") {
+		t.Errorf("Read errors = %q", errs)
+	}
+	if i := slices.IndexFunc(items, func(it Item) bool { return it.Entry.Name == "s" }); !items[i].Entry.Created.Equal(time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)) {
+		t.Errorf("the session is of %v, want the date of its question", items[i].Entry.Created)
+	}
+	for _, it := range items {
+		if it.Entry.Created.IsZero() {
+			t.Errorf("%s has no date, want that of its file", it.Ref)
+		}
+	}
+}
+
+func TestReadNothing(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "empty/x.png", "x")
+	put(t, fsys, "dates/q.jsonl", datesLine)
+	for name, want := range map[string]string{
+		"empty": "no file below it ends in .md", "dates": "holds dates of sessions, but no sessions",
+		"dates/q.jsonl": "name the directory that holds both", "missing": "reading missing", "empty/x.png/y": "reading empty/x.png/y",
+	} {
+		items, errs := collect(Read(fsys, name, nil))
+		if len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0], want) {
+			t.Errorf("Read(%q) = %d items, %q; want %q", name, len(items), errs, want)
+		}
+	}
+}
+
+func TestReadSymlink(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link.md", "linkdir"} {
+		if err := os.Symlink("secret", filepath.Join(dir, name)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	items, errs := collect(Read(fsys, ".", nil))
+	if len(items) != 1 || items[0].Entry.Name != "a" || len(errs) != 1 || errs[0] != "link.md: is a symbolic link, which is not followed" {
+		t.Errorf("Read = %v, %q; want only a.md, and the link named", items, errs)
+	}
+}
+
+func TestReadStream(t *testing.T) {
+	it := one(t, ReadStream(strings.NewReader(pack(t, entryLine)), "-", nil))
+	if it.Entry.Name != "a" || it.Ref != "-:1" {
+		t.Errorf("ReadStream = %+v, want a at -:1", it)
+	}
+	// Half a file is said to be half, after what it held.
+	packed := pack(t, strings.Repeat(entryLine, 10)+strings.Repeat(`{"name":"z","content":"`+noise(40000)+"\"}\n", 3))
+	items, errs := collect(ReadStream(strings.NewReader(packed[:len(packed)-20000]), "x.jsonl.gz", nil))
+	if len(items) < 10 || len(errs) != 1 || !strings.Contains(errs[0], "unexpected EOF") {
+		t.Errorf("half a gzip file = %d items, %q", len(items), errs)
+	}
+	if _, errs := collect(ReadStream(strings.NewReader(entryLine), "x", &ReadOptions{Format: "tar"})); len(errs) != 1 || !strings.Contains(errs[0], `format "tar" is unknown`) {
+		t.Errorf("ReadStream of format tar = %q", errs)
+	}
+}
+
+// noise returns n hexadecimal digits that gzip can hardly shorten.
+func noise(n int) string {
+	var b strings.Builder
+	for h := hash("noise"); b.Len() < n; h = hash(string(h[:])) {
+		for _, c := range h {
+			b.WriteByte("0123456789abcdef"[c>>4])
+			b.WriteByte("0123456789abcdef"[c&15])
+		}
+	}
+	return b.String()[:n]
+}
+
+// A small file that unpacks to a large one stops at the bound.
+func TestReadBomb(t *testing.T) {
+	packed := pack(t, strings.Repeat(entryLine, 1000))
+	size := int64(1000 * len(entryLine))
+	for _, tt := range []struct {
+		limit int64
+		whole bool
+	}{{size, true}, {size - 1, false}, {100, false}} {
+		_, errs := collect(ReadStream(strings.NewReader(packed), "x.jsonl.gz", &ReadOptions{MaxExpanded: tt.limit}))
+		if whole := len(errs) == 0; whole != tt.whole {
+			t.Errorf("expanding %d bytes within %d: errors %q, want whole = %v", size, tt.limit, errs, tt.whole)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for _, tt := range []struct{ word, want string }{
+		{"tgas", "tags"}, {"Kind", "kind"}, {"createt", "created"}, {"relatedfiles", "related_files"}, {"xyz", ""}, {"", ""}, {strings.Repeat("x", 100), ""},
+	} {
+		if got := nearest(tt.word, entryFields); got != tt.want {
+			t.Errorf("nearest(%q) = %q, want %q", tt.word, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// This file holds the formats that are read, and how one is told from another.
+
+package exchange
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Format is a way of writing memories down.
+type Format string
+
+// The formats.
+const (
+	JSONL    Format = "jsonl"    // one entry a line, see [ReadJSONL]
+	Markdown Format = "markdown" // see [ReadMarkdown]
+	Chat     Format = "chat"     // one session a line, see [ReadChat]
+	Dates    Format = "dates"    // when sessions were, see [ReadDates]
+)
+
+var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates)}
+
+// ParseFormat returns the format of that word.
+func ParseFormat(s string) (Format, error) {
+	if !slices.Contains(formats, s) {
+		return "", fmt.Errorf("format %s is not one of %s%s", short(s), strings.Join(formats, ", "), hint(s, formats))
+	}
+	return Format(s), nil
+}
+
+// headSize is how many bytes of a file are looked at to tell its format.
+const headSize = 64 << 10
+
+// Detect tells a format by a file's name (which may be empty) and its first
+// bytes, best 64 KiB of them, packed by gzip or not. The name decides between
+// Markdown and JSON where it ends in one of .md, .markdown, .jsonl and .ndjson
+// (.gz may follow); which JSON it is, only the bytes tell.
+func Detect(name string, head []byte) (Format, error) {
+	if isGzip(head) {
+		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
+			// The end is missing, so an error is what to expect.
+			head, _ = io.ReadAll(io.LimitReader(zr, headSize))
+		}
+	}
+	if byName(name) == Markdown {
+		return Markdown, nil
+	}
+	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	first = bytes.TrimSpace(first)
+	// Markdown may begin with a bracket, too.
+	array := string(first) == "[" || bytes.HasPrefix(first, []byte("[{")) || bytes.HasPrefix(first, []byte("[")) && json.Valid(first)
+	switch {
+	case len(text) > 0 && text[0] == '{' || array:
+		if isDocument(first) {
+			return "", fmt.Errorf("detecting the format of %s: %w", name, errDocument)
+		}
+		return byKeys(text), nil
+	case byName(name) == JSONL:
+		return JSONL, nil // its reader says what is wrong
+	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
+		return "", fmt.Errorf("detecting the format of %s: is UTF-16; convert it to UTF-8 first", name)
+	case len(text) == 0:
+		return "", fmt.Errorf("detecting the format of %s: is empty", name)
+	case bytes.IndexByte(head, 0) >= 0 || !textual(head):
+		return "", fmt.Errorf("detecting the format of %s: is not a text", name)
+	}
+	return Markdown, nil
+}
+
+// byName returns Markdown or JSONL, or "" for a name that tells neither.
+func byName(name string) Format {
+	switch path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
+	case ".md", ".markdown":
+		return Markdown
+	case ".jsonl", ".ndjson":
+		return JSONL
+	}
+	return ""
+}
+
+// byKeys tells the sorts of JSON lines apart by the fields of the first one, as
+// far as it is there.
+func byKeys(text []byte) Format {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return JSONL
+	}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return JSONL
+		}
+		switch tok {
+		case "turns", "messages":
+			return Chat
+		case "haystack":
+			return Dates
+		}
+		var skip json.RawMessage
+		if dec.Decode(&skip) != nil {
+			return JSONL
+		}
+	}
+	return JSONL
+}
+
+// textual reports whether the bytes, which may end within a rune, are UTF-8.
+func textual(b []byte) bool {
+	i := badUTF8(b)
+	return len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:]) || i == len(b)
+}
+
+func isGzip(head []byte) bool { return len(head) > 2 && head[0] == 0x1F && head[1] == 0x8B }
+
+var errExpanded = errors.New("expands to more bytes than are read")

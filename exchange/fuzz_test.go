@@ -1,0 +1,105 @@
+// This file holds the fuzz targets: no input makes a reader panic, or yields an
+// item that no store could hold, and no text is lost between pieces.
+
+package exchange
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// checkItems reads all and checks what holds for any input: good items, and
+// nothing after a fatal error.
+func checkItems(t *testing.T, format Format, in []byte) {
+	t.Helper()
+	fatal := false
+	for it, err := range ReadStream(bytes.NewReader(in), "f", &ReadOptions{Format: format, MaxExpanded: 1 << 20}) {
+		if fatal {
+			t.Fatalf("%s: something follows a fatal error: %+v, %v", format, it, err)
+		}
+		if err != nil {
+			fatal = !isItemError(err)
+			continue
+		}
+		e := it.Entry
+		if err := oxbow.CheckOp(oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}); err != nil {
+			t.Fatalf("%s: item %+v: %v", format, it, err)
+		}
+		if !strings.HasPrefix(it.Ref, "f:") {
+			t.Fatalf("%s: item at %q, want f:line", format, it.Ref)
+		}
+	}
+}
+
+func FuzzJSONL(f *testing.F) {
+	f.Add([]byte(entryLine + chatLine))
+	f.Add([]byte(`{"id":1,"name":"a","kind":"note","content":"b\ud83d\ude00","aliases":["c"],"labels":[{"key":"tag","value":"x"}],"created":"2026-04-18T09:30:00Z","confidence":0.5}`))
+	f.Add([]byte(`{"type":"entity","name":"a","entityType":"b","observations":["c"]}` + "\n" + `{"type":"relation","from":"a","to":"b","relationType":"c"}`))
+	f.Add([]byte(`{"id":"s","date":"2023","messages":[{"role":"user","content":[{"type":"text","text":"x"}]},["a","b"]]}`))
+	f.Add([]byte("\x1f\x8b\x08"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		checkItems(t, JSONL, in)
+		checkItems(t, Chat, in)
+		checkItems(t, "", in)
+
+		// What was read once comes back from an export, and is the same then.
+		s := newStore()
+		if _, err := Import(t.Context(), s, ReadJSONL(bytes.NewReader(in), "f"), &ImportOptions{}); err != nil {
+			return
+		}
+		out := export(t, s)
+		again := newStore()
+		rep := load(t, again, ReadJSONL(strings.NewReader(out), "f"), nil)
+		if rep.Added != len(s.entries) || rep.Skipped != 0 {
+			t.Fatalf("%d entries came back as %+v\n%s", len(s.entries), rep, out)
+		}
+		if rep := load(t, s, ReadJSONL(bytes.NewReader(in), "f"), nil); rep.Added+rep.Updated != 0 {
+			t.Fatalf("a second import changed something: %+v", rep)
+		}
+	})
+}
+
+func FuzzFrontMatter(f *testing.F) {
+	f.Add("---\na: [x, \"y\"]\nb:\n  - c\n---\nbody")
+	f.Add("---\na: |\n  x\n\n y\nb: 'it''s' # c\n...\n")
+	f.Add("---\nname: x\ntags: a, b\nconfidence: 1\ncreated: 2026-04-18\nkind: world\n---\n# T\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		keys, size, count := parseFront(in)
+		if size < 0 || size > len(in) || size > 0 && strings.Count(in[:size], "\n") > count {
+			t.Fatalf("front matter takes %d of %d bytes, %d lines", size, len(in), count)
+		}
+		if size == 0 && len(keys) > 0 {
+			t.Fatalf("keys %+v from no front matter", keys)
+		}
+		for _, k := range keys {
+			if k.err != nil && len(k.values) > 0 || k.line < 2 || k.line > count {
+				t.Fatalf("key %+v of %d lines", k, count)
+			}
+		}
+		checkItems(t, Markdown, []byte(in))
+	})
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("# A\n\n## B\ntext\n```\n# no\n```\n### C\n", uint16(1))
+	f.Add("A\n===\n<!--\n# x\n-->\n\nB\n---\n\n", uint16(900))
+	f.Add("~~~~\r\n# x\r\n~~~\r\n~~~~\r\n- a\r\n---\r\n", uint16(300))
+	f.Fuzz(func(t *testing.T, in string, times uint16) {
+		// Repeated, a short text reaches the sizes at which pieces are cut.
+		text := strings.Repeat(in, 1+int(times)%1000)
+		if len(text) > 1<<20 {
+			text = text[:1<<20]
+		}
+		checkPieces(t, text)
+		used := make(map[string]bool)
+		for _, it := range markdownItems(text, "f.md", nil) {
+			if used[it.Entry.Name] || len(it.Entry.Name) > oxbow.MaxName {
+				t.Fatalf("name %q is used twice or too long", it.Entry.Name)
+			}
+			used[it.Entry.Name] = true
+		}
+	})
+}

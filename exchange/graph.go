@@ -1,0 +1,137 @@
+// This file holds the reading of the MCP memory server's knowledge graph.
+
+package exchange
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// graph is the knowledge graph of an MCP memory server's file.
+type graph struct {
+	nodes  []node
+	byName map[string]int // index of the first node of that name
+	edges  []edge
+	size   int // bytes of text held
+}
+
+type node struct {
+	name, typ, where string
+	observations     []string
+	relations        []string
+	warnings         []string
+}
+
+type edge struct {
+	from, to, typ, where string
+	warnings             []string
+}
+
+var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", MaxGraph>>20)
+
+// add takes one line of the file, of type entity or relation.
+func (g *graph) add(typ string, o object, where string) error {
+	need := func(key string) (s string, err error) {
+		if s, err = o.text(key); err == nil && s == "" {
+			err = fmt.Errorf("%s has no %s", typ, key)
+		}
+		// A slice header and a string header weigh more than a short text.
+		g.size += len(s) + 64
+		return s, err
+	}
+	var err error
+	if typ == "relation" {
+		e := edge{where: where}
+		if e.from, err = need("from"); err != nil {
+			return err
+		}
+		if e.to, err = need("to"); err != nil {
+			return err
+		}
+		if e.typ, err = need("relationType"); err != nil {
+			return err
+		}
+		e.warnings = leftOut(where, o.others([]string{"type", "from", "to", "relationType"}))
+		g.edges = append(g.edges, e)
+		return g.checkSize()
+	}
+	n := node{where: where}
+	if n.name, err = need("name"); err != nil {
+		return err
+	}
+	if n.typ, err = o.text("entityType"); err != nil {
+		return err
+	}
+	if raw, ok := o.get("observations"); ok {
+		if n.observations, err = asList("observations", raw); err != nil {
+			return err
+		}
+	}
+	for _, s := range n.observations {
+		g.size += len(s) + 64
+	}
+	n.warnings = leftOut(where, o.others([]string{"type", "name", "entityType", "observations"}))
+	if g.byName == nil {
+		g.byName = make(map[string]int)
+	}
+	if _, ok := g.byName[n.name]; !ok {
+		g.byName[n.name] = len(g.nodes)
+	}
+	g.nodes = append(g.nodes, n)
+	return g.checkSize()
+}
+
+func (g *graph) checkSize() error {
+	if g.size > MaxGraph {
+		return errGraphSize
+	}
+	return nil
+}
+
+// items yields the notes that the graph's entities become, in the order of the
+// file, and first the relations that have no entity to stand at.
+func (g *graph) items(ref string, yield func(Item, error) bool) {
+	for _, e := range g.edges {
+		i, ok := g.byName[e.from]
+		if !ok {
+			err := fmt.Errorf("relation %s → %s is from %s, which is no entity of this file", short(e.typ), short(e.to), short(e.from))
+			if !yield(Item{}, problem(e.where, err)) {
+				return
+			}
+			continue
+		}
+		g.nodes[i].relations = append(g.nodes[i].relations, e.typ+" → "+e.to)
+		g.nodes[i].warnings = append(g.nodes[i].warnings, e.warnings...)
+	}
+	for _, n := range g.nodes {
+		it := Item{Ref: n.where, Origin: ref, Warnings: n.warnings}
+		it.Entry = oxbow.Entry{Name: n.name, Content: bullets(slices.Concat(n.observations, n.relations))}
+		if tag := strings.TrimSpace(n.typ); tag != "" {
+			l := oxbow.Label{Key: oxbow.LabelTag, Value: tag}
+			if err := oxbow.CheckLabel(l); err != nil {
+				it.Warnings = append(it.Warnings, n.where+": entityType is no tag: "+err.Error())
+			} else {
+				it.Entry.Labels = append(it.Entry.Labels, l)
+			}
+		}
+		if !send(yield, it) {
+			return
+		}
+	}
+}
+
+// bullets writes texts as a Markdown list; the lines of one text stay together.
+func bullets(texts []string) string {
+	var b strings.Builder
+	for i, t := range texts {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("- ")
+		b.WriteString(strings.ReplaceAll(t, "\n", "\n  "))
+	}
+	return b.String()
+}

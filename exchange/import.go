@@ -1,0 +1,291 @@
+// This file holds the adding of items to a store, in batches.
+
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Bounds of one batch: what one Apply makes durable at once, or not at all.
+const (
+	batchItems = 500
+	batchBytes = 4 << 20
+)
+
+// maxTries is how often a batch is planned anew because somebody else changed
+// one of its entries in between.
+const maxTries = 4
+
+// maxMessages bounds the problems and notes that a report holds.
+const maxMessages = 1000
+
+// ImportOptions say how to import; nil means the defaults.
+type ImportOptions struct {
+	// Overwrite lets an item replace an entry that it otherwise would not:
+	// one of the same name that is newer than the export, or of another kind
+	// (which gives the entry a new ID), or one that was edited here after it
+	// was imported. Entries that are not of the item's origin are never
+	// replaced.
+	Overwrite bool
+
+	// NoMarks leaves off the labels that say where an entry came from. A store
+	// that keeps no labels needs it. Without marks, a changed file does not
+	// find its entries again, and is added beside them.
+	NoMarks bool
+
+	// DryRun reports what would be done, and does nothing.
+	DryRun bool
+
+	// Ref is what the source of the changes names as their origin; empty means
+	// the file that a batch is from, or the directory of its files.
+	Ref string
+
+	// Progress is called after each batch with the number of items that are
+	// done, bad ones among them.
+	Progress func(done int)
+}
+
+// Report says what an import did. Added + Updated + Same + Skipped is the
+// number of items, bad ones among them.
+type Report struct {
+	Added   int
+	Updated int
+	Same    int // the store holds them already
+	Skipped int // not taken; Problems say why
+
+	// Problems say what was not taken and where it stands; Notes say what was
+	// taken otherwise than it was written. Each holds the first 1000; More
+	// counts the rest of both.
+	Problems []string
+	Notes    []string
+	More     int
+
+	// Changes are the entries added and updated, in order.
+	Changes []Change
+
+	// Stale are entries that an earlier import made from one of the files that
+	// were read, and that the file does not hold any more. They are left as
+	// they are.
+	Stale []string
+}
+
+// Change is one entry that an import changed.
+type Change struct {
+	Name string
+	Verb oxbow.Verb // add or update
+	Ref  string     // where the item stands, file:line
+}
+
+func (r *Report) message(list *[]string, format string, args ...any) {
+	if len(*list) == maxMessages {
+		r.More++
+		return
+	}
+	*list = append(*list, fmt.Sprintf(format, args...))
+}
+
+// Import adds the items to the store, in batches of at most 500 entries or
+// 4 MiB, each in one Apply, with a source whose actor is import. It returns an
+// error when reading or the store fails; what the report says was done then is
+// done, and importing again goes on from there.
+//
+// An item whose name is free is added. Where the name is taken:
+//
+//   - An entry with the same content, aliases and labels is the same: nothing
+//     changes.
+//   - An item without an origin (from an export) replaces the entry if the item
+//     was updated later, else it is skipped.
+//   - An item with an origin replaces an entry that was imported from that
+//     origin and not edited since. If the entry was edited but the file has not
+//     changed, nothing changes; if both have, the item is skipped.
+//   - Any other entry stays as it is: the item gets a number, "NAME (2)".
+//
+// The same holds within one import: of two items of one name that differ, the
+// second gets a number. Items are known to be of an origin by two labels:
+// import:ORIGIN, and import-sum, a digest of content, aliases and labels as
+// they were imported, by which edits on either side are told.
+func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
+	if o == nil {
+		o = &ImportOptions{}
+	}
+	im := importer{ctx: ctx, s: s, exact: s, o: o, done: newNames(), origins: make(map[string]bool)}
+	// A memory looks a free name up among all aliases; its store does not.
+	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
+		im.exact = m.Store()
+	}
+	err := im.run(items)
+	if err == nil {
+		err = im.findStale()
+	}
+	return im.rep, err
+}
+
+type importer struct {
+	ctx     context.Context
+	s       oxbow.Store
+	exact   oxbow.Store // s, or what it is over: finds names only
+	o       *ImportOptions
+	rep     Report
+	done    *names
+	origins map[string]bool // labels of the origins of the items seen
+	count   int             // items done
+}
+
+func (im *importer) run(items iter.Seq2[Item, error]) error {
+	var batch []Item
+	size := 0
+	flush := func() error {
+		if len(batch) > 0 {
+			if err := im.flush(batch); err != nil {
+				return err
+			}
+			im.count += len(batch)
+			batch, size = batch[:0], 0
+		}
+		if im.o.Progress != nil {
+			im.o.Progress(im.count)
+		}
+		return nil
+	}
+	for it, err := range items {
+		if cerr := im.ctx.Err(); cerr != nil {
+			return fmt.Errorf("importing: %w", cerr)
+		}
+		switch {
+		case err != nil && isItemError(err):
+			im.rep.message(&im.rep.Problems, "%v", err)
+			im.rep.Skipped++
+			im.count++
+			continue
+		case err != nil:
+			// What was read before is good, and worth keeping.
+			return errors.Join(err, flush())
+		}
+		for _, w := range it.Warnings {
+			im.rep.message(&im.rep.Notes, "%s", w)
+		}
+		if it.Origin != "" {
+			im.origins[originLabel(it.Origin)] = true
+			if !im.o.NoMarks {
+				it = marked(it)
+			}
+		}
+		if err := it.check(); err != nil {
+			im.rep.message(&im.rep.Problems, "%s: %v", it.Ref, err)
+			im.rep.Skipped++
+			im.count++
+			continue
+		}
+		n := len(it.Entry.Content)
+		if len(batch) == batchItems || size+n > batchBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		batch, size = append(batch, it), size+n
+	}
+	return flush()
+}
+
+// flush plans a batch and applies it.
+func (im *importer) flush(items []Item) error {
+	for try := 1; ; try++ {
+		p, err := im.plan(items)
+		if err != nil {
+			return fmt.Errorf("importing %s: %w", items[0].Ref, err)
+		}
+		if len(p.ops) > 0 && !im.o.DryRun {
+			err = im.s.Apply(im.source(items), p.ops...)
+		}
+		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrConflict)
+		refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
+		switch {
+		case err == nil:
+			im.commit(p)
+			return nil
+		case changed && try < maxTries:
+		case refused && len(items) > 1:
+			// The store takes less than the common limits: find the item that
+			// it does not take, and keep the others.
+			half := len(items) / 2
+			if err := im.flush(items[:half]); err != nil {
+				return err
+			}
+			return im.flush(items[half:])
+		case refused:
+			im.rep.message(&im.rep.Problems, "%s: %v", items[0].Ref, err)
+			im.rep.Skipped++
+			return nil
+		default:
+			return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
+		}
+	}
+}
+
+// commit takes what a plan has done into the report.
+func (im *importer) commit(p *plan) {
+	im.done.merge(p.names)
+	im.rep.Added += p.rep.Added
+	im.rep.Updated += p.rep.Updated
+	im.rep.Same += p.rep.Same
+	im.rep.Skipped += p.rep.Skipped
+	im.rep.Changes = append(im.rep.Changes, p.rep.Changes...)
+	for _, m := range p.rep.Problems {
+		im.rep.message(&im.rep.Problems, "%s", m)
+	}
+	for _, m := range p.rep.Notes {
+		im.rep.message(&im.rep.Notes, "%s", m)
+	}
+}
+
+// source returns the context that stamps a batch.
+func (im *importer) source(items []Item) context.Context {
+	src, _ := oxbow.SourceFrom(im.ctx)
+	src.Actor = oxbow.Imported
+	if src.Ref = im.o.Ref; src.Ref == "" {
+		src.Ref = refFile(items[0].Ref)
+		for _, it := range items[1:] {
+			for src.Ref != refFile(it.Ref) && !strings.HasPrefix(it.Ref, src.Ref+"/") {
+				up := path.Dir(src.Ref)
+				if up == src.Ref || up == "." {
+					src.Ref = ""
+					break
+				}
+				src.Ref = up
+			}
+		}
+	}
+	return oxbow.WithSource(im.ctx, src)
+}
+
+// refFile cuts the line off file:line.
+func refFile(ref string) string {
+	if i := strings.LastIndexByte(ref, ':'); i > 0 && strings.Trim(ref[i+1:], "0123456789") == "" {
+		return ref[:i]
+	}
+	return ref
+}
+
+// findStale names the entries of the origins seen that no item stood for.
+func (im *importer) findStale() error {
+	if len(im.origins) == 0 || im.o.NoMarks {
+		return nil
+	}
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markOrigin}}}}
+	for e, err := range im.s.Entries(im.ctx, f) {
+		if err != nil {
+			return fmt.Errorf("looking for stale entries: %w", err)
+		}
+		if origin, _ := e.Label(markOrigin); im.origins[origin] && !im.done.stood[hash(e.Name)] {
+			im.rep.Stale = append(im.rep.Stale, e.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+// This file tests what becomes of items that meet entries.
+
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func TestImportExportItems(t *testing.T) {
+	const line = `{"name":"a","content":"%s","updated":"%s"}`
+	older, newer := "2026-04-30T00:00:00Z", "2026-05-30T00:00:00Z"
+	for _, tt := range []struct {
+		name, in string
+		o        *ImportOptions
+		want     [4]int
+		content  string
+		problem  string
+	}{
+		{"same", fmt.Sprintf(line, "here", newer), nil, [4]int{0, 0, 1, 0}, "here", ""},
+		{"newer", fmt.Sprintf(line, "there", newer), nil, [4]int{0, 1, 0, 0}, "there", ""},
+		{"older", fmt.Sprintf(line, "there", older), nil, [4]int{0, 0, 0, 1}, "here", "in.jsonl:1: \"a\" is in the store with other content that is not older"},
+		{"older, overwrite", fmt.Sprintf(line, "there", older), &ImportOptions{Overwrite: true}, [4]int{0, 1, 0, 0}, "there", ""},
+		{"without a time", `{"name":"a","content":"there"}`, nil, [4]int{0, 0, 0, 1}, "here", "does not say when"},
+		{"other kind", `{"name":"a","kind":"world","content":"here","updated":"` + newer + `"}`, nil, [4]int{0, 0, 0, 1}, "here", "a kind is fixed"},
+		{"other kind, overwrite", `{"name":"a","kind":"world","content":"there"}`, &ImportOptions{Overwrite: true}, [4]int{0, 1, 0, 0}, "there", ""},
+		{"other labels", `{"name":"a","content":"here","tags":["x"],"updated":"` + newer + `"}`, nil, [4]int{0, 1, 0, 0}, "here", ""},
+		{"other aliases", `{"name":"a","content":"here","aliases":["x"],"updated":"` + newer + `"}`, nil, [4]int{0, 1, 0, 0}, "here", ""},
+		{"dry run", fmt.Sprintf(line, "there", newer), &ImportOptions{DryRun: true}, [4]int{0, 1, 0, 0}, "here", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStore()
+			s.must(t, oxbow.Add{Name: "a", Content: "here", Created: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)})
+			rep := load(t, s, jsonl(tt.in), tt.o)
+			if counts(rep) != tt.want || s.content(t, "a") != tt.content {
+				t.Errorf("Import = %+v and %q, want %v and %q", rep, s.content(t, "a"), tt.want, tt.content)
+			}
+			if got := strings.Join(rep.Problems, "\n"); (tt.problem == "") != (got == "") || !strings.Contains(got, tt.problem) {
+				t.Errorf("problems = %q, want %q", got, tt.problem)
+			}
+			if e, _ := s.Get(t.Context(), "a"); e.Created.Year() != 2020 {
+				t.Errorf("created = %v, want it kept", e.Created)
+			}
+		})
+	}
+}
+
+// A Markdown file over its life: imported, changed, edited on our side, both.
+func TestImportMarkdownLife(t *testing.T) {
+	s := newStore()
+	file := func(text string) iter.Seq2[Item, error] { return markdown("n/plan.md", text) }
+	steps := []struct {
+		what, text string
+		edit       string // what a person writes into the entry before the import
+		o          *ImportOptions
+		want       [4]int
+		content    string
+	}{
+		{"first", "one", "", nil, [4]int{1, 0, 0, 0}, "one"},
+		{"again", "one", "", nil, [4]int{0, 0, 1, 0}, "one"},
+		{"the file changed", "two", "", nil, [4]int{0, 1, 0, 0}, "two"},
+		{"a person edited the entry", "two", "two, edited", nil, [4]int{0, 0, 1, 0}, "two, edited"},
+		{"both changed", "three", "", nil, [4]int{0, 0, 0, 1}, "two, edited"},
+		{"both changed, overwrite", "three", "", &ImportOptions{Overwrite: true}, [4]int{0, 1, 0, 0}, "three"},
+		{"both to the same", "four", "four", nil, [4]int{0, 0, 1, 0}, "four"},
+	}
+	for _, st := range steps {
+		if st.edit != "" {
+			e, err := s.Get(t.Context(), "plan")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.must(t, oxbow.Update{Name: "plan", Content: st.edit, Labels: e.Labels})
+		}
+		rep := load(t, s, file(st.text), st.o)
+		if counts(rep) != st.want || s.content(t, "plan") != st.content || len(s.entries) != 1 {
+			t.Errorf("%s: Import = %+v, content %q, entries %q; want %v, %q", st.what, rep, s.content(t, "plan"), s.names(), st.want, st.content)
+		}
+	}
+	if e, _ := s.Get(t.Context(), "plan"); !slices.Contains(e.Labels, oxbow.Label{Key: "import", Value: "n/plan.md"}) {
+		t.Errorf("labels = %q, want import:n/plan.md among them", labels(e))
+	}
+}
+
+// An entry of another origin is never touched, and the file finds its own.
+func TestImportForeign(t *testing.T) {
+	s := newStore()
+	s.must(t, oxbow.Add{Name: "plan", Content: "mine"})
+	rep := load(t, s, markdown("a/plan.md", "one"), nil)
+	if counts(rep) != [4]int{1, 0, 0, 0} || s.content(t, "plan") != "mine" || s.content(t, "plan (2)") != "one" ||
+		len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], `a/plan.md:1: named "plan (2)"`) {
+		t.Errorf("Import = %+v, entries %q", rep, s.names())
+	}
+	load(t, s, markdown("b/plan.md", "bee"), nil)
+	rep = load(t, s, markdown("a/plan.md", "two"), &ImportOptions{Overwrite: true})
+	if counts(rep) != [4]int{0, 1, 0, 0} || s.content(t, "plan") != "mine" || s.content(t, "plan (2)") != "two" || s.content(t, "plan (3)") != "bee" {
+		t.Errorf("Import of the changed file = %+v, entries %q", rep, s.names())
+	}
+	// What an entry says already is not said twice, whoever wrote it.
+	if rep := load(t, s, markdown("c/plan.md", "mine"), nil); counts(rep) != [4]int{0, 0, 1, 0} {
+		t.Errorf("Import of the same content = %+v, want the same", rep)
+	}
+}
+
+func TestImportTwins(t *testing.T) {
+	in := `{"name":"a","content":"1"}
+{"name":"a","content":"2"}
+{"name":"a","content":"2"}
+{"name":"a (2)","content":"3"}
+{"name":"a","content":"4"}
+`
+	s := newStore()
+	for _, want := range [][4]int{{4, 0, 1, 0}, {0, 0, 5, 0}} {
+		rep := load(t, s, jsonl(in), nil)
+		if counts(rep) != want {
+			t.Errorf("Import = %+v, want %v", rep, want)
+		}
+		for name, content := range map[string]string{"a": "1", "a (2)": "2", "a (2) (2)": "3", "a (3)": "4"} {
+			if got := s.content(t, name); got != content {
+				t.Errorf("%q = %q, want %q", name, got, content)
+			}
+		}
+	}
+	// A name as long as may be is shortened to make room for its number.
+	long := strings.Repeat("é", 128)
+	rep := load(t, s, jsonl(`{"name":"`+long+`","content":"1"}`+"\n"+`{"name":"`+long+`","content":"2"}`), nil)
+	if counts(rep) != [4]int{2, 0, 0, 0} || len(rep.Changes[1].Name) > oxbow.MaxName {
+		t.Errorf("Import of long twins = %+v", rep)
+	}
+}
+
+func TestImportStale(t *testing.T) {
+	s := newStore()
+	in := func(second string) string {
+		return "# A\n" + filler(3000) + "## One\n" + filler(3000) + "## " + second + "\ntext\n"
+	}
+	load(t, s, markdown("x.md", in("Two")), nil)
+	load(t, s, markdown("y.md", "text"), nil)
+	rep := load(t, s, markdown("x.md", in("Three")), nil)
+	if counts(rep) != [4]int{1, 0, 2, 0} || !slices.Equal(rep.Stale, []string{"A > Two"}) {
+		t.Errorf("Import after a heading changed = %+v, want A > Two stale", rep)
+	}
+	if s.content(t, "A > Two") == "" {
+		t.Errorf("the stale entry is gone")
+	}
+}
+
+func sequence(items ...any) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for _, it := range items {
+			if err, ok := it.(error); ok {
+				if !yield(Item{}, err) {
+					return
+				}
+			} else if !yield(it.(Item), nil) {
+				return
+			}
+		}
+	}
+}
+
+func many(n, size int) (items []any) {
+	for i := range n {
+		items = append(items, Item{Entry: oxbow.Entry{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", size)}, Ref: fmt.Sprintf("d/f%d.md:%d", i/2, i)})
+	}
+	return items
+}
+
+func TestImportBatches(t *testing.T) {
+	var done []int
+	s := newStore()
+	items := append(many(1001, 1), problem("bad:1", errors.New("bad")))
+	load(t, s, sequence(items...), &ImportOptions{Progress: func(n int) { done = append(done, n) }})
+	if !slices.Equal(s.applied, []int{500, 500, 1}) || !slices.Equal(done, []int{500, 1000, 1002}) {
+		t.Errorf("1001 items were applied as %v with progress %v", s.applied, done)
+	}
+	if s.source.Actor != oxbow.Imported || s.source.Ref != "d/f500.md" {
+		t.Errorf("source = %+v, want an import of d/f500.md", s.source)
+	}
+	s = newStore()
+	load(t, s, sequence(many(5, 3<<20/2)...), nil)
+	if !slices.Equal(s.applied, []int{2, 2, 1}) || s.source.Ref != "d/f2.md" {
+		t.Errorf("items of 1.5 MiB were applied as %v, source %+v", s.applied, s.source)
+	}
+	s = newStore()
+	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Door: "cli", Actor: oxbow.Person})
+	if _, err := Import(ctx, s, sequence(many(4, 1)...), nil); err != nil || s.source.Ref != "d" || s.source.Door != "cli" || s.source.Actor != oxbow.Imported {
+		t.Errorf("source of two files = %+v (%v), want their directory, the door kept", s.source, err)
+	}
+}
+
+// A batch whose entry somebody else changed in between is planned anew.
+func TestImportRace(t *testing.T) {
+	s := newStore()
+	tries := 0
+	s.before = func() error {
+		if tries++; tries == 1 {
+			s.before = nil
+			s.must(t, oxbow.Add{Name: "a", Content: "theirs"})
+			return &oxbow.NameError{Name: "a", Err: oxbow.ErrExists}
+		}
+		return nil
+	}
+	rep := load(t, s, markdown("a.md", "ours"), nil)
+	if counts(rep) != [4]int{1, 0, 0, 0} || s.content(t, "a") != "theirs" || s.content(t, "a (2)") != "ours" {
+		t.Errorf("Import = %+v, entries %q; want both kept", rep, s.names())
+	}
+	s = newStore()
+	s.before = func() error { tries++; return &oxbow.ConflictError{Name: "a"} }
+	tries = 0
+	if _, err := Import(t.Context(), s, markdown("a.md", "ours"), nil); !errors.Is(err, oxbow.ErrConflict) || tries != maxTries {
+		t.Errorf("Import into a store that never rests = %v after %d tries, want a conflict after %d", err, tries, maxTries)
+	}
+}
+
+// noLabels is a store that keeps no labels.
+type noLabels struct{ *mapStore }
+
+func (s noLabels) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	for _, op := range ops {
+		if a, ok := op.(oxbow.Add); ok && len(a.Labels) > 0 {
+			return fmt.Errorf("labels of %q: %w", a.Name, oxbow.ErrUnsupported)
+		}
+	}
+	return s.mapStore.Apply(ctx, ops...)
+}
+
+// What one store does not take is named, and costs no other item.
+func TestImportRefused(t *testing.T) {
+	s := noLabels{newStore()}
+	in := `{"name":"a","content":"1"}
+{"name":"b","content":"2","tags":["x"]}
+{"name":"c","content":"3"}
+`
+	rep := load(t, s, jsonl(in), nil)
+	if counts(rep) != [4]int{2, 0, 0, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "in.jsonl:2: ") {
+		t.Errorf("Import = %+v, want b refused", rep)
+	}
+	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoMarks: true})
+	if counts(rep) != [4]int{1, 0, 0, 0} {
+		t.Errorf("Import without marks = %+v, want one added", rep)
+	}
+	if rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoMarks: true}); counts(rep) != [4]int{0, 0, 1, 0} {
+		t.Errorf("Import again = %+v, want the same", rep)
+	}
+}
+
+func TestImportStops(t *testing.T) {
+	s := newStore()
+	full := errors.New("full")
+	s.before = func() error { return full }
+	if _, err := Import(t.Context(), s, jsonl(entryLine), nil); !errors.Is(err, full) || !strings.Contains(err.Error(), "in.jsonl:1") {
+		t.Errorf("Import into a full store = %v, want its error and where", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Import(ctx, newStore(), jsonl(entryLine), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("Import after cancel = %v", err)
+	}
+}
+
+func TestImportManyProblems(t *testing.T) {
+	rep := load(t, newStore(), jsonl(strings.Repeat("x\n", maxMessages+50)), nil)
+	if rep.Skipped != maxMessages+50 || len(rep.Problems) != maxMessages || rep.More != 50 {
+		t.Errorf("Import of bad lines: skipped %d, %d problems, %d more", rep.Skipped, len(rep.Problems), rep.More)
+	}
+}
+
+func TestOriginLabel(t *testing.T) {
+	seen := make(map[string]string)
+	for _, origin := range []string{"a.md", " a.md", "a.md ", "a\tb.md", "a  b.md", "\xff", "", strings.Repeat("é/", 200) + "x.md", strings.Repeat("e/", 200) + "x.md"} {
+		l := oxbow.Label{Key: markOrigin, Value: originLabel(origin)}
+		if err := oxbow.CheckLabel(l); err != nil && origin != "" {
+			t.Errorf("originLabel(%q) = %q: %v", origin, l.Value, err)
+		}
+		if other, ok := seen[l.Value]; ok {
+			t.Errorf("originLabel(%q) and (%q) are both %q", origin, other, l.Value)
+		}
+		seen[l.Value] = origin
+	}
+	if originLabel("a.md") != "a.md" {
+		t.Errorf("originLabel(a.md) = %q", originLabel("a.md"))
+	}
+}

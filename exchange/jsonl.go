@@ -1,0 +1,262 @@
+// This file holds the reading of entries as JSON lines: our own export, lines
+// written by hand or by a script, and the memory server's graph among them.
+
+package exchange
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// entryFields are the fields that a line may have.
+var entryFields = []string{"id", "name", "kind", "content", "aliases", "labels", "created", "updated",
+	"version", "source", "project", "tags", "related_files", "confidence"}
+
+// otherWords are fields of other programs, with ours that they most likely
+// mean. They are hints only.
+var otherWords = map[string]string{
+	"title": "name", "key": "name", "text": "content", "body": "content", "value": "content", "memory": "content",
+	"type": "kind", "tag": "tags", "files": "related_files", "file": "related_files", "alias": "aliases",
+	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
+}
+
+// ReadJSONL reads one JSON object a line, as [Export] writes them. ref is the
+// name of the input, for messages and for origins.
+//
+// Taken are name and content, which must be there, kind (note when absent),
+// aliases, created and labels, a list of {"key":…,"value":…} or an object such
+// as {"project":"x","tag":["a","b"]}; updated is used to tell which side is
+// newer; id, version and source belong to the old store and are passed over.
+// Labels may also be given as project, tags, related_files (a string or a list)
+// and confidence (a number from 0 to 1). Any other field is an error.
+//
+// Lines of the official MCP memory server are told by their type, entity or
+// relation. An entity becomes a note whose content is the list of its
+// observations, then of its relations ("- works at → Acme"), with its type as
+// a tag; these notes come after all other items. The graph of one input may
+// hold [MaxGraph] bytes of text.
+func ReadJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		var g graph
+		for l, err := range lines(r, ref) {
+			if err != nil {
+				if !yield(Item{}, err) {
+					return
+				}
+				continue
+			}
+			if isDocument(l.text) {
+				yield(Item{}, fmt.Errorf("reading %s: %w", ref, errDocument))
+				return
+			}
+			where := at(ref, l.num)
+			o, err := parseObject(l.text)
+			if err != nil {
+				if !yield(Item{}, problem(where, err)) {
+					return
+				}
+				continue
+			}
+			switch typ, _ := o.text("type"); {
+			case typ == "entity" || typ == "relation":
+				err = g.add(typ, o, where)
+				if errors.Is(err, errGraphSize) {
+					yield(Item{}, fmt.Errorf("reading %s: %w", where, err))
+					return
+				}
+				if err != nil && !yield(Item{}, problem(where, err)) {
+					return
+				}
+			default:
+				e, err := parseEntry(o)
+				if err != nil {
+					if !yield(Item{}, problem(where, err)) {
+						return
+					}
+					continue
+				}
+				if !send(yield, Item{Entry: e, Ref: where}) {
+					return
+				}
+			}
+		}
+		g.items(ref, yield)
+	}
+}
+
+// isDocument reports whether a line is the beginning of a JSON value that goes
+// on in the next one.
+func isDocument(text []byte) bool {
+	return string(text) == "{" || string(text) == "[" || len(text) > 0 && text[0] == '['
+}
+
+// parseEntry makes an entry of a line's fields. Names, content and labels are
+// checked by the caller.
+func parseEntry(o object) (e oxbow.Entry, err error) {
+	if others := o.others(entryFields); len(others) > 0 {
+		return e, unknownField(others[0])
+	}
+	for _, key := range []string{"name", "content"} {
+		if _, ok := o.get(key); !ok {
+			return e, fmt.Errorf("has no %s", key)
+		}
+	}
+	if e.Name, err = o.text("name"); err != nil {
+		return e, err
+	}
+	if e.Content, err = o.text("content"); err != nil {
+		return e, err
+	}
+	kind, err := o.text("kind")
+	if err != nil {
+		return e, err
+	}
+	if kind != "" {
+		if e.Kind, err = parseKind(kind); err != nil {
+			return e, err
+		}
+	}
+	if raw, ok := o.get("aliases"); ok {
+		if e.Aliases, err = asList("aliases", raw); err != nil {
+			return e, err
+		}
+	}
+	if e.Labels, err = parseLabels(o); err != nil {
+		return e, err
+	}
+	created, err := o.text("created")
+	if err != nil {
+		return e, err
+	}
+	if created != "" {
+		if e.Created, err = parseDate(created, nil); err != nil {
+			return e, fmt.Errorf("created: %w", err)
+		}
+	}
+	updated, err := o.text("updated")
+	if err != nil {
+		return e, err
+	}
+	if updated != "" {
+		if e.Updated, err = parseDate(updated, nil); err != nil {
+			return e, fmt.Errorf("updated: %w", err)
+		}
+	}
+	return e, nil
+}
+
+func unknownField(key string) error {
+	switch word, ok := otherWords[strings.ToLower(key)]; {
+	case ok:
+		return fmt.Errorf("field %s is unknown; did you mean %s?", short(key), word)
+	case key == "turns" || key == "messages" || key == "session_id":
+		return fmt.Errorf("field %s is unknown in an entry; is this a chat log?", short(key))
+	}
+	if h := hint(key, entryFields); h != "" {
+		return fmt.Errorf("field %s is unknown%s", short(key), h)
+	}
+	return fmt.Errorf("field %s is unknown; there are %s", short(key), strings.Join(entryFields, ", "))
+}
+
+// parseKind reads a kind's word and, when it is none, names the nearest.
+func parseKind(s string) (oxbow.Kind, error) {
+	k, err := oxbow.ParseKind(s)
+	if err != nil {
+		var words []string
+		for _, k := range oxbow.Kinds() {
+			words = append(words, k.String())
+		}
+		return 0, fmt.Errorf("%w%s", err, hint(s, words))
+	}
+	return k, nil
+}
+
+// parseLabels reads the field labels in its two shapes, and the fields that
+// stand for labels.
+func parseLabels(o object) ([]oxbow.Label, error) {
+	var ls []oxbow.Label
+	if raw, ok := o.get("labels"); ok {
+		var err error
+		switch raw[0] {
+		case '[':
+			ls, err = labelList(raw)
+		case '{':
+			ls, err = labelObject(raw)
+		default:
+			err = fmt.Errorf("labels must be a list or an object, not %s", short(string(raw)))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range []struct{ field, key string }{
+		{"project", oxbow.LabelProject}, {"tags", oxbow.LabelTag}, {"related_files", oxbow.LabelFile},
+	} {
+		vs, err := o.list(f.field)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range vs {
+			ls = append(ls, oxbow.Label{Key: f.key, Value: v})
+		}
+	}
+	if raw, ok := o.get("confidence"); ok {
+		var c float64
+		if err := json.Unmarshal(raw, &c); err != nil || !(c >= 0 && c <= 1) {
+			return nil, fmt.Errorf("confidence must be a number from 0 to 1, not %s", short(string(raw)))
+		}
+		ls = append(ls, oxbow.Confidence(c))
+	}
+	return ls, nil
+}
+
+func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
+	var parts []json.RawMessage
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return nil, badJSON(err)
+	}
+	var ls []oxbow.Label
+	known := []string{"key", "value"}
+	for i, p := range parts {
+		o, err := parseObject(p)
+		if err != nil {
+			return nil, fmt.Errorf("label %d %w", i+1, err)
+		}
+		if others := o.others(known); len(others) > 0 {
+			return nil, fmt.Errorf("label %d has the unknown field %s%s", i+1, short(others[0]), hint(others[0], known))
+		}
+		var l oxbow.Label
+		if l.Key, err = o.text("key"); err != nil {
+			return nil, fmt.Errorf("label %d: %w", i+1, err)
+		}
+		if l.Value, err = o.text("value"); err != nil {
+			return nil, fmt.Errorf("label %d: %w", i+1, err)
+		}
+		ls = append(ls, l)
+	}
+	return ls, nil
+}
+
+func labelObject(raw json.RawMessage) ([]oxbow.Label, error) {
+	o, err := parseObject(raw)
+	if err != nil {
+		return nil, fmt.Errorf("labels: %w", err)
+	}
+	var ls []oxbow.Label
+	for _, f := range o {
+		vs, err := object{f}.list(f.key)
+		if err != nil {
+			return nil, fmt.Errorf("label %w", err)
+		}
+		for _, v := range vs {
+			ls = append(ls, oxbow.Label{Key: f.key, Value: v})
+		}
+	}
+	return ls, nil
+}

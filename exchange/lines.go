@@ -1,0 +1,273 @@
+// This file holds the reading of lines of JSON and of the fields of an object.
+
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxFields bounds the fields of one object: no format has that many, and
+// their names are compared with each other.
+const maxFields = 64
+
+// errDocument ends the reading of a file that is JSON, but not one object a
+// line.
+var errDocument = errors.New("is one JSON document over several lines; it takes one object a line, as jq -c '.[]' writes them")
+
+// line is one line of a file; its bytes are good until the next is read.
+type line struct {
+	text []byte
+	num  int
+}
+
+// lines yields the lines of r that are not blank. A line longer than
+// [MaxLine], or not UTF-8, is an [*ItemError], and the lines after it follow.
+func lines(r io.Reader, ref string) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		br := bufio.NewReaderSize(r, 64<<10)
+		var buf []byte
+		for num := 1; ; num++ {
+			text, rest, err := readLine(br, buf[:0])
+			buf = text
+			if num == 1 {
+				text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+			}
+			text = bytes.TrimSpace(text)
+			var bad error
+			switch {
+			case rest > 0:
+				bad = fmt.Errorf("line of %d bytes is longer than the %d that are read", len(buf)+rest, MaxLine)
+			case !utf8.Valid(text):
+				bad = fmt.Errorf("is not UTF-8 at byte %d of the line", badUTF8(text))
+			}
+			switch {
+			case err != nil && err != io.EOF:
+				yield(line{num: num}, fmt.Errorf("reading %s: %w", at(ref, num), err))
+				return
+			case bad != nil:
+				if !yield(line{num: num}, problem(at(ref, num), bad)) {
+					return
+				}
+			case len(text) > 0:
+				if !yield(line{text, num}, nil) {
+					return
+				}
+			}
+			if err == io.EOF {
+				return
+			}
+		}
+	}
+}
+
+// readLine appends one line to buf, at most [MaxLine] bytes of it, and returns
+// how many more bytes the line had.
+func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
+	for {
+		part, err := br.ReadSlice('\n')
+		if n := MaxLine - len(buf); len(bytes.TrimSuffix(part, []byte("\n"))) > n {
+			rest += len(part) - n
+			part = part[:n]
+		}
+		buf = append(buf, part...)
+		if err != bufio.ErrBufferFull {
+			return buf, rest, err
+		}
+	}
+}
+
+// badUTF8 returns the offset of the first byte that is not UTF-8.
+func badUTF8(b []byte) int {
+	i := 0
+	for i < len(b) {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// field is one field of a JSON object, as it was written.
+type field struct {
+	key string
+	raw json.RawMessage
+}
+
+// object is the fields of a JSON object, in their order.
+type object []field
+
+// parseObject reads one JSON object. What encoding/json would take in silence
+// is refused: a field given twice, and half a surrogate pair, which would turn
+// into another character.
+func parseObject(b []byte) (object, error) {
+	if i := loneSurrogate(b); i >= 0 {
+		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	if tok, err := dec.Token(); err != nil {
+		return nil, badJSON(err)
+	} else if tok != json.Delim('{') {
+		return nil, errors.New("is not a JSON object")
+	}
+	var o object
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return nil, badJSON(err)
+		}
+		key, _ := tok.(string) // the decoder allows nothing else here
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, badJSON(err)
+		}
+		if o.has(key) {
+			return nil, fmt.Errorf("field %s is given twice", short(key))
+		}
+		if len(o) == maxFields {
+			return nil, fmt.Errorf("has more than %d fields", maxFields)
+		}
+		o = append(o, field{key, raw})
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, badJSON(err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("has more behind its JSON object")
+	}
+	return o, nil
+}
+
+func badJSON(err error) error {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("is not JSON: it ends too early")
+	}
+	if syn, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("is not JSON: %w at byte %d of the line", err, syn.Offset)
+	}
+	return fmt.Errorf("is not JSON: %w", err)
+}
+
+// loneSurrogate returns the offset of the first \u escape that is half of a
+// surrogate pair without its other half, or -1.
+func loneSurrogate(b []byte) int {
+	unit := func(i int) (uint64, bool) {
+		if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
+			return 0, false
+		}
+		u, err := strconv.ParseUint(string(b[i+2:i+6]), 16, 16)
+		return u, err == nil
+	}
+	for i := 0; i < len(b); {
+		j := bytes.IndexByte(b[i:], '\\')
+		if j < 0 {
+			return -1
+		}
+		i += j
+		if i+2 >= len(b) || b[i+1] != 'u' || b[i+2]|0x20 != 'd' { // D800 to DFFF, mostly none
+			i += 2 // a \u and its digits hold no further backslash
+			continue
+		}
+		switch u, ok := unit(i); {
+		case !ok || u < 0xD800:
+			i += 2
+		default:
+			low, ok := unit(i + 6)
+			if u >= 0xDC00 || !ok || low < 0xDC00 || low > 0xDFFF {
+				return i
+			}
+			i += 12
+		}
+	}
+	return -1
+}
+
+func (o object) has(key string) bool {
+	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
+}
+
+// get returns a field that is there and not null.
+func (o object) get(key string) (json.RawMessage, bool) {
+	for _, f := range o {
+		if f.key == key {
+			return f.raw, string(f.raw) != "null"
+		}
+	}
+	return nil, false
+}
+
+// text returns a field that must be a string; an absent one is "".
+func (o object) text(key string) (string, error) {
+	raw, ok := o.get(key)
+	if !ok {
+		return "", nil
+	}
+	return asText(key, raw)
+}
+
+// list returns a field that must be a list of strings, or one string.
+func (o object) list(key string) ([]string, error) {
+	raw, ok := o.get(key)
+	if !ok {
+		return nil, nil
+	}
+	if raw[0] == '"' {
+		s, err := asText(key, raw)
+		return []string{s}, err
+	}
+	return asList(key, raw)
+}
+
+// others returns the names of the fields that are not among the known.
+func (o object) others(known []string) []string {
+	var ks []string
+	for _, f := range o {
+		if !slices.Contains(known, f.key) {
+			ks = append(ks, f.key)
+		}
+	}
+	return ks
+}
+
+// leftOut returns the warning that names fields an entry has no place for.
+func leftOut(where string, fields []string) []string {
+	if len(fields) == 0 {
+		return nil
+	}
+	return []string{where + ": left out what an entry has no place for: " + strings.Join(fields, ", ")}
+}
+
+func asText(key string, raw json.RawMessage) (string, error) {
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", fmt.Errorf("%s must be a string, not %s", key, short(string(raw)))
+	}
+	return s, nil
+}
+
+func asList(key string, raw json.RawMessage) ([]string, error) {
+	var parts []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
+		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, short(string(raw)))
+	}
+	var ss []string
+	for _, p := range parts {
+		s, err := asText("each of "+key, p)
+		if err != nil {
+			return nil, err
+		}
+		ss = append(ss, s)
+	}
+	return ss, nil
+}

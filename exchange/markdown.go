@@ -1,0 +1,320 @@
+// This file holds the reading of Markdown files: what their front matter says,
+// and the names of the entries they become.
+
+package exchange
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// frontKeys are the keys of front matter that an entry has a place for.
+var frontKeys = []string{"name", "title", "description", "tags", "aliases", "project", "related_files",
+	"confidence", "created", "date", "kind", "type"}
+
+// ReadMarkdown reads one Markdown file of at most [MaxMarkdown] bytes. ref is
+// its name, for messages, for origins, and for the title of a file that has
+// none.
+//
+// Front matter between lines of "---" gives: name or title; kind, or type (a
+// type that is no kind becomes a label); tags, aliases, project, related_files
+// and confidence; created or date; and description, a paragraph put above the
+// text. Other keys are named in the item's warnings.
+//
+// A file below 4 kB, or without headings and not above 16 kB, is one entry,
+// named by its front matter, else by its only heading of level 1 if that comes
+// first, else by the file. A larger one is cut at headings of level 1 and 2
+// into entries named "Title > Heading"; a section above 16 kB is cut again at
+// level 3, and then between paragraphs ("… (part 2)"). Names are unique within
+// the file. The pieces, joined, are the text byte for byte.
+//
+// Created is the date of the front matter, else one in the file name
+// (2026-04-18), else o.ModTime.
+func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		b, err := io.ReadAll(io.LimitReader(r, MaxMarkdown+1))
+		switch {
+		case err != nil:
+			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
+			return
+		case len(b) > MaxMarkdown:
+			yield(Item{}, problem(ref, fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", MaxMarkdown>>20)))
+			return
+		}
+		if i := badUTF8(b); i < len(b) {
+			yield(Item{}, problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("is not UTF-8; convert it first, for example with iconv -t UTF-8")))
+			return
+		}
+		if i := strings.IndexByte(string(b), 0); i >= 0 {
+			yield(Item{}, problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("holds a NUL: this is not a text")))
+			return
+		}
+		items := markdownItems(strings.TrimPrefix(string(b), "\uFEFF"), ref, o)
+		if len(items) == 1 && strings.TrimSpace(items[0].Entry.Content) == "" {
+			yield(Item{}, problem(at(ref, 1), errors.New("holds no text")))
+			return
+		}
+		for _, it := range items {
+			if !send(yield, it) {
+				return
+			}
+		}
+	}
+}
+
+// header is what a file says about all its entries.
+type header struct {
+	entry       oxbow.Entry // Name as the front matter has it, "" without
+	description string
+	warnings    []string
+}
+
+// markdownItems returns the items of a text, not yet checked.
+func markdownItems(text, ref string, o *ReadOptions) []Item {
+	keys, size, count := parseFront(text)
+	h := readHeader(keys, ref, o)
+	body := text[size:]
+	if strings.HasPrefix(body, `<div id="meta">`) {
+		h.warnings = append(h.warnings, "looks like a file of a dump, whose meta block is read by load, not by import")
+	}
+	if h.entry.Created.IsZero() {
+		if t, ok := nameDate(path.Base(ref), o.location()); ok {
+			h.entry.Created = t
+		} else if o != nil && !o.ModTime.IsZero() {
+			h.entry.Created = o.ModTime.UTC()
+		}
+	}
+	top := firstTitle(body)
+	title := cmp.Or(h.entry.Name, top, fileTitle(ref))
+	var items []Item
+	used := make(map[string]int)
+	for i, p := range split(body) {
+		it := Item{Entry: h.entry.Clone(), Ref: at(ref, p.line+count), Origin: ref}
+		it.Entry.Name = unique(pieceName(title, top, p), used)
+		it.Entry.Content = body[p.start:p.end]
+		if i == 0 {
+			it.Ref = at(ref, 1)
+			it.Warnings = h.warnings
+			if h.description != "" {
+				it.Entry.Content = h.description + "\n\n" + it.Entry.Content
+			}
+		} else {
+			it.Entry.Aliases = nil // another name of the file leads to its beginning
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// readHeader reads front matter. What it cannot place becomes a warning.
+func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
+	var h header
+	e := &h.entry
+	warn := func(k frontKey, format string, args ...any) {
+		h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", at(ref, k.line), fmt.Sprintf(format, args...)))
+	}
+	label := func(k frontKey, key, value string) {
+		if value = strings.TrimSpace(value); value == "" {
+			return
+		}
+		l := oxbow.Label{Key: key, Value: value}
+		if err := oxbow.CheckLabel(l); err != nil {
+			warn(k, "%s was left out: %v", k.key, err)
+			return
+		}
+		e.Labels = append(e.Labels, l)
+	}
+	seen := make(map[string]bool)
+	for _, k := range keys {
+		switch {
+		case k.err != nil:
+			warn(k, "front matter was left out: %v", k.err)
+			continue
+		case len(k.values) == 0:
+			continue
+		case seen[k.key]:
+			warn(k, "%s is given twice; the first holds, not %s", k.key, short(strings.Join(k.values, ", ")))
+			continue
+		}
+		seen[k.key] = true
+		switch k.key {
+		case "tags", "aliases", "related_files", "project":
+		default:
+			if len(k.values) > 1 {
+				warn(k, "%s takes one value; left out: %s", k.key, short(strings.Join(k.values, ", ")))
+				continue
+			}
+		}
+		switch k.key {
+		case "name", "title":
+			name := cutName(k.value(), oxbow.MaxName)
+			if len(name) < len(strings.TrimSpace(k.value())) && len(k.value()) > oxbow.MaxName {
+				warn(k, "%s has %d bytes; the most is %d, so its end was cut off", k.key, len(k.value()), oxbow.MaxName)
+			}
+			switch {
+			case e.Name == "":
+				e.Name = name
+			case e.Name != name && k.key == "name":
+				e.Name, e.Aliases = name, append(e.Aliases, e.Name)
+			case e.Name != name:
+				e.Aliases = append(e.Aliases, name)
+			}
+		case "description":
+			h.description = strings.TrimSpace(k.value())
+		case "tags":
+			vs := k.values
+			if !k.list {
+				vs = strings.Split(k.value(), ",")
+			}
+			for _, v := range vs {
+				label(k, oxbow.LabelTag, strings.TrimPrefix(strings.TrimSpace(v), "#"))
+			}
+		case "aliases":
+			for _, v := range k.values {
+				if err := oxbow.CheckName(v); err != nil {
+					warn(k, "an alias was left out: %v", err)
+					continue
+				}
+				e.Aliases = append(e.Aliases, v)
+			}
+		case "project":
+			for _, v := range k.values {
+				label(k, oxbow.LabelProject, v)
+			}
+		case "related_files":
+			for _, v := range k.values {
+				label(k, oxbow.LabelFile, v)
+			}
+		case "confidence":
+			c, err := strconv.ParseFloat(k.value(), 64)
+			if err != nil || !(c >= 0 && c <= 1) {
+				warn(k, "confidence %s was left out: it is not a number from 0 to 1", short(k.value()))
+				continue
+			}
+			e.Labels = append(e.Labels, oxbow.Confidence(c))
+		case "created", "date":
+			t, err := parseDate(k.value(), o.location())
+			switch {
+			case err != nil:
+				warn(k, "%s was left out: %v", k.key, err)
+			case e.Created.IsZero() || k.key == "created":
+				e.Created = t
+			}
+		case "kind":
+			kind, err := parseKind(k.value())
+			if err != nil {
+				warn(k, "kind was left out: %v", err)
+				continue
+			}
+			e.Kind = kind
+		case "type":
+			// Many programs have types of their own.
+			if kind, err := oxbow.ParseKind(k.value()); err == nil && !seen["kind"] {
+				e.Kind = kind
+			} else {
+				label(k, "type", k.value())
+			}
+		default:
+			warn(k, "key %s was left out: %s%s", short(k.key), short(strings.Join(k.values, ", ")), hint(k.key, frontKeys))
+		}
+	}
+	e.Aliases = tidyAliases(e.Name, e.Aliases)
+	return h
+}
+
+// tidyAliases drops repeats and the name itself.
+func tidyAliases(name string, as []string) []string {
+	var out []string
+	seen := map[string]bool{name: true}
+	for _, a := range as {
+		if !seen[a] {
+			seen[a] = true
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// firstTitle returns the text's only heading of level 1, if nothing stands
+// before it.
+func firstTitle(body string) string {
+	title := ""
+	for m := range marks(body) {
+		switch {
+		case m.level != 1:
+			continue
+		case title != "" || strings.TrimSpace(body[:m.off]) != "":
+			return ""
+		}
+		title = cutName(m.text, oxbow.MaxName)
+	}
+	return title
+}
+
+// fileTitle returns the file's name without its ending.
+func fileTitle(ref string) string {
+	base := path.Base(ref)
+	base = strings.TrimSuffix(base, ".gz")
+	if t := strings.TrimSuffix(base, path.Ext(base)); t != "" {
+		base = t
+	}
+	return cmp.Or(cutName(base, oxbow.MaxName), "untitled")
+}
+
+// pieceName returns the name of a piece, not yet unique. Its title is clipped
+// so that the heading, which tells the pieces apart, has room.
+// The heading of the file, top, is not repeated in it.
+func pieceName(title, top string, p piece) string {
+	path := p.path
+	if len(path) > 0 && top != "" && cutName(path[0], oxbow.MaxName) == top {
+		path = path[1:]
+	}
+	if len(path) == 0 && p.part < 2 {
+		return title
+	}
+	names := []string{cutName(title, oxbow.MaxName/3)}
+	for _, h := range path {
+		if h = cutName(h, oxbow.MaxName/3); h == "" {
+			h = "untitled"
+		}
+		names = append(names, h)
+	}
+	name := cutName(strings.Join(names, " > "), oxbow.MaxName)
+	if p.part > 1 {
+		suffix := fmt.Sprintf(" (part %d)", p.part)
+		name = cutName(name, oxbow.MaxName-len(suffix)) + suffix
+	}
+	return name
+}
+
+// unique returns the name, numbered when it was used before.
+func unique(name string, used map[string]int) string {
+	if used[name] == 0 {
+		used[name] = 1
+		return name
+	}
+	for {
+		used[name]++
+		if n := numbered(name, used[name]); used[n] == 0 {
+			used[n] = 1
+			return n
+		}
+	}
+}
+
+// location returns the zone of dates that have none, UTC unless given.
+func (o *ReadOptions) location() *time.Location {
+	if o == nil || o.Location == nil {
+		return time.UTC
+	}
+	return o.Location
+}

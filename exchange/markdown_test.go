@@ -1,0 +1,277 @@
+// This file tests the reading of Markdown: front matter, headings, pieces.
+
+package exchange
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func TestFrontMatter(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		want     string // key=value|value, joined by spaces
+		rest     string
+	}{
+		{"none", "text\n---\n", "", "text\n---\n"},
+		{"scalars", "---\na: x y\nB-c:   'it''s' # no\nd: \"q\\n\\u00e9\"\ne:\n---\nbody", "a=x y b_c=it's d=q\né e=", "body"},
+		{"lists", "---\na: [x, \"y, z\", 'w']\nb:\n  - one\n  - \"two\"\nc:\n- three\n---\n", "a=x|y, z|w b=one|two c=three", ""},
+		{"list over lines", "---\na: [x,\n  y]\n---\n", "a=x|y", ""},
+		{"blocks", "---\na: |\n  l1\n    l2\n\nb: >-\n  f1\n  f2\n\n  f3\n---\n", "a=l1\n  l2 b=f1 f2\nf3", ""},
+		{"comments and blank lines", "---\n# c\n\na: x#y\n...\nbody\n", "a=x#y", "body\n"},
+		{"carriage returns", "---\r\na: x\r\n---\r\nbody\r\n", "a=x", "body\r\n"},
+		{"null", "---\na: ~\nb: null\nc: []\n---\n", "a= b= c=", ""},
+		{"value with a colon", "---\na: http://x: y\n---\n", "a=http://x: y", ""},
+		{"empty", "---\n---\nbody", "", "body"},
+		{"a rule, then text", "---\nSome text.\n---\n", "", "---\nSome text.\n---\n"},
+		{"never closed", "---\na: x\n", "", "---\na: x\n"},
+		{"nested", "---\na:\n  b: c\nd: x\n---\n", "!a d=x", ""},
+		{"a bad line after a key", "---\na: x\n]\n---\n", "a=x !", ""},
+		{"open quote", "---\na: \"x\n---\n", "!a", ""},
+		{"escaped bytes are no text", "---\na: \"\\xff\"\n---\n", "!a", ""},
+	} {
+		keys, size, _ := parseFront(tt.in)
+		var got []string
+		for _, k := range keys {
+			if k.err != nil {
+				got = append(got, "!"+k.key)
+				continue
+			}
+			got = append(got, k.key+"="+strings.Join(k.values, "|"))
+		}
+		if g := strings.Join(got, " "); g != tt.want || tt.in[size:] != tt.rest {
+			t.Errorf("%s: parseFront(%q) = %q and the rest %q, want %q and %q", tt.name, tt.in, g, tt.in[size:], tt.want, tt.rest)
+		}
+	}
+}
+
+func TestMarkdownHeader(t *testing.T) {
+	in := `---
+title: Deploying
+name: deploy
+description: How we ship.
+tags: [ops, "#ci"]
+aliases: [ship it, deploy]
+project: vtt
+related_files:
+  - cmd/main.go
+confidence: 0.80
+date: 2026-01-02
+created: 2026-01-01T10:00:00+01:00
+type: feedback
+kind: world
+colour: red
+metadata:
+  node: x
+---
+# Ship
+
+text
+`
+	it := one(t, markdown("d/x.md", in))
+	e := it.Entry
+	if e.Name != "deploy" || e.Kind != oxbow.World || !slices.Equal(e.Aliases, []string{"Deploying", "ship it"}) {
+		t.Errorf("name, kind, aliases = %q, %v, %q", e.Name, e.Kind, e.Aliases)
+	}
+	if want := "How we ship.\n\n# Ship\n\ntext\n"; e.Content != want {
+		t.Errorf("content = %q, want %q", e.Content, want)
+	}
+	if want := "confidence:0.8 file:cmd/main.go project:vtt tag:ci tag:ops type:feedback"; labels(e) != want {
+		t.Errorf("labels = %q, want %q", labels(e), want)
+	}
+	if want := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC); !e.Created.Equal(want) {
+		t.Errorf("created = %v, want %v", e.Created, want)
+	}
+	if it.Ref != "d/x.md:1" || it.Origin != "d/x.md" {
+		t.Errorf("ref, origin = %q, %q", it.Ref, it.Origin)
+	}
+	for i, want := range []string{`d/x.md:15: key "colour" was left out: "red"`, `d/x.md:16: front matter was left out: metadata: nested`} {
+		if i >= len(it.Warnings) || !strings.HasPrefix(it.Warnings[i], want) {
+			t.Errorf("warnings = %q, want the %d. to begin with %q", it.Warnings, i+1, want)
+		}
+	}
+}
+
+// Nothing that front matter gets wrong costs the text.
+func TestMarkdownBadHeader(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{"created: soon", `created was left out: date "soon"`},
+		{"kind: noet", "did you mean note?"},
+		{"confidence: high", "is not a number from 0 to 1"},
+		{"tag: x", `key "tag" was left out: "x"; did you mean tags?`},
+		{"tags: [\"a\\tb\"]", "tags was left out"},
+		{"name: [a, b]", "name takes one value"},
+		{"name: " + strings.Repeat("x", 300), "name has 300 bytes; the most is 256"},
+		{"description: a\ndescription: b", "description is given twice"},
+	} {
+		it := one(t, markdown("x.md", "---\n"+tt.line+"\n---\nthe text\n"))
+		if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], tt.want) || !strings.HasPrefix(it.Warnings[0], "x.md:") {
+			t.Errorf("%s: warnings = %q, want one with %q", tt.line, it.Warnings, tt.want)
+		}
+		if !strings.HasSuffix(it.Entry.Content, "the text\n") {
+			t.Errorf("%s: content = %q", tt.line, it.Entry.Content)
+		}
+	}
+}
+
+func TestMarkdownNameAndDate(t *testing.T) {
+	mod := time.Date(2025, 5, 5, 5, 5, 5, 0, time.UTC)
+	day := time.Date(2026, 4, 18, 0, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		ref, in, name string
+		created       time.Time
+	}{
+		{"a/plain.md", "text", "plain", mod},
+		{"a/2026-04-18-standup.md", "text", "2026-04-18-standup", day},
+		{"a/12026-04-181.md", "text", "12026-04-181", mod},
+		{"a/2026-04-99.md", "text", "2026-04-99", mod},
+		{"x.md", "\n# The *title* #\n\ntext", "The *title*", mod},
+		{"x.md", "Title\n=====\ntext\n", "Title", mod},
+		{"x.md", "# A\n# B\n", "x", mod},
+		{"x.md", "before\n# A\n", "x", mod},
+		{"x.md", "```\n# A\n```\n", "x", mod},
+		{"x.md.gz", "text", "x", mod},
+		{".md", "text", ".md", mod},
+		{"x.md", "# " + strings.Repeat("é", 200) + "\n", strings.Repeat("é", 126) + "…", mod},
+	} {
+		it := one(t, ReadMarkdown(strings.NewReader(tt.in), tt.ref, &ReadOptions{ModTime: mod}))
+		if it.Entry.Name != tt.name || !it.Entry.Created.Equal(tt.created) {
+			t.Errorf("ReadMarkdown(%q, %q) = %q of %v, want %q of %v", tt.ref, tt.in, it.Entry.Name, it.Entry.Created, tt.name, tt.created)
+		}
+	}
+}
+
+func TestMarkdownBad(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"a\nb\xff\n", "x.md:2: is not UTF-8"},
+		{"a\n\nb\x00\n", "x.md:3: holds a NUL"},
+		{strings.Repeat("a", MaxMarkdown+1), "x.md: has more than the 16 MiB"},
+		{" \n\n", "x.md:1: holds no text"},
+	} {
+		items, errs := collect(markdown("x.md", tt.in))
+		if len(items) != 0 || len(errs) != 1 || !strings.HasPrefix(errs[0], tt.want) {
+			t.Errorf("ReadMarkdown(%.20q) = %d items, %q; want %q", tt.in, len(items), errs, tt.want)
+		}
+	}
+}
+
+func TestMarks(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"# A\n## B ##\n### C#\n####### no\n#no\n", "1:A 2:B 3:C#"},
+		{"   # in\n    # out\n\t# out\n", "1:in"},
+		{"```\n# no\n````\n# yes\n", "1:yes"},
+		{"````x\n# no\n```\n# no\n````\n# yes\n", "1:yes"},
+		{"~~~\n# no\n```\n~~~\n# yes", "1:yes"},
+		{"``` a`b\n# yes\n", "1:yes"},
+		{"```\n# no, never closed\n", ""},
+		{"<!--\n# no\n-->\n# yes\n<!-- x -->\n# too\n", "1:yes 1:too"},
+		{"A\n===\nB b\nc\n---\n", "1:A 2:B b c"},
+		{"# H\nA\n---\n", "1:H 2:A"},
+		{"---\nA\n===\n", "1:A"},
+		{"- item\n---\n> quote\n---\n| t |\n---\n1. x\n---\n", ""},
+		{"A\n\n---\n", ""},
+		{"A\n- b\n---\n", ""},
+		{"#\n##  \n", "1: 2:"},
+		{"# A\r\nB\r\n===\r\n", "1:A 1:B"},
+	} {
+		var got []string
+		for m := range marks(tt.in) {
+			if m.level > 0 {
+				got = append(got, fmt.Sprintf("%d:%s", m.level, m.text))
+			}
+		}
+		if g := strings.Join(got, " "); g != tt.want {
+			t.Errorf("headings of %q = %q, want %q", tt.in, g, tt.want)
+		}
+	}
+}
+
+func filler(n int) string { return strings.Repeat("Some words here. ", n/17+1) + "\n" }
+
+func TestMarkdownSplit(t *testing.T) {
+	in := "# Guide\n\n## Empty\n## Setup\n" + filler(3000) + "```sh\n## not a heading\n```\n" +
+		"## Setup\n" + filler(3000) +
+		"## Long\nintro\n### One\n" + filler(9000) + "### Two\n" + filler(9000) +
+		"## Paragraphs\n" + strings.Repeat(filler(5000)+"\n", 5) +
+		"# Other\n## Deep\n" + filler(100)
+	items, errs := collect(markdown("d/guide.md", in))
+	if len(errs) != 0 {
+		t.Fatalf("errors: %q", errs)
+	}
+	var names []string
+	var all strings.Builder
+	for _, it := range items {
+		names = append(names, it.Entry.Name)
+		all.WriteString(it.Entry.Content)
+	}
+	want := []string{"guide > Guide > Setup", "guide > Guide > Setup (2)", "guide > Guide > Long", "guide > Guide > Long > One",
+		"guide > Guide > Long > Two", "guide > Guide > Paragraphs", "guide > Guide > Paragraphs (part 2)", "guide > Other > Deep"}
+	if !slices.Equal(names, want) {
+		t.Errorf("names = %q,\nwant %q", names, want)
+	}
+	if all.String() != in {
+		t.Errorf("the pieces are not the text: %d bytes, want %d", all.Len(), len(in))
+	}
+	// Each piece is where its reference says.
+	lines := strings.SplitAfter(in, "\n")
+	for _, it := range items {
+		var n int
+		if _, err := fmt.Sscanf(it.Ref, "d/guide.md:%d", &n); err != nil || !strings.HasPrefix(it.Entry.Content, lines[n-1]) {
+			t.Errorf("%s begins with %.20q, but the line is %.20q", it.Ref, it.Entry.Content, lines[n-1])
+		}
+	}
+	one := one(t, markdown("x.md", "# A\n## B\nshort\n"))
+	if one.Entry.Name != "A" {
+		t.Errorf("a short file is named %q, want A", one.Entry.Name)
+	}
+}
+
+// Front matter moves the lines, and a lone title is not said twice.
+func TestMarkdownSplitTitle(t *testing.T) {
+	in := "---\ntags: x\naliases: [y]\n---\n# Guide\n" + filler(2500) + "## Setup\n" + filler(2500)
+	items, errs := collect(markdown("g.md", in))
+	if len(items) != 2 || len(errs) != 0 {
+		t.Fatalf("ReadMarkdown = %d items, %q", len(items), errs)
+	}
+	a, b := items[0], items[1]
+	if a.Entry.Name != "Guide" || b.Entry.Name != "Guide > Setup" || b.Ref != "g.md:7" {
+		t.Errorf("items are %q and %q at %s, want Guide and Guide > Setup at g.md:7", a.Entry.Name, b.Entry.Name, b.Ref)
+	}
+	if len(a.Entry.Aliases) != 1 || len(b.Entry.Aliases) != 0 || labels(b.Entry) != "tag:x" {
+		t.Errorf("aliases %q and %q, labels %q; want the alias on the first, the tag on both", a.Entry.Aliases, b.Entry.Aliases, labels(b.Entry))
+	}
+}
+
+func TestSplitForced(t *testing.T) {
+	// No place to cut but within a line, and every rune of three bytes.
+	in := strings.Repeat("語", oxbow.MaxContent/3+5)
+	items, errs := collect(markdown("x.md", in))
+	if len(items) != 2 || len(errs) != 0 || items[0].Entry.Content+items[1].Entry.Content != in {
+		t.Errorf("a line longer than an entry = %d items, %q", len(items), errs)
+	}
+	checkPieces(t, strings.Repeat(strings.Repeat("x", 999)+"\n", 3*oxbow.MaxContent/1000))
+}
+
+// checkPieces checks what holds for any text: the pieces are the text, in
+// order, each fits an entry, and lines are counted right.
+func checkPieces(t *testing.T, text string) {
+	t.Helper()
+	off := 0
+	for _, p := range split(text) {
+		if p.start != off || p.end < p.start || p.end-p.start > oxbow.MaxContent {
+			t.Fatalf("piece %d to %d follows one that ended at %d", p.start, p.end, off)
+		}
+		if want := 1 + strings.Count(text[:p.start], "\n"); p.line != want {
+			t.Fatalf("piece at %d is said to be at line %d, want %d", p.start, p.line, want)
+		}
+		off = p.end
+	}
+	if off != len(text) {
+		t.Fatalf("pieces end at %d of %d", off, len(text))
+	}
+}

@@ -1,0 +1,164 @@
+// This file holds the finding of headings and paragraphs in Markdown, as
+// CommonMark defines them (https://spec.commonmark.org/0.31.2/): enough of its
+// block structure not to take a line of code or of a comment for a heading.
+
+package exchange
+
+import (
+	"iter"
+	"strings"
+)
+
+// mark is a place where a text may be cut: a heading, or the first line of a
+// paragraph (or other block) that follows a blank line.
+type mark struct {
+	off   int    // byte offset of the beginning of the line
+	end   int    // of a heading: byte offset of the end of its last line
+	line  int    // from 1
+	level int    // of a heading, 1 to 6; 0 for a paragraph
+	text  string // of a heading, without its signs
+}
+
+// marks yields the marks of a text, by offset. A heading that is underlined
+// and follows a blank line is yielded twice: first as a paragraph.
+func marks(text string) iter.Seq[mark] {
+	return func(yield func(mark) bool) {
+		var s scanner
+		for off, num := 0, 1; off < len(text); num++ {
+			end := len(text)
+			if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
+				end = off + i + 1
+			}
+			if !s.line(text, off, end, num, yield) {
+				return
+			}
+			off = end
+		}
+	}
+}
+
+// scanner is what the lines before say about the next one.
+type scanner struct {
+	fence     string // the sign that opened a code block, "" outside one
+	comment   bool   // inside <!-- -->
+	afterText bool   // the line before was not blank
+	block     block
+	para      int // offset of the open paragraph
+	paraLine  int
+}
+
+// block says what a line of text goes on with.
+type block uint8
+
+const (
+	noBlock    block = iota // nothing: it begins a block of its own
+	paraBlock               // a paragraph, which a line of = or - makes a heading
+	otherBlock              // a list, a quotation, a table or HTML
+)
+
+func (s *scanner) line(text string, off, end, num int, yield func(mark) bool) bool {
+	l := strings.TrimRight(text[off:end], "\r\n")
+	rest := strings.TrimLeft(l, " ")
+	// Four spaces or a tab make code, or go on with the line before.
+	indented := len(l)-len(rest) > 3 || strings.HasPrefix(rest, "\t")
+	rest = strings.Trim(rest, " \t")
+	afterText := s.afterText
+	s.afterText = rest != ""
+	begins := func() bool {
+		return afterText || yield(mark{off: off, end: end, line: num})
+	}
+
+	switch {
+	case s.fence != "":
+		// The closing sign is at least as long as the opening one, and alone.
+		if !indented && strings.HasPrefix(rest, s.fence) && strings.Trim(rest, s.fence[:1]) == "" {
+			s.fence = ""
+		}
+		return true
+	case s.comment:
+		s.comment = !strings.Contains(rest, "-->")
+		return true
+	case rest == "":
+		s.block = noBlock
+		return true
+	case indented:
+		return begins()
+	}
+	if f := openFence(rest); f != "" {
+		s.fence, s.block = f, noBlock
+		return begins()
+	}
+	if level, title, ok := atx(rest); ok {
+		s.block = noBlock
+		return yield(mark{off: off, end: end, line: num, level: level, text: title})
+	}
+	if level := underline(rest); level > 0 && s.block == paraBlock {
+		s.block = noBlock
+		title := strings.Join(strings.Fields(text[s.para:off]), " ")
+		return yield(mark{off: s.para, end: end, line: s.paraLine, level: level, text: title})
+	}
+	switch {
+	case strings.HasPrefix(rest, "<!--"):
+		s.block = noBlock
+		s.comment = !strings.Contains(rest[len("<!--"):], "-->")
+	case strings.Trim(rest, "-*_ \t") == "":
+		s.block = noBlock // a rule, or an item without text
+	case beginsOther(rest):
+		s.block = otherBlock
+	case s.block == noBlock:
+		s.block, s.para, s.paraLine = paraBlock, off, num
+	}
+	return begins()
+}
+
+// openFence returns the sign, three or more ` or ~, that opens a code block.
+func openFence(s string) string {
+	c := s[0]
+	if c != '`' && c != '~' {
+		return ""
+	}
+	n := len(s) - len(strings.TrimLeft(s, string(c)))
+	if n < 3 || c == '`' && strings.Contains(s[n:], "`") {
+		return ""
+	}
+	return s[:n]
+}
+
+// atx reads a heading such as "## Title ##".
+func atx(s string) (level int, title string, ok bool) {
+	rest := strings.TrimLeft(s, "#")
+	level = len(s) - len(rest)
+	if level == 0 || level > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		return 0, "", false
+	}
+	rest = strings.Trim(rest, " \t")
+	if t := strings.TrimRight(rest, "#"); t == "" || strings.HasSuffix(t, " ") || strings.HasSuffix(t, "\t") {
+		rest = strings.TrimRight(t, " \t")
+	}
+	return level, rest, true
+}
+
+// underline returns the level of the heading that a line of = or - makes of the
+// paragraph above it.
+func underline(s string) int {
+	switch {
+	case strings.Trim(s, "=") == "":
+		return 1
+	case strings.Trim(s, "-") == "":
+		return 2
+	}
+	return 0
+}
+
+// beginsOther reports whether a line is no plain paragraph: an item of a list,
+// a quotation, a table or HTML.
+func beginsOther(s string) bool {
+	switch s[0] {
+	case '>', '|', '<':
+		return true
+	case '-', '*', '+':
+		return len(s) == 1 || s[1] == ' ' || s[1] == '\t'
+	}
+	n := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	return n > 0 && n < len(s) && (s[n] == '.' || s[n] == ')')
+}

@@ -1,0 +1,232 @@
+// This file holds the decision what becomes of an item: how it meets the entry
+// of its name.
+
+package exchange
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// The label keys by which an imported entry is known again.
+const (
+	markOrigin = "import"     // the file it came from
+	markSum    = "import-sum" // digest of what was imported
+)
+
+// marked returns the item with the labels that say where it came from.
+func marked(it Item) Item {
+	ls := withoutMarks(it.Entry.Labels)
+	it.Entry.Labels = ls
+	sum := contentSum(it.Entry)
+	it.Entry.Labels = oxbow.SortLabels(append(ls, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)},
+		oxbow.Label{Key: markSum, Value: sum}))
+	return it
+}
+
+// originLabel makes a label's value of the name of a file: one that is too
+// long keeps its end, which tells more, behind a digest of the whole.
+func originLabel(origin string) string {
+	v := cutName(origin, len(origin)+len("\uFFFD"))
+	if v == origin && len(v) <= oxbow.MaxName {
+		return v
+	}
+	h := hash(origin)
+	v = hex.EncodeToString(h[:6]) + "…" + v[max(0, len(v)-200):]
+	return cutName(strings.ToValidUTF8(v, ""), oxbow.MaxName)
+}
+
+func withoutMarks(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(oxbow.SortLabels(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+}
+
+// contentSum is the digest of what an import may change in an entry, without
+// the marks: 16 bytes of SHA-256, in hexadecimal.
+func contentSum(e oxbow.Entry) string {
+	parts := []string{e.Content, fmt.Sprint(len(e.Aliases))}
+	parts = append(parts, e.Aliases...)
+	for _, l := range withoutMarks(e.Labels) {
+		parts = append(parts, l.Key, l.Value)
+	}
+	h := hash(parts...)
+	return hex.EncodeToString(h[:])
+}
+
+// digest is 16 bytes of SHA-256: names and items are compared by it, so that an
+// import of any size remembers few bytes of each.
+type digest [16]byte
+
+func hash(parts ...string) digest {
+	h := sha256.New()
+	var n [8]byte
+	for _, p := range parts {
+		binary.LittleEndian.PutUint64(n[:], uint64(len(p)))
+		h.Write(n[:])
+		h.Write([]byte(p))
+	}
+	return digest(h.Sum(nil)[:16])
+}
+
+// names is what an import, or one batch of it, has used so far.
+type names struct {
+	stood map[digest]bool // names of entries that an item stood for
+	items map[digest]bool // items, by all they hold
+	last  map[digest]int  // by an item's own name, the last number given to it
+}
+
+func newNames() *names {
+	return &names{make(map[digest]bool), make(map[digest]bool), make(map[digest]int)}
+}
+
+func (n *names) merge(m *names) {
+	maps.Copy(n.stood, m.stood)
+	maps.Copy(n.items, m.items)
+	maps.Copy(n.last, m.last)
+}
+
+// plan is what one batch comes to. It is made anew when the store has changed
+// meanwhile, so it touches nothing outside itself.
+type plan struct {
+	ops   []oxbow.Op
+	rep   Report
+	names *names
+}
+
+func (im *importer) plan(items []Item) (*plan, error) {
+	p := &plan{names: newNames()}
+	for _, it := range items {
+		if err := im.place(it, p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// place finds the entry that the item stands for, and plans the change.
+func (im *importer) place(it Item, p *plan) error {
+	own := hash(it.Entry.Name)
+	whole := hash(it.Entry.Name, it.Entry.Kind.String(), contentSum(it.Entry))
+	if im.done.items[whole] || p.names.items[whole] {
+		p.rep.Same++
+		return nil
+	}
+	last := max(im.done.last[own], p.names.last[own])
+	for n := last + 1; ; n++ {
+		name := it.Entry.Name
+		if n > 1 {
+			name = numbered(name, n)
+		}
+		if id := hash(name); im.done.stood[id] || p.names.stood[id] {
+			continue
+		}
+		old, err := im.exact.Get(im.ctx, name)
+		found := err == nil && old.Name == name
+		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+			return err
+		}
+		v, reason := fresh, ""
+		if found {
+			v, reason = im.judge(it, old, n)
+		}
+		if v == other {
+			continue
+		}
+		p.names.stood[hash(name)] = true
+		p.names.last[own] = n
+		p.names.items[whole] = v != skip
+		it.Entry.Name = name
+		if n > 1 && v != same {
+			p.rep.Notes = append(p.rep.Notes, fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name))
+		}
+		p.do(v, it, old, reason)
+		return nil
+	}
+}
+
+// verdict is how an item meets an entry.
+type verdict uint8
+
+const (
+	fresh   verdict = iota // there is none of its name
+	same                   // it holds what the item holds
+	replace                // the item's content takes its place
+	skip                   // it stays, and the item is not taken
+	other                  // it is another thing of the same name
+)
+
+// judge compares an item with the entry of its name, or of its n-th name.
+func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
+	equal := it.Entry.Kind == old.Kind && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
+	if it.Origin == "" {
+		switch {
+		case equal && slices.Equal(it.Entry.Labels, oxbow.SortLabels(old.Labels)):
+			return same, ""
+		case n > 1:
+			return other, "" // its number was given by an import, and says nothing
+		case im.o.Overwrite:
+			return replace, ""
+		case it.Entry.Kind != old.Kind:
+			return skip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
+		case it.Entry.Updated.IsZero():
+			return skip, fmt.Sprintf("%q is in the store with other content, and the item does not say when it was updated", old.Name)
+		case !it.Entry.Updated.After(old.Updated):
+			return skip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
+		}
+		return replace, ""
+	}
+	if equal && slices.Equal(withoutMarks(it.Entry.Labels), withoutMarks(old.Labels)) {
+		return same, ""
+	}
+	sum := contentSum(it.Entry)
+	was, _ := old.Label(markSum)
+	switch {
+	case !slices.Contains(old.Labels, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}):
+		return other, ""
+	case im.o.Overwrite:
+		return replace, ""
+	case it.Entry.Kind != old.Kind:
+		return skip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
+	case was == sum:
+		return same, "" // edited here, and the file is as it was
+	case was != contentSum(old):
+		return skip, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
+	}
+	return replace, ""
+}
+
+// do plans the change of one verdict. The entry's version is held to, so that
+// an edit made meanwhile is not lost.
+func (p *plan) do(v verdict, it Item, old oxbow.Entry, reason string) {
+	e := &it.Entry
+	add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+	switch v {
+	case fresh:
+		p.ops = append(p.ops, add)
+		p.rep.Added++
+		p.rep.Changes = append(p.rep.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})
+	case replace:
+		if e.Kind == old.Kind {
+			p.ops = append(p.ops, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version})
+		} else {
+			if add.Created.IsZero() {
+				add.Created = old.Created
+			}
+			p.ops = append(p.ops, oxbow.Remove{Name: e.Name, If: old.Version}, add)
+		}
+		p.rep.Updated++
+		p.rep.Changes = append(p.rep.Changes, Change{e.Name, oxbow.VerbUpdate, it.Ref})
+	case skip:
+		p.rep.Problems = append(p.rep.Problems, it.Ref+": "+reason)
+		p.rep.Skipped++
+	case same:
+		p.rep.Same++
+	}
+}
