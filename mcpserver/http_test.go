@@ -1,0 +1,111 @@
+// This file tests who may come in over HTTP.
+
+package mcpserver
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"0"}}}`
+
+func TestGuard(t *testing.T) {
+	desk, opened := newDesk(t, vfs.NewMem())
+	srv := httptest.NewServer(New(desk, nil).Handler(HTTPOptions{Token: token, Hosts: []string{"memory.example"}, Origins: []string{"https://ok.example"}}))
+	defer srv.Close()
+	good := "Bearer " + token
+	for _, c := range []struct {
+		name, host, origin, auth, body string
+		want                           int
+	}{
+		{"all right", "", "", good, hello, 200},
+		{"localhost", "localhost:8080", "", good, hello, 200},
+		{"IPv6", "[::1]:80", "", good, hello, 200},
+		{"loopback network", "127.8.9.1", "", good, hello, 200},
+		{"allowed host", "memory.example:443", "", good, hello, 200},
+		{"foreign host", "evil.example", "", good, hello, 403},
+		{"host that resolves here", "localhost.evil.example", "", good, hello, 403},
+		{"host of another machine", "192.168.1.2", "", good, hello, 403},
+		{"own origin", "", "http://localhost:3000", good, hello, 200},
+		{"own origin by number", "", "http://127.0.0.1", good, hello, 200},
+		{"allowed origin", "", "https://ok.example", good, hello, 200},
+		{"foreign origin", "", "https://evil.example", good, hello, 403},
+		{"origin that looks like ours", "", "http://localhost.evil.example", good, hello, 403},
+		{"origin with a user", "", "http://localhost@evil.example", good, hello, 403},
+		{"null origin", "", "null", good, hello, 403},
+		{"origin of a file", "", "file://localhost", good, hello, 403},
+		{"no token", "", "", "", hello, 401},
+		{"wrong token", "", "", "Bearer x", hello, 401},
+		{"token cut short", "", "", good[:len(good)-1], hello, 401},
+		{"no scheme", "", "", token, hello, 401},
+		{"other scheme", "", "", "Basic " + token, hello, 401},
+		{"scheme in lower case", "", "", "bearer " + token, hello, 200},
+		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", MaxBody) + `"}}`, 413},
+		{"big body without token", "", "", "", strings.Repeat("x", MaxBody+1), 401},
+	} {
+		for _, chunked := range []bool{false, true} {
+			var body io.Reader = strings.NewReader(c.body)
+			if chunked {
+				body = struct{ io.Reader }{body} // of a length that is not told
+			}
+			req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.host != "" {
+				req.Host = c.host
+			}
+			for k, v := range map[string]string{"Origin": c.origin, "Authorization": c.auth} {
+				if v != "" {
+					req.Header.Set(k, v)
+				}
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			said, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			if res.StatusCode != c.want {
+				t.Errorf("%s: status %d, want %d: %s", c.name, res.StatusCode, c.want, said)
+			}
+			if (res.StatusCode == 401) != (res.Header.Get("WWW-Authenticate") != "") {
+				t.Errorf("%s: status %d with WWW-Authenticate %q", c.name, res.StatusCode, res.Header.Get("WWW-Authenticate"))
+			}
+			for h := range res.Header {
+				if strings.HasPrefix(h, "Access-Control-") {
+					t.Errorf("%s: the answer has the header %s", c.name, h)
+				}
+			}
+		}
+	}
+	if opened.Load() != 0 {
+		t.Error("the store was opened by requests that called nothing")
+	}
+}
+
+// Without a token nobody comes in, whatever they send.
+func TestNoTokenSet(t *testing.T) {
+	desk, _ := newDesk(t, vfs.NewMem())
+	h := New(desk, nil).Handler(HTTPOptions{})
+	for _, auth := range []string{"", "Bearer", "Bearer ", "Bearer x"} {
+		req := httptest.NewRequest("POST", "http://localhost/", strings.NewReader(hello))
+		req.Header.Set("Authorization", auth)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		if w.Code != http.StatusUnauthorized {
+			t.Errorf("Authorization %q: status %d, want 401", auth, w.Code)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+// This file holds the server: what it is made of and what one call does.
+
+// Package mcpserver is the door to a memory for clients of the Model Context
+// Protocol: the verbs of package tool as tools, the entries as resources, over
+// standard streams or HTTP. It speaks the protocol versions 2026-07-28,
+// 2025-11-25 and 2025-06-18, and what else the SDK below it does.
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"unicode"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+//go:embed instructions.md
+var instructions string
+
+// Options change how a server is made. Nil and zero fields mean the default.
+type Options struct {
+	Name    string // of the server, as clients show it; "oxbow" by default
+	Version string // of the server; "dev" by default
+
+	// Logger gets what an operator may want to know. It must not write to the
+	// stream that the protocol uses. Nil discards.
+	Logger *slog.Logger
+
+	// Rand gives the bytes of session ids, crypto/rand by default.
+	Rand io.Reader
+}
+
+// Server serves one memory to any number of clients. It is safe for
+// concurrent use.
+type Server struct {
+	desk *tool.Desk
+	opts Options
+}
+
+// New returns a server of the verbs of package tool over the desk. It opens
+// nothing: the desk's memory is opened by the first call that needs it. The
+// server does not close it.
+func New(d *tool.Desk, o *Options) *Server {
+	s := &Server{desk: d}
+	if o != nil {
+		s.opts = *o
+	}
+	if s.opts.Name == "" {
+		s.opts.Name = "oxbow"
+	}
+	if s.opts.Version == "" {
+		s.opts.Version = "dev"
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.opts.Rand == nil {
+		s.opts.Rand = rand.Reader
+	}
+	return s
+}
+
+// door is one way in: the standard streams of one client, or all of HTTP.
+type door struct {
+	*Server
+	name string // "mcp" or "http", as [oxbow.Source] says it
+	run  string // random id of this run, the session of those that have none
+}
+
+// open returns a protocol server for one door.
+func (s *Server) open(name string) (*mcp.Server, error) {
+	var id [8]byte
+	if _, err := io.ReadFull(s.opts.Rand, id[:]); err != nil {
+		return nil, fmt.Errorf("making a session id: %w", err)
+	}
+	d := &door{Server: s, name: name, run: hex.EncodeToString(id[:])}
+	m := mcp.NewServer(&mcp.Implementation{Name: s.opts.Name, Title: "oxbow memory", Version: s.opts.Version},
+		&mcp.ServerOptions{
+			Instructions: instructions,
+			Logger:       s.opts.Logger,
+			// The tools never change, and no one is told when entries do. Not
+			// nil, so that logging, which is deprecated, is not offered.
+			Capabilities: &mcp.ServerCapabilities{
+				Tools:     &mcp.ToolCapabilities{},
+				Resources: &mcp.ResourceCapabilities{},
+			},
+			CompletionHandler: d.complete,
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+				c.CacheScope, c.TTLMs = "private", 0
+			},
+		})
+	for _, t := range tool.Table() {
+		no := false
+		destructive := t.Destructive
+		m.AddTool(&mcp.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description,
+			InputSchema: t.Input, OutputSchema: t.Output,
+			Annotations: &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly,
+				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
+		}, d.handler(t))
+	}
+	d.addResources(m)
+	return m, nil
+}
+
+// handler returns what one tool does. Its errors are results marked as such,
+// so that the model reads them; the arguments come raw, because package tool
+// understands more than the schema says.
+func (d *door) handler(t tool.Tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
+		answer, err := t.Call(ctx, d.desk, req.Params.Arguments)
+		if err != nil {
+			return failed(err), nil
+		}
+		structured, err := json.Marshal(answer)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the answer of %s: %w", t.Name, err)
+		}
+		return &mcp.CallToolResult{
+			Content:           []mcp.Content{&mcp.TextContent{Text: answer.Text()}},
+			StructuredContent: json.RawMessage(structured),
+		}, nil
+	}
+}
+
+// explain returns the error and what to do about it.
+func explain(err error) string {
+	s := err.Error()
+	if h := tool.Hint(err); h != "" {
+		s += "\n" + h
+	}
+	return s
+}
+
+func failed(err error) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: explain(err)}}}
+}
+
+// stamp returns the context that says who makes the change: door, actor and
+// session are ours to say, the client's name is its own claim.
+func (d *door) stamp(ctx context.Context, ss *mcp.ServerSession, client *mcp.Implementation) context.Context {
+	src := d.desk.Source
+	src.Door, src.Actor, src.Session = d.name, oxbow.Agent, d.run
+	if id := ss.ID(); id != "" {
+		// Whoever knows an HTTP session's id may speak in it: keep a digest.
+		sum := sha256.Sum256([]byte(id))
+		src.Session = hex.EncodeToString(sum[:8])
+	}
+	if client != nil {
+		src.Claimed.Client = claim(strings.TrimSpace(client.Name + " " + client.Version))
+	}
+	return oxbow.WithSource(ctx, src)
+}
+
+// maxClaim is the most bytes kept of what a client says of itself.
+const maxClaim = 128
+
+// claim makes a client's word fit for the log: short, on one line.
+func claim(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(s, ""))
+	if len(s) > maxClaim {
+		s = strings.ToValidUTF8(s[:maxClaim], "")
+	}
+	return s
+}

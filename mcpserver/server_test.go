@@ -1,0 +1,479 @@
+// This file tests the server over each transport with the SDK's own client.
+
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const token = "a token of some length"
+
+// versions are those that the package promises.
+var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
+
+// newDesk returns a desk over a store in fsys and the number of times it was
+// opened.
+func newDesk(t *testing.T, fsys vfs.FS) (*tool.Desk, *atomic.Int32) {
+	t.Helper()
+	var opened atomic.Int32
+	get, closeFn := tool.Lazy(func(context.Context) (*oxbow.Memory, error) {
+		opened.Add(1)
+		return oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, LockWait: 30 * time.Second})
+	})
+	t.Cleanup(func() {
+		m, err := get(context.Background())
+		if err != nil {
+			t.Errorf("opening for the check: %v", err)
+			return
+		}
+		if c, ok := m.Store().(oxbow.Checker); ok {
+			if r, err := c.Check(context.Background()); err != nil || len(r.Problems) > 0 {
+				t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
+			}
+		}
+		if err := closeFn(); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return &tool.Desk{Open: get}, &opened
+}
+
+// noLeaks fails the test when goroutines outlive it. Call it first.
+func noLeaks(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		goleak.VerifyNone(t, before)
+	})
+}
+
+// connect returns a client of the server, by way of one transport.
+type connect func(t *testing.T, s *Server, version string) *mcp.ClientSession
+
+func client(t *testing.T, tr mcp.Transport, version string) *mcp.ClientSession {
+	t.Helper()
+	c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1.2"}, nil)
+	cs, err := c.Connect(t.Context(), tr, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatalf("connecting with %s: %v", version, err)
+	}
+	return cs
+}
+
+func overMemory(t *testing.T, s *Server, version string) *mcp.ClientSession {
+	t.Helper()
+	m, err := s.open("mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := mcp.NewInMemoryTransports()
+	ss, err := m.Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := client(t, there, version)
+	t.Cleanup(func() { cs.Close(); ss.Wait() })
+	return cs
+}
+
+func overPipes(t *testing.T, s *Server, version string) *mcp.ClientSession {
+	t.Helper()
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		// Not the test's context, which ends before the input does.
+		err := s.ServeStdio(context.Background(), fromClient, toClient)
+		toClient.Close()
+		done <- err
+	}()
+	cs := client(t, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, version)
+	t.Cleanup(func() {
+		cs.Close()
+		if err := <-done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil at the end of input", err)
+		}
+	})
+	return cs
+}
+
+type bearer struct{ token string }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func overHTTP(t *testing.T, s *Server, version string) *mcp.ClientSession {
+	t.Helper()
+	srv := httptest.NewServer(s.Handler(HTTPOptions{Token: token}))
+	cs := client(t, &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
+	t.Cleanup(func() { cs.Close(); srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
+	return cs
+}
+
+var transports = map[string]connect{"memory": overMemory, "pipes": overPipes, "http": overHTTP}
+
+// everywhere runs a test over each transport in each version of the protocol.
+func everywhere(t *testing.T, fn func(t *testing.T, cs *mcp.ClientSession, door string)) {
+	for name, connect := range transports {
+		for _, v := range versions {
+			t.Run(name+" "+v, func(t *testing.T) {
+				noLeaks(t)
+				desk, _ := newDesk(t, vfs.NewMem())
+				door := "mcp"
+				if name == "http" {
+					door = "http"
+				}
+				cs := connect(t, New(desk, nil), v)
+				if got := cs.InitializeResult().ProtocolVersion; got != v {
+					t.Errorf("the session speaks %s, want %s", got, v)
+				}
+				fn(t, cs, door)
+			})
+		}
+	}
+}
+
+// call calls a tool that must succeed, checks the answer against the tool's
+// schema and decodes it.
+func call[Out any](t *testing.T, cs *mcp.ClientSession, name string, args any) Out {
+	t.Helper()
+	var out Out
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s(%v): %v", name, args, err)
+	}
+	if res.IsError {
+		t.Fatalf("%s(%v): %s", name, args, textOf(res))
+	}
+	data, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	if textOf(res) == "" {
+		t.Errorf("%s(%v) has no text", name, args)
+	}
+	verb, _ := tool.Find(name)
+	r, err := verb.Output.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Validate(res.StructuredContent); err != nil {
+		t.Errorf("%s(%v) = %s, which its schema forbids: %v", name, args, data, err)
+	}
+	return out
+}
+
+func textOf(res *mcp.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+type obj = map[string]any
+
+func TestLife(t *testing.T) {
+	everywhere(t, func(t *testing.T, cs *mcp.ClientSession, door string) {
+		r := call[tool.RememberOut](t, cs, "remember", obj{"name": "deploy", "content": "Deploy on Friday.", "tag": "ops"})
+		if r.Outcome != "added" {
+			t.Errorf("remember = %+v, want added", r)
+		}
+		src := r.Entry.Source
+		if src.By != "agent" || src.Door != door || src.Client != "tester 1.2" || len(src.Session) != 16 {
+			t.Errorf("source = %+v, want an agent through %s with its client and a session", src, door)
+		}
+		hits := call[tool.RecallOut](t, cs, "recall", obj{"q": "friday", "k": "3"}).Hits
+		if len(hits) != 1 || hits[0].Content == nil || *hits[0].Content != "Deploy on Friday." {
+			t.Errorf("recall = %+v, want the entry whole", hits)
+		}
+		if g := call[tool.GetOut](t, cs, "get", obj{"name": "deploy"}); g.Entry.ID != r.Entry.ID {
+			t.Errorf("get = %+v, want entry %d", g, r.Entry.ID)
+		}
+		if f := call[tool.ForgetOut](t, cs, "forget", obj{"name": "deploy"}); !f.Forgotten {
+			t.Errorf("forget = %+v", f)
+		}
+		if l := call[tool.ListOut](t, cs, "list", nil); l.Total != 0 || len(l.Why) == 0 {
+			t.Errorf("list = %+v, want nothing and why", l)
+		}
+		u := call[tool.UndoOut](t, cs, "undo", nil)
+		if len(u.Undone) != 1 || u.Undone[0].Source.Session != src.Session {
+			t.Errorf("undo = %+v, want the forgetting by the same session", u)
+		}
+		call[tool.GetOut](t, cs, "get", obj{"name": "deploy"})
+		if h := call[tool.HistoryOut](t, cs, "history", obj{"name": "deploy"}); len(h.Changes) != 3 {
+			t.Errorf("history has %d changes, want 3", len(h.Changes))
+		}
+		call[tool.RestoreOut](t, cs, "restore", obj{"name": "deploy", "seq": 1})
+	})
+}
+
+// What goes wrong in a tool is for the model to read, with what to do.
+func TestErrors(t *testing.T) {
+	everywhere(t, func(t *testing.T, cs *mcp.ClientSession, _ string) {
+		call[tool.RememberOut](t, cs, "remember", obj{"name": "deploy", "content": "x"})
+		for _, c := range []struct {
+			name  string
+			args  any
+			words []string
+		}{
+			{"recall", obj{"query": "a", "limitt": 3}, []string{`"limitt"`, "did you mean limit?", "max_tokens"}},
+			{"recall", obj{"query": "a", "limit": 0}, []string{"would return nothing"}},
+			{"get", obj{"name": "deploi"}, []string{"not found", "nearest names", `"deploy"`}},
+			{"remember", obj{}, []string{"content", "missing"}},
+			{"remember", obj{"name": "deploy", "content": "y", "if_version": 99}, []string{"changed since", "call again with if_version 1"}},
+			{"undo", obj{"seq": []int{99}}, []string{"no such change"}},
+		} {
+			res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: c.name, Arguments: c.args})
+			if err != nil {
+				t.Errorf("%s(%v) failed as a protocol error: %v", c.name, c.args, err)
+				continue
+			}
+			if !res.IsError || res.StructuredContent != nil {
+				t.Errorf("%s(%v): isError %v, structured %v, want an error alone", c.name, c.args, res.IsError, res.StructuredContent)
+			}
+			for _, w := range c.words {
+				if !strings.Contains(textOf(res), w) {
+					t.Errorf("%s(%v) = %q, want %q in it", c.name, c.args, textOf(res), w)
+				}
+			}
+		}
+		if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "save_memory"}); err == nil {
+			t.Error("an unknown tool was called")
+		}
+	})
+}
+
+func TestFeatures(t *testing.T) {
+	everywhere(t, func(t *testing.T, cs *mcp.ClientSession, _ string) {
+		init := cs.InitializeResult()
+		caps, err := json.Marshal(init.Capabilities)
+		if err != nil || strings.Contains(string(caps), "logging") {
+			t.Errorf("capabilities = %s, %v, want no logging, which is deprecated", caps, err)
+		}
+		if init.Capabilities.Tools == nil || init.Capabilities.Resources == nil || init.Capabilities.Completions == nil {
+			t.Errorf("capabilities = %+v, want tools, resources, completions", init.Capabilities)
+		}
+		if n := len(init.Instructions); n == 0 || n >= 2048 {
+			t.Errorf("instructions have %d bytes, want 1 to 2047", n)
+		}
+		for _, w := range []string{"recall", "remember", "memory"} {
+			if !strings.Contains(init.Instructions[:240], w) {
+				t.Errorf("the first 240 characters of the instructions lack %q", w)
+			}
+		}
+		res, err := cs.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Tools) != len(tool.Table()) {
+			t.Errorf("%d tools, want %d", len(res.Tools), len(tool.Table()))
+		}
+		if init.ProtocolVersion == "2026-07-28" && (res.CacheScope != "private" || res.TTLMs != 0) {
+			t.Errorf("the list may be cached %q for %d ms, want private and 0", res.CacheScope, res.TTLMs)
+		}
+		for _, got := range res.Tools {
+			want, ok := tool.Find(got.Name)
+			if !ok || got.Title != want.Title || got.Description != want.Description {
+				t.Errorf("tool %q: title or description differs from the table's", got.Name)
+			}
+			a := got.Annotations
+			if a == nil || a.ReadOnlyHint != want.ReadOnly || a.DestructiveHint == nil || *a.DestructiveHint != want.Destructive ||
+				a.IdempotentHint != want.Idempotent || a.OpenWorldHint == nil || *a.OpenWorldHint {
+				t.Errorf("tool %q: annotations %+v, want all four as in the table, a closed world", got.Name, a)
+			}
+			for what, s := range map[string]any{"input": got.InputSchema, "output": got.OutputSchema} {
+				data, err := json.Marshal(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var schema jsonschema.Schema
+				if err := json.Unmarshal(data, &schema); err != nil || schema.Type != "object" {
+					t.Errorf("tool %q: %s schema %s: %v", got.Name, what, data, err)
+				}
+			}
+		}
+	})
+}
+
+func TestResources(t *testing.T) {
+	everywhere(t, func(t *testing.T, cs *mcp.ClientSession, _ string) {
+		names := []string{"plain", "a/b ../c", "50% \"done\"?#x", "名前"}
+		for _, n := range names {
+			call[tool.RememberOut](t, cs, "remember", obj{"name": n, "content": "# " + n})
+		}
+		tpl, err := cs.ListResourceTemplates(t.Context(), nil)
+		if err != nil || len(tpl.ResourceTemplates) != 1 || tpl.ResourceTemplates[0].URITemplate != "memory://entry/{name}" {
+			t.Fatalf("templates = %+v, %v, want memory://entry/{name}", tpl, err)
+		}
+		list, err := cs.ListResources(t.Context(), nil)
+		if err != nil || len(list.Resources) != len(names) {
+			t.Fatalf("resources = %+v, %v, want %d", list, err, len(names))
+		}
+		for i, r := range list.Resources {
+			if want := names[len(names)-1-i]; r.Name != want {
+				t.Errorf("resource %d = %q, want %q: the newest first", i, r.Name, want)
+			}
+			res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: r.URI})
+			if err != nil || len(res.Contents) != 1 || res.Contents[0].Text != "# "+r.Name || res.Contents[0].MIMEType != "text/markdown" {
+				t.Errorf("read(%s) = %+v, %v, want the content of %q as Markdown", r.URI, res, err, r.Name)
+			}
+		}
+		for _, uri := range []string{"memory://entry/nobody", "memory://entry/", "memory://other/plain", "memory://entry/%zz", "file:///etc/passwd"} {
+			if _, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
+				t.Errorf("read(%s) succeeded", uri)
+			}
+		}
+		for typed, want := range map[string]string{"pl": "plain", "B .": "a/b ../c", "zz": "", "名": "名前"} {
+			res, err := cs.Complete(t.Context(), &mcp.CompleteParams{
+				Ref:      &mcp.CompleteReference{Type: "ref/resource", URI: "memory://entry/{name}"},
+				Argument: mcp.CompleteParamsArgument{Name: "name", Value: typed},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(res.Completion.Values, "|"); got != want {
+				t.Errorf("complete(%q) = %q, want %q", typed, got, want)
+			}
+		}
+	})
+}
+
+// Connecting and listing tools reads no store: a client waits for nothing.
+func TestOpensLate(t *testing.T) {
+	for name, connect := range transports {
+		t.Run(name, func(t *testing.T) {
+			desk, opened := newDesk(t, vfs.NewMem())
+			cs := connect(t, New(desk, nil), "")
+			if _, err := cs.ListTools(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if n := opened.Load(); n != 0 {
+				t.Errorf("the store was opened %d times before the first call, want 0", n)
+			}
+			call[tool.ListOut](t, cs, "list", nil)
+			call[tool.ListOut](t, cs, "list", nil)
+			if n := opened.Load(); n != 1 {
+				t.Errorf("the store was opened %d times, want 1", n)
+			}
+		})
+	}
+}
+
+// A store that cannot be opened is an error of the call, not of the server.
+func TestOpenFails(t *testing.T) {
+	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) {
+		return nil, &oxbow.CorruptError{Path: "m.oxbow", Offset: 12, Reason: "bad magic"}
+	}}
+	cs := overMemory(t, New(desk, nil), "")
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "recall", Arguments: obj{"query": "x"}})
+	if err != nil || !res.IsError || !strings.Contains(textOf(res), "oxbow check") {
+		t.Errorf("recall = %+v, %v, want an error that names oxbow check", res, err)
+	}
+	if _, err := cs.ListResources(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "bad magic") {
+		t.Errorf("resources of a damaged store = %v, want the error", err)
+	}
+}
+
+func TestParallel(t *testing.T) {
+	for name, connect := range transports {
+		t.Run("one server over "+name, func(t *testing.T) {
+			noLeaks(t)
+			desk, _ := newDesk(t, vfs.NewMem())
+			cs := connect(t, New(desk, nil), "")
+			rememberMany(t, cs, "n", 100)
+			if l := call[tool.ListOut](t, cs, "list", nil); l.Total != 100 {
+				t.Errorf("%d entries kept, want 100", l.Total)
+			}
+		})
+	}
+	t.Run("two servers on one store", func(t *testing.T) {
+		noLeaks(t)
+		fsys := vfs.NewMem()
+		one, _ := newDesk(t, fsys)
+		two, _ := newDesk(t, fsys)
+		a, b := overPipes(t, New(one, nil), ""), overPipes(t, New(two, nil), "")
+		var wg sync.WaitGroup
+		wg.Go(func() { rememberMany(t, a, "a", 100) })
+		wg.Go(func() { rememberMany(t, b, "b", 100) })
+		wg.Wait()
+		for _, cs := range []*mcp.ClientSession{a, b} {
+			if l := call[tool.ListOut](t, cs, "list", nil); l.Total != 200 {
+				t.Errorf("%d entries seen, want 200", l.Total)
+			}
+		}
+	})
+}
+
+// rememberMany makes n calls at once.
+func rememberMany(t *testing.T, cs *mcp.ClientSession, prefix string, n int) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember",
+				Arguments: obj{"name": fmt.Sprintf("%s%d", prefix, i), "content": fmt.Sprint("content ", i)}})
+			if err != nil || res.IsError {
+				t.Errorf("remember %s%d = %+v, %v", prefix, i, res, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestClaim(t *testing.T) {
+	for in, want := range map[string]string{
+		"claude-code 2.1":          "claude-code 2.1",
+		"evil\n\x1b[31m\u202ename": "evil[31mname",
+		"":                         "",
+		strings.Repeat("é", 100):   strings.Repeat("é", 64),
+	} {
+		if got := claim(in); got != want {
+			t.Errorf("claim(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestURI(t *testing.T) {
+	for _, n := range []string{"a", "a b", "a/b", "%41", "ü", "a+b", "#?&=", "..", "~-._"} {
+		got, ok := nameOf(uriOf(n))
+		if !ok || got != n {
+			t.Errorf("nameOf(uriOf(%q)) = %q, %v", n, got, ok)
+		}
+		if strings.ContainsAny(strings.TrimPrefix(uriOf(n), entryURI), " /#?&=+") {
+			t.Errorf("uriOf(%q) = %s, which is not escaped", n, uriOf(n))
+		}
+	}
+}
+
+var errRead = errors.New("read failed")
+
+type badReader struct{}
+
+func (badReader) Read([]byte) (int, error) { return 0, errRead }

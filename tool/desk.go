@@ -1,0 +1,270 @@
+// This file holds what verbs have in common: opening, filters, limits, finding
+// the entry that a name means.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// Lazy returns an Open for a [Desk] that opens the memory at its first call
+// and keeps it, and the function that closes it if it was opened. A failure is
+// not kept: the next call tries again.
+func Lazy(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context) (*oxbow.Memory, error), closeFn func() error) {
+	var mu sync.Mutex // guards m and closed, and lets one caller open at a time
+	var m *oxbow.Memory
+	closed := false
+	get = func(ctx context.Context) (*oxbow.Memory, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if closed {
+			return nil, oxbow.ErrClosed
+		}
+		if m != nil {
+			return m, nil
+		}
+		opened, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m = opened
+		return m, nil
+	}
+	closeFn = func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		closed = true
+		if m == nil {
+			return nil
+		}
+		err := m.Close()
+		m = nil
+		return err
+	}
+	return get, closeFn
+}
+
+// snippetWidth is the width of a snippet in bytes, about 40 tokens.
+const snippetWidth = 160
+
+func snippet(content string, terms []string, width int) string {
+	return text.Snippet(content, terms, width)
+}
+
+// narrow holds the parameters that recall and list share.
+type narrow struct {
+	filter, project, kind, after, before string
+	tags                                 []string
+}
+
+// parse returns the filter that they make together.
+func (n narrow) parse(now time.Time) (oxbow.Filter, error) {
+	f, err := oxbow.ParseFilter(n.filter, now)
+	if err != nil {
+		return oxbow.Filter{}, err
+	}
+	for _, l := range labelsOf(n.project, n.tags, nil) {
+		if err := oxbow.CheckLabel(l); err != nil {
+			return oxbow.Filter{}, err
+		}
+		f.Terms = append(f.Terms, oxbow.Term{Key: l.Key, Values: []string{l.Value}})
+	}
+	if n.kind != "" {
+		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: []string{n.kind}})
+	}
+	for _, b := range []struct{ key, date string }{{"after", n.after}, {"before", n.before}} {
+		if b.date == "" {
+			continue
+		}
+		g, err := oxbow.ParseFilter(b.key+":"+strconv.Quote(b.date), now)
+		if err != nil {
+			return oxbow.Filter{}, fmt.Errorf("reading %s: %w", b.key, err)
+		}
+		f = f.And(g)
+	}
+	return f, nil
+}
+
+func labelsOf(project string, tags, files []string) []oxbow.Label {
+	var ls []oxbow.Label
+	if project != "" {
+		ls = append(ls, oxbow.Label{Key: oxbow.LabelProject, Value: project})
+	}
+	for _, t := range tags {
+		ls = append(ls, oxbow.Label{Key: oxbow.LabelTag, Value: t})
+	}
+	for _, f := range files {
+		ls = append(ls, oxbow.Label{Key: oxbow.LabelFile, Value: f})
+	}
+	return ls
+}
+
+// limitOf returns the limit to use, and a note when it is not the one given.
+func limitOf(given *int, standard int) (limit int, note string, err error) {
+	switch {
+	case given == nil:
+		return standard, "", nil
+	case *given < 1:
+		return 0, "", bad("limit", strconv.Itoa(*given), fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard))
+	case *given > oxbow.MaxLimit:
+		return oxbow.MaxLimit, fmt.Sprintf("limit %d was lowered to %d, the most there is", *given, oxbow.MaxLimit), nil
+	}
+	return *given, "", nil
+}
+
+// checkIfVersion refuses 0, which the library would take for "any version".
+func checkIfVersion(v *uint64) error {
+	if v != nil && *v == 0 {
+		return bad("if_version", "0", "is no version; take the version from an earlier answer, or leave it out")
+	}
+	return nil
+}
+
+// withOpID returns the context that carries the id, if there is one.
+func withOpID(ctx context.Context, id string) (context.Context, error) {
+	if id == "" {
+		return ctx, nil
+	}
+	if len(id) > 64 {
+		return ctx, bad("op_id", id, fmt.Sprintf("has %d bytes; the most is 64", len(id)))
+	}
+	return oxbow.WithOpID(ctx, id), nil
+}
+
+// missing adds to the error of an unknown name what may help: the change to
+// restore when the entry was forgotten, or else the names nearest to it.
+func missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
+	if !errors.Is(err, oxbow.ErrNotFound) {
+		return err
+	}
+	lost := &lostError{err: err, name: name}
+	for v, verr := range m.Versions(ctx, name) {
+		if verr != nil {
+			break // unknown, or a store without history
+		}
+		if v.Verb == oxbow.VerbRemove {
+			lost.removed, lost.last = v.Seq, v.Prev
+		}
+		break
+	}
+	near, nerr := nearNames(ctx, m, name, 5)
+	if nerr != nil {
+		return nerr
+	}
+	lost.near = near
+	return lost
+}
+
+func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]string, error) {
+	var names []string
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(append(names, e.Name), e.Aliases...)
+	}
+	slices.Sort(names) // the same answer whatever the order of IDs
+	return text.Near(name, slices.Values(slices.Compact(names)), most), nil
+}
+
+// lostError is an unknown name and what may help to find it.
+type lostError struct {
+	err           error
+	name          string
+	near          []string
+	removed, last uint64 // the change that forgot it and the one before; 0 when it was never there
+}
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+func (e *lostError) hint() string {
+	var hs []string
+	if e.removed != 0 {
+		h := fmt.Sprintf("it was forgotten by change %d", e.removed)
+		if e.last != 0 {
+			h += fmt.Sprintf("; restore with name %q and seq %d brings it back", e.name, e.last)
+		}
+		hs = append(hs, h)
+	}
+	if len(e.near) > 0 {
+		hs = append(hs, "nearest names: "+quoteAll(e.near))
+	} else if e.removed == 0 {
+		hs = append(hs, "no name is near to it; recall searches what the entries say, list shows what there is")
+	}
+	return strings.Join(hs, "; ")
+}
+
+func quoteAll(ss []string) string {
+	qs := make([]string, len(ss))
+	for i, s := range ss {
+		qs[i] = strconv.Quote(s)
+	}
+	return strings.Join(qs, ", ")
+}
+
+// diagnose says why a query found nothing; why is never empty.
+func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why, near []string, err error) {
+	g, err := m.Diagnose(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.Entries == 0 && q.AsOf != 0 {
+		return []string{fmt.Sprintf("the memory held no entries after change %d", q.AsOf)}, nil, nil
+	}
+	if g.Entries == 0 {
+		return []string{"the memory holds no entries yet; remember adds the first"}, nil, nil
+	}
+	if g.StopWords {
+		why = append(why, "the query holds only words that are too common or too short to look for; use rarer words, or list with a filter")
+	}
+	var unknown, known []string
+	for _, t := range g.Terms {
+		if t.DF == 0 {
+			unknown = append(unknown, t.Term)
+		} else {
+			known = append(known, fmt.Sprintf("%q in %s", t.Term, plural(t.DF, "entry", "entries")))
+		}
+	}
+	if len(unknown) > 0 {
+		why = append(why, "no entry holds "+quoteAll(unknown))
+	}
+	if len(known) > 0 {
+		why = append(why, "found, before the filter: "+strings.Join(known, ", "))
+	}
+	for _, r := range g.Removed {
+		if r.Left == 0 {
+			why = append(why, fmt.Sprintf("filter %s alone removes everything", r.Filter))
+		} else {
+			why = append(why, fmt.Sprintf("filter %s alone leaves %s", r.Filter, plural(r.Left, "entry", "entries")))
+		}
+	}
+	if g.Unfiltered > 0 && !q.Filter.IsZero() {
+		n := plural(g.Unfiltered, "entry", "entries")
+		if g.Unfiltered == oxbow.MaxLimit {
+			n += " or more"
+		}
+		why = append(why, fmt.Sprintf("without the filter %s, %s would be found", q.Filter, n))
+	}
+	if len(why) == 0 {
+		why = append(why, fmt.Sprintf("none of the %s matches", plural(g.Entries, "entry", "entries")))
+	}
+	return why, g.Near, nil
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

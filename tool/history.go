@@ -1,0 +1,167 @@
+// This file holds the verbs about what was: history, undo.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func history(ctx context.Context, d *Desk, in HistoryIn) (HistoryOut, error) {
+	if in.Name != "" {
+		if err := oxbow.CheckName(in.Name); err != nil {
+			return HistoryOut{}, err
+		}
+	}
+	limit, note, err := limitOf(in.Limit, defaultListLimit)
+	if err != nil {
+		return HistoryOut{}, err
+	}
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return HistoryOut{}, err
+	}
+	out := HistoryOut{Name: in.Name, Changes: []Change{}}
+	if note != "" {
+		out.Notes = append(out.Notes, note)
+	}
+	if in.Name == "" {
+		err = out.ofAll(ctx, m, limit)
+	} else {
+		err = out.ofOne(ctx, m, limit)
+		if errors.Is(err, oxbow.ErrNotFound) {
+			if e, gerr := m.Get(ctx, in.Name); gerr == nil && e.Name != in.Name {
+				out.Notes = append(out.Notes, fmt.Sprintf("%q is an alias of %q", in.Name, e.Name))
+				out.Name = e.Name
+				err = out.ofOne(ctx, m, limit)
+			}
+		}
+	}
+	switch {
+	case err != nil && in.Name != "":
+		return HistoryOut{}, missing(ctx, m, in.Name, err)
+	case err != nil:
+		return HistoryOut{}, err
+	case len(out.Changes) == 0:
+		out.Notes = append(out.Notes, "nothing was changed yet: the memory is new")
+	case out.More:
+		out.Notes = append(out.Notes, "there are older changes; raise limit to see them")
+	}
+	return out, nil
+}
+
+func (out *HistoryOut) ofAll(ctx context.Context, m *oxbow.Memory, limit int) error {
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return err
+		}
+		if out.More = len(out.Changes) == limit; out.More {
+			break
+		}
+		out.Changes = append(out.Changes, changeOf(c))
+	}
+	return nil
+}
+
+func (out *HistoryOut) ofOne(ctx context.Context, m *oxbow.Memory, limit int) error {
+	for v, err := range m.Versions(ctx, out.Name) {
+		if err != nil {
+			return err
+		}
+		if out.More = len(out.Changes) == limit; out.More {
+			break
+		}
+		out.Changes = append(out.Changes, Change{Seq: v.Seq, Time: stamp(v.Source.Time), Source: sourceOf(v.Source),
+			Note: v.Note, Entries: []Touched{touchedOf(v)}})
+	}
+	return nil
+}
+
+func undo(ctx context.Context, d *Desk, in UndoIn) (UndoOut, error) {
+	count := 1
+	if in.Count != nil {
+		count = *in.Count
+		switch {
+		case in.Seq != nil:
+			return UndoOut{}, bad("count", strconv.Itoa(count), "is given beside seq; give one of them")
+		case count < 1:
+			return UndoOut{}, bad("count", strconv.Itoa(count), "would undo nothing; give 1 or more")
+		case count > oxbow.MaxLimit:
+			return UndoOut{}, bad("count", strconv.Itoa(count), fmt.Sprintf("is more than the %d changes that one call may undo", oxbow.MaxLimit))
+		}
+	}
+	if len(in.Seq) > oxbow.MaxLimit {
+		return UndoOut{}, bad("seq", strconv.Itoa(len(in.Seq)), fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit))
+	}
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return UndoOut{}, err
+	}
+	out := UndoOut{DryRun: in.DryRun, Undone: []Change{}}
+	var cs []oxbow.Change
+	switch {
+	case in.Seq != nil:
+		seqs := slices.Compact(slices.Sorted(slices.Values(in.Seq)))
+		if cs, err = changes(ctx, m, seqs); err == nil && !in.DryRun {
+			out.Seq, err = m.Revert(ctx, seqs...)
+		}
+	case in.DryRun:
+		if cs, err = m.Undoable(ctx, count); err == nil && len(cs) == 0 {
+			out.Notes = append(out.Notes, "there is nothing to undo")
+			return out, nil
+		}
+	default:
+		out.Seq, cs, err = m.Undo(ctx, count)
+	}
+	if err != nil {
+		return UndoOut{}, err
+	}
+	for _, c := range cs {
+		out.Undone = append(out.Undone, changeOf(c))
+	}
+	if in.Seq == nil && len(cs) < count {
+		out.Notes = append(out.Notes, fmt.Sprintf("only %s could be undone, not %d", plural(len(cs), "change", "changes"), count))
+	}
+	if in.DryRun {
+		out.Notes = append(out.Notes, "dry run: nothing was undone; call again without dry_run to undo it")
+	} else {
+		out.Notes = append(out.Notes, fmt.Sprintf("to redo: undo with seq [%d]", out.Seq))
+	}
+	return out, nil
+}
+
+// changes returns the changes of those numbers, newest first. seqs is sorted
+// and holds no repeats.
+func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
+	left := slices.Clone(seqs)
+	var cs []oxbow.Change
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if len(left) == 0 || c.Seq < left[0] {
+			break
+		}
+		if i, ok := slices.BinarySearch(left, c.Seq); ok {
+			left = slices.Delete(left, i, i+1)
+			cs = append(cs, c)
+		}
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("change %d: %w", left[0], errNoChange)
+	}
+	return cs, nil
+}
+
+// errNoChange is about a change, not an entry, but callers branch on it alike.
+var errNoChange = &noChangeError{}
+
+type noChangeError struct{}
+
+func (*noChangeError) Error() string        { return "no such change in the log" }
+func (*noChangeError) Is(target error) bool { return target == oxbow.ErrNotFound }

@@ -1,0 +1,184 @@
+// This file holds what each verb gives, as JSON.
+
+package tool
+
+import (
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Entry is an entry, or a part of it, in an answer.
+type Entry struct {
+	ID      uint64              `json:"id"`
+	Name    string              `json:"name"`
+	Kind    string              `json:"kind"`
+	Score   float64             `json:"score,omitempty"`   // of a hit; higher is better
+	Snippet string              `json:"snippet,omitempty"` // the part that fits best, on one line
+	Content *string             `json:"content,omitempty"` // whole, or absent
+	Aliases []string            `json:"aliases,omitempty"`
+	Labels  map[string][]string `json:"labels,omitempty"` // values by key, sorted
+	Created string              `json:"created"`          // RFC 3339, UTC
+	Updated string              `json:"updated"`          // RFC 3339, UTC
+	Version uint64              `json:"version"`          // number of the change that wrote it
+	Source  Source              `json:"source"`
+
+	Explanation *Explanation `json:"explanation,omitempty"`
+}
+
+// Source says who wrote a version: by, door, session and profile are facts of
+// the door; client and agent are what the caller said of itself.
+type Source struct {
+	By      string `json:"by,omitempty"` // person, agent, tool or import
+	Door    string `json:"door,omitempty"`
+	Client  string `json:"client,omitempty"`
+	Agent   string `json:"agent,omitempty"`
+	Session string `json:"session,omitempty"`
+	Profile string `json:"profile,omitempty"`
+	Ref     string `json:"ref,omitempty"`
+}
+
+// Explanation accounts for a score, as [oxbow.Explanation] does.
+type Explanation struct {
+	Formula string      `json:"formula"`
+	Entries int         `json:"entries"`
+	Length  int         `json:"length"`
+	AvgLen  float64     `json:"avg_length"`
+	Terms   []TermScore `json:"terms"`
+}
+
+// TermScore is what one term gave to a score.
+type TermScore struct {
+	Term  string  `json:"term"`
+	TF    int     `json:"tf"`
+	DF    int     `json:"df"`
+	IDF   float64 `json:"idf"`
+	Score float64 `json:"score"`
+}
+
+// RememberOut is what remember gives.
+type RememberOut struct {
+	Outcome string   `json:"outcome"` // added, updated or unchanged
+	Entry   Entry    `json:"entry"`   // without its content: the caller has it
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// RecallOut is what recall gives.
+type RecallOut struct {
+	Hits       []Entry  `json:"hits"` // best first
+	More       bool     `json:"more,omitempty"`
+	AsOf       uint64   `json:"as_of,omitempty"`
+	TokensUsed int      `json:"tokens_used"`        // estimate, for the hits
+	LeftOut    int      `json:"left_out,omitempty"` // hits whose content did not fit
+	Why        []string `json:"why,omitempty"`      // why nothing was found
+	Near       []string `json:"near,omitempty"`     // names and label values near to what was written
+	Notes      []string `json:"notes,omitempty"`    // what else the caller should know
+}
+
+// GetOut is what get gives.
+type GetOut struct {
+	Entry Entry    `json:"entry"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// ListOut is what list gives.
+type ListOut struct {
+	Total   int      `json:"total"`   // entries selected, whatever the limit
+	Entries []Entry  `json:"entries"` // newest first
+	Next    int      `json:"next_offset,omitempty"`
+	Why     []string `json:"why,omitempty"`
+	Near    []string `json:"near,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// ForgetOut is what forget gives.
+type ForgetOut struct {
+	Forgotten bool     `json:"forgotten"` // false for a dry run
+	Entry     Entry    `json:"entry"`     // as it was, with a snippet
+	Seq       uint64   `json:"seq,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
+}
+
+// Change is one record of the log in an answer.
+type Change struct {
+	Seq     uint64    `json:"seq"`
+	Time    string    `json:"time"`
+	Source  Source    `json:"source"`
+	Note    string    `json:"note,omitempty"`
+	Reverts []uint64  `json:"reverts,omitempty"`
+	Entries []Touched `json:"entries"`
+}
+
+// Touched is an entry as one change left it.
+type Touched struct {
+	Name    string `json:"name"`
+	Verb    string `json:"verb"`
+	Prev    uint64 `json:"prev,omitempty"`    // the change before that touched the name
+	Snippet string `json:"snippet,omitempty"` // beginning of the content then
+	Erased  bool   `json:"erased,omitempty"`
+}
+
+// HistoryOut is what history gives.
+type HistoryOut struct {
+	Name    string   `json:"name,omitempty"`
+	Changes []Change `json:"changes"` // newest first
+	More    bool     `json:"more,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// UndoOut is what undo gives.
+type UndoOut struct {
+	DryRun bool     `json:"dry_run,omitempty"`
+	Seq    uint64   `json:"seq,omitempty"` // the change that did the undoing
+	Undone []Change `json:"undone"`        // newest first
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// RestoreOut is what restore gives.
+type RestoreOut struct {
+	Seq   uint64   `json:"seq"`  // the change that did the restoring
+	From  uint64   `json:"from"` // the change whose version came back
+	Entry Entry    `json:"entry"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// stamp writes a time as answers show it: RFC 3339, UTC, whole seconds. The
+// version number tells apart what happened within one.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// entryOf returns the entry without its content.
+func entryOf(e oxbow.Entry) Entry {
+	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: e.Aliases,
+		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source)}
+	for _, l := range e.Labels {
+		if a.Labels == nil {
+			a.Labels = map[string][]string{}
+		}
+		a.Labels[l.Key] = append(a.Labels[l.Key], l.Value)
+	}
+	return a
+}
+
+func sourceOf(s oxbow.Source) Source {
+	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent,
+		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
+}
+
+func changeOf(c oxbow.Change) Change {
+	a := Change{Seq: c.Seq, Time: stamp(c.Time), Source: sourceOf(c.Source), Note: c.Note,
+		Reverts: c.Reverts, Entries: []Touched{}}
+	for _, v := range c.Versions {
+		a.Entries = append(a.Entries, touchedOf(v))
+	}
+	return a
+}
+
+func touchedOf(v oxbow.Version) Touched {
+	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev,
+		Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
+}

@@ -1,0 +1,286 @@
+// This file holds the verbs that look: recall, get, list.
+
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// defaultMaxTokens is what one recall may cost the caller unless it says
+// otherwise: room for five entries of a few paragraphs.
+const defaultMaxTokens = 2000
+
+func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
+	now := d.now()
+	q, err := oxbow.ParseQuery(in.Query, now)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(now)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	q.Filter = q.Filter.And(f)
+	q.Explain = in.Explain
+	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
+		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")
+	}
+	var out RecallOut
+	limit, note, err := limitOf(in.Limit, oxbow.DefaultLimit)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	if note != "" {
+		out.Notes = append(out.Notes, note)
+	}
+	budget := defaultMaxTokens
+	if in.MaxTokens != nil {
+		if budget = *in.MaxTokens; budget < 1 {
+			return RecallOut{}, bad("max_tokens", strconv.Itoa(budget), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", defaultMaxTokens))
+		}
+	}
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	out.Hits = []Entry{}
+	if in.AsOf != "" {
+		seq, err := asOf(ctx, d, m, in.AsOf)
+		if err != nil {
+			return RecallOut{}, err
+		}
+		if seq == 0 {
+			out.Why = []string{fmt.Sprintf("the memory held nothing yet at %s", in.AsOf)}
+			return out, nil
+		}
+		q.AsOf, out.AsOf = seq, seq
+	}
+	// One more than wanted tells whether there are more.
+	q.Limit = min(limit+1, oxbow.MaxLimit)
+	hits, err := m.Recall(ctx, q)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	if len(hits) == 0 {
+		out.Why, out.Near, err = diagnose(ctx, m, q)
+		return out, err
+	}
+	if out.More = len(hits) > limit; out.More {
+		hits = hits[:limit]
+		out.Notes = append(out.Notes, "there are more hits; raise limit, or add words or a filter")
+	}
+	out.fill(hits, q, budget)
+	return out, nil
+}
+
+// fill adds the hits: first every head with its snippet, then whole contents,
+// best first, as far as the budget reaches. The heads are always there, even
+// when they alone cost more.
+func (out *RecallOut) fill(hits []oxbow.Hit, q oxbow.Query, budget int) {
+	terms := text.Crabtalk(q.Text)
+	for _, h := range hits {
+		e := entryOf(h.Entry)
+		e.Score = h.Score
+		e.Snippet = snippet(h.Entry.Content, terms, snippetWidth)
+		e.Explanation = explanationOf(h.Explanation)
+		out.Hits = append(out.Hits, e)
+		out.TokensUsed += cost(e)
+	}
+	var left []string
+	for i, h := range hits {
+		// Quick to tell, without estimating megabytes: no text has fewer
+		// tokens than a hundredth of its bytes.
+		if n := len(h.Entry.Content); n/100 <= budget-out.TokensUsed {
+			if c := text.EstimateTokens(h.Entry.Content); c <= budget-out.TokensUsed {
+				out.Hits[i].Content = &h.Entry.Content
+				out.TokensUsed += c
+				continue
+			}
+		}
+		left = append(left, h.Entry.Name)
+	}
+	if out.LeftOut = len(left); out.LeftOut > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s did not fit into max_tokens %d and shown by snippet only; get with the name gives it whole (%s)",
+			pluralIs(len(left), "content"), budget, quoteAll(left[:min(len(left), 3)])+more(len(left)-3)))
+	}
+}
+
+func pluralIs(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return strconv.Itoa(n) + " " + what + "s are"
+}
+
+func more(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// cost estimates the tokens of a head.
+func cost(e Entry) int {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return 0 // plain fields: cannot happen
+	}
+	return text.EstimateTokens(string(b))
+}
+
+func explanationOf(x *oxbow.Explanation) *Explanation {
+	if x == nil {
+		return nil
+	}
+	a := &Explanation{Formula: x.Formula, Entries: x.Entries, Length: x.Length, AvgLen: x.AvgLen, Terms: []TermScore{}}
+	for _, t := range x.Terms {
+		a.Terms = append(a.Terms, TermScore(t))
+	}
+	return a
+}
+
+// asOf returns the change that a number or a date means, 0 when the date is
+// before the first. A number is always a change: the year 2026 is written
+// 2026-12-31. A date means the end of what it names.
+func asOf(ctx context.Context, d *Desk, m *oxbow.Memory, s string) (uint64, error) {
+	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
+		if seq == 0 {
+			return 0, bad("as_of", s, "is no change; they count from 1")
+		}
+		return seq, nil
+	}
+	f, err := oxbow.ParseFilter("on:"+strconv.Quote(s), d.now())
+	if err != nil {
+		return 0, bad("as_of", s, "is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z")
+	}
+	return m.SeqAt(ctx, f.Before.Add(-1))
+}
+
+func get(ctx context.Context, d *Desk, in GetIn) (GetOut, error) {
+	if err := oxbow.CheckName(in.Name); err != nil {
+		if name, _, ok := cutSeq(in.Name); !ok || oxbow.CheckName(name) != nil {
+			return GetOut{}, err // no entry can have it: an error of its own
+		}
+	}
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return GetOut{}, err
+	}
+	var out GetOut
+	e, err := m.Get(ctx, in.Name)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		// Only now is NAME@SEQ looked for: a name may well end in @2.
+		if name, seq, ok := cutSeq(in.Name); ok {
+			v, verr := m.VersionAt(ctx, name, seq)
+			if verr != nil {
+				return GetOut{}, missing(ctx, m, name, verr)
+			}
+			e, err = v.Entry, nil
+			note := fmt.Sprintf("this is %q as of change %d; get without @%d gives what it says now", name, seq, seq)
+			if v.Erased {
+				note += "; its content was erased for good"
+			}
+			out.Notes = append(out.Notes, note)
+		}
+	}
+	if err != nil {
+		return GetOut{}, missing(ctx, m, in.Name, err)
+	}
+	if out.Notes == nil && e.Name != in.Name {
+		out.Notes = append(out.Notes, fmt.Sprintf("%q is an alias of %q", in.Name, e.Name))
+	}
+	out.Entry = entryOf(e)
+	out.Entry.Content = &e.Content
+	return out, nil
+}
+
+// cutSeq cuts NAME@SEQ.
+func cutSeq(s string) (name string, seq uint64, ok bool) {
+	i := strings.LastIndexByte(s, '@')
+	if i < 1 {
+		return "", 0, false
+	}
+	seq, err := strconv.ParseUint(s[i+1:], 10, 64)
+	return s[:i], seq, err == nil && seq > 0
+}
+
+// defaultListLimit is the length of a page of list and history.
+const defaultListLimit = 20
+
+func list(ctx context.Context, d *Desk, in ListIn) (ListOut, error) {
+	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(d.now())
+	if err != nil {
+		return ListOut{}, err
+	}
+	limit, note, err := limitOf(in.Limit, defaultListLimit)
+	if err != nil {
+		return ListOut{}, err
+	}
+	offset := 0
+	if in.Offset != nil {
+		if offset = *in.Offset; offset < 0 {
+			return ListOut{}, bad("offset", strconv.Itoa(offset), "is less than 0")
+		}
+	}
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return ListOut{}, err
+	}
+	out := ListOut{Entries: []Entry{}}
+	if note != "" {
+		out.Notes = append(out.Notes, note)
+	}
+	found, err := newest(ctx, m, f)
+	if err != nil {
+		return ListOut{}, err
+	}
+	out.Total = len(found)
+	switch {
+	case len(found) == 0:
+		out.Why, out.Near, err = diagnose(ctx, m, oxbow.Query{Filter: f})
+		return out, err
+	case offset >= len(found):
+		out.Why = []string{fmt.Sprintf("offset %d is past the last of %s", offset, plural(len(found), "entry", "entries"))}
+		return out, nil
+	}
+	for _, e := range found[offset:min(offset+limit, len(found))] {
+		a := entryOf(e)
+		a.Snippet = snippet(e.Content, nil, snippetWidth)
+		out.Entries = append(out.Entries, a)
+	}
+	if next := offset + limit; next < len(found) {
+		out.Next = next
+		out.Notes = append(out.Notes, fmt.Sprintf("%d more; the next page has offset %d", len(found)-next, next))
+	}
+	return out, nil
+}
+
+// newest returns the selected entries, the last written first.
+func newest(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) ([]oxbow.Entry, error) {
+	var es []oxbow.Entry
+	for e, err := range m.Entries(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, e)
+	}
+	slices.SortFunc(es, func(a, b oxbow.Entry) int {
+		if c := b.Updated.Compare(a.Updated); c != 0 {
+			return c
+		}
+		if a.ID > b.ID {
+			return -1
+		}
+		return 1
+	})
+	return es, nil
+}

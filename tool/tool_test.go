@@ -1,0 +1,268 @@
+// This file holds what the tests share, and the tests of the table itself.
+
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// bench is a desk over a memory that lives as long as the test.
+type bench struct {
+	*Desk
+	t *testing.T
+	m *oxbow.Memory
+}
+
+// newBench opens an empty memory whose clock moves a minute with each look.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+	clock := func() time.Time { now = now.Add(time.Minute); return now }
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, m: m}
+	b.Desk = &Desk{
+		Open:   func(context.Context) (*oxbow.Memory, error) { return m, nil },
+		Now:    func() time.Time { return time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) },
+		Source: oxbow.Source{Door: "cli", Actor: oxbow.Person},
+	}
+	t.Cleanup(func() {
+		c, ok := m.Store().(oxbow.Checker)
+		if !ok {
+			t.Fatal("the default store cannot be checked")
+		}
+		r, err := c.Check(context.Background())
+		if err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return b
+}
+
+// try calls a verb with JSON and checks the answer against the verb's schema.
+func (b *bench) try(verb, args string) (Answer, error) {
+	b.t.Helper()
+	t, ok := Find(verb)
+	if !ok {
+		b.t.Fatalf("Find(%q) found nothing", verb)
+	}
+	a, err := t.Call(b.t.Context(), b.Desk, json.RawMessage(args))
+	if err != nil {
+		return nil, err
+	}
+	checkAnswer(b.t, t, a)
+	return a, nil
+}
+
+func checkAnswer(t *testing.T, verb Tool, a Answer) {
+	t.Helper()
+	resolved, err := verb.Output.Resolve(nil)
+	if err != nil {
+		t.Fatalf("%s: output schema: %v", verb.Name, err)
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		t.Fatalf("%s: answer: %v", verb.Name, err)
+	}
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := resolved.Validate(v); err != nil {
+		t.Errorf("%s answered what its schema forbids: %v\n%s", verb.Name, err, data)
+	}
+	if strings.TrimSpace(a.Text()) == "" {
+		t.Errorf("%s answered without text: %s", verb.Name, data)
+	}
+}
+
+// do calls a verb that must succeed.
+func do[A Answer](b *bench, verb, args string) A {
+	b.t.Helper()
+	a, err := b.try(verb, args)
+	if err != nil {
+		b.t.Fatalf("%s(%.200s): %v (%s)", verb, args, err, Hint(err))
+	}
+	return a.(A)
+}
+
+// fail calls a verb that must fail and whose error and hint together must hold
+// all the words.
+func (b *bench) fail(verb, args string, words ...string) error {
+	b.t.Helper()
+	a, err := b.try(verb, args)
+	if err == nil {
+		b.t.Errorf("%s(%.100q) = %s, want an error", verb, args, a.Text())
+		return nil
+	}
+	said := err.Error() + "\n" + Hint(err)
+	for _, w := range words {
+		if !strings.Contains(said, w) {
+			b.t.Errorf("%s(%.100q) failed with %q, want %q in it", verb, args, said, w)
+		}
+	}
+	if len(said) > 2000 {
+		b.t.Errorf("%s(%.100q) failed with %d bytes of text", verb, args, len(said))
+	}
+	return err
+}
+
+// args writes a map as JSON.
+func args(t *testing.T, m map[string]any) string {
+	t.Helper()
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestTable(t *testing.T) {
+	want := []string{"remember", "recall", "get", "list", "forget", "history", "undo", "restore"}
+	var got []string
+	for _, v := range Table() {
+		got = append(got, v.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Table() = %v, want %v", got, want)
+	}
+	if _, ok := Find("save_memory"); ok {
+		t.Error("Find(save_memory) found a verb")
+	}
+	Table()[0].Name = "changed"
+	if Table()[0].Name != "remember" {
+		t.Error("a caller can change the table")
+	}
+}
+
+// A description is what a model chooses by: it must say each parameter, begin
+// with the words people use, and stay short.
+func TestDescriptions(t *testing.T) {
+	first := map[string]string{"remember": "Remember, save, store, note", "recall": "Recall, search memory", "get": "Get, read",
+		"list": "List, browse", "forget": "Forget, delete", "history": "History, log", "undo": "Undo, revert", "restore": "Restore"}
+	for _, v := range Table() {
+		if !strings.HasPrefix(v.Description, first[v.Name]) || first[v.Name] == "" {
+			t.Errorf("%s: description begins with %.40q, want %q", v.Name, v.Description, first[v.Name])
+		}
+		if n := len(v.Description); n > 1024 {
+			t.Errorf("%s: description has %d bytes, want at most 1024", v.Name, n)
+		}
+		if !strings.Contains(v.Description, "Call it ") {
+			t.Errorf("%s: description does not say when to call it", v.Name)
+		}
+		for _, p := range v.Params {
+			if !strings.Contains(v.Description, "`"+p.Name+"`") {
+				t.Errorf("%s: description does not mention `%s`", v.Name, p.Name)
+			}
+		}
+		if v.Title == "" {
+			t.Errorf("%s has no title", v.Name)
+		}
+		if v.ReadOnly && v.Destructive {
+			t.Errorf("%s is both read-only and destructive", v.Name)
+		}
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	for _, v := range Table() {
+		for name, s := range map[string]*jsonschema.Schema{"input": v.Input, "output": v.Output} {
+			if s.Type != "object" {
+				t.Errorf("%s: %s schema is of type %q, want object", v.Name, name, s.Type)
+			}
+			data, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(data), `"null"`) {
+				t.Errorf("%s: %s schema allows null: %s", v.Name, name, data)
+			}
+			r, err := s.Resolve(nil)
+			if err != nil {
+				t.Fatalf("%s: %s schema: %v", v.Name, name, err)
+			}
+			if err := r.Validate(map[string]any{"no_such_member": 1.0}); err == nil {
+				t.Errorf("%s: %s schema allows an unknown member", v.Name, name)
+			}
+		}
+		if len(v.Params) != len(v.Input.Properties) {
+			t.Errorf("%s: %d params, %d properties", v.Name, len(v.Params), len(v.Input.Properties))
+		}
+		seen := map[string]bool{}
+		for _, p := range v.Params {
+			s := v.Input.Properties[p.Name]
+			if s == nil {
+				t.Fatalf("%s: parameter %s is not in the schema", v.Name, p.Name)
+			}
+			want := p.Type
+			if p.Repeatable {
+				want = "array"
+			}
+			if s.Type != want {
+				t.Errorf("%s.%s: schema type %q, want %q", v.Name, p.Name, s.Type, want)
+			}
+			if s.Description != p.Usage || len(p.Usage) < 10 {
+				t.Errorf("%s.%s: usage %q, schema says %q", v.Name, p.Name, p.Usage, s.Description)
+			}
+			if slices.Contains(v.Input.Required, p.Name) != p.Required {
+				t.Errorf("%s.%s: required differs between schema and params", v.Name, p.Name)
+			}
+			for _, n := range append([]string{p.Name, "--" + p.Flag}, p.Also...) {
+				if seen[n] {
+					t.Errorf("%s: %q means two parameters", v.Name, n)
+				}
+				seen[n] = true
+			}
+		}
+	}
+	kind := func(verb string) Param {
+		v, _ := Find(verb)
+		i := slices.IndexFunc(v.Params, func(p Param) bool { return p.Name == "kind" })
+		return v.Params[i]
+	}
+	if got := kind("remember").Enum; len(got) != len(oxbow.Kinds()) || got[0] != "note" {
+		t.Errorf("remember.kind may be %v, want the kinds of an entry", got)
+	}
+}
+
+func TestLazy(t *testing.T) {
+	opened := 0
+	fsys := vfs.NewMem()
+	get, closeAll := Lazy(func(context.Context) (*oxbow.Memory, error) {
+		if opened++; opened == 1 {
+			return nil, oxbow.ErrBusy
+		}
+		return oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+	})
+	if _, err := get(t.Context()); err != oxbow.ErrBusy {
+		t.Errorf("first get = %v, want the error of opening", err)
+	}
+	a, err := get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := get(t.Context()); a != b || opened != 2 {
+		t.Errorf("opened %d times, want 2: a failure is tried again, a success kept", opened)
+	}
+	if err := closeAll(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := get(t.Context()); err != oxbow.ErrClosed {
+		t.Errorf("get after close = %v, want ErrClosed", err)
+	}
+}
