@@ -1,0 +1,164 @@
+// This file holds one run: its global flags, and the memory it opens.
+
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// app is one run of oxbow.
+type app struct {
+	env      Env
+	homeFlag string
+	json     bool
+	quiet    bool
+	session  string // random, one a run
+}
+
+// source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
+// it to be told apart from its person.
+func (a *app) source() (oxbow.Source, error) {
+	if a.session == "" {
+		b := make([]byte, 8)
+		if _, err := io.ReadFull(a.env.Rand, b); err != nil {
+			return oxbow.Source{}, fmt.Errorf("making a session id: %w", err)
+		}
+		a.session = hex.EncodeToString(b)
+	}
+	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: a.session}
+	s.Claimed.Client = "oxbow " + moduleVersion()
+	if agent := a.env.Getenv("OXBOW_AGENT"); agent != "" {
+		s.Actor, s.Claimed.Agent = oxbow.Agent, agent
+	}
+	return s, nil
+}
+
+// storePath returns where the store is, or will be.
+func (a *app) storePath() (string, error) {
+	home, err := a.home()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, storeFile), nil
+}
+
+// access is what a command does with the memory.
+type access int
+
+const (
+	look   access = iota // change nothing
+	change               // change what is there
+	build                // change, and make the home where it is missing
+)
+
+// open opens the memory of the home. The caller closes it.
+func (a *app) open(how access) (*oxbow.Memory, error) {
+	path, err := a.storePath()
+	if err != nil {
+		return nil, err
+	}
+	src, err := a.source()
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+		return nil, &hinted{
+			err:  fmt.Errorf("opening %s: it is a directory, not a store", path),
+			hint: "move it away, or choose another home with --home DIR",
+		}
+	}
+	if _, err := os.Stat(path); how != build && errors.Is(err, fs.ErrNotExist) {
+		// An empty memory of no file: to look, or to undo, must make nothing,
+		// and finds nothing that it could change.
+		a.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
+		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: a.env.Now, Source: src})
+	}
+	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Source: src, ReadOnly: how == look})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	return m, nil
+}
+
+// openError says which store could not be opened, without saying it twice.
+func openError(path string, err error) error {
+	var pe *fs.PathError
+	var ce *oxbow.CorruptError
+	if errors.As(err, &pe) || errors.As(err, &ce) {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	return fmt.Errorf("opening %s: %w", path, err)
+}
+
+// with runs fn on the memory of the home and closes it.
+func (a *app) with(ctx context.Context, how access, fn func(ctx context.Context, m *oxbow.Memory) error) (err error) {
+	m, err := a.open(how)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	src, err := a.source()
+	if err != nil {
+		return err
+	}
+	return fn(oxbow.WithSource(ctx, src), m)
+}
+
+// call calls a verb of the table. Every command that reads or changes entries
+// by name goes through it.
+func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.Answer, err error) {
+	src, err := a.source()
+	if err != nil {
+		return nil, err
+	}
+	var m *oxbow.Memory
+	d := &tool.Desk{
+		Open: func(context.Context) (*oxbow.Memory, error) {
+			if m != nil {
+				return m, nil
+			}
+			var err error
+			m, err = a.open(accessOf(t))
+			return m, err
+		},
+		Now:    a.env.Now,
+		Source: src,
+	}
+	defer func() {
+		if m != nil {
+			err = errors.Join(err, m.Close())
+		}
+	}()
+	return t.Call(ctx, d, args)
+}
+
+// accessOf returns what a verb does with the memory. Only remember has a use
+// for one that is not there yet.
+func accessOf(t tool.Tool) access {
+	switch {
+	case t.ReadOnly:
+		return look
+	case t.Name == "remember":
+		return build
+	}
+	return change
+}
+
+// unlessDry returns how, or look for a dry run.
+func unlessDry(how access, dry bool) access {
+	if dry {
+		return look
+	}
+	return how
+}

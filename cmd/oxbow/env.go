@@ -1,0 +1,112 @@
+// This file holds what a run of oxbow can touch of the world outside, and the
+// run itself.
+
+package main
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Env is all that a run touches of the world outside. Every field must be set
+// but the Term fields, Width, Edit and Listening.
+type Env struct {
+	Args   []string // without the program's own name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+
+	Getenv func(string) string
+	Getwd  func() (string, error)
+	Now    func() time.Time // its location is the one that dates are shown in
+	Rand   io.Reader
+	GOOS   string // chooses where data lives, as runtime.GOOS names it
+
+	StdinTerm  bool // standard input is a terminal
+	StdoutTerm bool
+	StderrTerm bool
+	Width      int // columns of the terminal on standard output, 0 when unknown
+
+	// Edit runs an editor, whose command and arguments are argv, and waits
+	// for its end.
+	Edit func(argv []string) error
+
+	// Listening is called, when it is not nil, with the address of the HTTP
+	// server once it takes connections.
+	Listening func(addr string)
+}
+
+// Run runs one command line and returns the exit status: 0 done, 1 failed,
+// 2 misused.
+func Run(ctx context.Context, env Env) int {
+	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
+	a := &app{env: env}
+	root := a.root()
+	root.SetArgs(markTerms(env.Args))
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		a.report(err)
+	}
+	return status(err)
+}
+
+// negated is a filter term such as -tag:draft, which the flag parser would
+// take for a bundle of short flags.
+var negated = regexp.MustCompile(`^-[a-z][a-z0-9_-]*:.`)
+
+// mark stands before a marked argument. No argument of a process can hold a
+// NUL, so it cannot be mistaken.
+const mark = "\x00"
+
+// markTerms hides negated filter terms from the flag parser, up to a "--".
+// unmark and unmarkFlags undo it once the flags are parsed.
+func markTerms(args []string) []string {
+	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
+		return args
+	}
+	marked := make([]string, len(args))
+	for i, arg := range args {
+		if arg == "--" {
+			copy(marked[i:], args[i:])
+			break
+		}
+		marked[i] = arg
+		if negated.MatchString(arg) {
+			marked[i] = mark + arg
+		}
+	}
+	return marked
+}
+
+func unmark(args []string) []string {
+	for i, arg := range args {
+		args[i] = strings.TrimPrefix(arg, mark)
+	}
+	return args
+}
+
+// unmarkFlags takes the mark off the values of flags: a term may stand there
+// as well, as in --content -tag:draft.
+func unmarkFlags(cmd *cobra.Command) error {
+	var failed error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			if err := list.Replace(unmark(list.GetSlice())); err != nil {
+				failed = err
+			}
+			return
+		}
+		if v := f.Value.String(); strings.HasPrefix(v, mark) {
+			if err := f.Value.Set(strings.TrimPrefix(v, mark)); err != nil {
+				failed = err
+			}
+		}
+	})
+	return failed
+}

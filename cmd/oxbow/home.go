@@ -1,0 +1,77 @@
+// This file finds the home: the directory that holds the store.
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// storeFile is the name of the store inside its home.
+const storeFile = "memory.oxbow"
+
+// homeDir is the name of a project's own home.
+const homeDir = ".oxbow"
+
+// home returns the directory that holds the store, whether or not it is there
+// yet: what --home says, else $OXBOW_HOME, else the nearest directory .oxbow
+// at or above the working directory, else the user's data directory.
+func (a *app) home() (string, error) {
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	for _, dir := range []string{a.homeFlag, a.env.Getenv("OXBOW_HOME")} {
+		if dir == "" {
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(wd, dir)
+		}
+		return filepath.Clean(dir), nil
+	}
+	for dir := wd; ; dir = filepath.Dir(dir) {
+		h := filepath.Join(dir, homeDir)
+		if fi, err := os.Stat(h); err == nil && fi.IsDir() {
+			return h, nil
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	return a.dataHome()
+}
+
+// dataHome returns the user's own home for oxbow: by the XDG base directory
+// specification, or by the custom of macOS and Windows.
+func (a *app) dataHome() (string, error) {
+	get := a.env.Getenv
+	user := get("HOME")
+	switch a.env.GOOS {
+	case "windows":
+		if dir := get("LocalAppData"); dir != "" {
+			return filepath.Join(dir, "oxbow"), nil
+		}
+		user = get("USERPROFILE")
+		if user != "" {
+			return filepath.Join(user, "AppData", "Local", "oxbow"), nil
+		}
+	case "darwin":
+		if user != "" {
+			return filepath.Join(user, "Library", "Application Support", "oxbow"), nil
+		}
+	default:
+		// The specification says to ignore a relative path.
+		if dir := get("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "oxbow"), nil
+		}
+		if user != "" {
+			return filepath.Join(user, ".local", "share", "oxbow"), nil
+		}
+	}
+	return "", &hinted{
+		err:  fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDir),
+		hint: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
+	}
+}

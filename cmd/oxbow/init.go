@@ -1,0 +1,111 @@
+// This file holds "oxbow init": making a home.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var dialect string
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "Make a memory for this directory",
+		Long: `Init makes a home: a directory that only you can read, and in it an empty
+store, memory.oxbow. Without --home it is .oxbow in the working directory,
+which every command run in or below this directory then finds. A home that is
+there already stays as it is.`,
+		Example: `  oxbow init
+  oxbow init --home ~/brain`,
+		Args: args(0, 0, "no arguments; say --home DIR for another place"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), dialect) },
+	}
+	c.Flags().StringVar(&dialect, "dialect", "oxbow", "`LAYOUT` of the store: oxbow")
+	_ = c.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions([]string{"oxbow"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (a *app) init(ctx context.Context, dialect string) error {
+	if dialect != "oxbow" {
+		return misusef("the layouts there are: oxbow", "dialect %q is not known", dialect)
+	}
+	if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" {
+		a.homeFlag = homeDir // here, not one further up
+	}
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	store := filepath.Join(home, storeFile)
+	_, err = os.Stat(store)
+	made := errors.Is(err, fs.ErrNotExist)
+	if made {
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return fmt.Errorf("making the home: %w", err)
+		}
+		if err := a.makeStore(ctx, home); err != nil {
+			return fmt.Errorf("making the store: %w", err)
+		}
+	}
+	// Whether old or new, it must be one that opens.
+	m, err := a.open(look)
+	if err != nil {
+		return err
+	}
+	if err := m.Close(); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"home": home, "store": store, "made": made})
+	}
+	if !made {
+		a.printf("There is a memory in %s already; nothing was changed.\n", home)
+		return nil
+	}
+	a.printf("Made an empty memory in %s\n", home)
+	if !a.quiet {
+		at := ""
+		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" {
+			at = " --home " + quote(home)
+		}
+		a.printf("\nNext:\n")
+		a.printf("  oxbow%s remember style \"Tabs, not spaces.\"   keep something\n", at)
+		a.printf("  oxbow%s recall tabs                          find it again\n", at)
+		a.printf("  oxbow%s mcp                                  let an agent use it\n", at)
+	}
+	return nil
+}
+
+// makeStore makes a store without changes, unless another process was faster.
+// The library would make it with the first change.
+func (a *app) makeStore(ctx context.Context, home string) (err error) {
+	dir, err := vfs.Dir(home)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	log, err := wal.Open(dir, storeFile, wal.Options{Clock: a.env.Now, Rand: a.env.Rand, LockWait: oxbow.DefaultLockWait})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if err := log.Lock(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Unlock()) }()
+	if news, err := log.Poll(); err != nil || news == wal.Replaced {
+		return err
+	}
+	return log.Create()
+}

@@ -1,0 +1,52 @@
+// Command oxbow is memory for AI agents on the command line: it remembers,
+// recalls, forgets, and serves other programs.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+func main() { os.Exit(run()) }
+
+// run wires the process to Run.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second Ctrl-C ends the process at once, whatever it is doing.
+	context.AfterFunc(ctx, stop)
+	env := Env{
+		Args:       os.Args[1:],
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Getenv:     os.Getenv,
+		Getwd:      os.Getwd,
+		Now:        time.Now,
+		Rand:       rand.Reader,
+		GOOS:       runtime.GOOS,
+		StdinTerm:  isTerminal(os.Stdin),
+		StdoutTerm: isTerminal(os.Stdout),
+		StderrTerm: isTerminal(os.Stderr),
+		// Not ended by Ctrl-C: it is the editor's own to handle.
+		Edit: func(argv []string) error {
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+			return cmd.Run()
+		},
+	}
+	if env.StdoutTerm {
+		env.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
+	}
+	return Run(ctx, env)
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
