@@ -17,10 +17,10 @@ type Entry struct {
 	Snippet string              `json:"snippet,omitempty"` // the part that fits best, on one line
 	Content *string             `json:"content,omitempty"` // whole, or absent
 	Aliases []string            `json:"aliases,omitempty"`
-	Labels  map[string][]string `json:"labels,omitempty"` // values by key, sorted
-	Created string              `json:"created"`          // RFC 3339, UTC
-	Updated string              `json:"updated"`          // RFC 3339, UTC
-	Version uint64              `json:"version"`          // number of the change that wrote it
+	Labels  map[string][]string `json:"labels"`  // values by key, sorted; never null
+	Created string              `json:"created"` // RFC 3339, UTC
+	Updated string              `json:"updated"` // RFC 3339, UTC
+	Version uint64              `json:"version"` // number of the change that wrote it
 	Source  Source              `json:"source"`
 
 	Explanation *Explanation `json:"explanation,omitempty"`
@@ -58,8 +58,8 @@ type TermScore struct {
 
 // RememberOut is what remember gives.
 type RememberOut struct {
+	Entry            // with a snippet, without its content: the caller has it
 	Outcome string   `json:"outcome"` // added, updated or unchanged
-	Entry   Entry    `json:"entry"`   // without its content: the caller has it
 	Notes   []string `json:"notes,omitempty"`
 }
 
@@ -77,7 +77,7 @@ type RecallOut struct {
 
 // GetOut is what get gives.
 type GetOut struct {
-	Entry Entry    `json:"entry"`
+	Entry
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -93,8 +93,8 @@ type ListOut struct {
 
 // ForgetOut is what forget gives.
 type ForgetOut struct {
+	Entry              // as it was, with a snippet
 	Forgotten bool     `json:"forgotten"` // false for a dry run
-	Entry     Entry    `json:"entry"`     // as it was, with a snippet
 	Seq       uint64   `json:"seq,omitempty"`
 	Notes     []string `json:"notes,omitempty"`
 }
@@ -136,9 +136,9 @@ type UndoOut struct {
 
 // RestoreOut is what restore gives.
 type RestoreOut struct {
+	Entry
 	Seq   uint64   `json:"seq"`  // the change that did the restoring
 	From  uint64   `json:"from"` // the change whose version came back
-	Entry Entry    `json:"entry"`
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -155,10 +155,8 @@ func stamp(t time.Time) string {
 func entryOf(e oxbow.Entry) Entry {
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: e.Aliases,
 		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source)}
+	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
-		if a.Labels == nil {
-			a.Labels = map[string][]string{}
-		}
 		a.Labels[l.Key] = append(a.Labels[l.Key], l.Value)
 	}
 	return a

@@ -86,6 +86,7 @@ func remember(ctx context.Context, d *Desk, in RememberIn) (RememberOut, error) 
 			return RememberOut{}, err
 		}
 		out := RememberOut{Outcome: "added", Entry: entryOf(now)}
+		out.Snippet = snippet(now.Content, nil, snippetWidth)
 		switch {
 		case found && now.Version == old.Version:
 			out.Outcome = "unchanged"
@@ -224,7 +225,7 @@ func forget(ctx context.Context, d *Desk, in ForgetIn) (ForgetOut, error) {
 	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" && !in.DryRun {
 		// A repeat of a call that was carried out finds nothing, and is right.
 		if m.Apply(ctx, oxbow.Remove{Name: in.Name}) == nil {
-			return ForgetOut{Forgotten: true, Entry: Entry{Name: in.Name},
+			return ForgetOut{Forgotten: true, Entry: Entry{Name: in.Name, Labels: map[string][]string{}},
 				Notes: []string{fmt.Sprintf("op_id %q was used before: the entry was forgotten then", in.OpID)}}, nil
 		}
 	}
