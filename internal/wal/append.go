@@ -128,11 +128,11 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 	}
 	l.size = fi.Size()
 	need := l.end + n
-	if need+reserve <= l.size {
+	if need+l.spare <= l.size {
 		return nil
 	}
-	step := min(max(l.size/8, minStep), maxStep)
-	grown := (need + reserve + step - 1) / step * step
+	step := min(max(l.size/8, l.step), maxStep)
+	grown := (need + l.spare + step - 1) / step * step
 	_, err = l.file.WriteAt(make([]byte, grown-l.size), l.size)
 	if err == nil {
 		l.size = grown

@@ -33,5 +33,21 @@ func breaksOf(fsys vfs.FS) Breaks {
 	return 0
 }
 
+// Spacer is a file system that wants its logs to keep other free space: how much
+// is added at a time, and how much is kept for urgent appends, in bytes. Only
+// tests have one, to make small files, of which many can be tried.
+type Spacer interface{ FreeSpace() (step, reserve int64) }
+
+// spaceOf returns the sizes that the file system asks for, or else the usual
+// ones.
+func spaceOf(fsys vfs.FS) (step, spare int64) {
+	if s, ok := fsys.(Spacer); ok {
+		if step, spare := s.FreeSpace(); step > 0 {
+			return step, spare
+		}
+	}
+	return minStep, reserve
+}
+
 // Broken reports whether the log has that fault.
 func (l *Log) Broken(b Breaks) bool { return l.breaks&b != 0 }

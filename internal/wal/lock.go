@@ -8,10 +8,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -96,8 +99,8 @@ func (l *Log) lockName() string { return l.name + ".lock" }
 // readNote takes in what the last holder of the lock left. A note that cannot
 // be read is not missed.
 func (l *Log) readNote() {
-	l.noted = note{}
 	if l.noteFile == nil {
+		l.noted = note{}
 		f, err := l.fs.OpenFile(l.lockName(), os.O_RDWR, 0)
 		if err != nil {
 			return
@@ -106,6 +109,10 @@ func (l *Log) readNote() {
 	}
 	var b [noteSize]byte
 	n, _ := l.noteFile.ReadAt(b[:], 0)
+	if n == noteSize && b == l.noteMine {
+		return // nobody had the lock in between
+	}
+	l.noted = note{}
 	if json.Unmarshal(b[:n], &l.noted) != nil {
 		l.noted = note{}
 	}
@@ -116,29 +123,60 @@ func (l *Log) writeNote() {
 	if l.noteFile == nil {
 		return
 	}
-	n := note{Holder: Holder{PID: os.Getpid(), Program: program(), Since: l.opts.Clock().UTC()},
-		ID: l.noted.ID, Durable: l.noted.Durable, Unsynced: l.noted.Unsynced}
 	if id := l.id(); id != "" {
-		if n.ID != id {
-			n.ID, n.Durable, n.Unsynced = id, 0, false
+		if l.noted.ID != id {
+			l.noted = note{ID: id}
 		}
-		n.Durable = max(n.Durable, l.durable)
-		n.Unsynced = n.Unsynced || l.failed != nil
+		l.noted.Durable = max(l.noted.Durable, l.durable)
+		l.noted.Unsynced = l.noted.Unsynced || l.failed != nil
 	}
-	b, err := json.Marshal(n)
-	if err != nil || len(b) >= noteSize {
-		return
-	}
-	b = append(b, strings.Repeat(" ", noteSize-1-len(b))...)
-	_, _ = l.noteFile.WriteAt(append(b, '\n'), 0)
+	l.noted.Since = l.opts.Clock().UTC()
+	b := l.noted.encode(l.noteMine[:0])
+	_, _ = l.noteFile.WriteAt(b, 0)
 }
+
+// encode appends the note of this process to b, as JSON of noteSize bytes. It
+// is written for every change, so it is made by hand.
+func (n *note) encode(b []byte) []byte {
+	b = append(b, me()...)
+	b = n.Since.AppendFormat(b, time.RFC3339Nano)
+	if n.ID != "" {
+		b = append(b, `","id":"`...)
+		b = append(b, n.ID...)
+		b = append(b, `","durable":`...)
+		b = strconv.AppendUint(b, n.Durable, 10)
+		if n.Unsynced {
+			b = append(b, `,"unsynced":true`...)
+		}
+		b = append(b, '}')
+	} else {
+		b = append(b, `"}`...)
+	}
+	for len(b) < noteSize-1 {
+		b = append(b, ' ')
+	}
+	return append(b[:noteSize-1], '\n')
+}
+
+// me is the part of the note that stays the same in one process, up to the
+// time.
+var me = sync.OnceValue(func() string {
+	name, err := json.Marshal(program())
+	if err != nil {
+		name = []byte(`"unknown"`)
+	}
+	return fmt.Sprintf(`{"pid":%d,"program":%s,"since":"`, os.Getpid(), name)
+})
 
 // id returns the identity of the file in hex, "" where there is no file.
 func (l *Log) id() string {
 	if l.file == nil {
 		return ""
 	}
-	return hex.EncodeToString(l.header.ID[:])
+	if l.hexID == "" || l.hexOf != l.header.ID {
+		l.hexID, l.hexOf = hex.EncodeToString(l.header.ID[:]), l.header.ID
+	}
+	return l.hexID
 }
 
 // heed compares the log with what its last writer noted, once all of it was

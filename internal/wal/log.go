@@ -36,6 +36,8 @@ type Log struct {
 	name   string
 	opts   Options
 	breaks Breaks
+	step   int64 // free space is a multiple of it
+	spare  int64 // free space for urgent appends only
 
 	file   vfs.File    // nil while there is no file
 	info   fs.FileInfo // identity of file
@@ -54,7 +56,10 @@ type Log struct {
 
 	lock     vfs.Lock
 	noteFile vfs.File
-	noted    note  // what the lock file said when the lock was taken
+	noted    note           // what the lock file said when the lock was taken
+	noteMine [noteSize]byte // what we wrote there last
+	hexID    string         // hexOf, in hex
+	hexOf    [16]byte
 	failed   error // why nothing is appended any more
 }
 
@@ -69,6 +74,7 @@ func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 		o.Rand = rand.Reader
 	}
 	l := &Log{fs: fsys, name: name, opts: o, breaks: breaksOf(fsys)}
+	l.step, l.spare = spaceOf(fsys)
 	if err := l.Reopen(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,44 @@
+// Package oxbow is memory for agents that people can read, search, undo and
+// trust: a store of entries in one file, and an index that ranks them.
+//
+//	m, err := oxbow.Open("memory.oxbow", nil)
+//	…
+//	defer m.Close()
+//	_, err = m.Remember(ctx, oxbow.Entry{Name: "deploy", Content: "We ship on Tuesdays."})
+//	hits, err := m.Recall(ctx, oxbow.Query{Text: "when do we ship"})
+//
+// # Words
+//
+// An [Entry] has a unique name, a content in Markdown, a [Kind], aliases to find
+// it by, and labels: pairs of key and value that serve project, tag, file and
+// confidence alike. A [Store] keeps entries; a change to it is a list of [Op],
+// applied whole or not at all. A [Filter] selects, a [Query] ranks, a [Hit] is
+// what was found, and an [Explanation] accounts for its score. A [Memory] is a
+// Store with an index over it.
+//
+// # Promises
+//
+// When Apply, Remember or Forget return without error, the change is on stable
+// storage: no crash, no other process, no full disk takes it back. A change that
+// failed was not made, unless the error matches [ErrUnknownOutcome]. What any
+// process was told is durable, every later read by any process sees. Rankings
+// are deterministic: equal scores are ordered by newer version, then lower ID.
+//
+// The default store keeps history: every version of every entry can be listed,
+// gone back to, and undone ([Memory.Versions], [Memory.AsOf], [Memory.Undo]),
+// and the chain of hashes over it proves that it was not edited
+// ([Memory.Check]). What must not stay can be erased for good ([Memory.Erase]).
+//
+// # Errors
+//
+// Callers branch on the sentinel errors ([ErrNotFound], [ErrExists],
+// [ErrConflict], [ErrInvalid], [ErrBusy] …) with errors.Is, and take facts from
+// the struct errors ([InvalidError], [ConflictError], [CorruptError],
+// [BusyError]) with errors.As.
+//
+// # Platforms
+//
+// The package imports nothing but the standard library and this module. All
+// writing goes through package vfs, so that it runs on Linux, macOS and
+// Windows, in the browser (js/wasm) and under WASI, and in memory.
+package oxbow
