@@ -73,12 +73,18 @@ func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	l := &Log{fs: fsys, name: name, opts: o, breaks: breaksOf(fsys)}
-	l.step, l.spare = spaceOf(fsys)
+	l := newLog(fsys, name, o)
 	if err := l.Reopen(); err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// newLog returns a log that has no file yet.
+func newLog(fsys vfs.FS, name string, o Options) *Log {
+	l := &Log{fs: fsys, name: name, opts: o, breaks: breaksOf(fsys)}
+	l.step, l.spare = spaceOf(fsys)
+	return l
 }
 
 // Reopen opens the file that the name leads to now, and goes back to its

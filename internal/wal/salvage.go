@@ -131,7 +131,7 @@ func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r R
 		}
 		return &fs.PathError{Op: "make", Path: name, Err: err}
 	}
-	l := &Log{fs: fsys, name: name, opts: o}
+	l := newLog(fsys, name, o)
 	defer func() {
 		if l.file != nil {
 			_ = l.file.Close()
@@ -168,7 +168,7 @@ func (l *Log) CopyTo(dst vfs.FS, name string, replace bool) error {
 		return &fs.PathError{Op: "copy", Path: name, Err: err}
 	}
 	h := l.header
-	c := &Log{fs: dst, name: name, opts: l.opts}
+	c := newLog(dst, name, l.opts)
 	err := c.swap(&h, func(w *writer) error { return w.copyFrom(l.file, HeaderSize, l.end) })
 	if c.file != nil {
 		err = errors.Join(err, c.file.Close())
