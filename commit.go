@@ -106,8 +106,10 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 	if d.broken != nil {
 		return d.broken
 	}
-	if err := d.catchUp(); err != nil {
-		return err
+	if !d.log.Broken(wal.BreakCatchUp) {
+		if err := d.catchUp(); err != nil {
+			return err
+		}
 	}
 	d.appending.Store(true)
 	defer d.appending.Store(false)
@@ -167,6 +169,9 @@ func (d *db) commitAll(batch []*request) error {
 	}
 	d.mu.Unlock()
 	d.tell(deltas, false)
+	if d.idle != nil {
+		d.idle.Reset(d.opts.SealAfter)
+	}
 	return nil
 }
 

@@ -49,6 +49,7 @@ type db struct {
 	closed bool
 
 	watch func([]Delta, bool)
+	idle  *time.Timer // seals the last change; nil when Options.SealAfter is 0
 }
 
 // openDir returns the operating system's directory of that path, making it
@@ -74,6 +75,9 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 	if _, err := d.readOn(); err != nil {
 		_ = log.Close()
 		return nil, err
+	}
+	if opts.SealAfter > 0 {
+		d.idle = time.AfterFunc(opts.SealAfter, d.seal)
 	}
 	return d, nil
 }
@@ -294,6 +298,19 @@ func yieldEntries(ctx context.Context, es []*Entry, f Filter, yield func(Entry, 
 	}
 }
 
+// seal seals the last change, if nobody is writing.
+func (d *db) seal() {
+	if !d.turn.TryLock() {
+		return
+	}
+	defer d.turn.Unlock()
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	if d.ready(context.Background()) == nil {
+		d.log.Seal()
+	}
+}
+
 // Close implements [Store].
 func (d *db) Close() error {
 	d.turn.Lock()
@@ -306,6 +323,9 @@ func (d *db) Close() error {
 		return ErrClosed
 	}
 	d.closed = true
+	if d.idle != nil {
+		d.idle.Stop()
+	}
 	err := d.log.Close()
 	if c, ok := d.fs.(interface{ Close() error }); ok && d.opts.FS == nil {
 		err = errors.Join(err, c.Close())

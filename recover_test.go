@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io/fs"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -242,4 +244,34 @@ func TestRolledBack(t *testing.T) {
 	remember(t, later, "b", "x")
 	another := newMemory(t, fsys)
 	remember(t, another, "c", "x")
+}
+
+// A program that stays open seals its last change once it is idle.
+func TestSealAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fsys := vfs.NewMem()
+		m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, SealAfter: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		remember(t, m, "a", "one")
+		before := len(bytes.TrimRight(fileOf(t, fsys, "m.oxbow"), "\x00"))
+		time.Sleep(2 * time.Second) // of the bubble's clock
+		synctest.Wait()
+		img := fileOf(t, fsys, "m.oxbow")
+		if after := len(bytes.TrimRight(img, "\x00")); after <= before {
+			t.Errorf("the log ends at %d, no later than before the idle time", after)
+		}
+		// Damage to the only change is now told from a torn tail.
+		img[140] ^= 1 // in the body of the first record
+		disk := vfs.NewMem()
+		put(t, disk, "m.oxbow", img)
+		if _, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: disk}); !errors.Is(err, oxbow.ErrCorrupt) {
+			t.Errorf("Open() of a damaged sealed store = %v, want ErrCorrupt", err)
+		}
+		checked(t, m)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
