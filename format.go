@@ -52,6 +52,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -107,9 +108,16 @@ type seenID struct {
 
 // appendBody appends the bytes of a body.
 func appendBody(b []byte, v *body) []byte {
-	b = appendBytes(b, fieldSource, appendSource(nil, &v.source))
+	n := 256
 	for i := range v.ops {
-		b = appendBytes(b, fieldOp, appendPut(nil, &v.ops[i], false))
+		n += v.ops[i].size()
+	}
+	b = slices.Grow(b, n)
+	b = appendBytes(b, fieldSource, appendSource(nil, &v.source))
+	var op []byte
+	for i := range v.ops {
+		op = appendPut(slices.Grow(op[:0], v.ops[i].size()), &v.ops[i], false)
+		b = appendBytes(b, fieldOp, op)
 	}
 	b = appendString(b, fieldOpID, v.opID)
 	b = appendString(b, fieldNote, v.note)
@@ -129,6 +137,18 @@ func appendBase(b []byte, v *body) []byte {
 		b = appendBytes(b, fieldSeenID, appendUint(appendString(nil, 1, s.id), 2, s.seq))
 	}
 	return b
+}
+
+// size is about how many bytes the op takes, and seldom less.
+func (p *put) size() int {
+	n := 64 + len(p.entry.Name) + len(p.entry.Content)
+	for _, a := range p.entry.Aliases {
+		n += len(a) + 4
+	}
+	for _, l := range p.entry.Labels {
+		n += len(l.Key) + len(l.Value) + 8
+	}
+	return n
 }
 
 func appendPut(b []byte, p *put, base bool) []byte {

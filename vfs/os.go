@@ -52,7 +52,7 @@ func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return asFile(f)
 }
 
 // open is OpenFile that returns the file of package os.

@@ -83,6 +83,7 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 		l.advance(&recs[i])
 	}
 	l.durable, l.mine = l.seq, true
+	l.know()
 	return recs, nil
 }
 
@@ -91,6 +92,11 @@ func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err 
 	seq, chain, off := l.seq, l.chain, l.end
 	urgent = true
 	recs = make([]Record, len(drafts))
+	n := 0
+	for _, d := range drafts {
+		n += Overhead + len(d.Body)
+	}
+	buf = make([]byte, 0, n)
 	for i, d := range drafts {
 		if len(d.Body) > MaxBody {
 			return nil, nil, false, fmt.Errorf("a change of %d bytes is more than one record can hold (%d)", len(d.Body), MaxBody)
@@ -122,12 +128,15 @@ func (l *Log) vouch(seq uint64) uint64 {
 // makeRoom sees to it that n bytes fit behind the position, with the reserve
 // behind them unless the append is urgent.
 func (l *Log) makeRoom(n int64, urgent bool) error {
+	need := l.end + n
+	if need+l.spare <= l.size {
+		return nil // if another process cut the file since, it just grows again
+	}
 	fi, err := l.file.Stat()
 	if err != nil {
 		return err
 	}
 	l.size = fi.Size()
-	need := l.end + n
 	if need+l.spare <= l.size {
 		return nil
 	}
@@ -188,6 +197,8 @@ func (l *Log) rescue(buf []byte, cause error) error {
 	})
 	if err != nil {
 		l.failed = cause
+		l.know()
+		l.noted.Unsynced = true
 		l.writeNote()
 		return errors.Join(ErrUnknown, cause, err)
 	}

@@ -116,23 +116,29 @@ func (l *Log) readNote() {
 	if json.Unmarshal(b[:n], &l.noted) != nil {
 		l.noted = note{}
 	}
+	// The last holder need not know of our last append.
+	if l.noted.ID == l.known.ID || l.noted.ID == "" {
+		l.noted.ID, l.noted.Durable = l.known.ID, max(l.noted.Durable, l.known.Durable)
+	}
 }
 
-// writeNote says in the lock file who has the lock.
+// writeNote says in the lock file who has the lock, and what is known.
 func (l *Log) writeNote() {
 	if l.noteFile == nil {
 		return
 	}
-	if id := l.id(); id != "" {
-		if l.noted.ID != id {
-			l.noted = note{ID: id}
-		}
-		l.noted.Durable = max(l.noted.Durable, l.durable)
-		l.noted.Unsynced = l.noted.Unsynced || l.failed != nil
-	}
 	l.noted.Since = l.opts.Clock().UTC()
-	b := l.noted.encode(l.noteMine[:0])
-	_, _ = l.noteFile.WriteAt(b, 0)
+	_, _ = l.noteFile.WriteAt(l.noted.encode(l.noteMine[:0]), 0)
+}
+
+// know takes down what was just made durable, for the next note. The notes are
+// touched by the holder of the lock alone, while readers may move the rest.
+func (l *Log) know() {
+	l.known = note{ID: l.id(), Durable: l.durable}
+	if l.noted.ID != l.known.ID {
+		l.noted = l.known
+	}
+	l.noted.Durable = max(l.noted.Durable, l.known.Durable)
 }
 
 // encode appends the note of this process to b, as JSON of noteSize bytes. It
@@ -203,8 +209,9 @@ func (l *Log) heed() error {
 // Accept makes the log as it is now, read to its end, the one that counts,
 // whatever had been noted of it. The lock must be held.
 func (l *Log) Accept() {
-	l.noted = note{}
 	l.durable = min(l.durable, l.seq)
+	l.noted = note{}
+	l.know()
 	l.writeNote()
 }
 

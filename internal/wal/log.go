@@ -57,6 +57,7 @@ type Log struct {
 	lock     vfs.Lock
 	noteFile vfs.File
 	noted    note           // what the lock file said when the lock was taken
+	known    note           // what we last made durable
 	noteMine [noteSize]byte // what we wrote there last
 	hexID    string         // hexOf, in hex
 	hexOf    [16]byte

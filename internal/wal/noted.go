@@ -1,0 +1,54 @@
+// This file holds what others may learn of a log from its lock file, and the
+// lock of a log that cannot be opened.
+
+package wal
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Noted is what the lock file says of a log. It is for people: a note may be
+// old, or that of another file.
+type Noted struct {
+	Holder          // who has, or last had, the lock
+	ID       string // of the log it is about, in hex as [Header].ID
+	Durable  uint64 // highest sequence number that was known to be on stable storage
+	Unsynced bool   // a sync of the file failed and it could not be replaced
+}
+
+// ReadNoted reads the note in the lock file of the log of that name. It is
+// false where there is none that can be read.
+func ReadNoted(fsys vfs.FS, name string) (Noted, bool) {
+	l := Log{fs: fsys, name: name}
+	var n note
+	b, err := vfs.ReadFile(fsys, l.lockName(), 4096)
+	if err != nil || json.Unmarshal(b, &n) != nil {
+		return Noted{}, false
+	}
+	n.Stopped = processStopped(n.PID)
+	return Noted{n.Holder, n.ID, n.Durable, n.Unsynced}, true
+}
+
+// LockName returns the name of the lock file of the log of that name.
+func LockName(name string) string {
+	l := Log{name: name}
+	return l.lockName()
+}
+
+// Hold takes the write lock of the log of that name, which need not be one
+// that opens, as [Log.Lock] does. Release gives it back.
+func Hold(ctx context.Context, fsys vfs.FS, name string, o Options) (release func() error, err error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	l := &Log{fs: fsys, name: name, opts: o}
+	if err := l.Lock(ctx); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l.Close, nil
+}
