@@ -136,7 +136,8 @@ func (d *db) commitAll(batch []*request) error {
 			continue
 		}
 		v.opID, v.note, v.source = id, or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
-		draft := wal.Draft{Type: typeChange, Time: g.now.UnixNano(), Body: appendBody(nil, v), Urgent: onlyRemoves(v)}
+		draft := wal.Draft{Type: typeChange, Time: g.now.UnixNano(), Urgent: onlyRemoves(v)}
+		draft.Body, draft.Digest = encodeBody(v)
 		if len(draft.Body) > wal.MaxBody {
 			g.rollback()
 			r.done, r.err = true, &InvalidError{Field: "change", Value: size(len(draft.Body)),

@@ -145,12 +145,9 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 		chain = r.Chain
 	}
 	kept := slices.Clone(d.offsets[horizon-d.base:])
-	vouch, err := d.vouch(ctx, sum, note)
-	if err != nil {
-		return 0, err
-	}
+	vouch := d.vouch(ctx, sum, note)
 	old := d.log
-	err = old.Rewrite(horizon, chain, func(emit func(wal.Record) error) error {
+	err := old.Rewrite(horizon, chain, func(emit func(wal.Record) error) error {
 		for _, b := range bases {
 			if err := emit(wal.Record{Seq: horizon, Time: vouch.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
 				return err
@@ -189,10 +186,10 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 // vouch makes the record of a change that rewrote the log. It goes into the new
 // file with what it vouches for, so that there is no moment in which nothing
 // does.
-func (d *db) vouch(ctx context.Context, sum []byte, note string) (wal.Record, error) {
+func (d *db) vouch(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &body{base: sum, source: d.source(ctx), note: note}
-	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange, Body: appendBody(nil, v)}
-	digest, err := digestBody(typeChange, r.Body)
-	r.Chain = wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, digest)
-	return r, err
+	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
+	data, digest := encodeBody(v)
+	r.Body, r.Chain = data, wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, digest)
+	return r
 }

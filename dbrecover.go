@@ -167,11 +167,9 @@ func (d *db) writeRecovered(ctx context.Context, out string, h wal.Header, base 
 	if bases != nil {
 		v.base = sum[:]
 	}
-	r := wal.Record{Seq: last + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange, Body: appendBody(nil, v)}
-	digest, err := digestBody(typeChange, r.Body)
-	if err != nil {
-		return err
-	}
+	r := wal.Record{Seq: last + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
+	var digest [32]byte
+	r.Body, digest = encodeBody(v)
 	r.Chain = wal.Link(lastChain, r.Seq, r.Time, r.Type, digest)
 	return wal.Make(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
 		for _, b := range bases {

@@ -106,25 +106,37 @@ type seenID struct {
 	seq uint64
 }
 
-// appendBody appends the bytes of a body.
-func appendBody(b []byte, v *body) []byte {
+// encodeBody returns the bytes of a body and their digest, as digestBody makes
+// it.
+func encodeBody(v *body) ([]byte, [32]byte) {
 	n := 256
 	for i := range v.ops {
 		n += v.ops[i].size()
 	}
-	b = slices.Grow(b, n)
+	h := sha256.New()
+	b := make([]byte, 0, n)
 	b = appendBytes(b, fieldSource, appendSource(nil, &v.source))
+	h.Write(b)
 	var op []byte
+	var sum [1 + sha256.Size]byte
+	sum[0] = fieldOp
 	for i := range v.ops {
 		op = appendPut(slices.Grow(op[:0], v.ops[i].size()), &v.ops[i], false)
 		b = appendBytes(b, fieldOp, op)
+		*(*[sha256.Size]byte)(sum[1:]) = sha256.Sum256(op)
+		h.Write(sum[:])
 	}
+	rest := len(b)
 	b = appendString(b, fieldOpID, v.opID)
 	b = appendString(b, fieldNote, v.note)
 	for _, s := range v.reverts {
 		b = appendUint(b, fieldReverts, s)
 	}
-	return appendBytes(b, fieldBase, v.base)
+	b = appendBytes(b, fieldBase, v.base)
+	h.Write(b[rest:])
+	var digest [32]byte
+	h.Sum(digest[:0])
+	return b, digest
 }
 
 // appendBase appends the bytes of a base record's body.

@@ -11,8 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/host"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -21,6 +23,7 @@ import (
 type app struct {
 	env      Env
 	homeFlag string
+	network  bool // writing to a network file system is wanted
 	json     bool
 	quiet    bool
 	session  string // random, one a run
@@ -44,13 +47,51 @@ func (a *app) source() (oxbow.Source, error) {
 	return s, nil
 }
 
-// storePath returns where the store is, or will be.
+// storePath returns where the store is, or will be. A home that is a file is
+// the store itself: so one looks into a backup, or into what was recovered.
 func (a *app) storePath() (string, error) {
 	home, err := a.home()
 	if err != nil {
 		return "", err
 	}
+	if fi, err := os.Stat(home); err == nil && fi.Mode().IsRegular() {
+		return home, nil
+	}
 	return filepath.Join(home, storeFile), nil
+}
+
+// missing says that there is no store yet.
+func missing(path string) error {
+	return &hinted{fmt.Errorf("there is no memory in %s yet", filepath.Dir(path)),
+		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found"}
+}
+
+// mayWrite refuses to write to a store that other hosts may write to.
+func (a *app) mayWrite(path string) error {
+	allowed, err := a.networkAllowed()
+	if err != nil || allowed {
+		return err
+	}
+	dir := filepath.Dir(path)
+	// What cannot be looked at says so when it is opened.
+	if f, err := a.env.FileSystem(dir); err == nil && f.Kind == host.Network {
+		return fmt.Errorf("%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could overwrite each other's changes",
+			oxbow.ErrNetworkFS, dir, f.Name)
+	}
+	return nil
+}
+
+// networkAllowed reports whether a person said that only this host writes.
+func (a *app) networkAllowed() (bool, error) {
+	v := a.env.Getenv("OXBOW_NETWORK_FS")
+	if a.network || v == "" {
+		return a.network, nil
+	}
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, misusef("set it to 1, or to nothing", "OXBOW_NETWORK_FS %q is neither true nor false", v)
+	}
+	return b, nil
 }
 
 // access is what a command does with the memory.
@@ -84,7 +125,12 @@ func (a *app) open(how access) (*oxbow.Memory, error) {
 		a.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
 		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: a.env.Now, Source: src})
 	}
-	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Source: src, ReadOnly: how == look})
+	if how != look {
+		if err := a.mayWrite(path); err != nil {
+			return nil, err
+		}
+	}
+	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look})
 	if err != nil {
 		return nil, openError(path, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,16 @@ type checkOut struct {
 	Last     uint64       `json:"last_change"`
 	Head     string       `json:"head,omitempty"`
 	Problems []problemOut `json:"problems"`
+	SetAside []asideOut   `json:"set_aside,omitempty"`
+
+	had uint64 // last change that was once durable, as far as known
+}
+
+// asideOut is the tail of an interrupted write that was kept when it was cut
+// off.
+type asideOut struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
 }
 
 type problemOut struct {
@@ -38,7 +49,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Examine the memory's file, byte by byte",
 		Long: `Check reads the whole file, compares checksums and the chain of changes, and
 compares what the file says with what the memory answers. It changes nothing.
-The exit status is 1 when there is a problem. The head it prints is a hash over
+The exit status is 1 when there is a problem: oxbow recover then saves what can
+still be read. The head it prints is a hash over
 all changes: note it elsewhere to prove later that nothing before was edited.`,
 		Example: `  oxbow check
   oxbow check --json --home ~/brain`,
@@ -48,17 +60,38 @@ all changes: note it elsewhere to prove later that nothing before was edited.`,
 }
 
 func (a *app) check(ctx context.Context) error {
-	path, err := a.storePath()
+	out, err := a.examine(ctx)
 	if err != nil {
 		return err
 	}
-	out := checkOut{Store: path, Problems: []problemOut{}}
-	err = a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) error {
-		c, ok := m.Store().(oxbow.Checker)
-		if !ok {
-			return fmt.Errorf("checking: %w", oxbow.ErrUnsupported)
+	if a.json {
+		if err := a.printJSON(out); err != nil {
+			return err
 		}
-		r, err := c.Check(ctx)
+	} else {
+		a.showCheck(out)
+	}
+	if !out.OK {
+		return errTold
+	}
+	return nil
+}
+
+// examine checks the store. A damaged one is no error.
+func (a *app) examine(ctx context.Context) (checkOut, error) {
+	path, err := a.storePath()
+	if err != nil {
+		return checkOut{}, err
+	}
+	out := checkOut{Store: path, Problems: []problemOut{}}
+	err = a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) (err error) {
+		if _, serr := os.Stat(path); serr == nil {
+			// Before the last change is known, which others may move on.
+			if out.had, err = durableOf(path, path); err != nil {
+				return err
+			}
+		}
+		r, err := m.Check(ctx)
 		if err != nil {
 			return fmt.Errorf("checking: %w", err)
 		}
@@ -66,58 +99,79 @@ func (a *app) check(ctx context.Context) error {
 		for _, p := range r.Problems {
 			out.Problems = append(out.Problems, problemOut{p.Offset, p.What, p.Mend})
 		}
+		if out.had > out.Last {
+			out.Problems = append(out.Problems, problemOut{-1,
+				fmt.Sprintf("it went back to an earlier state: it ends at change %d, and change %d had been written", out.Last, out.had),
+				hint(oxbow.ErrRolledBack)})
+		}
 		return nil
 	})
 	// A file too damaged to open is the very thing a check is for.
 	var bad *oxbow.CorruptError
 	if errors.As(err, &bad) {
-		what := bad.Reason
-		switch n := len(bad.Lost); {
-		case n == 1:
-			what += fmt.Sprintf(" (change %d)", bad.Lost[0])
-		case n > 1:
-			what += fmt.Sprintf(" (changes %d to %d)", bad.Lost[0], bad.Lost[n-1])
-		}
-		out.Problems = append(out.Problems, problemOut{bad.Offset, what,
-			"nothing was changed; keep a copy of the file, then put a backup of it in its place, or load a dump into a new home"})
+		out.Problems = append(out.Problems, problemOut{bad.Offset, damageText(bad),
+			"nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"})
 		if fi, serr := os.Stat(path); serr == nil {
 			out.Bytes = fi.Size()
 		}
 		err = nil
 	}
 	if err != nil {
-		return err
+		return out, err
 	}
 	out.OK = len(out.Problems) == 0
-	switch {
-	case a.json:
-		if err := a.printJSON(out); err != nil {
-			return err
+	left, err := leftovers(path)
+	if err != nil {
+		return out, err
+	}
+	for _, l := range left {
+		if l.kind == leftTorn {
+			out.SetAside = append(out.SetAside, asideOut{l.path, l.size})
 		}
-	case out.OK && a.quiet:
-	case out.OK:
-		a.printf("%s is sound: %s, %s, %s\n", path,
+	}
+	return out, nil
+}
+
+// damageText says what is damaged, without the path.
+func damageText(c *oxbow.CorruptError) string {
+	switch n := len(c.Lost); {
+	case n == 1:
+		return fmt.Sprintf("%s (change %d)", c.Reason, c.Lost[0])
+	case n > 1:
+		return fmt.Sprintf("%s (changes %d to %d)", c.Reason, c.Lost[0], c.Lost[n-1])
+	}
+	return c.Reason
+}
+
+func (a *app) showCheck(out checkOut) {
+	switch {
+	case !out.OK:
+		a.printf("%s has %s:\n", out.Store, count(len(out.Problems), "problem", "problems"))
+		a.showProblems(out.Problems)
+	case !a.quiet:
+		a.printf("%s is sound: %s, %s, %s\n", out.Store,
 			count(out.Entries, "entry", "entries"), count(out.Records, "record", "records"), bytesText(out.Bytes))
 		if out.Last > 0 {
 			a.printf("changes %d to %d, head %s\n", out.First, out.Last, out.Head)
 		}
-	default:
-		a.printf("%s has %s:\n", path, count(len(out.Problems), "problem", "problems"))
-		for _, p := range out.Problems {
-			at := ""
-			if p.Offset >= 0 {
-				at = fmt.Sprintf("byte %d: ", p.Offset)
-			}
-			a.printf("  %s%s\n", at, clean(p.What))
-			if p.Mend != "" {
-				for _, line := range wrap("mend: "+clean(p.Mend), a.width()-4) {
-					a.printf("    %s\n", line)
-				}
+	}
+	if n := len(out.SetAside); n > 0 {
+		a.note("%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and nothing needs it",
+			count(n, "torn tail is", "torn tails are"), filepath.Dir(out.SetAside[0].File))
+	}
+}
+
+func (a *app) showProblems(problems []problemOut) {
+	for _, p := range problems {
+		at := ""
+		if p.Offset >= 0 {
+			at = fmt.Sprintf("byte %d: ", p.Offset)
+		}
+		a.printf("  %s%s\n", at, clean(p.What))
+		if p.Mend != "" {
+			for _, line := range wrap("mend: "+clean(p.Mend), a.width()-4) {
+				a.printf("    %s\n", line)
 			}
 		}
 	}
-	if !out.OK {
-		return errTold
-	}
-	return nil
 }

@@ -12,10 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/oxbow-memory/oxbow/internal/host"
 )
 
 // Env is all that a run touches of the world outside. Every field must be set
-// but the Term fields, Width, Edit and Listening.
+// but the Term fields, Width, Executable, Edit and Listening.
 type Env struct {
 	Args   []string // without the program's own name
 	Stdin  io.Reader
@@ -27,6 +29,11 @@ type Env struct {
 	Now    func() time.Time // its location is the one that dates are shown in
 	Rand   io.Reader
 	GOOS   string // chooses where data lives, as runtime.GOOS names it
+
+	// FileSystem describes the file system that holds a path, or will.
+	FileSystem func(path string) (host.FileSystem, error)
+
+	Executable string // path of this program, "" when unknown
 
 	StdinTerm  bool // standard input is a terminal
 	StdoutTerm bool

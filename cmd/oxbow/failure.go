@@ -89,7 +89,8 @@ func kindOf(err error) string {
 		{oxbow.ErrConflict, "conflict"}, {oxbow.ErrBusy, "busy"}, {oxbow.ErrCorrupt, "damaged"},
 		{oxbow.ErrVersion, "version"}, {oxbow.ErrNotStore, "not_store"}, {oxbow.ErrReadOnly, "read_only"},
 		{oxbow.ErrFull, "full"}, {oxbow.ErrVanished, "vanished"}, {oxbow.ErrUnknownOutcome, "unknown_outcome"},
-		{oxbow.ErrUnsupported, "unsupported"}, {fs.ErrPermission, "permission"}, {fs.ErrNotExist, "no_file"},
+		{oxbow.ErrUnsupported, "unsupported"},
+		{oxbow.ErrRolledBack, "rolled_back"}, {oxbow.ErrNetworkFS, "network_fs"}, {fs.ErrPermission, "permission"}, {fs.ErrNotExist, "no_file"},
 	} {
 		if errors.Is(err, k.err) {
 			return k.name

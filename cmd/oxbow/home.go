@@ -18,29 +18,36 @@ const homeDir = ".oxbow"
 // yet: what --home says, else $OXBOW_HOME, else the nearest directory .oxbow
 // at or above the working directory, else the user's data directory.
 func (a *app) home() (string, error) {
+	dir, _, err := a.findHome()
+	return dir, err
+}
+
+// findHome returns the home, and in words the rule that chose it.
+func (a *app) findHome() (dir, rule string, err error) {
 	wd, err := a.env.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("finding the working directory: %w", err)
+		return "", "", fmt.Errorf("finding the working directory: %w", err)
 	}
-	for _, dir := range []string{a.homeFlag, a.env.Getenv("OXBOW_HOME")} {
-		if dir == "" {
+	for _, c := range []struct{ dir, rule string }{{a.homeFlag, "--home"}, {a.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"}} {
+		if c.dir == "" {
 			continue
 		}
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(wd, dir)
+		if !filepath.IsAbs(c.dir) {
+			c.dir = filepath.Join(wd, c.dir)
 		}
-		return filepath.Clean(dir), nil
+		return filepath.Clean(c.dir), c.rule, nil
 	}
 	for dir := wd; ; dir = filepath.Dir(dir) {
 		h := filepath.Join(dir, homeDir)
 		if fi, err := os.Stat(h); err == nil && fi.IsDir() {
-			return h, nil
+			return h, "the nearest " + homeDir + " at or above the working directory", nil
 		}
 		if filepath.Dir(dir) == dir {
 			break
 		}
 	}
-	return a.dataHome()
+	dir, err = a.dataHome()
+	return dir, "your data directory", err
 }
 
 // dataHome returns the user's own home for oxbow: by the XDG base directory

@@ -11,10 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -48,20 +44,24 @@ func (a *app) init(ctx context.Context, dialect string) error {
 		return err
 	}
 	store := filepath.Join(home, storeFile)
+	if fi, err := os.Stat(home); err == nil && !fi.IsDir() {
+		return &hinted{fmt.Errorf("making the home: %s is not a directory", home), "move it away, or choose another home with --home DIR"}
+	}
 	_, err = os.Stat(store)
 	made := errors.Is(err, fs.ErrNotExist)
+	how := look
 	if made {
-		if err := os.MkdirAll(home, 0o700); err != nil {
-			return fmt.Errorf("making the home: %w", err)
-		}
-		if err := a.makeStore(ctx, home); err != nil {
-			return fmt.Errorf("making the store: %w", err)
-		}
+		how = build
 	}
 	// Whether old or new, it must be one that opens.
-	m, err := a.open(look)
+	m, err := a.open(how)
 	if err != nil {
 		return err
+	}
+	if made {
+		if err := m.Create(ctx); err != nil {
+			return fmt.Errorf("making the store: %w", errors.Join(err, m.Close()))
+		}
 	}
 	if err := m.Close(); err != nil {
 		return err
@@ -85,27 +85,4 @@ func (a *app) init(ctx context.Context, dialect string) error {
 		a.printf("  oxbow%s mcp                                  let an agent use it\n", at)
 	}
 	return nil
-}
-
-// makeStore makes a store without changes, unless another process was faster.
-// The library would make it with the first change.
-func (a *app) makeStore(ctx context.Context, home string) (err error) {
-	dir, err := vfs.Dir(home)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	log, err := wal.Open(dir, storeFile, wal.Options{Clock: a.env.Now, Rand: a.env.Rand, LockWait: oxbow.DefaultLockWait})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	if err := log.Lock(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Unlock()) }()
-	if news, err := log.Poll(); err != nil || news == wal.Replaced {
-		return err
-	}
-	return log.Create()
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/oxbow-memory/oxbow/internal/host"
 )
 
 func main() { os.Exit(run()) }
@@ -33,6 +35,7 @@ func run() int {
 		Now:        time.Now,
 		Rand:       rand.Reader,
 		GOOS:       runtime.GOOS,
+		FileSystem: host.Look,
 		StdinTerm:  isTerminal(os.Stdin),
 		StdoutTerm: isTerminal(os.Stdout),
 		StderrTerm: isTerminal(os.Stderr),
@@ -43,6 +46,7 @@ func run() int {
 			return cmd.Run()
 		},
 	}
+	env.Executable, _ = os.Executable()
 	if env.StdoutTerm {
 		env.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
 	}

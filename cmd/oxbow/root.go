@@ -49,9 +49,10 @@ directory, else your data directory.`,
 	root.SetFlagErrorFunc(flagError)
 
 	fs := root.PersistentFlags()
-	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory")
+	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
+	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
 
 	for _, g := range []struct {
 		id, title string
@@ -60,11 +61,13 @@ directory, else your data directory.`,
 		{"use", "Remember and recall:", []*cobra.Command{
 			a.rememberCommand(), a.recallCommand(), a.getCommand(), a.listCommand(), a.editCommand(), a.forgetCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
-			a.logCommand(), a.undoCommand(), a.restoreCommand()}},
+			a.logCommand(), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
 			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand()}},
+		{"safe", "Keep safe and mend:", []*cobra.Command{
+			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.mcpCommand(), a.statsCommand(), a.checkCommand(), a.compactCommand(),
+			a.initCommand(), a.mcpCommand(), a.statsCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -145,6 +148,8 @@ func unknownCommand(root *cobra.Command, word string) error {
 		"search": "recall", "find": "recall", "query": "recall", "show": "get", "cat": "get", "read": "get", "ls": "list",
 		"rm": "forget", "delete": "forget", "remove": "forget", "revert": "undo", "serve": "mcp", "verify": "check", "fsck": "check",
 		"status": "stats", "info": "stats", "vacuum": "compact", "gc": "compact",
+		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",
+		"repair": "recover", "salvage": "recover", "mend": "doctor", "diagnose": "doctor", "health": "doctor",
 	}
 	if name, ok := other[word]; ok {
 		return misusef("did you mean: oxbow "+name, "unknown command %q", word)

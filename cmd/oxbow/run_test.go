@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/internal/host"
 )
 
 // world is the surroundings of a test: a directory, a clock that stands, and a
@@ -40,6 +42,9 @@ func newWorld(t *testing.T) *world {
 		Now:    func() time.Time { return time.Date(2026, 4, 18, 9, 30, 0, 0, time.FixedZone("CEST", 7200)) },
 		Rand:   rand.New(rand.NewSource(1)),
 		GOOS:   "linux",
+		FileSystem: func(string) (host.FileSystem, error) {
+			return host.FileSystem{Name: "ext4", Kind: host.Local, Free: 1 << 40, Total: 1 << 41}, nil
+		},
 	}
 	return w
 }
@@ -89,7 +94,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 	walk(root)
 	for _, name := range []string{"init", "remember", "recall", "get", "list", "edit", "forget", "log", "history", "restore", "undo",
-		"dump", "load", "export", "import", "stats", "check", "compact", "mcp", "demo", "version", "completion"} {
+		"dump", "load", "export", "import", "stats", "check", "compact", "mcp", "backup", "recover", "redact", "doctor", "demo", "version", "completion"} {
 		c, _, err := root.Find([]string{name})
 		if err != nil || c == root {
 			t.Errorf("Find(%q) = %v, %v, want a command", name, c, err)
@@ -99,7 +104,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			t.Errorf("oxbow %s --help has no example:\n%s", name, help)
 		}
 	}
-	for _, name := range []string{"load", "compact", "forget", "undo", "import"} {
+	for _, name := range []string{"load", "compact", "forget", "undo", "import", "redact"} {
 		c, _, err := root.Find([]string{name})
 		if err != nil || c.Flags().Lookup("dry-run") == nil {
 			t.Errorf("%s has no --dry-run (%v)", name, err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"oxbow":       main,
 		"fake-editor": fakeEditor,
+		"holder":      holder,
 	})
 }
 
@@ -36,7 +38,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "XDG_DATA_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
+			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
 				env.Setenv(key, "")
 			}
 			env.Setenv("TZ", "UTC")
@@ -64,6 +66,8 @@ func TestScripts(t *testing.T) {
 			"setbyte": setbyteCommand,
 			"same":    sameCommand,
 			"holds":   holdsCommand,
+			"hold":    holdCommand,
+			"head":    headCommand,
 		},
 	})
 }
@@ -217,6 +221,15 @@ func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if strings.Contains(string(b), args[1]) == neg {
 		ts.Fatalf("%s holds %q, and %q is in it: %v", files[0], b, args[1], !neg)
 	}
+}
+
+// headCommand is "head VARIABLE": it takes the hash in the last output.
+func headCommand(ts *testscript.TestScript, neg bool, args []string) {
+	m := regexp.MustCompile(`head ([0-9a-f]{64})`).FindStringSubmatch(ts.ReadFile("stdout"))
+	if neg || len(args) != 1 || m == nil {
+		ts.Fatalf("usage: head VARIABLE, after a command that printed a head")
+	}
+	ts.Setenv(args[0], m[1])
 }
 
 // fakeEditor is an editor that does what its first argument says to the file

@@ -23,6 +23,7 @@ var phrases = []struct {
 	{regexp.MustCompile(`\b(max|if|dry|op|as)_(tokens|version|run|id|of)\b`), "--$1-$2"},
 	{regexp.MustCompile(`\blist shows what there is\b`), "oxbow list shows what there is"},
 	{regexp.MustCompile(`\bhistory (shows|what|with)\b`), "oxbow log $1"},
+	{regexp.MustCompile(`\ba person runs oxbow\b`), "run oxbow"},
 	{regexp.MustCompile(`\brecall searches\b`), "oxbow recall searches"},
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -29,6 +30,7 @@ type Draft struct {
 	Type   uint8
 	Time   int64 // nanoseconds since 1970
 	Body   []byte
+	Digest [32]byte // of the body, where the caller has it; zero: it is made
 	Urgent bool // may use the reserve on a full disk: it makes room
 }
 
@@ -102,12 +104,13 @@ func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err 
 			return nil, nil, false, fmt.Errorf("a change of %d bytes is more than one record can hold (%d)", len(d.Body), MaxBody)
 		}
 		if d.Type < Unchained {
-			digest, err := l.opts.Digest(d.Type, d.Body)
-			if err != nil {
-				return nil, nil, false, err
+			if d.Digest == [32]byte{} {
+				if d.Digest, err = l.opts.Digest(d.Type, d.Body); err != nil {
+					return nil, nil, false, err
+				}
 			}
 			seq++
-			chain = Link(chain, seq, d.Time, d.Type, digest)
+			chain = Link(chain, seq, d.Time, d.Type, d.Digest)
 		}
 		urgent = urgent && d.Urgent
 		recs[i] = Record{Seq: seq, Durable: l.vouch(seq), Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain, Offset: off}
@@ -239,35 +242,48 @@ func (l *Log) cutTail() error {
 	if l.Broken(BreakTailCut) {
 		return nil
 	}
-	if l.checked {
-		var b [prefixSize]byte
-		n, err := l.file.ReadAt(b[:], l.end)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if isZero(b[:n]) {
-			return nil
-		}
-	}
-	tail, err := l.tail()
+	torn, err := l.keepTail()
 	if err != nil {
-		return err
+		return fmt.Errorf("keep the torn tail aside: %w", full(err))
 	}
-	if len(tail) > 0 {
-		dir := l.LostDir()
-		if err := l.fs.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("keep the torn tail aside: %w", full(err))
-		}
-		name := fmt.Sprintf("%s/%d-at-%d.torn", dir, l.seq+1, l.end)
-		if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
-			return fmt.Errorf("keep the torn tail aside: %w", full(err))
-		}
+	if torn {
 		if err := l.truncate(); err != nil {
 			return fmt.Errorf("cut the torn tail: %w", err)
 		}
 	}
 	l.checked = true
 	return nil
+}
+
+// keepTail writes the bytes behind the last record, if there are any, into a
+// file in LostDir, durably, and reports whether there were any. Whoever cuts
+// them off or leaves them out of a new file calls it first.
+func (l *Log) keepTail() (torn bool, err error) {
+	if l.checked {
+		var b [prefixSize]byte
+		n, err := l.file.ReadAt(b[:], l.end)
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		if isZero(b[:n]) {
+			return false, nil
+		}
+	}
+	tail, err := l.tail()
+	if err != nil || len(tail) == 0 {
+		return false, err
+	}
+	dir := l.LostDir()
+	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
+		return false, err
+	}
+	name := fmt.Sprintf("%s/%d-at-%d.torn", dir, l.seq+1, l.end)
+	if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
+		return false, err
+	}
+	// WriteFile made the file's name in the directory durable, but not the
+	// directory's own: without it a crash would leave the cut alone.
+	return true, l.fs.SyncDir(path.Dir(dir))
 }
 
 // LostDir is the directory, beside the log, that holds what was cut from it.

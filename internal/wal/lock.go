@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,12 +33,15 @@ type Holder struct {
 // note is what the lock file says: who has, or last had, the lock, and what is
 // known of the log, so that a log that went back is noticed. It is not synced.
 // It only says what already is on stable storage, so that after a crash it is
-// behind the log or gone, never ahead.
+// behind the log or gone, never ahead. It has a checksum, because a crash can
+// leave the beginning of one note and the end of another: two numbers then
+// make a third, which would have the log refused for changes never made.
 type note struct {
 	Holder
 	ID       string `json:"id,omitempty"`       // of the log, in hex
 	Durable  uint64 `json:"durable,omitempty"`  // highest sequence number known to be on stable storage
 	Unsynced bool   `json:"unsynced,omitempty"` // a sync of the file failed and it could not be replaced
+	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the text of the three before
 }
 
 // noteSize is the number of bytes of the note in the lock file, padded with
@@ -113,7 +117,7 @@ func (l *Log) readNote() {
 		return // nobody had the lock in between
 	}
 	l.noted = note{}
-	if json.Unmarshal(b[:n], &l.noted) != nil {
+	if json.Unmarshal(b[:n], &l.noted) != nil || l.noted.Sum != crc32.Checksum(l.noted.facts(nil), castagnoli) {
 		l.noted = note{}
 	}
 	// The last holder need not know of our last append.
@@ -147,13 +151,12 @@ func (n *note) encode(b []byte) []byte {
 	b = append(b, me()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)
 	if n.ID != "" {
-		b = append(b, `","id":"`...)
-		b = append(b, n.ID...)
-		b = append(b, `","durable":`...)
-		b = strconv.AppendUint(b, n.Durable, 10)
-		if n.Unsynced {
-			b = append(b, `,"unsynced":true`...)
-		}
+		b = append(b, `",`...)
+		start := len(b)
+		b = n.facts(b)
+		sum := crc32.Checksum(b[start:], castagnoli)
+		b = append(b, `,"sum":`...)
+		b = strconv.AppendUint(b, uint64(sum), 10)
 		b = append(b, '}')
 	} else {
 		b = append(b, `"}`...)
@@ -162,6 +165,19 @@ func (n *note) encode(b []byte) []byte {
 		b = append(b, ' ')
 	}
 	return append(b[:noteSize-1], '\n')
+}
+
+// facts appends the part of the note that something is decided by, which its
+// checksum covers.
+func (n *note) facts(b []byte) []byte {
+	b = append(b, `"id":"`...)
+	b = append(b, n.ID...)
+	b = append(b, `","durable":`...)
+	b = strconv.AppendUint(b, n.Durable, 10)
+	if n.Unsynced {
+		b = append(b, `,"unsynced":true`...)
+	}
+	return b
 }
 
 // me is the part of the note that stays the same in one process, up to the
@@ -197,6 +213,9 @@ func (l *Log) heed() error {
 	if l.noted.Unsynced {
 		// Another process could not make the end of this file durable, and a
 		// sync of ours would not either: only a new file is sure.
+		if _, err := l.keepTail(); err != nil {
+			return err
+		}
 		if err := l.rescue(nil, errors.New("a sync of the file failed earlier")); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -44,13 +45,14 @@ type Log struct {
 	header Header
 	seed   uint32
 
-	end     int64    // the position
-	seq     uint64   // of the last chained record before end, or the base
-	chain   [32]byte // of that record
-	durable uint64   // highest sequence number known to be on stable storage
-	size    int64    // of the file, when last looked at
-	checked bool     // the bytes behind end were seen to be zeros, or are ours
-	mine    bool     // the last record is ours and not sealed
+	end     int64        // the position
+	seq     uint64       // of the last chained record before end, or the base
+	chain   [32]byte     // of that record
+	durable uint64       // highest sequence number known to be on stable storage
+	size    int64        // of the file, when last looked at
+	free    atomic.Int64 // the position at which the last Poll saw free space, -1 for none
+	checked bool         // the bytes behind end were seen to be zeros, or are ours
+	mine    bool         // the last record is ours and not sealed
 
 	gaps [][2]int64 // stretches of damaged bytes that held nothing, as [from, to)
 
@@ -172,8 +174,10 @@ func (l *Log) Poll() (News, error) {
 			return Same, err
 		}
 		if !isZero(b[:n]) {
+			l.free.Store(-1)
 			return Grown, nil
 		}
+		l.free.Store(l.end)
 	}
 	// The order matters: the name still leading here after the tail was read
 	// proves that no other file had taken our place when it was read.

@@ -4,9 +4,12 @@
 package wal
 
 import (
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -46,6 +49,9 @@ func (w *writer) copyFrom(f vfs.File, from, to int64) error {
 // and renames it over the log. The position is not moved: it is the caller's to
 // see that the same records stand before it.
 func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
+	if l.lock != nil { // a copy has none, and no right to clear away
+		l.sweep()
+	}
 	f, temp, err := l.openNew()
 	if err != nil {
 		return err
@@ -96,6 +102,23 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	return nil
 }
 
+// sweep removes the new files that never took their place: whoever made them
+// had the lock, which is ours now, and so is gone. They would take up space for
+// ever, each as much as the log.
+func (l *Log) sweep() {
+	entries, err := l.fs.ReadDir(path.Dir(l.name))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), path.Base(l.name)+".")
+		random, temp := strings.CutSuffix(rest, ".tmp")
+		if _, err := hex.DecodeString(random); ours && temp && err == nil && len(random) == 12 {
+			_ = l.fs.Remove(path.Join(path.Dir(l.name), e.Name()))
+		}
+	}
+}
+
 // Rewrite replaces the log by one that begins at another base and holds the
 // records that emit is called with: unchained ones that describe the state at
 // the base, then chained ones as they were. Their sequence numbers, times and
@@ -108,6 +131,10 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 	}
 	if err := l.heed(); err != nil {
 		return err
+	}
+	// The new file has only what the log holds, not the torn tail behind it.
+	if _, err := l.keepTail(); err != nil {
+		return fmt.Errorf("keep the torn tail aside: %w", full(err))
 	}
 	h := l.header
 	h.Base, h.Chain, h.BaseEnd = base, chain, HeaderSize

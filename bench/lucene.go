@@ -1,0 +1,70 @@
+// This file holds an analyzer like the one of the published figures that the
+// scorer is compared with.
+
+package main
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/porter"
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// lucene cuts English text as Anserini's default does with Lucene: words by
+// the Unicode rules (UAX #29), without a possessive 's, in lower case, without
+// 33 stop words, stemmed by Porter's original algorithm. It is not safe for
+// concurrent use.
+type lucene struct {
+	stop  map[string]bool
+	stems map[string]string // stemming is slow, and words come again
+}
+
+func newLucene() *lucene {
+	l := &lucene{stop: map[string]bool{}, stems: map[string]string{}}
+	for w := range strings.FieldsSeq(`a an and are as at be but by for if in into is it no not of on or such
+		that the their then there these they this to was will with`) {
+		l.stop[w] = true
+	}
+	return l
+}
+
+// terms returns the terms of s in order, repeats included.
+func (l *lucene) terms(s string) []string {
+	var terms []string
+	for it := words.FromString(s); it.Next(); {
+		w := it.Value()
+		if strings.IndexFunc(w, isAlnum) < 0 {
+			continue
+		}
+		for _, suffix := range []string{"'s", "'S", "\u2019s", "\u2019S", "\uff07s", "\uff07S"} {
+			if t, ok := strings.CutSuffix(w, suffix); ok {
+				w = t
+				break
+			}
+		}
+		if w = strings.ToLower(w); w == "" || l.stop[w] {
+			continue
+		}
+		terms = append(terms, l.stem(w))
+	}
+	return terms
+}
+
+func (l *lucene) stem(w string) string {
+	if s, ok := l.stems[w]; ok {
+		return s
+	}
+	// Lucene's stemmer leaves words of one and two letters alone.
+	s := w
+	if len(w) > 2 {
+		env := snowballstem.NewEnv(w)
+		porter.Stem(env)
+		s = env.Current()
+	}
+	l.stems[strings.Clone(w)] = s
+	return s
+}
+
+func isAlnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

@@ -1,0 +1,88 @@
+// This file says on which machine figures were taken.
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// machine describes, in one line, what the figures depend on: cores,
+// processor, operating system, Go version, the file system that dir is on, and
+// the load before (runnable tasks, the mean of the last minute: when it is not
+// near 0, timings are noisy). What the platform does not tell is left out.
+func machine(goos string, readFile func(string) ([]byte, error), dir string) string {
+	parts := []string{fmt.Sprintf("%d cores", runtime.NumCPU())}
+	if runtime.NumCPU() == 1 {
+		parts[0] = "1 core"
+	}
+	if goos == "linux" {
+		if b, err := readFile("/proc/cpuinfo"); err == nil {
+			if m := cpuModel(string(b)); m != "" {
+				parts = append(parts, m)
+			}
+		}
+	}
+	system := goos + "/" + runtime.GOARCH
+	if goos == "linux" {
+		if b, err := readFile("/proc/sys/kernel/osrelease"); err == nil {
+			system += " " + strings.TrimSpace(string(b))
+		}
+	}
+	parts = append(parts, system, runtime.Version())
+	if goos == "linux" {
+		if b, err := readFile("/proc/self/mountinfo"); err == nil {
+			if fs := fileSystem(string(b), dir); fs != "" {
+				parts = append(parts, "file system "+fs)
+			}
+		}
+	}
+	if goos == "linux" {
+		if b, err := readFile("/proc/loadavg"); err == nil {
+			if load, _, ok := strings.Cut(string(b), " "); ok {
+				parts = append(parts, "load "+load+" before")
+			}
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// cpuModel finds the processor's name in the text of /proc/cpuinfo.
+func cpuModel(info string) string {
+	for line := range strings.Lines(info) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// fileSystem finds the type of the file system that the directory is on in the
+// text of /proc/self/mountinfo (proc_pid_mountinfo(5): the fifth field is the
+// mount point; the type follows a lone hyphen).
+func fileSystem(mounts, dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	best, kind := -1, ""
+	for line := range strings.Lines(mounts) {
+		before, after, ok := strings.Cut(line, " - ")
+		left, right := strings.Fields(before), strings.Fields(after)
+		if !ok || len(left) < 5 || len(right) == 0 {
+			continue
+		}
+		point := strings.ReplaceAll(left[4], `\040`, " ")
+		under := abs == point || strings.HasPrefix(abs, strings.TrimSuffix(point, "/")+"/")
+		// A later mount on the same point hides the earlier one.
+		if under && len(point) >= best {
+			best, kind = len(point), right[0]
+		}
+	}
+	return kind
+}

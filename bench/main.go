@@ -1,0 +1,130 @@
+// This file holds the commands and what they share.
+
+// Bench measures oxbow: how well recall ranks, what recall, a durable write
+// and a start cost, and which acknowledged writes survive. Each figure stands
+// beside the bare physical cost of the same thing, or beside a peer, taken in
+// turns within one run, so that the ratio holds on other machines too.
+//
+//	go run . quality             # on a tiny set that is built in
+//	go run . quality --data DIR  # on LongMemEval and SciFact
+//	go run . recall --n 10000
+//	go run . write --n 100,100000
+//	go run . start
+//	go run . survive
+//
+// Tables are Markdown on standard output; progress goes to standard error.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+)
+
+// command is one measurement.
+type command struct {
+	name  string
+	what  string
+	flags func(b *bench, fs *flag.FlagSet) func(ctx context.Context) error
+}
+
+func commands() []command {
+	return []command{
+		{"quality", "how well recall ranks, on public data sets", quality},
+		{"recall", "what a recall costs, and an entry in memory", recall},
+		{"write", "what a durable write costs", write},
+		{"start", "what a start of the program costs, and its size", start},
+		{"survive", "which acknowledged writes survive", survive},
+	}
+}
+
+// bench is the world of a measurement.
+type bench struct {
+	out io.Writer // tables
+	log io.Writer // progress
+	dir string    // where stores are made; "" means a temporary directory
+}
+
+func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
+func (b *bench) logf(format string, args ...any)   { fmt.Fprintf(b.log, format+"\n", args...) }
+
+// errMisuse says that the command line was not understood, and that what is
+// wrong was printed.
+var errMisuse = errors.New("command line not understood")
+
+// run carries out the command that args name.
+func run(ctx context.Context, args []string, out, log io.Writer) error {
+	usage := func() {
+		fmt.Fprintln(log, "usage: go run . COMMAND [flags]")
+		for _, c := range commands() {
+			fmt.Fprintf(log, "  %-8s %s\n", c.name, c.what)
+		}
+	}
+	if len(args) == 0 {
+		usage()
+		return errMisuse
+	}
+	for _, c := range commands() {
+		if c.name != args[0] {
+			continue
+		}
+		b := &bench{out: out, log: log}
+		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		fs.SetOutput(log)
+		measure := c.flags(b, fs)
+		switch err := fs.Parse(args[1:]); {
+		case errors.Is(err, flag.ErrHelp):
+			return nil
+		case err != nil:
+			return errMisuse
+		case fs.NArg() > 0:
+			fmt.Fprintf(log, "%s takes flags only, not %q\n", c.name, fs.Arg(0))
+			return errMisuse
+		}
+		return measure(ctx)
+	}
+	usage()
+	return errMisuse
+}
+
+// dirFlag adds the flag that says where stores are made.
+func (b *bench) dirFlag(fs *flag.FlagSet) {
+	fs.StringVar(&b.dir, "dir", "", "make stores below this `DIR` (default: the system's temporary directory)")
+}
+
+// temp makes a directory for one measurement and returns it with the call that
+// removes it.
+func (b *bench) temp() (string, func(), error) {
+	dir, err := os.MkdirTemp(b.dir, "oxbow-bench-")
+	if err != nil {
+		return "", nil, fmt.Errorf("making a directory for stores: %w", err)
+	}
+	return dir, func() {
+		if err := os.RemoveAll(dir); err != nil {
+			b.logf("removing %s: %v", dir, err)
+		}
+	}, nil
+}
+
+// title prints the head of a report: the command and the machine.
+func (b *bench) title(name, dir string) {
+	b.printf("machine: %s\n\n## %s\n\n", machine(runtime.GOOS, os.ReadFile, dir), name)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, errMisuse):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,83 @@
+// This file compares the measures with values worked out by hand.
+
+package main
+
+import (
+	"math"
+	"testing"
+)
+
+func ids(names ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+func TestMeasures(t *testing.T) {
+	// Gains by rank: 1/log2(2) = 1, 1/log2(3) = 0.6309298, 1/log2(4) = 0.5,
+	// 1/log2(5) = 0.4306766, 1/log2(6) = 0.3868528.
+	tests := []struct {
+		name    string
+		ranking []string
+		right   map[string]bool
+
+		any1, any5, all5, ndcg5, mrr, share3 float64
+	}{
+		{"first", []string{"a", "b", "c"}, ids("a"), 1, 1, 1, 1, 1, 1},
+		{"second", []string{"b", "a", "c"}, ids("a"), 0, 1, 1, 0.6309298, .5, 1},
+		{"two of two, ranks 1 and 3", []string{"a", "x", "b"}, ids("a", "b"), 1, 1, 1, 1.5 / 1.6309298, 1, 1},
+		{"one of two, rank 4", []string{"x", "y", "z", "a"}, ids("a", "b"), 0, 1, 0, 0.4306766 / 1.6309298, .25, 0},
+		{"second one at rank 6", []string{"a", "v", "w", "x", "y", "b"}, ids("a", "b"), 1, 1, 0, 1 / 1.6309298, 1, .5},
+		{"none found", []string{"x", "y"}, ids("a"), 0, 0, 0, 0, 0, 0},
+		{"empty ranking", nil, ids("a"), 0, 0, 0, 0, 0, 0},
+		{"none right", []string{"x"}, ids(), 0, 0, 0, 0, 0, 0},
+		// Six right ones: five places cannot hold them, and the most that five
+		// places can gain is 2.9484592, here 2 of it missing its first.
+		{"more right than places", []string{"x", "a", "b", "c", "d", "e", "f"}, ids("a", "b", "c", "d", "e", "f"),
+			0, 1, 0, 1.9484592 / 2.9484592, .5, 2. / 6},
+	}
+	for _, tt := range tests {
+		for _, m := range []struct {
+			name      string
+			got, want float64
+		}{
+			{"recallAny@1", recallAny(tt.ranking, tt.right, 1), tt.any1},
+			{"recallAny@5", recallAny(tt.ranking, tt.right, 5), tt.any5},
+			{"recallAll@5", recallAll(tt.ranking, tt.right, 5), tt.all5},
+			{"ndcg@5", ndcg(tt.ranking, tt.right, 5), tt.ndcg5},
+			{"reciprocal", reciprocal(tt.ranking, tt.right), tt.mrr},
+			{"recallShare@3", recallShare(tt.ranking, tt.right, 3), tt.share3},
+		} {
+			if math.Abs(m.got-m.want) > 1e-6 {
+				t.Errorf("%s: %s = %v, want %v", tt.name, m.name, m.got, m.want)
+			}
+		}
+	}
+}
+
+func TestScore(t *testing.T) {
+	var s score
+	if got := s.cell(s.mrr); got != "0.0000" {
+		t.Errorf("mean of nothing = %s, want 0.0000", got)
+	}
+	s.add([]string{"a", "b"}, ids("a")) // 1
+	s.add([]string{"b", "a"}, ids("a")) // 1/2
+	s.add([]string{"x"}, ids("a"))      // 0
+	ten := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"}
+	s.add(ten, ids("a")) // rank 11 is beyond the ten
+	for _, tt := range []struct {
+		name, got, want string
+	}{
+		{"MRR", s.cell(s.mrr), "0.3750"},
+		{"any@1", s.cell(s.any1), "0.2500"},
+		{"any@10", s.cell(s.any10), "0.5000"},
+		{"R@100", s.cell(s.share100), "0.7500"},
+		{"nDCG@10", s.cell(s.ndcg10), "0.4077"}, // (1 + 0.63093)/4
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s = %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// This file builds the programs that are measured, and finds the peer.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// module is the module whose program is measured.
+const module = "github.com/oxbow-memory/oxbow"
+
+// goTool runs the go command in dir and returns what it printed.
+func goTool(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// binary returns the path of a program of that name in dir.
+func binary(dir, name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(dir, name)
+}
+
+// buildOxbow builds the program into dir under that name, with these flags of
+// go build, from the module beside this one.
+func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string, error) {
+	root, err := goTool(ctx, "", "list", "-m", "-f", "{{.Dir}}", module)
+	if err != nil {
+		return "", fmt.Errorf("finding oxbow (run in the directory bench): %w", err)
+	}
+	path, err := filepath.Abs(binary(dir, name))
+	if err != nil {
+		return "", err
+	}
+	args := append([]string{"build", "-o", path}, flags...)
+	if _, err := goTool(ctx, root, append(args, "./cmd/oxbow")...); err != nil {
+		return "", fmt.Errorf("building oxbow: %w", err)
+	}
+	return path, nil
+}
+
+// helloSource is the least that a Go program can do: end, or read a line and
+// answer it.
+const helloSource = `package main
+
+import (
+	"bufio"
+	"os"
+)
+
+func main() {
+	if len(os.Args) > 1 {
+		line, err := bufio.NewReader(os.Stdin).ReadBytes('\n')
+		if err != nil {
+			os.Exit(1)
+		}
+		if _, err := os.Stdout.Write(line); err != nil {
+			os.Exit(1)
+		}
+	}
+}
+`
+
+// buildHello builds the bare program into dir.
+func buildHello(ctx context.Context, dir string) (string, error) {
+	src := filepath.Join(dir, "hello.go")
+	if err := os.WriteFile(src, []byte(helloSource), 0o600); err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(binary(dir, "hello"))
+	if err != nil {
+		return "", err
+	}
+	if _, err := goTool(ctx, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", path, src); err != nil {
+		return "", fmt.Errorf("building the bare program: %w", err)
+	}
+	return path, nil
+}
+
+// bareEnv is what a measured program sees of the environment: what it needs to
+// run, and a user's directory that is empty.
+func bareEnv(getenv func(string) string, dir string) []string {
+	env := []string{"HOME=" + dir, "USERPROFILE=" + dir, "XDG_DATA_HOME=" + dir}
+	for _, key := range []string{"PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LANG"} {
+		if v := getenv(key); v != "" {
+			env = append(env, key+"="+v)
+		}
+	}
+	return env
+}
+
+// peerServer installs the npm package of a memory server into dir and returns
+// how to start it, and its name with the version. It starts the server as npx
+// does, without the time that npx itself takes.
+func peerServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return p, "", fmt.Errorf("finding node: %w", err)
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return p, "", fmt.Errorf("finding npm: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, npm, "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", pkg)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return p, "", fmt.Errorf("installing %s: %w: %s", pkg, err, firstLine(string(bytes.TrimSpace(out))))
+	}
+	bare := pkg
+	if i := strings.LastIndexByte(pkg, '@'); i > 0 {
+		bare = pkg[:i]
+	}
+	at := filepath.Join(dir, "node_modules", filepath.FromSlash(bare))
+	raw, err := os.ReadFile(filepath.Join(at, "package.json"))
+	if err != nil {
+		return p, "", err
+	}
+	main, version, err := npmProgram(raw)
+	if err != nil {
+		return p, "", fmt.Errorf("reading package.json of %s: %w", bare, err)
+	}
+	return program{path: node, args: []string{filepath.Join(at, filepath.FromSlash(main))}}, bare + " " + version, nil
+}
+
+// npmProgram returns the file that a package's only program is, and the
+// version.
+func npmProgram(packageJSON []byte) (file, version string, err error) {
+	var m struct {
+		Version string          `json:"version"`
+		Bin     json.RawMessage `json:"bin"` // a path, or paths by name
+	}
+	if err := json.Unmarshal(packageJSON, &m); err != nil {
+		return "", "", err
+	}
+	if json.Unmarshal(m.Bin, &file) == nil && file != "" {
+		return file, m.Version, nil
+	}
+	bins := map[string]string{}
+	if err := json.Unmarshal(m.Bin, &bins); err != nil {
+		return "", "", fmt.Errorf("field bin: %w", err)
+	}
+	if len(bins) != 1 {
+		return "", "", fmt.Errorf("has %d programs, not one", len(bins))
+	}
+	for _, file = range bins {
+	}
+	return file, m.Version, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

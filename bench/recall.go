@@ -1,0 +1,302 @@
+// This file holds the command recall: what it costs to find, and to hold, an
+// entry.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// recallRun is one measurement of recall.
+type recallRun struct {
+	*bench
+	n, queries int
+	seed       uint64
+	src        source
+
+	path    string
+	entries []oxbow.Add
+	from    string
+	phrases []string
+	m       *oxbow.Memory
+}
+
+func recall(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	r := &recallRun{bench: b}
+	fl.IntVar(&r.n, "n", 10000, "entries in the store")
+	fl.IntVar(&r.queries, "queries", 2000, "queries to time")
+	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
+	fl.StringVar(&r.src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
+	fl.StringVar(&r.src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	b.dirFlag(fl)
+	return r.run
+}
+
+func (r *recallRun) run(ctx context.Context) (err error) {
+	if r.n < 1 || r.queries < 1 {
+		return errors.New("measuring recall: -n and -queries must be above 0")
+	}
+	dir, remove, err := r.temp()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	r.path = filepath.Join(dir, "memory.oxbow")
+	if r.entries, r.from, err = r.src.entries(ctx, r.n); err != nil {
+		return err
+	}
+	if r.phrases, err = phrases(r.entries, r.queries, r.seed); err != nil {
+		return err
+	}
+	bytes := 0
+	for _, e := range r.entries {
+		bytes += len(e.Content)
+	}
+	r.title("recall", dir)
+	r.printf("%s entries from %s, %.0f bytes each on average; %s queries, stretches of 2 to 8 words from the entries (seed %d), 10 hits; store on disk. ",
+		count(len(r.entries)), r.from, float64(bytes)/float64(len(r.entries)), count(r.queries), r.seed)
+	if len(r.entries) < r.n {
+		r.printf("There were no more than these of the %s asked for. ", count(r.n))
+	}
+	built, err := r.build(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.opening(ctx, built, bytes); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.m.Close()) }()
+	if err := r.latency(ctx); err != nil {
+		return err
+	}
+	return r.throughput(ctx)
+}
+
+// build writes the store and returns how long that took.
+func (r *recallRun) build(ctx context.Context) (time.Duration, error) {
+	m, err := oxbow.Open(r.path, nil)
+	if err != nil {
+		return 0, err
+	}
+	from := time.Now()
+	err = fill(ctx, m, r.entries)
+	return time.Since(from), errors.Join(err, m.Close())
+}
+
+// opening measures opening and memory, and leaves the store open with its
+// index filled.
+func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int) error {
+	var read, open, first timings
+	for range 5 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := read.add(func() error { _, err := os.ReadFile(r.path); return err }); err != nil {
+			return err
+		}
+		var m *oxbow.Memory
+		if err := open.add(func() (err error) { m, err = oxbow.Open(r.path, nil); return err }); err != nil {
+			return err
+		}
+		err := first.add(func() error { _, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10}); return err })
+		if err := errors.Join(err, m.Close()); err != nil {
+			return err
+		}
+	}
+	before := heap()
+	var err error
+	if r.m, err = oxbow.Open(r.path, nil); err != nil {
+		return err
+	}
+	opened := heap()
+	if _, err := r.m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10}); err != nil {
+		return errors.Join(err, r.m.Close())
+	}
+	indexed := heap()
+
+	n := float64(len(r.entries))
+	r.printf("\n\n")
+	t := newTable("a store of "+count(len(r.entries)), "median", "an entry", "× reading the file")
+	per := func(name string, d time.Duration, of string) {
+		t.row(name, span(d), span(time.Duration(float64(d)/n)), of)
+	}
+	per("reading the file, nothing else", read.p50(), "1.00×")
+	per("Open", open.p50(), ratio(open.p50(), read.p50()))
+	per("first Recall after it (fills the index)", first.p50(), ratio(first.p50(), read.p50()))
+	per("both, to the first answer", open.p50()+first.p50(), ratio(open.p50()+first.p50(), read.p50()))
+	per("writing it, durable, 1,000 entries a change", built, "–")
+	t.print(r.out)
+
+	t = newTable("memory (live heap)", "bytes an entry", "× the text")
+	mem := func(name string, a, b uint64) {
+		per := (float64(b) - float64(a)) / n
+		t.row(name, digits(per), digits(per*n/float64(bytes))+"×")
+	}
+	t.row("the text itself", digits(float64(bytes)/n), "1.00×")
+	mem("open store (entries and names)", before, opened)
+	mem("index", opened, indexed)
+	mem("both", before, indexed)
+	t.print(r.out)
+	return nil
+}
+
+// heap returns the bytes of live objects.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC() // what finalizers of the first let go
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return s.HeapAlloc
+}
+
+// scanEvery says how many queries share one plain scan: it is much slower.
+const scanEvery = 20
+
+// latency times each query whole and in its parts.
+func (r *recallRun) latency(ctx context.Context) error {
+	x := bm25.New(bm25.Params{})
+	lower := make([]string, len(r.entries))
+	for i, e := range r.entries {
+		x.Put(uint64(i+1), int64(i), append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...))
+		lower[i] = strings.ToLower(e.Content)
+	}
+	watcher, ok := r.m.Store().(oxbow.Watcher)
+	if !ok {
+		return errors.New("measuring recall: the store does not say when it changed")
+	}
+	var whole, fresh, search, cutting, scan timings
+	hits, scanHits, scans := 0, 0, 0
+	for i, p := range slices.Concat(r.phrases[:min(200, len(r.phrases))], r.phrases) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i == min(200, len(r.phrases)) { // the first were to warm up
+			whole, fresh, search, cutting, scan = nil, nil, nil, nil, nil
+			hits, scanHits, scans = 0, 0, 0
+		}
+		var got []oxbow.Hit
+		var terms []string
+		parts := []func() error{
+			func() error {
+				return whole.add(func() (err error) { got, err = r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); return err })
+			},
+			func() error { return fresh.add(func() error { return watcher.Refresh(ctx) }) },
+			func() error {
+				_ = cutting.add(func() error { terms = text.Crabtalk(p); return nil })
+				return search.add(func() error { x.Search(terms, 10, nil); return nil })
+			},
+		}
+		for j := range parts {
+			if err := parts[(i+j)%len(parts)](); err != nil {
+				return err
+			}
+		}
+		if slices.ContainsFunc(got, func(h oxbow.Hit) bool { return holds(h.Entry.Content, p) }) {
+			hits++
+		}
+		if i%scanEvery == 0 {
+			var top []int
+			_ = scan.add(func() error { top = plainScan(lower, p, 10); return nil })
+			scans++
+			if slices.ContainsFunc(top, func(i int) bool { return holds(r.entries[i].Content, p) }) {
+				scanHits++
+			}
+		}
+	}
+	t := newTable("one query", "p50", "p95", "p99", "p50 × bare search", "phrase in 10 hits")
+	line := func(name string, ts timings, found string) {
+		t.row(name, span(ts.p50()), span(ts.quantile(.95)), span(ts.quantile(.99)), ratio(ts.p50(), search.p50()), found)
+	}
+	percent := func(a, b int) string { return fmt.Sprintf("%.1f %%", 100*float64(a)/float64(b)) }
+	line("Memory.Recall, the whole call", whole, percent(hits, len(whole)))
+	line("– of it: is the file still the same?", fresh, "")
+	line("– of it: cutting the query into terms", cutting, "")
+	line("bare search of the index", search, "")
+	line("plain scan of lower-cased texts", scan, percent(scanHits, scans))
+	t.print(r.out)
+	r.printf("The plain scan looks for each word of the query in each text (strings.Contains), counts, and keeps the ten best; it is timed for one query in %d. The bare search has the same terms and documents, without the store. \"Phrase in 10 hits\" says how often one of the hits holds the very phrase; a scan for words with their punctuation comes nearer to that than ranking by terms. Recall ÷ scan: %s.\n\n",
+		scanEvery, ratio(scan.p50(), whole.p50()))
+	return nil
+}
+
+// holds reports whether the phrase stands in the content. White space of any
+// sort and length is one space.
+func holds(content, phrase string) bool {
+	return strings.Contains(" "+strings.Join(strings.Fields(content), " ")+" ", " "+phrase+" ")
+}
+
+// plainScan returns the entries that hold most of the query's words, best
+// first, at most limit: what a memory without an index does.
+func plainScan(lower []string, query string, limit int) []int {
+	words := strings.Fields(strings.ToLower(query))
+	slices.Sort(words)
+	words = slices.Compact(words)
+	best := make([][]int, len(words)+1) // by the number of words held
+	for i, s := range lower {
+		n := 0
+		for _, w := range words {
+			if strings.Contains(s, w) {
+				n++
+			}
+		}
+		if n > 0 && len(best[n]) < limit {
+			best[n] = append(best[n], i)
+		}
+	}
+	slices.Reverse(best)
+	top := slices.Concat(best...)
+	return top[:min(limit, len(top))]
+}
+
+// throughput measures queries a second on 1 and 2 goroutines, in turns.
+func (r *recallRun) throughput(ctx context.Context) error {
+	rates := map[int][]float64{}
+	for range 3 {
+		for _, g := range []int{1, 2} {
+			rate, err := r.rate(ctx, g)
+			if err != nil {
+				return err
+			}
+			rates[g] = append(rates[g], rate)
+		}
+	}
+	t := newTable("Memory.Recall on", "queries/s, median of 3", "× 1 goroutine")
+	one := median(rates[1])
+	t.row("1 goroutine", digits(one), "1.00×")
+	t.row("2 goroutines", digits(median(rates[2])), digits(median(rates[2])/one)+"×")
+	t.print(r.out)
+	return nil
+}
+
+// rate asks all phrases on each of g goroutines and returns queries a second.
+func (r *recallRun) rate(ctx context.Context, g int) (float64, error) {
+	errs := make([]error, g)
+	var wg sync.WaitGroup
+	from := time.Now()
+	for i := range g {
+		wg.Go(func() {
+			for _, p := range r.phrases {
+				if _, err := r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); err != nil {
+					errs[i] = err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(g*len(r.phrases)) / time.Since(from).Seconds(), errors.Join(errs...)
+}

@@ -1,0 +1,126 @@
+// This file runs the measurements of speed, small, and tests what guards
+// their figures. The figures themselves are not looked at.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// textDir makes a directory with one text of many words.
+func textDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	var b strings.Builder
+	for _, w := range strings.Fields("river lake meadow bridge ferry otter heron willow") {
+		for _, v := range strings.Fields("quiet early distant muddy frozen narrow") {
+			b.WriteString("Beside the " + v + " " + w + " somebody saw " + w + " and " + v + " stones, and wrote them down for the people of " + w + "ham.\n")
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "walks.txt"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestRecallCommand(t *testing.T) {
+	out := runBench(t, "recall", "--text", textDir(t), "--n", "100", "--queries", "20", "--dir", t.TempDir())
+	if !strings.Contains(out, "no more than these of the 100 asked for") {
+		t.Errorf("output does not say that there were fewer entries:\n%s", out)
+	}
+	for _, name := range []string{"Open", "first Recall", "index", "Memory.Recall, the whole call", "bare search", "plain scan", "2 goroutines"} {
+		if row := cells(t, out, name); row[1] == "" || strings.HasPrefix(row[1], "0 ") {
+			t.Errorf("row %q = %v, want a figure", name, row)
+		}
+	}
+	if got := cells(t, out, "Memory.Recall, the whole call")[5]; got == "0.0 %" {
+		t.Error("no phrase was found by Recall")
+	}
+}
+
+func TestWriteCommand(t *testing.T) {
+	dir := t.TempDir()
+	out := runBench(t, "write", "--text", textDir(t), "--n", "3,20", "--rounds", "4", "--dir", dir)
+	for _, name := range []string{"oxbow, with its index", "bare append", "bare overwrite", "64"} {
+		if row := cells(t, out, name); row[1] == "" || strings.HasPrefix(row[1], "0 ") {
+			t.Errorf("row %q = %v, want a figure", name, row)
+		}
+	}
+	// 20 warm-up writes, 4 rounds, and 2 by each of 1, 8 and 64 goroutines.
+	for _, want := range []string{"beside 3 entries", "all 173 acknowledged", "all 190 acknowledged"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("output without %q:\n%s", want, out)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A store that lost an entry must not pass.
+func TestVerifySeesLoss(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.oxbow")
+	m, err := oxbow.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(t.Context(), m, []oxbow.Add{{Name: "a", Content: "A"}, {Name: "b", Content: "B"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	verify := func(acked int) error {
+		w := &writeRun{bench: &bench{out: new(bytes.Buffer), log: new(bytes.Buffer)}, path: path, acked: acked}
+		return w.verify(t.Context())
+	}
+	if err := verify(2); err != nil {
+		t.Errorf("verify of a whole store = %v", err)
+	}
+	if err := verify(3); err == nil {
+		t.Error("verify did not see that an entry is missing")
+	}
+}
+
+// The peer must really sync and really keep what it is given.
+func TestSQLite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b.sqlite")
+	s, err := openSQLite(t.Context(), path, []oxbow.Add{{Name: "a", Content: "A"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.add(t.Context(), oxbow.Add{Name: "b", Content: "B"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.add(t.Context(), oxbow.Add{Name: "a", Content: "again"}); err == nil {
+		t.Error("a name could be used twice")
+	}
+	var n int
+	if err := s.db.QueryRow("SELECT count(*) FROM entry").Scan(&n); err != nil || n != 2 {
+		t.Errorf("count = %d, %v, want 2", n, err)
+	}
+	if err := s.close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the database is elsewhere: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{{"quality"}, {"recall", "--text", textDir(t), "--n", "2"}, {"write", "--text", textDir(t), "--n", "1"}} {
+		var out, log bytes.Buffer
+		if err := run(ctx, args, &out, &log); err == nil {
+			t.Errorf("run(%q) went on after it was cancelled", args)
+		}
+	}
+}

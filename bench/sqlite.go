@@ -1,0 +1,87 @@
+//go:build !js && !wasip1
+
+// This file holds SQLite as a peer for durable writes.
+
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// sqlite is a table of entries in a database that syncs at every commit.
+type sqlite struct {
+	db     *sql.DB
+	insert *sql.Stmt
+}
+
+// openSQLite makes the database with the entries in it. The write-ahead log is
+// folded back before it returns.
+func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqlite, error) {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "_pragma=journal_mode(wal)&_pragma=synchronous(full)"}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	s := &sqlite{db: db}
+	if err := s.prepare(ctx, es); err != nil {
+		return nil, errors.Join(fmt.Errorf("preparing SQLite: %w", err), s.close())
+	}
+	return s, nil
+}
+
+func (s *sqlite) prepare(ctx context.Context, es []oxbow.Add) error {
+	if _, err := s.db.ExecContext(ctx, "CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, content TEXT NOT NULL)"); err != nil {
+		return err
+	}
+	// What a figure rests on is asked back: a misspelt pragma is no error.
+	var mode string
+	var level int
+	if err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return err
+	}
+	if err := s.db.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level); err != nil {
+		return err
+	}
+	if mode != "wal" || level != 2 {
+		return fmt.Errorf("journal mode is %s and synchronous %d, not wal and 2", mode, level)
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	const insert = "INSERT INTO entry (name, content) VALUES (?, ?)"
+	stmt, err := tx.PrepareContext(ctx, insert)
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	for _, e := range es {
+		if _, err := stmt.ExecContext(ctx, e.Name, e.Content); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	if _, err := s.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return err
+	}
+	s.insert, err = s.db.PrepareContext(ctx, insert)
+	return err
+}
+
+// add inserts one entry; it is durable on return.
+func (s *sqlite) add(ctx context.Context, e oxbow.Add) error {
+	_, err := s.insert.ExecContext(ctx, e.Name, e.Content)
+	return err
+}
+
+func (s *sqlite) close() error { return s.db.Close() }

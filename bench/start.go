@@ -1,0 +1,192 @@
+// This file holds the command start: how large the program is, and how long it
+// takes until it answers.
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	rounds := fl.Int("rounds", 20, "starts to time")
+	n := fl.Int("n", 10000, "entries in the full home")
+	var src source
+	fl.StringVar(&src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
+	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		if *rounds < 1 || *n < 1 {
+			return errors.New("measuring starts: -rounds and -n must be above 0")
+		}
+		dir, remove, err := b.temp()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		b.title("start", dir)
+		b.logf("start: building")
+		plain, err := buildOxbow(ctx, dir, "oxbow-unstripped")
+		if err != nil {
+			return err
+		}
+		small, err := buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
+		if err != nil {
+			return err
+		}
+		hello, err := buildHello(ctx, dir)
+		if err != nil {
+			return err
+		}
+		if err := b.sizes(plain, small, hello); err != nil {
+			return err
+		}
+		full := filepath.Join(dir, "full")
+		es, from, err := src.entries(ctx, min(*n, 10000))
+		if err != nil {
+			return err
+		}
+		if err := fillHome(ctx, full, stretch(es, *n)); err != nil {
+			return err
+		}
+		b.logf("start: timing")
+		return b.starts(ctx, dir, small, hello, full, *n, *rounds, from)
+	}
+}
+
+// sizes prints the sizes of the programs.
+func (b *bench) sizes(plain, small, hello string) error {
+	t := newTable("program", "MB")
+	for _, p := range [][2]string{{"oxbow, go build", plain}, {"oxbow, -trimpath -ldflags '-s -w'", small}, {"a Go program that does nothing, likewise", hello}} {
+		info, err := os.Stat(p[1])
+		if err != nil {
+			return err
+		}
+		t.row(p[0], digits(float64(info.Size())/1e6))
+	}
+	t.print(b.out)
+	return nil
+}
+
+// fillHome makes a home with the entries.
+func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
+	m, err := oxbow.Open(filepath.Join(home, "memory.oxbow"), nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(ctx, m, es), m.Close())
+}
+
+// starts times each way to start once a round.
+func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, n, rounds int, from string) error {
+	env := bareEnv(os.Getenv, dir)
+	server := program{path: oxbowPath, args: []string{"mcp"}, env: env}
+	empty := filepath.Join(dir, "empty")
+	type way struct {
+		name  string
+		base  int // the row that this one is compared with
+		once  func() (time.Duration, error)
+		times timings
+	}
+	ways := []*way{
+		{name: "bare Go program: start to end", base: 0, once: func() (time.Duration, error) { return runOnce(ctx, program{path: hello, env: env}) }},
+		{name: "oxbow version: start to end", base: 0, once: func() (time.Duration, error) {
+			return runOnce(ctx, program{path: oxbowPath, args: []string{"version"}, env: env})
+		}},
+		{name: "bare Go program: start to a line answered", base: 2, once: func() (time.Duration, error) {
+			return echoOnce(ctx, program{path: hello, args: []string{"echo"}, env: env})
+		}},
+	}
+	serve := func(name, home string, more func(*client) error) {
+		p := server.with("OXBOW_HOME=" + home)
+		ways = append(ways, &way{name: name, base: 2, once: func() (time.Duration, error) { return serveOnce(ctx, p, more) }})
+	}
+	recallOne := func(c *client) error {
+		return (<-c.callTool("recall", map[string]any{"query": "what does it return"})).toolError()
+	}
+	serve("oxbow mcp: start to initialize answered, empty home", empty, nil)
+	serve(fmt.Sprintf("oxbow mcp: the same, %s entries", count(n)), full, nil)
+	serve(fmt.Sprintf("oxbow mcp: start to first recall answered, %s entries", count(n)), full, recallOne)
+
+	for i := range rounds + 1 {
+		for j := range ways {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			w := ways[(i+j)%len(ways)]
+			t, err := w.once()
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+			if i > 0 { // the first round fills the system's caches
+				w.times = append(w.times, t)
+			}
+		}
+	}
+	t := newTable(fmt.Sprintf("median of %d, in turns", rounds), "p50", "p90", "p50 × bare")
+	for _, w := range ways {
+		t.row(w.name, span(w.times.p50()), span(w.times.quantile(.9)), ratio(w.times.p50(), ways[w.base].times.p50()))
+	}
+	t.print(b.out)
+	b.printf("The entries of the full home are from %s.\n\n", from)
+	return nil
+}
+
+// runOnce returns how long the program takes from start to end.
+func runOnce(ctx context.Context, p program) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, p.path, p.args...)
+	cmd.Env = p.env
+	from := time.Now()
+	err := cmd.Run()
+	return time.Since(from), err
+}
+
+// echoOnce returns how long the program takes from start until it has answered
+// a line. Its end is not counted.
+func echoOnce(ctx context.Context, p program) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, p.path, p.args...)
+	cmd.Env = p.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	from := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	_, err = in.Write([]byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}\n"))
+	if err == nil {
+		_, err = bufio.NewReader(out).ReadBytes('\n')
+	}
+	took := time.Since(from)
+	return took, errors.Join(err, in.Close(), cmd.Wait())
+}
+
+// serveOnce returns how long the server takes from start until it has answered
+// initialize and, if not nil, what more asks. Its end is not counted.
+func serveOnce(ctx context.Context, p program, more func(*client) error) (time.Duration, error) {
+	from := time.Now()
+	c, err := startServer(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	err = c.initialize()
+	if err == nil && more != nil {
+		err = more(c)
+	}
+	took := time.Since(from)
+	return took, errors.Join(err, c.close())
+}

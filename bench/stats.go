@@ -1,0 +1,150 @@
+// This file holds how timings are told: quantiles, ratios and tables.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// timings are repeated measurements of one thing.
+type timings []time.Duration
+
+// add times fn.
+func (t *timings) add(fn func() error) error {
+	from := time.Now()
+	err := fn()
+	*t = append(*t, time.Since(from))
+	return err
+}
+
+// quantile returns the smallest measurement that at least the fraction q of
+// all do not exceed (nearest rank); 0 when there is none.
+func (t timings) quantile(q float64) time.Duration {
+	if len(t) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(t))
+	i := int(math.Ceil(q*float64(len(s)))) - 1
+	return s[min(max(i, 0), len(s)-1)]
+}
+
+func (t timings) p50() time.Duration { return t.quantile(.5) }
+
+// median returns the middle of the values, the mean of the two middle ones for
+// an even number, and 0 for none.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(v))
+	m := len(s) / 2
+	if len(s)%2 == 1 {
+		return s[m]
+	}
+	return (s[m-1] + s[m]) / 2
+}
+
+// span prints a duration with three digits that count.
+func span(d time.Duration) string {
+	switch f := float64(d); {
+	case d < time.Microsecond:
+		return fmt.Sprintf("%d ns", d)
+	case d < time.Millisecond:
+		return digits(f/1e3) + " µs"
+	case d < time.Second:
+		return digits(f/1e6) + " ms"
+	default:
+		return digits(f/1e9) + " s"
+	}
+}
+
+// digits prints a number with three digits that count, and thousands grouped.
+func digits(f float64) string {
+	switch a := math.Abs(f); {
+	case a < 9.995:
+		return fmt.Sprintf("%.2f", f)
+	case a < 99.95:
+		return fmt.Sprintf("%.1f", f)
+	}
+	s := fmt.Sprintf("%.0f", f)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count prints a whole number, thousands grouped.
+func count(n int) string {
+	if n > -100 && n < 100 {
+		return fmt.Sprint(n)
+	}
+	return digits(float64(n))
+}
+
+// ratio prints how many times a is of b.
+func ratio(a, b time.Duration) string {
+	if b <= 0 {
+		return "–"
+	}
+	return digits(float64(a)/float64(b)) + "×"
+}
+
+// table is a table of Markdown. The first column is text, the others are
+// numbers.
+type table struct {
+	head []string
+	rows [][]string
+}
+
+func newTable(head ...string) *table { return &table{head: head} }
+
+// row adds a row, which has as many cells as the head.
+func (t *table) row(cells ...string) {
+	if len(cells) != len(t.head) {
+		panic(fmt.Sprintf("bench: row of %d cells in a table of %d columns", len(cells), len(t.head)))
+	}
+	t.rows = append(t.rows, cells)
+}
+
+// print writes the table and an empty line, padded so that it reads well as
+// plain text.
+func (t *table) print(w io.Writer) {
+	width := make([]int, len(t.head))
+	for _, r := range append([][]string{t.head}, t.rows...) {
+		for i, c := range r {
+			width[i] = max(width[i], utf8.RuneCountInString(c), 3)
+		}
+	}
+	line := func(r []string) {
+		var b strings.Builder
+		for i, c := range r {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			if i == 0 {
+				b.WriteString("| " + c + pad + " ")
+			} else {
+				b.WriteString("| " + pad + c + " ")
+			}
+		}
+		fmt.Fprintln(w, b.String()+"|")
+	}
+	line(t.head)
+	var b strings.Builder
+	for i, n := range width {
+		if i == 0 {
+			b.WriteString("|" + strings.Repeat("-", n+2))
+		} else {
+			b.WriteString("|" + strings.Repeat("-", n+1) + ":")
+		}
+	}
+	fmt.Fprintln(w, b.String()+"|")
+	for _, r := range t.rows {
+		line(r)
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,290 @@
+// This file holds the command survive: which of the writes that a server
+// acknowledged are there afterwards.
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// peerPackage is the peer that is measured unless told otherwise.
+const peerPackage = "@modelcontextprotocol/server-memory@2026.8.31"
+
+func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	peer := fl.String("peer", peerPackage, "npm `PACKAGE` of the peer; none leaves it out")
+	limit := fl.Duration("timeout", 5*time.Minute, "give up after this time")
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, *limit)
+		defer cancel()
+		dir, remove, err := b.temp()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		b.title("survive", dir)
+		b.logf("survive: building")
+		path, err := buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
+		if err != nil {
+			return err
+		}
+		env := bareEnv(os.Getenv, dir)
+		subjects := []subject{oxbowSubject(program{path: path, args: []string{"mcp"}, env: env})}
+		left := "it was not asked for (--peer none)"
+		if *peer != "none" {
+			p, name, err := peerServer(ctx, filepath.Join(dir, "peer"), *peer)
+			if err != nil {
+				left = err.Error()
+			} else {
+				p.env = env
+				subjects, left = append(subjects, graphSubject(name, p)), ""
+			}
+		}
+		if err := b.survival(ctx, dir, subjects, loads()); err != nil {
+			return err
+		}
+		if left != "" {
+			b.printf("The peer was left out: %s.\n\n", left)
+		}
+		return nil
+	}
+}
+
+// load is a number of processes that write to one store at the same time.
+type load struct {
+	processes, calls int
+	parallel         bool // a process sends all its calls, then waits for the answers
+	killAfter        int  // kill the processes after so many acknowledgements; 0: never
+}
+
+func loads() []load {
+	return []load{
+		{processes: 1, calls: 100, parallel: true},
+		{processes: 2, calls: 100},
+		{processes: 2, calls: 100, parallel: true},
+		{processes: 8, calls: 50},
+		{processes: 8, calls: 50, parallel: true},
+		{processes: 2, calls: 100, killAfter: 50},
+	}
+}
+
+func (l load) String() string {
+	s := fmt.Sprintf("%d processes × %d calls", l.processes, l.calls)
+	if l.processes == 1 {
+		s = fmt.Sprintf("1 process × %d calls", l.calls)
+	}
+	if l.parallel {
+		s += " in parallel"
+	} else {
+		s += ", one after another"
+	}
+	if l.killAfter > 0 {
+		s += fmt.Sprintf(", kill -9 after %d answers", l.killAfter)
+	}
+	return s
+}
+
+// subject is a memory server that is put to the test.
+type subject struct {
+	name   string
+	server func(dir string) program                                       // with its store in dir
+	call   func(name string) (tool string, args any)                      // remembers something of that name
+	kept   func(ctx context.Context, dir string) (map[string]bool, error) // names that are there
+}
+
+// oxbowSubject is oxbow; what it kept is read through the library.
+func oxbowSubject(p program) subject {
+	return subject{
+		name:   "oxbow",
+		server: func(dir string) program { return p.with("OXBOW_HOME=" + dir) },
+		call: func(name string) (string, any) {
+			return "remember", map[string]any{"name": name, "content": "What " + name + " said."}
+		},
+		kept: func(ctx context.Context, dir string) (names map[string]bool, err error) {
+			m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), &oxbow.Options{ReadOnly: true})
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, m.Close()) }()
+			names = map[string]bool{}
+			for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+				if err != nil {
+					return nil, err
+				}
+				names[e.Name] = e.Content == "What "+e.Name+" said."
+			}
+			return names, nil
+		},
+	}
+}
+
+// graphSubject is a server that keeps a graph of entities in a file of JSON
+// lines; what it kept are the lines that can be read.
+func graphSubject(name string, p program) subject {
+	const file = "memory.jsonl"
+	return subject{
+		name:   name,
+		server: func(dir string) program { return p.with("MEMORY_FILE_PATH=" + filepath.Join(dir, file)) },
+		call: func(name string) (string, any) {
+			return "create_entities", map[string]any{"entities": []any{map[string]any{
+				"name": name, "entityType": "note", "observations": []string{"What " + name + " said."}}}}
+		},
+		kept: func(_ context.Context, dir string) (map[string]bool, error) {
+			b, err := os.ReadFile(filepath.Join(dir, file))
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, err
+			}
+			names := map[string]bool{}
+			sc := bufio.NewScanner(strings.NewReader(string(b)))
+			sc.Buffer(nil, 64<<20)
+			for sc.Scan() {
+				var e struct {
+					Type, Name string
+				}
+				if json.Unmarshal(sc.Bytes(), &e) == nil && e.Type == "entity" {
+					names[e.Name] = true
+				}
+			}
+			return names, sc.Err()
+		},
+	}
+}
+
+// survival puts each subject under each load and prints what was kept.
+func (b *bench) survival(ctx context.Context, dir string, subjects []subject, ls []load) error {
+	t := newTable("load", "server", "acknowledged", "kept of them", "lost", "refused")
+	refusals := map[string]bool{}
+	for i, l := range ls {
+		for j, s := range subjects {
+			b.logf("survive: %s: %s", s.name, l)
+			home := filepath.Join(dir, fmt.Sprintf("store-%d-%d", i, j))
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				return err
+			}
+			o, err := s.suffer(ctx, home, l)
+			if err != nil {
+				return fmt.Errorf("%s under %s: %w", s.name, l, err)
+			}
+			t.row(l.String(), s.name, count(o.acked), count(o.kept), count(o.acked-o.kept), count(o.refused))
+			if o.refusal != "" {
+				refusals[s.name+": "+o.refusal] = true
+			}
+		}
+	}
+	t.print(b.out)
+	b.printf("All processes of a row share one store. Acknowledged: the call was answered, and not with an error. Kept: found in the store after all processes had ended. Refused: the caller was told that the call failed.\n\n")
+	for _, r := range slices.Sorted(maps.Keys(refusals)) {
+		b.printf("- refused by %s\n", r)
+	}
+	return nil
+}
+
+// outcome counts the calls of one load.
+type outcome struct {
+	acked, kept, refused int
+	refusal              string // the first reason
+}
+
+// suffer puts the server under the load, with its store in dir.
+func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err error) {
+	clients := make([]*client, l.processes)
+	defer func() {
+		for _, c := range clients {
+			if c != nil {
+				c.kill()
+				_ = c.close()
+			}
+		}
+	}()
+	for i := range clients {
+		if clients[i], err = startServer(ctx, s.server(dir)); err != nil {
+			return o, err
+		}
+	}
+	for i, c := range clients {
+		if err := c.initialize(); err != nil {
+			return o, fmt.Errorf("process %d: %w", i+1, err)
+		}
+	}
+	var (
+		mu     sync.Mutex // guards o, acked and killed
+		acked  []string
+		killed bool
+		wg     sync.WaitGroup
+	)
+	took := func(name string, r reply) {
+		err := r.toolError()
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err == nil:
+			acked = append(acked, name)
+			if l.killAfter > 0 && len(acked) >= l.killAfter && !killed {
+				killed = true
+				for _, c := range clients {
+					c.kill()
+				}
+			}
+		case killed:
+			// Nobody was told anything.
+		default:
+			o.refused++
+			if o.refusal == "" {
+				o.refusal = firstLine(err.Error())
+			}
+		}
+	}
+	for i, c := range clients {
+		wg.Go(func() {
+			answers := map[string]<-chan reply{}
+			for j := range l.calls {
+				name := fmt.Sprintf("writer %d, word %d", i+1, j+1)
+				ch := c.callTool(s.call(name))
+				if !l.parallel {
+					took(name, <-ch)
+					continue
+				}
+				answers[name] = ch
+			}
+			for name, ch := range answers {
+				took(name, <-ch)
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return o, err
+	}
+	for i, c := range clients {
+		err := c.close()
+		clients[i] = nil
+		if err != nil && !killed {
+			return o, fmt.Errorf("process %d: %w", i+1, err)
+		}
+	}
+	there, err := s.kept(ctx, dir)
+	if err != nil {
+		return o, fmt.Errorf("reading what was kept: %w", err)
+	}
+	o.acked = len(acked)
+	for _, name := range acked {
+		if there[name] {
+			o.kept++
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,175 @@
+// This file tests the count of survivors on servers whose losses are known,
+// and runs the commands that need the real program.
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fake returns the test binary as a server of that mode.
+func fake(t *testing.T, mode string) subject {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return graphSubject(mode, program{path: self, env: append(bareEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+mode)})
+}
+
+func TestSuffer(t *testing.T) {
+	for _, tt := range []struct {
+		mode string
+		l    load
+		want outcome
+	}{
+		{"good", load{processes: 1, calls: 20, parallel: true}, outcome{20, 20, 0, ""}},
+		{"good", load{processes: 3, calls: 10}, outcome{30, 30, 0, ""}},
+		{"forgetful", load{processes: 1, calls: 20, parallel: true}, outcome{20, 10, 0, ""}},
+		{"forgetful", load{processes: 2, calls: 10}, outcome{20, 10, 0, ""}},
+		{"picky", load{processes: 1, calls: 20}, outcome{18, 18, 2, "not this one"}},
+		{"mortal", load{processes: 1, calls: 5}, outcome{2, 2, 3, "server ended without an answer"}},
+	} {
+		got, err := fake(t, tt.mode).suffer(t.Context(), t.TempDir(), tt.l)
+		// A mortal server may end before or while a call is written to it.
+		if tt.mode == "mortal" {
+			got.refusal = tt.want.refusal
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s under %s = %+v, %v, want %+v", tt.mode, tt.l, got, err, tt.want)
+		}
+	}
+}
+
+// After a kill, what was answered counts, and what was not is no refusal.
+func TestSufferKilled(t *testing.T) {
+	got, err := fake(t, "good").suffer(t.Context(), t.TempDir(), load{processes: 2, calls: 50, killAfter: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.acked < 10 || got.acked > 12 || got.kept != got.acked || got.refused != 0 {
+		t.Errorf("killed after 10 answers: %+v, want 10 to 12 acknowledged, all kept, none refused", got)
+	}
+}
+
+func TestLoadString(t *testing.T) {
+	for _, tt := range []struct {
+		l    load
+		want string
+	}{
+		{load{processes: 1, calls: 100, parallel: true}, "1 process × 100 calls in parallel"},
+		{load{processes: 8, calls: 50}, "8 processes × 50 calls, one after another"},
+		{load{processes: 2, calls: 9, killAfter: 5}, "2 processes × 9 calls, one after another, kill -9 after 5 answers"},
+	} {
+		if got := tt.l.String(); got != tt.want {
+			t.Errorf("%+v = %q, want %q", tt.l, got, tt.want)
+		}
+	}
+}
+
+func TestToolError(t *testing.T) {
+	refused := errors.New("refused")
+	for _, tt := range []struct {
+		r    reply
+		want string // of the error; "" for none
+	}{
+		{reply{result: []byte(`{"content":[]}`)}, ""},
+		{reply{result: []byte(`{"isError":true,"content":[{"type":"text","text":"no room"}]}`)}, "no room"},
+		{reply{result: []byte(`{"isError":true}`)}, "tool reports an error and no text"},
+		{reply{err: refused}, "refused"},
+		{reply{result: []byte(`[]`)}, "reading the answer: json: cannot unmarshal"},
+	} {
+		err := tt.r.toolError()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("toolError(%s) = %v, want %q", tt.r.result, err, tt.want)
+		}
+	}
+}
+
+func TestNPMProgram(t *testing.T) {
+	for _, tt := range []struct{ in, file, version string }{
+		{`{"version":"1.2.3","bin":{"mcp":"dist/index.js"}}`, "dist/index.js", "1.2.3"},
+		{`{"version":"2","bin":"cli.js"}`, "cli.js", "2"},
+	} {
+		file, version, err := npmProgram([]byte(tt.in))
+		if err != nil || file != tt.file || version != tt.version {
+			t.Errorf("npmProgram(%s) = %q, %q, %v, want %q, %q", tt.in, file, version, err, tt.file, tt.version)
+		}
+	}
+	for _, in := range []string{`{`, `{"version":"1"}`, `{"bin":{"a":"a","b":"b"}}`} {
+		if file, _, err := npmProgram([]byte(in)); err == nil {
+			t.Errorf("npmProgram(%s) = %q, want an error", in, file)
+		}
+	}
+}
+
+// A peer that cannot be had is left out with a reason, and is no failure.
+func TestPeerMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, _, err := peerServer(t.Context(), t.TempDir(), peerPackage); err == nil || !strings.Contains(err.Error(), "node") {
+		t.Errorf("peerServer without node = %v, want an error that names node", err)
+	}
+}
+
+func TestBareEnv(t *testing.T) {
+	got := bareEnv(func(key string) string {
+		return map[string]string{"PATH": "/bin", "OXBOW_HOME": "/mine", "LANG": "C"}[key]
+	}, "/empty")
+	want := []string{"HOME=/empty", "USERPROFILE=/empty", "XDG_DATA_HOME=/empty", "PATH=/bin", "LANG=C"}
+	if !slices.Equal(got, want) {
+		t.Errorf("bareEnv = %q, want %q", got, want)
+	}
+}
+
+// The real program keeps all that it acknowledges, and starts.
+func TestRealProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	dir := t.TempDir()
+	path, err := buildOxbow(t.Context(), dir, "oxbow", "-trimpath", "-ldflags=-s -w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := bareEnv(os.Getenv, dir)
+	s := oxbowSubject(program{path: path, args: []string{"mcp"}, env: env})
+	var out, log bytes.Buffer
+	b := &bench{out: &out, log: &log}
+	ls := []load{{processes: 1, calls: 10, parallel: true}, {processes: 2, calls: 5}}
+	if err := b.survival(t.Context(), dir, []subject{s}, ls); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range ls {
+		if got, want := cells(t, out.String(), l.String())[1:], []string{"oxbow", "10", "10", "0", "0"}; !slices.Equal(got, want) {
+			t.Errorf("%s = %v, want %v", l, got, want)
+		}
+	}
+
+	hello, err := buildHello(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	full := filepath.Join(dir, "full")
+	es, from, err := source{text: textDir(t)}.entries(t.Context(), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fillHome(t.Context(), full, es); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.starts(t.Context(), dir, path, hello, full, len(es), 1, from); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bare Go program: start to end", "oxbow version", "oxbow mcp: start to initialize", "oxbow mcp: start to first recall"} {
+		if row := cells(t, out.String(), name); row[1] == "" || row[1] == "0 ns" {
+			t.Errorf("row %q = %v, want a figure", name, row)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+// This file holds real texts to fill a store with, and phrases to look for.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// pieceSize is about how many bytes an entry of the measurements has.
+const pieceSize = 1000
+
+// errEnough ends a walk when there are as many texts as wanted.
+var errEnough = errors.New("enough")
+
+// source says where texts come from.
+type source struct {
+	data string // directory that holds longmemeval-dev, or ""
+	text string // directory of text files, or ""
+}
+
+// entries returns up to n entries of about [pieceSize] bytes, in an order that
+// depends on the texts alone, and where they are from.
+func (s source) entries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
+	take := func(name, text string) error {
+		for i, p := range cut(text, pieceSize) {
+			es = append(es, oxbow.Add{Name: fmt.Sprintf("%s #%d", name, i+1), Content: p})
+			if len(es) == n {
+				return errEnough
+			}
+		}
+		return nil
+	}
+	switch {
+	case s.text != "":
+		from, err = "the text files of "+path.Base(s.text), walkTexts(os.DirFS(s.text), take)
+	case s.data != "":
+		from, err = "LongMemEval's sessions", walkSessions(os.DirFS(s.data), take)
+	default:
+		var root string
+		if root, err = goRoot(ctx); err != nil {
+			return nil, "", err
+		}
+		from, err = "the comments of Go's standard library", walkComments(os.DirFS(root), take)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, "", fmt.Errorf("reading %s: %w", from, err)
+	}
+	if len(es) == 0 {
+		return nil, "", fmt.Errorf("reading %s: found no text", from)
+	}
+	return es, from, nil
+}
+
+// goRoot returns the directory of the Go installation's sources.
+func goRoot(ctx context.Context) (string, error) {
+	b, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking go for its root: %w", err)
+	}
+	return path.Join(strings.TrimSpace(string(b)), "src"), nil
+}
+
+// walkTexts gives every file that is UTF-8 text of at most 4 MB to take, by
+// name. Names that begin with a dot are passed over.
+func walkTexts(fsys fs.FS, take func(name, text string) error) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if info, err := d.Info(); err != nil || info.Size() > oxbow.MaxContent {
+			return err
+		}
+		b, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		if s := string(b); oxbow.CheckContent(s) == nil {
+			return take(name, s)
+		}
+		return nil
+	})
+}
+
+// walkSessions gives every session of LongMemEval to take, by id.
+func walkSessions(fsys fs.FS, take func(name, text string) error) error {
+	data, err := fs.Sub(fsys, "longmemeval-dev")
+	if err != nil {
+		return err
+	}
+	texts, err := readSessions(data)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		if err := take(id, texts[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkComments gives the comments of each Go file to take, without licences,
+// directives, tests and what is vendored.
+func walkComments(fsys fs.FS, take func(name, text string) error) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "vendor" || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		src, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		if s := comments(src); oxbow.CheckContent(s) == nil {
+			return take(name, s)
+		}
+		return nil
+	})
+}
+
+// comments returns the words of the comments of a Go file, a line each.
+func comments(src []byte) string {
+	var sc scanner.Scanner
+	fset := token.NewFileSet()
+	sc.Init(fset.AddFile("", fset.Base(), len(src)), src, nil, scanner.ScanComments)
+	var b strings.Builder
+	for {
+		_, tok, lit := sc.Scan()
+		if tok == token.EOF {
+			return b.String()
+		}
+		if tok != token.COMMENT || strings.HasPrefix(lit, "//go:") || strings.HasPrefix(lit, "//line") {
+			continue
+		}
+		lit = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(lit, "//"), "/*"), "*/")
+		if lit = strings.TrimSpace(lit); lit == "" || isLicence(lit) {
+			continue
+		}
+		b.WriteString(lit + "\n")
+	}
+}
+
+func isLicence(line string) bool {
+	for _, s := range []string{"Copyright ", "Use of this source code", "license that can be found", "Code generated "} {
+		if strings.HasPrefix(line, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// cut cuts a text into pieces of about size bytes, at white space where there
+// is some in the second half of a piece, else at a rune. A rest of less than
+// half of that is left out, so that pieces are alike.
+func cut(s string, size int) []string {
+	var pieces []string
+	for {
+		s = strings.TrimSpace(s)
+		if len(s) <= size {
+			if len(s) >= size/2 {
+				pieces = append(pieces, s)
+			}
+			return pieces
+		}
+		end := strings.LastIndexFunc(s[:size], unicode.IsSpace)
+		if end < size/2 {
+			for end = size; end > 0 && !utf8.RuneStart(s[end]); {
+				end--
+			}
+		}
+		pieces = append(pieces, strings.TrimSpace(s[:end]))
+		s = s[end:]
+	}
+}
+
+// phrases samples n stretches of 2 to 8 words from the entries, with single
+// spaces between the words. The same seed gives the same ones.
+func phrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	var ps []string
+	for range 100 * n {
+		if len(ps) == n {
+			return ps, nil
+		}
+		e := es[r.IntN(len(es))]
+		words := strings.Fields(e.Content)
+		k := 2 + r.IntN(7)
+		if len(words) < k {
+			continue
+		}
+		at := r.IntN(len(words) - k + 1)
+		p := strings.Join(words[at:at+k], " ")
+		// A phrase of nothing but stop words finds nothing and measures nothing.
+		if len(text.Crabtalk(p)) >= 2 {
+			ps = append(ps, p)
+		}
+	}
+	return nil, fmt.Errorf("sampling phrases: the texts have too few words")
+}
+
+// fill writes the entries into the memory, a thousand a change.
+func fill(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
+	for chunk := range slices.Chunk(es, 1000) {
+		ops := make([]oxbow.Op, len(chunk))
+		for i, e := range chunk {
+			ops[i] = e
+		}
+		if err := m.Apply(ctx, ops...); err != nil {
+			return fmt.Errorf("filling the store: %w", err)
+		}
+	}
+	return nil
+}
+
+// stretch returns n entries: the given ones, again and again under new names
+// where there are too few.
+func stretch(es []oxbow.Add, n int) []oxbow.Add {
+	out := make([]oxbow.Add, n)
+	for i := range out {
+		out[i] = es[i%len(es)]
+		if i >= len(es) {
+			out[i].Name += fmt.Sprintf(" (%d)", i/len(es)+1)
+		}
+	}
+	return out
+}

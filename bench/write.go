@@ -1,0 +1,333 @@
+// This file holds the command write: what it costs to make an entry durable.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	sizes := fl.String("n", "100,100000", "entries in the store before, `N,N…`")
+	rounds := fl.Int("rounds", 500, "writes to time")
+	sqlite := fl.Bool("sqlite", true, "measure SQLite too")
+	var src source
+	fl.StringVar(&src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
+	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		ns, err := numbers(*sizes)
+		if err != nil {
+			return err
+		}
+		if *rounds < 1 {
+			return errors.New("measuring writes: -rounds must be above 0")
+		}
+		dir, remove, err := b.temp()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		const most = 10000 // distinct texts; more entries repeat them
+		es, from, err := src.entries(ctx, most)
+		if err != nil {
+			return err
+		}
+		b.title("write", dir)
+		b.printf("Texts are from %s. One round does each row once, in an order that turns from round to round; every row has made its bytes durable when its time ends.\n\n", from)
+		for i, n := range ns {
+			w := &writeRun{bench: b, n: n, rounds: *rounds, texts: es, dir: filepath.Join(dir, strconv.Itoa(i))}
+			if err := w.run(ctx, *sqlite); err != nil {
+				return fmt.Errorf("writing beside %d entries: %w", n, err)
+			}
+		}
+		return nil
+	}
+}
+
+// numbers reads a list of numbers from 0 up.
+func numbers(s string) ([]int, error) {
+	var ns []int
+	for f := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(f))
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("reading -n: %q is not a number from 0 up", f)
+		}
+		ns = append(ns, n)
+	}
+	return ns, nil
+}
+
+// writer is one way to make an entry durable.
+type writer struct {
+	name  string
+	write func(e oxbow.Add) error
+	times timings
+}
+
+// writeRun measures writes beside n entries.
+type writeRun struct {
+	*bench
+	n, rounds int
+	texts     []oxbow.Add
+	dir       string
+
+	path  string
+	m     *oxbow.Memory
+	acked int // entries that the store has acknowledged
+}
+
+func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return err
+	}
+	w.path = filepath.Join(w.dir, "memory.oxbow")
+	if w.m, err = oxbow.Open(w.path, nil); err != nil {
+		return err
+	}
+	closed := false
+	defer func() {
+		if !closed {
+			err = errors.Join(err, w.m.Close())
+		}
+	}()
+	w.logf("write: filling a store with %s entries", count(w.n))
+	before := stretch(w.texts, w.n)
+	if err := fill(ctx, w.m, before); err != nil {
+		return err
+	}
+	w.acked = w.n
+	// The index is live from the first recall on, and each write feeds it.
+	if _, err := w.m.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
+		return err
+	}
+	if err := w.single(ctx, before, sqlite); err != nil {
+		return err
+	}
+	if err := w.grouped(ctx); err != nil {
+		return err
+	}
+	closed = true
+	if err := w.m.Close(); err != nil {
+		return err
+	}
+	return w.verify(ctx)
+}
+
+// fresh returns the i-th entry to write, under a name that no other has.
+func (w *writeRun) fresh(group string, i int) oxbow.Add {
+	e := w.texts[i%len(w.texts)]
+	e.Name = fmt.Sprintf("%s %d", group, i)
+	return e
+}
+
+// used returns the bytes of the log that hold records.
+func (w *writeRun) used(ctx context.Context) (int64, error) {
+	c, ok := w.m.Store().(oxbow.Counter)
+	if !ok {
+		return 0, errors.New("the store does not know its size")
+	}
+	s, err := c.Stats(ctx)
+	return s.Used, err
+}
+
+// single times one write at a time, each beside the bare cost of its bytes.
+func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
+	var size int // bytes that the last write added to the log
+	ox := &writer{name: "oxbow, with its index", write: func(e oxbow.Add) error { return w.m.Apply(ctx, e) }}
+	bare, err := bareWriters(w.dir, w.rounds, &size)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.close()) }()
+	rows := []*writer{ox, bare.over, bare.app}
+	if sqlite {
+		w.logf("write: filling SQLite")
+		db, err := openSQLite(ctx, filepath.Join(w.dir, "peer.sqlite"), before)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			w.logf("write: SQLite left out: %v", err)
+		case err != nil:
+			return err
+		default:
+			defer func() { err = errors.Join(err, db.close()) }()
+			rows = append(rows, &writer{name: "SQLite, WAL, synchronous=FULL, no text index", write: func(e oxbow.Add) error { return db.add(ctx, e) }})
+		}
+	}
+	w.logf("write: timing")
+	total := int64(0)
+	const warm = 20
+	for i := range warm + w.rounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i == warm {
+			for _, r := range rows {
+				r.times = nil
+			}
+			bare.rewind()
+			total = 0
+		}
+		e := w.fresh("single", i)
+		from, err := w.used(ctx)
+		if err != nil {
+			return err
+		}
+		// A bare row takes as many bytes as oxbow's last write did; for the
+		// first, those of the text must do.
+		if size == 0 {
+			size = len(e.Content) + len(e.Name)
+		}
+		for j := range rows {
+			r := rows[(i+j)%len(rows)]
+			if err := r.times.add(func() error { return r.write(e) }); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+		}
+		w.acked++
+		to, err := w.used(ctx)
+		if err != nil {
+			return err
+		}
+		size = int(to - from)
+		total += to - from
+	}
+	w.printf("### One durable write beside %s entries\n\n", count(w.n))
+	t := newTable(fmt.Sprintf("%s writes of %s bytes on average", count(w.rounds), count(int(total)/w.rounds)), "p50", "p90", "p99", "p50 × overwrite", "p50 × append")
+	for _, r := range rows {
+		t.row(r.name, span(r.times.p50()), span(r.times.quantile(.9)), span(r.times.quantile(.99)),
+			ratio(r.times.p50(), bare.over.times.p50()), ratio(r.times.p50(), bare.app.times.p50()))
+	}
+	t.print(w.out)
+	return nil
+}
+
+// bare are the physical costs: bytes that grow a file, and bytes that replace
+// zeros which are there already.
+type bare struct {
+	app, over         *writer
+	appended, zeros   *os.File
+	appendAt, zerosAt int64
+}
+
+// zerosBytes is how much is laid out beforehand for one write.
+const zerosBytes = 8 << 10
+
+// bareWriters opens the two files in dir. Each write takes *size bytes.
+func bareWriters(dir string, rounds int, size *int) (*bare, error) {
+	b := new(bare)
+	var err error
+	if b.appended, err = os.Create(filepath.Join(dir, "append")); err != nil {
+		return nil, err
+	}
+	if b.zeros, err = os.Create(filepath.Join(dir, "overwrite")); err != nil {
+		return nil, errors.Join(err, b.appended.Close())
+	}
+	chunk := make([]byte, zerosBytes)
+	for range rounds {
+		if _, err := b.zeros.Write(chunk); err != nil {
+			return nil, errors.Join(err, b.close())
+		}
+	}
+	if err := b.zeros.Sync(); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	payload := []byte(strings.Repeat("0123456789abcdef", zerosBytes/16))
+	put := func(f *os.File, at *int64) error {
+		p := payload[:min(max(*size, 1), len(payload))]
+		if _, err := f.WriteAt(p, *at); err != nil {
+			return err
+		}
+		*at += int64(len(p))
+		return f.Sync()
+	}
+	b.app = &writer{name: "bare append and fsync of as many bytes", write: func(oxbow.Add) error { return put(b.appended, &b.appendAt) }}
+	b.over = &writer{name: "bare overwrite of zeros and fsync", write: func(oxbow.Add) error { return put(b.zeros, &b.zerosAt) }}
+	return b, nil
+}
+
+// rewind makes the overwriting begin at the front again.
+func (b *bare) rewind() { b.zerosAt = 0 }
+
+func (b *bare) close() error { return errors.Join(b.appended.Close(), b.zeros.Close()) }
+
+// grouped measures writes a second by several goroutines.
+func (w *writeRun) grouped(ctx context.Context) error {
+	t := newTable(fmt.Sprintf("goroutines that write, beside %s entries", count(w.n)), "writes", "writes/s", "p50 of one", "p99 of one", "× 1 goroutine")
+	var one float64
+	for _, g := range []int{1, 8, 64} {
+		each := max(w.rounds/2, 1)
+		w.logf("write: %d goroutines", g)
+		times := make([]timings, g)
+		errs := make([]error, g)
+		var wg sync.WaitGroup
+		from := time.Now()
+		for i := range g {
+			wg.Go(func() {
+				for j := range each {
+					e := w.fresh(fmt.Sprintf("group %d", g), i*each+j)
+					if errs[i] = times[i].add(func() error { return w.m.Apply(ctx, e) }); errs[i] != nil {
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		took := time.Since(from)
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		w.acked += g * each
+		var all timings
+		for _, ts := range times {
+			all = append(all, ts...)
+		}
+		rate := float64(g*each) / took.Seconds()
+		if g == 1 {
+			one = rate
+		}
+		t.row(count(g), count(g*each), digits(rate), span(all.p50()), span(all.quantile(.99)), digits(rate/one)+"×")
+	}
+	t.print(w.out)
+	return nil
+}
+
+// verify opens the store again and compares it with what was acknowledged.
+func (w *writeRun) verify(ctx context.Context) (err error) {
+	m, err := oxbow.Open(w.path, &oxbow.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	n := 0
+	for _, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	if n != w.acked {
+		return fmt.Errorf("the store holds %d entries after %d were acknowledged", n, w.acked)
+	}
+	if c, ok := m.Store().(oxbow.Checker); ok {
+		report, err := c.Check(ctx)
+		if err != nil {
+			return err
+		}
+		if len(report.Problems) > 0 {
+			return fmt.Errorf("the store is damaged at byte %d: %s", report.Problems[0].Offset, report.Problems[0].What)
+		}
+	}
+	w.printf("Opened again: all %s acknowledged entries are there, and the check finds no problem.\n\n", count(n))
+	return nil
+}

@@ -1,0 +1,202 @@
+//go:build unix
+
+// This file holds the auditor: it reads the log as it grows, holds it against
+// what was acknowledged, and has old history dropped once it was read.
+
+package procs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// slack is how many of the changes that were read a compaction leaves.
+const slack = 100
+
+// auditor reads the log through a memory of its own, which it never reopens.
+type auditor struct {
+	run     *run
+	m       *oxbow.Memory
+	done    uint64      // changes read
+	times   []time.Time // of the last changes read, at most slack
+	changes int         // that somebody asked for, seen
+}
+
+func newAuditor(r *run) (*auditor, error) {
+	m, err := oxbow.Open(filepath.Join(r.opts.Dir, storeFile), &oxbow.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	return &auditor{run: r, m: m}, nil
+}
+
+// audit reads what is new in the log. What was answered before it began is then
+// settled for good.
+func (a *auditor) audit(ctx context.Context) error {
+	open := a.run.ledger.open()
+	var news []oxbow.Change
+	for c, err := range a.m.Log(ctx) {
+		if err != nil {
+			return fmt.Errorf("reading the log: %w", err)
+		}
+		if c.Seq <= a.done {
+			break
+		}
+		news = append(news, c)
+	}
+	slices.Reverse(news)
+	for _, c := range news {
+		if c.Seq != a.done+1 {
+			return fmt.Errorf("lost: the log goes from change %d to change %d", a.done, c.Seq)
+		}
+		a.done = c.Seq
+		a.times = append(a.times, c.Time)
+		for _, v := range c.Versions {
+			a.changes++
+			var err error
+			if v.Verb == oxbow.VerbRemove {
+				err = a.run.ledger.foundRemoval(v.Entry.Name, c.Seq)
+			} else {
+				err = a.run.ledger.found(tagOf(v.Entry.Content), v.Entry.Name, c.Seq)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	a.times = a.times[max(0, len(a.times)-slack):]
+	return a.settle(open)
+}
+
+// settle holds the changes that had been answered before the log was read
+// against what was found in it.
+func (a *auditor) settle(open map[string]change) error {
+	now := a.run.ledger.open()
+	var tags []string
+	for tag, was := range open {
+		c := now[tag]
+		switch {
+		case was.outcome == asked:
+			continue
+		case was.outcome == acknowledged && c.seq == 0:
+			return fmt.Errorf("lost: %s of %q (%s) was acknowledged at version %d and is not in the log, which ends at change %d", tag, c.name, c.verb, c.version, a.done)
+		case was.outcome == acknowledged && c.version != 0 && c.version != c.seq:
+			return fmt.Errorf("mixed: %s of %q was acknowledged as change %d and is change %d", tag, c.name, c.version, c.seq)
+		case was.outcome == refused && c.seq != 0:
+			return fmt.Errorf("ghost: %s of %q was refused and is in the log as change %d", tag, c.name, c.seq)
+		}
+		tags = append(tags, tag)
+	}
+	a.run.ledger.drop(tags)
+	return nil
+}
+
+// watch audits and compacts until the campaign is over. The compactor is a
+// process of the campaign too, and is killed at its work now and then.
+func (a *auditor) watch(ctx context.Context, rnd *rand.Rand, compactor *proc) {
+	var kills sync.WaitGroup
+	defer kills.Wait()
+	tick := time.NewTicker(a.run.opts.CompactEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.run.stop:
+			return
+		case <-tick.C:
+		}
+		if err := a.audit(ctx); err != nil {
+			a.run.report(ctx, err)
+			return
+		}
+		if len(a.times) < slack {
+			continue
+		}
+		if rnd.IntN(3) == 0 { // a rewrite takes a few milliseconds
+			after := time.Duration(rnd.Int64N(int64(8 * time.Millisecond)))
+			kills.Go(func() {
+				if a.run.wait(ctx, after) && compactor.kill() {
+					a.run.kills.Add(1)
+				}
+			})
+		}
+		// Everything before the oldest of these was read, so it may go.
+		ans, retries, err := compactor.ask(ctx, call{Verb: compact, Before: a.times[0]})
+		a.run.retries.Add(int64(retries))
+		switch {
+		case err != nil:
+			return
+		case ans.Refused != "":
+			a.run.violate("refused: %s would not compact: %s", compactor.name, ans.Refused)
+		case ans.Version != 0:
+			a.run.compactions.Add(1)
+		}
+	}
+}
+
+// finish holds the store as it is in the end against the ledger.
+func (a *auditor) finish(ctx context.Context) error {
+	if err := a.audit(ctx); err != nil {
+		return err
+	}
+	if open := a.run.ledger.open(); len(open) > 0 {
+		return fmt.Errorf("hung: %d changes were never answered, such as %v", len(open), anyOf(open))
+	}
+	m, err := oxbow.Open(filepath.Join(a.run.opts.Dir, storeFile), nil)
+	if err != nil {
+		return fmt.Errorf("opening the store in the end: %w", err)
+	}
+	// What killed compactions left is cleared away by the next.
+	c, ok := m.Store().(oxbow.Compacter)
+	if !ok {
+		return errors.Join(oxbow.ErrUnsupported, m.Close())
+	}
+	var errs []error
+	if _, err := c.Compact(ctx, time.Now(), false); err != nil {
+		errs = append(errs, fmt.Errorf("refused: compacting in the end: %w", err))
+	}
+	live := a.run.ledger.live()
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			errs = append(errs, err)
+			break
+		}
+		f, ok := live[e.Name]
+		delete(live, e.Name)
+		switch {
+		case !ok:
+			errs = append(errs, fmt.Errorf("ghost: %q is there in the end, at version %d", e.Name, e.Version))
+		case !f.shared && (f.version != e.Version || f.tag != tagOf(e.Content)):
+			errs = append(errs, fmt.Errorf("mixed: %q is at version %d by %s in the end, not at %d by %s", e.Name, e.Version, tagOf(e.Content), f.version, f.tag))
+		}
+	}
+	for name, f := range live {
+		errs = append(errs, fmt.Errorf("lost: %q, version %d, is not there in the end", name, f.version))
+	}
+	for _, m := range []*oxbow.Memory{m, a.m} {
+		rep, err := m.Check(ctx)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("check: %w", err))
+		}
+		for _, p := range rep.Problems {
+			errs = append(errs, fmt.Errorf("check: %s", p.What))
+		}
+	}
+	return errors.Join(append(errs, m.Close())...)
+}
+
+func anyOf(m map[string]change) change {
+	for _, c := range m {
+		return c
+	}
+	return change{}
+}

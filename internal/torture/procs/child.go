@@ -1,0 +1,135 @@
+//go:build unix
+
+// This file holds the child process that uses the library, as a program that
+// embeds it would.
+
+package procs
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// storeFile is the store inside its home, where the real program keeps it too.
+const storeFile = "memory.oxbow"
+
+// Child is the whole of a child process that uses the library: it answers the
+// calls that it reads from in, on out, until in ends. The arguments are --home
+// DIR and, to break the store on purpose, --fault NAME (see [Faults]).
+func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	fs := flag.NewFlagSet("child", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	home := fs.String("home", "", "")
+	fault := fs.String("fault", "", "")
+	if err := fs.Parse(args); err != nil {
+		return fmt.Errorf("reading the arguments of a child: %w", err)
+	}
+	dir, err := vfs.Dir(*home)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	fsys, err := faulty(ctx, dir, *home, *fault)
+	if err != nil {
+		return err
+	}
+	m, err := oxbow.Open(storeFile, &oxbow.Options{FS: fsys, Source: oxbow.Source{Actor: oxbow.Program}})
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", filepath.Join(*home, storeFile), err)
+	}
+	return errors.Join(serve(ctx, m, in, out), m.Close())
+}
+
+func serve(ctx context.Context, m *oxbow.Memory, in io.Reader, out io.Writer) error {
+	var mu sync.Mutex // guards out and werr
+	var werr error
+	var open sync.WaitGroup
+	d := json.NewDecoder(bufio.NewReader(in))
+	for {
+		var c call
+		if err := d.Decode(&c); err != nil {
+			open.Wait()
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return errors.Join(err, werr)
+		}
+		open.Go(func() {
+			a, err := carryOut(ctx, m, c)
+			if err != nil {
+				a.Refused = refusalOf(err)
+			}
+			a.ID = c.ID
+			b, err := json.Marshal(a)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				_, err = out.Write(append(b, '\n'))
+			}
+			werr = errors.Join(werr, err)
+		})
+	}
+}
+
+func refusalOf(err error) string {
+	switch {
+	case errors.Is(err, oxbow.ErrConflict):
+		return refusedConflict
+	case errors.Is(err, oxbow.ErrNotFound):
+		return refusedMissing
+	case errors.Is(err, oxbow.ErrBusy):
+		return refusedBusy
+	}
+	return err.Error()
+}
+
+func carryOut(ctx context.Context, m *oxbow.Memory, c call) (answer, error) {
+	if c.OpID != "" {
+		ctx = oxbow.WithOpID(ctx, c.OpID)
+	}
+	switch c.Verb {
+	case remember:
+		e, err := m.Remember(ctx, oxbow.Entry{Name: c.Name, Content: c.Content, Version: c.If})
+		return answer{Version: e.Version}, err
+	case forget:
+		// No number comes back: the library's answer is only that it is done.
+		return answer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.If})
+	case get:
+		e, err := m.Get(ctx, c.Name)
+		return answer{Version: e.Version, Content: e.Content}, err
+	case recall:
+		hits, err := m.Recall(ctx, oxbow.Query{Text: c.Query, Limit: 5})
+		a := answer{Names: map[string]uint64{}}
+		for _, h := range hits {
+			a.Names[h.Entry.Name] = h.Entry.Version
+		}
+		return a, err
+	case names:
+		a := answer{Names: map[string]uint64{}}
+		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				return a, err
+			}
+			a.Names[e.Name] = e.Version
+		}
+		return a, nil
+	case compact:
+		c2, ok := m.Store().(oxbow.Compacter)
+		if !ok {
+			return answer{}, oxbow.ErrUnsupported
+		}
+		rep, err := c2.Compact(ctx, c.Before, false)
+		return answer{Version: rep.Seq}, err
+	}
+	return answer{}, fmt.Errorf("a call of the unknown verb %q", c.Verb)
+}

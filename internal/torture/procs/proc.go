@@ -1,0 +1,288 @@
+//go:build unix
+
+// This file holds one process of the campaign and its successors: how it is
+// started, killed, stopped, and ended in order.
+
+package procs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// kind is the door at which a process is asked.
+type kind int
+
+const (
+	stdio kind = iota
+	httpd
+	library
+	kinds
+)
+
+func (k kind) String() string { return [...]string{"stdio", "http", "library"}[k] }
+
+// patience is how long one call may take before it counts as hung: the wait for
+// the lock is 5 seconds, and the machine may be busy.
+const patience = 60 * time.Second
+
+// proc is a place in the campaign that one process after the other takes.
+type proc struct {
+	name  string
+	kind  kind
+	home  string
+	argv  []string
+	fatal func(format string, args ...any) // reports a violation
+
+	mu      sync.Mutex // guards all below
+	gen     int
+	door    door
+	cmd     *exec.Cmd
+	stderr  *tail
+	killed  bool // by us
+	stopped bool
+	closed  bool
+}
+
+// startProc makes a place and starts its first process.
+func startProc(ctx context.Context, p *proc) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.start(ctx)
+}
+
+// start starts a process. mu is held.
+func (p *proc) start(ctx context.Context) error {
+	cmd := exec.Command(p.argv[0], p.argv[1:]...)
+	stderr := &tail{}
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if p.kind == httpd {
+		stderr.line = make(chan string, 1)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting %s: %w", p.name, err)
+	}
+	p.gen++
+	p.cmd, p.stderr, p.killed, p.stopped, p.door = cmd, stderr, false, false, nil
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	switch p.kind {
+	case library:
+		p.door = newLines(in, out)
+	case stdio:
+		p.door, err = openStdio(ctx, in, out)
+	case httpd:
+		p.door, err = p.dial(ctx, stderr.line)
+	}
+	if err != nil {
+		p.bury()
+		return fmt.Errorf("talking to %s: %w; it said %q", p.name, err, stderr)
+	}
+	return nil
+}
+
+var serving = regexp.MustCompile(`serving (http://\S+)`)
+
+// dial waits until the server says where it listens, and shakes hands.
+func (p *proc) dial(ctx context.Context, said <-chan string) (door, error) {
+	select {
+	case line := <-said:
+		m := serving.FindStringSubmatch(line)
+		if m == nil {
+			return nil, fmt.Errorf("it began with %q, not with its address", line)
+		}
+		token, err := os.ReadFile(filepath.Join(p.home, "token"))
+		if err != nil {
+			return nil, err
+		}
+		return openHTTP(ctx, m[1], strings.TrimSpace(string(token)))
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// current returns the door and the number of the process behind it.
+func (p *proc) current() (door, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.door, p.gen
+}
+
+// renew replaces the process of that number, unless somebody did so already.
+func (p *proc) renew(ctx context.Context, gen int, why error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gen != gen || p.closed {
+		return nil
+	}
+	if !p.killed {
+		// The pipe may break before the process can be seen to be dead.
+		state := p.bury()
+		p.fatal("process: %s ended by itself (%v, %v); it said %q", p.name, why, state, p.stderr)
+	} else {
+		p.bury()
+	}
+	return p.start(ctx)
+}
+
+// bury sees to it that the process is gone and returns how it ended. mu is
+// held.
+func (p *proc) bury() error {
+	if p.door != nil {
+		p.door.hangUp()
+	}
+	_ = p.cmd.Process.Kill()
+	return p.cmd.Wait()
+}
+
+// kill ends the process at once, wherever it is.
+func (p *proc) kill() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed || p.closed || p.door == nil {
+		return false
+	}
+	p.killed = true
+	return p.cmd.Process.Kill() == nil
+}
+
+// pause stops the process, or lets it go on.
+func (p *proc) pause(stop bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.door == nil || stop && p.killed || p.stopped == stop {
+		return false
+	}
+	p.stopped = stop
+	sig := syscall.SIGCONT
+	if stop {
+		sig = syscall.SIGSTOP
+	}
+	return p.cmd.Process.Signal(sig) == nil
+}
+
+// end lets the process end as its client would: by the end of its input, or by
+// SIGTERM for a server. It reports one that does not end well.
+func (p *proc) end() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	if p.killed {
+		p.bury()
+		return nil
+	}
+	p.door.hangUp()
+	if p.kind == httpd {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.cmd.Wait() }()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("%s ended with %w; it said %q", p.name, err, p.stderr)
+		}
+		return nil
+	case <-late.C:
+		_ = p.cmd.Process.Kill()
+		<-done
+		return fmt.Errorf("%s did not end when told to; it said %q", p.name, p.stderr)
+	}
+}
+
+// destroy kills the process, without asking how it is.
+func (p *proc) destroy() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.closed = true
+		_ = p.bury()
+	}
+}
+
+// ask makes a call until a process answers it: one whose process died is asked
+// again of its successor. Retries counts how often. An error means that the
+// campaign is over.
+func (p *proc) ask(ctx context.Context, c call) (a answer, retries int, err error) {
+	for {
+		d, gen := p.current()
+		if d == nil {
+			return a, retries, errGone
+		}
+		callCtx, cancel := context.WithTimeout(ctx, patience)
+		a, err = d.call(callCtx, c)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return a, retries, ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			p.fatal("hung: %s did not answer %s %q within %v", p.name, c.Verb, c.Name, patience)
+			return a, retries, err
+		case err != nil:
+			retries++
+			if err := p.renew(ctx, gen, err); err != nil {
+				if ctx.Err() == nil {
+					p.fatal("process: %v", err)
+				}
+				return a, retries, err
+			}
+		case a.Refused == refusedBusy:
+			retries++
+		default:
+			return a, retries, nil
+		}
+	}
+}
+
+// tail keeps the end of what a process says, and hands out its first line.
+type tail struct {
+	mu   sync.Mutex // guards b
+	b    []byte
+	line chan string // may be nil
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := !bytes.ContainsRune(t.b, '\n')
+	t.b = append(t.b, b...)
+	if i := bytes.IndexByte(t.b, '\n'); first && i >= 0 && t.line != nil {
+		t.line <- string(t.b[:i])
+	}
+	if len(t.b) > 4096 {
+		t.b = append([]byte("…\n"), t.b[len(t.b)-2048:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}
+
+var _ io.Writer = (*tail)(nil)

@@ -1,0 +1,140 @@
+//go:build unix
+
+// This file holds the readers: what they read must be no older than what was
+// acknowledged before, and than what they read before.
+
+package procs
+
+import (
+	"context"
+	"math/rand/v2"
+)
+
+// reader is one goroutine that reads.
+type reader struct {
+	run  *run
+	p    *proc
+	rand *rand.Rand
+	seen map[string]uint64 // highest version seen by name
+}
+
+// read reads until the campaign is over.
+func (r *reader) read(ctx context.Context) {
+	for ctx.Err() == nil && !r.run.over() {
+		if len(r.seen) > 20_000 {
+			clear(r.seen)
+		}
+		ok := true
+		switch x := r.rand.IntN(10); {
+		case x < 2 && r.p.kind == library:
+			ok = r.names(ctx)
+		case x < 6:
+			ok = r.get(ctx)
+		default:
+			ok = r.recall(ctx)
+		}
+		if ok {
+			r.run.reads.Add(1)
+		}
+	}
+}
+
+// get asks for one entry.
+func (r *reader) get(ctx context.Context) bool {
+	name, before, ok := r.run.ledger.lately(r.rand.Int())
+	if !ok {
+		return false
+	}
+	a, _, err := r.p.ask(ctx, call{Verb: get, Name: name})
+	if err != nil {
+		return false
+	}
+	if a.Refused != "" && a.Refused != refusedMissing {
+		r.run.violate("read: %s would not get %q: %s", r.p.name, name, a.Refused)
+		return false
+	}
+	r.judge("get", name, before, r.run.ledger.look(name), a.Refused == "", a.Version)
+	if after := r.run.ledger.look(name); a.Refused == "" && !before.shared && before.asked == after.asked && before.asked == before.settled {
+		if tag := tagOf(a.Content); tag != before.tag && !before.gone {
+			r.run.violate("mixed: %s read %q as %s wrote it, at version %d; acknowledged is %s", r.p.name, name, tag, a.Version, before.tag)
+		}
+	}
+	return true
+}
+
+// recall looks for an entry by its name, which no other has in its text.
+func (r *reader) recall(ctx context.Context) bool {
+	name, before, ok := r.run.ledger.lately(r.rand.Int())
+	if !ok {
+		return false
+	}
+	a, _, err := r.p.ask(ctx, call{Verb: recall, Query: name})
+	if err != nil {
+		return false
+	}
+	if a.Refused != "" {
+		r.run.violate("read: %s would not recall %q: %s", r.p.name, name, a.Refused)
+		return false
+	}
+	v, found := a.Names[name]
+	r.judge("recall", name, before, r.run.ledger.look(name), found, v)
+	return true
+}
+
+// names reads all entries at once.
+func (r *reader) names(ctx context.Context) bool {
+	before := r.run.ledger.all()
+	a, _, err := r.p.ask(ctx, call{Verb: names})
+	if err != nil {
+		return false
+	}
+	if a.Refused != "" {
+		r.run.violate("read: %s would not list: %s", r.p.name, a.Refused)
+		return false
+	}
+	after := r.run.ledger.all()
+	var last uint64
+	for _, v := range a.Names {
+		last = max(last, v)
+	}
+	for name, b := range before {
+		f, ok := after[name]
+		if !ok {
+			f = fact{gone: true, leaving: true, asked: b.asked + 1}
+		}
+		v, found := a.Names[name]
+		r.judge("list", name, b, f, found, v)
+	}
+	for name, f := range after {
+		// What a change acknowledged later than the read began left, and
+		// which is older than another that the read shows, must be shown.
+		if v := a.Names[name]; !f.gone && !f.shared && f.asked == f.settled && f.version <= last && v != f.version {
+			r.run.violate("hole: %s shows change %d, and of %q version %d, not %d", r.p.name, last, name, v, f.version)
+		}
+	}
+	return true
+}
+
+// judge says what is wrong with what was read of a name. Before is what was
+// known when the read began, after when it had ended.
+func (r *reader) judge(how, name string, before, after fact, found bool, version uint64) {
+	if before.version == 0 && !before.gone {
+		return // nothing was acknowledged yet
+	}
+	quiet := before.asked == before.settled && after.asked == before.asked
+	switch {
+	case !found && !after.leaving && !after.gone:
+		r.run.violate("stale: %s, by %s, does not show %q, whose version %d was acknowledged before", r.p.name, how, name, before.version)
+	case found && before.gone:
+		r.run.violate("stale: %s, by %s, shows version %d of %q, which was forgotten before", r.p.name, how, version, name)
+	case found && version < before.version:
+		r.run.violate("stale: %s, by %s, shows version %d of %q; version %d was acknowledged before", r.p.name, how, version, name, before.version)
+	case found && version < r.seen[name]:
+		r.run.violate("back: %s, by %s, shows version %d of %q, after version %d", r.p.name, how, version, name, r.seen[name])
+	case found && quiet && !before.shared && version != before.version:
+		r.run.violate("mixed: %s, by %s, shows version %d of %q, of which nothing but version %d was asked for", r.p.name, how, version, name, before.version)
+	}
+	if found {
+		r.seen[name] = max(r.seen[name], version)
+	}
+}

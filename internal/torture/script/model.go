@@ -1,0 +1,193 @@
+// This file holds the model: entries in a map, and what each change did, so
+// that it can be undone. It is written from the contract of the store, not
+// from its code.
+
+package script
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Model is what a store must hold. The zero Model is an empty store.
+type Model struct {
+	entries map[string]oxbow.Entry // by name; never changed in place
+	ids     uint64                 // given so far
+	seq     uint64                 // of the last change
+	first   uint64                 // the last change that a compaction made
+	changes []change               // those that can be undone, oldest first
+	opIDs   map[string]bool
+}
+
+// change is what one change did to each name: the entry before it, nil for
+// none.
+type change struct {
+	seq    uint64
+	before map[string]*oxbow.Entry
+	after  map[string]*oxbow.Entry
+}
+
+// Clone returns a copy.
+func (m *Model) Clone() *Model {
+	c := *m
+	c.entries = maps.Clone(m.entries)
+	c.changes = slices.Clone(m.changes)
+	c.opIDs = maps.Clone(m.opIDs)
+	return &c
+}
+
+// Seq returns the number of the last change.
+func (m *Model) Seq() uint64 { return m.seq }
+
+// IDs returns how many IDs were given.
+func (m *Model) IDs() uint64 { return m.ids }
+
+// Entries returns what there is, by ID. Times and sources are not modelled.
+func (m *Model) Entries() []oxbow.Entry {
+	return slices.SortedFunc(maps.Values(m.entries), func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+// Apply makes the changes, all of them or, when it returns an error, none.
+// An op id that was seen before makes none and is no error.
+func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
+	if opID != "" && m.opIDs[opID] {
+		return nil
+	}
+	next := m.Clone()
+	next.seq++
+	c := next.begin()
+	for _, op := range ops {
+		if err := next.op(op); err != nil {
+			return err
+		}
+	}
+	next.end(c, ops...)
+	if opID != "" {
+		if next.opIDs == nil {
+			next.opIDs = map[string]bool{}
+		}
+		next.opIDs[opID] = true
+	}
+	*m = *next
+	return nil
+}
+
+// begin notes what there is before a change.
+func (m *Model) begin() map[string]oxbow.Entry {
+	if m.entries == nil {
+		m.entries = map[string]oxbow.Entry{}
+	}
+	return maps.Clone(m.entries)
+}
+
+// end notes what the change did to the names it touched.
+func (m *Model) end(before map[string]oxbow.Entry, ops ...oxbow.Op) {
+	c := change{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
+	for _, op := range ops {
+		name := oxbow.OpName(op)
+		c.before[name], c.after[name] = pick(before, name), pick(m.entries, name)
+	}
+	m.changes = append(slices.Clip(m.changes), c)
+}
+
+func pick(es map[string]oxbow.Entry, name string) *oxbow.Entry {
+	if e, ok := es[name]; ok {
+		return &e
+	}
+	return nil
+}
+
+func (m *Model) op(op oxbow.Op) error {
+	name := oxbow.OpName(op)
+	e, there := m.entries[name]
+	if add, ok := op.(oxbow.Add); ok {
+		if there {
+			return oxbow.ErrExists
+		}
+		m.ids++
+		m.entries[name] = oxbow.Entry{ID: m.ids, Name: name, Kind: add.Kind, Content: add.Content,
+			Aliases: add.Aliases, Labels: oxbow.SortLabels(add.Labels), Version: m.seq}
+		return nil
+	}
+	if !there {
+		return oxbow.ErrNotFound
+	}
+	var want uint64
+	switch op := op.(type) {
+	case oxbow.Update:
+		want = op.If
+		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, oxbow.SortLabels(op.Labels)
+	case oxbow.Alias:
+		want, e.Aliases = op.If, op.Aliases
+	case oxbow.Relabel:
+		want, e.Labels = op.If, oxbow.SortLabels(op.Labels)
+	case oxbow.Remove:
+		want = op.If
+	default:
+		panic(fmt.Sprintf("op %T outside the sealed set", op))
+	}
+	if want != 0 && want != m.entries[name].Version {
+		return oxbow.ErrConflict
+	}
+	if _, ok := op.(oxbow.Remove); ok {
+		delete(m.entries, name)
+		return nil
+	}
+	e.Version = m.seq
+	m.entries[name] = e
+	return nil
+}
+
+// Remember adds or changes an entry as [oxbow.Memory.Remember] does.
+func (m *Model) Remember(name, text string) error {
+	if e, ok := m.entries[name]; ok {
+		return m.Apply("", oxbow.Update{Name: name, Content: text, Aliases: e.Aliases, Labels: e.Labels})
+	}
+	return m.Apply("", oxbow.Add{Name: name, Content: text})
+}
+
+// Undoable returns the last change that an undo would not conflict with, 0 for
+// none.
+func (m *Model) Undoable() uint64 {
+	if n := len(m.changes); n > 0 {
+		return m.changes[n-1].seq
+	}
+	return 0
+}
+
+// Revert undoes the change, which must be the one that Undoable returned. The
+// undo can itself be undone.
+func (m *Model) Revert(seq uint64) error {
+	n := len(m.changes)
+	if n == 0 || m.changes[n-1].seq != seq {
+		return oxbow.ErrConflict
+	}
+	c := m.changes[n-1]
+	next := m.Clone()
+	next.seq++
+	for name, e := range c.before {
+		if e == nil {
+			delete(next.entries, name)
+			continue
+		}
+		back := *e
+		back.Version = next.seq
+		next.entries[name] = back
+	}
+	next.changes = append(slices.Clip(next.changes), change{next.seq, c.after, c.before})
+	*m = *next
+	return nil
+}
+
+// Compacted notes a compaction: one change that touches no entry. What was
+// before it is not undone any more, so that it does not matter how much of the
+// history was dropped.
+func (m *Model) Compacted() {
+	m.seq++
+	m.first = m.seq
+	m.changes = nil
+}

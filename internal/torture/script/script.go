@@ -1,0 +1,178 @@
+// This file holds scripts: what processes do to a store, one step after the
+// other, made from a seed.
+
+// Package script runs seeded scripts on a store and knows, by a plain model,
+// what the store must hold after each step.
+package script
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Kind is what a step does.
+type Kind int
+
+// The kinds of steps.
+const (
+	Remember Kind = iota // one entry, new or changed
+	Batch                // several changes in one Apply, some under an op id
+	Forget               // one entry
+	Revert               // the last change that can be undone
+	Compact              // all history dropped, or the older part
+	Reopen               // closed and opened again
+	Retry                // the last Apply that carried an op id, again
+)
+
+var kindNames = [...]string{"remember", "batch", "forget", "revert", "compact", "reopen", "retry"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Step is one call to a store by one process.
+type Step struct {
+	Kind Kind
+	Proc int
+	Name string     // of the entry, for Remember and Forget
+	Text string     // its content
+	Ops  []oxbow.Op // of a Batch
+	OpID string     // of a Batch, may be empty
+	Half bool       // Compact keeps the newer half
+	In   *Step      // another process's step, done in the middle of this one
+	At   int        // In comes before this call of the step to its file system, from 1
+}
+
+// String returns the step in a line.
+func (s Step) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%c: %v", 'A'+rune(s.Proc), s.Kind)
+	switch s.Kind {
+	case Remember:
+		fmt.Fprintf(&b, " %s (%d bytes)", s.Name, len(s.Text))
+	case Forget:
+		fmt.Fprintf(&b, " %s", s.Name)
+	case Batch:
+		for _, op := range s.Ops {
+			fmt.Fprintf(&b, " %s %s", strings.TrimPrefix(fmt.Sprintf("%T", op), "oxbow."), oxbow.OpName(op))
+		}
+		if s.OpID != "" {
+			fmt.Fprintf(&b, " [id %s]", s.OpID)
+		}
+	}
+	if s.In != nil {
+		fmt.Fprintf(&b, ", and before its call %d {%v}", s.At, *s.In)
+	}
+	return b.String()
+}
+
+// Script is what happens to one disk.
+type Script struct {
+	Seed  uint64
+	Procs int
+	Steps []Step
+}
+
+// New returns the script of that seed: 3 to 12 steps by so many processes.
+func New(seed uint64, procs int) Script {
+	r := rand.New(rand.NewPCG(seed, 0x0b0))
+	s := Script{Seed: seed, Procs: procs}
+	g := generator{r: r, have: map[string]bool{}}
+	for range 3 + r.IntN(10) {
+		st := g.step(r.IntN(procs))
+		if procs > 1 && r.IntN(3) == 0 {
+			in := g.step((st.Proc + 1) % procs)
+			st.In, st.At = &in, 1+r.IntN(16)
+		}
+		s.Steps = append(s.Steps, st)
+	}
+	return s
+}
+
+// generator makes steps that mostly can be done: it keeps a rough account of
+// what names there are.
+type generator struct {
+	r    *rand.Rand
+	have map[string]bool
+	ids  int
+}
+
+func (g *generator) step(proc int) Step {
+	st := Step{Proc: proc}
+	switch n := g.r.IntN(20); {
+	case n < 7:
+		st.Kind, st.Name, st.Text = Remember, g.name(), g.text()
+		g.have[st.Name] = true
+	case n < 12:
+		st.Kind = Batch
+		for range 1 + g.r.IntN(4) {
+			st.Ops = append(st.Ops, g.op())
+		}
+		if g.r.IntN(2) == 0 {
+			g.ids++
+			st.OpID = fmt.Sprintf("op-%d", g.ids)
+		}
+	case n < 14:
+		st.Kind, st.Name = Forget, g.name()
+		g.have[st.Name] = false
+	case n < 15:
+		st.Kind = Revert
+	case n < 17:
+		st.Kind, st.Half = Compact, g.r.IntN(3) == 0
+	case n < 19:
+		st.Kind = Reopen
+	default:
+		st.Kind = Retry
+	}
+	return st
+}
+
+func (g *generator) op() oxbow.Op {
+	name := g.name()
+	if !g.have[name] {
+		g.have[name] = true
+		return oxbow.Add{Name: name, Kind: oxbow.Kind(g.r.IntN(6)), Content: g.text(), Labels: g.labels()}
+	}
+	switch g.r.IntN(4) {
+	case 0:
+		return oxbow.Relabel{Name: name, Labels: g.labels()}
+	case 1:
+		return oxbow.Alias{Name: name, Aliases: []string{fmt.Sprintf("alias %d", g.r.IntN(9))}}
+	case 2:
+		g.have[name] = false
+		return oxbow.Remove{Name: name}
+	}
+	return oxbow.Update{Name: name, Content: g.text(), Labels: g.labels()}
+}
+
+func (g *generator) name() string { return string(rune('a' + g.r.IntN(4))) }
+
+func (g *generator) labels() []oxbow.Label {
+	if g.r.IntN(2) == 0 {
+		return nil
+	}
+	return []oxbow.Label{{Key: "project", Value: fmt.Sprintf("p%d", g.r.IntN(3))}}
+}
+
+// text returns a content of 10 bytes to 5 kB, now and then 70 kB.
+func (g *generator) text() string {
+	n := 10 + g.r.IntN(90)
+	switch g.r.IntN(40) {
+	case 0, 1:
+		n = 100 + g.r.IntN(5000)
+	case 2:
+		if g.r.IntN(4) == 0 {
+			n = 70_000 + g.r.IntN(100)
+		}
+	}
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte('a' + g.r.IntN(26))
+		if i%7 == 6 {
+			b[i] = ' '
+		}
+	}
+	b[0], b[n-1] = 'x', 'x'
+	return string(b)
+}
