@@ -19,9 +19,40 @@ type request struct {
 	ctx   context.Context
 	build func(g *stage) (*body, error)
 
-	done bool
+	done chan struct{} // closed when seq and err are set
 	seq  uint64
 	err  error
+}
+
+// finish tells the caller how it went.
+func (r *request) finish(seq uint64, err error) {
+	r.seq, r.err = seq, err
+	close(r.done)
+}
+
+func (r *request) finished() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// baton is a lock that can be waited for beside other things.
+type baton chan struct{}
+
+func newBaton() baton { return make(baton, 1) }
+
+func (b baton) Lock()   { b <- struct{}{} }
+func (b baton) Unlock() { <-b }
+func (b baton) TryLock() bool {
+	select {
+	case b <- struct{}{}:
+		return true
+	default:
+		return false
+	}
 }
 
 // Apply implements [Store].
@@ -57,14 +88,19 @@ func (d *db) commit(ctx context.Context, build func(g *stage) (*body, error)) (u
 	if len(opIDFrom(ctx)) > 64 {
 		return 0, &InvalidError{Field: "op id", Value: clip(opIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
-	r := &request{ctx: ctx, build: build}
+	r := &request{ctx: ctx, build: build, done: make(chan struct{})}
 	d.queued.Lock()
 	d.queue = append(d.queue, r)
 	d.queued.Unlock()
 
-	d.turn.Lock()
-	defer d.turn.Unlock()
-	if r.done {
+	// Either somebody commits it, or it is our turn to commit what waits.
+	select {
+	case <-r.done:
+		return r.seq, r.err
+	case d.turn <- struct{}{}:
+		defer d.turn.Unlock()
+	}
+	if r.finished() {
 		return r.seq, r.err
 	}
 	d.queued.Lock()
@@ -73,16 +109,17 @@ func (d *db) commit(ctx context.Context, build func(g *stage) (*body, error)) (u
 	d.queued.Unlock()
 
 	err := d.locked(ctx, func() error { return d.commitAll(batch) })
-	if ctx.Err() != nil && !r.done {
+	if ctx.Err() != nil && !r.finished() {
 		// Only this caller gave up: the others get their turn.
+		r.finish(0, ctx.Err())
 		d.queued.Lock()
-		d.queue = append(slices.DeleteFunc(batch, func(o *request) bool { return o == r }), d.queue...)
+		d.queue = append(slices.DeleteFunc(batch, (*request).finished), d.queue...)
 		d.queued.Unlock()
-		return 0, ctx.Err()
+		return r.seq, r.err
 	}
 	for _, o := range batch {
-		if !o.done {
-			o.done, o.err = true, err
+		if !o.finished() {
+			o.finish(0, err)
 		}
 	}
 	return r.seq, r.err
@@ -127,12 +164,12 @@ func (d *db) commitAll(batch []*request) error {
 	for _, r := range batch {
 		id := opIDFrom(r.ctx)
 		if seq, ok := g.seen(id); ok && !d.log.Broken(wal.BreakDedupe) {
-			r.done, r.seq = true, seq
+			r.finish(seq, nil)
 			continue
 		}
 		v, err := g.try(r.build)
 		if err != nil {
-			r.done, r.err = true, err
+			r.finish(0, err)
 			continue
 		}
 		v.opID, v.note, v.source = id, or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
@@ -140,8 +177,8 @@ func (d *db) commitAll(batch []*request) error {
 		draft.Body, draft.Digest = encodeBody(v)
 		if len(draft.Body) > wal.MaxBody {
 			g.rollback()
-			r.done, r.err = true, &InvalidError{Field: "change", Value: size(len(draft.Body)),
-				Reason: "is more than the " + size(wal.MaxBody) + " that one change may hold; split it"}
+			r.finish(0, &InvalidError{Field: "change", Value: size(len(draft.Body)),
+				Reason: "is more than the " + size(wal.MaxBody) + " that one change may hold; split it"})
 			continue
 		}
 		g.keep(id)
@@ -166,10 +203,12 @@ func (d *db) commitAll(batch []*request) error {
 	for i, rec := range recs {
 		d.offsets = append(d.offsets, rec.Offset)
 		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), bodies[i])...)
-		staged[i].done, staged[i].seq = true, rec.Seq
 	}
 	d.mu.Unlock()
 	d.tell(deltas, false)
+	for i, rec := range recs {
+		staged[i].finish(rec.Seq, nil)
+	}
 	if d.idle != nil {
 		d.idle.Reset(d.opts.SealAfter)
 	}

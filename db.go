@@ -29,7 +29,7 @@ type db struct {
 	path string // for people
 	opts Options
 
-	turn   sync.Mutex // held by the goroutine that commits for all
+	turn   baton      // held by the goroutine that commits for all
 	queue  []*request // what waits to be committed
 	queued sync.Mutex // guards queue
 
@@ -65,7 +65,7 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState()}
+	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState(), turn: newBaton()}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
 		return nil, d.describe(err)
@@ -161,6 +161,21 @@ func (d *db) refresh() error {
 func (d *db) catchUp() error {
 	for range 100 {
 		news, err := d.log.Poll()
+		if err == nil && news == wal.Grown {
+			end := d.log.End()
+			deltas, rerr := d.readOn()
+			d.tell(deltas, false)
+			if rerr != nil {
+				d.breaks(rerr)
+				return rerr
+			}
+			if d.log.End() > end {
+				continue
+			}
+			// A write under way, not acknowledged yet, or one that was never
+			// finished. It must not hide that the file was replaced since.
+			news, err = d.log.Place()
+		}
 		if err != nil {
 			return err
 		}
@@ -172,17 +187,6 @@ func (d *db) catchUp() error {
 		case wal.Replaced:
 			if err := d.reload(); err != nil {
 				return err
-			}
-		case wal.Grown:
-			end := d.log.End()
-			deltas, err := d.readOn()
-			d.tell(deltas, false)
-			if err != nil {
-				d.breaks(err)
-				return err
-			}
-			if d.log.End() == end {
-				return nil // a write under way, not acknowledged yet
 			}
 		}
 	}
