@@ -101,8 +101,16 @@ func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.Type == wal.Seal || r.Type != wal.Base && r.Seq <= at && at > 0 {
-			return nil // a seal, or a change met twice
+		if r.Type == wal.Seal {
+			if r.Seq > at { // it vouches for changes that are not there
+				rep.Lost = append(rep.Lost, [2]uint64{at + 1, r.Seq})
+				kept, at, base, chain = kept[:0], r.Seq, r.Seq, r.Chain
+				atBase = st.clone()
+			}
+			return nil
+		}
+		if r.Type != wal.Base && r.Seq <= at && at > 0 {
+			return nil // a change met twice
 		}
 		v, err := decodeBody(r.Body)
 		if err != nil {

@@ -92,7 +92,7 @@ func TestRecover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fmt.Sprint(rep.Lost) != fmt.Sprintf("[[%d %d]]", i+1, i+1) && i < 6 || rep.Changes != 6 || rep.BadBytes == 0 {
+		if fmt.Sprint(rep.Lost) != fmt.Sprintf("[[%d %d]]", i+1, i+1) || rep.Changes != 6 || rep.BadBytes == 0 {
 			t.Errorf("change %d damaged: %+v", i+1, rep)
 		}
 		s, err := oxbow.Open("saved.oxbow", &oxbow.Options{FS: disk})
@@ -244,6 +244,31 @@ func TestRolledBack(t *testing.T) {
 	remember(t, later, "b", "x")
 	another := newMemory(t, fsys)
 	remember(t, another, "c", "x")
+}
+
+// The same when each change is made by a program of its own, as on a command
+// line.
+func TestRolledBackOneShot(t *testing.T) {
+	fsys := vfs.NewMem()
+	once := func(name string) error {
+		m := openFS(t, fsys)
+		_, err := m.Remember(t.Context(), oxbow.Entry{Name: name, Content: "x"})
+		if cerr := m.Close(); cerr != nil {
+			t.Fatal(cerr)
+		}
+		return err
+	}
+	if err := once("a"); err != nil {
+		t.Fatal(err)
+	}
+	old := fileOf(t, fsys, "m.oxbow")
+	if err := once("b"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, fsys, "m.oxbow", old)
+	if err := once("c"); !errors.Is(err, oxbow.ErrRolledBack) {
+		t.Errorf("Remember() on an older copy = %v, want ErrRolledBack", err)
+	}
 }
 
 // A program that stays open seals its last change once it is idle.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/host"
@@ -27,6 +28,10 @@ type app struct {
 	json     bool
 	quiet    bool
 	session  string // random, one a run
+
+	// sealAfter is when a change is sealed while the memory stays open; 0
+	// leaves it to the end.
+	sealAfter time.Duration
 }
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
@@ -130,7 +135,7 @@ func (a *app) open(how access) (*oxbow.Memory, error) {
 			return nil, err
 		}
 	}
-	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look})
+	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look})
 	if err != nil {
 		return nil, openError(path, err)
 	}

@@ -27,7 +27,8 @@ type checkOut struct {
 	Problems []problemOut `json:"problems"`
 	SetAside []asideOut   `json:"set_aside,omitempty"`
 
-	had uint64 // last change that was once durable, as far as known
+	had  uint64 // last change that was once durable, as far as known
+	lost uint64 // highest change that is known to be damaged
 }
 
 // asideOut is the tail of an interrupted write that was kept when it was cut
@@ -109,6 +110,9 @@ func (a *app) examine(ctx context.Context) (checkOut, error) {
 	// A file too damaged to open is the very thing a check is for.
 	var bad *oxbow.CorruptError
 	if errors.As(err, &bad) {
+		for _, seq := range bad.Lost {
+			out.lost = max(out.lost, seq)
+		}
 		out.Problems = append(out.Problems, problemOut{bad.Offset, damageText(bad),
 			"nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"})
 		if fi, serr := os.Stat(path); serr == nil {

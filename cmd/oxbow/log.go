@@ -25,7 +25,8 @@ elsewhere, it proves that no change up to there was edited since.`,
 		Example: `  oxbow log
   oxbow log style
   oxbow log --limit 100 --json
-  oxbow log --verify --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+  oxbow log --verify
+  oxbow log --verify --head "$(cat ~/noted-head)"`,
 		Args: args(0, 1, "at most one NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if verify || head != "" {

@@ -57,6 +57,7 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	// The server says which door; a client at it is an agent.
 	src.Actor, src.Session = oxbow.Agent, ""
 	src.Claimed = oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")}
+	a.sealAfter = time.Second
 	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(build) })
 	defer func() { err = errors.Join(err, closeStore()) }()
 	s := mcpserver.New(&tool.Desk{Open: open, Now: a.env.Now, Source: src}, &mcpserver.Options{

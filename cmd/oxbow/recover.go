@@ -32,6 +32,8 @@ type recoverOut struct {
 	Header   bool        `json:"header_damaged"`
 	Base     bool        `json:"base_damaged"`      // entries kept by a compaction are missing
 	Damaged  string      `json:"damaged,omitempty"` // where the damaged file is, once replaced
+
+	had uint64 // last change that was once durable, as far as known
 }
 
 func (a *app) recoverCommand() *cobra.Command {
@@ -103,6 +105,11 @@ func (a *app) recover(ctx context.Context, out string, replace bool) (err error)
 	if err != nil {
 		return err
 	}
+	// Behind the last change that could be read, only numbers say what there
+	// was: those in what is left of the file, and the one noted in the lock.
+	if had := max(found.had, found.lost, rep.had); had > rep.Last {
+		rep.Lost = append(rep.Lost, [2]uint64{rep.Last + 1, had})
+	}
 	if a.json {
 		return a.printJSON(rep)
 	}
@@ -139,6 +146,21 @@ func (a *app) recoverInPlace(ctx context.Context, store string) (rep recoverOut,
 	return rep, a.with(ctx, change, func(ctx context.Context, m *oxbow.Memory) error {
 		return wrapped("accepting what was recovered", m.Accept(ctx))
 	})
+}
+
+// lastNamed returns the highest number of a change that a record in the store
+// of that path names: its own, or of what was durable when it was written.
+func lastNamed(store string) (seq uint64, err error) {
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	_, err = wal.Salvage(dir, filepath.Base(store), wal.Options{ReadOnly: true}, func(r *wal.Record) error {
+		seq = max(seq, r.Seq, r.Durable)
+		return nil
+	})
+	return seq, wrapped("reading "+store+" for numbers", err)
 }
 
 // durableOf returns the number of the last change that was known to be durable
@@ -215,14 +237,13 @@ func (a *app) salvage(ctx context.Context, store, out string) (recoverOut, error
 	}
 	// The file that was saved has the identity of the damaged one, whose own
 	// header may not be readable.
-	had, err := durableOf(store, out)
+	noted, err := durableOf(store, out)
 	if err != nil {
 		return recoverOut{}, err
 	}
-	if had > r.Last {
-		o.Lost = append(o.Lost, [2]uint64{r.Last + 1, had})
-	}
-	return o, nil
+	named, err := lastNamed(store)
+	o.had = max(noted, named)
+	return o, err
 }
 
 // replace puts the recovered file in the place of the store, which it keeps
@@ -262,10 +283,13 @@ const lostShown = 20
 
 func (a *app) showRecovered(r recoverOut) {
 	a.printf("saved %s, from %s, in %s\n", count(r.Entries, "entry", "entries"), count(r.Changes, "change", "changes"), r.Out)
-	if len(r.Lost) == 0 && !r.Base {
-		a.printf("no change was lost\n")
-	} else {
+	switch {
+	case len(r.Lost) > 0 || r.Base:
 		a.printf("lost:\n")
+	case r.BadBytes > 0:
+		a.printf("no change is known to be lost\n")
+	default:
+		a.printf("no change was lost\n")
 	}
 	for i, l := range r.Lost {
 		switch {
@@ -330,11 +354,11 @@ func (a *app) accept(ctx context.Context) error {
 		return nil
 	}
 	a.printf("%s goes on from change %d\n", store, last)
-	lost := fmt.Sprintf("changes %d to %d are", last+1, had)
+	lost := fmt.Sprintf("changes %d to %d are given up, and their numbers are", last+1, had)
 	if had == last+1 {
-		lost = fmt.Sprintf("change %d is", had)
+		lost = fmt.Sprintf("change %d is given up, and its number is", had)
 	}
-	a.note("%s given up, and their numbers are used again; restart the programs that had the memory open", lost)
+	a.note("%s used again; restart the programs that had the memory open", lost)
 	return nil
 }
 

@@ -31,7 +31,7 @@ type Draft struct {
 	Time   int64 // nanoseconds since 1970
 	Body   []byte
 	Digest [32]byte // of the body, where the caller has it; zero: it is made
-	Urgent bool // may use the reserve on a full disk: it makes room
+	Urgent bool     // may use the reserve on a full disk: it makes room
 }
 
 // Append writes the records behind the position and returns them once they are
@@ -322,6 +322,10 @@ func (l *Log) seal() {
 	if news, err := l.Poll(); err != nil || news != Same {
 		return
 	}
+	// A program that made one change and ends has not noted it yet.
+	l.readNote()
+	l.know()
+	l.writeNote()
 	r := Record{Seq: l.seq, Durable: l.seq, Time: l.opts.Clock().UnixNano(), Type: Seal, Chain: l.chain, Offset: l.end}
 	if l.end+r.size() > l.size {
 		return

@@ -181,6 +181,12 @@ func (l *Log) Poll() (News, error) {
 	}
 	// The order matters: the name still leading here after the tail was read
 	// proves that no other file had taken our place when it was read.
+	return l.Place()
+}
+
+// Place reports where the name leads: Same, Replaced or Gone. What stands
+// behind the position is not looked at.
+func (l *Log) Place() (News, error) {
 	fi, err := l.fs.Stat(l.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -6,13 +6,14 @@ package wal
 import (
 	"context"
 	"encoding/json"
+	"hash/crc32"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Noted is what the lock file says of a log. It is for people: a note may be
-// old, or that of another file.
+// Noted is what the lock file says of a log. A note may be old, or that of
+// another file.
 type Noted struct {
 	Holder          // who has, or last had, the lock
 	ID       string // of the log it is about, in hex as [Header].ID
@@ -20,14 +21,18 @@ type Noted struct {
 	Unsynced bool   // a sync of the file failed and it could not be replaced
 }
 
-// ReadNoted reads the note in the lock file of the log of that name. It is
-// false where there is none that can be read.
+// ReadNoted reads the note in the lock file of the log of that name, without
+// the lock. It is false where there is none that can be read. Of a note whose
+// checksum is wrong, only the holder counts.
 func ReadNoted(fsys vfs.FS, name string) (Noted, bool) {
 	l := Log{fs: fsys, name: name}
 	var n note
 	b, err := vfs.ReadFile(fsys, l.lockName(), 4096)
 	if err != nil || json.Unmarshal(b, &n) != nil {
 		return Noted{}, false
+	}
+	if n.Sum != crc32.Checksum(n.facts(nil), castagnoli) {
+		n.ID, n.Durable, n.Unsynced = "", 0, false
 	}
 	n.Stopped = processStopped(n.PID)
 	return Noted{n.Holder, n.ID, n.Durable, n.Unsynced}, true

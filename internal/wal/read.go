@@ -64,7 +64,8 @@ func (l *Log) Read(fn func(r *Record) error) error {
 
 // read is one pass of Read. It returns *damage where a record does not check.
 func (l *Log) read(fn func(r *Record) error) error {
-	buf := make([]byte, 0, firstChunk)
+	// One byte more than there is, so that the end shows in the first read.
+	buf := make([]byte, 0, min(max(l.Size()-l.end, 0)+1, firstChunk))
 	off := l.end // file offset of buf[0]
 	eof := false
 	more := func(want int) error {
@@ -116,7 +117,7 @@ func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 	if l.checked {
 		return nil
 	}
-	buf := make([]byte, firstChunk)
+	var buf []byte
 	for {
 		if !isZero(rest) {
 			return &damage{l.end, "there are bytes behind the end of the log"}
@@ -124,6 +125,9 @@ func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 		if eof {
 			l.checked = true
 			return nil
+		}
+		if buf == nil {
+			buf = make([]byte, firstChunk)
 		}
 		n, err := l.file.ReadAt(buf, next)
 		if eof = err == io.EOF; err != nil && !eof {
@@ -200,7 +204,7 @@ func (l *Log) links(r *Record) bool {
 // with each until it returns false.
 func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
-	buf := make([]byte, 0, readChunk)
+	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
 	for from < size {
 		buf = buf[:min(int64(cap(buf)), size-from)]
 		n, err := l.file.ReadAt(buf, from)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"path"
+	"syscall"
 
 	"github.com/oxbow-memory/oxbow/internal/torture/rig"
 	"github.com/oxbow-memory/oxbow/internal/torture/script"
@@ -187,20 +188,28 @@ func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
 	return bad
 }
 
-// kill ends the process that does operation k and lets the other go on.
+// kill ends the process that does operation k and lets the other go on. A write
+// is done in full the first time, by half the second.
 func (r *run) kill(dry *script.World, k int) error {
-	who := dry.Disk.Log()[k-1].Proc - 1
-	if who >= r.s.Procs {
-		return nil
+	op := dry.Disk.Log()[k-1]
+	for _, half := range []bool{false, true} {
+		if half && op.Kind != crashfs.Write {
+			break
+		}
+		w := script.NewWorld(r.s, r.setup)
+		w.KillAt(op.Proc-1, k)
+		if half {
+			w.Disk.Inject(crashfs.Fault{At: k, Kinds: crashfs.Write, Short: op.Len / 2, Err: syscall.EIO})
+		}
+		if err := w.Run(); err != nil {
+			return err
+		}
+		r.tally.Kills++
+		if err := w.Survive(2-op.Proc, script.Allowed(dry.States, w.Acked)); err != nil {
+			return err
+		}
 	}
-	w := script.NewWorld(r.s, r.setup)
-	w.KillAt(who, k)
-	if err := w.Run(); err != nil {
-		return err
-	}
-	r.tally.Kills++
-	allowed := script.Allowed(dry.States, w.Acked)
-	return w.Survive(1-who, allowed)
+	return nil
 }
 
 // Hash returns a number for the names and bytes of an image. It is the same

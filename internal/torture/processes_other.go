@@ -1,0 +1,10 @@
+//go:build !unix
+
+// This file stands in where there are no signals to kill processes with.
+
+package main
+
+import "io"
+
+// processes are the campaigns that start other processes: none here.
+var processes map[string]func(args []string, stdout, stderr io.Writer) int

@@ -1,0 +1,120 @@
+//go:build linux
+
+// This file holds the verdict on one store: is what is in it what was said to
+// be?
+
+package syscalls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// judge opens the store in the home after a session of which the child said so
+// much.
+func judge(ctx context.Context, home, said string, p Point, rep *Report) error {
+	var done []bool
+	var open []int // steps that may or may not be done
+	whole := said[:strings.LastIndexByte(said, '\n')+1]
+	for line := range strings.Lines(whole) {
+		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case word == saidRefused:
+			rep.Refused++
+		case word == saidUnknown:
+			rep.Unknown++
+			open = append(open, len(done))
+		case word != saidDone:
+			return fmt.Errorf("the child said %q", line)
+		}
+		if p.Errno == "" && word != saidDone {
+			return fmt.Errorf("step %q failed before the process was killed: %s", session()[len(done)].what, text)
+		}
+		done = append(done, word == saidDone)
+	}
+	if n := len(done); n < len(session()) {
+		if p.Errno != "" && n > 1 {
+			return fmt.Errorf("the process ended after %d steps, though only a call failed", n)
+		}
+		done = append(done, false)
+		open = append(open, n)
+	}
+
+	m, err := oxbow.Open(filepath.Join(home, storeFile), nil)
+	if err != nil {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	return errors.Join(examine(ctx, m, done, open), m.Close())
+}
+
+// examine compares the entries with those that may be there, changes the store
+// once more, and checks it.
+func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
+	have, err := contents(ctx, m)
+	if err != nil {
+		return err
+	}
+	fits := false
+	for set := range 1 << len(open) {
+		try := slices.Clone(done)
+		for i, n := range open {
+			try[n] = set&(1<<i) != 0
+		}
+		fits = fits || maps.Equal(have, after(try))
+	}
+	if !fits {
+		return fmt.Errorf("the store has %s; steps done %v, not known %v", sizes(have), done, open)
+	}
+	if _, err := m.Remember(ctx, oxbow.Entry{Name: "after", Content: "after all"}); err != nil {
+		return fmt.Errorf("remembering afterwards: %w", err)
+	}
+	// What a killed compaction left is cleared away by the next.
+	c, ok := m.Store().(oxbow.Compacter)
+	if !ok {
+		return oxbow.ErrUnsupported
+	}
+	if _, err := c.Compact(ctx, time.Now().Add(time.Hour), false); err != nil {
+		return fmt.Errorf("compacting afterwards: %w", err)
+	}
+	have["after"] = "after all"
+	now, err := contents(ctx, m)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(now, have) {
+		return fmt.Errorf("after one more change the store has %s, before it %s", sizes(now), sizes(have))
+	}
+	rep, err := m.Check(ctx)
+	for _, p := range rep.Problems {
+		err = errors.Join(err, fmt.Errorf("check: %s", p.What))
+	}
+	return err
+}
+
+func contents(ctx context.Context, m *oxbow.Memory) (map[string]string, error) {
+	all := map[string]string{}
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return nil, fmt.Errorf("reading the entries: %w", err)
+		}
+		all[e.Name] = e.Content
+	}
+	return all, nil
+}
+
+// sizes lists names and how long their contents are.
+func sizes(m map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%s (%d bytes)", name, len(m[name])))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}

@@ -1,0 +1,161 @@
+//go:build linux
+
+// This file holds the session: its steps, what each does to a store, and what
+// the entries are afterwards.
+
+package syscalls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// storeFile is the store inside its home.
+const storeFile = "memory.oxbow"
+
+// step is one step of the session.
+type step struct {
+	what string
+	do   func(ctx context.Context, m *oxbow.Memory) error
+
+	// model does the same to a map of contents by name. Before is what was
+	// there before the last step that changed something.
+	model func(now, before map[string]string) map[string]string
+}
+
+// remembering returns a step that remembers a text of that many bytes.
+func remembering(name string, size int) step {
+	content := strings.Repeat(name+" is remembered. ", size/16+1)
+	return step{
+		what: "remember " + name,
+		do: func(ctx context.Context, m *oxbow.Memory) error {
+			_, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content})
+			return err
+		},
+		model: func(now, _ map[string]string) map[string]string {
+			now[name] = content
+			return now
+		},
+	}
+}
+
+func forgetting(name string) step {
+	return step{
+		what: "forget " + name,
+		do:   func(ctx context.Context, m *oxbow.Memory) error { return m.Forget(ctx, name) },
+		model: func(now, _ map[string]string) map[string]string {
+			delete(now, name)
+			return now
+		},
+	}
+}
+
+func same(now, _ map[string]string) map[string]string { return now }
+
+// session returns the steps. The first opens the store and the last closes it;
+// both are done by [Child].
+func session() []step {
+	batch := step{
+		what: "batch",
+		do: func(ctx context.Context, m *oxbow.Memory) error {
+			return m.Apply(ctx,
+				oxbow.Add{Name: "f", Content: "f came in a batch"},
+				oxbow.Update{Name: "a", Content: "a was changed in a batch"},
+				oxbow.Remove{Name: "b"})
+		},
+		model: func(now, _ map[string]string) map[string]string {
+			now["f"], now["a"] = "f came in a batch", "a was changed in a batch"
+			delete(now, "b")
+			return now
+		},
+	}
+	undo := step{
+		what: "undo",
+		do: func(ctx context.Context, m *oxbow.Memory) error {
+			_, _, err := m.Undo(ctx, 1)
+			return err
+		},
+		model: func(_, before map[string]string) map[string]string { return before },
+	}
+	compaction := step{
+		what: "compact",
+		do: func(ctx context.Context, m *oxbow.Memory) error {
+			c, ok := m.Store().(oxbow.Compacter)
+			if !ok {
+				return oxbow.ErrUnsupported
+			}
+			_, err := c.Compact(ctx, time.Now().Add(time.Hour), false)
+			return err
+		},
+		model: same,
+	}
+	return []step{
+		{what: "open", model: same},
+		remembering("a", 100), remembering("b", 10), remembering("c", 4000), remembering("d", 90_000), remembering("e", 10),
+		batch, forgetting("c"), undo, compaction, remembering("g", 100), forgetting("d"),
+		{what: "close", model: same},
+	}
+}
+
+// after returns the entries after the steps that were done.
+func after(done []bool) map[string]string {
+	now, before := map[string]string{}, map[string]string{}
+	for i, s := range session() {
+		if i >= len(done) || !done[i] {
+			continue
+		}
+		next := s.model(maps.Clone(now), before)
+		if !maps.Equal(next, now) {
+			now, before = next, now
+		}
+	}
+	return now
+}
+
+// What the child says of a step.
+const (
+	saidDone    = "done"
+	saidRefused = "refused" // and not done
+	saidUnknown = "unknown" // done or not
+)
+
+// Child is the whole of the child process: it carries out the session on the
+// store in that home and writes a line to out after each step.
+func Child(ctx context.Context, home string, out io.Writer) error {
+	// All system calls of one thread can be counted.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	say := func(err error) error {
+		word, text := saidDone, ""
+		switch {
+		case errors.Is(err, oxbow.ErrUnknownOutcome):
+			word, text = saidUnknown, err.Error()
+		case err != nil:
+			word, text = saidRefused, err.Error()
+		}
+		_, err = fmt.Fprintf(out, "%s %s\n", word, strings.ReplaceAll(text, "\n", "; "))
+		return err
+	}
+	m, err := oxbow.Open(filepath.Join(home, storeFile), nil)
+	if err := say(err); err != nil || m == nil {
+		return err
+	}
+	for _, s := range session() {
+		if s.do == nil {
+			continue
+		}
+		if err := say(s.do(ctx, m)); err != nil {
+			return err
+		}
+	}
+	return say(m.Close())
+}

@@ -1,0 +1,126 @@
+//go:build linux
+
+// This file runs the campaign in its short form, and shows that it sees a store
+// that lost something.
+
+package syscalls
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/need"
+)
+
+// childEnv tells this test's own program to be the child.
+const childEnv = "OXBOW_TORTURE_SESSION"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		if err := Child(context.Background(), os.Args[1], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestSystemCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 seconds")
+	}
+	strace := need.Program(t, "strace", "apt install strace")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(childEnv, "1")
+	o := Options{Dir: t.TempDir(), Strace: strace, Child: []string{self}, Budget: 10 * time.Second, Seed: 1}
+	if s := os.Getenv("OXBOW_TORTURE_SECONDS"); s != "" {
+		if o.Budget, err = time.ParseDuration(s + "s"); err != nil {
+			t.Fatal(err)
+		}
+		o.Seed = uint64(time.Now().UnixNano())
+	}
+	rep, err := Run(t.Context(), o, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("seed %d: %v", o.Seed, rep)
+	for _, v := range rep.Violations {
+		t.Error(v)
+	}
+	if rep.Points < 100 || rep.Killed < 10 || rep.Failed < 10 || rep.Missed > rep.Tried/10 {
+		t.Errorf("the run was too quiet: %v", rep)
+	}
+}
+
+// The verdict is on what the child said: a session that says more than it did,
+// or less, is found out.
+func TestJudge(t *testing.T) {
+	var said strings.Builder
+	home := t.TempDir()
+	if err := Child(t.Context(), home, &said); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(said.String(), "\n"), "\n")
+	if len(lines) != len(session()) {
+		t.Fatalf("the child said %q, want %d lines", lines, len(session()))
+	}
+	// copied judges a copy of the store, since judging changes it.
+	copied := func(home, said string, p Point) error {
+		b, err := os.ReadFile(filepath.Join(home, storeFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, storeFile), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return judge(t.Context(), dir, said, p, &Report{})
+	}
+	kill, fail := Point{Call: "write", N: 1}, Point{Call: "write", N: 1, Errno: "EIO"}
+	all := strings.Join(lines, "") // without the last end of line
+	last := len(lines) - 2         // forgets d
+	for _, c := range []struct {
+		what string
+		said string
+		p    Point
+		ok   bool
+	}{
+		{"all was done", all, kill, true},
+		{"the last change was under way", strings.Join(lines[:last], ""), kill, true},
+		{"the line of the last change was cut", strings.Join(lines[:last], "") + "do", kill, true},
+		{"two changes too many", strings.Join(lines[:last-1], ""), kill, false},
+		{"a refused change is there", strings.Join(lines[:last], "") + "refused x\ndone \n", fail, false},
+		{"an unknown change is there", strings.Join(lines[:last], "") + "unknown x\ndone \n", fail, true},
+		{"a step was refused though nothing failed", strings.Join(lines[:last], "") + "refused x\ndone \n", kill, false},
+		{"nonsense", all + "\nperhaps\n", kill, false},
+	} {
+		if err := copied(home, c.said, c.p); (err == nil) != c.ok {
+			t.Errorf("%s: judge = %v, want ok %v", c.what, err, c.ok)
+		}
+	}
+
+	// An acknowledged change that is gone.
+	m, err := oxbow.Open(filepath.Join(home, storeFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Forget(t.Context(), "g"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := copied(home, all, kill); err == nil {
+		t.Error("judge of a store that lost an entry = nil, want an error")
+	}
+}

@@ -1,0 +1,88 @@
+// This file tests what others learn of a log from its lock file.
+
+package wal
+
+import (
+	"encoding/hex"
+	"errors"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestNoted(t *testing.T) {
+	fsys := vfs.NewMem()
+	if n, ok := ReadNoted(fsys, "log"); ok {
+		t.Errorf("ReadNoted of no file = %+v, want none", n)
+	}
+	// A file that is no log can be held as well.
+	if err := vfs.WriteFile(fsys, "log", []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	release, err := Hold(t.Context(), fsys, "log", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *BusyError
+	if _, err := Hold(t.Context(), fsys, "log", Options{}); !errors.As(err, &busy) || busy.Holder.PID == 0 {
+		t.Errorf("Hold of a log that is held = %v, want a BusyError that names the holder", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	n, ok := ReadNoted(fsys, "log")
+	if !ok || n.PID == 0 || n.Program == "" || n.Since.IsZero() || n.Durable != 0 {
+		t.Errorf("ReadNoted = %+v, %v, want who had the lock and nothing of the log", n, ok)
+	}
+	if release, err = Hold(t.Context(), fsys, "log", Options{}); err != nil {
+		t.Errorf("Hold of a log that was given back = %v", err)
+	} else if err := release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNotedOfALog(t *testing.T) {
+	fsys := vfs.NewMem()
+	l, err := Open(fsys, "log", Options{Digest: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The note of each change says what was durable before it.
+	for range 3 {
+		if err := l.Lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Append(Draft{Type: 1, Body: []byte("change")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := l.Header().ID
+	n, ok := ReadNoted(fsys, "log")
+	if !ok || n.ID != hex.EncodeToString(id[:]) || n.Durable < 2 || n.Durable > 3 || n.Unsynced {
+		t.Errorf("ReadNoted = %+v, %v, want that change 2 or 3 of %x is durable", n, ok, id)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Half of another note: the numbers do not count.
+	b, err := vfs.ReadFile(fsys, LockName("log"), -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := []byte(`"durable":`)
+	for i := range b {
+		if string(b[i:min(len(b), i+len(was))]) == string(was) {
+			b[i+len(was)]++
+			break
+		}
+	}
+	if err := vfs.WriteFile(fsys, LockName("log"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := ReadNoted(fsys, "log"); !ok || n.ID != "" || n.Durable != 0 || n.PID == 0 {
+		t.Errorf("ReadNoted of a torn note = %+v, %v, want the holder alone", n, ok)
+	}
+}
