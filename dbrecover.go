@@ -78,6 +78,15 @@ type RecoverReport struct {
 	Base     bool        // some entries that a compaction had kept could not be read
 }
 
+// lose counts the changes from first to last as lost.
+func (r *RecoverReport) lose(first, last uint64) {
+	if n := len(r.Lost); n > 0 && r.Lost[n-1][1]+1 == first {
+		r.Lost[n-1][1] = last
+		return
+	}
+	r.Lost = append(r.Lost, [2]uint64{first, last})
+}
+
 // Recover reads what can be read of the store in the file path, however
 // damaged, and writes it to the new file out. The damaged file is not changed.
 // Each change holds whole entries, so that a lost one costs only what it
@@ -103,7 +112,7 @@ func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, 
 		}
 		if r.Type == wal.Seal {
 			if r.Seq > at { // it vouches for changes that are not there
-				rep.Lost = append(rep.Lost, [2]uint64{at + 1, r.Seq})
+				rep.lose(at+1, r.Seq)
 				kept, at, base, chain = kept[:0], r.Seq, r.Seq, r.Chain
 				atBase = st.clone()
 			}
@@ -124,7 +133,7 @@ func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, 
 		}
 		st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
 		if r.Seq != at+1 {
-			rep.Lost = append(rep.Lost, [2]uint64{at + 1, r.Seq - 1})
+			rep.lose(at+1, r.Seq-1)
 			kept, base, chain = kept[:0], r.Seq, r.Chain
 			atBase = st.clone()
 		} else {

@@ -101,7 +101,6 @@ func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step, h uin
 			r.tally.Images++
 			r.tally.Deep++
 			h2 := Hash(img)
-			r.images[h2] = true
 			key := h2 ^ uint64(w.Acked)
 			if seen[key] {
 				return true
@@ -111,10 +110,11 @@ func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step, h uin
 				bad = fail(k, label, err)
 				return false
 			}
-			if err := script.Verdict(rig.New(img, r.setup), may, r.s.Seed+1, h2&1 == 0); err != nil {
+			if _, err := script.Verdict(rig.New(img, r.setup), may, r.s.Seed+1, h2&1 == 0); err != nil {
 				bad = fail(k, label, err)
 				return false
 			}
+			r.deep[h2] = true
 			return true
 		})
 		if bad != nil {

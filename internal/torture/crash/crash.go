@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"path"
+	"slices"
 	"syscall"
 
 	"github.com/oxbow-memory/oxbow/internal/torture/rig"
@@ -74,8 +75,8 @@ type run struct {
 	s      script.Script
 	setup  rig.Setup
 	tally  Tally
-	seen   map[uint64]bool // images, with what was allowed of them
-	images map[uint64]bool
+	images map[uint64]*script.State // those seen, and the state they were in
+	deep   map[uint64]bool          // those seen after a second crash
 }
 
 // hashSeed is the same for all images of a process.
@@ -99,10 +100,15 @@ func Seed(seed uint64, o Options) (Tally, *Violation) {
 
 // Script examines a script.
 func Script(s script.Script, o Options) (Tally, *Violation) {
-	r := &run{o: o, s: s, setup: setupFor(s.Seed, o), seen: map[uint64]bool{}, images: map[uint64]bool{}}
+	r := &run{o: o, s: s, setup: setupFor(s.Seed, o), images: map[uint64]*script.State{}, deep: map[uint64]bool{}}
 	r.tally.Scripts = 1
 	v := r.all()
 	r.tally.Distinct = len(r.images)
+	for h := range r.deep {
+		if r.images[h] == nil {
+			r.tally.Distinct++
+		}
+	}
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
 	}
@@ -163,20 +169,24 @@ func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
 	w.Disk.Images(func(img *vfs.Mem, label string) bool {
 		r.tally.Images++
 		h := Hash(img)
-		r.images[h] = true
-		key := h ^ uint64(w.Acked)*0x9e3779b97f4a7c15
-		if r.seen[key] {
-			return true
+		if st := r.images[h]; st != nil {
+			// It was found to be sound before. But that state may be too
+			// old by now.
+			if !slices.ContainsFunc(allowed, func(a *script.State) bool { return a.Model == st.Model }) {
+				bad = &Violation{Image: label, Err: fmt.Errorf("the store is back at change %d", st.Model.Seq())}
+			}
+			return bad == nil
 		}
-		r.seen[key] = true
 		var deep *vfs.Mem
 		if r.o.Deep > 0 && h%uint64(r.o.Deep) == 0 {
 			deep = img.Clone()
 		}
-		if err := script.Verdict(rig.New(img, r.setup), allowed, r.s.Seed, h&1 == 0); err != nil {
+		st, err := script.Verdict(rig.New(img, r.setup), allowed, r.s.Seed, h&1 == 0)
+		if err != nil {
 			bad = &Violation{Image: label, Err: err}
 			return false
 		}
+		r.images[h] = st
 		if deep != nil {
 			if err := r.again(deep, allowed, r.inFlight(w.Acked, h), h); err != nil {
 				bad = &Violation{Image: label, Err: err}

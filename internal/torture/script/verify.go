@@ -17,53 +17,53 @@ import (
 // holds one of the allowed states; it takes three more changes; its own check
 // finds nothing wrong; and what is opened then shows the changes. seed makes
 // the clock and the random numbers. With seal, the store is closed before it
-// is opened again, which leaves a seal.
-func Verdict(fsys *rig.FS, allowed []*State, seed uint64, seal bool) error {
+// is opened again, which leaves a seal. It returns the state that the store was in.
+func Verdict(fsys *rig.FS, allowed []*State, seed uint64, seal bool) (*State, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	o := Options(fsys, clock, seeded(seed^0x9e3779b97f4a7c15))
 	m, err := oxbow.Open(rig.Store, o)
 	if err != nil {
-		return fmt.Errorf("open: %w", err)
+		return nil, fmt.Errorf("open: %w", err)
 	}
 	got, err := collect(m)
 	if err != nil {
-		return fmt.Errorf("read: %w", err)
+		return nil, fmt.Errorf("read: %w", err)
 	}
 	st, err := match(got, m, allowed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want, err := use(m, st, got)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
 	if err != nil {
-		return fmt.Errorf("check: %w", err)
+		return nil, fmt.Errorf("check: %w", err)
 	}
 	for _, p := range rep.Problems {
 		if !harmless(p) {
-			return fmt.Errorf("check finds at byte %d: %s", p.Offset, p.What)
+			return nil, fmt.Errorf("check finds at byte %d: %s", p.Offset, p.What)
 		}
 	}
 	if seal {
 		if err := m.Close(); err != nil {
-			return fmt.Errorf("close: %w", err)
+			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
 	again, err := oxbow.Open(rig.Store, o)
 	if err != nil {
-		return fmt.Errorf("open again: %w", err)
+		return nil, fmt.Errorf("open again: %w", err)
 	}
 	got, err = collect(again)
 	if err != nil {
-		return fmt.Errorf("read again: %w", err)
+		return nil, fmt.Errorf("read again: %w", err)
 	}
 	if d := differ(got, want); d != "" {
-		return fmt.Errorf("opened again: %s", d)
+		return nil, fmt.Errorf("opened again: %s", d)
 	}
-	return nil
+	return st, nil
 }
 
 // harmless tells what a crash may rightly leave behind: a file that an
