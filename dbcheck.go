@@ -157,22 +157,42 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	if err != nil {
 		return rep, err
 	}
-	if err := m.fresh(ctx); err != nil {
-		return rep, err
+	missing, err := m.unindexed(ctx)
+	for _, e := range missing {
+		rep.Problems = append(rep.Problems, Problem{-1, fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
+			"this is a defect of oxbow: please report it; a restart builds the index anew"})
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.shelf == nil {
-		return rep, nil
-	}
+	return rep, err
+}
+
+// unindexed returns the entries that the index does not have as they are.
+func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
+	// The store is asked before the index is locked: a change waits for the
+	// index while it holds the store.
+	var all, missing []Entry
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
-			return rep, err
+			return nil, err
 		}
-		if h := m.shelf.docs[e.ID]; h == nil || h.Version != e.Version {
-			rep.Problems = append(rep.Problems, Problem{-1, fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
-				"this is a defect of oxbow: please report it; a restart builds the index anew"})
+		all = append(all, e)
+	}
+	if err := m.fresh(ctx); err != nil {
+		return nil, err
+	}
+	m.mu.RLock()
+	if m.shelf == nil {
+		all = nil // replaced just now: the next check looks at the new one
+	}
+	for _, e := range all {
+		if have := m.shelf.docs[e.ID]; have == nil || have.Version != e.Version {
+			missing = append(missing, e)
 		}
 	}
-	return rep, nil
+	m.mu.RUnlock()
+	// What changed meanwhile is in the index by a newer version, or gone.
+	changed := func(e Entry) bool {
+		now, err := m.store.Get(ctx, e.Name)
+		return err != nil || now.Version != e.Version
+	}
+	return slices.DeleteFunc(missing, changed), nil
 }

@@ -84,7 +84,7 @@ type Memory struct {
 	mu      sync.RWMutex // guards the following
 	shelf   *shelf       // nil until the first recall, and after a reset
 	filling bool         // somebody fills a new shelf
-	pending []Delta      // what changed since the filling began
+	pending []Delta      // what changed and is not in the shelf yet
 	resets  int          // times that the store was replaced
 }
 

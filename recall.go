@@ -47,21 +47,26 @@ func entryTerms(e *Entry) []string {
 	return terms
 }
 
-// changed takes in what a store did. It must not wait for anybody who waits
-// for the store.
+// changed takes in what a store did. It is called on the way of every change,
+// so it only notes it: who recalls next brings the index up. It must not wait
+// for anybody who waits for the store.
 func (m *Memory) changed(deltas []Delta, reset bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case reset:
-		m.shelf, m.resets = nil, m.resets+1
-	case m.shelf != nil:
-		for _, d := range deltas {
-			m.shelf.set(d)
-		}
-	case m.filling:
+		m.shelf, m.pending, m.resets = nil, nil, m.resets+1
+	case m.shelf != nil || m.filling:
 		m.pending = append(m.pending, deltas...)
 	}
+}
+
+// drain brings a filled index up to what was noted. m.mu is held exclusively.
+func (m *Memory) drain() {
+	for _, d := range m.pending {
+		m.shelf.set(d)
+	}
+	m.pending = nil
 }
 
 // fresh brings the index up to the store, filling it when there is none.
@@ -72,9 +77,16 @@ func (m *Memory) fresh(ctx context.Context) error {
 			return err
 		}
 		m.mu.RLock()
-		ok := m.shelf != nil
+		filled, behind := m.shelf != nil, len(m.pending) > 0
 		m.mu.RUnlock()
-		if ok {
+		if filled && behind {
+			m.mu.Lock()
+			if filled = m.shelf != nil; filled {
+				m.drain()
+			}
+			m.mu.Unlock()
+		}
+		if filled {
 			return nil
 		}
 	}
@@ -99,14 +111,13 @@ func (m *Memory) fresh(ctx context.Context) error {
 			s.set(Delta{ID: e.ID, Entry: &e})
 		}
 		m.mu.Lock()
-		for _, d := range m.pending {
-			s.set(d)
-		}
-		m.filling, m.pending = false, nil
+		m.filling = false
 		done := err == nil && resets == m.resets
 		if done {
 			m.shelf = s
+			m.drain()
 		}
+		m.pending = nil
 		m.mu.Unlock()
 		if done || err != nil {
 			return err

@@ -33,7 +33,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 	fl.DurationVar(&o.Every, "every", 60*time.Millisecond, "mean time between two kills or stops")
 	fl.DurationVar(&o.CompactEvery, "compact-every", 500*time.Millisecond, "time between two compactions")
 	fl.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "of what is random; the scheduler is too")
-	fl.StringVar(&o.Fault, "fault", "", "break the store on purpose: "+strings.Join(procs.Faults(), ", "))
+	fl.StringVar(&o.Fault, "fault", "", "break the store on purpose: "+strings.Join(procs.Faults(), " | "))
 	fl.StringVar(&o.Program, "program", "", "path of the program to test; built when not given")
 	if err := fl.Parse(args); err != nil {
 		return 2
@@ -54,8 +54,8 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 		rep, err := procs.Run(ctx, o, stderr)
 		fmt.Fprintf(stdout, "procs: seed %d: %v\n", o.Seed, rep)
 		if len(rep.Violations) > 0 {
-			fmt.Fprintf(stdout, "  repeat: go run ./internal/torture procs --seed %d --duration %v --writers %d --readers %d --lanes %d --every %v --compact-every %v\n",
-				o.Seed, o.Duration, o.Writers, o.Readers, o.Lanes, o.Every, o.CompactEvery)
+			fmt.Fprintf(stdout, "  repeat: go run ./internal/torture procs --seed %d --duration %v --writers %d --readers %d --lanes %d --every %v --compact-every %v --fault=%s\n",
+				o.Seed, o.Duration, o.Writers, o.Readers, o.Lanes, o.Every, o.CompactEvery, o.Fault)
 		}
 		return len(rep.Violations) == 0, err
 	})

@@ -199,13 +199,19 @@ func (l *Log) rescue(buf []byte, cause error) error {
 		return w.write(buf)
 	})
 	if err != nil {
-		l.failed = cause
-		l.know()
-		l.noted.Unsynced = true
-		l.writeNote()
+		l.fail(cause)
 		return errors.Join(ErrUnknown, cause, err)
 	}
 	return nil
+}
+
+// fail takes no more appends, and notes for other processes that what the log
+// holds is not known to be durable.
+func (l *Log) fail(cause error) {
+	l.failed = cause
+	l.know()
+	l.noted.Unsynced = true
+	l.writeNote()
 }
 
 // create makes the file with nothing but its header.
@@ -221,11 +227,11 @@ func (l *Log) create() error {
 		return fmt.Errorf("make an identity: %w", err)
 	}
 	h.Chain = FirstChain(h.ID)
-	if err := l.swap(&h, func(*writer) error { return nil }); err != nil {
-		return readOnly(full(err))
+	err := l.swap(&h, func(*writer) error { return nil })
+	if l.file != nil { // also where only its name is not known to be durable
+		l.end, l.seq, l.chain, l.durable = HeaderSize, 0, h.Chain, 0
 	}
-	l.end, l.seq, l.chain, l.durable = HeaderSize, 0, h.Chain, 0
-	return nil
+	return readOnly(full(err))
 }
 
 // Create makes the file if there is none. The lock must be held.

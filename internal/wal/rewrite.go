@@ -96,7 +96,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	// Until the directory is synced, a crash may bring the old file back, and
 	// with it the loss of all that comes after: no append before it.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
-		l.failed = err
+		l.fail(err)
 		return errors.Join(ErrUnknown, err)
 	}
 	return nil
@@ -124,7 +124,8 @@ func (l *Log) sweep() {
 // the base, then chained ones as they were. Their sequence numbers, times and
 // chains are kept as given; offsets and durable marks are set. The lock must be
 // held and the whole log read. Afterwards the position is at the start of the
-// new file.
+// new file, also after an error that matches [ErrUnknown]: then the new file is
+// in place, and it is not known whether it stays there in a crash.
 func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record) error) error) error {
 	if l.failed != nil {
 		return errors.Join(ErrReadOnly, l.failed)
@@ -151,9 +152,8 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 			return nil
 		})
 	})
-	if err != nil {
-		return full(err)
+	if err == nil || l.failed != nil {
+		l.end, l.seq, l.chain, l.durable, l.mine = HeaderSize, base, chain, base, false
 	}
-	l.end, l.seq, l.chain, l.durable, l.mine = HeaderSize, base, chain, base, false
-	return nil
+	return full(err)
 }

@@ -6,8 +6,9 @@
 package crash
 
 import (
+	"encoding/binary"
 	"fmt"
-	"hash/maphash"
+	"hash/crc32"
 	"path"
 	"slices"
 	"syscall"
@@ -79,8 +80,7 @@ type run struct {
 	deep   map[uint64]bool          // those seen after a second crash
 }
 
-// hashSeed is the same for all images of a process.
-var hashSeed = maphash.MakeSeed()
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Seed examines the script of that seed, up to the first violation, which it
 // returns, nil for none. One seed in four is a script for the log alone, whose
@@ -222,32 +222,33 @@ func (r *run) kill(dry *script.World, k int) error {
 	return nil
 }
 
-// Hash returns a number for the names and bytes of an image. It is the same
-// for equal images of one process.
+// Hash returns a number for the names and bytes of an image, the same for equal
+// images in every run: the CRC-32C and the CRC-32 of all of it, one behind the
+// other.
 func Hash(img *vfs.Mem) uint64 {
-	var h maphash.Hash
-	h.SetSeed(hashSeed)
+	var c, d uint32
+	add := func(b []byte) {
+		c = crc32.Update(c, castagnoli, b)
+		d = crc32.Update(d, crc32.IEEETable, b)
+	}
 	var walk func(dir string)
 	walk = func(dir string) {
 		// An image's own directories can always be read.
 		es, _ := img.ReadDir(dir)
 		for _, e := range es {
 			name := path.Join(dir, e.Name())
-			_, _ = h.WriteString(name)
-			_ = h.WriteByte(0)
+			add([]byte(name + "\x00"))
 			if e.IsDir() {
 				walk(name)
 				continue
 			}
 			b, _ := vfs.ReadFile(img, name, -1)
-			_, _ = h.Write(b)
-			_ = h.WriteByte(byte(len(b)))
-			_ = h.WriteByte(byte(len(b) >> 8))
-			_ = h.WriteByte(byte(len(b) >> 16))
+			add(b)
+			add(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
 		}
 	}
 	walk(".")
-	return h.Sum64()
+	return uint64(c)<<32 | uint64(d)
 }
 
 // disk returns a disk that holds the image.

@@ -7,17 +7,44 @@ import (
 )
 
 func TestCrash(t *testing.T) {
-	var all Tally
-	for seed := uint64(1); all.Images < 20_000; seed++ {
-		tally, v := Seed(seed, Options{})
-		all.Add(tally)
-		if v != nil {
-			t.Errorf("%v", v)
-			for i, st := range v.Steps {
-				t.Logf("step %d: %v", i+1, st)
+	t.Parallel()
+	for name, o := range map[string]Options{
+		"two processes": {},
+		"one process":   {Procs: 1},
+		"plain":         {Plain: true, Deep: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			most := 20_000
+			if testing.Short() || o.Plain {
+				most = 3_000
 			}
-			break
+			var all Tally
+			for seed := uint64(1); all.Images < most; seed++ {
+				tally, v := Seed(seed, o)
+				all.Add(tally)
+				if v != nil {
+					for i, st := range v.Steps {
+						t.Logf("step %d: %v", i+1, st)
+					}
+					t.Fatal(v)
+				}
+			}
+			t.Logf("%+v", all)
+			if all.Distinct < most/10 || o.Procs != 1 && all.Kills == 0 || o.Deep == 0 && all.Deep == 0 {
+				t.Errorf("the campaign looked at too little: %+v", all)
+			}
+		})
+	}
+}
+
+// An image is known by its names and bytes alone, and seeds repeat exactly.
+func TestSeedsRepeat(t *testing.T) {
+	for _, seed := range []uint64{1, 2, 3} {
+		a, va := Seed(seed, Options{})
+		b, vb := Seed(seed, Options{})
+		if a != b || va != nil || vb != nil {
+			t.Errorf("seed %d: %+v, %v and then %+v, %v", seed, a, va, b, vb)
 		}
 	}
-	t.Logf("%+v", all)
 }

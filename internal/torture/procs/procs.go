@@ -41,8 +41,8 @@ type Options struct {
 	CompactEvery time.Duration // time between two compactions; 0.5 s
 	Seed         uint64        // of all that is random; 0: 1
 
-	// Fault breaks the processes on purpose, which then all use the library.
-	// See [Faults].
+	// Fault, one of [Faults], breaks the processes on purpose, which then all
+	// use the library.
 	Fault string
 }
 

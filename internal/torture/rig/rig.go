@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -43,6 +44,7 @@ type FS struct {
 	files int        // open
 	locks int        // open
 	late  []vfs.File // syncs that were promised, not done: see EarlySync
+	full  bool       // see SetFull
 }
 
 // New returns a file system over fsys, with the faults of the setup.
@@ -77,6 +79,24 @@ func (f *FS) Open() (files, locks int) {
 	return f.files, f.locks
 }
 
+// SetFull makes the disk full, or not any more: what is there can be written
+// over, but nothing new is made and no file grows.
+func (f *FS) SetFull(full bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.full = full
+}
+
+// noRoom returns the error of a full disk where the call would need room.
+func (f *FS) noRoom(op, name string, need bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.full && need {
+		return &fs.PathError{Op: op, Path: name, Err: syscall.ENOSPC}
+	}
+	return nil
+}
+
 func (f *FS) before() {
 	if f.Before != nil {
 		f.Before()
@@ -87,6 +107,10 @@ func (f *FS) before() {
 func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
 		f.before()
+		_, missing := f.FS.Stat(name)
+		if err := f.noRoom("open", name, missing != nil); err != nil {
+			return nil, err
+		}
 	}
 	file, err := f.FS.OpenFile(name, flag, perm)
 	if err != nil {
@@ -116,6 +140,10 @@ func (f *FS) Remove(name string) error {
 // MkdirAll implements [vfs.FS].
 func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	f.before()
+	_, missing := f.FS.Stat(name)
+	if err := f.noRoom("mkdir", name, missing != nil); err != nil {
+		return err
+	}
 	return f.FS.MkdirAll(name, perm)
 }
 
@@ -157,6 +185,11 @@ func (t *tapped) WriteAt(b []byte, off int64) (int, error) {
 	t.fs.before()
 	if err := t.fs.settle(); err != nil {
 		return 0, err
+	}
+	if fi, err := t.File.Stat(); err == nil {
+		if err := t.fs.noRoom("write", t.name, off+int64(len(b)) > fi.Size()); err != nil {
+			return 0, err
+		}
 	}
 	t.cut = false
 	return t.File.WriteAt(b, off)

@@ -164,7 +164,8 @@ func (w *World) Step(st Step) error {
 	fired := false
 	fs.Before = func() {
 		calls++
-		dead := w.killAt > 0 && w.Disk.Ops() >= w.killAt
+		// The calls that follow a crash are those of an error's path.
+		dead := w.Disk.Stopped() || w.killAt > 0 && w.Disk.Ops() >= w.killAt
 		if calls != st.At || fired || dead {
 			return
 		}
@@ -326,7 +327,8 @@ func (w *World) follow(st Step, seq uint64) {
 		return
 	}
 	next := w.model.Clone()
-	if w.expect(next, st) == nil {
+	// What changes nothing leaves the very same model behind.
+	if w.expect(next, st) == nil && next.seq != w.model.seq {
 		w.model = next
 	}
 }

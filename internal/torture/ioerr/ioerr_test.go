@@ -1,0 +1,23 @@
+// This file runs the short form of the campaign.
+
+package ioerr
+
+import "testing"
+
+func TestFaults(t *testing.T) {
+	var all Tally
+	for seed := uint64(1); seed <= 10; seed++ {
+		tally, v := Seed(seed, Options{})
+		all.Add(tally)
+		if v != nil {
+			for i, st := range v.Steps {
+				t.Logf("step %d: %v", i+1, st)
+			}
+			t.Fatal(v)
+		}
+	}
+	t.Logf("%+v", all)
+	if all.Faults < 1000 || all.Images < 1000 || all.Rescued == 0 || all.Unknown == 0 {
+		t.Errorf("the campaign looked at too little: %+v", all)
+	}
+}

@@ -1,0 +1,126 @@
+//go:build unix
+
+// This file tests the verdicts: each sort of violation, from a store and a
+// ledger made for it.
+
+package procs
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// A log is held against a ledger in which the change "op" of "a" was
+// acknowledged as change 1.
+func TestAudit(t *testing.T) {
+	type m = *oxbow.Memory
+	put := func(t *testing.T, m m, name, content string) {
+		t.Helper()
+		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: name, Content: content}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		what  string
+		store func(t *testing.T, m m)
+		more  func(l *ledger)
+		want  string // how the error begins; "" for none
+	}{
+		{"as it should be", func(t *testing.T, m m) { put(t, m, "a", "op a") }, nil, ""},
+		{"the change is missing", func(t *testing.T, m m) {}, nil, "lost: op of"},
+		{"the change is there twice", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "a", "op a again") }, nil, "twice: "},
+		{"it has another number", func(t *testing.T, m m) { put(t, m, "b", "more b"); put(t, m, "a", "op a") },
+			func(l *ledger) { l.ask("more", "b", remember, false) }, "mixed: "},
+		{"it has another name", func(t *testing.T, m m) { put(t, m, "b", "op a") }, nil, "mixed: "},
+		{"nobody asked for it", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "who b") }, nil, "twice: "},
+		{"it was refused", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "no b") },
+			func(l *ledger) { l.ask("no", "b", remember, true); l.settle("no", refused, 0) }, "ghost: "},
+		{"it is under way, and there", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "now b") },
+			func(l *ledger) { l.ask("now", "b", remember, false) }, ""},
+		{"it is under way, and not there", func(t *testing.T, m m) { put(t, m, "a", "op a") },
+			func(l *ledger) { l.ask("now", "b", remember, false) }, ""},
+		{"a removal is missing", func(t *testing.T, m m) { put(t, m, "a", "op a") },
+			func(l *ledger) { l.ask("gone", "a", forget, false); l.settle("gone", acknowledged, 0) }, "lost: gone of"},
+		{"nobody asked for a removal", func(t *testing.T, m m) {
+			put(t, m, "a", "op a")
+			if err := m.Forget(context.Background(), "a"); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "twice: "},
+	} {
+		dir := t.TempDir()
+		store, err := oxbow.Open(filepath.Join(dir, storeFile), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.store(t, store)
+		r := &run{opts: Options{Dir: dir}, ledger: newLedger(), stop: make(chan struct{})}
+		r.ledger.ask("op", "a", remember, false)
+		r.ledger.settle("op", acknowledged, 1)
+		if c.more != nil {
+			c.more(r.ledger)
+		}
+		a, err := newAuditor(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = a.audit(t.Context())
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: audit = %v, want %q", c.what, err, c.want)
+		}
+		for _, m := range []m{a.m, store} {
+			rep, err := m.Check(t.Context())
+			if err != nil || len(rep.Problems) > 0 {
+				t.Errorf("%s: Check = %v, %v", c.what, rep.Problems, err)
+			}
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A read of "a" is held against what was known before and after it.
+func TestJudgeRead(t *testing.T) {
+	quiet := fact{version: 5, asked: 2, settled: 2}
+	asked := fact{version: 5, asked: 3, settled: 2}
+	leaving := fact{version: 5, asked: 3, settled: 2, leaving: true}
+	gone := fact{gone: true, leaving: true, asked: 3, settled: 3}
+	for _, c := range []struct {
+		what          string
+		before, after fact
+		found         bool
+		version, seen uint64
+		want          string
+	}{
+		{"as acknowledged", quiet, quiet, true, 5, 5, ""},
+		{"older", quiet, quiet, true, 4, 0, "stale"},
+		{"newer than anybody asked for", quiet, quiet, true, 6, 0, "mixed"},
+		{"newer, and asked for", quiet, asked, true, 6, 0, ""},
+		{"newer, asked for before", asked, asked, true, 6, 0, ""},
+		{"older, though another was asked for", asked, asked, true, 4, 0, "stale"},
+		{"older than seen", asked, asked, true, 6, 7, "back"},
+		{"not there", quiet, asked, false, 0, 0, "stale"},
+		{"not there, and leaving", quiet, leaving, false, 0, 0, ""},
+		{"still there, and leaving", leaving, leaving, true, 5, 5, ""},
+		{"there though forgotten", gone, gone, true, 5, 5, "stale"},
+		{"forgotten", gone, gone, false, 0, 0, ""},
+		{"forgotten meanwhile", quiet, gone, false, 0, 0, ""},
+		{"not acknowledged yet", fact{asked: 1}, fact{asked: 1}, false, 0, 0, ""},
+	} {
+		r := &run{stop: make(chan struct{})}
+		rd := &reader{run: r, p: &proc{name: "reader"}, seen: map[string]uint64{"a": c.seen}}
+		rd.judge("get", "a", c.before, c.after, c.found, c.version)
+		got := ""
+		for _, v := range r.found.Violations {
+			got, _, _ = strings.Cut(v, ":")
+		}
+		if got != c.want {
+			t.Errorf("%s: judge reports %q, want %q", c.what, r.found.Violations, c.want)
+		}
+	}
+}

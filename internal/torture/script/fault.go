@@ -1,0 +1,110 @@
+// This file holds the running of single steps on a disk that fails, where the
+// judge, not the run, says what must come of it.
+
+package script
+
+import (
+	"errors"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Outcomes is what a store may hold after steps of which some have an unknown
+// outcome. It begins with one model.
+type Outcomes struct {
+	May []*Model
+}
+
+// Try does a step and nothing else. undo is the change that a Revert undoes. It
+// returns the number of the change that a compaction made.
+func (w *World) Try(st Step, undo uint64) (uint64, error) {
+	if st.Kind == Batch && st.OpID != "" {
+		w.last = &st
+	}
+	return w.call(st, undo)
+}
+
+// Undoable returns the change that every model could undo, 0 for none.
+func (o *Outcomes) Undoable() uint64 {
+	undo := o.May[0].Undoable()
+	for _, m := range o.May {
+		if m.Undoable() != undo {
+			return 0
+		}
+	}
+	return undo
+}
+
+// After returns the models as the step would leave them, those only for which
+// it is no error, and the errors that the others expect.
+func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wants []error) {
+	for _, m := range o.May {
+		n := m.Clone()
+		if st.Kind == Compact {
+			if seq != 0 {
+				n.Compacted()
+			}
+		} else if want := w.expectRevert(n, st, undo); want != nil {
+			wants = append(wants, want)
+			continue
+		}
+		next = append(next, n)
+	}
+	return next, wants
+}
+
+// Fit returns the models that the entries agree with.
+func Fit(ms []*Model, es []oxbow.Entry) []*Model {
+	var fit []*Model
+	for _, m := range ms {
+		if m.differs(es) == "" {
+			fit = append(fit, m)
+		}
+	}
+	return fit
+}
+
+// Differs says in what the entries differ from each model.
+func Differs(ms []*Model, es []oxbow.Entry) error {
+	var errs []error
+	for _, m := range ms {
+		errs = append(errs, errors.New(m.differs(es)))
+	}
+	return errors.Join(errs...)
+}
+
+// States returns the models as states whose times are not known.
+func States(ms []*Model) []*State {
+	var ss []*State
+	for _, m := range ms {
+		ss = append(ss, &State{Model: m, Entries: m.Entries()})
+	}
+	return ss
+}
+
+// Collect returns all entries of a store.
+func Collect(s oxbow.Store) ([]oxbow.Entry, error) { return collect(s) }
+
+// Close closes the stores of all processes. They are not used again.
+func (w *World) Close() error {
+	var errs []error
+	for _, p := range w.procs {
+		if p.mem != nil {
+			errs = append(errs, p.mem.Close())
+			p.mem = nil
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Restart closes the store of a process and opens it anew.
+func (w *World) Restart(i int) error {
+	if m := w.procs[i].mem; m != nil {
+		w.procs[i].mem = nil
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+	_, err := w.Memory(i)
+	return err
+}

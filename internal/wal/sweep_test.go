@@ -1,0 +1,66 @@
+// This file tests that a rewrite clears away what killed rewrites left, and
+// nothing else.
+
+package wal
+
+import (
+	"errors"
+	"io/fs"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestSweep(t *testing.T) {
+	fsys := vfs.NewMem()
+	l := open(t, fsys)
+	add(t, l, "one")
+	gone := []string{"m.oxbow.0123456789ab.tmp", "m.oxbow.ffffffffffff.tmp"}
+	kept := []string{"m.oxbow.tmp", "m.oxbow.0123456789ab.tmp2", "m.oxbow.0123456789xy.tmp", "m.oxbow.0123456789.tmp",
+		"n.oxbow.0123456789ab.tmp", "xm.oxbow.0123456789ab.tmp"}
+	for _, name := range append(gone, kept...) {
+		if err := vfs.WriteFile(fsys, name, []byte("half of a log"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := func(name string) bool {
+		_, err := fsys.Stat(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+
+	// A copy is made without the lock: somebody may be making these files now.
+	if err := l.CopyTo(fsys, "copy.oxbow", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.CopyTo(fsys, "m.oxbow", true); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range gone {
+		if !there(name) {
+			t.Errorf("a copy removed %s", name)
+		}
+	}
+
+	l = open(t, fsys)
+	all(t, l)
+	if err := l.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer l.Unlock()
+	if err := l.Rewrite(l.Seq(), l.Chain(), func(func(Record) error) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range gone {
+		if there(name) {
+			t.Errorf("%s is still there after a rewrite", name)
+		}
+	}
+	for _, name := range kept {
+		if !there(name) {
+			t.Errorf("a rewrite removed %s", name)
+		}
+	}
+}
