@@ -32,7 +32,7 @@ func (s *shelf) set(d Delta) {
 		delete(s.docs, d.ID)
 		return
 	}
-	s.index.Put(d.ID, d.Entry.Updated.UnixNano(), entryTerms(d.Entry))
+	s.index.Put(d.ID, d.Entry.Updated.UnixNano(), bm25.Words(entryTerms(d.Entry)))
 	s.docs[d.ID] = d.Entry
 }
 
@@ -138,7 +138,7 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 		return s.newest(q.Filter, limit), nil
 	}
 	terms := text.Crabtalk(q.Text)
-	found := s.index.Search(terms, limit, s.allow(q.Filter))
+	found := s.index.Search(bm25.Query{Terms: bm25.Any(terms), Limit: limit, Allow: s.allow(q.Filter)})
 	hits := make([]Hit, len(found))
 	for i, h := range found {
 		hits[i] = Hit{Entry: *s.docs[h.ID], Score: h.Score}
@@ -202,13 +202,13 @@ func (s *shelf) newest(f Filter, limit int) []Hit {
 }
 
 func (s *shelf) explain(id uint64, terms []string) *Explanation {
-	x, ok := s.index.Explain(id, terms)
+	x, ok := s.index.Explain(id, bm25.Any(terms))
 	if !ok {
 		return nil
 	}
-	e := &Explanation{Formula: "bm25", Entries: x.N, Length: x.Len, AvgLen: x.AvgLen}
+	e := &Explanation{Formula: "bm25", Entries: x.N, Length: int(x.Len), AvgLen: x.AvgLen}
 	for _, t := range x.Terms {
-		e.Terms = append(e.Terms, TermScore{Term: t.Term, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score})
+		e.Terms = append(e.Terms, TermScore{Term: t.Term, TF: int(t.TF), DF: t.DF, IDF: t.IDF, Score: t.Score})
 	}
 	return e
 }
@@ -253,7 +253,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 // count returns how many entries the terms and the filter find.
 func (s *shelf) count(terms []string, query string, f Filter) int {
 	if len(terms) > 0 {
-		return s.index.Count(terms, s.allow(f))
+		return s.index.Count(bm25.Query{Terms: bm25.Any(terms), Allow: s.allow(f)})
 	}
 	n := 0
 	if strings.TrimSpace(query) == "" {
