@@ -41,6 +41,10 @@ type Options struct {
 	// default.
 	LockWait time.Duration
 
+	// Ranking is how recall ranks unless a [Query] says otherwise:
+	// [RankOxbow] by default, or [RankSeed].
+	Ranking string
+
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
 }
@@ -58,6 +62,9 @@ func (o *Options) orDefault() Options {
 	}
 	if r.LockWait == 0 {
 		r.LockWait = DefaultLockWait
+	}
+	if r.Ranking == "" {
+		r.Ranking = RankOxbow
 	}
 	if r.Source.Door == "" {
 		r.Source.Door = "library"
@@ -88,6 +95,9 @@ type Memory struct {
 // [ErrNotStore] or those of package io/fs.
 func Open(path string, o *Options) (*Memory, error) {
 	opts := o.orDefault()
+	if err := checkRanking(opts.Ranking); err != nil {
+		return nil, err
+	}
 	fsys, name := opts.FS, path
 	if fsys == nil {
 		abs, err := filepath.Abs(path)
