@@ -51,7 +51,10 @@ func BenchmarkRecallBothRankings(b *testing.B) {
 			took[rank] = append(took[rank], time.Since(start))
 		}
 	}
-	p50 := func(rank string) float64 { slices.Sort(took[rank]); return float64(took[rank][len(took[rank])/2]) / 1e3 }
+	p50 := func(rank string) float64 {
+		slices.Sort(took[rank])
+		return float64(took[rank][len(took[rank])/2]) / 1e3
+	}
 	b.ReportMetric(p50(oxbow.RankSeed), "seed-p50-µs")
 	b.ReportMetric(p50(oxbow.RankOxbow), "oxbow-p50-µs")
 }
