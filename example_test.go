@@ -134,8 +134,8 @@ func ExampleMemory_Recall() {
 	d := must(m.Diagnose(ctx, q))
 	fmt.Printf("%d without the filter; %s leaves %d\n", d.Unfiltered, d.Removed[0].Filter, d.Removed[0].Left)
 	// Output:
-	// 2.576 double charge
-	// 0.470 berths
+	// 3.151 double charge
+	// 0.489 berths
 	// 0 hits
 	// 1 without the filter; project:harbour leaves 0
 }
@@ -149,14 +149,14 @@ func ExampleMemory_Recall_explain() {
 
 	h := must(m.Recall(ctx, oxbow.Query{Text: "low tide", Explain: true}))[0]
 	x := h.Explanation
-	fmt.Printf("%s: %.4f by %s, %d of %g terms in %d entries\n", h.Entry.Name, h.Score, x.Formula, x.Length, x.AvgLen, x.Entries)
+	fmt.Printf("%s: %.4f by %s, %g of %g terms in %d entries\n", h.Entry.Name, h.Score, x.Formula, x.Length, x.AvgLen, x.Entries)
 	for _, t := range x.Terms {
-		fmt.Printf("  %-4s %d times here, in %d entries, idf %.4f: %.4f\n", t.Term, t.TF, t.DF, t.IDF, t.Score)
+		fmt.Printf("  %-4s %g times here, in %d entries, idf %.4f: %.4f\n", t.Term, t.TF, t.DF, t.IDF, t.Score)
 	}
 	// Output:
-	// tides: 1.0986 by bm25, 5 of 4.5 terms in 2 entries
+	// tides: 1.3253 by oxbow, 7 of 6 terms in 2 entries
 	//   low  1 times here, in 2 entries, idf 0.1823: 0.1744
-	//   tide 2 times here, in 1 entries, idf 0.6931: 0.9242
+	//   tide 4 times here, in 1 entries, idf 0.6931: 1.1509
 }
 
 // A filter selects by labels, kind, name, author and date. A space is "and", a

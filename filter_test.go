@@ -157,7 +157,7 @@ func TestParseFilterRefuses(t *testing.T) {
 		{"id:4", `filter "id" is no filter; use name:`},
 
 		// Dates.
-		{"after:yesterday", `date "yesterday" is not a date; write 2026-04-18, 2026-04, 2026 or 2026-04-18T09:30:00Z`},
+		{"after:yesteryear", `date "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026 or 2026-04-18T09:30:00Z`},
 		{"after:2026-02-30", `date "2026-02-30" is not a date`},
 		{"after:2026-13", `is not a date`},
 		{"after:26-01-01", `is not a date`},
@@ -271,7 +271,7 @@ func TestParseQuery(t *testing.T) {
 	}
 	for _, tc := range []struct{ in, want string }{
 		{"rate kind:memo", `kind "memo" is not one of note`},
-		{"rate since:yesterday", `date "yesterday" is not a date`},
+		{"rate since:yesteryear", `date "yesteryear" is not a date`},
 		{`rate tag:"a`, `unclosed or badly escaped quote`},
 		{"rate -on:2026", `cannot be negated`},
 	} {

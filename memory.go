@@ -47,6 +47,10 @@ type Options struct {
 	// one small write.
 	SealAfter time.Duration
 
+	// Ranking is how recall ranks unless a [Query] says otherwise:
+	// [RankOxbow] by default, or [RankSeed].
+	Ranking string
+
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
 }
@@ -64,6 +68,9 @@ func (o *Options) orDefault() Options {
 	}
 	if r.LockWait == 0 {
 		r.LockWait = DefaultLockWait
+	}
+	if r.Ranking == "" {
+		r.Ranking = RankOxbow
 	}
 	if r.Source.Door == "" {
 		r.Source.Door = "library"
@@ -94,6 +101,9 @@ type Memory struct {
 // [ErrNotStore] or those of package io/fs.
 func Open(path string, o *Options) (*Memory, error) {
 	opts := o.orDefault()
+	if err := checkRanking(opts.Ranking); err != nil {
+		return nil, err
+	}
 	fsys, name := opts.FS, path
 	if fsys == nil {
 		abs, err := filepath.Abs(path)

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // queryKeys are the keys that make a word of a query a filter. Any other word
@@ -66,13 +67,32 @@ func ParseFilter(s string, now time.Time) (Filter, error) {
 // the filter language. A word is a term when it has one of the known keys, or
 // another word for one (tags, type, since), and a value behind the colon; a
 // URL is none, and neither is anything in quotes. See [ParseFilter] for errors.
+//
+// Other words may be operators, which RankOxbow obeys and RankSeed takes for
+// words:
+//
+//	"two words"   an entry must hold these words one after another
+//	+word         an entry must hold the word, in any of its forms
+//	-word         an entry must not hold it; -"two words" likewise
+//	word*         all words that begin so
+//
+// A sign in front of anything but two letters or a quote, as in -5, --flag or
+// -v, and a star elsewhere, as in **bold**, are parts of a word. Q.Text has all
+// the words as they were typed.
+//
+// Date expressions among the words, such as "last week" or "in May 2023", stay
+// words, and are found in q.Dates too.
 func ParseQuery(s string, now time.Time) (Query, error) {
 	var q Query
-	var words []string
+	var words, plain []string
+	var o Operators
 	for _, w := range splitWords(s) {
 		key, value, not, ok := cutTerm(w)
 		if !ok || !slices.Contains(queryKeys, key) || value == "" || strings.HasPrefix(value, "//") {
 			words = append(words, w)
+			if !o.add(w) {
+				plain = append(plain, w)
+			}
 			continue
 		}
 		if err := q.Filter.add(key, value, not, now); err != nil {
@@ -80,8 +100,55 @@ func ParseQuery(s string, now time.Time) (Query, error) {
 		}
 	}
 	q.Text = strings.Join(words, " ")
+	if len(o.Must)+len(o.Not)+len(o.Prefixes) > 0 {
+		o.Words = strings.TrimSpace(strings.Join(append(plain, o.Must...), " "))
+		q.Operators = &o
+	}
+	q.Dates = findDates(plain, now)
 	return q, nil
 }
+
+// add takes in a word that is an operator, and reports whether it is one.
+func (o *Operators) add(w string) bool {
+	list, rest := &o.Must, w
+	switch {
+	case strings.HasPrefix(w, "+"):
+		rest = w[1:]
+	case strings.HasPrefix(w, "-"):
+		list, rest = &o.Not, w[1:]
+	}
+	if strings.HasPrefix(rest, `"`) {
+		n := quoteLen(rest)
+		if n == 0 || n < len(rest) || !strings.ContainsFunc(rest, isWordRune) {
+			return false
+		}
+		phrase := rest[1 : n-1]
+		if s, err := strconv.Unquote(rest); err == nil {
+			phrase = s
+		}
+		*list = append(*list, phrase)
+		return true
+	}
+	letters := func(s string) bool {
+		r, n := utf8.DecodeRuneInString(s)
+		next, _ := utf8.DecodeRuneInString(s[n:])
+		return unicode.IsLetter(r) && (isWordRune(next) || r >= utf8.RuneSelf)
+	}
+	switch {
+	case rest != w:
+		if !letters(rest) || strings.HasSuffix(rest, "*") {
+			return false
+		}
+		*list = append(*list, rest)
+		return true
+	case strings.HasSuffix(w, "*") && strings.IndexFunc(w, func(r rune) bool { return !isWordRune(r) }) == len(w)-1 && letters(w):
+		o.Prefixes = append(o.Prefixes, w[:len(w)-1])
+		return true
+	}
+	return false
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 // splitWords cuts at white space outside double quotes.
 func splitWords(s string) []string {
@@ -113,7 +180,7 @@ func splitWords(s string) []string {
 // opensQuote reports whether a quote behind this part of a word opens a
 // quotation.
 func opensQuote(part string) bool {
-	return part == "" || part == "-" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
+	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
 }
 
 // quoteLen returns the length of the quotation that s begins with, both quotes
@@ -248,6 +315,12 @@ func (f *Filter) add(key, value string, not bool, now time.Time) error {
 			return &InvalidError{Field: "filter", Value: key + ":" + value, Reason: "takes one date"}
 		}
 		from, to, err := parseSpan(values[0], now.Location())
+		if d, ok := resolveDate(values[0], now); err != nil && ok {
+			from, to, err = within(d.From), d.To, nil
+			if !to.IsZero() {
+				to = within(to)
+			}
+		}
 		if err != nil {
 			return err
 		}

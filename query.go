@@ -2,6 +2,8 @@
 
 package oxbow
 
+import "time"
+
 // DefaultLimit is the number of hits that a [Query] without a limit gets.
 const DefaultLimit = 5
 
@@ -16,6 +18,31 @@ type Query struct {
 	Limit   int    // 0 means [DefaultLimit]; more than [MaxLimit] means that; negative is an error
 	AsOf    uint64 // look at the store as it stood after this change; 0 means now
 	Explain bool   // fill in [Hit.Explanation]
+	Rank    string // [RankOxbow] or [RankSeed]; "" means [Options.Ranking]
+
+	// Operators, if not nil, are what the query says beyond words. [ParseQuery]
+	// reads them. RankSeed looks at Text only.
+	Operators *Operators
+
+	// Dates are the date expressions that stand in Text, as [ParseQuery]
+	// understood them. RankOxbow ranks entries created then a little higher,
+	// and leaves nobody out.
+	Dates []Span
+}
+
+// Operators are what a query demands of an entry beyond looking like it.
+type Operators struct {
+	Words    string   // what is ranked by, in the place of [Query.Text]
+	Must     []string // +word, "a phrase": an entry without it is no hit
+	Not      []string // -word, -"a phrase": an entry with it is no hit
+	Prefixes []string // word*: ranked by all words that begin so
+}
+
+// Span is a date expression and the time that it names, half-open. A bound that
+// is zero is open.
+type Span struct {
+	Text     string
+	From, To time.Time
 }
 
 // Hit is an entry that was found.
@@ -27,21 +54,49 @@ type Hit struct {
 
 // Explanation accounts for a score: the sum of the terms' scores.
 type Explanation struct {
-	Formula string      // name of the formula, such as "bm25"
+	Formula string      // "bm25" for RankSeed, "oxbow" for RankOxbow
 	Entries int         // entries in the index, N
-	Length  int         // terms in this entry, dl
+	Length  float64     // terms in this entry, each weighing what its field does, dl
 	AvgLen  float64     // terms in an entry on average, avgdl
 	Terms   []TermScore // in the order of the query's terms, sorted
 }
 
 // TermScore is what one term of the query gave to a score:
-// Score = IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl)).
+// Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl)). RankSeed
+// has k1 = 1.2 and b = 0.75, RankOxbow 1.2 and 0.5. What a turn of a talk has
+// from the turns beside it stands among the Fields only.
 type TermScore struct {
-	Term  string
-	TF    int     // times the term stands in this entry
-	DF    int     // entries that hold the term
-	IDF   float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1)
+	Term   string
+	Word   string  // of the query, when the term is not what was written: its stem or a correction
+	Weight float64 // of the term in the query
+	TF     float64 // times the term stands in this entry, each weighing what its field does
+	DF     int     // entries that hold the term
+	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1)
+	Score  float64
+	Fields []FieldScore // where Score comes from: they sum to it, to rounding; nil for RankSeed
+}
+
+// FieldScore is the part of a term's score that came from one field: name,
+// alias, label, body, speaker, user, assistant or date; or "beside " and the
+// name of the entry next to this one in the same talk.
+type FieldScore struct {
+	Field string
+	TF    float64
 	Score float64
+}
+
+// Reading is how a query was understood.
+type Reading struct {
+	Rank      string
+	Terms     []ReadTerm // what is ranked by, in the order of the query
+	StopWords bool       // the query held only words too common to look for, so they were looked for
+	Dates     []Span
+}
+
+// ReadTerm is a word of a query and the term that is looked for.
+type ReadTerm struct {
+	Word, Term string
+	Instead    bool // no entry holds the word: the term is one typing error away
 }
 
 // Diagnosis says why a query found nothing.

@@ -16,35 +16,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// shelf is an index and the entries it ranks. Memory.mu guards it.
+// shelf is the entries of a store and what ranks them. Memory.mu guards it.
 type shelf struct {
-	index *bm25.Index
-	docs  map[uint64]*Entry
+	rankings map[string]*ranking // by name; a ranking is made when it is first asked for
+	docs     map[uint64]*Entry
 }
 
-func newShelf() *shelf {
-	return &shelf{index: bm25.New(bm25.Params{}), docs: map[uint64]*Entry{}}
+func newShelf(ranks ...string) *shelf {
+	s := &shelf{rankings: map[string]*ranking{}, docs: map[uint64]*Entry{}}
+	for _, name := range ranks {
+		s.rankings[name] = newRanking(name)
+	}
+	return s
 }
 
 func (s *shelf) set(d Delta) {
+	for _, r := range s.rankings {
+		if d.Entry == nil {
+			r.index.Delete(d.ID)
+		} else {
+			r.put(d.Entry)
+		}
+	}
 	if d.Entry == nil {
-		s.index.Delete(d.ID)
 		delete(s.docs, d.ID)
-		return
+	} else {
+		s.docs[d.ID] = d.Entry
 	}
-	s.index.Put(d.ID, d.Entry.Updated.UnixNano(), entryTerms(d.Entry))
-	s.docs[d.ID] = d.Entry
-}
-
-// entryTerms is what an entry is found by: its name, content and aliases, as
-// one bag of words.
-func entryTerms(e *Entry) []string {
-	terms := text.Crabtalk(e.Name)
-	terms = append(terms, text.Crabtalk(e.Content)...)
-	for _, a := range e.Aliases {
-		terms = append(terms, text.Crabtalk(a)...)
-	}
-	return terms
 }
 
 // changed takes in what a store did. It is called on the way of every change,
@@ -102,7 +100,7 @@ func (m *Memory) fresh(ctx context.Context) error {
 		resets := m.resets
 		m.mu.Unlock()
 
-		s := newShelf()
+		s := newShelf(m.opts.Ranking)
 		var err error
 		for e, e2 := range m.store.Entries(ctx, Filter{}) {
 			if err = e2; err != nil {
@@ -136,28 +134,56 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
-	if err := m.fresh(ctx); err != nil {
+	s, r, unlock, err := m.shelved(ctx, q.Rank)
+	if err != nil {
 		return nil, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	s := m.shelf
-	if s == nil {
-		return nil, fmt.Errorf("%w: it was replaced while being read", ErrBusy)
+	defer unlock()
+	p := r.plan(s, q)
+	if p.any {
+		return s.newest(p.allow, limit), nil
 	}
-	if strings.TrimSpace(q.Text) == "" {
-		return s.newest(q.Filter, limit), nil
-	}
-	terms := text.Crabtalk(q.Text)
-	found := s.index.Search(terms, limit, s.allow(q.Filter))
-	hits := make([]Hit, len(found))
-	for i, h := range found {
-		hits[i] = Hit{Entry: *s.docs[h.ID], Score: h.Score}
-		if q.Explain {
-			hits[i].Explanation = s.explain(h.ID, terms)
+	hits := r.search(s, p, limit)
+	if q.Explain {
+		for i := range hits {
+			hits[i].Explanation = r.explain(s, p, hits[i].Entry.ID)
 		}
 	}
 	return hits, nil
+}
+
+// shelved returns the shelf, fresh, and the ranking of that name on it, locked
+// for reading until unlock is called. A ranking that nobody asked for yet is
+// made, which takes as long as filling the shelf did.
+func (m *Memory) shelved(ctx context.Context, rank string) (s *shelf, r *ranking, unlock func(), err error) {
+	if rank == "" {
+		rank = m.opts.Ranking
+	}
+	if err := checkRanking(rank); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := m.fresh(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	m.mu.RLock()
+	if s = m.shelf; s != nil && s.rankings[rank] == nil {
+		m.mu.RUnlock()
+		m.mu.Lock()
+		if s = m.shelf; s != nil && s.rankings[rank] == nil {
+			r := newRanking(rank)
+			for _, id := range slices.Sorted(maps.Keys(s.docs)) {
+				r.put(s.docs[id])
+			}
+			s.rankings[rank] = r
+		}
+		m.mu.Unlock()
+		m.mu.RLock()
+	}
+	if s = m.shelf; s == nil || s.rankings[rank] == nil {
+		m.mu.RUnlock()
+		return nil, nil, nil, fmt.Errorf("%w: it was replaced while being read", ErrBusy)
+	}
+	return s, s.rankings[rank], m.mu.RUnlock, nil
 }
 
 // then asks the memory as it stood after the change q.AsOf.
@@ -193,11 +219,11 @@ func (s *shelf) allow(f Filter) func(id uint64) bool {
 	}
 }
 
-// newest returns what the filter selects, newest version first.
-func (s *shelf) newest(f Filter, limit int) []Hit {
+// newest returns what allow, nil for everything, selects, newest version first.
+func (s *shelf) newest(allow func(uint64) bool, limit int) []Hit {
 	var es []*Entry
 	for _, e := range s.docs {
-		if f.Match(e) {
+		if allow == nil || allow(e.ID) {
 			es = append(es, e)
 		}
 	}
@@ -212,18 +238,6 @@ func (s *shelf) newest(f Filter, limit int) []Hit {
 	return hits
 }
 
-func (s *shelf) explain(id uint64, terms []string) *Explanation {
-	x, ok := s.index.Explain(id, terms)
-	if !ok {
-		return nil
-	}
-	e := &Explanation{Formula: "bm25", Entries: x.N, Length: x.Len, AvgLen: x.AvgLen}
-	for _, t := range x.Terms {
-		e.Terms = append(e.Terms, TermScore{Term: t.Term, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score})
-	}
-	return e
-}
-
 // maxNear is the most suggestions a [Diagnosis] makes.
 const maxNear = 5
 
@@ -234,51 +248,57 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Diagnose)
 	}
-	if err := m.fresh(ctx); err != nil {
+	s, r, unlock, err := m.shelved(ctx, q.Rank)
+	if err != nil {
 		return Diagnosis{}, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	s := m.shelf
-	if s == nil {
-		return Diagnosis{}, fmt.Errorf("%w: it was replaced while being read", ErrBusy)
-	}
+	defer unlock()
+	p := r.plan(s, Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates})
 	d := Diagnosis{Entries: len(s.docs)}
-	terms := text.Crabtalk(q.Text)
-	slices.Sort(terms)
-	terms = slices.Compact(terms)
-	d.StopWords = len(terms) == 0 && strings.TrimSpace(q.Text) != ""
-	for _, t := range terms {
-		d.Terms = append(d.Terms, TermCount{t, s.index.DF(t)})
+	for _, w := range p.words {
+		c := TermCount{w.word, 0}
+		if !w.instead {
+			c.DF = r.index.DF(w.term)
+		}
+		d.Terms = append(d.Terms, c)
 	}
-	d.Unfiltered = s.count(terms, q.Text, Filter{})
-	for _, p := range q.Filter.Parts() {
-		if left := s.count(terms, q.Text, p); left < d.Unfiltered || left == 0 {
-			d.Removed = append(d.Removed, Removal{p.String(), left})
+	slices.SortFunc(d.Terms, func(a, b TermCount) int { return strings.Compare(a.Term, b.Term) })
+	d.StopWords = len(p.terms) == 0 && !p.any
+	plain := *p
+	plain.allow = nil
+	d.Unfiltered = s.count(r, &plain, nil)
+	removes := func(what string, allow func(uint64) bool) {
+		if left := s.count(r, &plain, allow); left < d.Unfiltered || left == 0 {
+			d.Removed = append(d.Removed, Removal{what, left})
 		}
 	}
-	d.Near = s.near(terms, q)
+	for _, f := range q.Filter.Parts() {
+		removes(f.String(), s.allow(f))
+	}
+	for _, c := range p.conditions {
+		removes(c.text, c.allow)
+	}
+	d.Near = s.near(r, p, q)
 	return d, nil
 }
 
-// count returns how many entries the terms and the filter find.
-func (s *shelf) count(terms []string, query string, f Filter) int {
-	if len(terms) > 0 {
-		return s.index.Count(terms, s.allow(f))
+// count returns how many entries the plan finds among those that allow, nil for
+// all, selects.
+func (s *shelf) count(r *ranking, p *plan, allow func(uint64) bool) int {
+	if !p.any {
+		return r.index.Count(bm25.Query{Terms: p.terms, Allow: allow})
 	}
 	n := 0
-	if strings.TrimSpace(query) == "" {
-		for _, e := range s.docs {
-			if f.Match(e) {
-				n++
-			}
+	for id := range s.docs {
+		if allow == nil || allow(id) {
+			n++
 		}
 	}
 	return n
 }
 
 // near suggests what may have been meant.
-func (s *shelf) near(terms []string, q Query) []string {
+func (s *shelf) near(r *ranking, p *plan, q Query) []string {
 	var near []string
 	add := func(ws ...string) {
 		for _, w := range ws {
@@ -296,9 +316,9 @@ func (s *shelf) near(terms []string, q Query) []string {
 			}
 		}
 	}
-	for _, t := range terms {
-		if s.index.DF(t) == 0 {
-			add(text.Near(t, keys(s.index.Terms()), 2)...)
+	for _, w := range p.words {
+		if r.index.DF(w.term) == 0 {
+			add(text.Near(w.term, keys(r.index.Terms()), 2)...)
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" {

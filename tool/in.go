@@ -29,7 +29,7 @@ type RememberIn struct {
 
 // RecallIn is what recall takes.
 type RecallIn struct {
-	Query     string   `json:"query,omitempty" also:"q,search,text" cli:"positional" jsonschema:"Words to look for; may hold filter terms such as project:vtt or -tag:draft."`
+	Query     string   `json:"query,omitempty" also:"q,search,text" cli:"positional" jsonschema:"Words to look for, with +must, -not, prefix* and quoted phrases; may hold filter terms such as project:vtt, -tag:draft or on:yesterday."`
 	Filter    string   `json:"filter,omitempty" also:"where" jsonschema:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, on or any label key; a comma in a value is or; a minus in front negates."`
 	Project   string   `json:"project,omitempty" also:"project_name" jsonschema:"Only entries of this project."`
 	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Only entries that carry every one of these tags."`
@@ -40,6 +40,7 @@ type RecallIn struct {
 	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, 2000 by default: snippets first, then whole bodies, best first."`
 	AsOf      string   `json:"as_of,omitempty" also:"at" jsonschema:"Look at the memory as it stood after this change (a number) or at this time (2026-04-18 or RFC 3339)."`
 	Explain   bool     `json:"explain,omitempty" jsonschema:"Say how each score came about."`
+	Rank      string   `json:"rank,omitempty" also:"ranking" jsonschema:"How to rank: oxbow (the default) or seed, which is plain BM25 as crabtalk has it."`
 }
 
 // GetIn is what get takes.

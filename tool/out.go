@@ -42,17 +42,27 @@ type Source struct {
 type Explanation struct {
 	Formula string      `json:"formula"`
 	Entries int         `json:"entries"`
-	Length  int         `json:"length"`
+	Length  float64     `json:"length"`
 	AvgLen  float64     `json:"avg_length"`
 	Terms   []TermScore `json:"terms"`
 }
 
 // TermScore is what one term gave to a score.
 type TermScore struct {
-	Term  string  `json:"term"`
-	TF    int     `json:"tf"`
-	DF    int     `json:"df"`
-	IDF   float64 `json:"idf"`
+	Term   string       `json:"term"`
+	Word   string       `json:"word,omitempty"` // as the query has it, when the term is its stem or a correction
+	Weight float64      `json:"weight"`
+	TF     float64      `json:"tf"`
+	DF     int          `json:"df"`
+	IDF    float64      `json:"idf"`
+	Score  float64      `json:"score"`
+	Fields []FieldScore `json:"fields,omitempty"` // they sum to the score
+}
+
+// FieldScore is the part of a term's score that one field gave.
+type FieldScore struct {
+	Field string  `json:"field"`
+	TF    float64 `json:"tf"`
 	Score float64 `json:"score"`
 }
 

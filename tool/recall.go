@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/rank"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -30,7 +32,7 @@ func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
 		return RecallOut{}, err
 	}
 	q.Filter = q.Filter.And(f)
-	q.Explain = in.Explain
+	q.Explain, q.Rank = in.Explain, in.Rank
 	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
 		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
@@ -78,19 +80,77 @@ func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
 		hits = hits[:limit]
 		out.Notes = append(out.Notes, "there are more hits; raise limit, or add words or a filter")
 	}
-	out.fill(hits, q, budget)
+	read, err := m.Reading(ctx, q)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	out.Notes = append(out.Notes, readingNotes(read, hits)...)
+	out.fill(hits, read, budget)
 	return out, nil
+}
+
+// readingNotes says what the caller would not guess of how the query was read.
+func readingNotes(read oxbow.Reading, hits []oxbow.Hit) []string {
+	var notes []string
+	if read.StopWords {
+		notes = append(notes, "the query holds only words too common to tell entries apart; they were looked for all the same")
+	}
+	for _, t := range read.Terms {
+		if t.Instead {
+			notes = append(notes, fmt.Sprintf("no entry holds %q; took %q", t.Word, writtenAs(t.Term, hits)))
+		}
+	}
+	for _, d := range read.Dates {
+		last := d.To.Add(-time.Second)
+		span := d.From.Format(time.DateOnly)
+		if s := last.Format(time.DateOnly); s != span {
+			span += " to " + s
+		}
+		notes = append(notes, fmt.Sprintf("%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else", d.Text, span, strconv.Quote(d.Text)))
+	}
+	return notes
+}
+
+// writtenAs returns a word of the hits that has that term, and the term when
+// there is none.
+func writtenAs(term string, hits []oxbow.Hit) string {
+	one := oxbow.Reading{Rank: oxbow.RankOxbow, Terms: []oxbow.ReadTerm{{Term: term}}}
+	for _, h := range hits {
+		if ws := shownWords(h.Entry.Name+" "+h.Entry.Content, one); len(ws) > 0 {
+			return ws[0]
+		}
+	}
+	return term
+}
+
+// shownWords returns the words of a content, in lower case, that have a term of
+// the query.
+func shownWords(content string, read oxbow.Reading) []string {
+	wanted := map[string]bool{}
+	for _, t := range read.Terms {
+		wanted[t.Term] = true
+	}
+	var words []string
+	seen := map[string]bool{}
+	for _, w := range text.Crabtalk(content) {
+		if !seen[w] {
+			seen[w] = true
+			if wanted[w] || read.Rank != oxbow.RankSeed && wanted[rank.Root(rank.Fold(w))] {
+				words = append(words, w)
+			}
+		}
+	}
+	return words
 }
 
 // fill adds the hits: first every head with its snippet, then whole contents,
 // best first, as far as the budget reaches. The heads are always there, even
 // when they alone cost more.
-func (out *RecallOut) fill(hits []oxbow.Hit, q oxbow.Query, budget int) {
-	terms := text.Crabtalk(q.Text)
+func (out *RecallOut) fill(hits []oxbow.Hit, read oxbow.Reading, budget int) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
 		e.Score = h.Score
-		e.Snippet = snippet(h.Entry.Content, terms, snippetWidth)
+		e.Snippet = snippet(h.Entry.Content, shownWords(h.Entry.Content, read), snippetWidth)
 		e.Explanation = explanationOf(h.Explanation)
 		out.Hits = append(out.Hits, e)
 		out.TokensUsed += cost(e)
@@ -143,7 +203,11 @@ func explanationOf(x *oxbow.Explanation) *Explanation {
 	}
 	a := &Explanation{Formula: x.Formula, Entries: x.Entries, Length: x.Length, AvgLen: x.AvgLen, Terms: []TermScore{}}
 	for _, t := range x.Terms {
-		a.Terms = append(a.Terms, TermScore(t))
+		ts := TermScore{Term: t.Term, Word: t.Word, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}
+		for _, f := range t.Fields {
+			ts.Fields = append(ts.Fields, FieldScore(f))
+		}
+		a.Terms = append(a.Terms, ts)
 	}
 	return a
 }

@@ -66,10 +66,10 @@ func writeEntry(b *strings.Builder, e Entry) {
 	}
 	if x := e.Explanation; x != nil {
 		fmt.Fprintf(b, "score by %s over %s; this one has %s, %.1f on average\n", x.Formula,
-			plural(x.Entries, "entry", "entries"), plural(x.Length, "term", "terms"), x.AvgLen)
+			plural(x.Entries, "entry", "entries"), trim(x.Length)+" terms", x.AvgLen)
 		for _, t := range x.Terms {
-			fmt.Fprintf(b, "  %s: %.4f = idf %.4f, %d times here, in %s\n", strconv.Quote(t.Term), t.Score, t.IDF,
-				t.TF, plural(t.DF, "entry", "entries"))
+			fmt.Fprintf(b, "  %s: %.4f = idf %.4f, %s times here, in %s%s\n", strconv.Quote(t.Term), t.Score, t.IDF,
+				trim(t.TF), plural(t.DF, "entry", "entries"), fieldsText(t))
 		}
 	}
 	switch {
@@ -78,6 +78,18 @@ func writeEntry(b *strings.Builder, e Entry) {
 	case e.Snippet != "":
 		b.WriteString(fence("snippet", e.Snippet))
 	}
+}
+
+// trim writes a number with no more digits than it needs.
+func trim(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// fieldsText says which fields a term's score came from.
+func fieldsText(t TermScore) string {
+	var b strings.Builder
+	for _, f := range t.Fields {
+		fmt.Fprintf(&b, "; %s %.4f", strconv.Quote(f.Field), f.Score)
+	}
+	return b.String()
 }
 
 func sourceText(s Source) string {

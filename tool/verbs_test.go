@@ -213,7 +213,7 @@ func TestNeverSilentZero(t *testing.T) {
 		{"recall", `{"query":"cahce"}`, []string{`no entry holds "cahce"`, "cache"}},
 		{"recall", `{"query":"cache","project":"vtx"}`, []string{"project:vtx alone removes everything", "1 entry would be found", "vtt"}},
 		{"recall", `{"query":"cache","before":"2020"}`, []string{"before:2020", "alone removes everything"}},
-		{"recall", `{"query":"the of and"}`, []string{"too common or too short"}},
+		{"recall", `{"query":"the of and"}`, []string{"only words too common"}},
 		{"recall", `{"query":"!!!"}`, []string{"too common or too short"}},
 		{"recall", `{"query":"cache","as_of":"2020-01-01"}`, []string{"held nothing yet"}},
 		{"list", `{"project":"nope"}`, []string{"project:nope alone removes everything"}},

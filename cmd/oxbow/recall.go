@@ -91,13 +91,26 @@ func (a *app) showHit(n int, h tool.Entry) {
 	}
 	if x := h.Explanation; x != nil {
 		for _, t := range x.Terms {
-			if t.TF == 0 {
+			if t.Score == 0 {
 				continue
 			}
-			a.printf("   %s\n", a.dim(fmt.Sprintf("%7.3f  %s: %d here, in %d of %d entries, idf %.3f",
-				t.Score, clean(t.Term), t.TF, t.DF, x.Entries, t.IDF)))
+			where := fmt.Sprintf("%g here", t.TF)
+			if len(t.Fields) == 1 {
+				where += " from " + clean(t.Fields[0].Field)
+			}
+			for i, f := range t.Fields {
+				switch {
+				case len(t.Fields) == 1:
+				case i == 0:
+					where = fmt.Sprintf("%s %.3f", clean(f.Field), f.Score)
+				default:
+					where += fmt.Sprintf(", %s %.3f", clean(f.Field), f.Score)
+				}
+			}
+			line := fmt.Sprintf("%7.3f  %s: %s; in %d of %d, idf %.2f", t.Score, clean(t.Term), where, t.DF, x.Entries, t.IDF)
+			a.printf("   %s\n", a.dim(line))
 		}
-		a.printf("   %s\n", a.dim(fmt.Sprintf("%7.3f  %s, %d terms long (%.1f on average)", h.Score, x.Formula, x.Length, x.AvgLen)))
+		a.printf("   %s\n", a.dim(fmt.Sprintf("%7.3f  %s, %g terms long (%.1f on average)", h.Score, x.Formula, x.Length, x.AvgLen)))
 	}
 }
 

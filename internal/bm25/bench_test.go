@@ -64,7 +64,7 @@ func corpusOf(b *testing.B, n int) *corpus {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i, d := range c.docs {
-		c.index.Put(uint64(i+1), int64(i), d)
+		c.index.Put(uint64(i+1), int64(i), Words(d))
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -80,7 +80,7 @@ func BenchmarkSearch(b *testing.B) {
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
-				c.index.Search(c.queries[i%len(c.queries)], 10, nil)
+				c.index.Search(ask(c.queries[i%len(c.queries)], 10, nil))
 				took = append(took, time.Since(start))
 			}
 			slices.Sort(took)
@@ -96,10 +96,10 @@ func BenchmarkPut(b *testing.B) {
 			docs := corpusOf(b, n).docs
 			x := New(Params{})
 			for i, d := range docs {
-				x.Put(uint64(i+1), 0, d)
+				x.Put(uint64(i+1), 0, Words(d))
 			}
 			for i := 0; b.Loop(); i++ { // each is a replacement: a delete and an add
-				x.Put(uint64(i%n+1), 0, docs[(i*7919)%n])
+				x.Put(uint64(i%n+1), 0, Words(docs[(i*7919)%n]))
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func BenchmarkAdd(b *testing.B) {
 		if i%len(docs) == 0 {
 			x = New(Params{})
 		}
-		x.Put(uint64(i%len(docs)+1), 0, docs[i%len(docs)])
+		x.Put(uint64(i%len(docs)+1), 0, Words(docs[i%len(docs)]))
 	}
 }
 

@@ -10,8 +10,9 @@
 //	idf · tf·(k1+1) / (tf + k1·(1 − b + b·dl/avgdl))
 //	idf = ln((N − df + 0.5)/(df + 0.5) + 1)
 //
-// where tf is how often the term stands in the document, df how many documents
-// hold it, dl the number of terms in the document, avgdl the mean of dl, and N
+// times the weight of the term in the query, where tf is how often the term
+// stands in the document, df how many documents hold it, dl the number of terms
+// in the document, avgdl the mean of dl, and N
 // the number of documents. This is Okapi BM25 (Robertson and Zaragoza, "The
 // Probabilistic Relevance Framework: BM25 and Beyond", 2009) with Lucene's idf,
 // which is never negative. N, df and avgdl are those of the moment of the
@@ -65,13 +66,13 @@ type Index struct {
 
 	numbers map[uint64]uint32 // id to document number, living documents only
 	docs    []doc             // by document number
-	lens    []uint32          // by document number: dl, or dead
+	lens    []uint32          // by document number: dl in sixteenths, or dead
 	total   uint64            // sum of dl over the living
 
 	distinct []uint32 // scratch of Put
 }
 
-// A posting says that a term stands tf times in a document.
+// A posting says that a term stands tf sixteenths of a time in a document.
 type posting struct{ doc, tf uint32 }
 
 // term is a word and where it stands. It lives as long as a living document
@@ -178,16 +179,16 @@ type scale struct {
 	n           float64 // N
 	avgdl       float64
 	k1          float64
-	rest, slope float64 // k1·(1−b+b·dl/avgdl) = rest + slope·dl
+	rest, slope float64 // One·k1·(1−b+b·dl/avgdl) = rest + slope·dl, dl in sixteenths
 }
 
 // scale reads the live counters. The caller holds the lock.
 func (x *Index) scale() scale {
 	s := scale{n: float64(len(x.numbers)), k1: x.k1}
 	if s.n > 0 {
-		s.avgdl = float64(x.total) / s.n
+		s.avgdl = float64(x.total) / One / s.n
 	}
-	s.rest = float64(x.k1 * (1 - x.b))
+	s.rest = One * float64(x.k1*(1-x.b))
 	if s.avgdl > 0 { // zero only when no document has terms
 		s.slope = float64(x.k1*x.b) / s.avgdl
 	}
@@ -200,10 +201,12 @@ func (s scale) idf(df uint32) float64 {
 	return math.Log((s.n-d+0.5)/(d+0.5) + 1)
 }
 
-// gain returns idf·(k1+1), the term's part of the formula.
-func (s scale) gain(idf float64) float64 { return float64(idf * (s.k1 + 1)) }
+// gain returns idf·(k1+1)·weight, the term's part of the formula.
+func (s scale) gain(idf, weight float64) float64 { return float64(float64(idf*(s.k1+1)) * weight) }
 
-// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)). The conversions keep
+// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in
+// sixteenths: both parts of the fraction are 16 times those of the formula,
+// which changes no bit of it. The conversions keep
 // the compiler from fusing a product with a sum, which some machines round
 // otherwise than others do.
 func (s scale) score(gain float64, tf, dl uint32) float64 {

@@ -22,9 +22,14 @@ func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(math.Ab
 // put adds documents 1, 2, … of those words, all equally new.
 func put(x *Index, docs ...string) *Index {
 	for i, d := range docs {
-		x.Put(uint64(i+1), 0, strings.Fields(d))
+		x.Put(uint64(i+1), 0, Words(strings.Fields(d)))
 	}
 	return x
+}
+
+// ask is the query of plain words.
+func ask(words []string, limit int, allow func(uint64) bool) Query {
+	return Query{Terms: Any(words), Limit: limit, Allow: allow}
 }
 
 func ids(hits []Hit) []uint64 {
@@ -75,7 +80,7 @@ func TestFormula(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := put(New(tt.params), tt.docs...).Search(strings.Fields(tt.query), 10, nil)
+			got := put(New(tt.params), tt.docs...).Search(ask(strings.Fields(tt.query), 10, nil))
 			if len(got) != len(tt.want) {
 				t.Fatalf("Search(%q) = %v, want %v", tt.query, got, tt.want)
 			}
@@ -94,30 +99,30 @@ func TestOrderOfTies(t *testing.T) {
 		id    uint64
 		newer int64
 	}{{5, 1}, {3, 7}, {9, 7}, {4, -2}, {1, 1}} {
-		x.Put(d.id, d.newer, []string{"same"})
+		x.Put(d.id, d.newer, Words([]string{"same"}))
 	}
 	want := []uint64{3, 9, 1, 5, 4} // newer 7, 7, 1, 1, −2
 	for limit := 0; limit <= 6; limit++ {
-		got := ids(x.Search([]string{"same"}, limit, nil))
+		got := ids(x.Search(ask([]string{"same"}, limit, nil)))
 		if w := want[:min(limit, 5)]; !slices.Equal(got, w) {
 			t.Errorf("Search(limit %d) = %v, want %v", limit, got, w)
 		}
 	}
 	odd := func(id uint64) bool { return id%2 == 1 }
-	if got, w := ids(x.Search([]string{"same"}, 3, odd)), []uint64{3, 9, 1}; !slices.Equal(got, w) {
+	if got, w := ids(x.Search(ask([]string{"same"}, 3, odd))), []uint64{3, 9, 1}; !slices.Equal(got, w) {
 		t.Errorf("Search(odd) = %v, want %v", got, w)
 	}
-	if got := x.Search([]string{"same"}, -1, nil); got != nil {
+	if got := x.Search(ask([]string{"same"}, -1, nil)); got != nil {
 		t.Errorf("Search(limit -1) = %v, want nothing", got)
 	}
-	if got := x.Count([]string{"same", "other"}, odd); got != 4 {
+	if got := x.Count(ask([]string{"same", "other"}, 0, odd)); got != 4 {
 		t.Errorf("Count(odd) = %d, want 4", got)
 	}
 }
 
 func TestReplaceAndDelete(t *testing.T) {
 	x := put(New(Params{}), "alpha beta", "beta gamma")
-	x.Put(1, 0, []string{"delta"})
+	x.Put(1, 0, Words([]string{"delta"}))
 	x.Delete(7) // there is none
 	for term, want := range map[string]int{"alpha": 0, "beta": 1, "gamma": 1, "delta": 1} {
 		if got := x.DF(term); got != want {
@@ -127,7 +132,7 @@ func TestReplaceAndDelete(t *testing.T) {
 	if got, want := maps.Collect(x.Terms()), map[string]int{"beta": 1, "gamma": 1, "delta": 1}; !maps.Equal(got, want) {
 		t.Errorf("Terms = %v, want %v", got, want)
 	}
-	x.Put(2, 0, nil) // a document without terms is not kept
+	x.Put(2, 0, Words(nil)) // a document without terms is not kept
 	if got := x.Len(); got != 1 {
 		t.Errorf("Len = %d, want 1", got)
 	}
@@ -141,7 +146,7 @@ func TestReplaceAndDelete(t *testing.T) {
 func TestTermsMayBeLeft(t *testing.T) {
 	x := New(Params{})
 	for i := range 1000 {
-		x.Put(uint64(i), 0, []string{fmt.Sprint("t", i)})
+		x.Put(uint64(i), 0, Words([]string{fmt.Sprint("t", i)}))
 	}
 	n := 0
 	for term := range x.Terms() {
@@ -158,16 +163,16 @@ func TestTermsMayBeLeft(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	x := put(New(Params{}), "x x y", "y", "z z z z")
-	e, ok := x.Explain(1, []string{"y", "x", "nowhere", "z", "x"})
+	e, ok := x.Explain(1, Any([]string{"y", "x", "nowhere", "z", "x"}))
 	if !ok {
 		t.Fatal("Explain(1) = false")
 	}
 	// N = 3, avgdl = 8/3: k1·(…) = 1.2·(0.25+0.75·3·3/8) = 1.3125 for document 1.
 	want := Explanation{N: 3, Len: 3, AvgLen: 8.0 / 3, Terms: []TermScore{
-		{"nowhere", 0, 0, math.Log(3.5/0.5 + 1), 0},
-		{"x", 2, 1, math.Log(2.5/1.5 + 1), math.Log(2.5/1.5+1) * 4.4 / 3.3125},
-		{"y", 1, 2, math.Log(1.5/2.5 + 1), math.Log(1.5/2.5+1) * 2.2 / 2.3125},
-		{"z", 0, 1, math.Log(2.5/1.5 + 1), 0},
+		{"nowhere", 1, 0, 0, math.Log(3.5/0.5 + 1), 0},
+		{"x", 1, 2, 1, math.Log(2.5/1.5 + 1), math.Log(2.5/1.5+1) * 4.4 / 3.3125},
+		{"y", 1, 1, 2, math.Log(1.5/2.5 + 1), math.Log(1.5/2.5+1) * 2.2 / 2.3125},
+		{"z", 1, 0, 1, math.Log(2.5/1.5 + 1), 0},
 	}}
 	if e.N != want.N || e.Len != want.Len || !closeTo(e.AvgLen, want.AvgLen) || len(e.Terms) != len(want.Terms) {
 		t.Fatalf("Explain = %+v, want %+v", e, want)
@@ -178,10 +183,10 @@ func TestExplain(t *testing.T) {
 			t.Errorf("term %d: %+v, want %+v", i, got, w)
 		}
 	}
-	if hit := x.Search([]string{"y", "x"}, 1, nil)[0]; hit.ID != 1 || hit.Score != e.Score {
+	if hit := x.Search(ask([]string{"y", "x"}, 1, nil))[0]; hit.ID != 1 || hit.Score != e.Score {
 		t.Errorf("Explain(1).Score = %v, Search found %v", e.Score, hit)
 	}
-	if _, ok := x.Explain(4, []string{"x"}); ok {
+	if _, ok := x.Explain(4, Any([]string{"x"})); ok {
 		t.Error("Explain(4) = true for a document that is not there")
 	}
 }
@@ -202,7 +207,7 @@ func TestNewPanics(t *testing.T) {
 // A caller's function that panics leaves nothing behind in later searches.
 func TestPanicInAllow(t *testing.T) {
 	x := put(New(Params{}), "x y", "x", "y z", "x x")
-	want := x.Search([]string{"x", "y"}, 10, nil)
+	want := x.Search(ask([]string{"x", "y"}, 10, nil))
 	for range 20 {
 		func() {
 			defer func() {
@@ -210,13 +215,13 @@ func TestPanicInAllow(t *testing.T) {
 					t.Fatal("no panic came through")
 				}
 			}()
-			x.Search([]string{"x", "z"}, 10, func(uint64) bool { panic("no") })
+			x.Search(ask([]string{"x", "z"}, 10, func(uint64) bool { panic("no") }))
 		}()
-		if got := x.Search([]string{"x", "y"}, 10, nil); !slices.Equal(got, want) {
+		if got := x.Search(ask([]string{"x", "y"}, 10, nil)); !slices.Equal(got, want) {
 			t.Fatalf("Search = %v, want %v", got, want)
 		}
 	}
-	x.Put(5, 0, []string{"x"}) // the lock was released
+	x.Put(5, 0, Words([]string{"x"})) // the lock was released
 }
 
 // The vectors are crabtalk's own answers. It returns ties in any order.
@@ -256,7 +261,7 @@ func TestCrabtalkVectors(t *testing.T) {
 			for _, a := range op.Aliases {
 				terms = append(terms, text.Crabtalk(a)...)
 			}
-			x.Put(id, int64(id), terms)
+			x.Put(id, int64(id), Words(terms))
 		case "forget":
 			if id, ok := number[op.Name]; ok {
 				x.Delete(id)
@@ -268,7 +273,7 @@ func TestCrabtalkVectors(t *testing.T) {
 			if op.Kind != "" {
 				allow = func(id uint64) bool { return kind[id] == op.Kind }
 			}
-			got := x.Search(text.Crabtalk(op.Query), op.Limit, allow)
+			got := x.Search(ask(text.Crabtalk(op.Query), op.Limit, allow))
 			want := step.Result.Hits
 			if len(got) != len(want) {
 				t.Errorf("Search(%q) = %v, want %v", op.Query, got, want)
@@ -291,5 +296,34 @@ func TestCrabtalkVectors(t *testing.T) {
 	}
 	if searched < 10 {
 		t.Errorf("only %d searches in the vectors", searched)
+	}
+}
+
+// Worked by hand for 1 = "x" counted 2½ times (40 sixteenths) of length 4, and
+// 2 = "x" of length 2: N = 2, avgdl = 3, idf(x) = ln(0.5/2.5 + 1) = ln 1.2; with
+// weight 3,
+//
+//	1: 3 · ln 1.2 · 2.5·2.2/(2.5 + 1.2·(0.25+0.75·4/3)) = 3 · ln 1.2 · 5.5/4
+//	2: 3 · ln 1.2 · 1·2.2/(1 + 1.2·(0.25+0.75·2/3))     = 3 · ln 1.2 · 2.2/1.9
+func TestWeights(t *testing.T) {
+	x := New(Params{})
+	x.Put(1, 0, Doc{Terms: []Term{{"x", 24}, {"none", 0}, {"x", 16}}, Len: 64})
+	x.Put(2, 0, Doc{Terms: []Term{{"x", One}}, Len: 32})
+	got := x.Search(Query{Limit: 5, Terms: []QueryTerm{
+		{"x", 3}, {"x", 0.5}, {"x", -1}, {"none", 1}, {"x", math.NaN()}, {"x", math.Inf(1)}}})
+	want := []Hit{{1, 3 * math.Log(1.2) * 5.5 / 4}, {2, 3 * math.Log(1.2) * 2.2 / 1.9}}
+	if len(got) != 2 || got[0].ID != 1 || got[1].ID != 2 || !closeTo(got[0].Score, want[0].Score) || !closeTo(got[1].Score, want[1].Score) {
+		t.Errorf("Search = %v, want %v", got, want)
+	}
+	e, ok := x.Explain(1, []QueryTerm{{"x", 3}})
+	if !ok || e.Len != 4 || e.Terms[0].TF != 2.5 || e.Terms[0].Weight != 3 || e.Score != got[0].Score {
+		t.Errorf("Explain = %+v", e)
+	}
+	if got := x.DF("none"); got != 0 {
+		t.Errorf("DF of a term of TF 0 = %d", got)
+	}
+	x.Put(1, 0, Doc{Terms: []Term{{"y", 65535}, {"y", 65535}}, Len: 16})
+	if e, _ := x.Explain(1, Any([]string{"y"})); e.Terms[0].TF != 65535.0/16 {
+		t.Errorf("TF = %v, want it saturated", e.Terms[0].TF)
 	}
 }

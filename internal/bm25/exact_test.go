@@ -58,13 +58,13 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 	}
 	n := float64(len(m.docs))
 	avgdl := float64(total) / n
-	s := scale{n: n, avgdl: avgdl, k1: k1, rest: float64(k1 * (1 - b)), slope: float64(k1*b) / avgdl}
+	s := scale{n: n, avgdl: avgdl, k1: k1, rest: One * float64(k1*(1-b)), slope: float64(k1*b) / avgdl}
 	var all []ranked
 	for id, d := range m.docs {
 		sum, plain := 0.0, 0.0
 		for _, w := range terms {
 			if tf := float64(d.tf[w]); tf > 0 {
-				sum += s.score(s.gain(s.idf(df[w])), d.tf[w], uint32(d.len))
+				sum += s.score(s.gain(s.idf(df[w]), 1), One*d.tf[w], One*uint32(d.len))
 				idf := math.Log((n-float64(df[w])+0.5)/(float64(df[w])+0.5) + 1)
 				plain += idf * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(d.len)/avgdl))
 			}
@@ -193,7 +193,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					return
 				}
 				newer, terms := int64(rng.IntN(5)), words(rng.IntN(25)*rng.IntN(4))
-				x.Put(id, newer, terms)
+				x.Put(id, newer, Words(terms))
 				m.put(id, newer, terms)
 			}
 			for range tt.docs * 3 / 2 {
@@ -214,22 +214,22 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					allow = func(id uint64) bool { return id%every == 0 }
 				}
 				want, count := m.search(t, q, limit, allow)
-				got := x.Search(q, limit, allow)
+				got := x.Search(ask(q, limit, allow))
 				if !slices.Equal(got, want) {
 					t.Fatalf("query %d: Search(%q, %d) = %v, want %v", i, q, limit, got, want)
 				}
-				if n := x.Count(q, allow); n != count {
+				if n := x.Count(ask(q, 0, allow)); n != count {
 					t.Fatalf("query %d: Count(%q) = %d, want %d", i, q, n, count)
 				}
 				for _, h := range got[:min(3, len(got))] {
-					e, ok := x.Explain(h.ID, q)
-					if !ok || e.Score != h.Score || e.N != len(m.docs) || e.Len != m.docs[h.ID].len {
+					e, ok := x.Explain(h.ID, Any(q))
+					if !ok || e.Score != h.Score || e.N != len(m.docs) || e.Len != float64(m.docs[h.ID].len) {
 						t.Fatalf("query %d: Explain(%d, %q) = %+v, %v; the hit is %v", i, h.ID, q, e, ok, h)
 					}
 					sum := 0.0
 					for _, ts := range e.Terms {
 						sum += ts.Score
-						if ts.TF != int(m.docs[h.ID].tf[ts.Term]) || ts.DF != x.DF(ts.Term) {
+						if ts.TF != float64(m.docs[h.ID].tf[ts.Term]) || ts.DF != x.DF(ts.Term) {
 							t.Fatalf("query %d: Explain(%d, %q) says %+v", i, h.ID, q, ts)
 						}
 					}
@@ -261,19 +261,19 @@ func TestHistoryDoesNotShow(t *testing.T) {
 	docs := zipfText(3000)
 	fresh, worn := New(Params{}), New(Params{})
 	for i, d := range docs {
-		fresh.Put(uint64(i), int64(i), d)
-		worn.Put(uint64(i), 0, docs[len(docs)-1-i])
+		fresh.Put(uint64(i), int64(i), Words(d))
+		worn.Put(uint64(i), 0, Words(docs[len(docs)-1-i]))
 	}
 	for round := range 3 {
 		for i := range docs {
 			if j := (i * 7919) % len(docs); round == 2 || j%3 > 0 {
 				worn.Delete(uint64(j))
-				worn.Put(uint64(j), int64(j), docs[j])
+				worn.Put(uint64(j), int64(j), Words(docs[j]))
 			}
 		}
 	}
 	for _, q := range phrases(docs, 300) {
-		if got, want := worn.Search(q, 20, nil), fresh.Search(q, 20, nil); !slices.Equal(got, want) {
+		if got, want := worn.Search(ask(q, 20, nil)), fresh.Search(ask(q, 20, nil)); !slices.Equal(got, want) {
 			t.Fatalf("Search(%q) = %v, want %v", q, got, want)
 		}
 	}
@@ -284,12 +284,12 @@ func TestHistoryDoesNotShow(t *testing.T) {
 func TestRewritesDoNotPileUp(t *testing.T) {
 	x := New(Params{})
 	for i := range 1000 {
-		x.Put(uint64(i), 0, []string{fmt.Sprint("own", i)})
+		x.Put(uint64(i), 0, Words([]string{fmt.Sprint("own", i)}))
 	}
-	x.Put(5000, 0, []string{"hot"})
-	x.Put(5001, 0, []string{"hot"})
+	x.Put(5000, 0, Words([]string{"hot"}))
+	x.Put(5001, 0, Words([]string{"hot"}))
 	for range 10_000 {
-		x.Put(5000, 0, []string{"hot"})
+		x.Put(5000, 0, Words([]string{"hot"}))
 		if n := len(x.terms[x.dict["hot"]].list); n > 16 {
 			t.Fatalf("the list of a term in 2 documents has %d postings", n)
 		}
@@ -304,7 +304,7 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 func TestPutCopiesTerms(t *testing.T) {
 	x := New(Params{})
 	b := []string{strings.Repeat("k", 3)}
-	x.Put(1, 0, b)
+	x.Put(1, 0, Words(b))
 	b[0] = "changed"
 	if x.DF("kkk") != 1 || x.DF("changed") != 0 {
 		t.Errorf("DF(kkk) = %d, DF(changed) = %d, want 1 and 0", x.DF("kkk"), x.DF("changed"))
@@ -317,7 +317,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 	const docs, readers, writes = 300, 4, 3000
 	x := New(Params{})
 	for i := range docs {
-		x.Put(uint64(i), int64(i), []string{"all", "first"})
+		x.Put(uint64(i), int64(i), Words([]string{"all", "first"}))
 	}
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -329,7 +329,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 					return
 				default:
 				}
-				hits := x.Search([]string{"all", "second"}, docs+10, nil)
+				hits := x.Search(ask([]string{"all", "second"}, docs+10, nil))
 				if len(hits) != docs {
 					t.Errorf("%d hits, want %d", len(hits), docs)
 					return
@@ -340,11 +340,11 @@ func TestReadersBesideAWriter(t *testing.T) {
 						return
 					}
 				}
-				if n := x.Count([]string{"all"}, nil); n != docs {
+				if n := x.Count(ask([]string{"all"}, 0, nil)); n != docs {
 					t.Errorf("Count = %d, want %d", n, docs)
 					return
 				}
-				if e, ok := x.Explain(hits[0].ID, []string{"all"}); !ok || e.N != docs || e.Terms[0].DF != docs {
+				if e, ok := x.Explain(hits[0].ID, Any([]string{"all"})); !ok || e.N != docs || e.Terms[0].DF != docs {
 					t.Errorf("Explain = %+v, %v", e, ok)
 					return
 				}
@@ -358,7 +358,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 		})
 	}
 	for i := range writes {
-		x.Put(uint64(i*7%docs), int64(i), []string{"all", []string{"first", "second"}[i%2], fmt.Sprint("only", i)})
+		x.Put(uint64(i*7%docs), int64(i), Words([]string{"all", []string{"first", "second"}[i%2], fmt.Sprint("only", i)}))
 	}
 	close(done)
 	wg.Wait()

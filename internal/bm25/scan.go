@@ -16,9 +16,9 @@ const window = 1 << 11
 
 // query is the scratch of one search.
 type query struct {
-	terms   []string // distinct, sorted
-	cursors []cursor // in the order of terms, without those that nobody holds
-	byMost  []int    // indexes of cursors, those that give least first
+	terms   []QueryTerm // distinct, sorted, of a weight above 0
+	cursors []cursor    // in the order of terms, without those that nobody holds
+	byMost  []int       // indexes of cursors, those that give least first
 	near    []candidate
 	heap    []ranked
 	acc     [window]float64 // all zero outside scan
@@ -42,11 +42,9 @@ type candidate struct {
 
 var queries = sync.Pool{New: func() any { return new(query) }}
 
-func newQuery(terms []string) *query {
+func newQuery(terms []QueryTerm) *query {
 	q := queries.Get().(*query)
-	q.terms = append(q.terms[:0], terms...)
-	slices.Sort(q.terms)
-	q.terms = slices.Compact(q.terms)
+	q.terms = distinct(q.terms[:0], terms)
 	return q
 }
 
@@ -165,10 +163,10 @@ func (x *Index) scan(q *query, visit func(number uint32, score float64) float64)
 // open sets a cursor at the start of each term's list.
 func (q *query) open(x *Index, s scale) {
 	q.cursors, q.byMost = q.cursors[:0], q.byMost[:0]
-	for _, text := range q.terms {
-		if n, ok := x.dict[text]; ok {
+	for _, w := range q.terms {
+		if n, ok := x.dict[w.Text]; ok {
 			t := &x.terms[n]
-			gain := s.gain(s.idf(t.df))
+			gain := s.gain(s.idf(t.df), w.Weight)
 			q.byMost = append(q.byMost, len(q.cursors))
 			q.cursors = append(q.cursors, cursor{list: t.list, gain: gain, most: s.score(gain, t.maxTF, t.minLen)})
 		}

@@ -10,17 +10,14 @@ type Hit struct {
 	Score float64
 }
 
-// Search returns the documents with the highest scores, at most limit: higher
-// scores first, then newer ones, then smaller ids. Repeats among the terms
-// count once. With allow, only documents that it allows are returned; it does
-// not change anybody's score. It is asked while the index is locked for
-// reading, so it must not call the index. It is asked only about documents
-// that would otherwise be among the hits found so far, in no particular order.
-func (x *Index) Search(terms []string, limit int, allow func(id uint64) bool) []Hit {
+// Search returns the documents with the highest scores, at most q.Limit: higher
+// scores first, then newer ones, then smaller ids.
+func (x *Index) Search(ask Query) []Hit {
+	limit, allow := ask.Limit, ask.Allow
 	if limit <= 0 {
 		return nil
 	}
-	q := newQuery(terms)
+	q := newQuery(ask.Terms)
 	defer q.release()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -41,10 +38,10 @@ func (x *Index) Search(terms []string, limit int, allow func(id uint64) bool) []
 	return top.hits()
 }
 
-// Count returns the number of documents with a score above 0 that allow, if
-// not nil, allows. As in [Index.Search], allow must not call the index.
-func (x *Index) Count(terms []string, allow func(id uint64) bool) int {
-	q := newQuery(terms)
+// Count returns the number of documents with a score above 0 that the query
+// allows, whatever its limit.
+func (x *Index) Count(ask Query) int {
+	q, allow := newQuery(ask.Terms), ask.Allow
 	defer q.release()
 	x.mu.RLock()
 	defer x.mu.RUnlock()

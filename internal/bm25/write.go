@@ -3,20 +3,20 @@
 package bm25
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
 
 // Put adds the document, or replaces the one of that id. newer breaks ties
-// between equal scores: larger comes first. The terms may repeat and come in
-// any order; none of them is kept alive by the index beyond a copy. The cost
-// is that of the document's own terms.
-func (x *Index) Put(id uint64, newer int64, terms []string) {
+// between equal scores: larger comes first. The texts of the terms are copied
+// where the index keeps them. The cost is that of the document's own terms.
+func (x *Index) Put(id uint64, newer int64, d Doc) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.remove(id)
-	if len(terms) > 0 || x.countEmpty {
-		x.add(id, newer, terms)
+	if len(d.Terms) > 0 || x.countEmpty {
+		x.add(id, newer, d)
 	}
 	x.compactIfWorthIt()
 }
@@ -30,19 +30,23 @@ func (x *Index) Delete(id uint64) {
 }
 
 // add appends a document. Its number is the largest, so lists stay sorted.
-func (x *Index) add(id uint64, newer int64, terms []string) {
+func (x *Index) add(id uint64, newer int64, d Doc) {
 	number := uint32(len(x.docs))
 	distinct := x.distinct[:0]
-	for _, text := range terms {
-		n, ok := x.dict[text]
+	dl := min(d.Len, dead-1)
+	for _, w := range d.Terms {
+		if w.TF == 0 {
+			continue
+		}
+		n, ok := x.dict[w.Text]
 		if !ok {
-			n = x.newTerm(text)
+			n = x.newTerm(w.Text)
 		}
 		t := &x.terms[n]
 		if t.pending == 0 {
 			distinct = append(distinct, n)
 		}
-		t.pending++
+		t.pending = min(t.pending+uint32(w.TF), math.MaxUint16)
 	}
 	for _, n := range distinct {
 		t := &x.terms[n]
@@ -51,14 +55,14 @@ func (x *Index) add(id uint64, newer int64, terms []string) {
 			// terms with the dead. Room is made before any is asked for.
 			t.list = slices.DeleteFunc(t.list, func(p posting) bool { return x.lens[p.doc] == dead })
 		}
-		t.append(posting{number, t.pending}, uint32(len(terms)))
+		t.append(posting{number, t.pending}, dl)
 		t.df++
 		t.pending = 0
 	}
 	x.docs = append(x.docs, doc{id, newer, slices.Clone(distinct)})
-	x.lens = append(x.lens, uint32(len(terms)))
+	x.lens = append(x.lens, dl)
 	x.numbers[id] = number
-	x.total += uint64(len(terms))
+	x.total += uint64(dl)
 	x.distinct = distinct
 }
 

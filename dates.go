@@ -1,0 +1,319 @@
+// This file holds date expressions: "last week", "in May 2023", "3 days ago".
+//
+//	day    = today | yesterday | tomorrow | [last | this | next] weekday
+//	       | month n [year] | n month [year] | 2026-04-18
+//	span   = (last | this | next) (week | month | year) | weekend
+//	       | [in] month year | (in | last | this | next) month | in year
+//	       | last n (days | weeks | months | years) | 2026-04 | day..day
+//	moment = n (days | weeks | months | years) ago | a (day | week | …) ago
+//	since  = since span        from its start on
+//
+// Weeks begin on Monday. Everything is in the time zone of now. A month
+// without a year is the latest that has begun; a weekday with last is the
+// latest before today; days and weeks ago are the whole day or week. Four
+// digits are a year only behind in or a month. What is not understood is no date.
+
+package oxbow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDateWords is the length of the longest expression, in words.
+const maxDateWords = 4
+
+// findDates returns the date expressions among the words, the longest first at
+// each place, none overlapping another.
+func findDates(words []string, now time.Time) []Span {
+	var spans []Span
+	for i := 0; i < len(words); i++ {
+		for n := min(maxDateWords, len(words)-i); n > 0; n-- {
+			// A mark behind the last word ends the sentence, not the date.
+			s := strings.TrimRight(strings.Join(words[i:i+n], " "), "?!.,;:)")
+			if d, ok := resolveDate(s, now); ok {
+				spans = append(spans, d)
+				i += n - 1
+				break
+			}
+		}
+	}
+	return spans
+}
+
+// resolveDate reads a whole text as one date expression. Bounds that are not
+// zero lie between the years 1 and 9999 and rise.
+func resolveDate(s string, now time.Time) (Span, bool) {
+	r := dateReader{now: now, loc: now.Location()}
+	y, m, d := now.Date()
+	r.today = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	from, to, ok := r.read(strings.ToLower(strings.TrimSpace(s)))
+	if !ok || len(s) > 64 {
+		return Span{}, false
+	}
+	d2 := Span{Text: s}
+	for _, b := range []struct {
+		day time.Time
+		to  *time.Time
+	}{{from, &d2.From}, {to, &d2.To}} {
+		if b.day.IsZero() {
+			continue
+		}
+		if b.day.Year() < 1 || b.day.Year() > 9998 {
+			return Span{}, false
+		}
+		*b.to = startOf(b.day, r.loc).In(r.loc)
+	}
+	if !d2.To.IsZero() && !d2.From.Before(d2.To) {
+		return Span{}, false
+	}
+	return d2, true
+}
+
+// dateReader reads expressions into days: midnights UTC that stand for the day
+// of that date wherever the reader is.
+type dateReader struct {
+	now   time.Time
+	today time.Time
+	loc   *time.Location
+}
+
+var weekdayNames = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+
+var smallNumbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+
+// monthOf returns the month of a name, or 0. Short names have three letters.
+// may alone is mostly no month: callers look at what stands beside it.
+func monthOf(w string) time.Month {
+	for m := time.January; m <= time.December; m++ {
+		if n := strings.ToLower(m.String()); w == n || w == n[:3] || m == time.September && w == "sept" {
+			return m
+		}
+	}
+	return 0
+}
+
+// numberOf returns a count of 1 to 999, or 0.
+func numberOf(w string) int {
+	if w == "a" || w == "an" {
+		return 1
+	}
+	if i := slices.Index(smallNumbers, w); i > 0 {
+		return i
+	}
+	if n, err := strconv.Atoi(w); err == nil && n > 0 && n < 1000 && w[0] != '+' {
+		return n
+	}
+	return 0
+}
+
+func yearOf(w string) int {
+	if y, err := strconv.Atoi(w); err == nil && len(w) == 4 && y >= 1000 {
+		return y
+	}
+	return 0
+}
+
+// dayOf returns the day of a month that a word such as 7, 7th or 7, names, or 0.
+func dayOf(w string) int {
+	for _, suffix := range []string{",", "st", "nd", "rd", "th"} {
+		w = strings.TrimSuffix(w, suffix)
+	}
+	if n, err := strconv.Atoi(w); err == nil && n > 0 && n <= 31 && len(w) <= 2 && w[0] != '+' {
+		return n
+	}
+	return 0
+}
+
+func day(t time.Time) (from, to time.Time, ok bool) { return t, t.AddDate(0, 0, 1), true }
+
+// date returns the day of that date, false for February 30.
+func date(y int, m time.Month, d int) (from, to time.Time, ok bool) {
+	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	if t.Day() != d {
+		return from, to, false
+	}
+	return day(t)
+}
+
+func months(y int, m time.Month, n int) (from, to time.Time, ok bool) {
+	t := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
+	return t, t.AddDate(0, n, 0), true
+}
+
+// read returns the days of an expression, half-open.
+func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
+	if a, b, cut := strings.Cut(s, ".."); cut {
+		from, _, ok = r.iso(a)
+		_, to, ok2 := r.iso(b)
+		return from, to, ok && ok2 && from.Before(to)
+	}
+	if from, to, ok = r.iso(s); ok {
+		return from, to, ok
+	}
+	ws := strings.Fields(s)
+	if len(ws) == 0 || len(ws) > maxDateWords {
+		return from, to, false
+	}
+	if ws[0] == "since" {
+		if len(ws) > 1 && ws[1] == "since" {
+			return from, to, false
+		}
+		if from, _, ok = r.read(strings.Join(ws[1:], " ")); !ok {
+			if y := yearOf(strings.Join(ws[1:], " ")); y > 0 {
+				from, _, ok = months(y, 1, 12)
+			} else if m := monthOf(strings.Join(ws[1:], " ")); m > 0 {
+				from, _, ok = r.latestMonth(m)
+			}
+		}
+		return from, time.Time{}, ok && !from.IsZero()
+	}
+	if ws[0] == "on" && len(ws) > 1 && ws[1] != "on" {
+		from, to, ok = r.read(strings.Join(ws[1:], " "))
+		return from, to, ok && to.Sub(from) == 24*time.Hour
+	}
+	switch len(ws) {
+	case 1:
+		switch ws[0] {
+		case "today":
+			return day(r.today)
+		case "yesterday":
+			return day(r.today.AddDate(0, 0, -1))
+		case "tomorrow":
+			return day(r.today.AddDate(0, 0, 1))
+		}
+	case 2:
+		return r.two(ws[0], ws[1])
+	case 3:
+		return r.three(ws)
+	}
+	return from, to, false
+}
+
+// iso reads a day or a month as 2026-04-18 or 2026-04.
+func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
+	if t, err := time.Parse(time.DateOnly, s); err == nil {
+		return day(t)
+	}
+	if t, err := time.Parse("2006-01", s); err == nil {
+		return months(t.Year(), t.Month(), 1)
+	}
+	return from, to, false
+}
+
+func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
+	y, m, _ := r.today.Date()
+	month, nth := monthOf(b), slices.Index([]string{"last", "this", "next"}, a)-1
+	weekday := slices.Index(weekdayNames, b)
+	switch {
+	case a == "in" && yearOf(b) > 0:
+		return months(yearOf(b), 1, 12)
+	case a == "in" && month > 0:
+		return r.latestMonth(month)
+	case monthOf(a) > 0 && yearOf(b) > 0:
+		return months(yearOf(b), monthOf(a), 1)
+	case monthOf(a) > 0 && dayOf(b) > 0:
+		return r.latestDay(monthOf(a), dayOf(b))
+	case dayOf(a) > 0 && month > 0:
+		return r.latestDay(month, dayOf(a))
+	case nth < -1:
+		return from, to, false
+	case weekday >= 0:
+		since := (int(r.today.Weekday()) - weekday + 7) % 7
+		switch {
+		case nth == -1 && since == 0:
+			since = 7
+		case nth == 0:
+			return day(r.monday().AddDate(0, 0, (weekday+6)%7))
+		case nth == 1:
+			return day(r.today.AddDate(0, 0, 7-since))
+		}
+		return day(r.today.AddDate(0, 0, -since))
+	case month > 0:
+		switch {
+		case nth == -1 && month >= m:
+			y--
+		case nth == 1 && month <= m:
+			y++
+		}
+		return months(y, month, 1)
+	}
+	switch b {
+	case "week":
+		t := r.monday().AddDate(0, 0, 7*nth)
+		return t, t.AddDate(0, 0, 7), true
+	case "weekend":
+		t := r.monday().AddDate(0, 0, 7*nth+5)
+		return t, t.AddDate(0, 0, 2), true
+	case "month":
+		return months(y, m+time.Month(nth), 1)
+	case "year":
+		return months(y+nth, 1, 12)
+	}
+	return from, to, false
+}
+
+func (r *dateReader) three(ws []string) (from, to time.Time, ok bool) {
+	a, b, c := ws[0], ws[1], ws[2]
+	unit := func(w string) string { return strings.TrimSuffix(w, "s") }
+	switch {
+	case c == "ago" && numberOf(a) > 0:
+		n := -numberOf(a)
+		y, m, _ := r.today.Date()
+		switch unit(b) {
+		case "day":
+			return day(r.today.AddDate(0, 0, n))
+		case "week":
+			t := r.monday().AddDate(0, 0, 7*n)
+			return t, t.AddDate(0, 0, 7), true
+		case "month":
+			return months(y, m+time.Month(n), 1)
+		case "year":
+			return months(y+n, 1, 12)
+		}
+	case (a == "last" || a == "past") && numberOf(b) > 0:
+		n, end := -numberOf(b), r.today.AddDate(0, 0, 1)
+		switch unit(c) {
+		case "day":
+			return end.AddDate(0, 0, n), end, true
+		case "week":
+			return end.AddDate(0, 0, 7*n), end, true
+		case "month":
+			return end.AddDate(0, n, 0), end, true
+		case "year":
+			return end.AddDate(n, 0, 0), end, true
+		}
+	case a == "in" && monthOf(b) > 0 && yearOf(c) > 0:
+		return months(yearOf(c), monthOf(b), 1)
+	case monthOf(a) > 0 && dayOf(b) > 0 && yearOf(c) > 0:
+		return date(yearOf(c), monthOf(a), dayOf(b))
+	case dayOf(a) > 0 && monthOf(b) > 0 && yearOf(c) > 0:
+		return date(yearOf(c), monthOf(b), dayOf(a))
+	}
+	return from, to, false
+}
+
+// monday returns the first day of this week.
+func (r *dateReader) monday() time.Time {
+	return r.today.AddDate(0, 0, -(int(r.today.Weekday())+6)%7)
+}
+
+// latestMonth returns the month of that name that began last.
+func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
+	y := r.today.Year()
+	if m > r.today.Month() {
+		y--
+	}
+	return months(y, m, 1)
+}
+
+// latestDay returns the last day of that date up to today.
+func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool) {
+	y := r.today.Year()
+	if m > r.today.Month() || m == r.today.Month() && d > r.today.Day() {
+		y--
+	}
+	return date(y, m, d)
+}

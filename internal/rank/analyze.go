@@ -1,0 +1,217 @@
+// This file turns fields into documents and questions into terms.
+
+package rank
+
+import (
+	"iter"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+)
+
+// Field is a part of a document.
+type Field struct {
+	Name   string
+	Text   string
+	Weight uint32 // of one word, in sixteenths
+}
+
+// Analyzer turns text into terms. It keeps what it made of chunks that it has
+// seen, because stemming a word takes longer than finding it again. It is safe
+// for concurrent use.
+type Analyzer struct {
+	mu     sync.Mutex
+	chunks map[string][]unit
+	terms  map[string]*term
+	stamp  uint64 // of the document being made
+}
+
+// term is a term and its place in the document being made.
+type term struct {
+	text  string
+	stamp uint64 // the document that has it
+	at    int    // in that document's terms
+}
+
+// maxChunks bounds what an Analyzer keeps, at about 5 MB.
+const maxChunks = 1 << 15
+
+// NewAnalyzer returns an analyzer that has seen nothing.
+func NewAnalyzer() *Analyzer {
+	return &Analyzer{chunks: map[string][]unit{}, terms: map[string]*term{}}
+}
+
+// units returns the units of a chunk. The caller holds the lock.
+func (a *Analyzer) units(c string) []unit {
+	if us, ok := a.chunks[c]; ok {
+		return us
+	}
+	us := cut(strings.Clone(c))
+	for i := range us {
+		if t, ok := a.terms[us[i].text]; ok {
+			us[i].term = t
+		} else {
+			a.terms[us[i].text] = us[i].term
+		}
+	}
+	if len(c) <= maxWhole {
+		a.chunks[strings.Clone(c)] = us
+	}
+	return us
+}
+
+// begin makes the analyzer ready for a document. What it kept is dropped only
+// here, since a document in the making counts by it.
+func (a *Analyzer) begin() {
+	if len(a.chunks) > maxChunks || len(a.terms) > 2*maxChunks {
+		clear(a.chunks)
+		clear(a.terms)
+	}
+	a.stamp++
+}
+
+// Doc returns the document that the fields are, each word counting its field's
+// weight. Wholes count as terms, and not in the length. Of a term that counts
+// more than 4095, as many are taken.
+func (a *Analyzer) Doc(fields []Field) bm25.Doc {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	var d bm25.Doc
+	for i := range fields {
+		f := &fields[i]
+		s := f.Text
+		for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
+			for _, u := range a.units(s[from:to]) {
+				if u.stamp != a.stamp {
+					u.stamp, u.at = a.stamp, len(d.Terms)
+					d.Terms = append(d.Terms, bm25.Term{Text: u.text})
+				}
+				t := &d.Terms[u.at]
+				t.TF = uint16(min(uint32(t.TF)+f.Weight, 1<<16-1))
+				if !u.whole {
+					d.Len += f.Weight
+				}
+			}
+		}
+	}
+	return d
+}
+
+// Count returns how often each of the terms stands in the text, wholes
+// included.
+func (a *Analyzer) Count(text string, terms []string) []int {
+	n := make([]int, len(terms))
+	a.each(text, func(us []unit) {
+		for _, u := range us {
+			for i, t := range terms {
+				if u.text == t {
+					n[i]++
+				}
+			}
+		}
+	})
+	return n
+}
+
+// each calls fn with the units of each chunk of the text.
+func (a *Analyzer) each(s string, fn func([]unit)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
+		fn(a.units(s[from:to]))
+	}
+}
+
+// Sequence returns the terms of a text's words in order, without wholes: what a
+// phrase is made of.
+func (a *Analyzer) Sequence(s string) []string {
+	var ts []string
+	a.each(s, func(us []unit) {
+		for _, u := range us {
+			if !u.whole {
+				ts = append(ts, u.text)
+			}
+		}
+	})
+	return ts
+}
+
+// Word is a term of a question.
+type Word struct {
+	Term string
+	Word string // as it was written, lower case and folded
+}
+
+// Question returns the distinct terms of a question in order, without stop
+// words; only is true, and they stay, when there is nothing else.
+func (a *Analyzer) Question(s string) (words []Word, only bool) {
+	var stop []Word
+	seen := map[string]bool{}
+	a.each(s, func(us []unit) {
+		for _, u := range us {
+			if seen[u.text] && !IsStopWord(u.word) {
+				continue
+			}
+			if IsStopWord(u.word) {
+				stop = append(stop, Word{u.text, u.word})
+				continue
+			}
+			seen[u.text] = true
+			words = append(words, Word{u.text, u.word})
+		}
+	})
+	if len(words) > 0 || len(stop) == 0 {
+		return words, false
+	}
+	for _, w := range stop {
+		if !seen[w.Term] {
+			seen[w.Term] = true
+			words = append(words, w)
+		}
+	}
+	return words, true
+}
+
+// Slip returns the term that a word no document holds was perhaps meant to be:
+// one typing error away (a letter too many, too few or wrong, or two neighbours
+// swapped), both of at least four letters, and "" when there is none. Of
+// several, one that begins alike goes first, then the one that most documents
+// hold, then the smaller string.
+func Slip(term string, terms iter.Seq2[string, int]) string {
+	best, bestDF, bestAlike := "", 0, false
+	for t, df := range terms {
+		if d := len(t) - len(term); d > 1 || d < -1 || len(t) < minSlip || len(term) < minSlip || !oneSlip(term, t) || hasDigit(t) {
+			continue
+		}
+		alike := t[0] == term[0]
+		if best == "" || alike && !bestAlike || alike == bestAlike && (df > bestDF || df == bestDF && t < best) {
+			best, bestDF, bestAlike = t, df, alike
+		}
+	}
+	return best
+}
+
+const minSlip = 4 // bytes
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789:") }
+
+// oneSlip reports whether a and b, which differ, are one typing error apart.
+func oneSlip(a, b string) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	a, b = a[i:], b[i:]
+	switch {
+	case len(a) == len(b)+1:
+		return a[1:] == b
+	case len(b) == len(a)+1:
+		return a == b[1:]
+	case len(a) == 0 || len(a) != len(b):
+		return false
+	}
+	return a[1:] == b[1:] || len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
+}

@@ -1,0 +1,560 @@
+// This file holds the rankings: which terms an entry is found by, which a query
+// looks for, and how a turn of a talk is helped by the turns beside it.
+
+package oxbow
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// The rankings.
+const (
+	// RankOxbow is BM25 over name, aliases, labels, speaker and body, each
+	// with a weight; words are stemmed, identifiers whole and in parts,
+	// diacritics folded, and the query's stop words left out.
+	RankOxbow = "oxbow"
+
+	// RankSeed is crabtalk's ranking (its RFC 0150) to the last term: content
+	// and aliases, not the name, with its analyzer.
+	RankSeed = "seed"
+)
+
+func checkRanking(name string) error {
+	if name == RankOxbow || name == RankSeed {
+		return nil
+	}
+	return &InvalidError{Field: "rank", Value: clip(name, 40), Reason: "is not one of " + RankOxbow + ", " + RankSeed}
+}
+
+// The parameters of RankOxbow, fitted to LongMemEval, LoCoMo, QMSum and SciFact;
+// docs/benchmarks-recall.md says what each is worth.
+const (
+	oxbowK1 = 1.2
+	oxbowB  = 0.5
+
+	// Weights of a word, in sixteenths.
+	weightName      = 32
+	weightAlias     = 32
+	weightLabel     = 16
+	weightBody      = 16
+	weightAssistant = 6 // what a program said, in a chat
+	weightDate      = 16
+
+	// Weights of a query's terms beside those of its words, which weigh 1.
+	weightSlip   = 0.8  // a correction
+	weightWhen   = 0.5  // the date that the query names
+	weightPrefix = 0.8  // a word that begins so
+	mostPrefixed = 32   // words that a prefix stands for
+	mostDays     = 31   // days that a date expression is looked for by
+	besidePool   = 100  // candidates that the turns beside them may lift
+	besideBefore = 0.6  // part of what the turn before gives
+	besideAfter  = 0.4  // … the turn after
+	besideSecond = 0.25 // … the turns next to those
+
+	besideTime = time.Hour // turns of one talk are created within
+)
+
+// ranking is one way to rank. an is nil for RankSeed.
+type ranking struct {
+	name  string
+	index *bm25.Index
+	an    *rank.Analyzer
+}
+
+func newRanking(name string) *ranking {
+	if name == RankSeed {
+		return &ranking{name: name, index: bm25.New(bm25.Params{})}
+	}
+	return &ranking{name: name, index: bm25.New(bm25.Params{K1: oxbowK1, B: oxbowB}), an: rank.NewAnalyzer()}
+}
+
+func (r *ranking) put(e *Entry) { r.index.Put(e.ID, e.Updated.UnixNano(), r.doc(e)) }
+
+// doc is what an entry is found by.
+func (r *ranking) doc(e *Entry) bm25.Doc {
+	if r.an == nil {
+		terms := text.Crabtalk(e.Content)
+		for _, a := range e.Aliases {
+			terms = append(terms, text.Crabtalk(a)...)
+		}
+		return bm25.Words(terms)
+	}
+	d := r.an.Doc(fieldsOf(e))
+	if len(d.Terms) > 0 {
+		for _, t := range dateTerms(e.Created) {
+			d.Terms = append(d.Terms, bm25.Term{Text: t, TF: weightDate})
+		}
+	}
+	return d
+}
+
+// fieldsOf cuts an entry into the fields that it is found by.
+func fieldsOf(e *Entry) []rank.Field {
+	fs := make([]rank.Field, 0, 2+len(e.Aliases)+len(e.Labels))
+	fs = append(fs, rank.Field{Name: "name", Text: e.Name, Weight: weightName})
+	for _, a := range e.Aliases {
+		fs = append(fs, rank.Field{Name: "alias", Text: a, Weight: weightAlias})
+	}
+	for _, l := range e.Labels {
+		if l.Key != LabelConfidence {
+			fs = append(fs, rank.Field{Name: "label", Text: l.Value, Weight: weightLabel})
+		}
+	}
+	return append(fs, rank.Dialogue(e.Content, weightBody, weightAssistant)...)
+}
+
+// datePrefix begins the terms of dates. No word of a text has a colon in it.
+const datePrefix = "date:"
+
+// dateTerms are the terms of the day that t is in, UTC: day, month, year, and
+// the month's name.
+func dateTerms(t time.Time) []string {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return []string{datePrefix + t.Format("2006-01-02"), datePrefix + t.Format("2006-01"), datePrefix + t.Format("2006"),
+		datePrefix + strings.ToLower(t.Month().String())}
+}
+
+// planned is a word of a query and the term looked for.
+type planned struct {
+	word, term string
+	instead    bool // another term than the word's own, which nobody holds
+}
+
+// condition is a demand that an operator makes.
+type condition struct {
+	text  string
+	allow func(id uint64) bool
+}
+
+// plan is a query made ready for an index.
+type plan struct {
+	any        bool // nothing to rank by: the newest are wanted
+	words      []planned
+	terms      []bm25.QueryTerm
+	stop       bool // only stop words
+	conditions []condition
+	allow      func(id uint64) bool // filter and conditions; nil for none
+}
+
+func (r *ranking) plan(s *shelf, q Query) *plan {
+	p := &plan{allow: s.allow(q.Filter)}
+	words := q.Text
+	if r.an == nil {
+		p.any = strings.TrimSpace(words) == ""
+		terms := text.Crabtalk(words)
+		p.terms = bm25.Any(terms)
+		for _, t := range slices.Compact(slices.Sorted(slices.Values(terms))) {
+			p.words = append(p.words, planned{t, t, false})
+		}
+		return p
+	}
+	var prefixes []string
+	if o := q.Operators; o != nil {
+		words, prefixes = o.Words, o.Prefixes
+		r.demand(s, p, o)
+	}
+	var ws []rank.Word
+	ws, p.stop = r.an.Question(words)
+	for _, w := range ws {
+		pl, weight := planned{w.Word, w.Term, false}, 1.0
+		if r.index.DF(w.Term) == 0 {
+			if t := rank.Slip(w.Term, r.index.Terms()); t != "" {
+				pl.term, pl.instead, weight = t, true, weightSlip
+			}
+		}
+		p.words = append(p.words, pl)
+		p.terms = append(p.terms, bm25.QueryTerm{Text: pl.term, Weight: weight})
+		// A year or a month that is written as a word finds entries made then.
+		if t := datePrefix + w.Word; r.index.DF(t) > 0 {
+			p.terms = append(p.terms, bm25.QueryTerm{Text: t, Weight: weightWhen})
+		}
+	}
+	for _, prefix := range prefixes {
+		for _, t := range r.beginning(prefix) {
+			p.words = append(p.words, planned{prefix + "*", t, false})
+			p.terms = append(p.terms, bm25.QueryTerm{Text: t, Weight: weightPrefix})
+		}
+	}
+	for _, d := range q.Dates {
+		for _, t := range spanTerms(d) {
+			p.terms = append(p.terms, bm25.QueryTerm{Text: t, Weight: weightWhen})
+		}
+	}
+	// Of the same term, the heaviest counts.
+	slices.SortStableFunc(p.terms, func(a, b bm25.QueryTerm) int {
+		return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(b.Weight, a.Weight))
+	})
+	p.terms = slices.CompactFunc(p.terms, func(a, b bm25.QueryTerm) bool { return a.Text == b.Text })
+	p.any = len(p.words) == 0 && len(prefixes) == 0 && strings.TrimSpace(words) == ""
+	return p
+}
+
+// spanTerms are the terms of a date expression: of its days when it has few,
+// else of its months, else of its years. An open span has none: nobody is
+// nearer to it.
+func spanTerms(d Span) []string {
+	if d.From.IsZero() || d.To.IsZero() {
+		return nil
+	}
+	// In the zone that the span is of, a day's length before or after may be
+	// 23 hours; noon is always within its day.
+	last := d.To.Add(-time.Second)
+	var ts []string
+	for _, step := range []struct {
+		layout        string
+		years, months int
+		days          int
+	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
+		ts = ts[:0]
+		y, m, day := d.From.Date()
+		if step.days == 0 {
+			day = 1
+		}
+		for t := time.Date(y, m, day, 12, 0, 0, 0, d.From.Location()); len(ts) <= mostDays; t = t.AddDate(step.years, step.months, step.days) {
+			s := datePrefix + t.Format(step.layout)
+			if t.Format(step.layout) > last.Format(step.layout) {
+				break
+			}
+			ts = append(ts, s)
+		}
+		if len(ts) <= mostDays {
+			if step.days == 1 && len(ts) >= 28 && d.From.Day() == 1 && last.AddDate(0, 0, 1).Day() == 1 && d.From.Month() == last.Month() {
+				continue // a whole month
+			}
+			return ts
+		}
+	}
+	return nil
+}
+
+// beginning returns the terms that begin with the prefix, those that most
+// entries hold first, at most mostPrefixed. When there is none, it is the term
+// of the prefix taken for a word.
+func (r *ranking) beginning(prefix string) []string {
+	type count struct {
+		term string
+		df   int
+	}
+	var cs []count
+	folded := rank.Fold(prefix)
+	for t, df := range r.index.Terms() {
+		if strings.HasPrefix(t, folded) {
+			cs = append(cs, count{t, df})
+		}
+	}
+	if len(cs) == 0 {
+		return []string{rank.Root(folded)}
+	}
+	slices.SortFunc(cs, func(a, b count) int { return cmp.Or(b.df-a.df, strings.Compare(a.term, b.term)) })
+	var ts []string
+	for _, c := range cs[:min(len(cs), mostPrefixed)] {
+		ts = append(ts, c.term)
+	}
+	return ts
+}
+
+// demand adds the conditions of must and not to the plan.
+func (r *ranking) demand(s *shelf, p *plan, o *Operators) {
+	filter := p.allow
+	for i, list := range [][]string{o.Must, o.Not} {
+		for _, what := range list {
+			sign, not := "+", i == 1
+			if not {
+				sign = "-"
+			}
+			holds := r.holds(s, what)
+			p.conditions = append(p.conditions, condition{sign + quoteValue(what), func(id uint64) bool { return holds(id) != not }})
+		}
+	}
+	if len(p.conditions) == 0 {
+		return
+	}
+	p.allow = func(id uint64) bool {
+		if filter != nil && !filter(id) {
+			return false
+		}
+		for _, c := range p.conditions {
+			if !c.allow(id) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// holds returns the test whether an entry holds the words one after another in
+// one of its fields. The index says at once who holds the rarest of them;
+// whether they stand together is looked up when somebody asks.
+func (r *ranking) holds(s *shelf, words string) func(id uint64) bool {
+	seq := r.an.Sequence(words)
+	if len(seq) == 0 {
+		return func(uint64) bool { return true } // a lone mark demands nothing
+	}
+	rarest := slices.MinFunc(seq, func(a, b string) int { return cmp.Compare(r.index.DF(a), r.index.DF(b)) })
+	all := max(r.index.DF(rarest), 1)
+	state := make(map[uint64]int8, all) // 1 maybe, 2 yes, 3 no
+	for _, h := range r.index.Search(bm25.Query{Terms: bm25.Any([]string{rarest}), Limit: all}) {
+		state[h.ID] = 1
+	}
+	return func(id uint64) bool {
+		if state[id] == 1 {
+			state[id] = 3
+			for _, f := range fieldsOf(s.docs[id]) {
+				if len(seq) == 1 && f.Name != "speaker" || stands(r.an.Sequence(f.Text), seq) {
+					state[id] = 2
+					break
+				}
+			}
+		}
+		return state[id] == 2
+	}
+}
+
+func stands(text, seq []string) bool {
+	for i := range len(text) - len(seq) + 1 {
+		if slices.Equal(text[i:i+len(seq)], seq) {
+			return true
+		}
+	}
+	return false
+}
+
+// search returns the hits of a plan.
+func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
+	if len(p.terms) == 0 {
+		return nil
+	}
+	q := bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow}
+	found := r.index.Search(q)
+	if r.an != nil && slices.ContainsFunc(found, func(h bm25.Hit) bool { return isTurn(s.docs[h.ID]) }) {
+		found = r.lift(s, p, limit)
+	}
+	hits := make([]Hit, len(found))
+	for i, h := range found {
+		hits[i] = Hit{Entry: *s.docs[h.ID], Score: h.Score}
+	}
+	return hits
+}
+
+func isTurn(e *Entry) bool { return e != nil && rank.IsTurn(e.Content) }
+
+// lift ranks the candidates anew, with what the turns beside them give. The
+// candidates are the best of the index and the turns beside those.
+func (r *ranking) lift(s *shelf, p *plan, limit int) []bm25.Hit {
+	found := r.index.Search(bm25.Query{Terms: p.terms, Limit: max(besidePool, 2*limit), Allow: p.allow})
+	seen := make(map[uint64]bool, 3*len(found))
+	var hits []bm25.Hit
+	l := lifter{r: r, s: s, p: p, own: map[uint64]bm25.Explanation{}}
+	add := func(id uint64) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		score := 0.0
+		for _, t := range l.account(id) {
+			score += t.score
+		}
+		if score > 0 {
+			hits = append(hits, bm25.Hit{ID: id, Score: score})
+		}
+	}
+	for _, h := range found {
+		add(h.ID)
+		for _, b := range l.beside(h.ID) {
+			if b.step == 1 || b.step == -1 {
+				add(b.id)
+			}
+		}
+	}
+	slices.SortFunc(hits, func(a, b bm25.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), s.docs[b.ID].Updated.Compare(s.docs[a.ID].Updated), cmp.Compare(a.ID, b.ID))
+	})
+	return hits[:min(limit, len(hits))]
+}
+
+// lifter computes what terms give to entries.
+type lifter struct {
+	r   *ranking
+	s   *shelf
+	p   *plan
+	own map[uint64]bm25.Explanation // without neighbours
+}
+
+// neighbour is an entry beside another one, so many steps away.
+type neighbour struct {
+	id   uint64
+	step int
+}
+
+// beside returns the turns beside a turn: of the same session when they say
+// one, created within the hour, and selected by the plan. Their IDs follow each
+// other, as those of turns do that were written one after another.
+func (l *lifter) beside(id uint64) []neighbour {
+	e := l.s.docs[id]
+	if !isTurn(e) {
+		return nil
+	}
+	session, _ := e.Label("session")
+	var ns []neighbour
+	for _, way := range []int{-1, 1} {
+		for step := way; step >= -2 && step <= 2; step += way {
+			n := l.s.docs[id+uint64(int64(step))]
+			if !isTurn(n) || n.Created.Sub(e.Created).Abs() > besideTime || l.p.allow != nil && !l.p.allow(n.ID) {
+				break
+			}
+			if other, _ := n.Label("session"); other != session {
+				break
+			}
+			ns = append(ns, neighbour{n.ID, step})
+		}
+	}
+	return ns
+}
+
+func (l *lifter) alone(id uint64) bm25.Explanation {
+	e, ok := l.own[id]
+	if !ok {
+		e, _ = l.r.index.Explain(id, l.p.terms)
+		l.own[id] = e
+	}
+	return e
+}
+
+// lifted is what a term gives to an entry, and from which neighbour, 0 when
+// from the entry itself.
+type lifted struct {
+	score float64
+	from  uint64
+}
+
+// account returns what each term gives: the most of what it gives by itself
+// and of the parts that the turns beside give.
+func (l *lifter) account(id uint64) []lifted {
+	own := l.alone(id)
+	out := make([]lifted, len(own.Terms))
+	for i, t := range own.Terms {
+		out[i].score = t.Score
+	}
+	for _, n := range l.beside(id) {
+		part := besideSecond
+		switch n.step {
+		case -1:
+			part = besideBefore
+		case 1:
+			part = besideAfter
+		}
+		for i, t := range l.alone(n.id).Terms {
+			if strings.HasPrefix(t.Term, datePrefix) {
+				continue // it has the date itself
+			}
+			if s := part * t.Score; i < len(out) && s > out[i].score {
+				out[i] = lifted{s, n.id}
+			}
+		}
+	}
+	return out
+}
+
+// explain accounts for the score of a hit.
+func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
+	x, ok := r.index.Explain(id, p.terms)
+	if !ok {
+		return nil
+	}
+	e := &Explanation{Formula: "bm25", Entries: x.N, Length: x.Len, AvgLen: x.AvgLen}
+	var fields []rank.Field
+	var counts [][]int // by field, then term
+	var account []lifted
+	if r.an != nil {
+		e.Formula = RankOxbow
+		terms := make([]string, len(x.Terms))
+		for i, t := range x.Terms {
+			terms[i] = t.Term
+		}
+		fields = fieldsOf(s.docs[id])
+		for _, f := range fields {
+			counts = append(counts, r.an.Count(f.Text, terms))
+		}
+		l := lifter{r: r, s: s, p: p, own: map[uint64]bm25.Explanation{}}
+		account = l.account(id)
+	}
+	for i, t := range x.Terms {
+		ts := TermScore{Term: t.Term, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}
+		for _, w := range p.words {
+			if w.term == t.Term && w.word != t.Term {
+				ts.Word = w.word
+				break
+			}
+		}
+		switch {
+		case r.an == nil || account[i].score == 0:
+		case account[i].from != 0:
+			ts.Score = account[i].score
+			ts.Fields = []FieldScore{{Field: "beside " + s.docs[account[i].from].Name, Score: ts.Score}}
+		case strings.HasPrefix(t.Term, datePrefix):
+			ts.Fields = []FieldScore{{Field: "date", TF: t.TF, Score: t.Score}}
+		default:
+			ts.Fields = fieldScores(ts, fields, counts, i)
+		}
+		e.Terms = append(e.Terms, ts)
+	}
+	return e
+}
+
+// fieldScores shares a term's score among the fields that hold it, as their
+// weighted frequencies stand to each other. Fields of one name are one.
+func fieldScores(t TermScore, fields []rank.Field, counts [][]int, i int) []FieldScore {
+	var fs []FieldScore
+	sum := 0.0
+	for j, f := range fields {
+		if counts[j][i] == 0 {
+			continue
+		}
+		tf := float64(counts[j][i]) * float64(f.Weight) / 16
+		sum += tf
+		k := slices.IndexFunc(fs, func(s FieldScore) bool { return s.Field == f.Name })
+		if k < 0 {
+			k = len(fs)
+			fs = append(fs, FieldScore{Field: f.Name})
+		}
+		fs[k].TF += tf
+	}
+	for k := range fs {
+		fs[k].Score = t.Score * fs[k].TF / math.Max(sum, 1.0/16)
+	}
+	return fs
+}
+
+// Reading says how the query is understood: by which ranking, which terms it
+// looks for, and what stands in for words that no entry holds.
+func (m *Memory) Reading(ctx context.Context, q Query) (Reading, error) {
+	if q.AsOf != 0 {
+		return then(ctx, m, q, (*Memory).Reading)
+	}
+	s, r, unlock, err := m.shelved(ctx, q.Rank)
+	if err != nil {
+		return Reading{}, err
+	}
+	defer unlock()
+	p := r.plan(s, q)
+	read := Reading{Rank: r.name, StopWords: p.stop}
+	if r.an != nil {
+		read.Dates = q.Dates
+	}
+	for _, w := range p.words {
+		read.Terms = append(read.Terms, ReadTerm{w.word, w.term, w.instead})
+	}
+	return read, nil
+}

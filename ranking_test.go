@@ -1,0 +1,279 @@
+// This file tests the default ranking over a memory: fields, operators, slips,
+// dates, turns of a talk, and the account of scores.
+
+package oxbow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// filled returns a memory of entries, "name: content" each, an hour apart.
+func filled(t *testing.T, entries ...string) *oxbow.Memory {
+	t.Helper()
+	now := time.Date(2026, 4, 14, 9, 0, 0, 0, time.UTC)
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	for _, e := range entries {
+		name, content, _ := strings.Cut(e, "|")
+		if err := m.Apply(t.Context(), oxbow.Add{Name: name, Content: content}); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Minute)
+	}
+	return m
+}
+
+var askedAt = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC) // a Saturday
+
+// names asks and returns the names of the hits, after comparing each score with
+// its account.
+func names(t *testing.T, m *oxbow.Memory, query, rank string) string {
+	t.Helper()
+	q, err := oxbow.ParseQuery(query, askedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Explain, q.Rank, q.Limit = true, rank, 20
+	hits, err := m.Recall(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ns []string
+	for _, h := range hits {
+		ns = append(ns, h.Entry.Name)
+		if h.Score == 0 {
+			continue // nothing to rank by
+		}
+		sum, fields := 0.0, 0.0
+		for _, ts := range h.Explanation.Terms {
+			sum += ts.Score
+			for _, f := range ts.Fields {
+				fields += f.Score
+			}
+		}
+		if math.Abs(sum-h.Score) > 1e-9 || rank != oxbow.RankSeed && math.Abs(fields-h.Score) > 1e-9 {
+			t.Errorf("%q: score of %s is %v, its terms sum to %v, its fields to %v", query, h.Entry.Name, h.Score, sum, fields)
+		}
+	}
+	return strings.Join(ns, " ")
+}
+
+func TestOxbowRanking(t *testing.T) {
+	m := filled(t,
+		"deploy|We ship on Tuesdays. See internal/near.go for getUserName.",
+		"market|I bought rusty tools at the market",
+		"chat|user: my bike is red\n\nassistant: a boat is blue",
+		"boats|user: my boat is red\n\nassistant: a bike is blue",
+		"tokyo|東京都の天気",
+		"cafe|Café in Łódź, error-handling",
+		"rust|memory lane is long and the lane is wide",
+	)
+	tests := []struct{ name, query, want string }{
+		{"a stem", "shipping", "deploy"},
+		{"an irregular form", "what did I buy", "market"},
+		{"a part of an identifier", "user name", "deploy"},
+		{"a whole identifier", "get_user_name", "deploy"},
+		{"a file of a path", "near.go", "deploy"},
+		{"a pair of characters", "天気", "tokyo"},
+		{"no diacritics", "lodz", "cafe"},
+		{"the name", "tokyo", "tokyo"},
+		{"the user's words first", "bike", "chat boats"},
+		{"a phrase", `"memory lane"`, "rust"},
+		{"not a phrase", `"lane memory"`, ""},
+		{"must", "red +boats", "boats chat"},
+		{"must not", "red -lane -bought", "boats chat"},
+		{"only must not", "-red -user -lane -ship", "cafe tokyo market"},
+		{"a prefix", "err*", "cafe"},
+		{"an operator that is none", "--ship +1 **bought**", "market deploy"},
+		{"a slip", "markte", "market"},
+		{"stop words alone", "what is the", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := strings.Fields(names(t, m, tt.query, ""))
+			want := strings.Fields(tt.want)
+			if tt.name == "stop words alone" { // which ones is not the point
+				if len(got) == 0 {
+					t.Errorf("%q found nothing", tt.query)
+				}
+				return
+			}
+			if tt.name != "the user's words first" { // order is the point only there
+				slices.Sort(got)
+				slices.Sort(want)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%q found %v, want %v", tt.query, got, want)
+			}
+		})
+	}
+}
+
+// What an operator or a slip did is told.
+func TestReadingAndDiagnosis(t *testing.T) {
+	m := filled(t, "a|the harbour office", "b|the harbour lights")
+	q, err := oxbow.ParseQuery("harbuor +office last week", askedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Reading(t.Context(), q)
+	if err != nil || r.Rank != oxbow.RankOxbow || len(r.Dates) != 1 || r.Dates[0].Text != "last week" {
+		t.Fatalf("Reading = %+v, %v", r, err)
+	}
+	if i := slices.IndexFunc(r.Terms, func(t oxbow.ReadTerm) bool { return t.Word == "harbuor" }); i < 0 || r.Terms[i].Term != "harbour" || !r.Terms[i].Instead {
+		t.Errorf("Reading = %+v, want harbour instead of harbuor", r.Terms)
+	}
+	q, err = oxbow.ParseQuery("harbour +nowhere", askedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Diagnose(t.Context(), q)
+	if err != nil || !slices.Contains(d.Removed, oxbow.Removal{Filter: "+nowhere", Left: 0}) || d.Unfiltered != 2 {
+		t.Errorf("Diagnose = %+v, %v, want +nowhere to leave 0 of 2", d, err)
+	}
+	_, err = m.Recall(t.Context(), oxbow.Query{Text: "x", Rank: "best"})
+	if !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Recall with an unknown rank: %v", err)
+	}
+	if _, err := oxbow.Open("m", &oxbow.Options{FS: vfs.NewMem(), Ranking: "best"}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Open with an unknown ranking: %v", err)
+	}
+}
+
+// A turn of a talk is found by the words of the turn before it, the account
+// says so, and a filter that hides a turn hides what it gives.
+func TestTurnsBeside(t *testing.T) {
+	m := filled(t,
+		"t1|Ann: Where did you buy the violin?",
+		"t2|Bob: In a little shop in Cremona.",
+		"t3|Ann: Nice.",
+		"n|A note about a violin that nobody said, and of a good many other things besides")
+	if got := names(t, m, "buy violin", ""); got != "t1 t2 t3 n" && !strings.HasPrefix(got, "t1 t2") {
+		t.Errorf("found %q, want t1, then t2", got)
+	}
+	q := oxbow.Query{Text: "buy violin", Explain: true, Limit: 10}
+	hits, err := m.Recall(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(hits, func(h oxbow.Hit) bool { return h.Entry.Name == "t2" })
+	if i < 0 || hits[i].Explanation.Terms[0].Fields[0].Field != "beside t1" {
+		t.Fatalf("hits = %+v, want t2 by what stands beside", hits)
+	}
+	q.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"t1"}, Not: true}}}
+	if hits, err = m.Recall(t.Context(), q); err != nil || len(hits) != 1 || hits[0].Entry.Name != "n" {
+		t.Errorf("without t1: %+v, %v, want only n", hits, err)
+	}
+}
+
+// Dates in a question move what is from then up, and leave nobody out.
+func TestDatesBoost(t *testing.T) {
+	day := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return day }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, name := range []string{"first", "second", "third"} {
+		if err := m.Apply(t.Context(), oxbow.Add{Name: name, Content: "walked the dog", Created: day}); err != nil {
+			t.Fatal(err)
+		}
+		day = day.AddDate(0, 0, 7)
+	}
+	for query, want := range map[string]string{
+		"dog":                             "third second first",
+		"dog last week":                   "second third first", // 6 to 12 April
+		"dog 2026-04-01":                  "first third second",
+		"dog in May 2023":                 "third second first",
+		"dog on:yesterday":                "",
+		`dog on:"last week"`:              "second",
+		"dog date:2026-04-01..2026-04-08": "second first",
+		`dog after:"last week"`:           "third second",
+	} {
+		if got := names(t, m, query, ""); got != want {
+			t.Errorf("%q found %q, want %q", query, got, want)
+		}
+	}
+}
+
+// The seed ranking over a memory gives what crabtalk gave.
+func TestSeedVectors(t *testing.T) {
+	b, err := os.ReadFile("internal/bm25/testdata/crabtalk-search.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []struct {
+		Op struct {
+			Op, Name, Content, Query, Kind string
+			Aliases                        []string
+			Limit                          int
+		}
+		Result struct {
+			Hits []struct {
+				Name  string
+				Score float64
+			}
+		}
+	}
+	if err := json.Unmarshal(b, &steps); err != nil {
+		t.Fatal(err)
+	}
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: oxbow.RankSeed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	searched := 0
+	for _, s := range steps {
+		switch op := s.Op; op.Op {
+		case "add", "remember":
+			if op.Content == "" && len(op.Aliases) == 0 {
+				continue // nothing to be found by, and not counted
+			}
+			kind, err := oxbow.ParseKind(op.Kind)
+			if err != nil {
+				kind = oxbow.Note // topics are none of oxbow's kinds
+			}
+			_, err = m.Remember(t.Context(), oxbow.Entry{Name: strconv.Quote(op.Name), Content: op.Content, Aliases: append([]string{}, op.Aliases...), Kind: kind})
+			if err != nil {
+				t.Fatalf("remembering %q: %v", op.Name, err)
+			}
+		case "forget":
+			if err := m.Forget(t.Context(), strconv.Quote(op.Name)); err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+				t.Fatal(err)
+			}
+		case "search":
+			if op.Kind != "" || op.Limit < 1 || strings.TrimSpace(op.Query) == "" {
+				continue
+			}
+			searched++
+			got, err := m.Recall(t.Context(), oxbow.Query{Text: op.Query, Limit: op.Limit})
+			if err != nil || len(got) != len(s.Result.Hits) {
+				t.Errorf("Recall(%q) = %d hits, %v, want %d", op.Query, len(got), err, len(s.Result.Hits))
+				continue
+			}
+			for i, w := range s.Result.Hits {
+				if math.Abs(got[i].Score-w.Score) > 1e-12*w.Score {
+					t.Errorf("Recall(%q): hit %d scores %v, want %v", op.Query, i, got[i].Score, w.Score)
+				}
+			}
+		}
+	}
+	if searched < 10 {
+		t.Errorf("only %d searches in the vectors", searched)
+	}
+}
