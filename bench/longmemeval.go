@@ -152,7 +152,7 @@ type haystack struct {
 // The caller closes it.
 func remember(ctx context.Context, ss []straw) (*haystack, error) {
 	var now time.Time
-	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: rankOf(ctx), Clock: func() time.Time { return now }})
 	if err != nil {
 		return nil, err
 	}
@@ -196,10 +196,10 @@ func remembered(ctx context.Context, ss []straw, query string, limit int) (ids [
 func stemmed(ss []straw, query string, limit int, an *lucene) []string {
 	x := bm25.New(bm25.Params{})
 	for i, s := range ss {
-		x.Put(uint64(i), s.date.UnixNano(), an.terms(s.text))
+		x.Put(uint64(i), s.date.UnixNano(), bm25.Words(an.terms(s.text)))
 	}
 	var ids []string
-	for _, h := range x.Search(an.terms(query), limit, nil) {
+	for _, h := range x.Search(bm25.Query{Terms: bm25.Any(an.terms(query)), Limit: limit}) {
 		ids = append(ids, ss[h.ID].id)
 	}
 	return ids

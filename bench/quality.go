@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow"
 )
 
 // tiny holds a set of a few questions in the form of LongMemEval, so that the
@@ -41,8 +44,11 @@ func quality(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 	data := fl.String("data", "", "`DIR` that holds the sets, each in a directory of its own")
 	set := fl.String("set", "", "only this `SET`: "+strings.Join(names, ", ")+" (default: all that DIR holds)")
+	rank := fl.String("rank", "", "`RANKING` of the library: oxbow (its default) or seed")
 	return func(ctx context.Context) error {
+		ctx = withRank(ctx, *rank)
 		b.title("quality", os.TempDir())
+		b.printf("Ranking: %s.\n\n", cmp.Or(*rank, oxbow.RankOxbow))
 		if *data == "" {
 			if *set != "" && *set != "longmemeval" {
 				return fmt.Errorf("measuring %s: say where it is with --data DIR", *set)
@@ -78,4 +84,16 @@ func quality(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		return nil
 	}
+}
+
+type rankKey struct{}
+
+// withRank returns a context whose questions are asked of that ranking.
+func withRank(ctx context.Context, rank string) context.Context {
+	return context.WithValue(ctx, rankKey{}, rank)
+}
+
+func rankOf(ctx context.Context) string {
+	rank, _ := ctx.Value(rankKey{}).(string)
+	return rank
 }

@@ -28,6 +28,7 @@ type recallRun struct {
 	seed       uint64
 	src        source
 
+	rank    string
 	path    string
 	entries []oxbow.Add
 	from    string
@@ -42,6 +43,7 @@ func recall(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	fl.StringVar(&r.src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
 	fl.StringVar(&r.src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	fl.StringVar(&r.rank, "rank", "", "`RANKING` of the library: oxbow (its default) or seed")
 	b.dirFlag(fl)
 	return r.run
 }
@@ -88,7 +90,7 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 
 // build writes the store and returns how long that took.
 func (r *recallRun) build(ctx context.Context) (time.Duration, error) {
-	m, err := oxbow.Open(r.path, nil)
+	m, err := oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank})
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +111,7 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 			return err
 		}
 		var m *oxbow.Memory
-		if err := open.add(func() (err error) { m, err = oxbow.Open(r.path, nil); return err }); err != nil {
+		if err := open.add(func() (err error) { m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank}); return err }); err != nil {
 			return err
 		}
 		err := first.add(func() error { _, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10}); return err })
@@ -119,7 +121,7 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 	}
 	before := heap()
 	var err error
-	if r.m, err = oxbow.Open(r.path, nil); err != nil {
+	if r.m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank}); err != nil {
 		return err
 	}
 	opened := heap()
@@ -171,7 +173,7 @@ func (r *recallRun) latency(ctx context.Context) error {
 	x := bm25.New(bm25.Params{})
 	lower := make([]string, len(r.entries))
 	for i, e := range r.entries {
-		x.Put(uint64(i+1), int64(i), append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...))
+		x.Put(uint64(i+1), int64(i), bm25.Words(append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...)))
 		lower[i] = strings.ToLower(e.Content)
 	}
 	watcher, ok := r.m.Store().(oxbow.Watcher)
@@ -197,7 +199,7 @@ func (r *recallRun) latency(ctx context.Context) error {
 			func() error { return fresh.add(func() error { return watcher.Refresh(ctx) }) },
 			func() error {
 				_ = cutting.add(func() error { terms = text.Crabtalk(p); return nil })
-				return search.add(func() error { x.Search(terms, 10, nil); return nil })
+				return search.add(func() error { x.Search(bm25.Query{Terms: bm25.Any(terms), Limit: 10}); return nil })
 			},
 		}
 		for j := range parts {

@@ -177,11 +177,11 @@ func repeated(x *bm25.Index, terms []string, limit int) []bm25.Hit {
 		times[t]++
 	}
 	if len(times) == len(terms) {
-		return x.Search(terms, limit, nil)
+		return x.Search(bm25.Query{Terms: bm25.Any(terms), Limit: limit})
 	}
-	hits := x.Search(terms, x.Len(), nil)
+	hits := x.Search(bm25.Query{Terms: bm25.Any(terms), Limit: x.Len()})
 	for i := range hits {
-		e, _ := x.Explain(hits[i].ID, terms)
+		e, _ := x.Explain(hits[i].ID, bm25.Any(terms))
 		hits[i].Score = 0
 		for _, t := range e.Terms {
 			hits[i].Score += float64(times[t.Term]) * t.Score
@@ -209,8 +209,8 @@ func measureSciFact(ctx context.Context, b *bench, data fs.FS) error {
 	own := bm25.New(bm25.Params{CountEmpty: true})
 	for _, p := range papers {
 		terms := an.terms(p.text)
-		x.Put(p.id, 0, terms)
-		own.Put(p.id, 0, terms)
+		x.Put(p.id, 0, bm25.Words(terms))
+		own.Put(p.id, 0, bm25.Words(terms))
 	}
 	var once, twice, defaults score
 	for _, t := range topics {
@@ -222,9 +222,9 @@ func measureSciFact(ctx context.Context, b *bench, data fs.FS) error {
 			continue
 		}
 		terms := an.terms(t[1])
-		once.add(idsOf(x.Search(terms, 100, nil)), right)
+		once.add(idsOf(x.Search(bm25.Query{Terms: bm25.Any(terms), Limit: 100})), right)
 		twice.add(idsOf(repeated(x, terms, 100)), right)
-		defaults.add(idsOf(own.Search(terms, 100, nil)), right)
+		defaults.add(idsOf(own.Search(bm25.Query{Terms: bm25.Any(terms), Limit: 100})), right)
 	}
 	if once.n == 0 {
 		return errors.New("found no topic with a relevant document")
