@@ -78,7 +78,7 @@ func (a *Analyzer) Doc(fields []Field) bm25.Doc {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
-	var d bm25.Doc
+	d := bm25.Doc{Terms: make([]bm25.Term, 0, 64)}
 	for i := range fields {
 		f := &fields[i]
 		s := f.Text
