@@ -146,7 +146,7 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 	}
 	kept := slices.Clone(d.offsets[horizon-d.base:])
 	vouch := d.vouch(ctx, sum, note)
-	old := d.log
+	old, end := d.log, d.log.End()
 	err := old.Rewrite(horizon, chain, func(emit func(wal.Record) error) error {
 		for _, b := range bases {
 			if err := emit(wal.Record{Seq: horizon, Time: vouch.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
@@ -167,20 +167,22 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 		}
 		return emit(vouch)
 	})
-	if err != nil {
+	if err != nil && d.log.End() == end {
 		return 0, err
 	}
+	// The position has moved: the new file is in place, though perhaps not for
+	// good.
 	st := newState()
 	var offsets []int64
-	if _, err := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0); err != nil {
-		d.breaks(err)
-		return 0, err
+	if _, rerr := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0); rerr != nil {
+		d.breaks(rerr)
+		return 0, rerr
 	}
 	d.mu.Lock()
 	d.st, d.offsets, d.base = st, offsets, horizon
 	d.mu.Unlock()
 	d.tell(nil, true)
-	return vouch.Seq, nil
+	return vouch.Seq, err
 }
 
 // vouch makes the record of a change that rewrote the log. It goes into the new

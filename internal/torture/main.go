@@ -41,6 +41,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/torture/crash"
+	"github.com/oxbow-memory/oxbow/internal/torture/flip"
+	"github.com/oxbow-memory/oxbow/internal/torture/ioerr"
+	"github.com/oxbow-memory/oxbow/internal/torture/rig"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -62,6 +65,22 @@ var campaigns = []campaign{
 	{"crash", []string{"images", "distinct", "deep", "points", "kills", "scripts"}, func(seed uint64, f flags) ([]int, error) {
 		t, v := crash.Seed(seed, crash.Options{Procs: f.procs, Deep: f.deep, Plain: f.plain})
 		n := []int{t.Images, t.Distinct, t.Deep, t.Points, t.Kills, t.Scripts}
+		if v != nil {
+			return n, v
+		}
+		return n, nil
+	}},
+	{"flip", []string{"files", "harmless", "refused", "torn", "traceless"}, func(seed uint64, f flags) ([]int, error) {
+		t, v := flip.Seed(seed, rig.Setup{})
+		n := []int{t.Files, t.Harmless, t.Refused, t.Torn, t.Traceless}
+		if v != nil {
+			return n, v
+		}
+		return n, nil
+	}},
+	{"ioerr", []string{"faults", "images", "rescued", "unknown", "scripts"}, func(seed uint64, f flags) ([]int, error) {
+		t, v := ioerr.Seed(seed, ioerr.Options{})
+		n := []int{t.Faults, t.Images, t.Rescued, t.Unknown, t.Scripts}
 		if v != nil {
 			return n, v
 		}
@@ -101,7 +120,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	fl.SetOutput(stderr)
 	seed := fl.Uint64("seed", 1, "first seed")
 	count := fl.Int("count", 0, "seeds to run; 0: until --images")
-	most := fl.Int("images", 1_000_000, "stop after so many "+c.counts[0])
+	most := fl.Int("images", 1_000_000, "without --count, stop after so many "+c.counts[0])
 	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "seeds run at the same time")
 	var f flags
 	fl.IntVar(&f.procs, "procs", 2, "processes of a script, 1 or 2")

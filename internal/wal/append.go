@@ -66,7 +66,11 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
 		return nil, err
 	}
-	if n, err := l.file.WriteAt(buf, l.end); err != nil && !l.Broken(BreakShortWrite) {
+	from, err := l.refresh(&buf)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := l.file.WriteAt(buf, from); err != nil && !l.Broken(BreakShortWrite) {
 		return nil, l.takeBack(n, err)
 	}
 	err = l.file.Sync()
@@ -77,16 +81,34 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 		// What a failed sync left behind is not known, and a second sync of
 		// this file would say yes without having written anything. The only
 		// way to be sure is another file.
-		if rerr := l.rescue(buf, err); rerr != nil {
+		if rerr := l.rescue(buf[l.end-from:], err); rerr != nil {
 			return nil, rerr
 		}
 	}
 	for i := range recs {
 		l.advance(&recs[i])
 	}
-	l.durable, l.mine = l.seq, true
+	l.durable, l.safe, l.mine = l.seq, l.end, true
 	l.know()
 	return recs, nil
+}
+
+// refresh puts in front of buf the records before the position of which it is
+// not known that they are on stable storage: those that another process
+// appended last. It returns the offset where buf is to be written. Their sync
+// may have failed, and that process may not have lived to say so; then a later
+// sync says yes without having written them. Only to write the same bytes again
+// makes it true.
+func (l *Log) refresh(buf *[]byte) (from int64, err error) {
+	if l.safe >= l.end || l.end-l.safe > MaxBody {
+		return l.end, nil
+	}
+	whole := make([]byte, l.end-l.safe, l.end-l.safe+int64(len(*buf)))
+	if n, err := l.file.ReadAt(whole, l.safe); n < len(whole) {
+		return 0, err
+	}
+	*buf = append(whole, *buf...)
+	return l.safe, nil
 }
 
 // link gives the drafts their places in the chain.
@@ -229,7 +251,7 @@ func (l *Log) create() error {
 	h.Chain = FirstChain(h.ID)
 	err := l.swap(&h, func(*writer) error { return nil })
 	if l.file != nil { // also where only its name is not known to be durable
-		l.end, l.seq, l.chain, l.durable = HeaderSize, 0, h.Chain, 0
+		l.end, l.seq, l.chain, l.durable, l.safe = HeaderSize, 0, h.Chain, 0, HeaderSize
 	}
 	return readOnly(full(err))
 }

@@ -49,6 +49,7 @@ type Log struct {
 	seq     uint64       // of the last chained record before end, or the base
 	chain   [32]byte     // of that record
 	durable uint64       // highest sequence number known to be on stable storage
+	safe    int64        // what stands before this offset is on stable storage
 	size    int64        // of the file, when last looked at
 	free    atomic.Int64 // the position at which the last Poll saw free space, -1 for none
 	checked bool         // the bytes behind end were seen to be zeros, or are ours
@@ -136,7 +137,7 @@ func (l *Log) adopt(f vfs.File) error {
 		_ = l.file.Close()
 	}
 	l.file, l.info, l.header, l.seed, l.size = f, fi, h, h.seed(), fi.Size()
-	l.end, l.seq, l.chain, l.durable = HeaderSize, h.Base, h.Chain, h.Base
+	l.end, l.seq, l.chain, l.durable, l.safe = HeaderSize, h.Base, h.Chain, h.Base, HeaderSize
 	l.checked, l.mine, l.failed, l.gaps = false, false, nil, nil
 	return nil
 }

@@ -104,6 +104,8 @@ func (l *Log) read(fn func(r *Record) error) error {
 				return err
 			}
 			continue
+		case (err == errEnd || err == errShort) && l.end < l.header.BaseEnd:
+			return &damage{l.end, "the base section is cut short"}
 		case err == errEnd, err == errShort && isZero(buf[l.end-off:]):
 			return l.checkFree(buf[l.end-off:], off+int64(len(buf)), eof)
 		}
@@ -164,6 +166,9 @@ func (l *Log) follows(r *Record) error {
 // advance moves the position behind r.
 func (l *Log) advance(r *Record) {
 	l.end = r.Offset + r.size()
+	if r.Durable+1 >= r.Seq {
+		l.safe = max(l.safe, r.Offset)
+	}
 	l.seq, l.chain = r.Seq, r.Chain
 	l.durable = max(l.durable, r.Durable)
 	l.mine = false

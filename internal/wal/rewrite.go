@@ -85,7 +85,11 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 		return err
 	}
 	if err := l.fs.Rename(temp, l.name); err != nil {
-		return err
+		// A file system over a network may rename and lose the answer. What
+		// was done must not be called refused.
+		if now, serr := l.fs.Stat(l.name); serr != nil || !vfs.SameFile(now, fi) {
+			return err
+		}
 	}
 	renamed = true
 	if l.file != nil {
@@ -154,6 +158,7 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 	})
 	if err == nil || l.failed != nil {
 		l.end, l.seq, l.chain, l.durable, l.mine = HeaderSize, base, chain, base, false
+		l.safe = l.size // all of it was synced before the rename
 	}
 	return full(err)
 }

@@ -217,6 +217,7 @@ func (j *judge) step(st script.Step) error {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
 	}
+	j.out.May = script.Distinct(j.out.May)
 	// Reads go on, whatever happened, and show nothing that was refused.
 	for i := range 2 {
 		es, err := j.read(i)

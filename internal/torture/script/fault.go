@@ -5,6 +5,8 @@ package script
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -62,6 +64,19 @@ func Fit(ms []*Model, es []oxbow.Entry) []*Model {
 		}
 	}
 	return fit
+}
+
+// Distinct returns the models without repeats.
+func Distinct(ms []*Model) []*Model {
+	var ds []*Model
+	for _, m := range ms {
+		if !slices.ContainsFunc(ds, func(d *Model) bool {
+			return d.seq == m.seq && d.ids == m.ids && d.differs(m.Entries()) == "" && maps.Equal(d.opIDs, m.opIDs)
+		}) {
+			ds = append(ds, m)
+		}
+	}
+	return ds
 }
 
 // Differs says in what the entries differ from each model.

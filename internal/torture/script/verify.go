@@ -5,6 +5,7 @@ package script
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -90,6 +91,15 @@ func match(got []oxbow.Entry, m *oxbow.Memory, allowed []*State) (*State, error)
 		why = append(why, d)
 	}
 	return nil, fmt.Errorf("the store holds none of the %d states that may be: %s", len(allowed), strings.Join(why, "; or: "))
+}
+
+// Differ returns an error that says where got is not what is wanted, times and
+// all, nil when it is.
+func Differ(got, want []oxbow.Entry) error {
+	if d := differ(got, want); d != "" {
+		return errors.New(d)
+	}
+	return nil
 }
 
 // differ says where got is not what is wanted, "" when it is. Times count where
