@@ -143,6 +143,31 @@ func loopback(addr string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
+// makeToken writes a new token to the file, unless another process is first. It
+// takes its name when it is whole: half a token would be taken for one.
+func (a *app) makeToken(file string) error {
+	b := make([]byte, 32)
+	if _, err := io.ReadFull(a.env.Rand, b); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".token-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(base64.RawURLEncoding.EncodeToString(b) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(f.Name(), file) // no hard links here
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
 // token returns the token that clients must send and the file it is in, made
 // when it is missing.
 func (a *app) token(file string) (token, where string, err error) {
@@ -158,22 +183,10 @@ func (a *app) token(file string) (token, where string, err error) {
 	} else if file, err = a.abs(file); err != nil {
 		return "", "", err
 	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		b := make([]byte, 32)
-		_, err = io.ReadFull(a.env.Rand, b)
-		token = base64.RawURLEncoding.EncodeToString(b)
-		if err == nil {
-			_, err = f.WriteString(token + "\n")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if err := a.makeToken(file); err != nil {
+			return "", "", fmt.Errorf("making the token: %w", err)
 		}
-		if err = errors.Join(err, f.Close()); err != nil {
-			// Half a token would be taken for one next time.
-			return "", "", errors.Join(fmt.Errorf("making the token: %w", err), os.Remove(file))
-		}
-		return token, file, nil
-	}
-	if !errors.Is(err, fs.ErrExist) {
-		return "", "", fmt.Errorf("making the token: %w", err)
 	}
 	fi, err := os.Stat(file)
 	if err != nil {
