@@ -11,7 +11,7 @@ import (
 )
 
 // Op ids are remembered for at least this many changes that carried one.
-const opIDWindow = 8192
+const opIDWindow = 4096
 
 // state is the entries of a store after a change. Entries are never changed in
 // place: a new version is a new Entry.
