@@ -100,7 +100,7 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 // sync says yes without having written them. Only to write the same bytes again
 // makes it true.
 func (l *Log) refresh(buf *[]byte) (from int64, err error) {
-	if l.safe >= l.end || l.end-l.safe > MaxBody {
+	if l.safe >= l.end || l.end-l.safe > MaxBody || l.Broken(BreakRefresh) {
 		return l.end, nil
 	}
 	whole := make([]byte, l.end-l.safe, l.end-l.safe+int64(len(*buf)))

@@ -20,6 +20,7 @@ const (
 	BreakDurable                       // a record vouches for itself
 	BreakResync                        // damage before the end is taken for a torn tail
 	BreakEarlyShow                     // a change is shown before it is durable
+	BreakRefresh                       // what others appended last is taken for durable
 )
 
 // Breaker is a file system that wants a log broken. Only tests have one.
