@@ -371,6 +371,11 @@ func (d *db) before(seq uint64, ops []put, p put) (*Version, error) {
 	if err != nil {
 		return nil, err
 	}
+	if first, _ := d.span(); len(vs) == 0 && p.prev < first {
+		// The change before is dropped, and the entry is not among those that
+		// there were then: it had been removed, or was erased since.
+		return nil, nil
+	}
 	if len(vs) == 0 {
 		return nil, fmt.Errorf("%w: the version of %q before change %d was dropped by a compaction", ErrNotFound, p.entry.Name, seq)
 	}

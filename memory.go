@@ -181,7 +181,8 @@ func (m *Memory) Close() error { return m.store.Close() }
 //
 // When e.Version is not 0, the entry must be at that version, else the error
 // matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
-// a new entry only.
+// a new entry only. What comes back is at Version 0 when it was remembered but
+// could not be read back, as when somebody else has forgotten it since.
 func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if strings.TrimSpace(e.Content) == "" {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
@@ -224,7 +225,13 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 		if err != nil {
 			return Entry{}, err
 		}
-		return m.store.Get(ctx, e.Name)
+		if now, err := m.store.Get(ctx, e.Name); err == nil {
+			return now, nil
+		}
+		// It was remembered. That it cannot be read back, most often because
+		// somebody has forgotten it since, must not be told as a failure.
+		e.ID, e.Version, e.Labels = old.ID, 0, SortLabels(e.Labels)
+		return e, nil
 	}
 }
 

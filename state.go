@@ -61,6 +61,10 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []Delta {
 			st.remove(e.Name, seq)
 			deltas = append(deltas, Delta{ID: e.ID})
 		default:
+			// An undo may put an entry in the place of another of that name.
+			if old := st.names[e.Name]; old != nil && old.ID != e.ID {
+				deltas = append(deltas, Delta{ID: old.ID})
+			}
 			st.put(e)
 			deltas = append(deltas, Delta{ID: e.ID, Entry: e})
 		}

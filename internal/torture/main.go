@@ -43,6 +43,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/torture/crash"
 	"github.com/oxbow-memory/oxbow/internal/torture/flip"
 	"github.com/oxbow-memory/oxbow/internal/torture/ioerr"
+	"github.com/oxbow-memory/oxbow/internal/torture/linear"
 	"github.com/oxbow-memory/oxbow/internal/torture/rig"
 )
 
@@ -77,6 +78,10 @@ var campaigns = []campaign{
 			return n, v
 		}
 		return n, nil
+	}},
+	{"linear", []string{"histories", "calls", "pending", "busy"}, func(seed uint64, f flags) ([]int, error) {
+		t, err := linear.Seed(seed, rig.Setup{})
+		return []int{t.Histories, t.Calls, t.Pending, t.Busy}, err
 	}},
 	{"ioerr", []string{"faults", "images", "rescued", "unknown", "scripts"}, func(seed uint64, f flags) ([]int, error) {
 		t, v := ioerr.Seed(seed, ioerr.Options{})

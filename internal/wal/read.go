@@ -206,10 +206,12 @@ func (l *Log) links(r *Record) bool {
 }
 
 // scan looks for records that check at any offset from there on, and calls fn
-// with each until it returns false.
+// with each until it returns false. A record's body is only valid during the
+// call.
 func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
 	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
+	var room []byte // for one record
 	for from < size {
 		buf = buf[:min(int64(cap(buf)), size-from)]
 		n, err := l.file.ReadAt(buf, from)
@@ -227,10 +229,9 @@ func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 				break
 			}
 			i += j
-			if r, err := l.At(from + int64(i)); err == nil {
-				if !fn(&r) {
-					return nil
-				}
+			var r Record
+			if r, room, err = l.at(from+int64(i), room); err == nil && !fn(&r) {
+				return nil
 			}
 		}
 		from = next
@@ -240,23 +241,35 @@ func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 
 // At returns the record that begins at that offset.
 func (l *Log) At(offset int64) (Record, error) {
+	r, _, err := l.at(offset, nil)
+	return r, err
+}
+
+// at is At with room for the record's bytes, which it returns for the next
+// call. The record's body lies in it.
+func (l *Log) at(offset int64, room []byte) (Record, []byte, error) {
 	if l.file == nil {
-		return Record{}, &CorruptError{Offset: offset, Reason: "there is no file"}
+		return Record{}, room, &CorruptError{Offset: offset, Reason: "there is no file"}
 	}
-	buf := make([]byte, 4<<10)
+	want := int64(4 << 10)
 	for {
+		if int64(cap(room)) < want {
+			room = make([]byte, want)
+		}
+		buf := room[:want]
 		n, err := l.file.ReadAt(buf, offset)
 		if err != nil && err != io.EOF {
-			return Record{}, err
+			return Record{}, room, err
 		}
 		r, need, derr := decodeRecord(buf[:n], l.seed, l.Broken(BreakChecksum))
 		if derr == nil {
 			r.Offset = offset
-			return r, nil
+			return r, room, nil
 		}
-		if need <= int64(len(buf)) || err == io.EOF {
-			return Record{}, &CorruptError{Offset: offset, Reason: derr.Error()}
+		// No length is trusted: room is made for what the file has.
+		if need <= want || err == io.EOF || offset+need > l.Size() {
+			return Record{}, room, &CorruptError{Offset: offset, Reason: derr.Error()}
 		}
-		buf = make([]byte, need)
+		want = need
 	}
 }

@@ -50,6 +50,7 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (Sal
 	l := &Log{fs: fsys, name: name, opts: o, file: f, info: fi, header: s.Header, seed: s.Header.seed(), size: fi.Size()}
 	end := int64(HeaderSize)
 	last := int64(-1)
+	var stop error // of fn
 	err = l.scan(HeaderSize, func(r *Record) bool {
 		if r.Offset < end {
 			return true // inside a record that checks: somebody's text
@@ -58,14 +59,14 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (Sal
 			s.Bad = append(s.Bad, [2]int64{end, r.Offset})
 			s.Complete = false
 		}
-		if err = fn(r); err != nil {
+		if stop = fn(r); stop != nil {
 			return false
 		}
 		end = r.Offset + r.size()
 		last = end
 		return true
 	})
-	if err != nil {
+	if err = errors.Join(stop, err); err != nil {
 		return s, err
 	}
 	l.end = end
