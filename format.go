@@ -320,12 +320,14 @@ func decodePut(f field) (put, error) {
 
 func decodeErased(f field) (put, error) {
 	p := put{entry: new(Entry), erased: true}
+	hashed := false
 	err := eachField(f.str, func(f field) error {
 		switch f.num {
 		case 1:
 			if len(f.str) != sha256.Size {
 				return errors.New("an erased op without its hash")
 			}
+			hashed = true
 		case 2:
 			p.entry.ID = f.val
 		case 3:
@@ -340,6 +342,9 @@ func decodeErased(f field) (put, error) {
 		}
 		return nil
 	})
+	if err == nil && !hashed {
+		err = errors.New("an erased op without its hash")
+	}
 	return p, err
 }
 
