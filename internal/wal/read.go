@@ -229,8 +229,9 @@ func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 				break
 			}
 			i += j
-			var r Record
-			if r, room, err = l.at(from+int64(i), room); err == nil && !fn(&r) {
+			r, more, bad, err := l.at(from+int64(i), size, room)
+			room = more
+			if err == nil && bad == nil && !fn(&r) {
 				return nil
 			}
 		}
@@ -241,16 +242,21 @@ func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 
 // At returns the record that begins at that offset.
 func (l *Log) At(offset int64) (Record, error) {
-	r, _, err := l.at(offset, nil)
+	if l.file == nil {
+		return Record{}, &CorruptError{Offset: offset, Reason: "there is no file"}
+	}
+	r, _, bad, err := l.at(offset, l.Size(), nil)
+	if bad != nil {
+		err = &CorruptError{Offset: offset, Reason: bad.Error()}
+	}
 	return r, err
 }
 
-// at is At with room for the record's bytes, which it returns for the next
-// call. The record's body lies in it.
-func (l *Log) at(offset int64, room []byte) (Record, []byte, error) {
-	if l.file == nil {
-		return Record{}, room, &CorruptError{Offset: offset, Reason: "there is no file"}
-	}
+// at returns the record at an offset of the file, which has size bytes, or in
+// bad why there is none. room is for the record's bytes, and is returned for the
+// next call: the record's body lies in it. No length is trusted: room is made
+// only for what the file has.
+func (l *Log) at(offset, size int64, room []byte) (r Record, more []byte, bad, err error) {
 	want := int64(4 << 10)
 	for {
 		if int64(cap(room)) < want {
@@ -259,16 +265,12 @@ func (l *Log) at(offset int64, room []byte) (Record, []byte, error) {
 		buf := room[:want]
 		n, err := l.file.ReadAt(buf, offset)
 		if err != nil && err != io.EOF {
-			return Record{}, room, err
+			return Record{}, room, nil, err
 		}
-		r, need, derr := decodeRecord(buf[:n], l.seed, l.Broken(BreakChecksum))
-		if derr == nil {
-			r.Offset = offset
-			return r, room, nil
-		}
-		// No length is trusted: room is made for what the file has.
-		if need <= want || err == io.EOF || offset+need > l.Size() {
-			return Record{}, room, &CorruptError{Offset: offset, Reason: derr.Error()}
+		r, need, bad := decodeRecord(buf[:n], l.seed, l.Broken(BreakChecksum))
+		r.Offset = offset
+		if bad == nil || need <= want || err == io.EOF || offset+need > size {
+			return r, room, bad, nil
 		}
 		want = need
 	}
