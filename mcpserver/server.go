@@ -39,6 +39,12 @@ type Options struct {
 
 	// Rand gives the bytes of session ids, crypto/rand by default.
 	Rand io.Reader
+
+	// Tools are what clients may call; all of [tool.Table] by default.
+	Tools []tool.Tool
+	// Instructions tell a client's model when to use the tools; those for
+	// tool.Table by default.
+	Instructions string
 }
 
 // Server serves one memory to any number of clients. It is safe for
@@ -48,7 +54,7 @@ type Server struct {
 	opts Options
 }
 
-// New returns a server of the verbs of package tool over the desk. It opens
+// New returns a server of the tools of o over the desk. It opens
 // nothing: the desk's memory is opened by the first call that needs it. The
 // server does not close it.
 func New(d *tool.Desk, o *Options) *Server {
@@ -67,6 +73,12 @@ func New(d *tool.Desk, o *Options) *Server {
 	}
 	if s.opts.Rand == nil {
 		s.opts.Rand = rand.Reader
+	}
+	if s.opts.Tools == nil {
+		s.opts.Tools = tool.Table()
+	}
+	if s.opts.Instructions == "" {
+		s.opts.Instructions = instructions
 	}
 	return s
 }
@@ -87,7 +99,7 @@ func (s *Server) open(name string) (*mcp.Server, error) {
 	d := &door{Server: s, name: name, run: hex.EncodeToString(id[:])}
 	m := mcp.NewServer(&mcp.Implementation{Name: s.opts.Name, Title: "oxbow memory", Version: s.opts.Version},
 		&mcp.ServerOptions{
-			Instructions: instructions,
+			Instructions: s.opts.Instructions,
 			Logger:       s.opts.Logger,
 			// The tools never change, and no one is told when entries do. Not
 			// nil, so that logging, which is deprecated, is not offered.
@@ -100,7 +112,7 @@ func (s *Server) open(name string) (*mcp.Server, error) {
 				c.CacheScope, c.TTLMs = "private", 0
 			},
 		})
-	for _, t := range tool.Table() {
+	for _, t := range s.opts.Tools {
 		no := false
 		destructive := t.Destructive
 		m.AddTool(&mcp.Tool{

@@ -23,16 +23,28 @@ var descriptions embed.FS
 // traits are the hints that clients get about a verb.
 type traits struct{ readOnly, destructive, idempotent bool }
 
-// define makes a verb of a function. What is wrong with the structs or the
-// description is a programmer's mistake and panics.
+// define makes a verb of this package, whose description is beside it.
 func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Desk, In) (Out, error)) Tool {
 	desc, err := descriptions.ReadFile(name + ".md")
 	if err != nil {
 		panic(err)
 	}
-	in, params := schemaOf[In](), paramsOf(reflect.TypeFor[In]())
+	return Define(Tool{Name: name, Title: title, Description: string(desc),
+		ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent}, run)
+}
+
+// Define makes a verb of a function. What t leaves open is filled in from the
+// structs: each field of In is a parameter, with its name in the tag json (and
+// omitempty where it may be left out), what it is in jsonschema, and, where they
+// are wanted, flag, also (other names, with commas), enum (the values, with
+// commas, or the word kind) and cli:"positional". What is wrong with the structs
+// is a programmer's mistake and panics.
+func Define[In any, Out Answer](t Tool, run func(context.Context, *Desk, In) (Out, error)) Tool {
+	t.Description = strings.TrimSpace(t.Description)
+	t.Input, t.Params, t.Output = schemaOf[In](), paramsOf(reflect.TypeFor[In]()), schemaOf[Out]()
+	name, params := t.Name, t.Params
 	for _, p := range params {
-		s := in.Properties[p.Name]
+		s := t.Input.Properties[p.Name]
 		if p.Repeatable {
 			s = s.Items
 		}
@@ -40,23 +52,27 @@ func define[In any, Out Answer](name, title string, t traits, run func(context.C
 			s.Enum = append(s.Enum, v)
 		}
 	}
-	return Tool{
-		Name: name, Title: title, Description: strings.TrimSpace(string(desc)),
-		ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent,
-		Input: in, Output: schemaOf[Out](), Params: params,
-		Call: func(ctx context.Context, d *Desk, args json.RawMessage) (Answer, error) {
-			var v In
-			if err := readArgs(name, params, args, &v); err != nil {
-				return nil, err
-			}
-			out, err := run(ctx, d, v)
-			if err != nil {
-				return nil, err
-			}
-			return out, nil
-		},
+	t.Call = func(ctx context.Context, d *Desk, args json.RawMessage) (Answer, error) {
+		var v In
+		if err := readArgs(name, params, args, &v); err != nil {
+			return nil, err
+		}
+		out, err := run(ctx, d, v)
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
+	return t
 }
+
+// Reply is the answer of a verb that says one text.
+type Reply struct {
+	Message string `json:"message" jsonschema:"what the verb says"`
+}
+
+// Text returns the message.
+func (r Reply) Text() string { return r.Message }
 
 // schemaOf infers the schema of a struct. Null is nowhere allowed: what is
 // absent is left out.
@@ -101,13 +117,16 @@ func paramsOf(t reflect.Type) []Param {
 		if a := f.Tag.Get("also"); a != "" {
 			p.Also = strings.Split(a, ",")
 		}
-		switch f.Tag.Get("enum") {
+		switch enum := f.Tag.Get("enum"); enum {
+		case "":
 		case "kind":
 			for _, k := range oxbow.Kinds() {
 				p.Enum = append(p.Enum, k.String())
 			}
 		case "part":
 			p.Enum = slices.Clone(parts)
+		default:
+			p.Enum = strings.Split(enum, ",")
 		}
 		ft := f.Type
 		switch ft.Kind() {

@@ -1,0 +1,155 @@
+// This file holds the seam between a layout of files and the rest of the house.
+
+// Package dialect is the seam of the layouts: a dialect is a named triple of a
+// layout on disk, a set of tools and a recipe of what is put before the model.
+// The dialects themselves are the packages below this one.
+package dialect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Dialect is one layout.
+type Dialect struct {
+	Name  string // such as "crabtalk"; what --dialect takes
+	Title string // one line for people: whose layout it is, and what it is made of
+
+	// Detect reports whether the directory that is the root of fsys holds this
+	// layout, and of how many marks it says so: the dialect with the most is
+	// taken. 0 is no. It reads as little as it can and changes nothing.
+	Detect func(fsys vfs.FS) (marks int, err error)
+
+	// Init makes what the layout needs and is not there, and returns the names
+	// of what it made, slash-separated. It changes nothing that exists.
+	Init func(ctx context.Context, o Options) (made []string, err error)
+
+	// Open opens the directory. A directory that holds nothing yet is an empty
+	// memory; the first change makes its files.
+	Open func(ctx context.Context, o Options) (Home, error)
+}
+
+// Options say where a dialect finds its files and how it writes them.
+type Options struct {
+	// FS holds the home; its root is the home's directory.
+	FS vfs.FS
+	// Path is the home's directory as people know it, for messages and for
+	// replies that name files. It is never opened.
+	Path string
+
+	// Work holds the directory that the agent works in, and those above it;
+	// WorkDir is that directory's slash-separated name inside of it, "." for
+	// its root. Nil means that there is none: nothing outside of the home is
+	// read then.
+	Work    vfs.FS
+	WorkDir string
+
+	Agent string // whose memory, in layouts of several agents; "" means the layout's default
+
+	// Memory says how the store writes: clock, randomness, source, lock wait
+	// and whether anything may be written at all. Its FS is not used.
+	Memory oxbow.Options
+	// Zone is the time zone of days in file names; nil means time.Local.
+	Zone *time.Location
+	// Warn is told what a person should know and no call can return, such as a
+	// file that could not be read. Nil discards.
+	Warn func(message string)
+}
+
+// Home is an opened directory of a dialect. It is safe for concurrent use.
+type Home interface {
+	// Memory returns the memory over the layout's store. Closing the home
+	// closes it.
+	Memory() *oxbow.Memory
+	// Tools returns the dialect's own tools, in its order, bound to the home.
+	// They call the memory of the desk that they get.
+	Tools() []tool.Tool
+	// Context returns what the dialect would put before the model, with the
+	// headers and the blank lines of its own. It changes nothing.
+	Context(ctx context.Context, r Request) (prompt.Context, error)
+	// Session begins a conversation.
+	Session(ctx context.Context, r Request) (Session, error)
+	Close() error
+}
+
+// Request says for what a context is made.
+type Request struct {
+	Message string // the newest message of the user, "" for none yet
+	Budget  int    // tokens, 0 for no bound
+}
+
+// Session is one conversation, as a runtime that embeds a dialect leads it. It
+// is for one goroutine.
+type Session interface {
+	// Start returns what opens the conversation.
+	Start(ctx context.Context) (prompt.Context, error)
+	// BeforeTurn returns what is put before this message of the user, and is
+	// not kept in the conversation.
+	BeforeTurn(ctx context.Context, message string) (prompt.Context, error)
+	// Compact keeps the summary of what was said so far, where the layout
+	// keeps such, and returns the name to resume by ("" where there is none)
+	// and what the conversation goes on from.
+	Compact(ctx context.Context, summary string) (name string, goOn prompt.Context, err error)
+	// Resume returns what a conversation goes on from that was compacted under
+	// that name.
+	Resume(ctx context.Context, name string) (prompt.Context, error)
+	// End closes the conversation and keeps its summary, where the layout
+	// keeps such and it is not empty.
+	End(ctx context.Context, summary string) error
+}
+
+// Find returns the dialect of that name, or an error matching
+// [oxbow.ErrInvalid] that lists the names there are.
+func Find(all []Dialect, name string) (Dialect, error) {
+	for _, d := range all {
+		if d.Name == name {
+			return d, nil
+		}
+	}
+	return Dialect{}, &oxbow.InvalidError{Field: "dialect", Value: name, Reason: "is not one of " + strings.Join(Names(all), ", ")}
+}
+
+// Names returns the names of the dialects, in their order.
+func Names(all []Dialect) []string {
+	names := make([]string, len(all))
+	for i, d := range all {
+		names[i] = d.Name
+	}
+	return names
+}
+
+// Detect returns the dialect whose layout the directory holds, and false when
+// it holds none. Two that are equally sure are an error that names them.
+func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
+	most := 0
+	var found []Dialect
+	for _, d := range all {
+		marks, err := d.Detect(fsys)
+		if err != nil {
+			return Dialect{}, false, fmt.Errorf("looking for the layout of %s: %w", d.Name, err)
+		}
+		if marks > most {
+			most, found = marks, nil
+		}
+		if marks == most && marks > 0 {
+			found = append(found, d)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Dialect{}, false, nil
+	case 1:
+		return found[0], true, nil
+	}
+	names := Names(found)
+	slices.Sort(names)
+	return Dialect{}, false, &oxbow.InvalidError{Field: "dialect", Reason: "is not clear: the directory could be of " + strings.Join(names, " or ") + "; name it with --dialect"}
+}
