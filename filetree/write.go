@@ -162,6 +162,7 @@ func (s *Store) journal() (*intent.Journal, error) {
 func (s *Store) lookThrough() error {
 	s.look.Lock()
 	defer s.look.Unlock()
+	s.through = nil
 	j, err := s.journal()
 	if err != nil || j == nil {
 		return err
@@ -529,8 +530,8 @@ func (s *Store) finish(j *intent.Journal) error {
 		if err := s.fs.Rename(staged, c.Path); err != nil {
 			// The file may be on another file system than the staging
 			// directory.
-			if err := s.copyOver(staged, c.Path); err != nil {
-				return err
+			if cerr := s.copyOver(staged, c.Path); cerr != nil {
+				return fmt.Errorf("%w; copying it instead: %w", err, cerr)
 			}
 		}
 	}
