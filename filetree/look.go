@@ -11,8 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -80,7 +83,7 @@ func (s *Store) take(next map[string]*file, own *applied) {
 		return
 	}
 	s.mu.Lock()
-	touched := map[string]bool{}
+	touched := make(map[string]bool, len(next))
 	before := map[string]*oxbow.Entry{}
 	paths := make([]string, 0, len(next))
 	for p := range next {
@@ -88,14 +91,16 @@ func (s *Store) take(next map[string]*file, own *applied) {
 	}
 	slices.Sort(paths)
 	if len(s.st.files) == 0 {
-		s.st.paths = slices.Grow(s.st.paths, len(paths))
+		s.st.grow(len(paths))
 	}
 	for _, p := range paths {
 		s.st.put(p, next[p], touched)
 	}
-	for name := range touched {
-		if c := s.st.names[name]; c != nil {
-			before[name] = c.entry
+	if len(s.st.names) > 0 {
+		for name := range touched {
+			if c := s.st.names[name]; c != nil {
+				before[name] = c.entry
+			}
 		}
 	}
 	var reborn map[string]bool
@@ -197,7 +202,8 @@ func (s *Store) list(ctx context.Context, d *directory, r *reader) error {
 		return nil
 	}
 	d.wrong, d.files = "", 0
-	there := map[string]bool{}
+	there := make(map[string]bool, len(entries))
+	var todo []string
 	for i, e := range entries {
 		if i%256 == 255 && ctx.Err() != nil {
 			return ctx.Err()
@@ -209,25 +215,29 @@ func (s *Store) list(ctx context.Context, d *directory, r *reader) error {
 		there[p] = true
 		d.files++
 		old := s.st.files[p]
-		if old == nil || r.whole || s.again[p] {
-			r.read(p)
+		if old == nil || r.whole || s.again[p] || old.doubt || old.info == nil {
+			todo = append(todo, p)
 			continue
 		}
-		if old.doubt || old.info == nil {
-			r.read(p)
-			continue
-		}
-		now, err := s.fs.Stat(p)
-		if err != nil || !same(now, old.info) {
-			r.read(p)
+		if now, err := s.describes(p, e); err != nil || !same(now, old.info) {
+			todo = append(todo, p)
 		}
 	}
 	for p := range s.st.files {
 		if path.Dir(p) == d.path && !there[p] {
-			r.read(p)
+			todo = append(todo, p)
 		}
 	}
-	return nil
+	return r.readAll(ctx, todo)
+}
+
+// describes returns what a listing knows of a file already; what a link leads
+// to it does not.
+func (s *Store) describes(p string, e fs.DirEntry) (fs.FileInfo, error) {
+	if e.Type().IsRegular() {
+		return e.Info()
+	}
+	return s.fs.Stat(p)
 }
 
 // same reports whether two descriptions are of one file that was not changed.
@@ -252,64 +262,124 @@ type reader struct {
 	next  map[string]*file // what was read; nil for a file that is gone
 }
 
-// read reads one file, if it is there, and compares it with what was known.
+// loaded is a file as it was read, before it is compared with what was known.
+type loaded struct {
+	file *file
+	err  error  // of reading
+	why  string // it cannot be trusted
+}
+
+// read reads one file, if it is there.
 func (r *reader) read(p string) {
-	s := r.s
+	l := r.s.load(p)
+	r.compare(p, &l)
+}
+
+// batch is how many files a goroutine takes at once when many are read.
+const batch = 64
+
+// readAll reads files, several at a time when they are many: cutting a file
+// into entries takes about as long as reading it.
+func (r *reader) readAll(ctx context.Context, paths []string) error {
+	if len(paths) <= 2*batch {
+		for _, p := range paths {
+			r.read(p)
+		}
+		return nil
+	}
+	all := make([]loaded, len(paths))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				from := int(next.Add(batch)) - batch
+				if from >= len(paths) {
+					return
+				}
+				for i := from; i < min(from+batch, len(paths)); i++ {
+					all[i] = r.s.load(paths[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, p := range paths {
+		r.compare(p, &all[i])
+	}
+	return nil
+}
+
+// load reads a file and cuts it into entries. It changes nothing; look is held,
+// by the caller or by who waits for the callers.
+func (s *Store) load(p string) (l loaded) {
 	old := s.st.files[p]
 	text, info, err := s.readText(p)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if old != nil {
-			r.next[p] = nil
-		}
-		return
-	case errors.Is(err, errNotFile):
-		if old != nil {
-			r.next[p] = nil
-		}
-		return
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
+		l.err = fs.ErrNotExist
+		return l
 	}
 	f := &file{path: p, info: info, text: text}
-	if info == nil {
-		f.doubt = true
-	} else {
-		f.doubt = info.ModTime().After(s.opts.Clock().Add(-doubtful))
-	}
-	if err == nil && old != nil && old.held == "" && !old.none && old.text == text && old.info != nil && info.ModTime().Equal(old.info.ModTime()) {
-		// Nothing but what describes it.
-		old.info, old.doubt = f.info, f.doubt
-		return
-	}
-	why := ""
+	l.file = f
+	// What cannot even be described is looked at again.
+	f.doubt = info == nil || info.ModTime().After(s.opts.Clock().Add(-doubtful))
 	switch {
 	case err != nil:
-		why = "cannot be read: " + err.Error()
+		l.err, l.why = err, "cannot be read: "+err.Error()
+		return l
 	case strings.TrimPrefix(text, "\ufeff") == "":
-		why = "is empty"
-	default:
-		why = checkText(text)
+		l.why = "is empty"
+		return l
 	}
-	if why == "" {
-		items, perr := s.layout.Parse(p, text)
-		var wrong []string
-		f.items, wrong = finish(items, info.ModTime())
-		switch {
-		case perr != nil:
-			why = "cannot be understood: " + perr.Error()
-		case len(wrong) > 0:
-			f.wrong = strings.Join(wrong, "; ")
-			if old == nil || old.wrong != f.wrong {
-				s.warn("%s: %s", p, f.wrong)
-			}
+	if l.why = checkText(text); l.why != "" {
+		return l
+	}
+	if old != nil && old.same(f) {
+		return l
+	}
+	items, err := s.layout.Parse(p, text)
+	if err != nil {
+		l.why = "cannot be understood: " + err.Error()
+	}
+	var wrong []string
+	if f.items, wrong = finish(items, info.ModTime()); len(wrong) > 0 {
+		f.wrong = strings.Join(wrong, "; ")
+	}
+	return l
+}
+
+// same reports whether a file reads as it did, so that only what describes it
+// may have changed.
+func (f *file) same(now *file) bool {
+	return f.held == "" && !f.none && f.info != nil && f.text == now.text && f.info.ModTime().Equal(now.info.ModTime())
+}
+
+// compare holds what was read against what was known.
+func (r *reader) compare(p string, l *loaded) {
+	s, old, f := r.s, r.s.st.files[p], l.file
+	if f == nil {
+		if old != nil {
+			r.next[p] = nil
 		}
+		return
 	}
-	if why == "" {
+	if l.why == "" {
+		if old != nil && old.same(f) {
+			old.info, old.doubt = f.info, f.doubt
+			return
+		}
+		if f.wrong != "" && (old == nil || old.wrong != f.wrong) {
+			s.warn("%s: %s", p, f.wrong)
+		}
 		r.next[p] = f
 		return
 	}
-	f.held = why
-	if err == nil {
-		f.disk = text
+	f.held = l.why
+	if l.err == nil {
+		f.disk = f.text
 	}
 	said := "no entry is taken from it"
 	if old != nil && !old.none {
@@ -322,7 +392,7 @@ func (r *reader) read(p string) {
 		}
 	}
 	if old == nil || old.held != f.held {
-		s.warn("%s %s; %s", p, why, said)
+		s.warn("%s %s; %s", p, l.why, said)
 	}
 	r.next[p] = f
 }
@@ -337,6 +407,9 @@ func checkText(text string) string {
 	}
 	return ""
 }
+
+// buffers are what files are read into before they become texts.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
 // errNotFile says that what bears the name is no file at all.
 var errNotFile = errors.New("not a regular file")
@@ -369,7 +442,12 @@ func (s *Store) readText(p string) (string, fs.FileInfo, error) {
 	if info.Size() > maxFile {
 		return "", info, fmt.Errorf("%w: it has %d bytes, the most is %d", vfs.ErrTooLarge, info.Size(), maxFile)
 	}
-	buf := make([]byte, info.Size()+1)
+	scratch := buffers.Get().(*[]byte)
+	defer buffers.Put(scratch)
+	buf := *scratch
+	if int64(len(buf)) <= info.Size() {
+		buf = make([]byte, info.Size()+1)
+	}
 	for n := 0; ; {
 		k, err := f.ReadAt(buf[n:], int64(n))
 		n += k

@@ -5,8 +5,6 @@ package filetree
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -52,6 +50,15 @@ type current struct {
 
 func newState() *state {
 	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1}
+}
+
+// grow makes room for so many files of about one entry each.
+func (st *state) grow(n int) {
+	st.files = make(map[string]*file, n)
+	st.paths = make([]string, 0, n)
+	st.claims = make(map[string][]*file, n)
+	st.names = make(map[string]*current, n)
+	st.order = make([]*oxbow.Entry, 0, n)
 }
 
 // item returns the index of the first item of that name, or -1.
@@ -186,19 +193,21 @@ func finish(items []Item, mod time.Time) (kept []Item, wrong []string) {
 	return kept, wrong
 }
 
-// fingerprint returns the version of an entry: 53 bits, never 0, of the SHA-256
-// of what it says. A number of JSON holds them exactly.
+// fingerprint returns the version of an entry: 53 bits, never 0, of the FNV-1a
+// hash of 64 bits (draft-eastlake-fnv) of what it says. A number of JSON holds
+// them exactly. It tells one version from the next, and is no proof of
+// anything.
 func fingerprint(e *oxbow.Entry) uint64 {
-	h := sha256.New()
-	var n [8]byte
+	h := uint64(14695981039346656037)
 	put := func(s string) {
-		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
+		for i := range len(s) {
+			h = (h ^ uint64(s[i])) * 1099511628211
+		}
+		// No text holds this byte: it parts the fields.
+		h = (h ^ 0xff) * 1099511628211
 	}
 	put(e.Name)
 	put(e.Kind.String())
-	put(e.Content)
 	for _, a := range e.Aliases {
 		put(a)
 	}
@@ -207,7 +216,7 @@ func fingerprint(e *oxbow.Entry) uint64 {
 		put(l.Key)
 		put(l.Value)
 	}
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
-	return max(1, binary.LittleEndian.Uint64(sum[:])&(1<<53-1))
+	put("")
+	put(e.Content)
+	return max(1, (h^h>>53)&(1<<53-1))
 }
