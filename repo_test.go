@@ -42,7 +42,7 @@ var floors = []struct {
 	{".", []string{"vfs", "internal/*"}},
 	{"storetest", []string{"."}},
 
-	{"mdtree", []string{".", "vfs", "internal/text"}},
+	{"mdtree", []string{".", "vfs", "internal/intent", "internal/text"}},
 	{"exchange", []string{".", "vfs", "internal/text"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"filetree", []string{".", "vfs", "internal/*"}},
