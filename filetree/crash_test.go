@@ -185,3 +185,39 @@ func TestFailAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// A journal that a stranger put into a tree reaches nothing but what a change
+// may write, and is not taken away unread.
+func TestStrangeJournal(t *testing.T) {
+	for _, tt := range []struct {
+		journal string
+		want    error
+	}{
+		{`{"version":1,"write":[{"path":"../out.md"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"write":[{"path":"/etc/x"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"write":[{"path":".git/config"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"remove":[{"path":".oxbow-tree.lock"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"remove":[{"path":"."}]}`, oxbow.ErrCorrupt},
+		{`{"version":2}`, oxbow.ErrVersion},
+		{`{"version":1`, oxbow.ErrCorrupt},
+	} {
+		m := vfs.NewMem()
+		for name, text := range map[string]string{"/commit.json": tt.journal, "/0": "evil"} {
+			if err := m.MkdirAll(stageDir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := vfs.WriteFile(m, stageDir+name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Open(t.Context(), m, cards{}, Options{}); !errors.Is(err, tt.want) {
+			t.Errorf("Open() with journal %s = %v, want %v", tt.journal, err, tt.want)
+		}
+		if got, err := vfs.ReadFile(m, stageDir+"/commit.json", -1); err != nil || string(got) != tt.journal {
+			t.Errorf("journal %s is %q, %v", tt.journal, got, err)
+		}
+		if names := m.Names(); len(names) > 4 {
+			t.Errorf("journal %s left %q", tt.journal, names)
+		}
+	}
+}

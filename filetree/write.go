@@ -144,7 +144,8 @@ func (s *Store) cutOff() bool {
 
 func (s *Store) journal() (*intent.Journal, error) {
 	j, err := s.stage.Load(func(p string, _ bool) bool {
-		return !fs.ValidPath(p) || p == "." || strings.HasPrefix(p, stageDir+"/")
+		// What no change may write, nobody's journal may either.
+		return !fs.ValidPath(p) || p == "." || slices.ContainsFunc(strings.Split(p, "/"), isHidden)
 	})
 	if err == nil {
 		return j, nil
@@ -156,6 +157,9 @@ func (s *Store) journal() (*intent.Journal, error) {
 	return nil, fmt.Errorf("%w: reading %s: %v; look at the files in %s and remove it when they are as they should be",
 		is, s.stage.Journal(), err, stageDir)
 }
+
+// isHidden reports whether an element of a path is one that no layout has.
+func isHidden(element string) bool { return strings.HasPrefix(element, ".") }
 
 // lookThrough makes a store that may not write see the files as the journal
 // will leave them.
@@ -228,7 +232,10 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	for p, why := range own.copies {
 		s.warn("%s: %s; what they wrote is kept beside as a conflict copy", p, why)
 	}
-	maps.Copy(s.served, own.docs)
+	for p, text := range own.docs {
+		s.served[p] = text
+		delete(s.emptied, p)
+	}
 	r := &reader{s: s, next: map[string]*file{}}
 	for _, w := range writes {
 		if s.mine(w.path) {
