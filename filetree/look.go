@@ -83,31 +83,31 @@ func (s *Store) take(next map[string]*file, own *applied) {
 		return
 	}
 	s.mu.Lock()
-	touched := make(map[string]bool, len(next))
+	touched := map[string]bool{}
 	before := map[string]*oxbow.Entry{}
 	paths := make([]string, 0, len(next))
 	for p := range next {
 		paths = append(paths, p)
 	}
 	slices.Sort(paths)
-	if len(s.st.files) == 0 {
-		s.st.grow(len(paths))
-	}
-	for _, p := range paths {
-		s.st.put(p, next[p], touched)
-	}
-	if len(s.st.names) > 0 {
+	var deltas []oxbow.Delta
+	if len(s.st.files) == 0 && own == nil {
+		deltas = s.st.fill(paths, next)
+	} else {
+		for _, p := range paths {
+			s.st.put(p, next[p], touched)
+		}
 		for name := range touched {
 			if c := s.st.names[name]; c != nil {
 				before[name] = c.entry
 			}
 		}
+		var reborn map[string]bool
+		if own != nil {
+			reborn = own.removed
+		}
+		deltas = s.st.settle(touched, reborn)
 	}
-	var reborn map[string]bool
-	if own != nil {
-		reborn = own.removed
-	}
-	deltas := s.st.settle(touched, reborn)
 	for name, e := range before {
 		now := s.st.names[name]
 		switch {

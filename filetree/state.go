@@ -52,13 +52,50 @@ func newState() *state {
 	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1}
 }
 
-// grow makes room for so many files of about one entry each.
-func (st *state) grow(n int) {
-	st.files = make(map[string]*file, n)
-	st.paths = make([]string, 0, n)
+// fill takes in all files of a tree, in order of path, when none were known. It
+// does what put and settle do, and in a third of the time.
+func (st *state) fill(paths []string, files map[string]*file) []oxbow.Delta {
+	n := 0
+	for _, f := range files {
+		if f != nil {
+			n += len(f.items)
+		}
+	}
+	st.files = make(map[string]*file, len(paths))
+	st.paths = make([]string, 0, len(paths))
 	st.claims = make(map[string][]*file, n)
 	st.names = make(map[string]*current, n)
 	st.order = make([]*oxbow.Entry, 0, n)
+	claims, currents, entries := make([]*file, 0, n), make([]current, 0, n), make([]oxbow.Entry, 0, n)
+	deltas := make([]oxbow.Delta, 0, n)
+	for _, p := range paths {
+		f := files[p]
+		if f == nil {
+			continue
+		}
+		st.files[p] = f
+		st.paths = append(st.paths, p)
+		for i, it := range f.items {
+			name := it.Entry.Name
+			if c := st.claims[name]; c != nil {
+				if c[len(c)-1] != f {
+					st.claims[name] = append(c, f)
+				}
+				continue
+			}
+			claims = append(claims, f)
+			st.claims[name] = claims[len(claims)-1 : len(claims) : len(claims)]
+			entries = append(entries, it.Entry)
+			e := &entries[len(entries)-1]
+			e.ID = st.nextID
+			st.nextID++
+			currents = append(currents, current{e, f, i})
+			st.names[name] = &currents[len(currents)-1]
+			st.order = append(st.order, e)
+			deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
+		}
+	}
+	return deltas
 }
 
 // item returns the index of the first item of that name, or -1.
