@@ -103,9 +103,21 @@ func lintKey(key string, cs []Count) []Doubt {
 func doubt(cs []Count, why string) Doubt {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Entries, a.Entries), strings.Compare(a.Label.Value, b.Label.Value))
+		// Of equals, one without capitals: so a project is named by rule.
+		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(capitals(a), capitals(b)), strings.Compare(a.Label.Value, b.Label.Value))
 	})
 	return Doubt{Labels: cs, Why: why, Merge: cs[0].Label}
+}
+
+// capitals counts the capitals of a label.
+func capitals(c Count) int {
+	n := 0
+	for _, r := range c.Label.Value {
+		if unicode.IsUpper(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // slips finds pairs that are one typing error apart. Two such words have a word
