@@ -188,6 +188,7 @@ type vote struct {
 	value string
 	share float64 // of the scores of all neighbours
 	from  []string
+	of    int // neighbours that were asked
 }
 
 // vote asks the neighbours of an entry. The most voted stands first.
@@ -195,7 +196,13 @@ func (g *guesser) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.labelled == 0 {
 		return nil, nil
 	}
-	hits, err := g.near(ctx, e, neighbours, oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{g.key}}}})
+	// Of values of which each entry has one at most, one that has none says
+	// nothing. Of others, such as tags, it says that there is nothing to say.
+	var f oxbow.Filter
+	if g.single {
+		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}
+	}
+	hits, err := g.near(ctx, e, neighbours, f)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +217,7 @@ func (g *guesser) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 			if !ok {
 				i = len(votes)
 				at[v] = i
-				votes = append(votes, vote{value: v})
+				votes = append(votes, vote{value: v, of: len(hits)})
 			}
 			votes[i].share += w
 			votes[i].from = append(votes[i].from, h.Entry.Name)
@@ -271,8 +278,9 @@ func probe(e *oxbow.Entry) string {
 
 // worth returns how often a vote of that share was right: what the trials near
 // to it say, and with the weight of a few trials what elsewhere says.
-func (g *guesser) worth(share float64) float64 {
-	right, n := priorWeight*elsewhere(share), float64(priorWeight)
+// Before much was tried, one neighbour alone is worth half of many.
+func (g *guesser) worth(share float64, from int) float64 {
+	right, n := priorWeight*elsewhere(share)*float64(from)/float64(from+1), float64(priorWeight)
 	for _, t := range g.tried {
 		d := (t.share - share) / bandwidth
 		w := math.Exp(-d * d / 2)
@@ -315,13 +323,16 @@ func (g *guesser) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, erro
 		if g.single && i > 2 {
 			break
 		}
-		p := g.worth(v.share)
+		p := g.worth(v.share, len(v.from))
 		if g.single && i > 0 {
 			p = min(p, v.share) // a vote that was not won
 		}
-		from := v.from[0]
-		reason := fmt.Sprintf("%d of the %d labelled entries most like it carry %s, with %.0f %% of their scores, %q nearest",
-			len(v.from), min(neighbours, g.labelled), oxbow.Label{Key: g.key, Value: v.value}, 100*v.share, from)
+		from, labelled := v.from[0], ""
+		if g.single {
+			labelled = "labelled "
+		}
+		reason := fmt.Sprintf("%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
+			len(v.from), v.of, labelled, oxbow.Label{Key: g.key, Value: v.value}, 100*v.share, from)
 		believe(v.value, p, reason)
 	}
 	// Values of which only one can be right doubt each other: each has its
