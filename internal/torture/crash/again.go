@@ -71,7 +71,7 @@ func turn(s string) string {
 
 // again lets a store recover on that image and do a step, crashes it at each
 // operation of that, and looks at what is left.
-func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step, h uint64) error {
+func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
 	}
@@ -100,7 +100,7 @@ func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step, h uin
 		w.Disk.Images(func(img *vfs.Mem, label string) bool {
 			r.tally.Images++
 			r.tally.Deep++
-			h2 := Hash(img)
+			h2, choice := Hash(img)
 			key := h2 ^ uint64(w.Acked)
 			if seen[key] {
 				return true
@@ -110,7 +110,7 @@ func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step, h uin
 				bad = fail(k, label, err)
 				return false
 			}
-			if _, err := script.Verdict(rig.New(img, r.setup), may, r.s.Seed+1, h2&1 == 0); err != nil {
+			if _, err := script.Verdict(rig.New(img, r.setup), may, r.s.Seed+1, choice&1 == 0); err != nil {
 				bad = fail(k, label, err)
 				return false
 			}

@@ -169,7 +169,7 @@ func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
 	var bad *Violation
 	w.Disk.Images(func(img *vfs.Mem, label string) bool {
 		r.tally.Images++
-		h := Hash(img)
+		h, choice := Hash(img)
 		if st := r.images[h]; st != nil {
 			// It was found to be sound before. But that state may be too
 			// old by now.
@@ -179,17 +179,17 @@ func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
 			return bad == nil
 		}
 		var deep *vfs.Mem
-		if r.o.Deep > 0 && h%r.rarity(label) == 0 {
+		if r.o.Deep > 0 && choice%r.rarity(label) == 0 {
 			deep = img.Clone()
 		}
-		st, err := script.Verdict(rig.New(img, r.setup), allowed, r.s.Seed, h&1 == 0)
+		st, err := script.Verdict(rig.New(img, r.setup), allowed, r.s.Seed, choice&1 == 0)
 		if err != nil {
 			bad = &Violation{Image: label, Err: err}
 			return false
 		}
 		r.images[h] = st
 		if deep != nil {
-			if err := r.again(deep, allowed, r.inFlight(w.Acked, h), h); err != nil {
+			if err := r.again(deep, allowed, r.inFlight(w.Acked, choice)); err != nil {
 				bad = &Violation{Image: label, Err: err}
 				return false
 			}
@@ -234,15 +234,17 @@ func (r *run) kill(dry *script.World, k int) error {
 	return nil
 }
 
-// Hash returns a number for the names and bytes of an image, the same for equal
-// images in every run: the CRC-32C and the CRC-32 of all of it, one behind the
-// other.
-func Hash(img *vfs.Mem) uint64 {
+// Hash returns a number for the names and bytes of an image: the CRC-32C and the
+// CRC-32 of all of it, one behind the other. The other number is the same but
+// for lock files. They name the process that runs the campaign, so that this
+// one alone may decide what is done with an image: it is the same in every run.
+func Hash(img *vfs.Mem) (all, choice uint64) {
 	var c, d uint32
 	add := func(b []byte) {
 		c = crc32.Update(c, castagnoli, b)
 		d = crc32.Update(d, crc32.IEEETable, b)
 	}
+	var locks []byte
 	var walk func(dir string)
 	walk = func(dir string) {
 		// An image's own directories can always be read.
@@ -255,12 +257,18 @@ func Hash(img *vfs.Mem) uint64 {
 				continue
 			}
 			b, _ := vfs.ReadFile(img, name, -1)
+			if strings.HasSuffix(name, ".lock") {
+				locks = append(locks, b...)
+				continue
+			}
 			add(b)
 			add(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
 		}
 	}
 	walk(".")
-	return uint64(c)<<32 | uint64(d)
+	choice = uint64(c)<<32 | uint64(d)
+	add(locks)
+	return uint64(c)<<32 | uint64(d), choice
 }
 
 // disk returns a disk that holds the image.

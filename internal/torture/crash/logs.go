@@ -161,7 +161,7 @@ func logSeed(seed uint64, o Options) (Tally, *Violation) {
 		var err error
 		d.Images(func(img *vfs.Mem, lost string) bool {
 			tally.Images++
-			h := Hash(img)
+			h, _ := Hash(img)
 			images[h] = true
 			if key := h ^ uint64(len(l.acked)); seen[key] {
 				return true

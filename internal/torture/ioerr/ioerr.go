@@ -287,7 +287,7 @@ func (j *judge) images() error {
 	j.w.Disk.Images(func(img *vfs.Mem, label string) bool {
 		// The first images are the greatest losses and the least; of the others
 		// some are taken, always the same.
-		if h := crash.Hash(img); n >= j.c.o.Images/2 && h%8 != 0 {
+		if _, h := crash.Hash(img); n >= j.c.o.Images/2 && h%8 != 0 {
 			return true
 		}
 		n++
