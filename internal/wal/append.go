@@ -234,7 +234,7 @@ func (l *Log) fail(cause error) {
 	l.failed = cause
 	l.know()
 	l.noted.Unsynced = true
-	l.unsaid = l.writeNote() != nil && !l.Broken(BreakUnsaid)
+	l.unsaid = l.writeNote() != nil
 }
 
 // create makes the file with nothing but its header.

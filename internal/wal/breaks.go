@@ -21,7 +21,7 @@ const (
 	BreakResync                        // damage before the end is taken for a torn tail
 	BreakEarlyShow                     // a change is shown before it is durable
 	BreakRefresh                       // what others appended last is taken for durable
-	BreakUnsaid                        // the lock is released though a failure could not be noted
+	BreakIntent                        // a file is replaced without a note that its name may not be durable
 )
 
 // Breaker is a file system that wants a log broken. Only tests have one.

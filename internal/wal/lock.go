@@ -230,7 +230,6 @@ func (l *Log) heed() error {
 			return err
 		}
 		l.noted.Unsynced = false
-		_ = l.writeNote()
 	}
 	return nil
 }
