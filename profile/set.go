@@ -171,7 +171,11 @@ func (s *Set) find(name string) (file, error) {
 		for _, dir := range pl.Dirs {
 			for _, ext := range []string{".yaml", ".yml"} {
 				f := file{name, i, dir + "/" + name + ext}
-				if fi, err := pl.FS.Stat(f.path); err == nil && !fi.IsDir() {
+				fi, err := pl.FS.Stat(f.path)
+				// What is there and cannot be looked at, such as a link that
+				// leaves the place, still hides what comes later: reading it
+				// says why.
+				if err == nil && !fi.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return f, nil
 				}
 			}
@@ -181,7 +185,9 @@ func (s *Set) find(name string) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	return file{}, &UnknownError{name, text.Near(name, slices.Values(names), 2), len(names) > 0}
+	any := len(names) > 0
+	names = slices.DeleteFunc(names, func(n string) bool { return n == name }) // a link to nothing
+	return file{}, &UnknownError{name, text.Near(name, slices.Values(names), 2), any}
 }
 
 // File returns where the profile of that name is, as people know it.
