@@ -137,7 +137,7 @@ var inScope = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp", "context",
 	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest", "label project",
 	"profile", "profile list", "profile show", "profile select", "profile tokens",
-	"help", "version", "completion",
+	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 
 // mayRun refuses a command that reaches around the profile of the run.
@@ -150,9 +150,18 @@ func (a *app) mayRun(cmd *cobra.Command) error {
 	if command == "" || slices.Contains(inScope, command) {
 		return nil
 	}
-	return &hinted{fmt.Errorf("%s works on all of the memory, and this run is bound to profile %q: %w", command, name, oxbow.ErrUnsupported),
-		"run it without --profile, and without OXBOW_PROFILE"}
+	return &hinted{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
 }
+
+// scopeError is a command that cannot be run bound to a profile. It matches
+// oxbow.ErrUnsupported.
+type scopeError struct{ command, profile string }
+
+func (e *scopeError) Error() string {
+	return fmt.Sprintf("%s works on all of the memory, and this run is bound to profile %q", e.command, e.profile)
+}
+
+func (*scopeError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
 // completeProfiles offers the names of profiles for the first n arguments, or
 // for the value of a flag when n is below 0.
