@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -36,8 +37,11 @@ type app struct {
 
 	dialectFlag string
 	agentFlag   string
-	opened      dialect.Home   // of another layout, nil until it is needed
-	closers     []func() error // for the end of the run
+	profileFlag string
+	profileSet  *profile.Set      // nil until it is needed
+	boundTo     *profile.Resolved // nil until it is needed, and when the run is bound to none
+	opened      dialect.Home      // of another layout, nil until it is needed
+	closers     []func() error    // for the end of the run
 }
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
@@ -114,8 +118,21 @@ const (
 	build                // change, and make the home where it is missing
 )
 
-// open opens the memory of the home. The caller closes it.
+// open opens the memory of the home, or the part of it that the run's profile
+// includes. The caller closes it.
 func (a *app) open(how access) (*oxbow.Memory, error) {
+	if _, err := a.bound(); err != nil {
+		return nil, err
+	}
+	m, err := a.openAll(how)
+	if err != nil {
+		return nil, err
+	}
+	return a.bind(m)
+}
+
+// openAll opens the memory of the home, all of it.
+func (a *app) openAll(how access) (*oxbow.Memory, error) {
 	d, other, err := a.layout()
 	if err != nil {
 		return nil, err

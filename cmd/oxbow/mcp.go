@@ -32,8 +32,10 @@ func (a *app) mcpCommand() *cobra.Command {
 		Short: "Serve the memory to agents (Model Context Protocol)",
 		Long: `Mcp serves the memory to one client over standard input and output or, with
 --http, to any number over HTTP. HTTP is served on this machine only, to those
-who send the token; for another machine, tunnel it (ssh -L).`,
+who send the token; for another machine, tunnel it (ssh -L). With --profile, or
+OXBOW_PROFILE, clients see nothing but what the profile includes.`,
 		Example: `  claude mcp add oxbow -- oxbow mcp
+  claude mcp add vtt -- oxbow mcp --profile vtt-developer
   oxbow mcp --http 127.0.0.1:8333
   oxbow mcp --http :0 --token-file ~/.oxbow-token`,
 		Args: args(0, 0, "no arguments"),
@@ -65,7 +67,12 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	if err != nil {
 		return err
 	}
-	if other {
+	bound, err := a.bound() // a profile that is not there ends the server at once
+	if err != nil {
+		return err
+	}
+	// The tools of another layout know files of all the memory.
+	if other && bound == nil {
 		h, err := a.openHome(d, build)
 		if err != nil {
 			return err

@@ -32,7 +32,10 @@ directory, else your data directory.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			return unmarkFlags(cmd)
+			if err := unmarkFlags(cmd); err != nil {
+				return err
+			}
+			return a.mayRun(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -53,6 +56,8 @@ directory, else your data directory.`,
 	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")
 	fs.StringVar(&a.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
 	_ = root.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(layoutNames(), cobra.ShellCompDirectiveNoFileComp))
+	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
+	_ = root.RegisterFlagCompletionFunc("profile", a.completeProfiles(-1))
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
@@ -70,7 +75,7 @@ directory, else your data directory.`,
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.mcpCommand(), a.labelCommand(), a.statsCommand(), a.compactCommand(),
+			a.initCommand(), a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.labelCommand(), a.statsCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
