@@ -109,7 +109,10 @@ func (s *signs) read(e *oxbow.Entry) []sign {
 			}
 			g := sign{v, (float64(n) + signWeight*fileBelief*float64(n)/float64(all)) / float64(all+signWeight),
 				fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry %s", f, all, n, oxbow.Label{Key: s.key, Value: v})}
-			if old, ok := best[v]; !ok || g.worth > old.worth || g.worth == old.worth && g.reason < old.reason {
+			// Of a file and its directory that are worth the same, the file,
+			// whose name is longer, says more.
+			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.worth, old.worth),
+				cmp.Compare(len(g.reason), len(old.reason)), strings.Compare(old.reason, g.reason)) > 0 {
 				best[v] = g
 			}
 		}
