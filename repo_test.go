@@ -47,6 +47,7 @@ var floors = []struct {
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"filetree", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
+	{"label", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/internal/host"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -32,6 +33,11 @@ type app struct {
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.
 	sealAfter time.Duration
+
+	dialectFlag string
+	agentFlag   string
+	opened      dialect.Home   // of another layout, nil until it is needed
+	closers     []func() error // for the end of the run
 }
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
@@ -110,6 +116,17 @@ const (
 
 // open opens the memory of the home. The caller closes it.
 func (a *app) open(how access) (*oxbow.Memory, error) {
+	d, other, err := a.layout()
+	if err != nil {
+		return nil, err
+	}
+	if other {
+		h, err := a.openHome(d, how)
+		if err != nil {
+			return nil, err
+		}
+		return h.Memory(), nil
+	}
 	path, err := a.storePath()
 	if err != nil {
 		return nil, err

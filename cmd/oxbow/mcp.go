@@ -60,7 +60,20 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	a.sealAfter = time.Second
 	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(build) })
 	defer func() { err = errors.Join(err, closeStore()) }()
+	var tools []tool.Tool // oxbow's own
+	d, other, err := a.layout()
+	if err != nil {
+		return err
+	}
+	if other {
+		h, err := a.openHome(d, build)
+		if err != nil {
+			return err
+		}
+		tools = toolsOf(h)
+	}
 	s := mcpserver.New(&tool.Desk{Open: open, Now: a.env.Now, Source: src}, &mcpserver.Options{
+		Tools:   tools,
 		Name:    "oxbow",
 		Version: moduleVersion(),
 		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),

@@ -50,6 +50,9 @@ directory, else your data directory.`,
 
 	fs := root.PersistentFlags()
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
+	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")
+	fs.StringVar(&a.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
+	_ = root.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(layoutNames(), cobra.ShellCompDirectiveNoFileComp))
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
@@ -63,11 +66,11 @@ directory, else your data directory.`,
 		{"past", "Look back and undo:", []*cobra.Command{
 			a.logCommand(), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
-			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand()}},
+			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.mcpCommand(), a.statsCommand(), a.compactCommand(),
+			a.initCommand(), a.mcpCommand(), a.labelCommand(), a.statsCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
