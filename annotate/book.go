@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -73,9 +74,13 @@ type Book struct {
 	hist History
 	opts Options
 	shut func() error
+	root string    // of the tree, by the operating system; "" when it is not known
+	repo *git.Repo // nil when there is none
 
-	mu    sync.Mutex // guards all below
-	cards map[string]*card
+	mu     sync.Mutex          // guards all below
+	cards  map[string]*card    // by path of the sidecar
+	places map[string]*placed  // by file
+	called map[string][]string // former names, by HEAD and file
 }
 
 // Open opens the book of the tree whose root is work. It reads and makes
@@ -106,7 +111,7 @@ func Open(work vfs.FS, o *Options) (*Book, error) {
 func (b *Book) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cards = map[string]*card{}
+	b.cards, b.places, b.called = map[string]*card{}, map[string]*placed{}, map[string][]string{}
 }
 
 // Close lets go of what [OpenDir] opened.
@@ -127,13 +132,15 @@ type card struct {
 // maxSidecar is the most bytes of a sidecar that are read.
 const maxSidecar = 256 << 20
 
+var noSidecar = &sidecar{} // of a file without one; never changed
+
 // read returns what the sidecar of that path below the book's directory holds;
-// nothing when there is none. What it returns is shared and not to be changed.
+// nothing when there is none, the same nothing each time. What it returns is shared and not to be changed.
 func (b *Book) read(name string) (*sidecar, error) {
 	full := path.Join(b.dir, name)
 	fi, err := b.work.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &sidecar{}, nil
+		return noSidecar, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
@@ -146,7 +153,7 @@ func (b *Book) read(name string) (*sidecar, error) {
 	}
 	data, err := vfs.ReadFile(b.work, full, maxSidecar)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &sidecar{}, nil
+		return noSidecar, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
