@@ -95,10 +95,11 @@ func (b *Book) place(ctx context.Context, file string) (*placed, error) {
 	p := &placed{content: content, cards: []*sidecar{own}}
 	var names []string
 	if b.hist != nil {
-		// Without an answer of git's the text still says much; How says it.
+		// Without an answer of git's, the text still says much.
 		if p.head, err = b.hist.Head(ctx); err == nil && p.head != "" {
 			names, err = b.names(ctx, p.head, file)
 		}
+		p.partial = err != nil
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -198,8 +199,9 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		p.partial = err != nil
-		if err == nil {
+		if err != nil {
+			p.partial = true
+		} else {
 			for n, data := range blobs {
 				if len(data) <= MaxFile && !isBinary(data) {
 					olds[n] = &followed{text: data}
