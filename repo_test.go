@@ -424,7 +424,7 @@ func TestRepo(t *testing.T) {
 	}
 	t.Run("Tools", func(t *testing.T) {
 		var verbs []string
-		for _, v := range tool.Table() {
+		for _, v := range append(tool.Table(), tool.Code()...) {
 			verbs = append(verbs, v.Name)
 		}
 		if len(verbs) == 0 {

@@ -15,11 +15,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
 )
 
 // Tool is one verb.
 type Tool struct {
-	Name        string // such as "remember"; lower-case letters only
+	Name        string // such as "remember"; lower-case letters and underscores only
 	Title       string // for people, such as "Remember"
 	Description string // for models: when to call it, and each parameter by name; at most 1024 bytes
 
@@ -66,6 +67,10 @@ type Desk struct {
 	// Now is the clock by which dates such as 2026-04-18 are read, in the
 	// time zone of what it returns. Nil means time.Now.
 	Now func() time.Time
+
+	// Book returns the annotations of the working tree, as Open does the
+	// memory. Only the verbs of [Code] call it; nil where they are not served.
+	Book func(ctx context.Context) (*annotate.Book, error)
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source

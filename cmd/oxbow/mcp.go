@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -79,7 +80,22 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 		}
 		tools = toolsOf(h)
 	}
-	s := mcpserver.New(&tool.Desk{Open: open, Now: a.env.Now, Source: src}, &mcpserver.Options{
+	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
+	// In a repository there is code to annotate. Without one, or where it
+	// cannot be opened, the memory is served all the same.
+	if book, berr := a.book(ctx); berr != nil {
+		a.warn("the annotations of code are not served: %v", berr)
+	} else {
+		defer func() { err = errors.Join(err, book.Close()) }()
+		if book.IsTree() {
+			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+			if tools == nil {
+				tools = tool.Table()
+			}
+			tools = append(tools, tool.Code()...)
+		}
+	}
+	s := mcpserver.New(desk, &mcpserver.Options{
 		Tools:   tools,
 		Name:    "oxbow",
 		Version: moduleVersion(),

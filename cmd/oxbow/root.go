@@ -70,6 +70,8 @@ directory, else your data directory.`,
 			a.rememberCommand(), a.recallCommand(), a.getCommand(), a.listCommand(), a.editCommand(), a.forgetCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
 			a.logCommand(), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
+		{"code", "Why code is as it is:", []*cobra.Command{
+			a.annotateCommand(), a.whyCommand(), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
 			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
