@@ -19,7 +19,7 @@ import (
 
 // Tool is one verb.
 type Tool struct {
-	Name        string // such as "remember"; lower-case letters only
+	Name        string // such as "remember"; lower-case letters and _ only
 	Title       string // for people, such as "Remember"
 	Description string // for models: when to call it, and each parameter by name; at most 1024 bytes
 
@@ -99,6 +99,8 @@ var table = []Tool{
 	define("history", "History", traits{readOnly: true, idempotent: true}, history),
 	define("undo", "Undo", traits{destructive: true}, undo),
 	define("restore", "Restore a version", traits{destructive: true, idempotent: true}, restore),
+	define("save_memory", "Save a memory", traits{}, saveMemory),
+	define("handoff_task", "Hand off a task", traits{idempotent: true}, handoffTask),
 }
 
 // Table returns all verbs, always in the same order.
