@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/prompt"
 )
 
 var codeTable = []Tool{
@@ -183,7 +184,7 @@ func (o GetAnnotationsOut) Text() string {
 		for _, r := range a.Rejected {
 			said += "\nrejected: " + r
 		}
-		b.WriteString(fence("annotation", said))
+		b.WriteString(prompt.Fence("annotation", said))
 		b.WriteString("\n")
 	}
 	writeNotes(&b, nil, nil, o.Notes)

@@ -104,6 +104,8 @@ var table = []Tool{
 	define("history", "History", traits{readOnly: true, idempotent: true}, history),
 	define("undo", "Undo", traits{destructive: true}, undo),
 	define("restore", "Restore a version", traits{destructive: true, idempotent: true}, restore),
+	define("save_memory", "Save a memory", traits{}, saveMemory),
+	define("handoff_task", "Hand off a task", traits{idempotent: true}, handoffTask),
 }
 
 // Table returns all verbs, always in the same order.

@@ -228,13 +228,13 @@ func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.A
 	return t.Call(ctx, d, args)
 }
 
-// accessOf returns what a verb does with the memory. Only remember has a use
-// for one that is not there yet.
+// accessOf returns what a verb does with the memory. Only those that add to it
+// have a use for one that is not there yet.
 func accessOf(t tool.Tool) access {
 	switch {
 	case t.ReadOnly:
 		return look
-	case t.Name == "remember":
+	case t.Name == "remember", t.Name == "save_memory", t.Name == "handoff_task":
 		return build
 	}
 	return change

@@ -77,7 +77,8 @@ directory, else your data directory.`,
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.labelCommand(), a.statsCommand(), a.compactCommand(),
+			a.initCommand(), a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.labelCommand(), a.handoffCommand(),
+			a.statsCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
