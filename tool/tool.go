@@ -19,7 +19,7 @@ import (
 
 // Tool is one verb.
 type Tool struct {
-	Name        string // such as "remember"; lower-case letters only
+	Name        string // such as "remember"; lower-case letters and underscores only
 	Title       string // for people, such as "Remember"
 	Description string // for models: when to call it, and each parameter by name; at most 1024 bytes
 
