@@ -430,6 +430,7 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
+		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
 		}

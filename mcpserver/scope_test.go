@@ -81,7 +81,7 @@ func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
 	view := m.Within(harborScope(t))
 	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return view, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
-	return overMemory(t, New(desk, &Options{Rand: strings.NewReader(strings.Repeat("r", 64))}), versions[1])
+	return overMemory(t, New(desk, &Options{Tools: append(tool.Table(), tool.RecallMemory()), Rand: strings.NewReader(strings.Repeat("r", 64))}), versions[1])
 }
 
 // probes ask each tool for what is outside, and change what is inside.
@@ -91,6 +91,10 @@ var probes = map[string][]obj{
 		{"query": "the passengers", "limit": 100}, {"filter": "project:airfield"}, {"filter": "project:airfeld"}, {"filter": "tag:sealed"},
 		{"filter": "has:tag"}, {"filter": `name:"zeppelin"`}, {"query": "zep*"}, {"query": "zeppelin", "as_of": "5"}, {"query": "crane", "as_of": "5", "explain": true},
 		{"query": "container", "as_of": "2026-04-01"}, {"filter": "kind:note", "limit": 100},
+	},
+	"recall_memory": {
+		{"query": "zeppelin"}, {"project": "airfield"}, {"tags": []string{"sealed", "x"}, "tags_match": "any"}, {"date": "2026-04-01", "max_results": 100},
+		{"date_range": []string{"2026-03-01", ".."}, "query": "passengers"}, {"related_file": "zeppelin.go"},
 	},
 	"get":     {{"name": "zeppelin"}, {"name": "zepelin"}, {"name": "airship"}, {"name": "zeppelin@2"}, {"name": "zeppelin safe"}, {"name": "zeppelin lost"}, {"name": "zeppelin lost@7"}, {"name": "crane"}},
 	"list":    {{}, {"project": "airfield"}, {"project": "airfeld"}, {"tags": []string{"sealed"}}, {"filter": "-project:harbor"}, {"limit": 1}, {"offset": 2}},

@@ -22,6 +22,11 @@ import (
 const defaultMaxTokens = 2000
 
 func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
+	return recallWhere(ctx, d, in, oxbow.Filter{})
+}
+
+// recallWhere is recall with a filter that no words say.
+func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	now := d.now()
 	q, err := oxbow.ParseQuery(in.Query, now)
 	if err != nil {
@@ -31,7 +36,7 @@ func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
 	if err != nil {
 		return RecallOut{}, err
 	}
-	q.Filter = q.Filter.And(f)
+	q.Filter = q.Filter.And(f).And(where)
 	q.Explain, q.Rank = in.Explain, in.Rank
 	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
 		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")

@@ -72,6 +72,9 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	if err != nil {
 		return err
 	}
+	if bound != nil {
+		tools = append(tool.Table(), tool.RecallMemory())
+	}
 	// The tools of another layout know files of all the memory.
 	if other && bound == nil {
 		h, err := a.openHome(d, build)

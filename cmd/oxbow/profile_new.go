@@ -37,7 +37,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 file. An entry belongs to the profile when it has one of the projects and one of
 the tags.`,
 		Example: `  oxbow profile new vtt --project homebrew-vtt
-  oxbow profile new vtt-lore --extends vtt --tag lore --without-tag draft`,
+  oxbow profile new lore --extends vtt --tag lore --description "The world"`,
 		Args: args(1, 1, "the name of the profile"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			d.name = args[0]
