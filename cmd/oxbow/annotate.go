@@ -96,8 +96,8 @@ func (a *app) annotateCommand() *cobra.Command {
 is kept beside the code, in .oxbow/annotations of the repository: commit that
 with the code. oxbow why finds it again, also after the lines have moved, were
 edited, or the file has another name.`,
-		Example: `  oxbow annotate pool.go:42-60 --why "One connection per shard: the proxy drops idle ones."
-  oxbow annotate pool.go:42 --why "A timeout, so that a leak shows." --rejected "a context: callers have none"`,
+		Example: `  oxbow annotate pool.go:42-60 --why "The proxy drops idle connections."
+  oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"`,
 		Args: args(1, 1, "one FILE:A-B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
