@@ -27,7 +27,8 @@ type Part struct {
 	Source string `json:"source,omitempty"` // the file or the entry that it came from
 	Role   Role   `json:"role"`             // System when empty
 	Text   string `json:"-"`                // its exact bytes, with the blank lines and headers around it
-	Tokens int    `json:"tokens"`           // an estimate, set by Fit
+	Tokens int    `json:"tokens"`           // an estimate, set by Fit and Pack
+	Why    string `json:"why,omitempty"`    // why it is there, for who asks
 
 	// Pinned parts are never left out: those that the layout promises to be
 	// there always.

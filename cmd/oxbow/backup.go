@@ -47,6 +47,9 @@ oxbow recover --accept.`,
 }
 
 func (a *app) backup(ctx context.Context, file string, force bool) error {
+	if err := a.ownOnly("backup"); err != nil {
+		return err
+	}
 	store, err := a.storePath()
 	if err != nil {
 		return err

@@ -73,6 +73,9 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 }
 
 func (a *app) recover(ctx context.Context, out string, replace bool) (err error) {
+	if err := a.ownOnly("recover"); err != nil {
+		return err
+	}
 	store, err := a.storePath()
 	if err != nil {
 		return err
@@ -324,6 +327,9 @@ func (a *app) showRecovered(r recoverOut) {
 
 // accept goes on from a store that went back to an earlier state.
 func (a *app) accept(ctx context.Context) error {
+	if err := a.ownOnly("recover"); err != nil {
+		return err
+	}
 	store, err := a.storePath()
 	if err != nil {
 		return err

@@ -228,12 +228,13 @@ func (l *Log) rescue(buf []byte, cause error) error {
 }
 
 // fail takes no more appends, and notes for other processes that what the log
-// holds is not known to be durable.
+// holds is not known to be durable. Where even that cannot be written, the lock
+// is kept: they would build on what may not be there after a crash.
 func (l *Log) fail(cause error) {
 	l.failed = cause
 	l.know()
 	l.noted.Unsynced = true
-	l.writeNote()
+	l.unsaid = l.writeNote() != nil
 }
 
 // create makes the file with nothing but its header.
@@ -353,7 +354,7 @@ func (l *Log) seal() {
 	// A program that made one change and ends has not noted it yet.
 	l.readNote()
 	l.know()
-	l.writeNote()
+	_ = l.writeNote()
 	r := Record{Seq: l.seq, Durable: l.seq, Time: l.opts.Clock().UnixNano(), Type: Seal, Chain: l.chain, Offset: l.end}
 	if l.end+r.size() > l.size {
 		return
