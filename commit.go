@@ -154,22 +154,33 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 }
 
 // commitAll stages the requests, appends those that can be applied, and shows
-// them. A request that cannot be applied does not hinder the others.
+// them. A request that cannot be applied does not hinder the others. But what it
+// is told may rest on a change staged before it ("there is one already", "this
+// was done before"), which nobody else can see yet and which may never come to
+// be. So it is told when that change is durable.
 func (d *db) commitAll(batch []*request) error {
 	g := &stage{st: d.st, names: map[string]*Entry{}, gone: map[string]uint64{},
 		nextID: d.st.nextID, seq: d.log.Seq() + 1, now: d.opts.Clock().UTC()}
 	var drafts []wal.Draft
 	var bodies []*body
 	var staged []*request
+	var later []func()
+	answer := func(r *request, seq uint64, err error) {
+		if len(drafts) == 0 || d.log.Broken(wal.BreakEarlyAnswer) {
+			r.finish(seq, err)
+			return
+		}
+		later = append(later, func() { r.finish(seq, err) })
+	}
 	for _, r := range batch {
 		id := opIDFrom(r.ctx)
 		if seq, ok := g.seen(id); ok && !d.log.Broken(wal.BreakDedupe) {
-			r.finish(seq, nil)
+			answer(r, seq, nil)
 			continue
 		}
 		v, err := g.try(r.build)
 		if err != nil {
-			r.finish(0, err)
+			answer(r, 0, err)
 			continue
 		}
 		v.opID, v.note, v.source = id, or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
@@ -177,7 +188,7 @@ func (d *db) commitAll(batch []*request) error {
 		draft.Body, draft.Digest = encodeBody(v)
 		if len(draft.Body) > wal.MaxBody {
 			g.rollback()
-			r.finish(0, &InvalidError{Field: "change", Value: size(len(draft.Body)),
+			answer(r, 0, &InvalidError{Field: "change", Value: size(len(draft.Body)),
 				Reason: "is more than the " + size(wal.MaxBody) + " that one change may hold; split it"})
 			continue
 		}
@@ -208,6 +219,9 @@ func (d *db) commitAll(batch []*request) error {
 	d.tell(deltas, false)
 	for i, rec := range recs {
 		staged[i].finish(rec.Seq, nil)
+	}
+	for _, tell := range later {
+		tell()
 	}
 	if d.idle != nil {
 		d.idle.Reset(d.opts.SealAfter)

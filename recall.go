@@ -94,12 +94,16 @@ func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
 // for anybody who waits for the store.
 func (m *Memory) changed(deltas []Delta, reset bool) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	switch {
 	case reset:
 		m.shelf, m.pending, m.resets = nil, nil, m.resets+1
 	case m.shelf != nil || m.filling:
 		m.pending = append(m.pending, deltas...)
+	}
+	followers := m.followers
+	m.mu.Unlock()
+	for _, fn := range followers {
+		fn(deltas, reset)
 	}
 }
 

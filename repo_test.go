@@ -42,11 +42,12 @@ var floors = []struct {
 	{".", []string{"vfs", "internal/*"}},
 	{"storetest", []string{"."}},
 
-	{"mdtree", []string{".", "vfs", "internal/text"}},
+	{"mdtree", []string{".", "vfs", "internal/intent", "internal/text"}},
 	{"exchange", []string{".", "vfs", "internal/text"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"filetree", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
+	{"label", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
@@ -423,12 +424,13 @@ func TestRepo(t *testing.T) {
 	}
 	t.Run("Tools", func(t *testing.T) {
 		var verbs []string
-		for _, v := range tool.Table() {
+		for _, v := range append(tool.Table(), tool.Code()...) {
 			verbs = append(verbs, v.Name)
 		}
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
+		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
 		}

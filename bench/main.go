@@ -10,6 +10,7 @@
 //	go run . recall --n 10000
 //	go run . write --n 100,100000
 //	go run . start
+//	go run . labels --data DIR   # on LoCoMo, QMSum and source files
 //	go run . survive
 //
 // Tables are Markdown on standard output; progress goes to standard error.
@@ -39,6 +40,7 @@ func commands() []command {
 		{"recall", "what a recall costs, and an entry in memory", recall},
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},
+		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},
 		{"survive", "which acknowledged writes survive", survive},
 	}
 }

@@ -265,7 +265,7 @@ func TestErrors(t *testing.T) {
 				}
 			}
 		}
-		if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "save_memory"}); err == nil {
+		if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "store_memory"}); err == nil {
 			t.Error("an unknown tool was called")
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/intent"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -92,8 +93,8 @@ type dumper struct {
 	sums     map[string]string // what the last dump wrote
 	hasItems map[string]string // path as the file system spells it, by foldKey
 
-	write  []change
-	remove []removal
+	write  []intent.Change
+	remove []intent.Removal
 	edited []string
 }
 
@@ -237,12 +238,12 @@ func (d *dumper) recover() error {
 		return err
 	}
 	if j == nil {
-		return d.clean()
+		return d.staging().Clean()
 	}
 	d.report.Recovered = true
 	// The journal that is seen may not be durable: its writer may have ended,
 	// or failed, just before that. Nothing may move before it is.
-	if err := d.commit(j); err != nil {
+	if err := d.staging().Commit(j); err != nil {
 		return err
 	}
 	return d.finish(j)
@@ -311,7 +312,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		}
 		out := &d.entries[i]
 		buf = appendEntry(buf[:0], &out.entry, out.showName)
-		sum := sumOf(buf)
+		sum := intent.Sum(buf)
 		wanted[out.path] = true
 		m.Files = append(m.Files, manifestItem{out.path, out.entry.Name, sum})
 		dir := path.Dir(out.path)
@@ -344,9 +345,9 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			d.edited = append(d.edited, p)
 			continue
 		}
-		d.remove = append(d.remove, removal{p, sumOf(data)})
+		d.remove = append(d.remove, intent.Removal{Path: p, Was: intent.Sum(data)})
 	}
-	slices.SortFunc(d.remove, func(a, b removal) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(d.remove, func(a, b intent.Removal) int { return strings.Compare(a.Path, b.Path) })
 	d.report.Removed = len(d.remove)
 	return d.compareOther(&m, links)
 }
@@ -372,9 +373,9 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		sum := sumOf(contents[p])
+		sum := intent.Sum(contents[p])
 		if sum != was {
-			d.write = append(d.write, change{p, was, sum})
+			d.write = append(d.write, intent.Change{Path: p, Was: was, Sum: sum})
 		}
 		switch {
 		case p == manifestFile:
@@ -393,7 +394,7 @@ func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
 // place notes what is to be done for the file of an entry.
 func (d *dumper) place(p string, there bool, data []byte, sum string) error {
 	if !there {
-		d.write = append(d.write, change{p, "", sum})
+		d.write = append(d.write, intent.Change{Path: p, Was: "", Sum: sum})
 		d.report.Written++
 		return nil
 	}
@@ -409,7 +410,7 @@ func (d *dumper) place(p string, there bool, data []byte, sum string) error {
 		d.edited = append(d.edited, p)
 		return nil
 	}
-	d.write = append(d.write, change{p, sumOf(old), sum})
+	d.write = append(d.write, intent.Change{Path: p, Was: intent.Sum(old), Sum: sum})
 	d.report.Written++
 	return nil
 }
@@ -419,7 +420,7 @@ func (d *dumper) readEntry(p string) ([]byte, error) { return d.read(p, maxFile)
 // mayReplace reports whether nothing is lost with a file: the last dump wrote
 // it as it is, or the store holds what it says.
 func (d *dumper) mayReplace(p string, data []byte) bool {
-	if d.force || d.sums[p] == sumOf(data) {
+	if d.force || d.sums[p] == intent.Sum(data) {
 		return true
 	}
 	i := slices.IndexFunc(sections[:], func(s section) bool { return s.dir == path.Dir(p) })
@@ -436,10 +437,10 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	if err := d.stage(ctx, contents); err != nil {
 		// Nothing is committed. What cannot be cleared away now is cleared
 		// away by the next dump.
-		return errors.Join(err, d.clean())
+		return errors.Join(err, d.staging().Clean())
 	}
-	j := &journal{Version: journalVersion, Write: d.write, Remove: d.remove}
-	if err := d.commit(j); err != nil {
+	j := &intent.Journal{Version: intent.Version, Write: d.write, Remove: d.remove}
+	if err := d.staging().Commit(j); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
 	if err := d.finish(j); err != nil {
@@ -483,7 +484,7 @@ func (d *dumper) stage(ctx context.Context, contents map[string][]byte) error {
 					buf = appendEntry(buf[:0], &out.entry, out.showName)
 					data = buf
 				}
-				if err := d.writeSynced(staged(i), data); err != nil {
+				if err := d.staging().Put(d.path(staged(i)), data, 0o644); err != nil {
 					stop(err)
 					return
 				}

@@ -1,17 +1,11 @@
 // This file holds how a dump puts its files in place all together.
 //
 // A directory of files cannot be replaced in one step, and most of this one
-// stays as it is. So a dump works like a database with a redo log:
-//
-//	1. stage    write and sync the new files as .oxbow-dump/0, 1, 2, …
-//	2. commit   write and sync the journal, rename it to .oxbow-dump/commit.json
-//	3. finish   remove the old files, rename the new ones into place, sync the
-//	            directories, then remove the journal and .oxbow-dump
-//
-// Before the rename in step 2 nothing of the tree has changed, and what is
-// staged is thrown away by the next dump. After it the new tree counts: a
-// reader looks through the journal (a view) and sees all of it, and the next
-// dump first repeats step 3, which may be done any number of times.
+// stays as it is. So a dump is staged in .oxbow-dump and committed by a journal,
+// as package intent has it. Before the journal is in place nothing of the tree
+// has changed, and what is staged is thrown away by the next dump. After it the
+// new tree counts: a reader looks through the journal (a view) and sees all of
+// it, and the next dump first finishes it.
 //
 // The journal holds the hash of what each file was. A file that is neither what
 // it was nor what it is to become was changed by a person meanwhile: it is left
@@ -20,53 +14,30 @@
 package mdtree
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/intent"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
-	stageDir       = ".oxbow-dump"
-	commitFile     = stageDir + "/commit.json"
-	commitTemp     = stageDir + "/commit.tmp"
-	journalVersion = 1
+	stageDir   = ".oxbow-dump"
+	commitFile = stageDir + "/commit.json"
 
 	// maxFile is the most bytes that are read of any one file. The block of
 	// data of an entry is far below the difference to the content's limit.
 	maxFile = 4*oxbow.MaxContent + 1<<20
 
 	// maxList is the same for the manifest and the journal.
-	maxList = 1 << 30
+	maxList = intent.MaxJournal
 )
-
-// journal is the JSON of the journal.
-type journal struct {
-	Version int       `json:"version"`
-	Write   []change  `json:"write"`
-	Remove  []removal `json:"remove"`
-}
-
-// change is a staged file, whose name in the staging directory is its index.
-type change struct {
-	Path string `json:"path"`
-	Was  string `json:"was"` // hash of the file it replaces, "" for none
-	Sum  string `json:"sha256"`
-}
-
-type removal struct {
-	Path string `json:"path"`
-	Was  string `json:"was"`
-}
 
 func staged(i int) string { return stageDir + "/" + strconv.Itoa(i) }
 
@@ -82,28 +53,12 @@ func isEntryFile(file string) bool {
 	return strings.HasSuffix(file, ".md") && file[0] != '.'
 }
 
-func parseJournal(data []byte) (*journal, error) {
-	var j journal
-	if err := json.Unmarshal(data, &j); err != nil {
-		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrInvalid, err)
+// noPath reports whether a journal may not name the path.
+func noPath(p string, remove bool) bool {
+	if isEntryPath(p) {
+		return false
 	}
-	if j.Version != journalVersion {
-		return nil, fmt.Errorf("reading %s: %w: version %d", commitFile, oxbow.ErrVersion, j.Version)
-	}
-	bad := func(p string) bool {
-		return !isEntryPath(p) && p != bookFile && p != summaryFile && p != manifestFile
-	}
-	for _, c := range j.Write {
-		if bad(c.Path) {
-			return nil, fmt.Errorf("reading %s: %w: it names %q", commitFile, oxbow.ErrInvalid, clip(c.Path))
-		}
-	}
-	for _, r := range j.Remove {
-		if !isEntryPath(r.Path) {
-			return nil, fmt.Errorf("reading %s: %w: it names %q", commitFile, oxbow.ErrInvalid, clip(r.Path))
-		}
-	}
-	return &j, nil
+	return remove || p != bookFile && p != summaryFile && p != manifestFile
 }
 
 // root is the directory of a tree.
@@ -132,7 +87,7 @@ func (r root) sum(p string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	return sumOf(data), nil
+	return intent.Sum(data), nil
 }
 
 func (r root) exists(p string) (bool, error) {
@@ -143,70 +98,24 @@ func (r root) exists(p string) (bool, error) {
 	return err == nil, err
 }
 
+// staging is where a dump is staged.
+func (r root) staging() intent.Stage { return intent.Stage{FS: r.fsys, Home: r.dir, Name: stageDir} }
+
 // journal returns the journal of a dump that was committed and not finished,
 // or nil when there is none.
-func (r root) journal() (*journal, error) {
-	data, err := r.read(commitFile, maxList)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func (r root) journal() (*intent.Journal, error) {
+	j, err := r.staging().Load(noPath)
+	switch {
+	case errors.Is(err, intent.ErrVersion):
+		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)
+	case errors.Is(err, intent.ErrInvalid):
+		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrInvalid, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return parseJournal(data)
-}
-
-// writeSynced makes a durable file whose name is not yet durable.
-func (r root) writeSynced(p string, data []byte) error {
-	f, err := r.fsys.OpenFile(r.path(p), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	n, err := f.WriteAt(data, 0)
-	if err == nil && n < len(data) {
-		err = io.ErrShortWrite
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
-}
-
-// commit makes the journal, and with it the whole dump, durable. After an error
-// it may be so or not: only what [root.journal] then finds tells.
-func (r root) commit(j *journal) error {
-	data, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	if err := r.writeSynced(commitTemp, data); err != nil {
-		return err
-	}
-	// The staged files must be durable under their names before the journal
-	// that counts on them.
-	if err := r.fsys.SyncDir(r.path(stageDir)); err != nil {
-		return err
-	}
-	// So must the directory be, and those that were made for it.
-	if err := r.fsys.SyncDir(r.dir); err != nil {
-		return err
-	}
-	for p := r.dir; p != "."; p = path.Dir(p) {
-		if err := r.fsys.SyncDir(path.Dir(p)); err != nil {
-			return err
-		}
-	}
-	if err := r.fsys.Rename(r.path(commitTemp), r.path(commitFile)); err != nil {
-		return err
-	}
-	return r.fsys.SyncDir(r.path(stageDir))
+	return j, err
 }
 
 // finish puts the files of a committed dump in place. It may be repeated.
-func (r root) finish(j *journal) error {
+func (r root) finish(j *intent.Journal) error {
 	// Removals come first: where letter case does not count, "A.md" that goes
 	// and "a.md" that comes are one file. When the new one is there already,
 	// such a removal would hit it.
@@ -264,17 +173,13 @@ func (r root) finish(j *journal) error {
 	if err := r.fsys.SyncDir(r.dir); err != nil {
 		return err
 	}
-	// Should a crash bring the journal back, there is nothing left for it to do.
-	if err := r.fsys.Remove(r.path(commitFile)); err != nil {
-		return err
-	}
-	return r.clean()
+	return r.staging().Drop()
 }
 
 // makeSections makes the directories that a journal writes to. They are durable
 // before anything moves into them: a crash that loses a directory would lose
 // what was moved there, and it would not be in its old place either.
-func (r root) makeSections(j *journal) error {
+func (r root) makeSections(j *intent.Journal) error {
 	made := map[string]bool{".": true}
 	for _, c := range j.Write {
 		if dir := path.Dir(c.Path); !made[dir] {
@@ -312,26 +217,6 @@ func (r root) syncSections(dirs map[string]bool, prune bool) error {
 	return nil
 }
 
-// clean removes what a dump staged and did not commit.
-func (r root) clean() error {
-	items, err := r.fsys.ReadDir(r.path(stageDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, it := range items {
-		if err := r.fsys.Remove(r.path(stageDir + "/" + it.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := r.fsys.Remove(r.path(stageDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return r.fsys.SyncDir(r.dir)
-}
-
 // view is a tree as it will be once a committed dump is finished.
 type view struct {
 	root
@@ -340,7 +225,7 @@ type view struct {
 }
 
 // newView returns a view through the journal, which may be nil.
-func newView(r root, j *journal) (*view, error) {
+func newView(r root, j *intent.Journal) (*view, error) {
 	v := &view{root: r, at: map[string]string{}, gone: map[string]bool{}}
 	if j == nil {
 		return v, nil

@@ -5,8 +5,6 @@ package mdtree
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -82,9 +80,4 @@ func (m *manifest) sums() map[string]string {
 		}
 	}
 	return sums
-}
-
-func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/intent"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -111,7 +112,7 @@ func (r root) stamp() (string, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		s += sumOf(data) + " "
+		s += intent.Sum(data) + " "
 	}
 	return s, nil
 }

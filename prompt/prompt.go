@@ -7,6 +7,8 @@
 package prompt
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -27,7 +29,8 @@ type Part struct {
 	Source string `json:"source,omitempty"` // the file or the entry that it came from
 	Role   Role   `json:"role"`             // System when empty
 	Text   string `json:"-"`                // its exact bytes, with the blank lines and headers around it
-	Tokens int    `json:"tokens"`           // an estimate, set by Fit
+	Tokens int    `json:"tokens"`           // an estimate, set by Fit and Pack
+	Why    string `json:"why,omitempty"`    // why it is there, for who asks
 
 	// Pinned parts are never left out: those that the layout promises to be
 	// there always.
@@ -78,6 +81,29 @@ func (c Context) of(r Role) string {
 		}
 	}
 	return b.String()
+}
+
+// Manifest returns a line for each part, with its tokens, its source and why it
+// is there, and then one for each that a budget kept out. Sources are quoted.
+func (c Context) Manifest() string {
+	var b strings.Builder
+	for _, p := range c.Parts {
+		fmt.Fprintf(&b, "in   %7d  %s%s\n", p.Tokens, p.Name, details(p.Source, p.Why))
+	}
+	for _, k := range c.Cut {
+		fmt.Fprintf(&b, "cut  %7d  %s%s\n", k.Tokens, k.Name, details(k.Source, k.Why))
+	}
+	return b.String()
+}
+
+func details(source, why string) string {
+	if source != "" {
+		source = " " + strconv.Quote(source)
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	return source + why
 }
 
 // Fit counts the parts and keeps the context within a budget of tokens; 0 means

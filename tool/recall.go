@@ -22,6 +22,11 @@ import (
 const defaultMaxTokens = 2000
 
 func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
+	return recallWhere(ctx, d, in, oxbow.Filter{})
+}
+
+// recallWhere is recall with a filter that no words say.
+func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	now := d.now()
 	q, err := oxbow.ParseQuery(in.Query, now)
 	if err != nil {
@@ -31,7 +36,7 @@ func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
 	if err != nil {
 		return RecallOut{}, err
 	}
-	q.Filter = q.Filter.And(f)
+	q.Filter = q.Filter.And(f).And(where)
 	q.Explain, q.Rank = in.Explain, in.Rank
 	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
 		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")
@@ -56,7 +61,7 @@ func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
 	}
 	out.Hits = []Entry{}
 	if in.AsOf != "" {
-		seq, err := asOf(ctx, d, m, in.AsOf)
+		seq, err := AsOf(ctx, m, in.AsOf, d.now())
 		if err != nil {
 			return RecallOut{}, err
 		}
@@ -212,17 +217,17 @@ func explanationOf(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// asOf returns the change that a number or a date means, 0 when the date is
+// AsOf returns the change that a number or a date means, 0 when the date is
 // before the first. A number is always a change: the year 2026 is written
 // 2026-12-31. A date means the end of what it names.
-func asOf(ctx context.Context, d *Desk, m *oxbow.Memory, s string) (uint64, error) {
+func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
 			return 0, bad("as_of", s, "is no change; they count from 1")
 		}
 		return seq, nil
 	}
-	f, err := oxbow.ParseFilter("on:"+strconv.Quote(s), d.now())
+	f, err := oxbow.ParseFilter("on:"+strconv.Quote(s), now)
 	if err != nil {
 		return 0, bad("as_of", s, "is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z")
 	}

@@ -12,27 +12,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/prompt"
 )
-
-// fence wraps s in backticks, at least three and one more than the longest run
-// in s, so that no line of s can end the block.
-func fence(info, s string) string {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	f := strings.Repeat("`", max(3, longest+1))
-	end := "\n"
-	if s == "" || strings.HasSuffix(s, "\n") {
-		end = ""
-	}
-	return f + info + "\n" + s + end + f + "\n"
-}
 
 // writeEntry writes the head of an entry and then its content or snippet. All
 // words that a writer chose are quoted or fenced.
@@ -74,9 +55,9 @@ func writeEntry(b *strings.Builder, e Entry) {
 	}
 	switch {
 	case e.Content != nil:
-		b.WriteString(fence("markdown", *e.Content))
+		b.WriteString(prompt.Fence("markdown", *e.Content))
 	case e.Snippet != "":
-		b.WriteString(fence("snippet", e.Snippet))
+		b.WriteString(prompt.Fence("snippet", e.Snippet))
 	}
 }
 

@@ -13,20 +13,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func TestFence(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"", "```md\n```\n"},
-		{"plain", "```md\nplain\n```\n"},
-		{"ends\n", "```md\nends\n```\n"},
-		{"```\nevil\n```", "````md\n```\nevil\n```\n````\n"},
-		{"a `````` b", "```````md\na `````` b\n```````\n"},
-	} {
-		if got := fence("md", c.in); got != c.want {
-			t.Errorf("fence(%q) = %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
 // Whatever an entry says, it stays inside its fence: outside stand only lines
 // that the program wrote.
 func TestTextCannotBeForged(t *testing.T) {

@@ -15,11 +15,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
 )
 
 // Tool is one verb.
 type Tool struct {
-	Name        string // such as "remember"; lower-case letters only
+	Name        string // such as "remember"; lower-case letters and underscores only
 	Title       string // for people, such as "Remember"
 	Description string // for models: when to call it, and each parameter by name; at most 1024 bytes
 
@@ -67,6 +68,10 @@ type Desk struct {
 	// time zone of what it returns. Nil means time.Now.
 	Now func() time.Time
 
+	// Book returns the annotations of the working tree, as Open does the
+	// memory. Only the verbs of [Code] call it; nil where they are not served.
+	Book func(ctx context.Context) (*annotate.Book, error)
+
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source
 }
@@ -99,6 +104,8 @@ var table = []Tool{
 	define("history", "History", traits{readOnly: true, idempotent: true}, history),
 	define("undo", "Undo", traits{destructive: true}, undo),
 	define("restore", "Restore a version", traits{destructive: true, idempotent: true}, restore),
+	define("save_memory", "Save a memory", traits{}, saveMemory),
+	define("handoff_task", "Hand off a task", traits{idempotent: true}, handoffTask),
 }
 
 // Table returns all verbs, always in the same order.

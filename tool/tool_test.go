@@ -133,7 +133,7 @@ func args(t *testing.T, m map[string]any) string {
 }
 
 func TestTable(t *testing.T) {
-	want := []string{"remember", "recall", "get", "list", "forget", "history", "undo", "restore"}
+	want := []string{"remember", "recall", "get", "list", "forget", "history", "undo", "restore", "save_memory", "handoff_task"}
 	var got []string
 	for _, v := range Table() {
 		got = append(got, v.Name)
@@ -141,8 +141,8 @@ func TestTable(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("Table() = %v, want %v", got, want)
 	}
-	if _, ok := Find("save_memory"); ok {
-		t.Error("Find(save_memory) found a verb")
+	if _, ok := Find("add_memory"); ok {
+		t.Error("Find(add_memory) found a verb")
 	}
 	Table()[0].Name = "changed"
 	if Table()[0].Name != "remember" {
@@ -154,7 +154,8 @@ func TestTable(t *testing.T) {
 // with the words people use, and stay short.
 func TestDescriptions(t *testing.T) {
 	first := map[string]string{"remember": "Remember, save, store, note", "recall": "Recall, search memory", "get": "Get, read",
-		"list": "List, browse", "forget": "Forget, delete", "history": "History, log", "undo": "Undo, revert", "restore": "Restore"}
+		"list": "List, browse", "forget": "Forget, delete", "history": "History, log", "undo": "Undo, revert", "restore": "Restore",
+		"save_memory": "Save a memory", "handoff_task": "Hand off"}
 	for _, v := range Table() {
 		if !strings.HasPrefix(v.Description, first[v.Name]) || first[v.Name] == "" {
 			t.Errorf("%s: description begins with %.40q, want %q", v.Name, v.Description, first[v.Name])

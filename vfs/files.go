@@ -74,12 +74,24 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 // content, or, when only the last sync failed, to the new, which may not be
 // durable.
 func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
+	return ReplaceFile(fsys, name, data, perm, nil)
+}
+
+// ReplaceFile is [WriteFile] that asks once more: when the new content is on
+// stable storage and all that is left is the rename, it calls sure, and an
+// error of it leaves the file as it is and is returned, wrapped.
+func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
 	f, temp, err := createTemp(fsys, name, perm)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	if err := fill(f, data); err != nil {
 		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
+	}
+	if sure != nil {
+		if err := sure(); err != nil {
+			return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
+		}
 	}
 	if err := fsys.Rename(temp, name); err != nil {
 		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))

@@ -427,3 +427,28 @@ func (m *Mem) Names() []string {
 	walk("", m.root)
 	return names
 }
+
+// Each calls fn with every file and directory but the root, parents first and
+// otherwise sorted by name. data is nil for a directory. It is not a copy: fn
+// must neither change nor keep it, nor use the file system.
+func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var walk func(prefix string, n *node)
+	walk = func(prefix string, n *node) {
+		var few [16]string
+		bases := few[:0]
+		for base := range n.kids {
+			bases = append(bases, base)
+		}
+		slices.Sort(bases)
+		for _, base := range bases {
+			k := n.kids[base]
+			fn(prefix+base, k.info(base), k.data)
+			if k.kids != nil {
+				walk(prefix+base+"/", k)
+			}
+		}
+	}
+	walk("", m.root)
+}

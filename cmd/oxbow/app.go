@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -32,6 +34,15 @@ type app struct {
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.
 	sealAfter time.Duration
+
+	dialectFlag string
+	agentFlag   string
+	profileFlag string
+	profileSet  *profile.Set      // nil until it is needed
+	boundTo     *profile.Resolved // nil until it is needed, and when the run is bound to none
+	opened      dialect.Home      // of another layout, nil while it is not needed
+	foreign     bool              // the home that the run opened is of another layout
+	closers     []func() error    // for the end of the run
 }
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
@@ -66,8 +77,8 @@ func (a *app) storePath() (string, error) {
 }
 
 // missing says that there is no store yet.
-func missing(path string) error {
-	return &hinted{fmt.Errorf("there is no memory in %s yet", filepath.Dir(path)),
+func missing(home string) error {
+	return &hinted{fmt.Errorf("there is no memory in %s yet", home),
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found"}
 }
 
@@ -108,8 +119,32 @@ const (
 	build                // change, and make the home where it is missing
 )
 
-// open opens the memory of the home. The caller closes it.
+// open opens the memory of the home, or the part of it that the run's profile
+// includes. The caller closes it.
 func (a *app) open(how access) (*oxbow.Memory, error) {
+	if _, err := a.bound(); err != nil {
+		return nil, err
+	}
+	m, err := a.openAll(how)
+	if err != nil {
+		return nil, err
+	}
+	return a.bind(m)
+}
+
+// openAll opens the memory of the home, all of it.
+func (a *app) openAll(how access) (*oxbow.Memory, error) {
+	d, other, err := a.layout()
+	if err != nil {
+		return nil, err
+	}
+	if other {
+		h, err := a.openHome(d, how)
+		if err != nil {
+			return nil, err
+		}
+		return h.Memory(), nil
+	}
 	path, err := a.storePath()
 	if err != nil {
 		return nil, err
@@ -152,13 +187,20 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
+// done closes the memory; the home of another layout that it is of was closed
+// with it, and is opened anew when it is needed again.
+func (a *app) done(m *oxbow.Memory) error {
+	a.opened = nil
+	return m.Close()
+}
+
 // with runs fn on the memory of the home and closes it.
 func (a *app) with(ctx context.Context, how access, fn func(ctx context.Context, m *oxbow.Memory) error) (err error) {
 	m, err := a.open(how)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	defer func() { err = errors.Join(err, a.done(m)) }()
 	src, err := a.source()
 	if err != nil {
 		return err
@@ -188,19 +230,19 @@ func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.A
 	}
 	defer func() {
 		if m != nil {
-			err = errors.Join(err, m.Close())
+			err = errors.Join(err, a.done(m))
 		}
 	}()
 	return t.Call(ctx, d, args)
 }
 
-// accessOf returns what a verb does with the memory. Only remember has a use
-// for one that is not there yet.
+// accessOf returns what a verb does with the memory. Only those that add to it
+// have a use for one that is not there yet.
 func accessOf(t tool.Tool) access {
 	switch {
 	case t.ReadOnly:
 		return look
-	case t.Name == "remember":
+	case t.Name == "remember", t.Name == "save_memory", t.Name == "handoff_task":
 		return build
 	}
 	return change

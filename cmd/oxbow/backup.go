@@ -47,6 +47,9 @@ oxbow recover --accept.`,
 }
 
 func (a *app) backup(ctx context.Context, file string, force bool) error {
+	if err := a.ownOnly("backup"); err != nil {
+		return err
+	}
 	store, err := a.storePath()
 	if err != nil {
 		return err
@@ -56,7 +59,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	}
 	src, err := os.Stat(store)
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing(store)
+		return missing(filepath.Dir(store))
 	}
 	if err != nil {
 		return fmt.Errorf("backing up: %w", err)

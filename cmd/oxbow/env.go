@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -56,7 +57,7 @@ func Run(ctx context.Context, env Env) int {
 	a := &app{env: env}
 	root := a.root()
 	root.SetArgs(markTerms(env.Args))
-	err := root.ExecuteContext(ctx)
+	err := errors.Join(root.ExecuteContext(ctx), a.close())
 	if err != nil {
 		a.report(err)
 	}

@@ -39,7 +39,7 @@ func (a *app) findHome() (dir, rule string, err error) {
 	}
 	for dir := wd; ; dir = filepath.Dir(dir) {
 		h := filepath.Join(dir, homeDir)
-		if fi, err := os.Stat(h); err == nil && fi.IsDir() {
+		if fi, err := os.Stat(h); err == nil && fi.IsDir() && !onlyAnnotations(h) {
 			return h, "the nearest " + homeDir + " at or above the working directory", nil
 		}
 		if filepath.Dir(dir) == dir {
@@ -48,6 +48,14 @@ func (a *app) findHome() (dir, rule string, err error) {
 	}
 	dir, err = a.dataHome()
 	return dir, "your data directory", err
+}
+
+// onlyAnnotations reports whether a directory holds annotations of code and no
+// memory: they are made in every repository, and are no reason to keep its
+// memory there.
+func onlyAnnotations(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) == 1 && entries[0].Name() == "annotations"
 }
 
 // dataHome returns the user's own home for oxbow: by the XDG base directory

@@ -11,37 +11,42 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/dialect"
 )
 
 func (a *app) initCommand() *cobra.Command {
-	var dialect string
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Make a memory for this directory",
 		Long: `Init makes a home: a directory that only you can read, and in it an empty
 store, memory.oxbow. Without --home it is .oxbow in the working directory,
 which every command run in or below this directory then finds. A home that is
-there already stays as it is.`,
+there already stays as it is. With --dialect it is laid out as another system
+does; see docs/dialects.md.`,
 		Example: `  oxbow init
-  oxbow init --home ~/brain`,
+  oxbow init --home ~/brain
+  oxbow init --dialect duragent --home ./bot`,
 		Args: args(0, 0, "no arguments; say --home DIR for another place"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), dialect) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context()) },
 	}
-	c.Flags().StringVar(&dialect, "dialect", "oxbow", "`LAYOUT` of the store: oxbow")
-	_ = c.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions([]string{"oxbow"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-func (a *app) init(ctx context.Context, dialect string) error {
-	if dialect != "oxbow" {
-		return misusef("the layouts there are: oxbow", "dialect %q is not known", dialect)
-	}
+func (a *app) init(ctx context.Context) error {
 	if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" {
 		a.homeFlag = homeDir // here, not one further up
 	}
 	home, err := a.home()
 	if err != nil {
 		return err
+	}
+	d, other, err := a.layoutOf(home)
+	if err != nil {
+		return err
+	}
+	if other {
+		return a.initOther(ctx, d, home)
 	}
 	store := filepath.Join(home, storeFile)
 	if fi, err := os.Stat(home); err == nil && !fi.IsDir() {
@@ -83,6 +88,30 @@ func (a *app) init(ctx context.Context, dialect string) error {
 		a.printf("  oxbow%s remember style \"Tabs, not spaces.\"   keep something\n", at)
 		a.printf("  oxbow%s recall tabs                          find it again\n", at)
 		a.printf("  oxbow%s mcp                                  let an agent use it\n", at)
+	}
+	return nil
+}
+
+// initOther lays the home out as a dialect does.
+func (a *app) initOther(ctx context.Context, d dialect.Dialect, home string) error {
+	o, err := a.options(home, build)
+	if err != nil {
+		return err
+	}
+	made, err := d.Init(ctx, o)
+	if err != nil {
+		return fmt.Errorf("laying out %s as %s: %w", home, d.Name, err)
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"home": home, "dialect": d.Name, "files": made, "made": len(made) > 0})
+	}
+	if len(made) == 0 {
+		a.printf("%s is laid out as %s already; nothing was changed.\n", home, d.Name)
+		return nil
+	}
+	a.printf("Laid out %s as %s:\n", home, d.Name)
+	for _, name := range made {
+		a.printf("  %s\n", filepath.FromSlash(name))
 	}
 	return nil
 }

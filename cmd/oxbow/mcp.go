@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -32,8 +33,10 @@ func (a *app) mcpCommand() *cobra.Command {
 		Short: "Serve the memory to agents (Model Context Protocol)",
 		Long: `Mcp serves the memory to one client over standard input and output or, with
 --http, to any number over HTTP. HTTP is served on this machine only, to those
-who send the token; for another machine, tunnel it (ssh -L).`,
+who send the token; for another machine, tunnel it (ssh -L). With --profile, or
+OXBOW_PROFILE, clients see nothing but what the profile includes.`,
 		Example: `  claude mcp add oxbow -- oxbow mcp
+  claude mcp add vtt -- oxbow mcp --profile vtt-developer
   oxbow mcp --http 127.0.0.1:8333
   oxbow mcp --http :0 --token-file ~/.oxbow-token`,
 		Args: args(0, 0, "no arguments"),
@@ -60,7 +63,44 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	a.sealAfter = time.Second
 	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(build) })
 	defer func() { err = errors.Join(err, closeStore()) }()
-	s := mcpserver.New(&tool.Desk{Open: open, Now: a.env.Now, Source: src}, &mcpserver.Options{
+	var tools []tool.Tool // oxbow's own
+	var told string       // the server's own words
+	d, other, err := a.layout()
+	if err != nil {
+		return err
+	}
+	bound, err := a.bound() // a profile that is not there ends the server at once
+	if err != nil {
+		return err
+	}
+	if bound != nil {
+		tools = append(tool.Table(), tool.RecallMemory())
+	}
+	// The tools of another layout know files of all the memory.
+	if other && bound == nil {
+		h, err := a.openHome(d, build)
+		if err != nil {
+			return err
+		}
+		tools, told = toolsOf(h), toldOf(d, h)
+	}
+	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
+	// In a repository there is code to annotate. Without one, or where it
+	// cannot be opened, the memory is served all the same.
+	if book, berr := a.book(ctx); berr != nil {
+		a.warn("the annotations of code are not served: %v", berr)
+	} else {
+		defer func() { err = errors.Join(err, book.Close()) }()
+		if book.IsTree() {
+			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+			if tools == nil {
+				tools = tool.Table()
+			}
+			tools = append(tools, tool.Code()...)
+		}
+	}
+	s := mcpserver.New(desk, &mcpserver.Options{
+		Tools: tools, Instructions: told,
 		Name:    "oxbow",
 		Version: moduleVersion(),
 		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),

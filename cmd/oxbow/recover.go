@@ -73,12 +73,15 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 }
 
 func (a *app) recover(ctx context.Context, out string, replace bool) (err error) {
+	if err := a.ownOnly("recover"); err != nil {
+		return err
+	}
 	store, err := a.storePath()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
-		return missing(store)
+		return missing(filepath.Dir(store))
 	}
 	found, err := a.examine(ctx)
 	if err != nil {
@@ -324,12 +327,15 @@ func (a *app) showRecovered(r recoverOut) {
 
 // accept goes on from a store that went back to an earlier state.
 func (a *app) accept(ctx context.Context) error {
+	if err := a.ownOnly("recover"); err != nil {
+		return err
+	}
 	store, err := a.storePath()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
-		return missing(store)
+		return missing(filepath.Dir(store))
 	}
 	var last, had uint64
 	err = a.with(ctx, change, func(ctx context.Context, m *oxbow.Memory) (err error) {

@@ -47,6 +47,9 @@ it cannot reach, such as backups, it says.`,
 }
 
 func (a *app) redact(ctx context.Context, name string, dry, yes bool) error {
+	if err := a.ownOnly("redact"); err != nil {
+		return err
+	}
 	if err := checkText("name", name); err != nil {
 		return badArgument(err)
 	}

@@ -19,7 +19,8 @@ func (a *app) rememberCommand() *cobra.Command {
 		Long: `Remember keeps a text under a name. The text is the second argument, or
 --content, or a file, or standard input. A name that is in use is updated: what
 you leave out (tags, aliases, project) stays as it was. Without a name, the
-first line of the text names the entry.`,
+first line of the text names the entry. --project auto labels with the project
+of the working directory, as oxbow label project names it.`,
 		Example: `  oxbow remember style "Tabs, not spaces."
   oxbow remember style --content "Tabs." --tag go --project site --alias tabs
   oxbow remember runbook --file RUNBOOK.md
@@ -38,6 +39,13 @@ first line of the text names the entry.`,
 				return err
 			}
 			more["content"] = text
+			if p := v.flag("project"); p.set && p.values[0] == autoProject {
+				project, err := a.project(".")
+				if err != nil {
+					return err
+				}
+				more["project"] = project.Name
+			}
 			got, err := v.run(cmd.Context(), a, more)
 			if err != nil {
 				return err
@@ -83,6 +91,6 @@ func (a *app) showRemembered(out *tool.RememberOut) {
 		a.printf("%s\n", out.Entry.Name)
 		return
 	}
-	a.printf("%s %s %s\n", word, a.bold(out.Entry.Name), a.dim("(change "+seqText(out.Entry.Version)+")"))
+	a.printf("%s %s%s\n", word, a.bold(out.Entry.Name), a.changeText(out.Entry.Version))
 	a.showNotes(out.Notes)
 }

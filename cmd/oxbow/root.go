@@ -32,7 +32,10 @@ directory, else your data directory.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			return unmarkFlags(cmd)
+			if err := unmarkFlags(cmd); err != nil {
+				return err
+			}
+			return a.mayRun(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -50,6 +53,11 @@ directory, else your data directory.`,
 
 	fs := root.PersistentFlags()
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
+	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")
+	fs.StringVar(&a.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
+	_ = root.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(layoutNames(), cobra.ShellCompDirectiveNoFileComp))
+	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
+	_ = root.RegisterFlagCompletionFunc("profile", a.completeProfiles(-1))
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
@@ -62,12 +70,16 @@ directory, else your data directory.`,
 			a.rememberCommand(), a.recallCommand(), a.getCommand(), a.listCommand(), a.editCommand(), a.forgetCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
 			a.logCommand(), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
+		{"code", "Why code is as it is:", []*cobra.Command{
+			a.annotateCommand(), a.whyCommand(), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
-			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand()}},
+			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
+		{"agent", "Give to agents:", []*cobra.Command{
+			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.mcpCommand(), a.statsCommand(), a.compactCommand(),
+			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

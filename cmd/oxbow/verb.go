@@ -193,6 +193,16 @@ func (a *app) callVerb(ctx context.Context, t tool.Tool, args map[string]any) (t
 	return answer, badArgument(err)
 }
 
+// callOn calls a verb on a desk, with arguments that are known to be UTF-8.
+func (a *app) callOn(ctx context.Context, t tool.Tool, d *tool.Desk, args map[string]any) (tool.Answer, error) {
+	b, err := json.Marshal(args)
+	if err != nil {
+		return nil, fmt.Errorf("writing arguments: %w", err)
+	}
+	answer, err := t.Call(ctx, d, b)
+	return answer, badArgument(err)
+}
+
 // badArgument makes misuse of an error about a value that stood on the command
 // line.
 func badArgument(err error) error {

@@ -140,7 +140,7 @@ func cut(c string) []unit {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumbers(element) { // a version, a date, a decimal
-			w := strings.ReplaceAll(Fold(element), ",", "")
+			w := clip(strings.ReplaceAll(Fold(element), ",", ""), maxWord)
 			add(w, w, false)
 			continue
 		}

@@ -63,9 +63,9 @@ type flags struct {
 }
 
 var campaigns = []campaign{
-	{"crash", []string{"images", "distinct", "deep", "points", "kills", "scripts"}, func(seed uint64, f flags) ([]int, error) {
+	{"crash", []string{"distinct images", "generated", "deep", "points", "kills", "scripts"}, func(seed uint64, f flags) ([]int, error) {
 		t, v := crash.Seed(seed, crash.Options{Procs: f.procs, Deep: f.deep, Plain: f.plain})
-		n := []int{t.Images, t.Distinct, t.Deep, t.Points, t.Kills, t.Scripts}
+		n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts}
 		if v != nil {
 			return n, v
 		}
@@ -83,9 +83,9 @@ var campaigns = []campaign{
 		t, err := linear.Seed(seed, rig.Setup{})
 		return []int{t.Histories, t.Calls, t.Pending, t.Busy}, err
 	}},
-	{"ioerr", []string{"faults", "images", "rescued", "unknown", "scripts"}, func(seed uint64, f flags) ([]int, error) {
+	{"ioerr", []string{"faults", "images", "distinct", "rescued", "unknown", "scripts"}, func(seed uint64, f flags) ([]int, error) {
 		t, v := ioerr.Seed(seed, ioerr.Options{})
-		n := []int{t.Faults, t.Images, t.Rescued, t.Unknown, t.Scripts}
+		n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts}
 		if v != nil {
 			return n, v
 		}

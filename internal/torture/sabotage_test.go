@@ -62,6 +62,7 @@ func TestSabotage(t *testing.T) {
 		{"a short write taken for done", rig.Setup{Breaks: wal.BreakShortWrite}, "ioerr"},
 		{"a failed sync tried again", rig.Setup{Breaks: wal.BreakRetrySync}, "ioerr"},
 		{"what others appended last taken for durable", rig.Setup{Breaks: wal.BreakRefresh}, "ioerr"},
+		{"a file replaced and not noted before", rig.Setup{Breaks: wal.BreakIntent}, "ioerr"},
 		{"op ids ignored", rig.Setup{Breaks: wal.BreakDedupe}, "crash"},
 		{"checksums not looked at", rig.Setup{Breaks: wal.BreakChecksum}, "flip"},
 		{"a record vouches for itself", rig.Setup{Breaks: wal.BreakDurable}, "crash"},

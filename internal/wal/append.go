@@ -4,6 +4,7 @@
 package wal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -228,12 +229,13 @@ func (l *Log) rescue(buf []byte, cause error) error {
 }
 
 // fail takes no more appends, and notes for other processes that what the log
-// holds is not known to be durable.
+// holds is not known to be durable. Where even that cannot be written, the lock
+// is kept: they would build on what may not be there after a crash.
 func (l *Log) fail(cause error) {
 	l.failed = cause
 	l.know()
 	l.noted.Unsynced = true
-	l.writeNote()
+	l.unsaid = l.writeNote() != nil
 }
 
 // create makes the file with nothing but its header.
@@ -324,16 +326,24 @@ func (l *Log) tail() ([]byte, error) {
 	if size <= l.end {
 		return nil, nil
 	}
-	b := make([]byte, min(size-l.end, MaxBody+Overhead))
+	size = min(size-l.end, MaxBody+Overhead)
+	var b []byte
+	if size <= firstChunk { // nearly always: free space, and nothing in it
+		first := chunks.Get().(*[firstChunk]byte)
+		defer chunks.Put(first)
+		b = first[:size]
+	} else {
+		b = make([]byte, size)
+	}
 	n, err := l.file.ReadAt(b, l.end)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	b = b[:n]
-	for len(b) > 0 && b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
+	const step = 1 << 10
+	for b = b[:n]; len(b) >= step && isZero(b[len(b)-step:]); {
+		b = b[:len(b)-step]
 	}
-	return b, nil
+	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
 // seal marks the last record as durable, for the day when a damaged byte has to
@@ -353,7 +363,7 @@ func (l *Log) seal() {
 	// A program that made one change and ends has not noted it yet.
 	l.readNote()
 	l.know()
-	l.writeNote()
+	_ = l.writeNote()
 	r := Record{Seq: l.seq, Durable: l.seq, Time: l.opts.Clock().UnixNano(), Type: Seal, Chain: l.chain, Offset: l.end}
 	if l.end+r.size() > l.size {
 		return

@@ -10,17 +10,19 @@ type Breaks uint32
 
 // The faults.
 const (
-	BreakTailCut    Breaks = 1 << iota // a torn tail is written over, not cut first
-	BreakCatchUp                       // a writer does not read what others wrote before it
-	BreakIdentity                      // a replaced file goes unnoticed
-	BreakShortWrite                    // a failed write is taken for done
-	BreakRetrySync                     // a failed sync is tried again on the same file
-	BreakDedupe                        // op ids are ignored
-	BreakChecksum                      // records are not checked
-	BreakDurable                       // a record vouches for itself
-	BreakResync                        // damage before the end is taken for a torn tail
-	BreakEarlyShow                     // a change is shown before it is durable
-	BreakRefresh                       // what others appended last is taken for durable
+	BreakTailCut     Breaks = 1 << iota // a torn tail is written over, not cut first
+	BreakCatchUp                        // a writer does not read what others wrote before it
+	BreakIdentity                       // a replaced file goes unnoticed
+	BreakShortWrite                     // a failed write is taken for done
+	BreakRetrySync                      // a failed sync is tried again on the same file
+	BreakDedupe                         // op ids are ignored
+	BreakChecksum                       // records are not checked
+	BreakDurable                        // a record vouches for itself
+	BreakResync                         // damage before the end is taken for a torn tail
+	BreakEarlyShow                      // a change is shown before it is durable
+	BreakRefresh                        // what others appended last is taken for durable
+	BreakEarlyAnswer                    // an answer that rests on a change is given before it is durable
+	BreakIntent                         // a file is replaced without a note that its name may not be durable
 )
 
 // Breaker is a file system that wants a log broken. Only tests have one.

@@ -68,6 +68,9 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 		l.lock = k
 	}
+	if l.unsaid {
+		return nil // it was never released
+	}
 	start := time.Now() // of the wait, not of anything kept
 	wait := firstWait
 	for {
@@ -77,7 +80,7 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 		if ok {
 			l.readNote()
-			l.writeNote()
+			_ = l.writeNote()
 			return nil
 		}
 		waited := time.Since(start)
@@ -95,8 +98,14 @@ func (l *Log) Lock(ctx context.Context) error {
 	}
 }
 
-// Unlock releases the write lock.
-func (l *Log) Unlock() error { return l.lock.Unlock() }
+// Unlock releases the write lock. A log that could not note its failure keeps
+// it, and tries once more.
+func (l *Log) Unlock() error {
+	if l.unsaid = l.unsaid && l.writeNote() != nil; l.unsaid {
+		return nil
+	}
+	return l.lock.Unlock()
+}
 
 func (l *Log) lockName() string { return l.name + ".lock" }
 
@@ -127,12 +136,13 @@ func (l *Log) readNote() {
 }
 
 // writeNote says in the lock file who has the lock, and what is known.
-func (l *Log) writeNote() {
+func (l *Log) writeNote() error {
 	if l.noteFile == nil {
-		return
+		return errors.New("the lock file cannot be written")
 	}
 	l.noted.Since = l.opts.Clock().UTC()
-	_, _ = l.noteFile.WriteAt(l.noted.encode(l.noteMine[:0]), 0)
+	_, err := l.noteFile.WriteAt(l.noted.encode(l.noteMine[:0]), 0)
+	return err
 }
 
 // know takes down what was just made durable, for the next note. The notes are
@@ -220,7 +230,6 @@ func (l *Log) heed() error {
 			return err
 		}
 		l.noted.Unsynced = false
-		l.writeNote()
 	}
 	return nil
 }
@@ -231,7 +240,7 @@ func (l *Log) Accept() {
 	l.durable = min(l.durable, l.seq)
 	l.noted = note{}
 	l.know()
-	l.writeNote()
+	_ = l.writeNote()
 }
 
 // program returns the name of this program and its subcommand.

@@ -65,6 +65,7 @@ type Log struct {
 	hexID    string         // hexOf, in hex
 	hexOf    [16]byte
 	failed   error // why nothing is appended any more
+	unsaid   bool  // the lock is kept, because failed could not be noted
 }
 
 // Open opens the log of that name. A missing file is an empty log: the first
@@ -253,6 +254,9 @@ func (l *Log) Torn() (int, error) {
 func (l *Log) Close() error {
 	l.seal()
 	var errs []error
+	if l.unsaid {
+		_ = l.writeNote() // or else nobody will know
+	}
 	if l.noteFile != nil {
 		errs = append(errs, l.noteFile.Close())
 	}

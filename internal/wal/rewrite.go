@@ -84,10 +84,15 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	if err != nil {
 		return err
 	}
+	said, err := l.intend(h)
+	if err != nil {
+		return err
+	}
 	if err := l.fs.Rename(temp, l.name); err != nil {
 		// A file system over a network may rename and lose the answer. What
 		// was done must not be called refused.
 		if now, serr := l.fs.Stat(l.name); serr != nil || !vfs.SameFile(now, fi) {
+			said()
 			return err
 		}
 	}
@@ -103,7 +108,33 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 		l.fail(err)
 		return errors.Join(ErrUnknown, err)
 	}
+	l.noted.Unsynced = false
+	said()
 	return nil
+}
+
+// intend notes, before a new file with that header is renamed into place, that
+// its name may not be durable. Whoever writes next while that note stands makes
+// one more new file. So nobody builds on a name that a crash takes back, even
+// when this process is killed before it syncs the directory, or cannot write
+// down that it failed to. said writes what is known by then; before that, the
+// note in memory is as it was.
+func (l *Log) intend(h *Header) (said func(), err error) {
+	if l.lock == nil || l.noteFile == nil || l.Broken(BreakIntent) {
+		return func() {}, nil
+	}
+	was := l.noted
+	if id := hex.EncodeToString(h.ID[:]); l.noted.ID != id {
+		l.noted = note{ID: id}
+	}
+	l.noted.Unsynced = true
+	err = l.writeNote()
+	l.noted.Unsynced = was.Unsynced && l.noted.ID == was.ID
+	if err != nil {
+		l.noted = was
+		return nil, fmt.Errorf("note that the file is replaced: %w", err)
+	}
+	return func() { _ = l.writeNote() }, nil
 }
 
 // sweep removes the new files that never took their place: whoever made them

@@ -3,8 +3,6 @@
 package crashfs
 
 import (
-	"hash/maphash"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -40,12 +38,17 @@ const (
 // Images with the same names, permissions and bytes are yielded once; times do
 // not count.
 func (d *Disk) Images(yield func(img *vfs.Mem, label string) bool) {
+	d.Sketches(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
+}
+
+// Sketches is Images for those who look at few of the images: what is yielded
+// is made into an image when that is asked for.
+func (d *Disk) Sketches(yield func(im *Sketch) bool) {
 	d.mu.Lock()
 	s := d.state.clone()
 	d.mu.Unlock()
 	e := enumerator{
 		s: &s, yield: yield,
-		seed:     maphash.MakeSeed(),
 		seen:     make(map[uint64]bool),
 		trees:    make(map[uint64]bool),
 		contents: make(map[string]content),
@@ -68,14 +71,24 @@ func (d *Disk) Images(yield func(img *vfs.Mem, label string) bool) {
 // enumerator holds one run of Images.
 type enumerator struct {
 	s        *state
-	yield    func(*vfs.Mem, string) bool
-	seed     maphash.Seed
+	yield    func(*Sketch) bool
 	seen     map[uint64]bool    // images by hash
 	trees    map[uint64]bool    // trees of names by hash
 	contents map[string]content // files by inode and fates
 	texts    map[*dataOp]string // operations in words
 	wholes   map[*inode][]byte  // files with the one write that is pending
 	key      []byte
+	sketch   Sketch // the one that is yielded
+}
+
+// Sketch is a disk that a crash may leave. It is valid until the function that
+// it was given to returns.
+type Sketch struct {
+	e     *enumerator
+	t     *tree
+	fates []fate
+	files []content
+	sum   uint64
 }
 
 // content is what a file may hold.
@@ -187,7 +200,7 @@ func (e *enumerator) tree(keep []bool) (tree, uint64) {
 			if twice && n.kids != nil {
 				continue
 			}
-			p.hash = mix(maphash.String(e.seed, p.name), uint64(n.mode&(fs.ModeDir|fs.ModePerm)))
+			p.hash = sumName(p.name, n.mode)
 			hash = mix(mix(hash, p.hash), n.ino)
 			switch {
 			case twice:
@@ -226,31 +239,51 @@ func (e *enumerator) tree(keep []bool) (tree, uint64) {
 
 // image yields one image, unless it came before.
 func (e *enumerator) image(t *tree, fates []fate) bool {
-	var few [16]content
-	files := few[:0]
+	im := &e.sketch
+	im.e, im.t, im.fates, im.files = e, t, fates, im.files[:0]
 	for i, n := range t.files {
-		files = append(files, e.content(n, t.index[i], fates))
+		im.files = append(im.files, e.content(n, t.index[i], fates))
 	}
-	hash := uint64(len(t.places))
-	for _, p := range t.places {
-		hash = mix(hash, p.hash)
-		if p.file >= 0 {
-			hash = mix(hash, files[p.file].hash)
-		}
-		hash = mix(hash, uint64(p.link))
-	}
-	if e.seen[hash] {
+	im.sum = 0
+	im.sum = im.Sum(nil)
+	if e.seen[im.sum] {
 		return true
 	}
-	e.seen[hash] = true
+	e.seen[im.sum] = true
+	return e.yield(im)
+}
+
+// Sum returns what [Sum] returns for the image.
+func (im *Sketch) Sum(skip func(name string) bool) uint64 {
+	if skip == nil && im.sum != 0 {
+		return im.sum
+	}
+	h := uint64(0)
+	for _, p := range im.t.places {
+		h = mix(h, p.hash)
+		if p.file >= 0 && (skip == nil || !skip(p.name)) {
+			h = mix(h, im.files[p.file].hash)
+		}
+		h = mix(h, uint64(p.link))
+	}
+	return h
+}
+
+// Any reports whether fn is true for the name of one of the image's files.
+func (im *Sketch) Any(fn func(name string) bool) bool {
+	return slices.ContainsFunc(im.t.places, func(p place) bool { return p.file >= 0 && fn(p.name) })
+}
+
+// Mem returns the image. It is the caller's own.
+func (im *Sketch) Mem() *vfs.Mem {
 	img := vfs.NewMem()
-	for _, p := range t.places {
+	for _, p := range im.t.places {
 		var err error
 		switch {
 		case p.link >= 0:
-			err = img.Link(t.places[p.link].name, p.name)
+			err = img.Link(im.t.places[p.link].name, p.name)
 		case p.file >= 0:
-			err = img.Put(p.name, files[p.file].data, p.node.mode, p.node.mod)
+			err = img.Put(p.name, im.files[p.file].data, p.node.mode, p.node.mod)
 		default:
 			err = img.MkdirAll(p.name, p.node.mode)
 		}
@@ -258,8 +291,11 @@ func (e *enumerator) image(t *tree, fates []fate) bool {
 			panic(err) // the tree's places are all different, parents first
 		}
 	}
-	return e.yield(img, e.label(t, fates))
+	return img
 }
+
+// Label says what was lost.
+func (im *Sketch) Label() string { return im.e.label(im.t, im.fates) }
 
 // content returns what a file holds after the fates of its operations, which
 // are at those places in fates.
@@ -274,7 +310,7 @@ func (e *enumerator) content(n *inode, index []int, fates []fate) content {
 		return c
 	}
 	c := content{data: e.build(n, index, fates)}
-	c.hash = maphash.Bytes(e.seed, c.data)
+	c.hash = sumBytes(c.data)
 	e.contents[string(e.key)] = c
 	return c
 }
@@ -371,10 +407,4 @@ func subsets(n, limit int, try func(keep []bool) bool) bool {
 		}
 	}
 	return true
-}
-
-// mix joins two hashes; the order counts.
-func mix(a, b uint64) uint64 {
-	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
-	return h ^ h>>32
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/torture/rig"
 	"github.com/oxbow-memory/oxbow/internal/torture/script"
 	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 // inFlight returns what somebody does after a crash: most often, once more
@@ -69,9 +70,26 @@ func turn(s string) string {
 	}, s)
 }
 
-// again lets a store recover on that image and do a step, crashes it at each
+// again reports whether an image is crashed once more. A record that lacks only
+// its beginning is what could come back to life, so such are taken more often.
+func (r *run) again(im *crashfs.Sketch) bool {
+	if r.o.Deep <= 0 {
+		return false
+	}
+	choice, n := im.Sum(rig.IsLock), uint64(r.o.Deep)
+	if choice%n == 0 {
+		return true
+	}
+	if choice%max(1, n/100) != 0 {
+		return false
+	}
+	label := im.Label()
+	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
+}
+
+// recover lets a store recover on that image and do a step, crashes it at each
 // operation of that, and looks at what is left.
-func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step, h uint64) error {
+func (r *run) recover(img *vfs.Mem, allowed []*script.State, st script.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
 	}
@@ -97,25 +115,17 @@ func (r *run) again(img *vfs.Mem, allowed []*script.State, st script.Step, h uin
 		w.Disk.Stop()
 		may := script.Allowed(dry.States, w.Acked)
 		var bad error
-		w.Disk.Images(func(img *vfs.Mem, label string) bool {
-			r.tally.Images++
+		w.Disk.Sketches(func(im *crashfs.Sketch) bool {
 			r.tally.Deep++
-			h2 := Hash(img)
-			key := h2 ^ uint64(w.Acked)
-			if seen[key] {
-				return true
+			_, _, err := r.judge.Verdict(im, may)
+			if sum := im.Sum(nil); err == nil && !seen[sum] {
+				seen[sum] = true
+				err = kept(im, tail, end)
 			}
-			seen[key] = true
-			if err := kept(img, tail, end); err != nil {
-				bad = fail(k, label, err)
-				return false
+			if err != nil {
+				bad = fail(k, im.Label(), err)
 			}
-			if _, err := script.Verdict(rig.New(img, r.setup), may, r.s.Seed+1, h2&1 == 0); err != nil {
-				bad = fail(k, label, err)
-				return false
-			}
-			r.deep[h2] = true
-			return true
+			return err == nil
 		})
 		if bad != nil {
 			return bad
@@ -142,10 +152,11 @@ func torn(img *vfs.Mem, setup rig.Setup) ([]byte, int64, error) {
 }
 
 // kept reports a torn tail that is neither where it was nor kept aside.
-func kept(img *vfs.Mem, tail []byte, end int64) error {
+func kept(im *crashfs.Sketch, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil
 	}
+	img := im.Mem()
 	b, err := vfs.ReadFile(img, rig.Store, -1)
 	if err == nil && int64(len(b)) > end && bytes.HasPrefix(b[end:], tail) {
 		return nil

@@ -6,12 +6,7 @@
 package crash
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
-	"path"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/oxbow-memory/oxbow/internal/torture/rig"
@@ -32,8 +27,8 @@ type Options struct {
 type Tally struct {
 	Scripts  int
 	Points   int // operations at which the disk was stopped
-	Images   int // disks looked at
-	Distinct int // of them, different in names or bytes
+	Images   int // disks that a crash left
+	Distinct int // of them, different in names or bytes, and examined
 	Deep     int // of the images, left by a second crash, during recovery
 	Kills    int // operations at which one process was ended and another went on
 }
@@ -73,15 +68,12 @@ func (v *Violation) Unwrap() error { return v.Err }
 
 // run is one script under examination.
 type run struct {
-	o      Options
-	s      script.Script
-	setup  rig.Setup
-	tally  Tally
-	images map[uint64]*script.State // those seen, and the state they were in
-	deep   map[uint64]bool          // those seen after a second crash
+	o     Options
+	s     script.Script
+	setup rig.Setup
+	tally Tally
+	judge *script.Judge
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Seed examines the script of that seed, up to the first violation, which it
 // returns, nil for none. One seed in four is a script for the log alone, whose
@@ -101,15 +93,11 @@ func Seed(seed uint64, o Options) (Tally, *Violation) {
 
 // Script examines a script.
 func Script(s script.Script, o Options) (Tally, *Violation) {
-	r := &run{o: o, s: s, setup: setupFor(s.Seed, o), images: map[uint64]*script.State{}, deep: map[uint64]bool{}}
+	setup := setupFor(s.Seed, o)
+	r := &run{o: o, s: s, setup: setup, judge: script.NewJudge(s.Seed, setup)}
 	r.tally.Scripts = 1
 	v := r.all()
-	r.tally.Distinct = len(r.images)
-	for h := range r.deep {
-		if r.images[h] == nil {
-			r.tally.Distinct++
-		}
-	}
+	r.tally.Images, r.tally.Distinct = r.judge.Images, r.judge.Distinct
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
 	}
@@ -120,7 +108,7 @@ func Script(s script.Script, o Options) (Tally, *Violation) {
 func setupFor(seed uint64, o Options) rig.Setup {
 	setup := o.Setup
 	if !o.Plain {
-		setup.Small = seed%8 != 7
+		setup.Small = seed%16 != 7
 		setup.NoNote = seed%8 < 5
 	}
 	return setup
@@ -167,47 +155,17 @@ func inside(spans []int, k int) bool {
 func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
 	allowed := script.Allowed(states, w.Acked)
 	var bad *Violation
-	w.Disk.Images(func(img *vfs.Mem, label string) bool {
-		r.tally.Images++
-		h := Hash(img)
-		if st := r.images[h]; st != nil {
-			// It was found to be sound before. But that state may be too
-			// old by now.
-			if !slices.ContainsFunc(allowed, func(a *script.State) bool { return a.Model == st.Model }) {
-				bad = &Violation{Image: label, Err: fmt.Errorf("the store is back at change %d", st.Model.Seq())}
-			}
-			return bad == nil
+	w.Disk.Sketches(func(im *crashfs.Sketch) bool {
+		_, first, err := r.judge.Verdict(im, allowed)
+		if err == nil && first && r.again(im) {
+			err = r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(rig.IsLock)))
 		}
-		var deep *vfs.Mem
-		if r.o.Deep > 0 && h%r.rarity(label) == 0 {
-			deep = img.Clone()
-		}
-		st, err := script.Verdict(rig.New(img, r.setup), allowed, r.s.Seed, h&1 == 0)
 		if err != nil {
-			bad = &Violation{Image: label, Err: err}
-			return false
+			bad = &Violation{Image: im.Label(), Err: err}
 		}
-		r.images[h] = st
-		if deep != nil {
-			if err := r.again(deep, allowed, r.inFlight(w.Acked, h), h); err != nil {
-				bad = &Violation{Image: label, Err: err}
-				return false
-			}
-		}
-		return true
+		return err == nil
 	})
 	return bad
-}
-
-// rarity returns of how many such images one is crashed again. A record that
-// lacks only its beginning is what could come back to life, so such are taken
-// more often.
-func (r *run) rarity(label string) uint64 {
-	n := uint64(r.o.Deep)
-	if strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock") {
-		n = max(1, n/100)
-	}
-	return n
 }
 
 // kill ends the process that does operation k and lets the other go on. A write
@@ -232,35 +190,6 @@ func (r *run) kill(dry *script.World, k int) error {
 		}
 	}
 	return nil
-}
-
-// Hash returns a number for the names and bytes of an image, the same for equal
-// images in every run: the CRC-32C and the CRC-32 of all of it, one behind the
-// other.
-func Hash(img *vfs.Mem) uint64 {
-	var c, d uint32
-	add := func(b []byte) {
-		c = crc32.Update(c, castagnoli, b)
-		d = crc32.Update(d, crc32.IEEETable, b)
-	}
-	var walk func(dir string)
-	walk = func(dir string) {
-		// An image's own directories can always be read.
-		es, _ := img.ReadDir(dir)
-		for _, e := range es {
-			name := path.Join(dir, e.Name())
-			add([]byte(name + "\x00"))
-			if e.IsDir() {
-				walk(name)
-				continue
-			}
-			b, _ := vfs.ReadFile(img, name, -1)
-			add(b)
-			add(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
-		}
-	}
-	walk(".")
-	return uint64(c)<<32 | uint64(d)
 }
 
 // disk returns a disk that holds the image.

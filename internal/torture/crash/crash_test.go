@@ -15,9 +15,9 @@ func TestCrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			most := 20_000
+			most := 10_000
 			if testing.Short() || o.Plain {
-				most = 3_000
+				most = 1_000
 			}
 			var all Tally
 			for seed := uint64(1); all.Images < most; seed++ {

@@ -138,16 +138,16 @@ func readLog(log *wal.Log) ([]string, error) {
 func logSeed(seed uint64, o Options) (Tally, *Violation) {
 	setup := setupFor(seed, o)
 	tally := Tally{Scripts: 1}
-	images := map[uint64]bool{}
+	judged := map[uint64][]string{} // what an image held
+	distinct := 0
 	bad := func(k int, label string, err error) (Tally, *Violation) {
-		tally.Distinct = len(images)
+		tally.Distinct = distinct
 		return tally, &Violation{Seed: seed, Point: k, Image: label, Err: err}
 	}
 	dry := newLogRun(seed, setup, crashfs.New(nil))
 	if err := dry.run(); err != nil {
 		return bad(0, "", err)
 	}
-	seen := map[uint64]bool{}
 	for k := 1; k <= dry.disk.Ops()+1; k++ {
 		d := crashfs.New(nil)
 		d.StopAt(k)
@@ -159,65 +159,77 @@ func logSeed(seed uint64, o Options) (Tally, *Violation) {
 		tally.Points++
 		var label string
 		var err error
-		d.Images(func(img *vfs.Mem, lost string) bool {
+		d.Sketches(func(im *crashfs.Sketch) bool {
 			tally.Images++
-			h := Hash(img)
-			images[h] = true
-			if key := h ^ uint64(len(l.acked)); seen[key] {
-				return true
-			} else {
-				seen[key] = true
+			sum := im.Sum(nil)
+			got, known := judged[sum]
+			if known {
+				err = l.may(got)
+			} else if got, err = logVerdict(rig.New(im.Mem(), setup), l); err == nil {
+				judged[sum] = got
+				if im.Any(rig.IsOwn) {
+					distinct++
+				}
 			}
-			label = lost
-			err = logVerdict(rig.New(img, setup), l.acked, l.fly)
+			if err != nil {
+				label = im.Label()
+			}
 			return err == nil
 		})
 		if err != nil {
 			return bad(k, label, err)
 		}
 	}
-	tally.Distinct = len(images)
+	tally.Distinct = distinct
 	return tally, nil
+}
+
+// may reports records that a crash may not leave.
+func (l *logRun) may(got []string) error {
+	if n := len(got); n < len(l.acked) || n > len(l.acked)+len(l.fly) ||
+		!slices.Equal(got[:len(l.acked)], l.acked) || !slices.Equal(got[len(l.acked):], l.fly[:n-len(l.acked)]) {
+		return fmt.Errorf("the log holds %d records; %d were acknowledged, %d in flight", n, len(l.acked), len(l.fly))
+	}
+	return nil
 }
 
 // logVerdict examines the log that a crash left: it holds what was acknowledged
 // and the first few, or none, of the records in flight; and it takes more.
-func logVerdict(fsys vfs.FS, acked, fly []string) error {
+// It returns the records that were in it.
+func logVerdict(fsys vfs.FS, l *logRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	log, err := openLog(fsys, clock, [32]byte{9})
 	if err != nil {
-		return fmt.Errorf("open: %w", err)
+		return nil, fmt.Errorf("open: %w", err)
 	}
 	got, err := readLog(log)
 	if err != nil {
-		return fmt.Errorf("read: %w", err)
+		return nil, fmt.Errorf("read: %w", err)
 	}
-	if n := len(got); n < len(acked) || n > len(acked)+len(fly) ||
-		!slices.Equal(got[:len(acked)], acked) || !slices.Equal(got[len(acked):], fly[:n-len(acked)]) {
-		return fmt.Errorf("the log holds %d records; %d were acknowledged, %d in flight", n, len(acked), len(fly))
+	if err := l.may(got); err != nil {
+		return nil, err
 	}
-	l := &logRun{now: now}
 	more := []string{"one more", "and another"}
-	if err := l.append(log, more); err != nil {
-		return fmt.Errorf("append: %w", err)
+	if err := (&logRun{now: now}).append(log, more); err != nil {
+		return nil, fmt.Errorf("append: %w", err)
 	}
 	if err := log.Close(); err != nil {
-		return fmt.Errorf("close: %w", err)
+		return nil, fmt.Errorf("close: %w", err)
 	}
 	log, err = openLog(fsys, clock, [32]byte{10})
 	if err != nil {
-		return fmt.Errorf("open again: %w", err)
+		return nil, fmt.Errorf("open again: %w", err)
 	}
 	again, err := readLog(log)
 	if err != nil {
-		return fmt.Errorf("read again: %w", err)
+		return nil, fmt.Errorf("read again: %w", err)
 	}
 	if !slices.Equal(again, append(got, more...)) {
-		return errors.New("after an append the log does not hold what it held, and that")
+		return nil, errors.New("after an append the log does not hold what it held, and that")
 	}
 	if n, err := log.Torn(); n != 0 || err != nil {
-		return fmt.Errorf("after an append %d bytes of a torn tail are left: %v", n, err)
+		return nil, fmt.Errorf("after an append %d bytes of a torn tail are left: %v", n, err)
 	}
-	return log.Close()
+	return got, log.Close()
 }

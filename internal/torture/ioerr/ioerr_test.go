@@ -6,8 +6,8 @@ import "testing"
 
 func TestFaults(t *testing.T) {
 	var all Tally
-	for seed := uint64(1); seed <= 10; seed++ {
-		tally, v := Seed(seed, Options{})
+	for seed := uint64(1); seed <= 4; seed++ {
+		tally, v := Seed(seed, Options{Images: 12})
 		all.Add(tally)
 		if v != nil {
 			for i, st := range v.Steps {
@@ -17,7 +17,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", all)
-	if all.Faults < 1000 || all.Images < 1000 || all.Rescued == 0 || all.Unknown == 0 {
+	if all.Faults < 800 || all.Images < 8000 || all.Rescued == 0 || all.Unknown == 0 {
 		t.Errorf("the campaign looked at too little: %+v", all)
 	}
 }

@@ -3,9 +3,11 @@
 package linear
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/torture/rig"
+	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
 func TestHistories(t *testing.T) {
@@ -20,5 +22,27 @@ func TestHistories(t *testing.T) {
 	t.Logf("%+v", all)
 	if all.Pending == 0 || all.Calls < 4000 {
 		t.Errorf("the campaign did too little: %+v", all)
+	}
+}
+
+// A store that is broken on purpose is found out: by the judge, or by the
+// store itself.
+func TestBreaksAreCaught(t *testing.T) {
+	for name, b := range map[string]wal.Breaks{
+		"a writer does not read what others wrote": wal.BreakCatchUp,
+		"a replaced file goes unnoticed":           wal.BreakIdentity,
+	} {
+		caught := ""
+		for seed := range uint64(100) {
+			_, err := Seed(seed, rig.Setup{Breaks: b})
+			if err != nil {
+				caught = err.Error()
+				break
+			}
+		}
+		if caught == "" {
+			t.Errorf("%s: not caught", name)
+		}
+		t.Logf("%s: %.200s", name, strings.ReplaceAll(caught, "\n", " "))
 	}
 }

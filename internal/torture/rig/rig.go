@@ -21,6 +21,18 @@ import (
 // Store is the name of the store's file on every disk of the campaigns.
 const Store = "m.oxbow"
 
+// IsLock reports whether it is the name of a lock file. What that says differs
+// from one process that runs a campaign to the next.
+func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
+
+// IsOwn reports whether it is the name of a file whose bytes are of one script
+// alone, as all are but lock files: the others begin with a random identity.
+// Disks without such a file are found in many scripts.
+func IsOwn(name string) bool { return !IsLock(name) }
+
+// IsLost reports whether it is the name of a torn tail that was kept aside.
+func IsLost(name string) bool { return strings.HasPrefix(name, Store+".lost/") }
+
 // Setup says in what the store under test differs from one in real use. The
 // zero Setup is a healthy store.
 type Setup struct {
@@ -39,6 +51,9 @@ type FS struct {
 
 	// Before is called, if not nil, before each such call.
 	Before func()
+
+	// Hide, if not nil, says which files cannot be opened.
+	Hide func(name string) bool
 
 	mu    sync.Mutex // guards all below
 	files int        // open
@@ -105,6 +120,9 @@ func (f *FS) before() {
 
 // OpenFile implements [vfs.FS].
 func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if f.Hide != nil && f.Hide(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
 		f.before()
 		_, missing := f.FS.Stat(name)
@@ -179,7 +197,7 @@ type tapped struct {
 }
 
 func (t *tapped) WriteAt(b []byte, off int64) (int, error) {
-	if t.fs.setup.NoNote && strings.HasSuffix(t.name, ".lock") {
+	if t.fs.setup.NoNote && IsLock(t.name) {
 		return len(b), nil
 	}
 	t.fs.before()

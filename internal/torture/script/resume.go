@@ -30,7 +30,11 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("the other process: read: %w", err)
 	}
-	st, err := match(got, m, allowed)
+	last, err := lastOf(m)
+	if err != nil {
+		return fmt.Errorf("the other process: %w", err)
+	}
+	st, err := match(got, last, allowed)
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
@@ -97,7 +101,11 @@ func (w *World) Begin(allowed []*State) error {
 	if err != nil {
 		return err
 	}
-	st, err := match(got, m, allowed)
+	last, err := lastOf(m)
+	if err != nil {
+		return err
+	}
+	st, err := match(got, last, allowed)
 	if err != nil {
 		return err
 	}

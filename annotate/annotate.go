@@ -1,0 +1,242 @@
+// This file holds what an annotation is.
+
+// Package annotate keeps why code is as it is: the reasoning behind an edit,
+// and what was rejected, tied to the lines that the edit made. The annotations
+// of a source file are lines of a sidecar file below .oxbow/annotations, so
+// that they travel with the code and merge in git. When the code has moved, was
+// edited, or the file has another name, a [Book] finds where each stands now,
+// and says how it knows and how sure it is.
+//
+//	book, err := annotate.OpenDir(ctx, ".", nil)
+//	_, err = book.Add(ctx, annotate.Record{File: "pool.go", Span: annotate.Span{First: 42, Last: 60},
+//		Why: "one connection per shard: the proxy drops idle ones"})
+//	found, err := book.Lookup(ctx, "pool.go", annotate.Span{First: 42, Last: 60})
+package annotate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Span is a range of lines, counted from 1, both ends included. The zero Span
+// is no lines, or all of a file where a range is asked for.
+type Span struct{ First, Last int }
+
+// Len returns the number of lines.
+func (s Span) Len() int {
+	if s.First < 1 || s.Last < s.First {
+		return 0
+	}
+	return s.Last - s.First + 1
+}
+
+// Overlaps reports whether the two have a line in common.
+func (s Span) Overlaps(t Span) bool {
+	return s.Len() > 0 && t.Len() > 0 && s.First <= t.Last && t.First <= s.Last
+}
+
+// String returns "7" or "42-60".
+func (s Span) String() string {
+	if s.First == s.Last {
+		return fmt.Sprint(s.First)
+	}
+	return fmt.Sprintf("%d-%d", s.First, s.Last)
+}
+
+// Bounds of a [Record].
+const (
+	Context   = 3     // lines kept before and after the block
+	MaxWhy    = 65536 // bytes of reasoning, and of each alternative
+	MaxFile   = 16 << 20
+	maxBlock  = 200 // lines of a block that are kept; of a longer one, the first and last half of that
+	maxLine   = 1024
+	maxWord   = 256 // bytes of agent, model, session, profile
+	maxReject = 100
+)
+
+// Record is one annotation: why the lines of a span were written as they are.
+//
+// File and Why are required by [Book.Add], and Span where Block is not given.
+// What else is left empty is filled in from the working tree, the clock and the
+// context: ID, Time, Commit, Blob, Hash, Block, Before, After, By, Session,
+// Profile. Whoever knows better, such as a reader of old transcripts, fills it
+// in.
+type Record struct {
+	// ID names the annotation: 1 to 64 of the characters A-Z a-z 0-9 . _ -. By
+	// default it is made of File, Span, Hash, Why, Rejected, Agent, Session
+	// and Ref, so that the same annotation given twice is one.
+	ID string
+
+	File string // slash-separated, from the root of the working tree, as it was called then
+	Span Span   // of the block, then
+
+	Why      string   // the reasoning, any UTF-8 text
+	Rejected []string // alternatives, each with why not
+
+	By      oxbow.Actor // person, agent, tool or import
+	Agent   string      // who says so of itself, like all below
+	Model   string
+	Session string
+	Profile string // memory profile active at the time
+	Ref     string // where the text comes from, such as a transcript and the place in it
+
+	Time   time.Time
+	Commit string // HEAD then, in hex; "" without git
+	Blob   string // git's name of the file's whole content then, in hex, whether or not git has it
+
+	// Hash is that of the whole block, and Block its text, line by line without
+	// line ends; Before and After are up to [Context] lines around it. Lines
+	// are as [Lines] gives them. Of a long block, Cut lines in the middle are
+	// left out of the text.
+	Hash          string
+	Block         []string
+	Before, After []string
+	Cut           int
+
+	// Archived says that the lines were gone when [Book.GC] last looked.
+	Archived bool
+}
+
+// Lines cuts a text into lines as records hold them: without line ends, what is
+// not UTF-8 replaced, and what is longer than 1,024 bytes cut to its beginning
+// and a hash. A text that ends with a line end has no empty line after it.
+func Lines(text []byte) []string {
+	s := string(text)
+	if s == "" {
+		return nil
+	}
+	lines := make([]string, 0, strings.Count(s, "\n")+1)
+	for len(s) > 0 {
+		line, rest, _ := strings.Cut(s, "\n")
+		lines = append(lines, normalize(strings.TrimSuffix(line, "\r")))
+		s = rest
+	}
+	return lines
+}
+
+func normalize(line string) string {
+	if len(line) > maxLine {
+		sum := sha256.Sum256([]byte(line))
+		cut := maxLine - 40
+		for cut > 0 && !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		line = line[:cut] + "… " + hex.EncodeToString(sum[:16])
+	}
+	if !utf8.ValidString(line) {
+		line = strings.ToValidUTF8(line, "\ufffd")
+	}
+	return line
+}
+
+// HashLines returns the hash of a block: the first 16 bytes, in hex, of the
+// SHA-256 of its lines, each followed by a line feed.
+func HashLines(lines []string) string {
+	h := sha256.New()
+	for _, l := range lines {
+		h.Write([]byte(l))
+		h.Write([]byte{'\n'})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// take fills in block, hash and context from the lines of the file.
+func (r *Record) take(lines []string) {
+	from, to := r.Span.First-1, r.Span.Last
+	r.SetBlock(lines[from:to])
+	r.Before = append([]string(nil), lines[max(0, from-Context):from]...)
+	r.After = append([]string(nil), lines[to:min(len(lines), to+Context)]...)
+}
+
+// SetBlock sets Hash, Block and Cut from the whole text of the block.
+func (r *Record) SetBlock(lines []string) {
+	r.Hash, r.Cut = HashLines(lines), 0
+	if len(lines) > maxBlock {
+		half := maxBlock / 2
+		r.Cut = len(lines) - maxBlock
+		lines = append(append([]string(nil), lines[:half]...), lines[len(lines)-half:]...)
+	}
+	r.Block = append([]string(nil), lines...)
+}
+
+// id returns what the ID is by default.
+func (r *Record) id() string {
+	h := sha256.New()
+	for _, s := range append([]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref}, r.Rejected...) {
+		fmt.Fprintf(h, "%d:%s", len(s), s) // lengths keep the parts apart
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// check says, as an error matching [oxbow.ErrInvalid], why the record cannot be
+// kept.
+func (r *Record) check() error {
+	bad := func(field, value, reason string) error {
+		if len(value) > 60 {
+			value = strings.ToValidUTF8(value[:60], "") + "…"
+		}
+		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
+	}
+	if err := CheckFile(r.File); err != nil {
+		return err
+	}
+	if strings.TrimSpace(r.Why) == "" {
+		return bad("why", "", "is empty; say why the lines are as they are")
+	}
+	for i, s := range append([]string{r.Why}, r.Rejected...) {
+		field := "why"
+		if i > 0 {
+			field = "rejected"
+		}
+		switch {
+		case len(s) > MaxWhy:
+			return bad(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxWhy))
+		case !utf8.ValidString(s):
+			return bad(field, "", "is not UTF-8")
+		}
+	}
+	if len(r.Rejected) > maxReject {
+		return bad("rejected", "", fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject))
+	}
+	for _, w := range []struct{ field, value string }{{"agent", r.Agent}, {"model", r.Model}, {"session", r.Session}, {"profile", r.Profile}, {"ref", r.Ref}} {
+		if len(w.value) > maxWord || !utf8.ValidString(w.value) {
+			return bad(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxWord))
+		}
+	}
+	if r.ID != "" && !isID(r.ID) {
+		return bad("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+	}
+	for _, w := range []struct{ field, value string }{{"commit", r.Commit}, {"blob", r.Blob}} {
+		if w.value != "" && !isHex(w.value) {
+			return bad(w.field, w.value, "is not the hex name of a git object")
+		}
+	}
+	return nil
+}
+
+func isID(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return len(s) >= 1 && len(s) <= 64
+}
+
+// isHex reports whether s can be the name of a git object: 40 hex digits of
+// SHA-1 or 64 of SHA-256.
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+			return false
+		}
+	}
+	return len(s) == 40 || len(s) == 64
+}

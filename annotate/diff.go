@@ -1,0 +1,173 @@
+// This file compares two texts line by line.
+
+package annotate
+
+import "slices"
+
+// interner gives equal lines equal numbers, so that comparing is cheap.
+type interner map[string]int32
+
+func (in interner) lines(lines []string) []int32 {
+	out := make([]int32, len(lines))
+	for i, l := range lines {
+		n, ok := in[l]
+		if !ok {
+			n = int32(len(in))
+			in[l] = n
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// matchLines returns, for each line of a, the line of b that it became, or -1.
+// Matched lines are equal, and in the same order in both. It is a patience diff
+// (Bram Cohen): lines that are unique on both sides are anchors, and what lies
+// between two anchors is compared anew; where there is no anchor, a shortest
+// edit script decides (Myers, "An O(ND) Difference Algorithm and Its
+// Variations", 1986).
+func matchLines(a, b []int32) []int {
+	m := make([]int, len(a))
+	for i := range m {
+		m[i] = -1
+	}
+	patience(a, b, 0, 0, m)
+	return m
+}
+
+// patience matches a, which begins at line i of the whole, with b, which begins
+// at line j.
+func patience(a, b []int32, i, j int, m []int) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		m[i] = j
+		a, b, i, j = a[1:], b[1:], i+1, j+1
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		m[i+len(a)-1] = j + len(b) - 1
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	anchors := uniqueInBoth(a, b)
+	if len(anchors) == 0 {
+		myers(a, b, i, j, m)
+		return
+	}
+	x, y := 0, 0
+	for _, p := range anchors {
+		patience(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
+		m[i+p[0]] = j + p[1]
+		x, y = p[0]+1, p[1]+1
+	}
+	patience(a[x:], b[y:], i+x, j+y, m)
+}
+
+// uniqueInBoth returns the longest rising sequence of pairs of places at which
+// a line stands that each side has once.
+func uniqueInBoth(a, b []int32) [][2]int {
+	type seen struct{ na, nb, ia, ib int }
+	by := make(map[int32]seen, len(a))
+	for i, l := range a {
+		s := by[l]
+		s.na, s.ia = s.na+1, i
+		by[l] = s
+	}
+	for i, l := range b {
+		if s, ok := by[l]; ok {
+			s.nb, s.ib = s.nb+1, i
+			by[l] = s
+		}
+	}
+	var pairs [][2]int
+	for i, l := range a {
+		if s := by[l]; s.na == 1 && s.nb == 1 {
+			pairs = append(pairs, [2]int{i, s.ib})
+		}
+	}
+	// Patience sorting: tops holds, for each length, the pair with the smallest
+	// second place that ends a sequence of that length.
+	tops := make([]int, 0, len(pairs))
+	before := make([]int, len(pairs))
+	for n, p := range pairs {
+		k, _ := slices.BinarySearchFunc(tops, p[1], func(t, want int) int { return pairs[t][1] - want })
+		before[n] = -1
+		if k > 0 {
+			before[n] = tops[k-1]
+		}
+		if k == len(tops) {
+			tops = append(tops, n)
+		} else {
+			tops[k] = n
+		}
+	}
+	if len(tops) == 0 {
+		return nil
+	}
+	out := make([][2]int, len(tops))
+	for n, k := tops[len(tops)-1], len(tops)-1; k >= 0; n, k = before[n], k-1 {
+		out[k] = pairs[n]
+	}
+	return out
+}
+
+// maxEdits bounds the edits that myers looks for. Beyond, the stretch counts as
+// rewritten: its memory grows with the square of the edits, and a match found
+// among so many would say little.
+const maxEdits = 1000
+
+func myers(a, b []int32, i, j int, m []int) {
+	most := min(len(a)+len(b), maxEdits)
+	v := make([]int32, 2*most+2)
+	var trace [][]int32 // of each round the part of v that it could change
+	for d := 0; d <= most; d++ {
+		for k := -d; k <= d; k += 2 {
+			var x int
+			if k == -d || k != d && v[most+k-1] < v[most+k+1] {
+				x = int(v[most+k+1])
+			} else {
+				x = int(v[most+k-1]) + 1
+			}
+			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
+				x++
+			}
+			v[most+k] = int32(x)
+			if x >= len(a) && x-k >= len(b) {
+				myersBack(trace, len(a), len(b), i, j, m)
+				return
+			}
+		}
+		trace = append(trace, slices.Clone(v[most-d:most+d+1]))
+	}
+}
+
+// myersBack walks from the end of both texts back through the rounds, and
+// notes the lines that were matched. Round d of the trace holds the ends of
+// diagonals -d to d.
+func myersBack(trace [][]int32, x, y, i, j int, m []int) {
+	for d := len(trace); d > 0; d-- {
+		last := trace[d-1]
+		at := func(k int) int {
+			if k < -(d-1) || k > d-1 {
+				return -1
+			}
+			return int(last[k+d-1])
+		}
+		k := x - y
+		from, step := k-1, 1 // a line of a was left out
+		if k == -d || k != d && at(k-1) < at(k+1) {
+			from, step = k+1, 0 // a line of b was put in
+		}
+		px := at(from)
+		py := px - from
+		for x > px+step {
+			x, y = x-1, y-1
+			m[i+x] = j + y
+		}
+		x, y = px, py
+	}
+	for x > 0 && y > 0 {
+		x, y = x-1, y-1
+		m[i+x] = j + y
+	}
+}

@@ -1,0 +1,230 @@
+// This file is the codec of sidecars. docs/format-annotations.md says the same
+// for outsiders.
+//
+// A sidecar is UTF-8 text. Each line is one JSON object, ends with a line feed,
+// and stands for itself: lines may come in any order and more than once, so
+// that git's union merge of two sidecars, or cat of them, is a sidecar that
+// holds what both held. There are three kinds of lines, told apart by a key:
+//
+//	{"v":1,"id":"3f…","file":"a/b.go","lines":[42,60],"why":"…",…}   an annotation
+//	{"v":1,"archive":"3f…","time":"2026-11-21T12:00:00Z"}            it is archived
+//	{"v":1,"return":"3f…","time":"2026-11-22T09:00:00Z"}             it is back
+//
+// Of two annotations with one id, the one whose line sorts first counts: any
+// order gives the same. Of archive and return, the later counts, and return
+// when the times are equal.
+//
+// Lines are only ever appended. A last line without a line feed that cannot be
+// read is a write that was cut off, and is passed over; the next append begins
+// a line of its own. Any other line that cannot be read is damage: the others
+// count all the same. A line whose v is greater than 1 was written by a newer
+// program: it is passed over and kept.
+
+package annotate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// version is that of a line. 1: the first.
+const version = 1
+
+// maxSidecarLine is the most bytes of one line.
+const maxSidecarLine = 2 << 20
+
+// line is one line of a sidecar, as JSON.
+type line struct {
+	V        int       `json:"v"`
+	ID       string    `json:"id,omitempty"`
+	Archive  string    `json:"archive,omitempty"`
+	Return   string    `json:"return,omitempty"`
+	File     string    `json:"file,omitempty"`
+	Lines    *[2]int   `json:"lines,omitempty"`
+	Why      string    `json:"why,omitempty"`
+	Rejected []string  `json:"rejected,omitempty"`
+	By       string    `json:"by,omitempty"`
+	Agent    string    `json:"agent,omitempty"`
+	Model    string    `json:"model,omitempty"`
+	Session  string    `json:"session,omitempty"`
+	Profile  string    `json:"profile,omitempty"`
+	Ref      string    `json:"ref,omitempty"`
+	Time     time.Time `json:"time,omitzero"`
+	Commit   string    `json:"commit,omitempty"`
+	Blob     string    `json:"blob,omitempty"`
+	Hash     string    `json:"hash,omitempty"`
+	Before   []string  `json:"before,omitempty"`
+	Block    []string  `json:"block,omitempty"`
+	After    []string  `json:"after,omitempty"`
+	Cut      int       `json:"cut,omitempty"`
+}
+
+// event says that an annotation was archived, or is back.
+type event struct {
+	id   string
+	back bool
+	time time.Time
+}
+
+// encode appends the line of a record to dst, with its line feed.
+func encode(dst []byte, r *Record) ([]byte, error) {
+	return appendLine(dst, &line{V: version, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
+		Why: r.Why, Rejected: r.Rejected, By: string(r.By), Agent: r.Agent, Model: r.Model, Session: r.Session, Profile: r.Profile,
+		Ref: r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before, Block: r.Block, After: r.After, Cut: r.Cut})
+}
+
+func (e event) encode(dst []byte) ([]byte, error) {
+	l := &line{V: version, Time: e.time.UTC()}
+	if e.back {
+		l.Return = e.id
+	} else {
+		l.Archive = e.id
+	}
+	return appendLine(dst, l)
+}
+
+func appendLine(dst []byte, l *line) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(l); err != nil {
+		return nil, fmt.Errorf("encoding an annotation: %w", err)
+	}
+	if b.Len() > maxSidecarLine {
+		return nil, &oxbow.InvalidError{Field: "annotation", Reason: fmt.Sprintf("has %d bytes with its lines; the most is %d", b.Len(), maxSidecarLine)}
+	}
+	return append(dst, b.Bytes()...), nil
+}
+
+var errConflictMark = errors.New("a conflict of a merge stands here; both sides are kept, remove the mark")
+
+// parseLine reads one line, which has no line feed. Exactly one of the results
+// is set, but all are zero for a line that is empty or of a newer version.
+func parseLine(b []byte) (*Record, *event, bool, error) {
+	b = bytes.TrimSuffix(b, []byte{'\r'})
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil, nil, false, nil
+	}
+	for _, m := range []string{"<<<<<<< ", "=======", ">>>>>>> ", "||||||| "} {
+		if bytes.HasPrefix(b, []byte(m)) {
+			return nil, nil, false, errConflictMark
+		}
+	}
+	if len(b) > maxSidecarLine {
+		return nil, nil, false, fmt.Errorf("it has %d bytes; the most is %d", len(b), maxSidecarLine)
+	}
+	if !utf8.Valid(b) {
+		return nil, nil, false, errors.New("it is not UTF-8")
+	}
+	var l line
+	if err := json.Unmarshal(b, &l); err != nil {
+		// A newer version may have other types.
+		var v struct {
+			V int `json:"v"`
+		}
+		if json.Unmarshal(b, &v) == nil && v.V > version {
+			return nil, nil, true, nil
+		}
+		return nil, nil, false, err
+	}
+	switch {
+	case l.V > version:
+		return nil, nil, true, nil
+	case l.V < 1:
+		return nil, nil, false, errors.New("it has no version")
+	}
+	id := l.ID + l.Archive + l.Return
+	if !isID(id) || id != l.ID && id != l.Archive && id != l.Return {
+		return nil, nil, false, errors.New("it has not one id")
+	}
+	if l.ID == "" {
+		return nil, &event{id: id, back: l.Return != "", time: l.Time}, false, nil
+	}
+	r := &Record{ID: l.ID, File: l.File, Why: l.Why, Rejected: l.Rejected, By: oxbow.Actor(l.By), Agent: l.Agent, Model: l.Model,
+		Session: l.Session, Profile: l.Profile, Ref: l.Ref, Time: l.Time, Commit: l.Commit, Blob: l.Blob, Hash: l.Hash,
+		Before: l.Before, Block: l.Block, After: l.After, Cut: l.Cut}
+	if l.Lines != nil {
+		r.Span = Span{l.Lines[0], l.Lines[1]}
+	}
+	if err := r.check(); err != nil {
+		return nil, nil, false, err
+	}
+	if s := r.Span; s != (Span{}) && (s.Len() == 0 || s.Last > 1<<30) {
+		return nil, nil, false, errors.New("its lines are no range")
+	}
+	if r.Cut < 0 || len(r.Block) > maxBlock || len(r.Before) > Context || len(r.After) > Context {
+		return nil, nil, false, errors.New("its block is too long")
+	}
+	return r, nil, false, nil
+}
+
+// damage is a line of a sidecar that cannot be read.
+type damage struct {
+	line   int // from 1
+	offset int64
+	err    error
+}
+
+// sidecar is what one holds.
+type sidecar struct {
+	records []*Record // by time, then ID; each ID once
+	newer   int       // lines of newer versions
+	damaged []damage
+	torn    bool // the last write was cut off
+}
+
+// parse reads a sidecar. It never fails: what cannot be read is in the answer.
+func parse(data []byte) *sidecar {
+	s := &sidecar{}
+	byID := map[string]int{}
+	raw := map[string]string{}
+	last := map[string]event{}
+	rest := data
+	for n := 1; len(rest) > 0; n++ {
+		at := int64(len(data) - len(rest))
+		b, after, whole := bytes.Cut(rest, []byte{'\n'})
+		rest = after
+		r, e, newer, err := parseLine(b)
+		switch {
+		case err != nil && !whole:
+			s.torn = true
+		case err != nil:
+			s.damaged = append(s.damaged, damage{n, at, err})
+		case newer:
+			s.newer++
+		case e != nil:
+			was, ok := last[e.id]
+			if c := e.time.Compare(was.time); !ok || c > 0 || c == 0 && e.back {
+				last[e.id] = *e
+			}
+		case r != nil:
+			i, ok := byID[r.ID]
+			if !ok {
+				byID[r.ID], raw[r.ID] = len(s.records), string(b)
+				s.records = append(s.records, r)
+			} else if string(b) < raw[r.ID] {
+				s.records[i], raw[r.ID] = r, string(b)
+			}
+		}
+	}
+	for id, e := range last {
+		if i, ok := byID[id]; ok {
+			s.records[i].Archived = !e.back
+		}
+	}
+	slices.SortFunc(s.records, func(a, b *Record) int {
+		if c := a.Time.Compare(b.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return s
+}

@@ -1,0 +1,348 @@
+// This file answers which annotations stand in a range of lines now.
+
+package annotate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Found is an annotation and where its block stands now.
+type Found struct {
+	Record
+
+	Placed Placing
+	Now    Span // in the file that was asked for; zero when Placed is [Lost]
+
+	// Confidence is 0 to 1: that the block stands there, and for [Edited] how
+	// much of it is still the same. It is 0 when Placed is [Lost].
+	Confidence float64
+
+	How string // the same in words, for people; "" when Placed is [Lost]
+}
+
+// placed is what was found for all annotations of one file.
+type placed struct {
+	content []byte
+	head    string
+	cards   []*sidecar
+	found   []Found // by place, the lost ones last
+	lines   int
+	partial bool // git did not answer: the next lookup asks again
+}
+
+// maxPlaced is the number of files whose placing is kept for the next lookup.
+const maxPlaced = 64
+
+// Lookup returns the annotations whose blocks stand in the span of the file as
+// it is now, changes that were not committed included, by place and then by
+// time. The zero Span is the whole file, and then also returns, last, those
+// that are [Lost]. Archived ones are returned when their lines are back.
+//
+// A block is followed through the comparison with the file as it was, where
+// git, or the file itself, still has that; else it is found by its text with
+// the lines around it; else by likeness. Annotations of a file that was renamed
+// or copied are found under its new name, by git's history, by a sidecar that
+// was moved along, and before a rename is committed by their text.
+//
+// Errors match [oxbow.ErrInvalid] for a path or lines that cannot be, and
+// [fs.ErrNotExist] for a file that is not there and has no annotations.
+func (b *Book) Lookup(ctx context.Context, file string, span Span) ([]Found, error) {
+	if err := CheckFile(file); err != nil {
+		return nil, err
+	}
+	if span != (Span{}) && span.Len() == 0 {
+		return nil, &oxbow.InvalidError{Field: "lines", Value: span.String(), Reason: "are no range; lines count from 1"}
+	}
+	p, err := b.place(ctx, file)
+	if err != nil {
+		return nil, fmt.Errorf("looking up annotations: %w", err)
+	}
+	if span.First > p.lines && span != (Span{}) {
+		return nil, &oxbow.InvalidError{Field: "lines", Value: span.String(), Reason: fmt.Sprintf("are not in %s, which has %d", file, p.lines)}
+	}
+	var out []Found
+	for _, f := range p.found {
+		if span == (Span{}) || f.Now.Overlaps(span) {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// place finds all annotations of a file.
+func (b *Book) place(ctx context.Context, file string) (*placed, error) {
+	own, err := b.read(sidecarOf(file))
+	if err != nil {
+		return nil, err
+	}
+	content, err := b.content(file)
+	missing := errors.Is(err, fs.ErrNotExist) && len(own.records) > 0
+	if err != nil && !missing {
+		return nil, err
+	}
+	if isBinary(content) {
+		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
+	}
+	p := &placed{content: content, cards: []*sidecar{own}}
+	var names []string
+	if b.hist != nil {
+		// Without an answer of git's, the text still says much.
+		if p.head, err = b.hist.Head(ctx); err == nil && p.head != "" {
+			names, err = b.names(ctx, p.head, file)
+		}
+		p.partial = err != nil
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	for _, n := range names {
+		if CheckFile(n) != nil {
+			continue
+		}
+		c, err := b.read(sidecarOf(n))
+		if err != nil {
+			return nil, err
+		}
+		p.cards = append(p.cards, c)
+	}
+	if len(own.records) == 0 && !missing {
+		orphans, err := b.orphans(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range orphans {
+			if !slices.Contains(p.cards, o) {
+				p.cards = append(p.cards, o)
+			}
+		}
+	}
+	b.mu.Lock()
+	old := b.places[file]
+	b.mu.Unlock()
+	if old != nil && old.head == p.head && slices.Equal(old.cards, p.cards) && bytes.Equal(old.content, content) {
+		return old, nil
+	}
+	if err := b.placeAll(ctx, p, file, len(names)); err != nil {
+		return nil, err
+	}
+	if p.partial {
+		return p, nil
+	}
+	b.mu.Lock()
+	if len(b.places) >= maxPlaced {
+		clear(b.places)
+	}
+	b.places[file] = p
+	b.mu.Unlock()
+	return p, nil
+}
+
+// names returns what the file was called before, and remembers it for this
+// state of the history.
+func (b *Book) names(ctx context.Context, head, file string) ([]string, error) {
+	key := head + " " + file
+	b.mu.Lock()
+	names, ok := b.called[key]
+	b.mu.Unlock()
+	if ok {
+		return names, nil
+	}
+	names, err := b.hist.Names(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	if len(b.called) >= maxPlaced {
+		clear(b.called)
+	}
+	b.called[key] = names
+	b.mu.Unlock()
+	return names, nil
+}
+
+// placeAll fills in what p is about. The first card is the file's own, the next
+// renamed ones are of names that git knows, the rest only may belong to it.
+func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int) error {
+	lines := Lines(p.content)
+	p.lines = len(lines)
+	pg := newPage(lines)
+	blobNow := blobName(p.content, b.hist != nil && b.hist.SHA256())
+
+	// All old texts are read in one go.
+	want := map[string]bool{}
+	for i, c := range p.cards {
+		for _, r := range c.records {
+			if i <= renamed && r.Blob != "" && r.Blob != blobNow {
+				want[r.Blob] = true
+			}
+		}
+	}
+	olds := map[string]*followed{}
+	if b.hist != nil && len(want) > 0 {
+		names := make([]string, 0, len(want))
+		for n := range want {
+			if (len(n) == 64) == b.hist.SHA256() {
+				names = append(names, n)
+			}
+		}
+		slices.Sort(names)
+		blobs, err := b.hist.Blobs(ctx, names)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.partial = true
+		} else {
+			for n, data := range blobs {
+				if len(data) <= MaxFile && !isBinary(data) {
+					olds[n] = &followed{text: data}
+				}
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for i, c := range p.cards {
+		for _, r := range c.records {
+			if seen[r.ID] {
+				continue
+			}
+			s := gone
+			switch {
+			case i > renamed: // only the same text, and surely, makes it this file's
+				if s = pg.byText(r, true); s.sure < .9 {
+					continue
+				}
+			default:
+				s = pg.find(r, blobNow, olds[r.Blob])
+			}
+			// A copy, or a name of before: what is not here still is the other's.
+			if s.placed == Lost && (i > 0 || r.Archived) {
+				continue
+			}
+			seen[r.ID] = true
+			if r.File != file && (s.placed == Exact || s.placed == Moved) {
+				s.placed = Tracked
+				s.how = "the file was called " + r.File + " then; " + s.how
+			}
+			p.found = append(p.found, Found{Record: *r, Placed: s.placed, Now: s.span, Confidence: s.sure, How: s.how})
+		}
+	}
+	slices.SortStableFunc(p.found, func(x, y Found) int {
+		if (x.Placed == Lost) != (y.Placed == Lost) {
+			if x.Placed == Lost {
+				return 1
+			}
+			return -1
+		}
+		if c := x.Now.First - y.Now.First; c != 0 {
+			return c
+		}
+		if c := x.Now.Last - y.Now.Last; c != 0 {
+			return c
+		}
+		return x.Time.Compare(y.Time)
+	})
+	return nil
+}
+
+// followed is an old text, and what became of its lines.
+type followed struct {
+	text  []byte
+	lines []string
+	to    []int
+}
+
+// find places one annotation on the page.
+func (p *page) find(r *Record, blob string, old *followed) spot {
+	if len(r.Block) == 0 || r.Span.Len() == 0 && len(p.lines) == 0 {
+		return gone
+	}
+	if r.Blob != "" && r.Blob == blob && r.Span.Len() > 0 && r.Span.Last <= len(p.lines) &&
+		HashLines(p.lines[r.Span.First-1:r.Span.Last]) == r.Hash {
+		return spot{r.Span, Exact, 1, "the file is as it was then"}
+	}
+	if old != nil {
+		if old.to == nil {
+			old.lines = Lines(old.text)
+			old.to = matchLines(p.in.lines(old.lines), p.num)
+		}
+		// A sidecar can claim a blob that does not hold its block.
+		if r.Span.Len() > 0 && r.Span.Last <= len(old.lines) && HashLines(old.lines[r.Span.First-1:r.Span.Last]) == r.Hash {
+			return p.byDiff(r, old.lines, old.to)
+		}
+	}
+	if s := p.byText(r, false); s.placed != Lost {
+		return s
+	}
+	return p.byLikeness(r)
+}
+
+// maxOrphans bounds how many sidecars without a source are looked at.
+const maxOrphans = 200
+
+// orphans returns the sidecars whose source is not there, the first 200 by
+// name: of a file that was renamed and not yet committed, the annotations are
+// among them.
+func (b *Book) orphans(ctx context.Context) ([]*sidecar, error) {
+	var out []*sidecar
+	err := b.walk(ctx, func(name string) error {
+		file, ok := sourceOf(name)
+		if !ok || len(out) == maxOrphans {
+			return nil
+		}
+		if _, err := b.work.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		c, err := b.read(name)
+		if err != nil {
+			return err
+		}
+		out = append(out, c)
+		return nil
+	})
+	return out, err
+}
+
+// maxDepth bounds the directories that walk goes into.
+const maxDepth = 64
+
+// walk calls fn for each sidecar, by path below the book's directory, sorted.
+// It follows no links.
+func (b *Book) walk(ctx context.Context, fn func(name string) error) error {
+	var down func(dir string, depth int) error
+	down = func(dir string, depth int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		entries, err := b.work.ReadDir(path.Join(b.dir, dir))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("listing annotations: %w", err)
+		}
+		for _, e := range entries {
+			name := path.Join(dir, e.Name())
+			switch {
+			case e.IsDir() && depth < maxDepth:
+				err = down(name, depth+1)
+			case e.Type().IsRegular() && strings.HasSuffix(name, suffix):
+				err = fn(name)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return down(".", 0)
+}

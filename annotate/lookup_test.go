@@ -1,0 +1,396 @@
+// This file tests where annotations are found after their file has changed.
+
+package annotate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/need"
+)
+
+const source = `package pool
+
+import "time"
+
+// Open opens a pool.
+func Open(size int) *Pool {
+	p := &Pool{size: size}
+	p.idle = make(chan *conn, size)
+	return p
+}
+
+// Get waits for a connection.
+func (p *Pool) Get() (*conn, error) {
+	select {
+	case c := <-p.idle:
+		return c, nil
+	case <-time.After(30 * time.Second):
+		return nil, ErrBusy
+	}
+}
+
+// Close closes the pool.
+func (p *Pool) Close() error {
+	close(p.idle)
+	return nil
+}
+`
+
+// The block of the tests: the select of Get.
+var selectSpan = Span{14, 19}
+
+// changes of the source, and what a lookup must say of the select.
+var changes = []struct {
+	name   string
+	change func(string) string
+	git    Placing // followed by git
+	text   Placing // without git
+	now    Span
+}{
+	{"nothing", func(s string) string { return s }, Exact, Exact, Span{14, 19}},
+	{"a line below", func(s string) string { return s + "// end\n" }, Exact, Exact, Span{14, 19}},
+	{"lines above", func(s string) string { return "// Copyright\n\n" + s }, Tracked, Moved, Span{16, 21}},
+	{"Windows line ends", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }, Exact, Exact, Span{14, 19}},
+	{"one line of it changed", func(s string) string { return strings.Replace(s, "30 * time.Second", "time.Minute", 1) }, Edited, Edited, Span{14, 19}},
+	{"indented anew", func(s string) string { return strings.ReplaceAll(s, "\t", "    ") }, Edited, Edited, Span{14, 19}},
+	{"the function moved to the end", func(s string) string {
+		i, j := strings.Index(s, "// Get"), strings.Index(s, "// Close")
+		return s[:i] + s[j:] + "\n" + s[i:j]
+	}, Tracked, Moved, Span{20, 25}},
+	{"a case added", func(s string) string {
+		return strings.Replace(s, "\tcase <-time", "\tcase <-p.done:\n\t\treturn nil, ErrClosed\n\tcase <-time", 1)
+	}, Edited, Edited, Span{14, 21}},
+	{"it is gone", func(s string) string {
+		i, j := strings.Index(s, "// Get"), strings.Index(s, "// Close")
+		return s[:i] + s[j:]
+	}, Lost, Lost, Span{}},
+	{"all is gone", func(string) string { return "" }, Lost, Lost, Span{}},
+	{"another file is in its place", func(string) string { return numbered(40) }, Lost, Lost, Span{}},
+}
+
+// whole looks up all of a file and wants one annotation.
+func whole(t *testing.T, b *Book, file string) Found {
+	t.Helper()
+	fs, err := b.Lookup(t.Context(), file, Span{})
+	if err != nil {
+		t.Fatalf("Lookup(%s) = %v", file, err)
+	}
+	if len(fs) != 1 {
+		t.Fatalf("Lookup(%s) finds %d annotations, want 1: %+v", file, len(fs), fs)
+	}
+	return fs[0]
+}
+
+func checkFound(t *testing.T, f Found, placed Placing, now Span) {
+	t.Helper()
+	if f.Placed != placed || placed != Edited && f.Now != now || !f.Now.Overlaps(now) && placed != Lost {
+		t.Errorf("found %s at %s (%q), want %s at %s", f.Placed, f.Now, f.How, placed, now)
+	}
+	if (f.Placed == Lost) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 || (f.How == "") != (f.Placed == Lost) {
+		t.Errorf("found %s with confidence %v, %q", f.Placed, f.Confidence, f.How)
+	}
+}
+
+func TestLookupByText(t *testing.T) {
+	for _, c := range changes {
+		t.Run(c.name, func(t *testing.T) {
+			m, b := tree(t, map[string]string{"pool.go": source})
+			add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout, so that a leak shows"})
+			put(t, m, "pool.go", c.change(source))
+			f := whole(t, b, "pool.go")
+			checkFound(t, f, c.text, c.now)
+			if c.text == Lost {
+				return
+			}
+			in, err := b.Lookup(t.Context(), "pool.go", Span{f.Now.Last, f.Now.Last})
+			if err != nil || len(in) != 1 {
+				t.Errorf("Lookup of its last line = %v, %v", in, err)
+			}
+			out, err := b.Lookup(t.Context(), "pool.go", Span{1, f.Now.First - 1})
+			if err != nil || len(out) != 0 {
+				t.Errorf("Lookup above it = %v, %v", out, err)
+			}
+		})
+	}
+}
+
+// repo is a git repository of a test.
+type repo struct {
+	t   *testing.T
+	dir string
+}
+
+func newRepo(t *testing.T) *repo {
+	t.Helper()
+	g := &repo{t, t.TempDir()}
+	g.git("init", "-q", "-b", "main")
+	return g
+}
+
+func (g *repo) git(args ...string) string {
+	g.t.Helper()
+	cmd := exec.Command(need.Program(g.t, "git", "apt install git"), append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd.Dir = g.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		g.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (g *repo) write(name, text string) {
+	g.t.Helper()
+	if err := os.WriteFile(filepath.Join(g.dir, name), []byte(text), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *repo) commit() {
+	g.t.Helper()
+	g.git("add", "-A")
+	g.git("commit", "-q", "--allow-empty", "-m", "x")
+}
+
+func (g *repo) book() *Book {
+	g.t.Helper()
+	b, err := OpenDir(g.t.Context(), g.dir, nil)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			g.t.Error(err)
+		}
+	})
+	return b
+}
+
+func TestLookupByGit(t *testing.T) {
+	for _, c := range changes {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRepo(t)
+			g.write("pool.go", source)
+			g.commit()
+			b := g.book()
+			r := add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout, so that a leak shows"})
+			if len(r.Commit) != 40 || r.Blob == "" {
+				t.Errorf("the record says commit %q, blob %q", r.Commit, r.Blob)
+			}
+			// Not committed, it counts already.
+			g.write("pool.go", c.change(source))
+			f := whole(t, b, "pool.go")
+			checkFound(t, f, c.git, c.now)
+			g.commit()
+			if again := whole(t, b, "pool.go"); again.Placed != f.Placed || again.Now != f.Now {
+				t.Errorf("committed it is %s at %s, before %s at %s", again.Placed, again.Now, f.Placed, f.Now)
+			}
+		})
+	}
+}
+
+func TestLookupAfterRename(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.book()
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout"})
+	g.commit()
+	if err := os.Rename(filepath.Join(g.dir, "pool.go"), filepath.Join(g.dir, "conns.go")); err != nil {
+		t.Fatal(err)
+	}
+	checkFound(t, whole(t, b, "conns.go"), Tracked, selectSpan) // by its text: nothing is committed
+	g.commit()
+	g.write("conns.go", "// moved\n"+strings.Replace(source, "30 *", "60 *", 1))
+	checkFound(t, whole(t, b, "conns.go"), Edited, Span{15, 20})
+	checkFound(t, whole(t, b, "pool.go"), Lost, Span{}) // the old name still says what it knew
+	g.commit()
+
+	// A copy has them as well; the original does not lose them.
+	g.write("copy.go", "// copied\n"+source)
+	g.write("conns.go", source+"// touched, as git looks for the sources of copies among what changed\n")
+	g.commit()
+	checkFound(t, whole(t, b, "copy.go"), Tracked, Span{15, 20})
+	checkFound(t, whole(t, b, "conns.go"), Tracked, selectSpan)
+}
+
+func TestLookupWhenTheSidecarMovedAlong(t *testing.T) {
+	m, b := tree(t, map[string]string{"a/pool.go": source})
+	add(t, b, Record{File: "a/pool.go", Span: selectSpan, Why: "a timeout"})
+	put(t, m, "b/pool.go", source)
+	put(t, m, ".oxbow/annotations/b/pool.go.why", get(t, m, ".oxbow/annotations/a/pool.go.why"))
+	f := whole(t, b, "b/pool.go")
+	checkFound(t, f, Tracked, selectSpan)
+	if !strings.Contains(f.How, "a/pool.go") {
+		t.Errorf("it says %q and not where from", f.How)
+	}
+}
+
+// TestShortBlocks: a brace tells nothing by itself, so its context must.
+func TestShortBlocks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		span   Span
+		change func(string) string
+		placed Placing
+		now    Span
+	}{
+		{"a brace that moved with its lines", Span{10, 10}, func(s string) string { return "\n\n" + s }, Moved, Span{12, 12}},
+		{"a brace whose lines are gone", Span{10, 10}, func(s string) string { return s[strings.Index(s, "// Get"):] }, Lost, Span{}},
+		{"one of two equal lines", Span{25, 25}, func(s string) string { return strings.Replace(s, "close(p.idle)", "p.drain()", 1) }, Exact, Span{25, 25}},
+	} {
+		m, b := tree(t, map[string]string{"pool.go": source})
+		add(t, b, Record{File: "pool.go", Span: c.span, Why: c.name})
+		put(t, m, "pool.go", c.change(source))
+		t.Run(c.name, func(t *testing.T) { checkFound(t, whole(t, b, "pool.go"), c.placed, c.now) })
+	}
+}
+
+func TestLookupRefuses(t *testing.T) {
+	m, b := tree(t, map[string]string{"a.txt": numbered(5), "b.bin": "a\x00b"})
+	for _, c := range []struct {
+		file string
+		span Span
+		want error
+	}{
+		{"../a", Span{}, oxbow.ErrInvalid},
+		{"/etc/passwd", Span{}, oxbow.ErrInvalid},
+		{".git/config", Span{}, oxbow.ErrInvalid},
+		{"b.bin", Span{}, oxbow.ErrInvalid},
+		{"none", Span{}, fs.ErrNotExist},
+		{"a.txt", Span{0, 3}, oxbow.ErrInvalid},
+		{"a.txt", Span{4, 3}, oxbow.ErrInvalid},
+		{"a.txt", Span{6, 9}, oxbow.ErrInvalid},
+	} {
+		if _, err := b.Lookup(t.Context(), c.file, c.span); !errors.Is(err, c.want) {
+			t.Errorf("Lookup(%s, %v) = %v, want %v", c.file, c.span, err, c.want)
+		}
+	}
+	// A sidecar that lies about its block does not make the lookup fail.
+	add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "w"})
+	name := ".oxbow/annotations/a.txt.why"
+	put(t, m, name, strings.Replace(get(t, m, name), `"lines":[2,3]`, `"lines":[900,1000]`, 1))
+	b.forget()
+	checkFound(t, whole(t, b, "a.txt"), Moved, Span{2, 3})
+}
+
+// TestLookupOverAHistory makes random edits, each of which says what became of
+// every line, and compares.
+func TestLookupOverAHistory(t *testing.T) {
+	for _, withGit := range []bool{false, true} {
+		t.Run(fmt.Sprintf("git=%v", withGit), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(11, 5))
+			g := &repo{t, t.TempDir()}
+			if withGit {
+				g = newRepo(t)
+			}
+			fresh := 0
+			line := func() string {
+				if rng.IntN(4) == 0 {
+					return []string{"}", "", "\t}", "\treturn nil, err"}[rng.IntN(4)]
+				}
+				fresh++
+				return fmt.Sprintf("\tcall%d(value%d, %d)", fresh, rng.IntN(50), rng.IntN(1000))
+			}
+			type at struct {
+				text string
+				id   int // of the line at the beginning, -1 when new
+			}
+			var lines []at
+			for i := range 600 {
+				lines = append(lines, at{line(), i})
+			}
+			text := func() string {
+				var b strings.Builder
+				for _, l := range lines {
+					b.WriteString(l.text + "\n")
+				}
+				return b.String()
+			}
+			g.write("f.go", text())
+			if withGit {
+				g.commit()
+			}
+			b := g.book()
+			spans := map[string]Span{}
+			for range 150 {
+				first := rng.IntN(580)
+				s := Span{first + 1, first + 3 + rng.IntN(18)}
+				spans[add(t, b, Record{File: "f.go", Span: s, Why: fmt.Sprint("why ", s)}).ID] = s
+			}
+			for range 12 {
+				for range 4 {
+					p := rng.IntN(len(lines) - 40)
+					n := 1 + rng.IntN(20)
+					if rng.IntN(2) == 0 {
+						n = 0
+					}
+					var put []at
+					for range rng.IntN(12) {
+						put = append(put, at{line(), -1})
+					}
+					lines = append(append(append([]at(nil), lines[:p]...), put...), lines[p+n:]...)
+				}
+				g.write("f.go", text())
+				if withGit {
+					g.commit()
+				}
+			}
+			now := map[int]int{}
+			for i, l := range lines {
+				if l.id >= 0 {
+					now[l.id] = i + 1
+				}
+			}
+			found, err := b.Lookup(t.Context(), "f.go", Span{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found) != len(spans) {
+				t.Fatalf("%d found of %d", len(found), len(spans))
+			}
+			right, wrong, lostRight, lostAll, whole := 0, 0, 0, 0, 0
+			for _, f := range found {
+				s := spans[f.ID]
+				kept := 0
+				contiguous := true
+				for i := s.First; i <= s.Last; i++ {
+					if n, ok := now[i-1]; ok {
+						kept++
+						contiguous = contiguous && n == now[s.First-1]+i-s.First
+					}
+				}
+				switch {
+				case kept == s.Len() && contiguous:
+					whole++
+					if f.Placed != Lost && f.Placed != Edited && f.Now.First == now[s.First-1] {
+						right++
+					} else {
+						wrong++
+						t.Logf("lines %s are now at %d; found %s at %s", s, now[s.First-1], f.Placed, f.Now)
+					}
+				case kept == 0:
+					lostAll++
+					if f.Placed == Lost {
+						lostRight++
+					}
+				case f.Placed != Edited && f.Placed != Lost:
+					wrong++
+					t.Logf("lines %s were edited; found %s at %s", s, f.Placed, f.Now)
+				}
+			}
+			if whole < 30 || wrong > 0 || right != whole || lostRight != lostAll {
+				t.Errorf("%d of %d right, %d wrong; %d of %d gone called lost", right, whole, wrong, lostRight, lostAll)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+// This file maps the paths of source files to those of their sidecars.
+
+package annotate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// DefaultDir is where sidecars are kept, below the root of the working tree.
+const DefaultDir = ".oxbow/annotations"
+
+// suffix ends the name of a sidecar.
+const suffix = ".why"
+
+// CheckFile reports, as an error matching [oxbow.ErrInvalid], why a path cannot
+// be that of an annotated file: it is not slash-separated, relative and inside
+// the tree, not UTF-8, longer than 4,096 bytes, or inside of .git.
+func CheckFile(name string) error {
+	reason := ""
+	switch {
+	case name == "" || name == ".":
+		reason = "is no file"
+	case len(name) > 4096:
+		name, reason = name[:60]+"…", "is longer than 4096 bytes"
+	case !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0:
+		reason = "is not a slash-separated path inside the working tree"
+		if !utf8.ValidString(name) {
+			reason = "is not UTF-8"
+		}
+	default:
+		for part := range strings.SplitSeq(name, "/") {
+			if strings.EqualFold(part, ".git") {
+				reason = "is git's own"
+			}
+		}
+	}
+	if reason == "" {
+		return nil
+	}
+	return &oxbow.InvalidError{Field: "file", Value: strings.ToValidUTF8(name, "\ufffd"), Reason: reason}
+}
+
+// maxPart is the longest part of a sidecar's path, in bytes, its suffix not
+// counted: most file systems end at 255.
+const maxPart = 200
+
+// sidecarOf returns the sidecar's path below the annotations' directory. The
+// tree of sidecars mirrors that of the sources; a part that some file system
+// would refuse is percent-encoded, and a directory whose name ends like a
+// sidecar's is too, so that no two sources share a path.
+func sidecarOf(file string) string {
+	parts := strings.Split(file, "/")
+	for i, p := range parts {
+		parts[i] = encodePart(p, i < len(parts)-1)
+	}
+	return strings.Join(parts, "/") + suffix
+}
+
+func encodePart(p string, dir bool) string {
+	var b strings.Builder
+	for i := range len(p) {
+		c := p[i]
+		odd := c < 0x20 || c == 0x7f || strings.IndexByte(`%"*:<>?|\`, c) >= 0 ||
+			(c == '.' || c == ' ') && i == len(p)-1 ||
+			i == 0 && (reservedName(p) || p == ".lock" || p == ".gitignore" || p == ".gitattributes") ||
+			dir && i == len(p)-len(suffix) && strings.HasSuffix(p, suffix)
+		if odd {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	s := b.String()
+	if len(s) > maxPart {
+		sum := sha256.Sum256([]byte(p))
+		cut := maxPart - 40
+		for cut > 0 && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s = strings.TrimRight(s[:cut], "%. 0123456789ABCDEF") + "%~" + hex.EncodeToString(sum[:12])
+	}
+	return s
+}
+
+// reservedName reports whether Windows would take the name for a device.
+func reservedName(p string) bool {
+	base, _, _ := strings.Cut(strings.ToUpper(p), ".")
+	base = strings.TrimRight(base, " ")
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	return len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '0' && base[3] <= '9'
+}
+
+// sourceOf returns the source whose sidecar has that path below the
+// annotations' directory, and false when the path is no sidecar's, or was cut
+// so that only its records tell.
+func sourceOf(sidecar string) (string, bool) {
+	name, ok := strings.CutSuffix(sidecar, suffix)
+	if !ok || strings.Contains(name, "%~") {
+		return "", false
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
+			b.WriteByte(name[i])
+			continue
+		}
+		if i+2 >= len(name) {
+			return "", false
+		}
+		c, err := hex.DecodeString(name[i+1 : i+3])
+		if err != nil {
+			return "", false
+		}
+		b.WriteByte(c[0])
+		i += 2
+	}
+	file := b.String()
+	if CheckFile(file) != nil || sidecarOf(file) != path.Clean(sidecar) {
+		return "", false
+	}
+	return file, true
+}

@@ -1,0 +1,379 @@
+// This file finds where one block of lines stands in a text: first by the
+// comparison of the old text with the new one, where the old one is known, then
+// by the block's text with its context, then by what is alike.
+
+package annotate
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Placing says how an annotation was placed.
+type Placing string
+
+const (
+	Exact   Placing = "exact"   // same text, same place
+	Moved   Placing = "moved"   // same text, found elsewhere by itself and its context
+	Tracked Placing = "tracked" // same text, followed through the comparison with the old file, or through a rename
+	Edited  Placing = "edited"  // similar text: look before you rely on it
+	Lost    Placing = "lost"    // the lines are gone
+)
+
+// spot is where a block was found.
+type spot struct {
+	span   Span
+	placed Placing
+	sure   float64 // 0 to 1
+	how    string
+}
+
+var gone = spot{placed: Lost}
+
+// page is a text to find blocks in.
+type page struct {
+	lines []string
+	in    interner
+	num   []int32
+	at    map[int32][]int // of each line where it stands, from 0
+
+	bare map[string][]int // the same for lines without their white space; made when needed
+}
+
+func newPage(lines []string) *page {
+	p := &page{lines: lines, in: interner{}, at: map[int32][]int{}}
+	p.num = p.in.lines(lines)
+	for i, n := range p.num {
+		p.at[n] = append(p.at[n], i)
+	}
+	return p
+}
+
+// letters counts what makes a line tell itself apart: letters and digits.
+func letters(lines ...string) int {
+	n := 0
+	for _, l := range lines {
+		for _, r := range l {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// bounds for what counts as telling; see docs/annotations.md.
+const (
+	telling     = 40  // letters of a block that is found by its text without any context
+	nearContext = .34 // share of the context that a block needs otherwise
+	similar     = .5  // least similarity of edited text
+)
+
+// byText finds the block where its text stands unchanged. strict wants it once
+// in the text, and telling.
+func (p *page) byText(r *Record, strict bool) spot {
+	n := len(r.Block) + r.Cut
+	if n == 0 || n > len(p.lines) {
+		return gone
+	}
+	head := r.Block
+	var tail []string
+	if r.Cut > 0 {
+		head, tail = r.Block[:len(r.Block)/2], r.Block[len(r.Block)/2:]
+	}
+	// The rarest line says where to look.
+	rare, least := 0, -1
+	for i, l := range head {
+		id, ok := p.in[l]
+		if !ok {
+			return gone
+		}
+		if c := len(p.at[id]); least < 0 || c < least {
+			rare, least = i, c
+		}
+	}
+	type candidate struct {
+		first   int
+		context float64
+		far     int
+	}
+	var best []candidate
+	for _, at := range p.at[p.in[head[rare]]] {
+		first := at - rare
+		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
+			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
+			r.Cut > 0 && HashLines(p.lines[first:first+n]) != r.Hash {
+			continue
+		}
+		far := first - (r.Span.First - 1)
+		best = append(best, candidate{first, p.context(r, first, n), max(far, -far)})
+	}
+	if len(best) == 0 || strict && len(best) > 1 {
+		return gone
+	}
+	slices.SortFunc(best, func(a, b candidate) int {
+		switch {
+		case a.context > b.context:
+			return -1
+		case a.context < b.context:
+			return 1
+		}
+		return a.far - b.far
+	})
+	c := best[0]
+	tells := letters(r.Block...) >= telling
+	if !tells && c.context < nearContext || strict && !tells || len(best) > 1 && c.context < nearContext {
+		return gone
+	}
+	sure := .8 + .18*c.context
+	how := "by its text and " + share(c.context) + " of the lines around it"
+	if len(best) > 1 && best[1].context == c.context {
+		sure = .6
+		how += "; other places are as good, and this one is the nearest"
+	} else if len(best) > 1 {
+		sure = min(sure, .7+.3*(c.context-best[1].context))
+	}
+	s := spot{Span{c.first + 1, c.first + n}, Moved, sure, how}
+	if s.span == r.Span {
+		s.placed = Exact
+	}
+	return s
+}
+
+func share(f float64) string {
+	switch {
+	case f >= .99:
+		return "all"
+	case f >= .5:
+		return "most"
+	case f > 0:
+		return "some"
+	}
+	return "none"
+}
+
+// context returns how much of the lines around a record stands around the block
+// that begins at line first, from 0: 1 is all. Nearer lines weigh more, and the
+// beginning and the end of the file count as lines.
+func (p *page) context(r *Record, first, n int) float64 {
+	got, all := 0.0, 0.0
+	line := func(w float64, want []string, k int, at int) {
+		w /= float64(k + 1)
+		all += w
+		in := at >= 0 && at < len(p.lines)
+		if k < len(want) && in && p.lines[at] == want[k] || k >= len(want) && !in {
+			got += w
+		}
+	}
+	before := slices.Clone(r.Before)
+	slices.Reverse(before)
+	for k := range Context {
+		line(1, before, k, first-1-k)
+		line(1, r.After, k, first+n+k)
+	}
+	return got / all
+}
+
+// byDiff follows the block through m, which says what became of each line of
+// the old text; see [matchLines].
+func (p *page) byDiff(r *Record, old []string, m []int) spot {
+	from, to := r.Span.First-1, r.Span.Last
+	first, last, kept, keptLetters, allLetters := -1, -1, 0, 0, 0
+	for i := from; i < to; i++ {
+		n := letters(old[i])
+		allLetters += n
+		if m[i] < 0 {
+			continue
+		}
+		if first < 0 {
+			first = m[i]
+		}
+		last = m[i]
+		kept++
+		keptLetters += n
+	}
+	n := to - from
+	if kept == n && last-first == n-1 {
+		s := spot{Span{first + 1, last + 1}, Tracked, .99, "followed through the changes of the file since"}
+		if s.span == r.Span {
+			s.placed = Exact
+		}
+		return s
+	}
+	// What is left may be braces that happen to stand in that order.
+	if kept > 0 && (allLetters == 0 || float64(keptLetters) >= .3*float64(allLetters)) && last-first < 4*n+20 {
+		lo, hi := first, last+1
+		if m[from] < 0 && from > 0 && m[from-1] >= 0 {
+			lo = max(m[from-1]+1, first-2*n)
+		}
+		if m[to-1] < 0 && to < len(m) && m[to] >= 0 {
+			hi = min(m[to], last+1+2*n)
+		}
+		same := alike(old[from:to], p.lines[lo:hi])
+		if same >= similar {
+			return spot{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
+		}
+	}
+	if s := p.byText(r, true); s.placed != Lost {
+		return s
+	}
+	// What took the block's place may be a new wording of it.
+	lo, hi := 0, len(p.lines)
+	for i := from - 1; i >= 0; i-- {
+		if m[i] >= 0 {
+			lo = m[i] + 1
+			break
+		}
+	}
+	for i := to; i < len(m); i++ {
+		if m[i] >= 0 {
+			hi = m[i]
+			break
+		}
+	}
+	return p.within(old[from:to], lo, hi)
+}
+
+// within looks for the lines most like the block among those from lo to hi.
+func (p *page) within(block []string, lo, hi int) spot {
+	n := len(block)
+	if hi <= lo || hi-lo > 8*n+40 {
+		return gone
+	}
+	best := gone
+	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
+		for at := lo; at == lo || at+size <= hi; at++ {
+			end := min(at+size, hi)
+			if same := alike(block, p.lines[at:end]); same >= similar && same > best.sure {
+				best = spot{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}
+			}
+		}
+	}
+	return best
+}
+
+// byLikeness finds lines that are like the block: each line of the block and of
+// its context, without white space, votes for a place, and the best places are
+// compared.
+func (p *page) byLikeness(r *Record) spot {
+	if p.bare == nil {
+		p.bare = map[string][]int{}
+		for i, l := range p.lines {
+			b := bareLine(l)
+			p.bare[b] = append(p.bare[b], i)
+		}
+	}
+	votes := map[int]float64{}
+	vote := func(lines []string, shift int) {
+		for i, l := range lines {
+			b := bareLine(l)
+			if letters(b) < 3 {
+				continue
+			}
+			at := p.bare[b]
+			if len(at) > 20 {
+				continue
+			}
+			for _, a := range at {
+				votes[a-i-shift] += 1 / float64(len(at))
+			}
+		}
+	}
+	n := len(r.Block) + r.Cut
+	vote(r.Before, -len(r.Before))
+	vote(r.After, n)
+	if r.Cut > 0 {
+		half := len(r.Block) / 2
+		vote(r.Block[:half], 0)
+		vote(r.Block[half:], half+r.Cut)
+	} else {
+		vote(r.Block, 0)
+	}
+	places := make([]int, 0, len(votes))
+	for at := range votes {
+		places = append(places, at)
+	}
+	slices.SortFunc(places, func(a, b int) int {
+		switch {
+		case votes[a] > votes[b]:
+			return -1
+		case votes[a] < votes[b]:
+			return 1
+		}
+		return a - b
+	})
+	best := gone
+	for _, at := range places[:min(len(places), 4)] {
+		lo, hi := max(0, at-2), min(len(p.lines), at+n+2)
+		if hi <= lo {
+			continue
+		}
+		if r.Cut > 0 { // too long to slide along
+			if same := alike(r.Block, p.lines[lo:hi]); same >= similar && same > best.sure {
+				best = spot{Span{lo + 1, hi}, Edited, same, "similar lines stand there"}
+			}
+			continue
+		}
+		if s := p.within(r.Block, lo, hi); s.sure > best.sure {
+			s.how = "similar lines stand there"
+			best = s
+		}
+	}
+	best.sure *= .9 // nothing but likeness speaks for it
+	if best.placed == Edited && best.sure < similar {
+		return gone
+	}
+	return best
+}
+
+func bareLine(l string) string { return strings.Join(strings.Fields(l), "") }
+
+// alike returns how much two texts have in common, 0 to 1: the Sørensen–Dice
+// coefficient of their words, twice what is common by what there is. White space
+// and signs, which all code has in common, do not count.
+func alike(a, b []string) float64 {
+	count := map[string]int{}
+	na, nb, common := 0, 0, 0
+	for _, l := range a {
+		for w := range words(l) {
+			count[w]++
+			na++
+		}
+	}
+	for _, l := range b {
+		for w := range words(l) {
+			nb++
+			if count[w] > 0 {
+				count[w]--
+				common++
+			}
+		}
+	}
+	if na+nb == 0 {
+		return 0
+	}
+	return 2 * float64(common) / float64(na+nb)
+}
+
+// words yields the words of a line: letters, digits and underscores.
+func words(l string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		start := -1
+		for i, r := range l {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+				if start < 0 {
+					start = i
+				}
+				continue
+			}
+			if start >= 0 && !yield(l[start:i]) {
+				return
+			}
+			start = -1
+		}
+		if start >= 0 {
+			yield(l[start:])
+		}
+	}
+}

@@ -1,0 +1,306 @@
+// This file holds the command labels: how often a proposed label is right, and
+// whether its confidence says so, measured by leaving labels out.
+
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// labelled is an entry whose project is known.
+type labelled struct {
+	project, text string
+	files         []string // that it is labelled with, if any
+}
+
+// labelSets are the sets of entries with a project: talks of several people,
+// meetings, and source files of several repositories.
+var labelSets = []struct {
+	name, what string
+	read       func(data fs.FS) ([]labelled, error)
+}{
+	{"LoCoMo sessions", "5 talks, one entry a session", func(d fs.FS) ([]labelled, error) { return readTalks(d, false) }},
+	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]labelled, error) { return readTalks(d, true) }},
+	{"QMSum", "35 meetings, one entry for about 1,000 bytes", readMeetings},
+	{"linedrift", "3 repositories, one entry for seven lines of a file, without its name", func(d fs.FS) ([]labelled, error) { return readLines(d, false) }},
+	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]labelled, error) { return readLines(d, true) }},
+}
+
+func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	data := fl.String("data", "", "`DIR` that holds locomo-dev, qmsum-val and linedrift-dev")
+	seed := fl.Uint64("seed", 1, "`SEED` of the choice of entries whose label is left out")
+	return func(ctx context.Context) error {
+		if *data == "" {
+			return errors.New("measuring labels: say where the sets are with --data DIR")
+		}
+		b.title("labels", os.TempDir())
+		b.printf("Protocol: of each set, the project of a share of the entries is left out, chosen at random (seed %d); label.Suggest proposes one for each of those; right is the one left out. Nothing of the answer is told but the labels of the others. In the last rows of a share one project is left out whole, so that every proposal for its entries is wrong.\n\n", *seed)
+		t := newTable("set", "hidden", "entries", "said", "right", "said ≥ 0.5", "right", "said ≥ 0.8", "right", "said ≥ 0.95", "right", "calibration error")
+		for _, s := range labelSets {
+			es, err := s.read(os.DirFS(*data))
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", s.name, err)
+			}
+			for _, h := range []struct {
+				name  string
+				share float64
+				whole bool
+			}{{"20 %", 0.2, false}, {"50 %", 0.5, false}, {"90 %", 0.9, false}, {"50 %, one whole", 0.5, true}} {
+				r, err := leaveOut(ctx, es, h.share, h.whole, *seed)
+				if err != nil {
+					return fmt.Errorf("measuring %s: %w", s.name, err)
+				}
+				t.row(append([]string{s.name, h.name, count(r.asked)}, r.cells()...)...)
+				b.logf("labels: %s, %s hidden", s.name, h.name)
+			}
+		}
+		t.print(b.out)
+		b.printf("Said is the share of the entries asked about that got a proposal of at least that confidence; right is the share of those that is right. The calibration error is the mean distance between confidence and truth over ten bands of confidence, weighted by their proposals (expected calibration error).\n")
+		return nil
+	}
+}
+
+// verdicts are proposals and whether they were right.
+type verdicts struct {
+	asked int
+	sure  []float64
+	right []bool
+}
+
+// at returns the share said with at least that confidence, and of those the
+// share that is right.
+func (v verdicts) at(least float64) (said, right float64) {
+	n, k := 0, 0
+	for i, c := range v.sure {
+		if c >= least {
+			n++
+			if v.right[i] {
+				k++
+			}
+		}
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	return float64(n) / float64(v.asked), float64(k) / float64(n)
+}
+
+// calibration returns the expected calibration error over ten bands.
+func (v verdicts) calibration() float64 {
+	var n, right, sure [10]float64
+	for i, c := range v.sure {
+		band := min(9, int(c*10))
+		n[band]++
+		sure[band] += c
+		if v.right[i] {
+			right[band]++
+		}
+	}
+	sum := 0.0
+	for i := range n {
+		if n[i] > 0 {
+			sum += max(sure[i]-right[i], right[i]-sure[i])
+		}
+	}
+	if len(v.sure) == 0 {
+		return 0
+	}
+	return sum / float64(len(v.sure))
+}
+
+func (v verdicts) cells() []string {
+	var cs []string
+	for _, least := range []float64{0, 0.5, 0.8, 0.95} {
+		said, right := v.at(least)
+		cs = append(cs, fmt.Sprintf("%.3f", said), fmt.Sprintf("%.3f", right))
+	}
+	return append(cs, fmt.Sprintf("%.3f", v.calibration()))
+}
+
+// leaveOut hides the labels of a share of the entries, and with whole those of
+// the first project too, and judges what is proposed for them.
+func leaveOut(ctx context.Context, es []labelled, share float64, whole bool, seed uint64) (v verdicts, err error) {
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	truth := map[string]string{}
+	var ops []oxbow.Op
+	for i, e := range es {
+		name := fmt.Sprintf("n%05d", i)
+		op := oxbow.Add{Name: name, Content: e.text}
+		for _, f := range e.files {
+			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelFile, Value: f})
+		}
+		if hide := rng.Float64() < share; hide || whole && e.project == es[0].project {
+			truth[name] = e.project
+		} else {
+			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelProject, Value: e.project})
+		}
+		ops = append(ops, op)
+	}
+	if err := m.Apply(ctx, ops...); err != nil {
+		return v, err
+	}
+	ss, err := label.Suggest(ctx, m, label.SuggestOptions{Keys: []string{oxbow.LabelProject}, MinConfidence: 1e-9})
+	if err != nil {
+		return v, err
+	}
+	v.asked = len(truth)
+	for _, s := range ss {
+		right, hidden := truth[s.Name]
+		if !hidden {
+			return v, fmt.Errorf("entry %s has a project and got another proposed", s.Name)
+		}
+		v.sure = append(v.sure, s.Confidence)
+		v.right = append(v.right, s.Label.Value == right)
+	}
+	return v, nil
+}
+
+// readTalks reads LoCoMo: the project is the number of the talk.
+func readTalks(data fs.FS, turns bool) ([]labelled, error) {
+	cs, err := readLoCoMo(data)
+	if err != nil {
+		return nil, err
+	}
+	var es []labelled
+	for i, c := range cs {
+		ss, ts, err := c.straws()
+		if err != nil {
+			return nil, err
+		}
+		project := fmt.Sprintf("talk-%d", i+1)
+		if !turns {
+			for _, s := range ss {
+				es = append(es, labelled{project: project, text: s.text})
+			}
+			continue
+		}
+		for len(ts) > 0 {
+			var b strings.Builder
+			for _, t := range ts[:min(4, len(ts))] {
+				b.WriteString(t.text + "\n\n")
+			}
+			es = append(es, labelled{project: project, text: strings.TrimSpace(b.String())})
+			ts = ts[min(4, len(ts)):]
+		}
+	}
+	return es, nil
+}
+
+func readLoCoMo(data fs.FS) ([]conversation, error) {
+	raw, err := fs.ReadFile(data, "locomo-dev/locomo5.json")
+	if err != nil {
+		return nil, err
+	}
+	var cs []conversation
+	if err := json.Unmarshal(raw, &cs); err != nil {
+		return nil, fmt.Errorf("reading locomo5.json: %w", err)
+	}
+	return cs, nil
+}
+
+// readMeetings reads QMSum: the project is the number of the meeting.
+func readMeetings(data fs.FS) ([]labelled, error) {
+	var es []labelled
+	n := 0
+	err := readGzip(data, "qmsum-val/val.jsonl.gz", func(line []byte) error {
+		var m struct {
+			Said []struct {
+				Speaker, Content string
+			} `json:"meeting_transcripts"`
+		}
+		if err := json.Unmarshal(line, &m); err != nil {
+			return err
+		}
+		n++
+		var b strings.Builder
+		for _, s := range m.Said {
+			fmt.Fprintf(&b, "%s: %s\n\n", s.Speaker, s.Content)
+		}
+		for _, p := range cut(b.String(), pieceSize) {
+			es = append(es, labelled{project: fmt.Sprintf("meeting-%d", n), text: p})
+		}
+		return nil
+	})
+	return es, err
+}
+
+// readLines reads the lines of source files: the project is the repository.
+func readLines(data fs.FS, files bool) ([]labelled, error) {
+	var es []labelled
+	for _, repo := range []string{"bbolt", "litestream", "restic"} {
+		err := readGzip(data, "linedrift-dev/"+repo+".jsonl.gz", func(line []byte) error {
+			var l struct {
+				File          string `json:"fa"`
+				Text          string
+				Before, After []string
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				return err
+			}
+			e := labelled{project: repo, text: strings.Join(l.Before, "\n") + "\n" + l.Text + "\n" + strings.Join(l.After, "\n")}
+			if strings.TrimSpace(e.text) == "" {
+				return nil
+			}
+			if files {
+				e.text = "In " + l.File + ":\n\n" + e.text
+			}
+			// What names the repository in its text would give the answer away.
+			e.text = strings.ReplaceAll(e.text, repo, "thisrepo")
+			es = append(es, e)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return es, nil
+}
+
+// readGzip calls fn for each line of a file that is packed.
+func readGzip(data fs.FS, name string, fn func(line []byte) error) (err error) {
+	f, err := data.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path.Base(name), err)
+	}
+	r := bufio.NewReader(z)
+	for n := 1; ; n++ {
+		line, err := r.ReadBytes('\n')
+		if len(strings.TrimSpace(string(line))) > 0 {
+			if err := fn(line); err != nil {
+				return fmt.Errorf("reading line %d of %s: %w", n, path.Base(name), err)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", path.Base(name), err)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+// This file holds "oxbow annotate" and "oxbow why": why code is as it is.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// book opens the annotations of the working tree that holds the working
+// directory. The caller closes it.
+func (a *app) book(ctx context.Context) (*annotate.Book, error) {
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("finding the working directory: %w", err)
+	}
+	return annotate.OpenDir(ctx, wd, &annotate.Options{Clock: a.env.Now})
+}
+
+// withBook runs fn on the annotations and closes them.
+func (a *app) withBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Book) error) (err error) {
+	b, err := a.book(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	src, err := a.source()
+	if err != nil {
+		return err
+	}
+	return fn(oxbow.WithSource(ctx, src), b)
+}
+
+var lineRange = regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`)
+
+// place reads FILE[:A[-B]]: the file as annotations name it, and the lines,
+// which are zero when there are none.
+func (a *app) place(b *annotate.Book, arg string) (string, annotate.Span, error) {
+	if err := checkText("FILE", arg); err != nil {
+		return "", annotate.Span{}, badArgument(err)
+	}
+	var s annotate.Span
+	name := arg
+	if m := lineRange.FindStringSubmatch(arg); m != nil {
+		first, err := strconv.Atoi(m[2])
+		last := first
+		if err == nil && m[3] != "" {
+			last, err = strconv.Atoi(m[3])
+		}
+		name, s = m[1], annotate.Span{First: first, Last: last}
+		if err != nil || s.Len() == 0 {
+			return "", s, misusef("write FILE:42 or FILE:42-60; lines count from 1", "%q names no lines", arg)
+		}
+	}
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return "", s, fmt.Errorf("finding the working directory: %w", err)
+	}
+	file, err := b.File(wd, name)
+	return file, s, badArgument(err)
+}
+
+// callCode calls a verb about code.
+func (a *app) callCode(ctx context.Context, b *annotate.Book, name string, args map[string]any) (tool.Answer, error) {
+	src, err := a.source()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tool.Code() {
+		if t.Name == name {
+			return a.callOn(ctx, t, &tool.Desk{Now: a.env.Now, Source: src,
+				Book: func(context.Context) (*annotate.Book, error) { return b, nil }}, args)
+		}
+	}
+	panic("oxbow: there is no verb " + name)
+}
+
+func (a *app) annotateCommand() *cobra.Command {
+	var why, model string
+	var rejected []string
+	c := &cobra.Command{
+		Use:   "annotate FILE:A-B --why TEXT",
+		Short: "Keep why lines of code are as they are",
+		Long: `Annotate ties a reasoning to the lines A to B of a file, as they stand now. It
+is kept beside the code, in .oxbow/annotations of the repository: commit that
+with the code. oxbow why finds it again, also after the lines have moved, were
+edited, or the file has another name.`,
+		Example: `  oxbow annotate pool.go:42-60 --why "The proxy drops idle connections."
+  oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"`,
+		Args: args(1, 1, "one FILE:A-B"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(why) == "" {
+				return misusef("say it with --why TEXT", "it is not said why")
+			}
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+				file, s, err := a.place(b, args[0])
+				if err != nil {
+					return err
+				}
+				if s.Len() == 0 {
+					return misusef("write "+args[0]+":42-60", "it is not said which lines are meant")
+				}
+				m := map[string]any{"file": file, "start_line": s.First, "end_line": s.Last, "why": why}
+				if model != "" {
+					m["model"] = model
+				}
+				if len(rejected) > 0 {
+					m["rejected"] = rejected
+				}
+				for _, t := range append([]string{why, model}, rejected...) {
+					if err := checkText("the text", t); err != nil {
+						return badArgument(err)
+					}
+				}
+				got, err := a.callCode(ctx, b, "annotate", m)
+				if err != nil {
+					return err
+				}
+				return answer(a, got, func(out *tool.AnnotateOut) {
+					if !a.quiet {
+						a.printf("annotated %s\n", oneLine(file)+":"+s.String())
+					}
+				})
+			})
+		},
+	}
+	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`")
+	c.Flags().StringArrayVar(&rejected, "rejected", nil, "an alternative that was rejected, and why, as `TEXT`; may be repeated")
+	c.Flags().StringVar(&model, "model", "", "the `NAME` of the model that wrote the lines")
+	return c
+}
+
+// foundOut is what a search of annotations found, as JSON.
+type foundOut struct {
+	tool.Annotation
+	Score float64 `json:"score"`
+}
+
+func (a *app) whyCommand() *cobra.Command {
+	var search string
+	var limit int
+	c := &cobra.Command{
+		Use:   "why FILE[:A[-B]]",
+		Short: "Show why lines of code are as they are",
+		Long: `Why shows the annotations whose lines stand in a range of a file now, with how
+each was placed: exact (same place), moved (same text elsewhere), tracked
+(followed through the changes since, or a rename), edited (similar text: look
+before you rely on it), and, for a whole file, lost. With --search it looks
+through the annotations of the whole repository instead.`,
+		Example: `  oxbow why pool.go:42-60
+  oxbow why pool.go
+  oxbow why --search "idle connections"`,
+		Args: args(0, 1, "one FILE, or FILE:A-B"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (search == "") == (len(args) == 0) {
+				return misusef("usage: "+cmd.UseLine()+", or oxbow why --search WORDS", "why needs a FILE or --search, and not both")
+			}
+			if limit < 1 || limit > oxbow.MaxLimit {
+				return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", limit)
+			}
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+				if search != "" {
+					return a.searchWhy(ctx, b, search, limit)
+				}
+				file, s, err := a.place(b, args[0])
+				if err != nil {
+					return err
+				}
+				m := map[string]any{"file": file}
+				if s.Len() > 0 {
+					m["start_line"], m["end_line"] = s.First, s.Last
+				}
+				got, err := a.callCode(ctx, b, "get_annotations", m)
+				if err != nil {
+					return err
+				}
+				return answer(a, got, func(out *tool.GetAnnotationsOut) {
+					for i, n := range out.Annotations {
+						if i > 0 {
+							a.printf("\n")
+						}
+						a.showAnnotation(n)
+					}
+					for _, n := range out.Notes {
+						a.note("%s", n)
+					}
+				})
+			})
+		},
+	}
+	c.Flags().StringVar(&search, "search", "", "look for `WORDS` in all annotations of the repository")
+	c.Flags().IntVar(&limit, "limit", 10, "with --search, the most to show, `N`")
+	return c
+}
+
+func (a *app) searchWhy(ctx context.Context, b *annotate.Book, words string, limit int) error {
+	if err := checkText("--search", words); err != nil {
+		return badArgument(err)
+	}
+	hits, err := b.Search(ctx, words, limit)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		out := struct {
+			Annotations []foundOut `json:"annotations"`
+		}{[]foundOut{}}
+		for _, h := range hits {
+			out.Annotations = append(out.Annotations, foundOut{tool.AnnotationOf(h.Found, h.In), h.Score})
+		}
+		return a.printJSON(out)
+	}
+	if len(hits) == 0 {
+		a.note("no annotation holds these words")
+	}
+	for i, h := range hits {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.showAnnotation(tool.AnnotationOf(h.Found, h.In))
+	}
+	return nil
+}
+
+// showAnnotation shows one annotation to a person.
+func (a *app) showAnnotation(n tool.Annotation) {
+	at := n.File
+	if n.StartLine > 0 {
+		at += ":" + annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
+	}
+	placed := n.Placed
+	if n.Placed != string(annotate.Lost) {
+		placed += fmt.Sprintf(" %.2f", n.Confidence)
+	}
+	a.printf("%s  %s\n", a.bold(oneLine(at)), placed)
+	for text := range strings.SplitSeq(strings.TrimSpace(clean(n.Why)), "\n") {
+		for _, l := range wrap(text, a.width()-2) {
+			a.printf("  %s\n", l)
+		}
+	}
+	for _, r := range n.Rejected {
+		for _, l := range wrap("rejected: "+oneLine(r), a.width()-2) {
+			a.printf("  %s\n", l)
+		}
+	}
+	var by []string
+	for _, s := range []string{n.Agent, n.Model} {
+		if s != "" {
+			by = append(by, s)
+		}
+	}
+	if len(by) == 0 && n.By != "" {
+		by = append(by, n.By)
+	}
+	if t, err := time.Parse(time.RFC3339, n.Time); err == nil {
+		by = append(by, a.date(t))
+	}
+	if n.Commit != "" {
+		by = append(by, "commit "+n.Commit[:12])
+	}
+	switch {
+	case n.WasFile != "" && n.WasLines == "":
+		by = append(by, "was "+n.WasFile)
+	case n.WasFile != "":
+		by = append(by, "was "+n.WasFile+":"+n.WasLines)
+	case n.WasLines != "":
+		by = append(by, "was lines "+n.WasLines)
+	}
+	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
+}

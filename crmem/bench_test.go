@@ -1,0 +1,114 @@
+// This file measures the store at 10,000 entries of about 1 kB, beside what
+// moving its bytes costs.
+
+package crmem
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const benchEntries = 10_000
+
+// benchFile is a file of entries whose words are many, like those of a text.
+func benchFile(b *testing.B) []byte {
+	b.Helper()
+	f := File{NextID: benchEntries + 1}
+	for i := range benchEntries {
+		var c strings.Builder
+		for n := uint32(i); c.Len() < 1000; {
+			n = n*1664525 + 1013904223
+			fmt.Fprintf(&c, "word%d ", n>>8%(1+n>>20))
+		}
+		f.Entries = append(f.Entries, Record{ID: uint64(i + 1), Name: fmt.Sprint("entry ", i), Content: c.String(), Aliases: []string{fmt.Sprint("alias", i)}})
+	}
+	return encode(b, f)
+}
+
+func benchDir(b *testing.B, data []byte) vfs.FS {
+	b.Helper()
+	d, err := vfs.Dir(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = d.Close() })
+	putFile(b, d, "memory.db", data)
+	return d
+}
+
+func BenchmarkMove(b *testing.B) {
+	data := benchFile(b)
+	to := make([]byte, len(data))
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		copy(to, data)
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	data := benchFile(b)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if _, err := Decode(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	data := benchFile(b)
+	f, err := Decode(data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if got, err := f.Encode(); err != nil || !bytes.Equal(got[:16], data[:16]) {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpen opens the file and recalls once, which makes the index.
+func BenchmarkOpen(b *testing.B) {
+	d := benchDir(b, benchFile(b))
+	for b.Loop() {
+		s, err := Open("memory.db", &oxbow.Options{FS: d})
+		if err != nil {
+			b.Fatal(err)
+		}
+		m := oxbow.New(s, &oxbow.Options{Ranking: oxbow.RankSeed})
+		if _, err := m.Recall(b.Context(), oxbow.Query{Text: "word1"}); err != nil {
+			b.Fatal(err)
+		}
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAdd adds an entry and removes it, which writes the file twice.
+func BenchmarkAdd(b *testing.B) {
+	s := open(b, benchDir(b, benchFile(b)))
+	for b.Loop() {
+		add(b, s, "new", "text")
+		if err := s.Apply(b.Context(), oxbow.Remove{Name: "new"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkWrite writes the bytes of the file twice and does nothing else.
+func BenchmarkWrite(b *testing.B) {
+	data := benchFile(b)
+	d := benchDir(b, data)
+	for b.Loop() {
+		putFile(b, d, "memory.db", data)
+		putFile(b, d, "memory.db", data)
+	}
+}

@@ -1,0 +1,105 @@
+// This file holds the examination of the file.
+
+package crmem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Check implements [oxbow.Checker]. The format has no checksum: bytes that
+// changed and still make sense cannot be found.
+func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
+	rep := oxbow.CheckReport{Path: s.path}
+	// A file that changed since it was read is somebody's write, so the
+	// comparison waits for one that did not.
+	for range readTries {
+		if err := s.Refresh(ctx); err != nil {
+			var f *FormatError
+			if errors.As(err, &f) {
+				rep.Problems = append(rep.Problems, oxbow.Problem{Offset: f.Offset, What: f.Error(),
+					Mend: "restore a backup, or bring what can be read into a new memory: `oxbow import`"})
+				return rep, nil
+			}
+			return rep, err
+		}
+		s.mu.RLock()
+		seen := s.seen
+		s.mu.RUnlock()
+		if seen.file == nil {
+			rep.Problems = append(rep.Problems, s.leftovers()...)
+			return rep, nil
+		}
+		img, data, err := s.load()
+		if err != nil && !errors.Is(err, errMoving) && !errors.Is(err, fs.ErrNotExist) {
+			return rep, fmt.Errorf("reading %s: %w", s.path, err)
+		}
+		if err != nil {
+			continue
+		}
+		img.close()
+		if !seen.same(img.info) {
+			continue
+		}
+		rep.Bytes = int64(len(data))
+		f, names, err := decode(data)
+		if err != nil {
+			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: s.describe(data, err).Error(),
+				Mend: "restore a backup"})
+			return rep, nil
+		}
+		rep.Records, rep.Entries = len(f.Entries), len(f.Entries)
+		s.mu.RLock()
+		current := s.seen.same(img.info)
+		if current {
+			rep.Problems = append(rep.Problems, compare(s.st, stateOf(f, names))...)
+		}
+		s.mu.RUnlock()
+		if !current {
+			continue
+		}
+		if d, err := parse(data, kindArch); err == nil && d.file.NextID < f.NextID {
+			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: headerSize,
+				What: fmt.Sprintf("the next id is %d, but entries up to %d are there: crabtalk would write over one of them", d.file.NextID, f.NextID-1),
+				Mend: "the next change puts it right"})
+		}
+		rep.Problems = append(rep.Problems, s.leftovers()...)
+		return rep, nil
+	}
+	return rep, fmt.Errorf("%w: others write faster than it can be checked", oxbow.ErrBusy)
+}
+
+// compare says where the state in memory is not that of the file.
+func compare(have, want *state) []oxbow.Problem {
+	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
+	if len(have.order) != len(want.order) || len(have.names) != len(want.names) {
+		return []oxbow.Problem{{Offset: -1, What: fmt.Sprintf("%d entries are answered from, %d are in the file", len(have.order), len(want.order)), Mend: mend}}
+	}
+	for i, r := range have.order {
+		w := want.order[i]
+		if r.ID != w.ID || r.version != w.version || r.Name != w.Name || r.Content != w.Content || !slices.Equal(r.Aliases, w.Aliases) ||
+			have.names[r.Name] != r {
+			return []oxbow.Problem{{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", r.Name), Mend: mend}}
+		}
+	}
+	return nil
+}
+
+// leftovers finds what interrupted writes left beside the store.
+func (s *Store) leftovers() []oxbow.Problem {
+	var ps []oxbow.Problem
+	for _, name := range s.temps() {
+		ps = append(ps, oxbow.Problem{Offset: -1, What: "a write was interrupted and left " + name,
+			Mend: "nothing to do: the first change of the next program that opens the store removes it"})
+	}
+	if _, err := s.fs.Stat(s.name + ".tmp"); err == nil {
+		ps = append(ps, oxbow.Problem{Offset: -1, What: "an interrupted crabtalk left " + s.path + ".tmp",
+			Mend: "when no crabtalk is running, remove it: nothing needs it"})
+	}
+	return ps
+}

@@ -1,0 +1,135 @@
+// This file crashes the store at each of its operations and looks at every disk
+// that the crash may leave, and makes each operation fail.
+
+package crmem
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// steps are the changes of a run, and what the store holds after each.
+var steps = []struct {
+	ops  []oxbow.Op
+	want string
+}{
+	{[]oxbow.Op{oxbow.Add{Name: "a", Content: "1"}}, "a=1"},
+	{[]oxbow.Op{oxbow.Add{Name: "b", Content: "2", Kind: oxbow.Archive}}, "a=1 b=2"},
+	{[]oxbow.Op{oxbow.Update{Name: "a", Content: "3"}, oxbow.Remove{Name: "b"}}, "a=3"},
+	{[]oxbow.Op{oxbow.Add{Name: "c", Content: "4"}}, "a=3 c=4"},
+}
+
+func holds(t *testing.T, s *Store) string {
+	t.Helper()
+	var es []string
+	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		es = append(es, e.Name+"="+e.Content)
+	}
+	return strings.Join(es, " ")
+}
+
+// What was acknowledged is there after a crash, and what is there is what the
+// store held before or after the change that was under way.
+func TestCrashAnywhere(t *testing.T) {
+	images := 0
+	for at, done := 1, false; !done; at++ {
+		disk := crashfs.New(nil)
+		disk.StopAt(at)
+		s, err := Open("home/memory.db", &oxbow.Options{FS: disk.Process()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		acked := 0
+		for _, st := range steps {
+			if s.Apply(t.Context(), st.ops...) != nil {
+				break
+			}
+			acked++
+		}
+		if done = acked == len(steps); !done && !disk.Stopped() {
+			t.Fatalf("crash at %d: an error without a crash", at)
+		}
+		may := []string{""}
+		if acked > 0 {
+			may = []string{steps[acked-1].want}
+		}
+		if !done {
+			may = append(may, steps[acked].want)
+		}
+		for img, label := range disk.Images {
+			images++
+			again, err := Open("home/memory.db", &oxbow.Options{FS: img})
+			if err != nil {
+				t.Fatalf("crash at %d, %s: %v", at, label, err)
+			}
+			if got := holds(t, again); !slices.Contains(may, got) {
+				t.Fatalf("crash at %d, %s: the store holds %q, want one of %q", at, label, got, may)
+			}
+			if err := again.Apply(t.Context(), oxbow.Add{Name: "after", Content: "x"}); err != nil {
+				t.Fatalf("crash at %d, %s: %v", at, label, err)
+			}
+			checkStore(t, again) // the leftovers are gone, too
+			_ = again.Close()
+		}
+	}
+	if images < 100 {
+		t.Errorf("only %d disks were looked at", images)
+	}
+}
+
+// A failed operation is an error; then the store answers what it answered
+// before, or what everybody else sees, and the next change works.
+func TestFaults(t *testing.T) {
+	start := vfs.NewMem()
+	s := open(t, start)
+	add(t, s, "a", "1")
+	for _, fault := range []crashfs.Fault{{Err: syscall.EIO}, {Err: syscall.ENOSPC, Short: 5}, {Err: syscall.EIO, Done: true}} {
+		for at, struck := 1, true; struck; at++ {
+			disk := crashfs.New(start)
+			fault.At = at
+			disk.Inject(fault)
+			fsys := disk.Process()
+			s, err := Open("memory.db", &oxbow.Options{FS: fsys})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Apply(t.Context(), oxbow.Add{Name: "b", Content: "2"})
+			struck = slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil })
+			got := holds(t, s)
+			switch {
+			case err == nil && got != "a=1 b=2":
+				t.Errorf("%v at %d: acknowledged, and the store holds %q", fault.Err, at, got)
+			case err != nil && !errors.Is(err, oxbow.ErrUnknownOutcome) && got != "a=1":
+				t.Errorf("%v at %d: %v, and the store holds %q: it runs ahead of the file", fault.Err, at, err, got)
+			}
+			other := open(t, fsys)
+			if seen := holds(t, other); seen != got {
+				t.Errorf("%v at %d: the store holds %q, another one sees %q", fault.Err, at, got, seen)
+			}
+			disk.Mend()
+			if err := s.Apply(t.Context(), oxbow.Add{Name: "c", Content: "3"}); err != nil {
+				t.Errorf("%v at %d: the next change: %v", fault.Err, at, err)
+			}
+			want := got + " c=3"
+			if seen := holds(t, other); seen != want {
+				t.Errorf("%v at %d: another store sees %q, want %q", fault.Err, at, seen, want)
+			}
+			disk.Stop()
+			for img, label := range disk.Images {
+				if got := holds(t, open(t, img)); got != want {
+					t.Errorf("%v at %d, then a crash, %s: the store holds %q, want %q", fault.Err, at, label, got, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,275 @@
+// This file holds what stands between the entries of the library and the
+// records of the format.
+
+package crmem
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// lastDate is the last second that every door can show as a date.
+const lastDate = 253402300799 // 9999-12-31T23:59:59Z
+
+// entry returns the record as an entry. A date behind the year 9999 is shown as
+// its last second; the file keeps what it has.
+func (r *Record) entry() oxbow.Entry {
+	created := time.Unix(int64(min(r.Created, lastDate)), 0).UTC()
+	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
+		Created: created, Updated: created, Version: r.version}
+	if r.Kind == kindArch {
+		e.Kind = oxbow.Archive
+	}
+	return e
+}
+
+// Entry returns the record as the library has it. Kinds that the library does
+// not have are notes.
+func (r *Record) Entry() oxbow.Entry { return r.entry() }
+
+const wayOut = "`oxbow convert` moves the memory to a store that does"
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: CRMEM v1 %s; %s", oxbow.ErrUnsupported, fmt.Sprintf(format, args...), wayOut)
+}
+
+// kindOf returns the number of a kind.
+func kindOf(k oxbow.Kind) (uint32, error) {
+	switch k {
+	case oxbow.Note:
+		return kindNote, nil
+	case oxbow.Archive:
+		return kindArch, nil
+	}
+	return 0, unsupported("keeps notes and archives, and no entry of kind %s", k)
+}
+
+// secondsOf returns a date as the format has it, a fraction cut off.
+func secondsOf(t time.Time) (uint64, error) {
+	if s := t.Unix(); s >= 0 {
+		return uint64(s), nil
+	}
+	return 0, unsupported("keeps no date before 1970, such as %s", t.UTC().Format(time.DateOnly))
+}
+
+func checkLabels(ls []oxbow.Label) error {
+	if len(ls) == 0 {
+		return nil
+	}
+	return unsupported("keeps no labels, such as %s", ls[0])
+}
+
+// Unheld returns what of an entry has no place in CRMEM v1, in words, nil when
+// all of it has. Of an entry with labels or of another kind, or from before
+// 1970, the store takes nothing; the rest it leaves out: the fraction of a
+// second of Created, and Updated, Version and Source.
+func Unheld(e oxbow.Entry) []string {
+	var lost []string
+	if _, err := kindOf(e.Kind); err != nil {
+		lost = append(lost, "kind "+e.Kind.String())
+	}
+	for _, l := range e.Labels {
+		lost = append(lost, "label "+l.String())
+	}
+	if e.Created.Unix() < 0 && !e.Created.IsZero() {
+		lost = append(lost, "date "+e.Created.UTC().Format(time.RFC3339))
+	} else if e.Created.Nanosecond() != 0 {
+		lost = append(lost, "fraction of a second in "+e.Created.UTC().Format(time.RFC3339Nano))
+	}
+	if s := e.Source; s.Actor != "" || s.Door != "" || s.Ref != "" || s.Claimed != (oxbow.Claim{}) {
+		lost = append(lost, "source (who wrote it)")
+	}
+	return lost
+}
+
+// stage is the records of a store with changes on top that are not durable yet.
+type stage struct {
+	base   *state
+	nextID uint64
+	now    uint64
+
+	staged map[string]*Record // by name; nil is removed
+	undo   []func()           // takes back the changes being staged
+}
+
+func newStage(st *state, now time.Time) *stage {
+	return &stage{base: st, nextID: st.nextID, now: uint64(max(now.Unix(), 0)),
+		staged: map[string]*Record{}}
+}
+
+// get returns the record of that name, nil when there is none.
+func (g *stage) get(name string) *Record {
+	if r, ok := g.staged[name]; ok {
+		return r
+	}
+	return g.base.names[name]
+}
+
+func (g *stage) set(name string, r *Record) {
+	old, had := g.staged[name]
+	g.undo = append(g.undo, func() {
+		if had {
+			g.staged[name] = old
+		} else {
+			delete(g.staged, name)
+		}
+	})
+	g.staged[name] = r
+}
+
+// apply stages all the changes or none of them.
+func (g *stage) apply(ops []oxbow.Op) error {
+	g.undo = g.undo[:0]
+	id := g.nextID
+	for _, op := range ops {
+		if err := g.op(op); err != nil {
+			for _, fn := range slices.Backward(g.undo) {
+				fn()
+			}
+			g.nextID = id
+			return err
+		}
+	}
+	return nil
+}
+
+// op stages one change. What the library refuses in new entries is checked by
+// the caller; see check.
+func (g *stage) op(op oxbow.Op) error {
+	name := oxbow.OpName(op)
+	old := g.get(name)
+	if add, ok := op.(oxbow.Add); ok {
+		return g.add(add, old)
+	}
+	if old == nil {
+		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	var want uint64
+	r := *old
+	switch op := op.(type) {
+	case oxbow.Update:
+		if err := checkLabels(op.Labels); err != nil {
+			return err
+		}
+		want, r.Content, r.Aliases = op.If, op.Content, slices.Clone(op.Aliases)
+	case oxbow.Alias:
+		want, r.Aliases = op.If, slices.Clone(op.Aliases)
+	case oxbow.Relabel:
+		if err := checkLabels(op.Labels); err != nil {
+			return err
+		}
+		want = op.If
+	case oxbow.Remove:
+		want = op.If
+	default:
+		panic(fmt.Sprintf("crmem: op %T outside the sealed set", op))
+	}
+	if want != 0 && want != old.version {
+		return &oxbow.ConflictError{Name: name, Want: want, Have: old.version}
+	}
+	if _, remove := op.(oxbow.Remove); remove {
+		g.set(name, nil)
+		return nil
+	}
+	r.version = sumOf(r.append(nil))
+	g.set(name, &r)
+	return nil
+}
+
+func (g *stage) add(op oxbow.Add, old *Record) error {
+	if old != nil {
+		return &oxbow.NameError{Name: op.Name, Err: oxbow.ErrExists}
+	}
+	kind, err := kindOf(op.Kind)
+	if err != nil {
+		return err
+	}
+	if err := checkLabels(op.Labels); err != nil {
+		return err
+	}
+	created := g.now
+	if !op.Created.IsZero() {
+		if created, err = secondsOf(op.Created); err != nil {
+			return err
+		}
+	}
+	// The next id must stay above this one, and be one that the file can say.
+	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || last >= 0 && g.nextID <= g.base.order[last].ID {
+		return unsupported("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
+	}
+	r := &Record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content, Aliases: slices.Clone(op.Aliases)}
+	r.version = sumOf(r.append(nil))
+	g.nextID++
+	g.set(op.Name, r)
+	return nil
+}
+
+// check reports why a change can be made to no store, as [oxbow.CheckOp] does.
+// It is more lenient about what is there already: crabtalk takes any name and
+// any alias, and an entry that has such must not be locked in.
+func (g *stage) check(op oxbow.Op) error {
+	if _, add := op.(oxbow.Add); add {
+		return oxbow.CheckOp(op)
+	}
+	old := g.get(oxbow.OpName(op))
+	if old == nil {
+		return oxbow.CheckOp(op)
+	}
+	const stand = "name" // in the place of a name that is there
+	switch op := op.(type) {
+	case oxbow.Update:
+		op.Name = stand
+		if slices.Equal(op.Aliases, old.Aliases) {
+			op.Aliases = nil
+		}
+		if op.Content == old.Content {
+			op.Content = ""
+		}
+		return oxbow.CheckOp(op)
+	case oxbow.Alias:
+		op.Name = stand
+		if slices.Equal(op.Aliases, old.Aliases) {
+			op.Aliases = nil
+		}
+		return oxbow.CheckOp(op)
+	case oxbow.Relabel:
+		op.Name = stand
+		return oxbow.CheckOp(op)
+	}
+	return nil
+}
+
+// order returns the records of the store with the staged changes made, by ID.
+func (g *stage) order() []*Record {
+	replaced := make(map[uint64]*Record, len(g.staged)) // nil: removed
+	for name, r := range g.staged {
+		if old := g.base.names[name]; old != nil {
+			replaced[old.ID] = nil
+		}
+		if r != nil {
+			replaced[r.ID] = r
+		}
+	}
+	order := make([]*Record, 0, len(g.base.order)+len(replaced))
+	for _, r := range g.base.order {
+		if now, ok := replaced[r.ID]; ok {
+			delete(replaced, r.ID)
+			if r = now; r == nil {
+				continue
+			}
+		}
+		order = append(order, r)
+	}
+	first := len(order)
+	for _, r := range replaced {
+		if r != nil {
+			order = append(order, r)
+		}
+	}
+	slices.SortFunc(order[first:], byID)
+	return order
+}

@@ -1,0 +1,342 @@
+// This file holds the codec of CRMEM v1. The format is specified in doc.go.
+
+package crmem
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+const (
+	magic      = "CRMEM\x00"
+	version    = 1
+	headerSize = 16
+	bodyStart  = headerSize + 8 + 4 // of the first entry
+	minEntry   = 8 + 8 + 4 + 4 + 4 + 4
+	kindNote   = 0
+	kindArch   = 1
+	kindTopic  = 2 // of a later crabtalk, which kept the version
+)
+
+// File is what a file of CRMEM v1 says.
+type File struct {
+	NextID  uint64   // the id that the next entry gets
+	Entries []Record // in order of ID
+}
+
+// Record is one entry as the file has it.
+type Record struct {
+	ID      uint64
+	Created uint64 // seconds since 1970
+	Kind    uint32 // 0 a note, 1 an archive
+	Name    string
+	Content string
+	Aliases []string
+
+	version uint64 // see sumOf
+}
+
+// ErrBadFormat is matched by every [*FormatError].
+var ErrBadFormat = errors.New("bad memory file format")
+
+// FormatError says why a file is not read as CRMEM v1. It matches
+// [ErrBadFormat], and [oxbow.ErrNotStore] when the file is none of this kind,
+// [oxbow.ErrVersion] when it is of another layout or version, or
+// [oxbow.ErrCorrupt].
+type FormatError struct {
+	Path   string // "" when it was not read from a file
+	Offset int64  // of the byte where reading ended, -1 for none
+	Reason string
+	Hint   string // what to do about it, if something can be done
+	class  error
+}
+
+func (e *FormatError) Error() string {
+	s := "bad memory file format: " + e.Reason
+	if e.Offset >= 0 {
+		s += fmt.Sprintf(" at byte %d", e.Offset)
+	}
+	if e.Path != "" {
+		s = e.Path + ": " + s
+	}
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// Is reports whether target is [ErrBadFormat] or the error's class.
+func (e *FormatError) Is(target error) bool { return target == ErrBadFormat || target == e.class }
+
+func corrupt(offset int, reason string) *FormatError {
+	return &FormatError{Offset: int64(offset), Reason: reason, class: oxbow.ErrCorrupt}
+}
+
+// Decode reads a file of CRMEM v1. The result shares nothing with data. Errors
+// are [*FormatError]; see the package comment for what is refused.
+func Decode(data []byte) (*File, error) {
+	f, _, err := decode(data)
+	return f, err
+}
+
+// decode is Decode that also returns the entries by name.
+func decode(data []byte) (*File, map[string]*Record, error) {
+	d, err := parse(data, kindArch)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d.at < len(data) {
+		return nil, nil, corrupt(d.at, fmt.Sprintf("%d bytes behind the last entry", len(data)-d.at))
+	}
+	for i := range data[12:headerSize] {
+		if data[12+i] != 0 {
+			return nil, nil, corrupt(12+i, "reserved bytes are not zero")
+		}
+	}
+	f := d.file
+	slices.SortStableFunc(f.Entries, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
+	names := make(map[string]*Record, len(f.Entries))
+	for i := range f.Entries {
+		r := &f.Entries[i]
+		if i > 0 && f.Entries[i-1].ID == r.ID {
+			return nil, nil, corrupt(-1, fmt.Sprintf("entries %q and %q have the same id %d", f.Entries[i-1].Name, r.Name, r.ID))
+		}
+		if other := names[r.Name]; other != nil {
+			return nil, nil, corrupt(-1, fmt.Sprintf("entries %d and %d have the same name %q", other.ID, r.ID, r.Name))
+		}
+		names[r.Name] = r
+	}
+	f.NextID = nextID(f)
+	return f, names, nil
+}
+
+// nextID returns the next id, raised where it would give one out twice.
+func nextID(f *File) uint64 {
+	next := max(f.NextID, 1)
+	if n := len(f.Entries); n > 0 {
+		if last := f.Entries[n-1].ID; last >= next && last < math.MaxUint64 {
+			next = last + 1
+		}
+	}
+	return next
+}
+
+// checkHeader reads the first 16 bytes, in the order of crabtalk's reader.
+func checkHeader(data []byte) error {
+	switch {
+	case len(data) < headerSize:
+		class := oxbow.ErrNotStore
+		if len(data) > 0 && string(data[:min(len(data), len(magic))]) == magic[:min(len(data), len(magic))] {
+			class = oxbow.ErrCorrupt
+		}
+		return &FormatError{Offset: int64(len(data)), Reason: "file shorter than header", class: class}
+	case string(data[:6]) != magic:
+		return &FormatError{Offset: 0, Reason: "invalid magic", class: oxbow.ErrNotStore}
+	case binary.LittleEndian.Uint32(data[6:]) != version:
+		return &FormatError{Offset: 6, Reason: "unsupported version", class: oxbow.ErrVersion}
+	case binary.LittleEndian.Uint16(data[10:]) != 0:
+		return &FormatError{Offset: 10, Reason: "unknown flags", class: oxbow.ErrVersion}
+	}
+	return nil
+}
+
+// decoder reads a body. The first error sticks.
+type decoder struct {
+	data []byte
+	text string // data, to cut strings out of
+	at   int
+	err  error
+	file *File
+}
+
+// parse reads a header and entries of kinds up to the highest given, in the
+// order they stand in. What is behind the last is left to the caller.
+func parse(data []byte, highest uint32) (*decoder, error) {
+	if err := checkHeader(data); err != nil {
+		return nil, err
+	}
+	d := &decoder{data: data, at: headerSize, file: &File{}}
+	d.file.NextID = d.u64()
+	count := int64(d.u32())
+	if d.err == nil && count > int64(len(data)-d.at)/minEntry {
+		d.fail(len(data), "truncated body")
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	d.text = string(data)
+	d.file.Entries = make([]Record, count)
+	for i := range d.file.Entries {
+		d.record(&d.file.Entries[i], highest)
+		if d.err != nil {
+			return nil, d.err
+		}
+	}
+	return d, nil
+}
+
+func (d *decoder) fail(at int, reason string) {
+	if d.err == nil {
+		d.err = corrupt(at, reason)
+	}
+}
+
+// take returns the next n bytes, or nil when there are fewer.
+func (d *decoder) take(n int64) []byte {
+	if d.err == nil && n > int64(len(d.data)-d.at) {
+		d.fail(len(d.data), "truncated body")
+	}
+	if d.err != nil {
+		return nil
+	}
+	b := d.data[d.at : d.at+int(n)]
+	d.at += int(n)
+	return b
+}
+
+func (d *decoder) u32() uint32 {
+	if b := d.take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (d *decoder) u64() uint64 {
+	if b := d.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (d *decoder) str() string {
+	n := int64(d.u32())
+	start := d.at
+	if d.take(n) == nil {
+		return ""
+	}
+	s := d.text[start:d.at]
+	if !utf8.ValidString(s) {
+		d.fail(start, "invalid utf8")
+	}
+	return s
+}
+
+func (d *decoder) record(r *Record, highest uint32) {
+	start := d.at
+	r.ID, r.Created = d.u64(), d.u64()
+	kindAt := d.at
+	r.Kind = d.u32()
+	if d.err == nil && r.Kind > highest {
+		d.fail(kindAt, "unknown entry kind")
+	}
+	r.Name, r.Content = d.str(), d.str()
+	count := int64(d.u32())
+	if d.err == nil && count > int64(len(d.data)-d.at)/4 {
+		d.fail(len(d.data), "truncated body")
+	}
+	if d.err != nil {
+		return
+	}
+	if count > 0 {
+		r.Aliases = make([]string, count)
+		for i := range r.Aliases {
+			r.Aliases[i] = d.str()
+		}
+	}
+	r.version = sumOf(d.data[start:d.at])
+}
+
+// Encode returns the bytes of the file. Entries are written in order of their
+// ids, whatever their order in f.
+func (f *File) Encode() ([]byte, error) {
+	if int64(len(f.Entries)) > math.MaxUint32 {
+		return nil, &FormatError{Offset: -1, Reason: "too many entries", class: oxbow.ErrInvalid}
+	}
+	size := bodyStart
+	order := make([]*Record, len(f.Entries))
+	for i := range f.Entries {
+		r := &f.Entries[i]
+		if err := r.fits(); err != nil {
+			return nil, err
+		}
+		order[i] = r
+		size += r.size()
+	}
+	slices.SortStableFunc(order, func(a, b *Record) int { return cmp.Compare(a.ID, b.ID) })
+	b := appendHeader(make([]byte, 0, size), f.NextID, len(order))
+	for _, r := range order {
+		b = r.append(b)
+	}
+	return b, nil
+}
+
+// fits reports, as an error, a length that u32 cannot say.
+func (r *Record) fits() error {
+	long := int64(len(r.Name)) > math.MaxUint32 || int64(len(r.Content)) > math.MaxUint32
+	for _, a := range r.Aliases {
+		long = long || int64(len(a)) > math.MaxUint32
+	}
+	switch {
+	case long:
+		return &FormatError{Offset: -1, Reason: "string exceeds 4GiB", class: oxbow.ErrInvalid}
+	case int64(len(r.Aliases)) > math.MaxUint32:
+		return &FormatError{Offset: -1, Reason: "too many aliases", class: oxbow.ErrInvalid}
+	}
+	return nil
+}
+
+// size returns the number of bytes of the record in the file.
+func (r *Record) size() int {
+	n := minEntry + len(r.Name) + len(r.Content)
+	for _, a := range r.Aliases {
+		n += 4 + len(a)
+	}
+	return n
+}
+
+func appendHeader(b []byte, next uint64, count int) []byte {
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint32(b, version)
+	b = append(b, 0, 0, 0, 0, 0, 0) // flags, reserved
+	b = binary.LittleEndian.AppendUint64(b, next)
+	return binary.LittleEndian.AppendUint32(b, uint32(count))
+}
+
+// append appends the record as the file has it.
+func (r *Record) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, r.ID)
+	b = binary.LittleEndian.AppendUint64(b, r.Created)
+	b = binary.LittleEndian.AppendUint32(b, r.Kind)
+	b = appendString(b, r.Name)
+	b = appendString(b, r.Content)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Aliases)))
+	for _, a := range r.Aliases {
+		b = appendString(b, a)
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(s)))
+	return append(b, s...)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sumOf makes the version of an entry of its bytes in the file. The format
+// numbers no versions, yet a writer must be able to say which one it has read.
+// It is from 1 to 2^53-1, so that JSON in other languages keeps it whole. Two
+// sums of 32 bits are what the processor computes fastest; the id and the date
+// are among the bytes, so that an entry removed and made anew has another one.
+func sumOf(record []byte) uint64 {
+	v := uint64(crc32.Checksum(record, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(record))
+	return max(v&(1<<53-1), 1)
+}

@@ -1,0 +1,341 @@
+// This file tells the layouts apart that begin with the bytes of CRMEM v1, and
+// reads all of them.
+
+package crmem
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Layout is what a file turns out to be.
+type Layout uint8
+
+// The layouts. Crabtalk gave three of them the same magic, version and flags.
+const (
+	Unknown   Layout = iota // none of these, or damaged
+	V1                      // CRMEM v1, which [Open] opens
+	Topics                  // CRMEM v1 with entries of a third kind, of a later crabtalk
+	CrabDB                  // the log of keys and values of the crabtalk after that
+	Ambiguous               // could be CRMEM v1 and could be a crabdb
+)
+
+var layoutNames = [...]string{
+	"no memory file of crabtalk",
+	"a CRMEM v1 file",
+	"a CRMEM file of a later crabtalk, with topics",
+	"a crabdb, the store of a later crabtalk, which begins with the same bytes as CRMEM v1",
+	"readable both as CRMEM v1 and as a crabdb",
+}
+
+// String returns what the layout is, in words.
+func (l Layout) String() string { return layoutNames[l] }
+
+// Recognise says what the bytes of a whole file are. The first sixteen bytes of
+// the layouts are the same, so it looks at the structure: entries must fill the
+// file to its end for the one, and the index and the records behind the header
+// must hold together for the other.
+func Recognise(data []byte) Layout {
+	if checkHeader(data) != nil {
+		return Unknown
+	}
+	var whole, topics bool
+	if d, err := parse(data, kindTopic); err == nil && d.at == len(data) {
+		whole = true
+		for _, r := range d.file.Entries {
+			topics = topics || r.Kind == kindTopic
+		}
+	}
+	db := isCrabDB(data)
+	switch {
+	case whole && db:
+		return Ambiguous
+	case topics:
+		return Topics
+	case whole:
+		return V1
+	case db:
+		return CrabDB
+	}
+	return Unknown
+}
+
+// TopicLabel marks an entry that was a topic, the third kind of a later
+// crabtalk.
+var TopicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
+
+// Imported is what a file of any of the layouts holds.
+type Imported struct {
+	Layout Layout
+
+	// Entries have Name, Kind, Content, Aliases, Labels and Created, and are in
+	// the order of their ids or, in a crabdb, of their keys. Topics are notes
+	// with [TopicLabel]. Names are what the file has, each once; some may be
+	// such that no other store takes them.
+	Entries []oxbow.Entry
+
+	// Warnings say what was not taken, or not as it stood.
+	Warnings []string
+}
+
+// Import reads the entries of a file of any layout but [Ambiguous], and changes
+// nothing. It takes what [Decode] refuses and can be told apart: bytes behind
+// the last entry, reserved bytes, and repeated ids and names; of repeated names
+// the last in the file keeps it, and the others get a number behind it. Errors
+// are [*FormatError].
+func Import(data []byte) (Imported, error) {
+	if err := checkHeader(data); err != nil {
+		return Imported{}, err
+	}
+	in := Imported{Layout: Recognise(data)}
+	switch in.Layout {
+	case Ambiguous:
+		return Imported{}, &FormatError{Offset: -1, Reason: "the file is " + in.Layout.String(), class: oxbow.ErrVersion,
+			Hint: "open it with the crabtalk that wrote it and dump it from there"}
+	case CrabDB:
+		return in, in.readCrabDB(data)
+	}
+	d, err := parse(data, kindTopic)
+	if err != nil {
+		return Imported{}, err
+	}
+	if n := len(data) - d.at; n > 0 {
+		in.warn("%d bytes behind the last entry were left out", n)
+	}
+	last := make(map[string]int, len(d.file.Entries))
+	for i := range d.file.Entries {
+		last[d.file.Entries[i].Name] = i
+	}
+	for i := range d.file.Entries {
+		r := &d.file.Entries[i]
+		e := r.entry()
+		e.ID, e.Version = 0, 0
+		if r.Kind == kindTopic {
+			e.Labels = []oxbow.Label{TopicLabel}
+		}
+		if last[r.Name] != i {
+			for n := 2; ; n++ {
+				e.Name = fmt.Sprintf("%s (%d)", r.Name, n)
+				if _, taken := last[e.Name]; !taken {
+					break
+				}
+			}
+			last[e.Name] = i
+			in.warn("entry %d has the name %q of a later one; it is read as %q", r.ID, r.Name, e.Name)
+		}
+		in.Entries = append(in.Entries, e)
+	}
+	return in, nil
+}
+
+func (in *Imported) warn(format string, args ...any) {
+	in.Warnings = append(in.Warnings, fmt.Sprintf(format, args...))
+}
+
+// A crabdb, as crabtalk writes it since August 2026:
+//
+//	offset  size
+//	     0    16  as CRMEM v1
+//	    16     8  where the index is, u64, 0 for none
+//	    24     8  its length, u64
+//	    32        records and, among them, indexes that are out of date
+//
+// A record is a byte that is 0 for put and 1 for delete, a byte for the column,
+// the key and the value, both with their length as u32 before them. An index is
+// the number of its keys as u32 and, for each, column, key and the offset of
+// its record as u64. What stands behind the index, or behind the header where
+// there is none, is replayed; a record that the file ends in is no record.
+//
+// A memory is in column 2: the key is REALM/memory/NAME, the value a JSON object
+// with name, kind, content, aliases and created_at.
+const (
+	crabStart    = 32
+	crabMemory   = 2
+	crabKeyParts = "/memory/"
+)
+
+type crabKey struct {
+	col byte
+	key string
+}
+
+// crabRecord is a record and the offset behind it.
+type crabRecord struct {
+	op, col    byte
+	key, value []byte
+	end        int
+}
+
+var (
+	errCrabTorn = errors.New("the file ends in a record")
+	errCrabOp   = errors.New("a record is neither put nor delete")
+)
+
+func crabAt(data []byte, at int) (crabRecord, error) {
+	d := &decoder{data: data, at: at}
+	b := d.take(2)
+	if b == nil {
+		return crabRecord{}, errCrabTorn
+	}
+	if b[0] > 1 {
+		return crabRecord{}, errCrabOp
+	}
+	r := crabRecord{op: b[0], col: b[1]}
+	r.key = d.take(int64(d.u32()))
+	r.value = d.take(int64(d.u32()))
+	r.end = d.at
+	if d.err != nil {
+		return crabRecord{}, errCrabTorn
+	}
+	return r, nil
+}
+
+// crabIndex reads the index that the header names. There is none when ok is
+// true and keys is nil.
+func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
+	if len(data) < crabStart {
+		return nil, 0, false
+	}
+	at, n := binary.LittleEndian.Uint64(data[16:]), binary.LittleEndian.Uint64(data[24:])
+	if at == 0 && n == 0 {
+		return nil, crabStart, true
+	}
+	size := uint64(len(data))
+	if at < crabStart || at > size || n < 4 || n > size-at {
+		return nil, 0, false
+	}
+	d := &decoder{data: data[:at+n], at: int(at)}
+	count := int64(d.u32())
+	const least = 1 + 4 + 8
+	if count > int64(n)/least {
+		return nil, 0, false
+	}
+	keys = make(map[crabKey]int, count)
+	for range count {
+		col := d.take(1)
+		key := d.take(int64(d.u32()))
+		off := d.u64()
+		if d.err != nil || off < crabStart || off >= at {
+			return nil, 0, false
+		}
+		r, err := crabAt(data, int(off))
+		if err != nil || r.op != 0 || r.col != col[0] || string(r.key) != string(key) {
+			return nil, 0, false
+		}
+		keys[crabKey{col[0], string(key)}] = int(off)
+	}
+	if d.at != len(d.data) {
+		return nil, 0, false
+	}
+	return keys, int(at + n), true
+}
+
+// isCrabDB reports whether the bytes hold together as a crabdb.
+func isCrabDB(data []byte) bool {
+	_, replay, ok := crabIndex(data)
+	if !ok {
+		return false
+	}
+	for at := replay; at < len(data); {
+		r, err := crabAt(data, at)
+		if err != nil {
+			return errors.Is(err, errCrabTorn)
+		}
+		at = r.end
+	}
+	return true
+}
+
+// readCrabDB takes the memory out of a crabdb.
+func (in *Imported) readCrabDB(data []byte) error {
+	keys, at, _ := crabIndex(data)
+	if keys == nil {
+		keys = map[crabKey]int{}
+	}
+	for at < len(data) {
+		r, err := crabAt(data, at)
+		if err != nil {
+			in.warn("%d bytes at the end are what an interrupted write left", len(data)-at)
+			break
+		}
+		k := crabKey{r.col, string(r.key)}
+		if r.op == 0 {
+			keys[k] = at
+		} else {
+			delete(keys, k)
+		}
+		at = r.end
+	}
+	others := 0
+	for _, k := range sortedKeys(keys) {
+		_, name, ok := strings.Cut(k.key, crabKeyParts)
+		if k.col != crabMemory || !ok {
+			others++
+			continue
+		}
+		r, err := crabAt(data, keys[k])
+		if err != nil {
+			return corrupt(keys[k], err.Error())
+		}
+		if e, err := in.crabEntry(name, r.value); err != nil {
+			in.warn("entry %q was left out: %v", name, err)
+		} else {
+			in.Entries = append(in.Entries, e)
+		}
+	}
+	if others > 0 {
+		in.warn("%d keys that hold no memory (sessions, skills, settings) were left out", others)
+	}
+	return nil
+}
+
+// crabEntry reads the value of a key.
+func (in *Imported) crabEntry(name string, value []byte) (oxbow.Entry, error) {
+	if !utf8.ValidString(name) || !utf8.Valid(value) {
+		return oxbow.Entry{}, errors.New("it is not UTF-8")
+	}
+	var v struct {
+		Kind, Content string
+		Aliases       []string
+		CreatedAt     string `json:"created_at"`
+	}
+	if err := json.Unmarshal(value, &v); err != nil {
+		return oxbow.Entry{}, fmt.Errorf("its value is not the JSON object of an entry: %w", err)
+	}
+	e := oxbow.Entry{Name: name, Content: v.Content, Aliases: v.Aliases}
+	switch v.Kind {
+	case "note":
+	case "archive":
+		e.Kind = oxbow.Archive
+	case "topic":
+		e.Labels = []oxbow.Label{TopicLabel}
+	default:
+		in.warn("entry %q is of kind %q; it is read as a note", name, v.Kind)
+	}
+	if v.CreatedAt != "" {
+		t, err := time.Parse(time.RFC3339, v.CreatedAt)
+		if err != nil {
+			in.warn("entry %q has the date %q, which is none; it is read without", name, v.CreatedAt)
+		} else {
+			e.Created = t.UTC()
+			e.Updated = e.Created
+		}
+	}
+	return e, nil
+}
+
+func sortedKeys(keys map[crabKey]int) []crabKey {
+	return slices.SortedFunc(maps.Keys(keys), func(a, b crabKey) int {
+		return cmp.Or(cmp.Compare(a.col, b.col), strings.Compare(a.key, b.key))
+	})
+}

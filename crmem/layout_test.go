@@ -1,0 +1,195 @@
+// This file tests telling the layouts apart, reading the later ones, and that
+// no input makes a reader panic or take memory that the input does not pay for.
+
+package crmem
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// crabFile makes a crabdb.
+type crabFile struct{ b []byte }
+
+func newCrab() *crabFile {
+	return &crabFile{append(appendHeader(nil, 0, 0), 0, 0, 0, 0)}
+}
+
+func (c *crabFile) record(op, col byte, key, value string) int {
+	at := len(c.b)
+	c.b = appendString(appendString(append(c.b, op, col), key), value)
+	return at
+}
+
+// snapshot writes an index of the keys of column 2 and points the header at it.
+func (c *crabFile) snapshot(keys map[string]int) {
+	at := len(c.b)
+	c.b = binary.LittleEndian.AppendUint32(c.b, uint32(len(keys)))
+	for k, off := range keys {
+		c.b = binary.LittleEndian.AppendUint64(appendString(append(c.b, crabMemory), k), uint64(off))
+	}
+	binary.LittleEndian.PutUint64(c.b[16:], uint64(at))
+	binary.LittleEndian.PutUint64(c.b[24:], uint64(len(c.b)-at))
+}
+
+const crabNote = `{"name":"deploy","kind":"note","content":"We ship on Tuesdays.","aliases":["ship"],"created_at":"2026-08-18T09:00:00Z"}`
+
+func crabs() (plain, indexed []byte) {
+	c := newCrab()
+	deploy := c.record(0, crabMemory, "local/memory/deploy", crabNote)
+	c.record(0, 1, "local/session/1", "{}")
+	plain = bytes.Clone(c.b)
+	c.snapshot(map[string]int{"local/memory/deploy": deploy})
+	c.record(0, crabMemory, "local/memory/s-1", `{"name":"s-1","kind":"archive","content":"talk"}`)
+	c.record(0, crabMemory, "local/memory/gone", crabNote)
+	c.record(1, crabMemory, "local/memory/gone", "")
+	return plain, c.b
+}
+
+func TestRecognise(t *testing.T) {
+	plain, indexed := crabs()
+	note := Record{ID: 1, Name: "a", Content: "x"}
+	empty := encode(t, File{NextID: 1})
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want Layout
+	}{
+		{"empty v1", empty, V1},
+		{"v1", encode(t, File{NextID: 2, Entries: []Record{note}}), V1},
+		{"topics", encode(t, File{NextID: 3, Entries: []Record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}), Topics},
+		{"empty crabdb", newCrab().b, CrabDB},
+		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), CrabDB},
+		{"crabdb", plain, CrabDB},
+		{"crabdb with an index", indexed, CrabDB},
+		{"torn crabdb", plain[:len(plain)-1], CrabDB},
+		{"cut v1", empty[:27], Unknown},
+		{"nothing", nil, Unknown},
+		{"text", []byte("# Notes\n\nand a text that is long enough"), Unknown},
+	} {
+		if got := Recognise(tt.data); got != tt.want {
+			t.Errorf("Recognise(%s) = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A later layout is not opened: its bytes stay as they are.
+func TestOpenLater(t *testing.T) {
+	plain, indexed := crabs()
+	topics := encode(t, File{NextID: 2, Entries: []Record{{ID: 1, Kind: kindTopic, Name: "t"}}})
+	for name, data := range map[string][]byte{"crabdb": plain, "indexed": indexed, "empty": newCrab().b, "topics": topics} {
+		fsys := vfs.NewMem()
+		putFile(t, fsys, "memory.db", data)
+		_, err := Open("memory.db", &oxbow.Options{FS: fsys})
+		if !errors.Is(err, oxbow.ErrVersion) || !errors.Is(err, ErrBadFormat) || !strings.Contains(err.Error(), "later crabtalk") || !strings.Contains(err.Error(), "oxbow import") {
+			t.Errorf("Open(%s) = %v", name, err)
+		}
+		// It also takes the place of a store that is open.
+		fsys = vfs.NewMem()
+		s := open(t, fsys)
+		add(t, s, "a", "x")
+		putFile(t, fsys, "memory.db", data)
+		if err := s.Apply(t.Context(), oxbow.Add{Name: "b", Content: "y"}); !errors.Is(err, oxbow.ErrVersion) {
+			t.Errorf("Apply over %s = %v", name, err)
+		}
+		if _, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrVersion) {
+			t.Errorf("Get over %s = %v", name, err)
+		}
+		if got, err := vfs.ReadFile(fsys, "memory.db", -1); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s was changed: %v", name, err)
+		}
+	}
+}
+
+func TestImport(t *testing.T) {
+	plain, indexed := crabs()
+	for name, tt := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"plain": {plain, "deploy"}, "indexed": {indexed, "deploy s-1"}, "torn": {append(bytes.Clone(indexed), 0, 2, 9), "deploy s-1"},
+	} {
+		in, err := Import(tt.data)
+		if err != nil || in.Layout != CrabDB {
+			t.Errorf("%s: Import = %v, %v", name, in.Layout, err)
+			continue
+		}
+		var got []string
+		for _, e := range in.Entries {
+			got = append(got, e.Name)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: entries = %q, want %s", name, got, tt.want)
+			continue
+		}
+		e := in.Entries[0]
+		if e.Content != "We ship on Tuesdays." || len(e.Aliases) != 1 || e.Created.Format("2006-01-02") != "2026-08-18" || e.Kind != oxbow.Note {
+			t.Errorf("%s: entry = %+v", name, e)
+		}
+		if len(got) > 1 && in.Entries[1].Kind != oxbow.Archive {
+			t.Errorf("%s: s-1 is a %v", name, in.Entries[1].Kind)
+		}
+		if name == "plain" && len(in.Warnings) != 1 {
+			t.Errorf("%s: warnings = %q, want one about the session", name, in.Warnings)
+		}
+	}
+
+	// A file that Decode refuses for repeats is read, and nothing of it is lost.
+	b := append(encode(t, File{NextID: 3, Entries: []Record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
+		{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}), "tail"...)
+	in, err := Import(b)
+	if err != nil || len(in.Entries) != 3 {
+		t.Fatalf("Import = %+v, %v", in, err)
+	}
+	if in.Entries[0].Name != "a (2)" || in.Entries[1].Name != "a" || in.Entries[2].Labels[0] != TopicLabel || len(in.Warnings) != 2 {
+		t.Errorf("Import = %+v", in)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	plain, indexed := crabs()
+	good, err := (&File{NextID: 4, Entries: []Record{{ID: 1, Name: "a", Content: "x"}, {ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}}}}).Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	huge := appendHeader(nil, 2, 1<<32-1)
+	for _, b := range [][]byte{plain, indexed, good, huge, good[:40], nil} {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		file, err := Decode(data)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16*uint64(len(data))+1<<20 {
+			t.Errorf("Decode of %d bytes took %d bytes of memory", len(data), used)
+		}
+		if err != nil && !errors.Is(err, ErrBadFormat) {
+			t.Errorf("Decode = %v, want a FormatError", err)
+		}
+		layout := Recognise(data)
+		if err == nil && layout != V1 && layout != Ambiguous {
+			t.Errorf("Decode accepts what is recognised as %v", layout)
+		}
+		if _, err := Import(data); err != nil && !errors.Is(err, ErrBadFormat) {
+			t.Errorf("Import = %v, want a FormatError", err)
+		}
+		if err != nil {
+			return
+		}
+		again, err := file.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(again) != len(data) {
+			t.Errorf("written again, %d bytes became %d", len(data), len(again))
+		}
+	})
+}

@@ -1,0 +1,107 @@
+// This file is the manual of conversations: a runtime that embeds the dialect.
+
+package crabtalk_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A scripted model takes two turns, its conversation is compacted, another one
+// is resumed from the archive, and ends.
+func Example() {
+	ctx := context.Background()
+	fsys := vfs.NewMem()
+	if err := vfs.WriteFile(fsys, "Crab.md", []byte("Answer in one sentence."), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	clock := func() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }
+	home, err := crabtalk.Dialect().Open(ctx, dialect.Options{FS: fsys, Path: "crab", Memory: oxbow.Options{Clock: clock}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer home.Close()
+	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }, Now: clock}
+
+	// What the model does with each message: the tool that it calls, with what.
+	script := map[string][2]string{
+		"We ship on Tuesdays.": {"remember", `{"name":"rollout","content":"Ship on Tuesdays.","aliases":["deploy"]}`},
+		"When do we deploy?":   {"recall", `{"query":"deploy"}`},
+		"What did we discuss?": {"recall", `{"query":"discussed"}`},
+	}
+	turn := func(s dialect.Session, message string) {
+		before, err := s.BeforeTurn(ctx, message)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("user: %s%s\n", before.Of(prompt.User), message)
+		for _, t := range home.Tools() {
+			if call := script[message]; t.Name == call[0] {
+				answer, err := t.Call(ctx, desk, json.RawMessage(call[1]))
+				if err != nil {
+					log.Fatal(err)
+				}
+				fmt.Printf("%s: %s\n", t.Name, strings.ReplaceAll(answer.Text(), "\n", " / "))
+			}
+		}
+	}
+	begin := func() dialect.Session {
+		s, err := home.Session(ctx, dialect.Request{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		system, err := s.Start(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		first, _, _ := strings.Cut(system.Of(prompt.System), "\n\n")
+		fmt.Printf("system: %s\n", strings.ReplaceAll(first, "\n", " / "))
+		return s
+	}
+
+	s := begin()
+	turn(s, "We ship on Tuesdays.")
+	turn(s, "When do we deploy?")
+	archive, goOn, err := s.Compact(ctx, "We discussed the rollout.")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("compacted as %s: %s\n", archive, goOn.Of(prompt.User))
+	if err := s.End(ctx, ""); err != nil {
+		log.Fatal(err)
+	}
+
+	s = begin()
+	resumed, err := s.Resume(ctx, archive)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("resumed: %s\n", resumed.Of(prompt.User))
+	turn(s, "What did we discuss?")
+	if err := s.End(ctx, ""); err != nil {
+		log.Fatal(err)
+	}
+
+	// Output:
+	// system: <instructions> / Answer in one sentence. / </instructions>
+	// user: We ship on Tuesdays.
+	// remember: remembered: rollout
+	// user: When do we deploy?
+	// recall: ## rollout / Ship on Tuesdays.
+	// compacted as we-ship-on-tuesdays-1: We discussed the rollout.
+	// system: <instructions> / Answer in one sentence. / </instructions>
+	// resumed: We discussed the rollout.
+	// user: What did we discuss?
+	// recall: ## we-ship-on-tuesdays-1 / We discussed the rollout.
+}

@@ -1,0 +1,282 @@
+// This file finds, makes and opens a home.
+
+package crabtalk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/crmem"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// The files of a home.
+const (
+	storeFile = "memory.db"
+	laterFile = "store.crmem" // of crabtalk after August 2026: a log of keys and values
+	crabFile  = "Crab.md"
+)
+
+// magic begins the files of every crabtalk.
+const magic = "CRMEM\x00"
+
+// Dialect returns the dialect. Its home is crabtalk's configuration directory,
+// which by its custom is ~/.crabtalk.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:   "crabtalk",
+		Title:  "crabtalk: notes and archives in one file, memory.db, and instructions in Crab.md",
+		File:   storeFile,
+		Detect: detect,
+		Init:   initHome,
+		Open:   open,
+	}
+}
+
+// detect counts memory.db twice, and Crab.md beside it once: alone, Crab.md
+// says nothing, since other layouts have it too.
+func detect(fsys vfs.FS) (int, error) {
+	name, err := findStore(fsys)
+	if err != nil || name == "" {
+		return 0, err
+	}
+	marks := 2
+	if _, err := fsys.Stat(crabFile); err == nil {
+		marks++
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	return marks, nil
+}
+
+// findStore returns the file of the home that begins as crabtalk's do, or "".
+func findStore(fsys vfs.FS) (string, error) {
+	for _, name := range []string{storeFile, laterFile} {
+		switch is, err := begins(fsys, name); {
+		case err != nil:
+			return "", err
+		case is:
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// begins reports whether a file is there and begins with the magic.
+func begins(fsys vfs.FS, name string) (bool, error) {
+	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	n, _ := f.ReadAt(head, 0) // what cannot be read is not recognised; opening says why
+	return string(head[:n]) == magic, nil
+}
+
+// initHome makes an empty memory.db. Crab.md is a person's to write.
+func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
+	if _, err := o.FS.Stat(storeFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := refuseLater(o); err != nil {
+		return nil, err
+	}
+	mo := o.Memory
+	mo.FS = o.FS
+	s, err := crmem.Open(storeFile, &mo)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.Checkpoint(ctx), s.Close()); err != nil {
+		return nil, err
+	}
+	return []string{storeFile}, nil
+}
+
+// refuseLater refuses to begin a memory.db beside the store of a later
+// crabtalk: one of the two would be read by nobody.
+func refuseLater(o dialect.Options) error {
+	is, err := begins(o.FS, laterFile)
+	if err != nil || !is {
+		return err
+	}
+	return fmt.Errorf("%s is the store of a later crabtalk, which is read and not written: %w", filepath.Join(o.Path, laterFile), oxbow.ErrUnsupported)
+}
+
+// home is an opened home. Its fields do not change.
+type home struct {
+	opts   dialect.Options
+	memory *oxbow.Memory
+	clock  func() time.Time
+	warn   func(string)
+}
+
+var _ dialect.Home = (*home)(nil)
+
+func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
+	h := &home{opts: o, clock: o.Memory.Clock, warn: o.Warn}
+	if h.clock == nil {
+		h.clock = time.Now
+	}
+	if h.warn == nil {
+		h.warn = func(string) {}
+	}
+	mo := o.Memory
+	mo.FS = o.FS
+	if mo.Ranking == "" {
+		mo.Ranking = oxbow.RankSeed
+	}
+	s, err := h.openStore(ctx, &mo)
+	if err != nil {
+		return nil, err
+	}
+	h.memory = oxbow.New(s, &mo)
+	return h, nil
+}
+
+// openStore opens memory.db. To somebody who changes nothing, it opens the
+// layouts of later crabtalks too.
+func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
+	_, err := h.opts.FS.Stat(storeFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		switch is, err := begins(h.opts.FS, laterFile); {
+		case err != nil:
+			return nil, err
+		case is && mo.ReadOnly:
+			return h.openLater(ctx, laterFile, mo)
+		case is:
+			return nil, refuseLater(h.opts)
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	s, err := crmem.Open(storeFile, mo)
+	if mo.ReadOnly && errors.Is(err, oxbow.ErrVersion) {
+		return h.openLater(ctx, storeFile, mo)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// maxLater bounds the file of a later crabtalk, in bytes.
+const maxLater = 1 << 30
+
+// openLater reads the file of a later crabtalk into working memory.
+func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
+	data, err := vfs.ReadFile(h.opts.FS, name, maxLater)
+	if err != nil {
+		return nil, err
+	}
+	in, err := crmem.Import(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", filepath.Join(h.opts.Path, name), err)
+	}
+	for _, w := range in.Warnings {
+		h.warn(name + ": " + w)
+	}
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: mo.Clock, Rand: mo.Rand})
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, e := range in.Entries {
+		taken[e.Name] = true
+	}
+	var ops []oxbow.Op
+	for _, e := range in.Entries {
+		if err := oxbow.CheckName(e.Name); err != nil {
+			as := freeName(e.Name, taken)
+			h.warn(fmt.Sprintf("%s: entry %q is read as %q: %v", name, e.Name, as, err))
+			e.Name = as
+		}
+		op := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: h.aliases(name, e), Labels: e.Labels, Created: e.Created}
+		if err := oxbow.CheckOp(op); err != nil {
+			h.warn(fmt.Sprintf("%s: entry %q is not read: %v", name, e.Name, err))
+			continue
+		}
+		ops = append(ops, op)
+	}
+	if len(ops) > 0 {
+		if err := m.Apply(ctx, ops...); err != nil {
+			return nil, errors.Join(fmt.Errorf("reading %s: %w", name, err), m.Close())
+		}
+	}
+	return later{m}, nil
+}
+
+// aliases returns those of the entry that can be aliases.
+func (h *home) aliases(file string, e oxbow.Entry) []string {
+	var as []string
+	for _, a := range e.Aliases {
+		if err := oxbow.CheckOp(oxbow.Alias{Name: e.Name, Aliases: append(slices.Clone(as), a)}); err != nil {
+			h.warn(fmt.Sprintf("%s: entry %q is read without an alias: %v", file, e.Name, err))
+			continue
+		}
+		as = append(as, a)
+	}
+	return as
+}
+
+// freeName makes a name of one that cannot be one, and takes it.
+func freeName(s string, taken map[string]bool) string {
+	base := oxbow.DeriveName(strings.ToValidUTF8(s, ""))
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		if !taken[name] {
+			taken[name] = true
+			return name
+		}
+	}
+}
+
+// later is a store that was read from the file of a later crabtalk.
+type later struct{ oxbow.Store }
+
+// Apply refuses every change.
+func (later) Apply(context.Context, ...oxbow.Op) error {
+	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
+}
+
+// Memory implements [dialect.Home].
+func (h *home) Memory() *oxbow.Memory { return h.memory }
+
+// Close implements [dialect.Home].
+func (h *home) Close() error { return h.memory.Close() }
+
+// Tools implements [dialect.Home].
+func (h *home) Tools() []tool.Tool { return tools() }
+
+// Context implements [dialect.Home]: the instructions and the text about the
+// tools. The message changes nothing of it: nothing is recalled unasked.
+func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	if err := ctx.Err(); err != nil {
+		return prompt.Context{}, err
+	}
+	var c prompt.Context
+	c.Add(h.instructions()...)
+	c.Add(fragment())
+	c.Fit(r.Budget)
+	return c, nil
+}

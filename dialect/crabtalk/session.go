@@ -1,0 +1,183 @@
+// This file leads conversations: archives when they are compacted, and going on
+// from those.
+
+package crabtalk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// session is one conversation.
+type session struct {
+	h       *home
+	request dialect.Request
+	slug    string // of the names of its archives
+	ended   bool
+}
+
+var _ dialect.Session = (*session)(nil)
+
+// maxSlug bounds the slug of an archive's name, in bytes.
+const maxSlug = 48
+
+// Session implements [dialect.Home]. Its archives are named for the first
+// message, or else for the agent.
+func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &session{h: h, request: r}
+	s.name(r.Message)
+	return s, nil
+}
+
+// name takes the slug from a message, unless there is one.
+func (s *session) name(message string) {
+	if s.slug == "" && strings.TrimSpace(message) != "" {
+		s.slug = slugOf(oxbow.DeriveName(strings.ToValidUTF8(message, "")))
+	}
+}
+
+func (s *session) check(ctx context.Context) error {
+	if s.ended {
+		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
+	}
+	return ctx.Err()
+}
+
+// Start implements [dialect.Session].
+func (s *session) Start(ctx context.Context) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	return s.h.Context(ctx, s.request)
+}
+
+// BeforeTurn implements [dialect.Session]: nothing is put before a message.
+func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	s.name(message)
+	return prompt.Context{Budget: s.request.Budget}, nil
+}
+
+// Compact implements [dialect.Session]: the summary becomes an archive. When
+// that fails, nothing goes on from it: the conversation is to stay as it is.
+func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return "", prompt.Context{}, err
+	}
+	name, err := s.archive(ctx, summary)
+	if err != nil {
+		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
+	}
+	return name, s.goOn(name, summary), nil
+}
+
+// archive stores the summary under a new name.
+func (s *session) archive(ctx context.Context, summary string) (string, error) {
+	if strings.TrimSpace(summary) == "" {
+		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
+	}
+	prefix := s.slug
+	if prefix == "" {
+		prefix = slugOf(s.h.opts.Agent)
+	}
+	if prefix == "" {
+		prefix = "session"
+	}
+	prefix += "-"
+	next := uint64(1)
+	for e, err := range s.h.memory.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return "", err
+		}
+		if n, ok := number(e.Name, prefix); ok && n >= next {
+			next = n + 1
+		}
+	}
+	for ; ; next++ {
+		name := prefix + strconv.FormatUint(next, 10)
+		err := s.h.memory.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.Archive, Content: summary})
+		if !errors.Is(err, oxbow.ErrExists) {
+			return name, err
+		}
+	}
+}
+
+// number returns the number behind the prefix, when it is written as strconv
+// writes it and another can follow.
+func number(name, prefix string) (uint64, bool) {
+	digits, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	return n, err == nil && strconv.FormatUint(n, 10) == digits
+}
+
+// slugOf makes lower-case words of a text, with dashes between: letters and
+// digits of ASCII only. It may be empty.
+func slugOf(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	slug := ""
+	for _, w := range words {
+		if slug != "" && len(slug)+1+len(w) > maxSlug {
+			break
+		}
+		if slug != "" {
+			slug += "-"
+		}
+		slug += w
+	}
+	return slug[:min(len(slug), maxSlug)]
+}
+
+// goOn is what a conversation goes on from: one message of the user.
+func (s *session) goOn(name, text string) prompt.Context {
+	var c prompt.Context
+	c.Add(prompt.Part{Name: "archive", Source: name, Role: prompt.User, Text: text, Pinned: true})
+	c.Fit(s.request.Budget)
+	return c
+}
+
+// Resume implements [dialect.Session]. An archive that is not there is said to
+// the model, and told to Warn: the conversation can go on without it.
+func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	e, err := s.h.memory.Store().Get(ctx, name)
+	if errors.Is(err, oxbow.ErrNotFound) || err == nil && e.Kind != oxbow.Archive {
+		s.h.warn(fmt.Sprintf("there is no archive %q to resume from", name))
+		return s.goOn(name, "[archived context unavailable: "+name+"]"), nil
+	}
+	if err != nil {
+		return prompt.Context{}, fmt.Errorf("resuming from %q: %w", name, err)
+	}
+	return s.goOn(name, e.Content), nil
+}
+
+// End implements [dialect.Session]. A summary that is not empty becomes an
+// archive; when that fails, the conversation has not ended.
+func (s *session) End(ctx context.Context, summary string) error {
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	if strings.TrimSpace(summary) != "" {
+		if _, err := s.archive(ctx, summary); err != nil {
+			return fmt.Errorf("keeping the summary: %w", err)
+		}
+	}
+	s.ended = true
+	return nil
+}

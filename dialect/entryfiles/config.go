@@ -1,0 +1,113 @@
+// This file reads memory.toml, which says how much is recalled and whether the
+// agent may rewrite its identity.
+
+package entryfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// config is what memory.toml says.
+type config struct {
+	recallLimit     int  // hits of recall where the caller names no limit
+	autoRecallWords int  // words of the last user message that auto-recall looks for; 0 switches it off
+	soulEditable    bool // the agent may rewrite Crab.md
+}
+
+var defaultConfig = config{recallLimit: 5, autoRecallWords: 8, soulEditable: true}
+
+// maxConfig bounds the file, in bytes.
+const maxConfig = 64 << 10
+
+// newConfig is the file of a new home.
+const newConfig = `# How this memory is used. Every key may be left out.
+
+# The most entries that recall returns when it is not told.
+recall_limit = 5
+
+# How many words of your newest message are looked for before each turn; 0 for none.
+auto_recall_words = 8
+
+# Whether the agent may rewrite Crab.md, its identity.
+soul_editable = true
+`
+
+// readConfig reads the file, if there is one.
+func readConfig(fsys vfs.FS) (config, error) {
+	data, err := vfs.ReadFile(fsys, configFile, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return defaultConfig, nil
+	}
+	if err != nil {
+		return config{}, err
+	}
+	return parseConfig(string(data))
+}
+
+// parseConfig reads lines of TOML: key = value, comments, and at most the table
+// [memory]. A key that is not known is an error, so that a misspelt one does
+// not leave open what was meant to be shut.
+func parseConfig(text string) (config, error) {
+	c := defaultConfig
+	seen := map[string]bool{}
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		n++
+		bad := func(value, reason string) error {
+			return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d:", configFile, n), Value: value, Reason: reason}
+		}
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" || line == "[memory]" {
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if !ok {
+			return config{}, bad(text20(line), "is not key = value")
+		}
+		if seen[key] {
+			return config{}, bad(key, "is given twice")
+		}
+		seen[key] = true
+		number := func(into *int, least int) error {
+			i, err := strconv.Atoi(value)
+			if err != nil || i < least || i > oxbow.MaxLimit {
+				return bad(key, fmt.Sprintf("wants a whole number from %d to %d", least, oxbow.MaxLimit))
+			}
+			*into = i
+			return nil
+		}
+		var err error
+		switch key {
+		case "recall_limit":
+			err = number(&c.recallLimit, 1)
+		case "auto_recall_words":
+			err = number(&c.autoRecallWords, 0)
+		case "soul_editable":
+			if value != "true" && value != "false" {
+				err = bad(key, "wants true or false")
+			}
+			c.soulEditable = value == "true"
+		default:
+			err = bad(text20(key), "is not one of recall_limit, auto_recall_words, soul_editable")
+		}
+		if err != nil {
+			return config{}, err
+		}
+	}
+	return c, nil
+}
+
+func text20(s string) string {
+	if r := []rune(s); len(r) > 20 {
+		return string(r[:20]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,138 @@
+// This file puts what is remembered before the model, and leads conversations.
+
+package entryfiles
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+//go:embed prompt.md
+var instructions string
+
+// Context implements [dialect.Home]: the identity, MEMORY.md as a memory block,
+// how to use the tools, and for a message what auto-recall finds.
+func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	var c prompt.Context
+	if err := h.system(ctx, &c); err != nil {
+		return prompt.Context{}, err
+	}
+	if err := h.recalled(ctx, &c, r.Message); err != nil {
+		return prompt.Context{}, err
+	}
+	c.Fit(r.Budget)
+	return c, nil
+}
+
+// system adds what belongs to the system prompt. All of it is always there.
+func (h *home) system(ctx context.Context, c *prompt.Context) error {
+	identity, _, err := h.tree.Document(ctx, identityFile)
+	if err != nil {
+		return err
+	}
+	index, _, err := h.tree.Document(ctx, indexFile)
+	if err != nil {
+		return err
+	}
+	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Text: identity, Pinned: true})
+	if strings.TrimSpace(index) != "" {
+		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.System, Pinned: true,
+			Text: "\n\n<memory>\n" + inside("memory", index) + "\n</memory>"})
+	}
+	c.Add(prompt.Part{Name: "instructions", Role: prompt.System, Text: "\n\n" + instructions, Pinned: true})
+	return nil
+}
+
+// recalled adds what the first words of the user's message find.
+func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) error {
+	words := strings.Fields(message)
+	words = words[:min(len(words), h.config.autoRecallWords)]
+	if len(words) == 0 {
+		return nil
+	}
+	hits, err := h.rank.search(ctx, h.memory, strings.Join(words, " "), h.config.recallLimit)
+	if err != nil || len(hits) == 0 {
+		return err
+	}
+	names := make([]string, len(hits))
+	for i, e := range hits {
+		names[i] = e.Name
+	}
+	block := func(hits []oxbow.Entry) string {
+		return "<recall>\n" + inside("recall", show(hits)) + "\n</recall>"
+	}
+	c.Add(prompt.Part{Name: "recall", Source: strings.Join(names, ", "), Role: prompt.User, Text: block(hits),
+		Short: func(tokens int) string {
+			for n := len(hits) - 1; n > 0; n-- {
+				if s := block(hits[:n]); prompt.Tokens(s) <= tokens {
+					return s
+				}
+			}
+			return ""
+		}})
+	return nil
+}
+
+// inside returns a text that cannot end the block of that name: what is
+// remembered is data, and stays in its block.
+func inside(block, s string) string {
+	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
+}
+
+// Session implements [dialect.Home].
+func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+	return &session{h, r}, ctx.Err()
+}
+
+// session is a conversation. The layout keeps no summaries.
+type session struct {
+	h *home
+	r dialect.Request
+}
+
+// Start returns what belongs to the system prompt.
+func (s *session) Start(ctx context.Context) (prompt.Context, error) {
+	return s.h.Context(ctx, dialect.Request{Budget: s.r.Budget})
+}
+
+// BeforeTurn returns what auto-recall finds, afresh for each turn.
+func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
+	var c prompt.Context
+	if err := s.h.recalled(ctx, &c, message); err != nil {
+		return prompt.Context{}, err
+	}
+	c.Fit(s.r.Budget)
+	return c, nil
+}
+
+// Compact returns what the conversation goes on from: the system prompt as it
+// is now, and the summary. The summary is not kept, and there is no name to
+// resume by: this layout has no place for it but the entries that the agent
+// chooses to remember.
+func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
+	var c prompt.Context
+	if err := s.h.system(ctx, &c); err != nil {
+		return "", prompt.Context{}, err
+	}
+	if strings.TrimSpace(summary) != "" {
+		c.Add(prompt.Part{Name: "summary", Role: prompt.User, Text: summary, Pinned: true})
+	}
+	c.Fit(s.r.Budget)
+	return "", c, nil
+}
+
+// Resume fails with an error that matches [oxbow.ErrUnsupported].
+func (s *session) Resume(_ context.Context, name string) (prompt.Context, error) {
+	return prompt.Context{}, fmt.Errorf("resuming %q: %w", name, errNoSummaries)
+}
+
+var errNoSummaries = fmt.Errorf("%w: this layout keeps no summaries of conversations; start a new one, what was remembered is there", oxbow.ErrUnsupported)
+
+// End closes the conversation. Its summary is not kept.
+func (s *session) End(ctx context.Context, _ string) error { return ctx.Err() }

@@ -1,0 +1,401 @@
+// This file reads and edits the text of one entry's file. It is a file with
+// front matter:
+//
+//	---
+//	name: Entry Name
+//	description: Short searchable description
+//	oxbow-labels: project:vtt tag:"two words"
+//	---
+//
+//	Long-form content here.
+//
+// As crabtalk reads it: white space before the opening marker is skipped, the
+// front matter ends at the first line that begins with ---, each of its lines is
+// trimmed, of a key that comes twice the last line counts, and all other lines
+// mean nothing. Its values are bare: there is no quoting, and no value goes over
+// a line end.
+//
+// oxbow keeps what crabtalk has no place for under keys of its own, which
+// crabtalk skips: oxbow-kind, oxbow-aliases, oxbow-labels, oxbow-created. They
+// are written only where they are needed.
+//
+// crabtalk trims the content. Here one empty line before it and the line end
+// behind it are the file's, and all else is the content's, so that any content
+// comes back as it was.
+
+package entryfiles
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// The keys.
+const (
+	keyName        = "name"
+	keyDescription = "description"
+	keyKind        = "oxbow-kind"
+	keyAliases     = "oxbow-aliases"
+	keyLabels      = "oxbow-labels"
+	keyCreated     = "oxbow-created"
+)
+
+// marker is what opens and closes the front matter.
+const marker = "---"
+
+// document is a file's text and where its parts are.
+type document struct {
+	text      string
+	eol       string // "\n", or "\r\n" where the first line ends so
+	front     int    // where the front matter begins, right behind the opening marker
+	close     int    // the \n before the closing marker
+	body, end int    // the content's bytes
+}
+
+// parseDocument finds the parts of a text.
+func parseDocument(text string) (*document, error) {
+	d := &document{text: text, eol: "\n"}
+	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		d.eol = "\r\n"
+	}
+	rest := strings.TrimPrefix(text, "\ufeff")
+	rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	if !strings.HasPrefix(rest, marker) {
+		return nil, errors.New("it does not begin with " + marker)
+	}
+	d.front = len(text) - len(rest) + len(marker)
+	i := strings.Index(text[d.front:], "\n"+marker)
+	if i < 0 {
+		return nil, errors.New("the front matter is not closed by " + marker)
+	}
+	d.close = d.front + i
+	d.body, d.end = d.close+len("\n"+marker), len(text)
+	// The rest of the marker's line, when it is blank, and an empty line.
+	if line, _, ok := strings.Cut(text[d.body:], "\n"); ok && strings.TrimSpace(line) == "" {
+		d.body += len(line) + 1
+		if strings.HasPrefix(text[d.body:], d.eol) {
+			d.body += len(d.eol)
+		}
+	}
+	if strings.HasSuffix(text[d.body:], d.eol) {
+		d.end -= len(d.eol)
+	}
+	return d, nil
+}
+
+// content returns the content, with \n at its line ends.
+func (d *document) content() string {
+	s := d.text[d.body:d.end]
+	if d.eol != "\n" {
+		s = strings.ReplaceAll(s, d.eol, "\n")
+	}
+	return s
+}
+
+// withContent returns the text with another content.
+func (d *document) withContent(content string) string {
+	if content == d.content() {
+		return d.text
+	}
+	if d.eol != "\n" {
+		content = strings.ReplaceAll(content, "\n", d.eol)
+	}
+	text := d.text[:d.body] + content + d.text[d.end:]
+	if now, err := parseDocument(text); err == nil && now.text[now.body:now.end] == content {
+		return text
+	}
+	// The spaces of this file would be taken for the content's, or its for
+	// theirs: lay it out anew.
+	return d.text[:d.close+len("\n"+marker)] + d.eol + d.eol + content + d.eol
+}
+
+// get returns the value of a key, and whether it is there.
+func (d *document) get(key string) (value string, ok bool) {
+	for line := range strings.SplitSeq(d.text[d.front:d.close], "\n") {
+		if v, found := strings.CutPrefix(strings.TrimSpace(line), key+":"); found {
+			value, ok = strings.TrimSpace(v), true
+		}
+	}
+	return value, ok
+}
+
+// set returns the document with a value under a key: in the line that counts
+// now or, where there is none, in a new one, behind that of the key after. No
+// value removes the lines of the key.
+func (d *document) set(key, value, after string) (*document, error) {
+	now, there := d.get(key)
+	if now == value && there == (value != "") {
+		return d, nil
+	}
+	lines := strings.Split(d.text[d.front:d.close], "\n")
+	is := func(line, key string) bool { return strings.HasPrefix(strings.TrimSpace(line), key+":") }
+	last := -1
+	for i, line := range lines {
+		if is(line, key) {
+			last = i
+		}
+	}
+	switch {
+	case last >= 0 && value != "":
+		line := lines[last]
+		at := strings.Index(line, key+":") + len(key) + 1
+		space, tail := " ", line[len(strings.TrimRightFunc(line, unicode.IsSpace)):]
+		if now != "" {
+			space = line[at : at+strings.Index(line[at:], now)]
+		} else if strings.HasSuffix(line, "\r") {
+			tail = "\r"
+		} else {
+			tail = ""
+		}
+		lines[last] = line[:at] + space + value + tail
+	case last >= 0:
+		kept := lines[:0]
+		for _, line := range lines {
+			if !is(line, key) {
+				kept = append(kept, line)
+			}
+		}
+		lines = kept
+	default:
+		at := len(lines)
+		for i, line := range lines {
+			if after != "" && is(line, after) {
+				at = i + 1
+			}
+		}
+		line := key + ": " + value + strings.TrimSuffix(d.eol, "\n")
+		lines = append(lines[:at], append([]string{line}, lines[at:]...)...)
+	}
+	return parseDocument(d.text[:d.front] + strings.Join(lines, "\n") + d.text[d.close:])
+}
+
+// join returns the content of the entry: the description, an empty line, and
+// the content of the file. Without a description it is the latter alone.
+func join(description, content string) string {
+	if description == "" {
+		return content
+	}
+	return description + "\n\n" + content
+}
+
+// split is the reverse of join. What has no first line followed by an empty one
+// has no description.
+func split(s string) (description, content string) {
+	d, c, ok := strings.Cut(s, "\n\n")
+	if !ok || d == "" || clean(d) != d {
+		return "", s
+	}
+	return d, c
+}
+
+// clean makes one line of a text, without control characters, so that it can
+// stand as a value of the front matter and is no second one.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.TrimSpace(s)
+}
+
+// entry returns what the document says.
+func (d *document) entry() (oxbow.Entry, error) {
+	var e oxbow.Entry
+	e.Name, _ = d.get(keyName)
+	if e.Name == "" {
+		return e, errors.New("the front matter has no name")
+	}
+	description, _ := d.get(keyDescription)
+	e.Content = join(description, d.content())
+	var err error
+	if v, ok := d.get(keyKind); ok {
+		if e.Kind, err = oxbow.ParseKind(v); err != nil {
+			return e, fmt.Errorf("%s: %w", keyKind, err)
+		}
+	}
+	if v, ok := d.get(keyAliases); ok {
+		if e.Aliases, err = parseWords(v); err != nil {
+			return e, fmt.Errorf("%s: %w", keyAliases, err)
+		}
+	}
+	if v, ok := d.get(keyLabels); ok {
+		words, err := cutLabels(v)
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", keyLabels, err)
+		}
+		for _, w := range words {
+			l, err := oxbow.ParseLabel(w)
+			if err != nil {
+				return e, fmt.Errorf("%s: %w", keyLabels, err)
+			}
+			e.Labels = append(e.Labels, l)
+		}
+	}
+	if v, ok := d.get(keyCreated); ok {
+		if e.Created, err = time.Parse(time.RFC3339Nano, v); err != nil {
+			return e, fmt.Errorf("%s: %q is not a time such as 2026-04-18T10:00:00Z", keyCreated, v)
+		}
+		e.Created = e.Created.UTC()
+	}
+	return e, nil
+}
+
+// parseWords reads quoted words with spaces between them.
+func parseWords(s string) ([]string, error) {
+	var words []string
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {
+		q, err := strconv.QuotedPrefix(s)
+		if err != nil {
+			return nil, fmt.Errorf("%q does not begin with a word in quotes", s)
+		}
+		w, err := strconv.Unquote(q)
+		if err != nil {
+			return nil, err
+		}
+		words, s = append(words, w), s[len(q):]
+	}
+	return words, nil
+}
+
+func formatWords(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strconv.Quote(w))
+	}
+	return b.String()
+}
+
+// cutLabels cuts a line of labels at the spaces outside of quotes.
+func cutLabels(s string) ([]string, error) {
+	var words []string
+	start := -1
+	for i := 0; i < len(s); {
+		switch {
+		case s[i] == ' ' || s[i] == '\t':
+			if start >= 0 {
+				words, start = append(words, s[start:i]), -1
+			}
+			i++
+		case s[i] == '"':
+			q, err := strconv.QuotedPrefix(s[i:])
+			if err != nil {
+				return nil, fmt.Errorf("%q has an unclosed or badly escaped quote", s[i:])
+			}
+			if start < 0 {
+				start = i
+			}
+			i += len(q)
+		default:
+			if start < 0 {
+				start = i
+			}
+			i++
+		}
+	}
+	if start >= 0 {
+		words = append(words, s[start:])
+	}
+	return words, nil
+}
+
+func formatLabels(ls []oxbow.Label) string {
+	words := make([]string, 0, len(ls))
+	for _, l := range oxbow.SortLabels(ls) {
+		words = append(words, l.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// newText returns the file of a new entry. Without labels, aliases, another
+// kind or a time it is, to the byte, what crabtalk writes.
+func newText(e oxbow.Entry) string {
+	description, content := split(e.Content)
+	var b strings.Builder
+	b.WriteString(marker + "\n" + keyName + ": " + e.Name + "\n" + keyDescription + ": " + description + "\n")
+	for _, p := range extras(e) {
+		if p[1] != "" {
+			b.WriteString(p[0] + ": " + p[1] + "\n")
+		}
+	}
+	b.WriteString(marker + "\n\n" + content + "\n")
+	return b.String()
+}
+
+// extras returns the keys of oxbow and their values.
+func extras(e oxbow.Entry) [][2]string {
+	kind, created := "", ""
+	if e.Kind != oxbow.Note {
+		kind = e.Kind.String()
+	}
+	if !e.Created.IsZero() {
+		created = e.Created.UTC().Format(time.RFC3339Nano)
+	}
+	return [][2]string{{keyKind, kind}, {keyAliases, formatWords(e.Aliases)}, {keyLabels, formatLabels(e.Labels)}, {keyCreated, created}}
+}
+
+// rewrite returns the text of a file whose entry was old and is to be now.
+func rewrite(text string, old, now oxbow.Entry) (string, error) {
+	d, err := parseDocument(text)
+	if err != nil {
+		return "", err
+	}
+	if now.Content != old.Content {
+		had, there := d.get(keyDescription)
+		description, content := split(now.Content)
+		before, _ := split(old.Content)
+		switch {
+		case had != "" && strings.HasPrefix(now.Content, had+"\n\n"):
+			description, content = had, now.Content[len(had)+2:]
+		case had == "" && description == before:
+			// A person's file without a description stays one.
+			description, content = "", now.Content
+		}
+		if description == "" && there {
+			d, err = d.blank(keyDescription)
+		} else {
+			d, err = d.set(keyDescription, description, keyName)
+		}
+		if err != nil {
+			return "", err
+		}
+		if d, err = parseDocument(d.withContent(content)); err != nil {
+			return "", err
+		}
+	}
+	for _, p := range extras(now) {
+		if d, err = d.set(p[0], p[1], ""); err != nil {
+			return "", err
+		}
+	}
+	return d.text, nil
+}
+
+// blank takes the value of a key away and leaves its line.
+func (d *document) blank(key string) (*document, error) {
+	now, _ := d.get(key)
+	if now == "" {
+		return d, nil
+	}
+	lines := strings.Split(d.text[d.front:d.close], "\n")
+	for i, line := range lines {
+		if at := strings.Index(line, key+":"); at >= 0 && strings.HasPrefix(strings.TrimSpace(line), key+":") {
+			tail := ""
+			if strings.HasSuffix(line, "\r") {
+				tail = "\r"
+			}
+			lines[i] = line[:at+len(key)+1] + " " + tail
+		}
+	}
+	return parseDocument(d.text[:d.front] + strings.Join(lines, "\n") + d.text[d.close:])
+}

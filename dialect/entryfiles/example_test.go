@@ -1,0 +1,151 @@
+// This file shows a runtime that leads conversations over a home of this
+// layout.
+
+package entryfiles_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// turn is what the scripted model does with a message: it may call a tool, and
+// it answers.
+type turn struct {
+	message, tool, args, answer string
+}
+
+// A runtime leads a conversation with a scripted model: it starts, compacts what
+// was said when it grows long, goes on, and ends. In a second conversation,
+// which the layout begins anew since it keeps no summaries, what was remembered
+// is recalled before the model is asked.
+func Example() {
+	ctx := context.Background()
+	fsys := vfs.NewMem() // or vfs.Dir of a real directory
+	options := dialect.Options{FS: fsys, Path: "~/.crabtalk/config",
+		Memory: oxbow.Options{Clock: func() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }}}
+	d := entryfiles.Dialect()
+	made, err := d.Init(ctx, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("made:", strings.Join(made, ", "))
+	home, err := d.Open(ctx, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer home.Close()
+	tools := map[string]tool.Tool{}
+	for _, t := range home.Tools() {
+		tools[t.Name] = t
+	}
+	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }}
+
+	converse := func(s dialect.Session, turns ...turn) {
+		for _, t := range turns {
+			before, err := s.BeforeTurn(ctx, t.message)
+			if err != nil {
+				log.Fatal(err)
+			}
+			if block := before.Of(prompt.User); block != "" {
+				fmt.Println(block)
+			}
+			fmt.Println("user:", t.message)
+			if t.tool != "" {
+				answer, err := tools[t.tool].Call(ctx, desk, json.RawMessage(t.args))
+				if err != nil {
+					log.Fatal(err)
+				}
+				fmt.Printf("%s: %s\n", t.tool, answer.Text())
+			}
+			fmt.Println("agent:", t.answer)
+		}
+	}
+
+	first, err := home.Session(ctx, dialect.Request{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	system, err := first.Start(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range system.Parts {
+		fmt.Println(strings.TrimSpace("system: " + p.Name + " " + p.Source))
+	}
+	converse(first,
+		turn{"Luna sees the vet on Thursday", "remember", `{"name":"Luna","description":"Luna the cat, vet on Thursdays","content":"Dr. Chen, at nine."}`, "Noted."},
+		turn{"and I like short answers", "memory", `{"content":"# Overview\n\nLikes short answers.\n"}`, "Ok."},
+	)
+	name, goOn, err := first.Compact(ctx, "They told me of Luna, and that they like short answers.")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("compacted: name %q, goes on from %q\n", name, goOn.Of(prompt.User))
+	_, err = first.Resume(ctx, "anything")
+	fmt.Println("can resume:", !errors.Is(err, oxbow.ErrUnsupported))
+	if err := first.End(ctx, ""); err != nil {
+		log.Fatal(err)
+	}
+
+	second, err := home.Session(ctx, dialect.Request{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	system, err = second.Start(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range system.Parts {
+		fmt.Println(strings.TrimSpace("system: " + p.Name + " " + p.Source))
+	}
+	converse(second, turn{"when is the vet for Luna?", "", "", "Thursday at nine."})
+	if err := second.End(ctx, ""); err != nil {
+		log.Fatal(err)
+	}
+	text, err := vfs.ReadFile(fsys, "memory/entries/luna.md", -1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(string(text))
+	// Output:
+	// made: memory/entries, memory.toml, Crab.md
+	// system: identity Crab.md
+	// system: instructions
+	// user: Luna sees the vet on Thursday
+	// remember: remembered: Luna
+	// agent: Noted.
+	// user: and I like short answers
+	// memory: MEMORY.md updated
+	// agent: Ok.
+	// compacted: name "", goes on from "They told me of Luna, and that they like short answers."
+	// can resume: false
+	// system: identity Crab.md
+	// system: memory memory/MEMORY.md
+	// system: instructions
+	// <recall>
+	// ## Luna
+	// Luna the cat, vet on Thursdays
+	//
+	// Dr. Chen, at nine.
+	// </recall>
+	// user: when is the vet for Luna?
+	// agent: Thursday at nine.
+	// ---
+	// name: Luna
+	// description: Luna the cat, vet on Thursdays
+	// ---
+	//
+	// Dr. Chen, at nine.
+}

@@ -1,0 +1,113 @@
+// This file holds the layout: one file an entry, in memory/entries.
+
+package entryfiles
+
+import (
+	"fmt"
+	"hash/fnv"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// The layout's paths.
+const (
+	entriesDir   = "memory/entries"
+	indexFile    = "memory/MEMORY.md"
+	identityFile = "Crab.md"
+	configFile   = "memory.toml"
+)
+
+// maxSlug is the most bytes of a slug in a file's name. File systems allow 255
+// for the whole name, and a temporary file's is longer by 21.
+const maxSlug = 200
+
+type layout struct{}
+
+var _ filetree.Layout = layout{}
+
+// Dirs implements [filetree.Layout].
+func (layout) Dirs() []string { return []string{entriesDir} }
+
+// Match implements [filetree.Layout].
+func (layout) Match(p string) bool { return path.Ext(p) == ".md" }
+
+// Parse implements [filetree.Layout].
+func (layout) Parse(_, text string) ([]filetree.Item, error) {
+	d, err := parseDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	e, err := d.entry()
+	if err != nil {
+		return nil, err
+	}
+	return []filetree.Item{{Entry: e, Start: 0, End: len(text)}}, nil
+}
+
+// Plan implements [filetree.Layout].
+func (layout) Plan(v filetree.View, op oxbow.Op, _ time.Time) ([]filetree.Edit, error) {
+	if add, ok := op.(oxbow.Add); ok {
+		return []filetree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(oxbow.Entry{
+			Name: add.Name, Kind: add.Kind, Content: add.Content, Aliases: add.Aliases, Labels: add.Labels, Created: add.Created})}}, nil
+	}
+	place, _ := v.Find(oxbow.OpName(op))
+	now := place.Entry.Clone()
+	switch op := op.(type) {
+	case oxbow.Remove:
+		return []filetree.Edit{{Path: place.Path, Remove: true}}, nil
+	case oxbow.Update:
+		now.Content, now.Aliases, now.Labels = op.Content, op.Aliases, op.Labels
+	case oxbow.Alias:
+		now.Aliases = op.Aliases
+	case oxbow.Relabel:
+		now.Labels = op.Labels
+	}
+	old, _ := v.File(place.Path)
+	text, err := rewrite(old, place.Entry, now)
+	if err != nil {
+		return nil, fmt.Errorf("editing %s: %w", place.Path, err)
+	}
+	return []filetree.Edit{{Path: place.Path, Text: text}}, nil
+}
+
+// slug returns the name of the entry's file, without .md, if nothing else has
+// it.
+func slug(name string) string {
+	if s := text.Slug(name); s != "" {
+		return s
+	}
+	return "entry"
+}
+
+// freePath returns the path of a file for a new entry: by its slug or, when that
+// is taken, as by an entry whose name differs only in what a slug leaves out,
+// with a number behind it. A slug that is too long for a file's name is cut, and
+// tells names apart by a hash.
+func freePath(name string, taken func(string) bool) string {
+	s := slug(name)
+	if len(s) > maxSlug {
+		h := fnv.New32a()
+		h.Write([]byte(name))
+		s = fmt.Sprintf("%s-%08x", text.Cut(s, maxSlug-9), h.Sum32())
+	}
+	p := entriesDir + "/" + s + ".md"
+	for n := 2; isDevice(strings.TrimSuffix(path.Base(p), ".md")) || taken(p); n++ {
+		p = fmt.Sprintf("%s/%s-%d.md", entriesDir, s, n)
+	}
+	return p
+}
+
+// isDevice reports whether Windows takes the name for that of a device. Such a
+// file could not be opened there.
+func isDevice(s string) bool {
+	if len(s) == 4 && s[3] >= '0' && s[3] <= '9' {
+		s = s[:3] + "N"
+	}
+	return slices.Contains([]string{"con", "prn", "aux", "nul", "comN", "lptN"}, s)
+}

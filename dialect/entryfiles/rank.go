@@ -1,0 +1,94 @@
+// This file holds this layout's own ranking: BM25 over description and content,
+// as its design has it.
+
+package entryfiles
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// ranker is an index over the entries of a memory. Names are not looked for. It
+// cuts texts as crabtalk's RFC 0038 does: words of one byte and 49 stop words
+// are left out. An entry without any other word counts in the number of entries
+// and their mean length all the same.
+type ranker struct {
+	mu      sync.Mutex // guards all below
+	memory  *oxbow.Memory
+	index   *bm25.Index
+	entries map[uint64]oxbow.Entry
+}
+
+// search returns the entries that hold words of the query, best first, at most
+// limit. Equal scores are ordered by newer version, then by lower ID.
+func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limit int) ([]oxbow.Entry, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.follow(ctx, m); err != nil {
+		return nil, err
+	}
+	var hits []oxbow.Entry
+	for _, h := range r.index.Search(bm25.Query{Terms: bm25.Any(text.CrabtalkBytes(query)), Limit: limit}) {
+		hits = append(hits, r.entries[h.ID])
+	}
+	return hits, nil
+}
+
+// follow brings the index up to the memory: only entries of another version are
+// cut into words anew.
+func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
+	if r.memory != m {
+		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
+		r.index = bm25.New(bm25.Params{CountEmpty: true})
+	}
+	n := 0
+	var fresh []oxbow.Entry
+	there := make(map[uint64]bool, len(r.entries))
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		n++
+		there[e.ID] = true
+		if old, ok := r.entries[e.ID]; !ok || old.Version != e.Version || !old.Updated.Equal(e.Updated) {
+			fresh = append(fresh, e)
+		}
+	}
+	for _, e := range fresh {
+		r.index.Put(e.ID, e.Updated.UnixNano(), bm25.Words(text.CrabtalkBytes(e.Content)))
+		r.entries[e.ID] = e
+	}
+	if len(r.entries) > n {
+		for id := range r.entries {
+			if !there[id] {
+				r.index.Delete(id)
+				delete(r.entries, id)
+			}
+		}
+	}
+	return nil
+}
+
+// nothing is what recall says when it finds nothing.
+const nothing = "no memories found"
+
+// show prints hits as recall returns them.
+func show(hits []oxbow.Entry) string {
+	if len(hits) == 0 {
+		return nothing
+	}
+	var b strings.Builder
+	for i, e := range hits {
+		if i > 0 {
+			b.WriteString("\n---\n")
+		}
+		description, content := split(e.Content)
+		b.WriteString("## " + e.Name + "\n" + description + "\n\n" + strings.TrimSpace(content))
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+// This file tests copying a memory into another store.
+
+package exchange_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// plainStore is a store that holds names and contents of notes alone, and takes
+// no name with a slash.
+type plainStore struct {
+	oxbow.Store
+	broken error
+}
+
+func (s *plainStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	for _, op := range ops {
+		add := op.(oxbow.Add)
+		switch {
+		case strings.Contains(add.Name, "/"):
+			return &oxbow.InvalidError{Field: "name", Value: add.Name, Reason: "has a slash"}
+		case len(add.Labels) > 0 || len(add.Aliases) > 0 || add.Kind != oxbow.Note:
+			return fmt.Errorf("%w: only notes", oxbow.ErrUnsupported)
+		}
+	}
+	return s.Store.Apply(ctx, ops...)
+}
+
+func memory(t *testing.T) *oxbow.Memory {
+	t.Helper()
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if rep, err := m.Check(context.Background()); err != nil || len(rep.Problems) > 0 {
+			t.Errorf("Check() = %+v, %v", rep.Problems, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
+		}
+	})
+	return m
+}
+
+func TestConvert(t *testing.T) {
+	ctx := t.Context()
+	from := memory(t)
+	label := []oxbow.Label{{Key: "tag", Value: "x"}}
+	var ops []oxbow.Op
+	for i := range 600 { // more than a batch
+		ops = append(ops, oxbow.Add{Name: fmt.Sprintf("plain %03d", i), Content: "text"})
+	}
+	ops = append(ops,
+		oxbow.Add{Name: "labelled", Content: "text", Labels: label},
+		oxbow.Add{Name: "world", Content: "text", Kind: oxbow.World, Aliases: []string{"globe"}, Labels: label},
+		oxbow.Add{Name: "a/b", Content: "text", Labels: label})
+	if err := from.Apply(ctx, ops...); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, tt := range []struct {
+		name    string
+		to      func(m *oxbow.Memory) oxbow.Store
+		adapt   bool
+		entries int
+		adapted []string
+		refused []string
+	}{
+		{"all fits", func(m *oxbow.Memory) oxbow.Store { return m }, false, 603, nil, nil},
+		{"as it is", func(m *oxbow.Memory) oxbow.Store { return &plainStore{Store: m} }, false, 600, nil, []string{"labelled", "world", "a/b"}},
+		{"made to fit", func(m *oxbow.Memory) oxbow.Store { return &plainStore{Store: m} }, true, 602,
+			[]string{"labelled: labels", "world: labels, aliases, kind world"}, []string{"a/b"}},
+	} {
+		m := memory(t)
+		progress := 0
+		rep, err := exchange.Convert(ctx, from, tt.to(m), &exchange.ConvertOptions{Adapt: tt.adapt, Progress: func(n int) { progress = n }})
+		if err != nil || rep.Entries != tt.entries || progress != 603 {
+			t.Errorf("%s: Convert() = %d entries, %v, after %d; want %d of 603", tt.name, rep.Entries, err, progress, tt.entries)
+		}
+		var adapted, refused []string
+		for _, a := range rep.Adapted {
+			adapted = append(adapted, a.Name+": "+strings.Join(a.Lost, ", "))
+		}
+		for _, r := range rep.Refused {
+			refused = append(refused, r.Name)
+		}
+		if !slices.Equal(adapted, tt.adapted) || !slices.Equal(refused, tt.refused) {
+			t.Errorf("%s: adapted %q, refused %q; want %q and %q", tt.name, adapted, refused, tt.adapted, tt.refused)
+		}
+		n := 0
+		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			old, err := from.Get(ctx, e.Name)
+			if err != nil || e.Content != old.Content || !e.Created.Equal(old.Created) {
+				t.Errorf("%s: entry %q = %q of %v; was %q of %v, %v", tt.name, e.Name, e.Content, e.Created, old.Content, old.Created, err)
+			}
+			n++
+		}
+		if n != tt.entries {
+			t.Errorf("%s: the new store has %d entries, want %d", tt.name, n, tt.entries)
+		}
+	}
+
+	broken := errors.New("the disk is gone")
+	if _, err := exchange.Convert(ctx, from, &plainStore{Store: memory(t), broken: broken}, nil); !errors.Is(err, broken) {
+		t.Errorf("Convert() to a broken store = %v, want %v", err, broken)
+	}
+}

@@ -1,0 +1,234 @@
+// This file holds how ops become edits: planning, and comparing what the edited
+// text says with what was asked for.
+
+package filetree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/merge"
+)
+
+// applied is what a change did beside its edits.
+type applied struct {
+	removed map[string]bool   // names that were removed, maybe to come back as other entries
+	copies  map[string]string // files to keep beside, and why
+	docs    map[string]string // documents and what callers know to be in them now
+}
+
+// Apply implements [oxbow.Store]. An Update without If of an entry that others
+// changed since callers of this store could see it is merged with their change,
+// by line; where that does not go their file is kept beside.
+func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	for _, op := range ops {
+		if err := oxbow.CheckOp(op); err != nil {
+			return err
+		}
+	}
+	return s.change(ctx, func(v *overlay, now time.Time) (*applied, error) {
+		own := &applied{removed: map[string]bool{}, copies: map[string]string{}}
+		for _, op := range ops {
+			if err := s.plan(v, op, now, own); err != nil {
+				return nil, err
+			}
+		}
+		return own, nil
+	})
+}
+
+// Edit makes changes that no op can say, as all or nothing as Apply: plan is
+// shown the tree and returns the edits. It may be called again when somebody
+// else changes a file meanwhile, and must not call the store. Files that the
+// layout does not match may be edited, too.
+func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Edit, error)) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	return s.change(ctx, func(v *overlay, now time.Time) (*applied, error) {
+		edits, err := plan(v, now)
+		if err != nil {
+			return nil, err
+		}
+		_, _, err = v.edit(edits)
+		return &applied{}, err
+	})
+}
+
+// plan lays the edits of one op over the tree.
+func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *applied) error {
+	name := oxbow.OpName(op)
+	old, found := v.Find(name)
+	if _, add := op.(oxbow.Add); add && found {
+		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
+	} else if !add && !found {
+		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	if want := wanted(op); want != 0 && want != old.Entry.Version {
+		return &oxbow.ConflictError{Name: name, Want: want, Have: old.Entry.Version}
+	}
+	if e := v.files[old.Path]; found && (e == nil || !e.changed) {
+		op = s.heed(op, old, own)
+	}
+	edits, err := s.layout.Plan(v, op, now)
+	if err != nil {
+		return err
+	}
+	had, have, err := v.edit(edits)
+	if err != nil {
+		return err
+	}
+	for _, m := range []map[string][]uint64{had, have} {
+		for n := range m {
+			if n != name && !slices.Equal(had[n], have[n]) {
+				return &oxbow.InvalidError{Field: "entry", Value: name,
+					Reason: fmt.Sprintf("cannot be held by this layout: writing it would change entry %q", n)}
+			}
+		}
+	}
+	if _, ok := op.(oxbow.Remove); ok {
+		if len(have[name]) >= len(had[name]) {
+			return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be removed from this layout"}
+		}
+		own.removed[name] = true
+		return nil
+	}
+	if len(have[name]) > max(1, len(had[name])) {
+		return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be held by this layout: it would be read back as several"}
+	}
+	place, ok := v.Find(name)
+	if !ok {
+		return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be held by this layout: it could not be read back"}
+	}
+	return compare(after(op, old.Entry), place.Entry)
+}
+
+// heed merges an op that was made for an entry as callers saw it with what
+// others made of it since.
+func (s *Store) heed(op oxbow.Op, now Place, own *applied) oxbow.Op {
+	name := now.Entry.Name
+	base := s.unseen[name]
+	if base == nil || wanted(op) != 0 || base.Version == now.Entry.Version {
+		return op
+	}
+	u, ok := op.(oxbow.Update)
+	if !ok {
+		if _, gone := op.(oxbow.Remove); gone {
+			own.copies[now.Path] = fmt.Sprintf("entry %q was removed while somebody else changed it", name)
+		}
+		return op
+	}
+	clean := false
+	if u.Content, clean = merge.Lines(base.Content, u.Content, now.Entry.Content); !clean {
+		u.Content = op.(oxbow.Update).Content
+		own.copies[now.Path] = fmt.Sprintf("entry %q was written while somebody else changed the same lines", name)
+		return u
+	}
+	theirs := func(was, is, want []string) bool {
+		return !slices.Equal(was, is) && !slices.Equal(is, want)
+	}
+	labels := func(ls []oxbow.Label) (text []string) {
+		for _, l := range oxbow.SortLabels(ls) {
+			text = append(text, l.String())
+		}
+		return text
+	}
+	switch {
+	case theirs(base.Aliases, now.Entry.Aliases, u.Aliases) && slices.Equal(base.Aliases, u.Aliases):
+		u.Aliases = now.Entry.Aliases
+	case theirs(base.Aliases, now.Entry.Aliases, u.Aliases):
+		own.copies[now.Path] = fmt.Sprintf("entry %q was given other aliases while somebody else changed them", name)
+	}
+	switch was, is, want := labels(base.Labels), labels(now.Entry.Labels), labels(u.Labels); {
+	case theirs(was, is, want) && slices.Equal(was, want):
+		u.Labels = now.Entry.Labels
+	case theirs(was, is, want):
+		own.copies[now.Path] = fmt.Sprintf("entry %q was given other labels while somebody else changed them", name)
+	}
+	return u
+}
+
+// wanted returns the version that a change was made for, 0 for any.
+func wanted(op oxbow.Op) uint64 {
+	switch op := op.(type) {
+	case oxbow.Update:
+		return op.If
+	case oxbow.Alias:
+		return op.If
+	case oxbow.Relabel:
+		return op.If
+	case oxbow.Remove:
+		return op.If
+	}
+	return 0
+}
+
+// after returns the entry that an op makes of old.
+func after(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
+	e := old
+	switch op := op.(type) {
+	case oxbow.Add:
+		e = oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels}
+	case oxbow.Update:
+		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
+	case oxbow.Alias:
+		e.Aliases = op.Aliases
+	case oxbow.Relabel:
+		e.Labels = op.Labels
+	}
+	e.Labels = oxbow.SortLabels(e.Labels)
+	return e
+}
+
+// compare reports what of an entry the files would not give back as it was
+// asked for.
+func compare(want, have oxbow.Entry) error {
+	refuse := func(field, value string) error {
+		return &oxbow.InvalidError{Field: field, Value: value,
+			Reason: fmt.Sprintf("cannot be held by this layout: the files would give it back as %q", shown(field, have))}
+	}
+	switch {
+	case want.Name != have.Name:
+		return refuse("name", want.Name)
+	case want.Kind != have.Kind:
+		return refuse("kind", want.Kind.String())
+	case want.Content != have.Content:
+		return refuse("content", clip(want.Content))
+	case !slices.Equal(want.Aliases, have.Aliases):
+		return refuse("aliases", clip(fmt.Sprint(want.Aliases)))
+	case !slices.Equal(want.Labels, have.Labels):
+		return refuse("labels", clip(fmt.Sprint(want.Labels)))
+	}
+	return nil
+}
+
+func shown(field string, e oxbow.Entry) string {
+	switch field {
+	case "name":
+		return e.Name
+	case "kind":
+		return e.Kind.String()
+	case "content":
+		return clip(e.Content)
+	case "aliases":
+		return clip(fmt.Sprint(e.Aliases))
+	}
+	return clip(fmt.Sprint(e.Labels))
+}
+
+// clip shortens a text for a message.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,120 @@
+// This file measures opening a tree against reading its files, and what finding
+// one edit among many costs.
+
+package filetree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// bigTree makes a tree of n files of about a kilobyte, changed an hour ago.
+func bigTree(b *testing.B, n int) (*vfs.OS, string) {
+	b.Helper()
+	path := b.TempDir()
+	if err := os.Mkdir(filepath.Join(path, "cards"), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	when := time.Now().Add(-time.Hour)
+	for i := range n {
+		file := filepath.Join(path, fmt.Sprintf("cards/note-%05d.md", i))
+		text := fmt.Sprintf("name: note %d\nkind: note\n\n%s\n", i, strings.Repeat(fmt.Sprintf("word%d and others stand here. ", i%977), 33))
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.Chtimes(file, when, when); err != nil {
+			b.Fatal(err)
+		}
+	}
+	fsys, err := vfs.Dir(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = fsys.Close() })
+	return fsys, path
+}
+
+// BenchmarkOpen opens a tree of 10,000 files and, in the same run, reads them;
+// x-of-reading is the ratio. The aim is 1.5 at most.
+func BenchmarkOpen(b *testing.B) {
+	fsys, _ := bigTree(b, 10_000)
+	var opening, reading time.Duration
+	for b.Loop() {
+		start := time.Now()
+		items, err := fsys.ReadDir("cards")
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, it := range items {
+			if _, err := vfs.ReadFile(fsys, "cards/"+it.Name(), maxFile); err != nil {
+				b.Fatal(err)
+			}
+		}
+		reading += time.Since(start)
+		start = time.Now()
+		s, err := Open(context.Background(), fsys, cards{}, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		opening += time.Since(start)
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(opening)/float64(reading), "x-of-reading")
+	b.ReportMetric(float64(reading)/1e6/float64(b.N), "reading-ms")
+}
+
+// unwatchedFS is a file system that tells nothing.
+type unwatchedFS struct{ vfs.FS }
+
+// BenchmarkRecallAfterEdit is the next recall after one edit among 10,000
+// files, where the system tells of edits (the aim is 5 ms at most) and where
+// every file is looked at.
+func BenchmarkRecallAfterEdit(b *testing.B) {
+	for _, way := range []string{"told", "looked-at"} {
+		b.Run(way, func(b *testing.B) {
+			fsys, path := bigTree(b, 10_000)
+			var use vfs.FS = fsys
+			if way == "looked-at" {
+				use = unwatchedFS{fsys}
+			}
+			s, err := Open(context.Background(), use, cards{}, Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			m := oxbow.New(s, nil)
+			defer m.Close()
+			ask := func(word string) []oxbow.Hit {
+				hits, err := m.Recall(context.Background(), oxbow.Query{Text: word})
+				if err != nil {
+					b.Fatal(err)
+				}
+				return hits
+			}
+			ask("word1") // fills the index
+			ask("word1")
+			n := 0
+			for b.Loop() {
+				b.StopTimer()
+				n++
+				word := fmt.Sprintf("edited%d", n)
+				if err := os.WriteFile(filepath.Join(path, "cards/note-05000.md"), []byte("name: note 5000\n\n"+word+"\n"), 0o644); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if hits := ask(word); len(hits) == 0 || hits[0].Entry.Name != "note 5000" {
+					b.Fatalf("the edit does not show: %v", hits)
+				}
+			}
+		})
+	}
+}

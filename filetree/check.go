@@ -1,0 +1,75 @@
+// This file holds the examination of a tree.
+
+package filetree
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Check implements [oxbow.Checker]: it reads every file again, and reports
+// those that are held at their last good state, cannot be read, say the same
+// name twice, or are conflict copies waiting for a person.
+func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
+	if err := s.fresh(ctx, true); err != nil {
+		return oxbow.CheckReport{}, err
+	}
+	s.look.Lock()
+	defer s.look.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	rep := oxbow.CheckReport{Path: s.opts.Path, Entries: len(s.st.order)}
+	found := func(what, mend string) {
+		rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: what, Mend: mend})
+	}
+	for _, p := range s.st.paths {
+		f := s.st.files[p]
+		rep.Records += len(f.items)
+		rep.Bytes += int64(len(f.text))
+		switch {
+		case f.held != "" && !f.none:
+			found(p+" "+f.held+"; it is held as it was last good", "mend the file, or remove it if it is done with; writing one of its entries puts it back")
+		case f.held != "":
+			found(p+" "+f.held, "mend the file, or remove it")
+		}
+		if f.wrong != "" {
+			found(p+": "+f.wrong, "mend the file")
+		}
+		for i, it := range f.items {
+			if c := s.st.names[it.Entry.Name]; c != nil && (c.file != f || c.index != i) {
+				found(fmt.Sprintf("%s says %q, which %s says too and which counts", p, it.Entry.Name, c.file.path),
+					"give one of them another name, or remove it")
+			}
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(s.emptied)) {
+		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
+	}
+	dirs := map[string]bool{}
+	for _, d := range s.dirs {
+		dirs[d.path] = true
+		if d.wrong != "" {
+			found(d.path+" cannot be listed: "+d.wrong, "give the program leave to read it")
+		}
+	}
+	for p := range s.served {
+		dirs[path.Dir(p)] = true
+	}
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		items, err := s.fs.ReadDir(dir)
+		if err != nil {
+			continue // said above, or not there
+		}
+		for _, it := range items {
+			if p := path.Join(dir, it.Name()); IsConflict(p) {
+				found(p+" is what somebody wrote and could not be merged", "take from it what is wanted, then remove it")
+			}
+		}
+	}
+	return rep, nil
+}

@@ -1,0 +1,223 @@
+// This file tests what a crash leaves of a change, at every operation.
+
+package filetree
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+var noon = time.Date(2026, 4, 14, 12, 0, 0, 0, time.UTC)
+
+// said lists what a store says, in order of name.
+func said(t *testing.T, s *Store) []string {
+	t.Helper()
+	var all []string
+	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s|%s|%s|%v", e.Name, e.Kind, e.Content, e.Labels))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func mustApply(t *testing.T, s *Store, ops ...oxbow.Op) {
+	t.Helper()
+	if err := s.Apply(t.Context(), ops...); err != nil {
+		t.Fatalf("Apply(%v) = %v", ops, err)
+	}
+}
+
+// A machine that stops at any operation and loses, in any combination, what
+// was not synced, leaves the tree before the change or after it; a change that
+// was reported done is there. The recovery may stop anywhere, too.
+func TestCrashAnywhere(t *testing.T) {
+	start := vfs.NewMem()
+	s := openOn(t, start, Options{})
+	mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon}, oxbow.Add{Name: "go", Content: "g", Created: noon},
+		oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
+	old := said(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		start  *vfs.Mem
+		ops    []oxbow.Op
+		images int // that there must be at least
+	}{
+		{"several files", start, []oxbow.Op{oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
+			oxbow.Add{Name: "come", Content: "c", Created: noon}, oxbow.Add{Name: "2", Kind: oxbow.Journal, Content: "two"}}, 200},
+		{"several files of a new tree", vfs.NewMem(), []oxbow.Op{oxbow.Add{Name: "a", Content: "a", Created: noon}, oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"}}, 100},
+		{"one file", start, []oxbow.Op{oxbow.Update{Name: "change", Content: "after"}}, 10},
+		{"one file of a new tree", vfs.NewMem(), []oxbow.Op{oxbow.Add{Name: "a", Content: "a", Created: noon}}, 10},
+		{"one file that goes", start, []oxbow.Op{oxbow.Remove{Name: "go"}}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			oldWant := old
+			if tt.start != start {
+				oldWant = nil
+			}
+			clean := openOn(t, tt.start.Clone(), Options{})
+			mustApply(t, clean, tt.ops...)
+			newWant := said(t, clean)
+
+			images, sawOld, sawNew := 0, 0, 0
+			// check looks at one disk after a crash, and goes on from it.
+			check := func(img *vfs.Mem, where string, done bool) {
+				images++
+				reader := openOn(t, img.Clone(), Options{ReadOnly: true, LockWait: time.Nanosecond})
+				for i, s := range []*Store{reader, openOn(t, img, Options{})} {
+					switch got := said(t, s); {
+					case slices.Equal(got, newWant):
+						sawNew++
+					case !done && slices.Equal(got, oldWant):
+						sawOld++
+					default:
+						t.Fatalf("%s, store %d: %q, want the tree before %q or after %q", where, i, got, oldWant, newWant)
+					}
+					if i == 1 {
+						mustApply(t, s, oxbow.Add{Name: "more", Content: "m"})
+						if rep, err := s.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+							t.Fatalf("%s: Check() = %v, %v", where, rep.Problems, err)
+						}
+						for _, n := range img.Names() {
+							if isTemp(n) || n == stageDir {
+								t.Fatalf("%s: %s was left", where, n)
+							}
+						}
+					}
+				}
+			}
+			for stop := 1; ; stop++ {
+				disk := crashfs.New(tt.start)
+				disk.StopAt(stop)
+				s, err := Open(t.Context(), disk.Process(), cards{}, Options{})
+				done := false
+				if err == nil {
+					err = s.Apply(t.Context(), tt.ops...)
+					done = err == nil
+				}
+				if err != nil && !errors.Is(err, crashfs.ErrCrashed) {
+					t.Fatalf("stop at %d: %v", stop, err)
+				}
+				for img, label := range disk.Images {
+					check(img, fmt.Sprintf("crash at %d, %s", stop, label), done)
+				}
+				// The recovery crashes, too.
+				for again := 1; again < 40; again += 3 {
+					second := crashfs.New(disk.Live())
+					second.StopAt(again)
+					s, err := Open(t.Context(), second.Process(), cards{}, Options{})
+					if err == nil {
+						err = s.Apply(t.Context(), oxbow.Add{Name: "x", Content: "x"}, oxbow.Remove{Name: "x"})
+					}
+					n := 0
+					for img, label := range second.Images {
+						check(img, fmt.Sprintf("crash at %d, then at %d, %s", stop, again, label), done)
+						if n++; n == 4 {
+							break
+						}
+					}
+					if err == nil {
+						break
+					}
+				}
+				if done {
+					break
+				}
+			}
+			if images < tt.images || sawOld == 0 || sawNew == 0 {
+				t.Errorf("%d images, the tree before seen %d times, after %d times: the test looks at too little", images, sawOld, sawNew)
+			}
+		})
+	}
+}
+
+// An operation that fails leaves the tree before the change, or after it when
+// the error says that nobody knows; the store goes on either way.
+func TestFailAnywhere(t *testing.T) {
+	broken := errors.New("broken")
+	for _, done := range []bool{false, true} {
+		struck, told := 0, 0
+		for n := 1; n < 50; n++ {
+			disk := crashfs.New(nil)
+			s := openOn(t, disk.Process(), Options{})
+			mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon}, oxbow.Add{Name: "go", Content: "g", Created: noon})
+			old := said(t, s)
+			disk.Inject(crashfs.Fault{At: disk.Ops() + n, Err: broken, Done: done})
+			err := s.Apply(t.Context(), oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
+				oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
+			disk.Mend()
+			got := said(t, s)
+			changed := !slices.Equal(got, old)
+			switch {
+			case err == nil:
+				if !changed {
+					t.Errorf("fault %v %d: a change that was acknowledged is not there", done, n)
+				}
+				continue
+			case !errors.Is(err, broken):
+				t.Errorf("fault %v %d: Apply() = %v", done, n, err)
+			case changed && !errors.Is(err, oxbow.ErrUnknownOutcome):
+				t.Errorf("fault %v %d: Apply() = %v, and the tree is %q", done, n, err, got)
+			}
+			struck++
+			if errors.Is(err, oxbow.ErrUnknownOutcome) {
+				told++
+			}
+			mustApply(t, s, oxbow.Add{Name: "more", Content: "m"})
+			if !slices.Equal(said(t, openOn(t, disk.Process(), Options{})), said(t, s)) {
+				t.Errorf("fault %v %d: another store sees another tree", done, n)
+			}
+		}
+		if struck < 15 || told < 5 {
+			t.Errorf("fault %v struck %d times, %d times nobody knew: the test looks at too little", done, struck, told)
+		}
+	}
+}
+
+// A journal that a stranger put into a tree reaches nothing but what a change
+// may write, and is not taken away unread.
+func TestStrangeJournal(t *testing.T) {
+	for _, tt := range []struct {
+		journal string
+		want    error
+	}{
+		{`{"version":1,"write":[{"path":"../out.md"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"write":[{"path":"/etc/x"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"write":[{"path":".git/config"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"remove":[{"path":".oxbow-tree.lock"}]}`, oxbow.ErrCorrupt},
+		{`{"version":1,"remove":[{"path":"."}]}`, oxbow.ErrCorrupt},
+		{`{"version":2}`, oxbow.ErrVersion},
+		{`{"version":1`, oxbow.ErrCorrupt},
+	} {
+		m := vfs.NewMem()
+		for name, text := range map[string]string{"/commit.json": tt.journal, "/0": "evil"} {
+			if err := m.MkdirAll(stageDir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := vfs.WriteFile(m, stageDir+name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Open(t.Context(), m, cards{}, Options{}); !errors.Is(err, tt.want) {
+			t.Errorf("Open() with journal %s = %v, want %v", tt.journal, err, tt.want)
+		}
+		if got, err := vfs.ReadFile(m, stageDir+"/commit.json", -1); err != nil || string(got) != tt.journal {
+			t.Errorf("journal %s is %q, %v", tt.journal, got, err)
+		}
+		if names := m.Names(); len(names) > 4 {
+			t.Errorf("journal %s left %q", tt.journal, names)
+		}
+	}
+}

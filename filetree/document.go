@@ -1,0 +1,81 @@
+// This file holds documents: files of a tree that hold no entries, which people
+// and programs change in whole.
+
+package filetree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/merge"
+)
+
+// Document returns the text of a file that the layout does not match, such as
+// an index that people write, and false when there is none. It follows no link
+// out of the tree. A document that had a text and became empty is held: it is
+// returned as it was last, and told to Warn.
+func (s *Store) Document(ctx context.Context, path string) (text string, ok bool, err error) {
+	if err := s.ready(ctx); err != nil {
+		return "", false, err
+	}
+	if err := s.settled(ctx); err != nil {
+		return "", false, err
+	}
+	s.look.Lock()
+	defer s.look.Unlock()
+	text, _, err = s.readText(path)
+	last, served := s.served[path]
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		delete(s.served, path)
+		delete(s.emptied, path)
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("reading %s: %w", path, err)
+	case text == "" && served && last != "":
+		if !s.emptied[path] {
+			s.emptied[path] = true
+			s.warn("%s is empty; it is held as it was last good", path)
+		}
+		return last, true, nil
+	}
+	if why := checkText(text); why != "" {
+		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
+	}
+	delete(s.emptied, path)
+	s.served[path] = text
+	return text, true, nil
+}
+
+// SetDocument replaces the text of such a file, making it and the directories
+// above it where they are missing. What others changed since Document last
+// returned it is merged by line or, where that does not go, kept beside as a
+// conflict copy.
+func (s *Store) SetDocument(ctx context.Context, path, text string) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	return s.change(ctx, func(v *overlay, now time.Time) (*applied, error) {
+		if s.mine(path) {
+			return nil, &oxbow.InvalidError{Field: "file", Value: path, Reason: "holds entries"}
+		}
+		e, err := v.document(path)
+		if err != nil {
+			return nil, err
+		}
+		own := &applied{copies: map[string]string{}, docs: map[string]string{path: text}}
+		if base, ok := s.served[path]; ok && e.there && e.base != base && e.base != "" {
+			if merged, clean := merge.Lines(base, text, e.base); clean {
+				own.docs[path] = merged
+			} else {
+				own.copies[path] = "it was written while somebody else changed the same lines"
+			}
+		}
+		_, _, err = v.edit([]Edit{{Path: path, Text: own.docs[path]}})
+		return own, err
+	})
+}

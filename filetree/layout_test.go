@@ -1,0 +1,162 @@
+// This file holds the layout that the tests use: cards, one entry a file, and
+// days, many entries a file.
+
+package filetree
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// cards keeps an entry as
+//
+//	cards/<hash of the name>.md      name: X, label: k:v, … lines, an empty line, the content
+//	days/log.md                      entries of kind journal, each "## NAME" and lines
+type cards struct{}
+
+func (cards) Dirs() []string { return []string{"cards", "days"} }
+
+func (cards) Match(p string) bool { return path.Ext(p) == ".md" }
+
+func cardPath(name string) string {
+	return fmt.Sprintf("cards/%x.md", sha256.Sum256([]byte(name)))[:len("cards/")+12] + ".md"
+}
+
+func (cards) Parse(p, text string) ([]Item, error) {
+	if strings.HasPrefix(p, "days/") {
+		return parseDay(text), nil
+	}
+	body := strings.TrimPrefix(text, "\ufeff")
+	eol := "\n"
+	if strings.Contains(body, "\r\n") {
+		eol = "\r\n"
+	}
+	head, content, ok := strings.Cut(body, eol+eol)
+	if !ok {
+		return nil, fmt.Errorf("there is no empty line")
+	}
+	content = strings.TrimSuffix(content, eol)
+	if eol == "\r\n" {
+		content = strings.ReplaceAll(content, eol, "\n")
+	}
+	e := oxbow.Entry{Content: content}
+	for _, l := range strings.Split(head, eol) {
+		key, value, _ := strings.Cut(l, ": ")
+		var err error
+		switch key {
+		case "name":
+			e.Name = value
+		case "kind":
+			e.Kind, err = oxbow.ParseKind(value)
+		case "alias":
+			e.Aliases = append(e.Aliases, value)
+		case "label":
+			var label oxbow.Label
+			label, err = oxbow.ParseLabel(value)
+			e.Labels = append(e.Labels, label)
+		case "created":
+			e.Created, err = time.Parse(time.RFC3339Nano, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if e.Name == "" {
+		return nil, fmt.Errorf("there is no name")
+	}
+	return []Item{{e, 0, len(text)}}, nil
+}
+
+func parseDay(text string) []Item {
+	var items []Item
+	at := 0
+	for l := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(l, "## "); ok {
+			items = append(items, Item{Entry: oxbow.Entry{Name: strings.TrimSpace(name), Kind: oxbow.Journal}, Start: at})
+		}
+		at += len(l)
+		if n := len(items); n > 0 {
+			items[n-1].End = at
+		}
+	}
+	for i := range items {
+		_, body, _ := strings.Cut(text[items[i].Start:items[i].End], "\n")
+		items[i].Entry.Content = strings.TrimSuffix(body, "\n")
+	}
+	return items
+}
+
+func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
+	place, _ := v.Find(oxbow.OpName(op))
+	switch op := op.(type) {
+	case oxbow.Add:
+		if op.Kind == oxbow.Journal {
+			text, _ := v.File("days/log.md")
+			return []Edit{{Path: "days/log.md", Text: text + section(op.Name, op.Content)}}, nil
+		}
+		e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
+		p := cardPath(op.Name)
+		if v.Taken(p) {
+			return nil, fmt.Errorf("%s is taken", p)
+		}
+		return []Edit{{Path: p, Text: card(e, nil, "\n")}}, nil
+	case oxbow.Remove:
+		if place.Entry.Kind == oxbow.Journal {
+			text, _ := v.File(place.Path)
+			return []Edit{{Path: place.Path, Text: text[:place.Start] + text[place.End:]}}, nil
+		}
+		return []Edit{{Path: place.Path, Remove: true}}, nil
+	}
+	e := place.Entry.Clone()
+	switch op := op.(type) {
+	case oxbow.Update:
+		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
+	case oxbow.Alias:
+		e.Aliases = op.Aliases
+	case oxbow.Relabel:
+		e.Labels = op.Labels
+	}
+	text, _ := v.File(place.Path)
+	if e.Kind == oxbow.Journal {
+		return []Edit{{Path: place.Path, Text: text[:place.Start] + section(e.Name, e.Content) + text[place.End:]}}, nil
+	}
+	eol := "\n"
+	if strings.Contains(text, "\r\n") {
+		eol = "\r\n"
+	}
+	head, _, _ := strings.Cut(text, eol+eol)
+	var unknown []string
+	for _, l := range strings.Split(strings.TrimPrefix(head, "\ufeff"), eol) {
+		key, _, _ := strings.Cut(l, ": ")
+		if !strings.Contains("name kind alias label created", key) || key == "" {
+			unknown = append(unknown, l)
+		}
+	}
+	bom := text[:len(text)-len(strings.TrimPrefix(text, "\ufeff"))]
+	return []Edit{{Path: place.Path, Text: bom + card(e, unknown, eol)}}, nil
+}
+
+func section(name, content string) string { return "## " + name + "\n" + content + "\n" }
+
+func card(e oxbow.Entry, unknown []string, eol string) string {
+	lines := append([]string{"name: " + e.Name, "kind: " + e.Kind.String()}, unknown...)
+	for _, a := range e.Aliases {
+		lines = append(lines, "alias: "+a)
+	}
+	for _, l := range oxbow.SortLabels(e.Labels) {
+		lines = append(lines, "label: "+l.String())
+	}
+	if !e.Created.IsZero() {
+		lines = append(lines, "created: "+e.Created.UTC().Format(time.RFC3339Nano))
+	}
+	content := e.Content
+	if eol != "\n" {
+		content = strings.ReplaceAll(content, "\n", eol)
+	}
+	return strings.Join(lines, eol) + eol + eol + content + eol
+}

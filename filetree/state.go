@@ -1,0 +1,259 @@
+// This file holds what was read of a tree: its files, and the entries that they
+// add up to.
+
+package filetree
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// file is a file as it was last read.
+type file struct {
+	path  string
+	info  fs.FileInfo // described before it was read
+	doubt bool        // changed so lately before it was read that its time cannot tell
+	text  string      // last good
+	items []Item
+	none  bool // it never was good: text and items are what was there all the same
+
+	// held says why the file on disk is not what text says, "" when it is.
+	held string
+	disk string // the text on disk while it is held, "" when it could not be read or is empty
+
+	wrong string // what of it no store may hold and was left out
+}
+
+// state is the files and entries of a tree. It is changed in place, under the
+// store's mu.
+type state struct {
+	files  map[string]*file
+	paths  []string            // of files, sorted
+	claims map[string][]*file  // by name: the files that have it, by path
+	names  map[string]*current // the entry that counts for each name
+	order  []*oxbow.Entry      // by ID
+	nextID uint64
+}
+
+// current is the entry of a name and where it is.
+type current struct {
+	entry *oxbow.Entry
+	file  *file
+	index int // in file.items
+}
+
+func newState() *state {
+	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1}
+}
+
+// fill takes in all files of a tree, in order of path, when none were known. It
+// does what put and settle do, and in a third of the time.
+func (st *state) fill(paths []string, files map[string]*file) []oxbow.Delta {
+	n := 0
+	for _, f := range files {
+		if f != nil {
+			n += len(f.items)
+		}
+	}
+	st.files = make(map[string]*file, len(paths))
+	st.paths = make([]string, 0, len(paths))
+	st.claims = make(map[string][]*file, n)
+	st.names = make(map[string]*current, n)
+	st.order = make([]*oxbow.Entry, 0, n)
+	claims, currents, entries := make([]*file, 0, n), make([]current, 0, n), make([]oxbow.Entry, 0, n)
+	deltas := make([]oxbow.Delta, 0, n)
+	for _, p := range paths {
+		f := files[p]
+		if f == nil {
+			continue
+		}
+		st.files[p] = f
+		st.paths = append(st.paths, p)
+		for i, it := range f.items {
+			name := it.Entry.Name
+			if c := st.claims[name]; c != nil {
+				if c[len(c)-1] != f {
+					st.claims[name] = append(c, f)
+				}
+				continue
+			}
+			claims = append(claims, f)
+			st.claims[name] = claims[len(claims)-1 : len(claims) : len(claims)]
+			entries = append(entries, it.Entry)
+			e := &entries[len(entries)-1]
+			e.ID = st.nextID
+			st.nextID++
+			currents = append(currents, current{e, f, i})
+			st.names[name] = &currents[len(currents)-1]
+			st.order = append(st.order, e)
+			deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
+		}
+	}
+	return deltas
+}
+
+// item returns the index of the first item of that name, or -1.
+func (f *file) item(name string) int {
+	return slices.IndexFunc(f.items, func(it Item) bool { return it.Entry.Name == name })
+}
+
+// put takes in a file as it was read, or with nil the removal of the one of
+// that path, and adds the names that it touches.
+func (st *state) put(path string, f *file, touched map[string]bool) {
+	if old := st.files[path]; old != nil {
+		for _, it := range old.items {
+			name := it.Entry.Name
+			touched[name] = true
+			st.claims[name] = slices.DeleteFunc(st.claims[name], func(g *file) bool { return g == old })
+			if len(st.claims[name]) == 0 {
+				delete(st.claims, name)
+			}
+		}
+	}
+	i, found := slices.BinarySearch(st.paths, path)
+	if f == nil {
+		delete(st.files, path)
+		if found {
+			st.paths = slices.Delete(st.paths, i, i+1)
+		}
+		return
+	}
+	if !found {
+		st.paths = slices.Insert(st.paths, i, path)
+	}
+	st.files[path] = f
+	for _, it := range f.items {
+		name := it.Entry.Name
+		touched[name] = true
+		if c := st.claims[name]; !slices.Contains(c, f) {
+			j, _ := slices.BinarySearchFunc(c, f, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+			st.claims[name] = slices.Insert(c, j, f)
+		}
+	}
+}
+
+// settle brings the entries of the touched names up to the files and returns
+// what changed. The names in reborn get a new ID even when they were there.
+func (st *state) settle(touched, reborn map[string]bool) []oxbow.Delta {
+	type arrival struct {
+		c    *current
+		name string
+	}
+	var deltas []oxbow.Delta
+	var news []arrival
+	for name := range touched {
+		old := st.names[name]
+		if old != nil && (len(st.claims[name]) == 0 || reborn[name]) {
+			delete(st.names, name)
+			st.drop(old.entry.ID)
+			deltas = append(deltas, oxbow.Delta{ID: old.entry.ID})
+			old = nil
+		}
+		if len(st.claims[name]) == 0 {
+			continue
+		}
+		f := st.claims[name][0]
+		c := &current{file: f, index: f.item(name)}
+		e := f.items[c.index].Entry // a copy
+		c.entry = &e
+		if old == nil {
+			news = append(news, arrival{c, name})
+			continue
+		}
+		e.ID = old.entry.ID
+		if e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created) {
+			// The entry that was handed out still tells it all.
+			old.file, old.index = c.file, c.index
+			continue
+		}
+		st.names[name] = c
+		j, _ := st.find(e.ID)
+		st.order[j] = c.entry
+		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: c.entry})
+	}
+	slices.SortFunc(news, func(a, b arrival) int {
+		return cmp.Or(strings.Compare(a.c.file.path, b.c.file.path), cmp.Compare(a.c.index, b.c.index))
+	})
+	slices.SortFunc(deltas, func(a, b oxbow.Delta) int { return cmp.Compare(a.ID, b.ID) })
+	for _, a := range news {
+		a.c.entry.ID = st.nextID
+		st.nextID++
+		st.names[a.name] = a.c
+		st.order = append(st.order, a.c.entry)
+		deltas = append(deltas, oxbow.Delta{ID: a.c.entry.ID, Entry: a.c.entry})
+	}
+	return deltas
+}
+
+func (st *state) find(id uint64) (int, bool) {
+	return slices.BinarySearchFunc(st.order, id, func(e *oxbow.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
+}
+
+func (st *state) drop(id uint64) {
+	if i, found := st.find(id); found {
+		st.order = slices.Delete(st.order, i, i+1)
+	}
+}
+
+// finish completes the entries that a layout read: their times, version and
+// source. What no store may hold is left out, and told.
+func finish(items []Item, mod time.Time) (kept []Item, wrong []string) {
+	kept = items[:0]
+	for _, it := range items {
+		e := &it.Entry
+		err := oxbow.CheckName(e.Name)
+		if err == nil {
+			err = oxbow.CheckContent(e.Content)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("the entry at byte %d is left out: %v", it.Start, err))
+			continue
+		}
+		e.ID = 0
+		e.Labels = oxbow.SortLabels(e.Labels)
+		e.Version = fingerprint(e)
+		if e.Updated.IsZero() {
+			e.Updated = mod.UTC()
+		}
+		if e.Created.IsZero() {
+			e.Created = e.Updated
+		}
+		e.Source = oxbow.Source{Time: e.Updated, Door: "files"}
+		kept = append(kept, it)
+	}
+	return kept, wrong
+}
+
+// fingerprint returns the version of an entry: 53 bits, never 0, of the FNV-1a
+// hash of 64 bits (draft-eastlake-fnv) of what it says. A number of JSON holds
+// them exactly. It tells one version from the next, and is no proof of
+// anything.
+func fingerprint(e *oxbow.Entry) uint64 {
+	h := uint64(14695981039346656037)
+	put := func(s string) {
+		for i := range len(s) {
+			h = (h ^ uint64(s[i])) * 1099511628211
+		}
+		// No text holds this byte: it parts the fields.
+		h = (h ^ 0xff) * 1099511628211
+	}
+	put(e.Name)
+	put(e.Kind.String())
+	for _, a := range e.Aliases {
+		put(a)
+	}
+	put("")
+	for _, l := range e.Labels {
+		put(l.Key)
+		put(l.Value)
+	}
+	put("")
+	put(e.Content)
+	return max(1, (h^h>>53)&(1<<53-1))
+}

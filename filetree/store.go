@@ -1,0 +1,248 @@
+// This file holds the store: opening, reading, closing.
+
+package filetree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/intent"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Options change how a tree is opened. Zero fields mean the default.
+type Options struct {
+	// Clock stamps what is new and tells whether a file was changed so lately
+	// that its time cannot tell one change from the next; time.Now by default.
+	Clock func() time.Time
+	// LockWait bounds the wait for other writers; [oxbow.DefaultLockWait] by
+	// default.
+	LockWait time.Duration
+	// ReadOnly refuses every change and takes no lock.
+	ReadOnly bool
+	// Path is the directory as people know it, for messages. It is never
+	// opened.
+	Path string
+	// Warn is told what a person should know and no call can return: a file
+	// that is held at its last good state, a conflict copy that was made. It
+	// must not call the store. Nil discards.
+	Warn func(message string)
+}
+
+// Store is a tree of files as a store of entries. It is an [oxbow.Store], and
+// an [oxbow.Watcher], [oxbow.Checker] and [oxbow.Counter].
+//
+// IDs are given in order of path and of place in the file when the tree is
+// opened, and counted on from there: they are stable and never used twice while
+// the store is open, and the same tree gives the same IDs when it is opened
+// again. The version of an entry is a fingerprint of what it says, of 53 bits:
+// the same in every process, and the same again when a text is put back. The
+// time of an update is that of its file, unless the layout knows better.
+type Store struct {
+	fs     vfs.FS
+	layout Layout
+	opts   Options
+	stage  intent.Stage
+
+	turn chan struct{} // held by the one writer of this process
+	lock vfs.Lock      // between processes; of whoever has the turn
+	tidy bool          // what a crash left was cleaned up; of whoever has the turn
+
+	look      sync.Mutex // held while files are looked at and while they are changed; guards the following
+	dirs      []*directory
+	notes     vfs.Watch // nil without one
+	unwatched bool      // there is no watching here
+	opened    bool      // read for the first time
+	again     map[string]bool
+	through   map[string]*string      // what a cut-off change makes of files, in a store that may not finish it: the staged file, nil when it goes
+	unseen    map[string]*oxbow.Entry // entries as callers last could see them, of those that others changed since
+	served    map[string]string       // documents as callers last saw them
+	emptied   map[string]bool         // those that are held because they became empty
+	watch     func([]oxbow.Delta, bool)
+
+	mu     sync.RWMutex // guards the following; changed only with look held
+	st     *state
+	closed bool
+}
+
+var (
+	_ oxbow.Store   = (*Store)(nil)
+	_ oxbow.Watcher = (*Store)(nil)
+	_ oxbow.Checker = (*Store)(nil)
+	_ oxbow.Counter = (*Store)(nil)
+)
+
+// Open opens the tree whose root is that of fsys, and reads it. A tree that
+// holds nothing yet is an empty store; the first change makes its directories.
+// Closing the store leaves fsys open. Errors are those of reading a directory,
+// and [oxbow.ErrBusy] when another process is in the middle of a change for
+// longer than the wait allows.
+func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.LockWait == 0 {
+		o.LockWait = oxbow.DefaultLockWait
+	}
+	s := &Store{fs: fsys, layout: l, opts: o, turn: make(chan struct{}, 1), st: newState(),
+		stage: intent.Stage{FS: fsys, Home: ".", Name: stageDir},
+		again: map[string]bool{}, unseen: map[string]*oxbow.Entry{}, served: map[string]string{}, emptied: map[string]bool{}}
+	for _, d := range l.Dirs() {
+		s.dirs = append(s.dirs, &directory{path: d})
+	}
+	if err := s.fresh(ctx, false); err != nil {
+		return nil, err
+	}
+	s.opened = true
+	return s, nil
+}
+
+// fresh finds what others changed, for a caller who then sees it.
+func (s *Store) fresh(ctx context.Context, whole bool) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := s.settled(ctx); err != nil {
+			return err
+		}
+		s.look.Lock()
+		err := s.refresh(ctx, whole)
+		if err == nil && (s.through != nil || !s.cutOff()) {
+			clear(s.unseen)
+			s.look.Unlock()
+			return nil
+		}
+		s.look.Unlock()
+		if err != nil {
+			return err
+		}
+		// A change of several files began meanwhile: half of it may have been
+		// read.
+	}
+}
+
+func (s *Store) ready(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return oxbow.ErrClosed
+	}
+	return nil
+}
+
+func (s *Store) warn(format string, args ...any) {
+	if s.opts.Warn != nil {
+		s.opts.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// Get implements [oxbow.Store].
+func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	if err := s.fresh(ctx, false); err != nil {
+		return oxbow.Entry{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if c := s.st.names[name]; c != nil {
+		return *c.entry, nil
+	}
+	return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+}
+
+// Entries implements [oxbow.Store].
+func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		if err := s.fresh(ctx, false); err != nil {
+			yield(oxbow.Entry{}, err)
+			return
+		}
+		s.mu.RLock()
+		order := slices.Clone(s.st.order)
+		s.mu.RUnlock()
+		for i, e := range order {
+			if i%1024 == 1023 {
+				if err := ctx.Err(); err != nil {
+					yield(oxbow.Entry{}, err)
+					return
+				}
+			}
+			if f.Match(e) && !yield(*e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Locate returns where the entry of that name is, for those who tell people.
+func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
+	if err := s.fresh(ctx, false); err != nil {
+		return Place{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if c := s.st.names[name]; c != nil {
+		return Place{c.file.path, c.place()}, nil
+	}
+	return Place{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+}
+
+// place returns the item of the entry, with the ID that the store gave it.
+func (c *current) place() Item {
+	it := c.file.items[c.index]
+	it.Entry = *c.entry
+	return it
+}
+
+// Watch implements [oxbow.Watcher]. It is called once, before the store is
+// shared.
+func (s *Store) Watch(fn func([]oxbow.Delta, bool)) { s.watch = fn }
+
+// Refresh implements [oxbow.Watcher]: it finds what was edited.
+func (s *Store) Refresh(ctx context.Context) error { return s.fresh(ctx, false) }
+
+// Stats implements [oxbow.Counter].
+func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
+	if err := s.fresh(ctx, false); err != nil {
+		return oxbow.Stats{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	st := oxbow.Stats{Path: s.opts.Path, Entries: len(s.st.order)}
+	for _, f := range s.st.files {
+		st.Bytes += int64(len(f.text))
+	}
+	st.Used = st.Bytes
+	return st, nil
+}
+
+// Close implements [oxbow.Store].
+func (s *Store) Close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.look.Lock()
+	defer s.look.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return oxbow.ErrClosed
+	}
+	s.closed = true
+	var err error
+	if s.lock != nil {
+		err = s.lock.Close()
+	}
+	if s.notes != nil {
+		err = errors.Join(err, s.notes.Close())
+	}
+	return err
+}

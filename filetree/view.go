@@ -1,0 +1,199 @@
+// This file holds what a plan is made on: the tree, and over it the edits that
+// came before in the same change.
+
+package filetree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// overlay is the tree with edits. The state below does not change meanwhile:
+// look is held.
+type overlay struct {
+	s     *Store
+	files map[string]*edited
+	names map[string][]string // by name: the edited files that hold it
+}
+
+// edited is a file that a change touches, or a document that it looked at.
+type edited struct {
+	base    string // text on disk when it was planned on; of a held file its last good text
+	there   bool   // there was a file
+	text    string
+	remove  bool
+	changed bool
+	matched bool // the layout may hold entries in it
+	items   []Item
+}
+
+func newOverlay(s *Store) *overlay {
+	return &overlay{s: s, files: map[string]*edited{}, names: map[string][]string{}}
+}
+
+// Find implements [View].
+func (v *overlay) Find(name string) (Place, bool) {
+	// The file that counts is the first by path, of those that hold the name
+	// now.
+	best := ""
+	for _, f := range v.s.st.claims[name] {
+		if e := v.files[f.path]; e == nil || !e.changed {
+			best = f.path
+			break
+		}
+	}
+	for _, p := range v.names[name] {
+		if best == "" || p < best {
+			best = p
+		}
+	}
+	if best == "" {
+		return Place{}, false
+	}
+	for _, it := range v.Items(best) {
+		if it.Entry.Name == name {
+			if c := v.s.st.names[name]; c != nil {
+				it.Entry.ID = c.entry.ID
+			}
+			return Place{best, it}, true
+		}
+	}
+	return Place{}, false
+}
+
+// File implements [View].
+func (v *overlay) File(p string) (string, bool) {
+	if e := v.files[p]; e != nil {
+		return e.text, e.there && !e.changed || e.changed && !e.remove
+	}
+	if f := v.s.st.files[p]; f != nil {
+		return f.text, !f.none
+	}
+	if v.s.mine(p) {
+		return "", false
+	}
+	e, err := v.document(p)
+	if err != nil {
+		return "", false
+	}
+	return e.text, e.there
+}
+
+// document looks at a file that the layout does not match.
+func (v *overlay) document(p string) (*edited, error) {
+	text, _, err := v.s.readText(p)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading %s: %w", p, err)
+	}
+	e := &edited{base: text, text: text, there: err == nil}
+	v.files[p] = e
+	return e, nil
+}
+
+// Items implements [View].
+func (v *overlay) Items(p string) []Item {
+	if e := v.files[p]; e != nil && e.changed {
+		return e.items
+	}
+	if f := v.s.st.files[p]; f != nil {
+		return f.items
+	}
+	return nil
+}
+
+// Files implements [View].
+func (v *overlay) Files() iter.Seq[string] {
+	there := map[string]bool{}
+	for p := range v.s.st.files {
+		there[p] = true
+	}
+	for p, e := range v.files {
+		if e.changed && e.matched {
+			there[p] = !e.remove
+		}
+	}
+	maps.DeleteFunc(there, func(_ string, is bool) bool { return !is })
+	return slices.Values(slices.Sorted(maps.Keys(there)))
+}
+
+// Taken implements [View].
+func (v *overlay) Taken(p string) bool {
+	if e := v.files[p]; e != nil && e.changed {
+		return !e.remove
+	}
+	_, err := v.s.fs.Stat(p)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// edit takes edits in and returns the versions of the entries that the files
+// they touch had and have now, by name and in order.
+func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) {
+	had, have = map[string][]uint64{}, map[string][]uint64{}
+	for i, ed := range edits {
+		if !fs.ValidPath(ed.Path) || ed.Path == "." || slices.ContainsFunc(strings.Split(ed.Path, "/"), isHidden) || IsConflict(ed.Path) {
+			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: "is not one that a change may write"}
+		}
+		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {
+			return nil, nil, fmt.Errorf("filetree: a plan edits %s twice", ed.Path)
+		}
+		matched := v.s.mine(ed.Path)
+		e := v.files[ed.Path]
+		if e == nil && matched {
+			e = &edited{}
+			if f := v.s.st.files[ed.Path]; f != nil {
+				e.base, e.there = f.text, true
+			}
+			v.files[ed.Path] = e
+		}
+		if e == nil {
+			if e, err = v.document(ed.Path); err != nil {
+				return nil, nil, err
+			}
+		}
+		for _, it := range v.Items(ed.Path) {
+			name := it.Entry.Name
+			had[name] = append(had[name], it.Entry.Version)
+			v.names[name] = slices.DeleteFunc(v.names[name], func(p string) bool { return p == ed.Path })
+		}
+		e.text, e.remove, e.changed, e.matched, e.items = ed.Text, ed.Remove, true, matched, nil
+		if e.remove {
+			e.text = ""
+			continue
+		}
+		if e.text == "" {
+			e.text = "\n"
+		}
+		if why := checkText(e.text); why != "" {
+			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: why}
+		}
+		if len(e.text) > maxFile {
+			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.text), maxFile)}
+		}
+		if !matched {
+			continue
+		}
+		items, err := v.s.layout.Parse(ed.Path, e.text)
+		if err != nil {
+			return nil, nil, &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path + " could not be read back: " + err.Error()}
+		}
+		var wrong []string
+		if e.items, wrong = finish(items, v.s.opts.Clock()); len(wrong) > 0 {
+			return nil, nil, &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + wrong[0]}
+		}
+		for _, it := range e.items {
+			name := it.Entry.Name
+			have[name] = append(have[name], it.Entry.Version)
+			if !slices.Contains(v.names[name], ed.Path) {
+				v.names[name] = append(v.names[name], ed.Path)
+			}
+		}
+	}
+	return had, have, nil
+}

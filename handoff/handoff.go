@@ -1,0 +1,192 @@
+// This file holds what a handoff is, and how it is written and read.
+
+// Package handoff passes a task from one session to the next: what was done,
+// what is to be done, which files to read first, and who to be while doing it (a
+// memory profile and skills). A handoff is an entry of kind handoff. It is open
+// until one session takes it; no two can take the same.
+package handoff
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// LabelState is the key of the label that says whether a handoff is open. One
+// that carries neither value, such as an imported one, is open.
+const LabelState = "handoff"
+
+// The values of LabelState.
+const (
+	StateOpen  = "open"
+	StateTaken = "taken"
+)
+
+// Limits of what one handoff may name.
+const (
+	MaxSkills = 32
+	MaxFiles  = 256
+)
+
+// Task is what is handed off.
+type Task struct {
+	Summary string   // what was done and where it stands, in Markdown
+	Plan    string   // what is to be done next, in Markdown
+	Profile string   // the memory profile to load, "" for none
+	Skills  []string // names of skills to load, in this order
+	Files   []string // files to read first, in this order, best relative to the working directory
+	Project string   // the project it belongs to, "" for none
+}
+
+// Handoff is a task as a memory holds it.
+type Handoff struct {
+	Task
+	Name    string
+	Version uint64
+	Created time.Time
+	Taken   bool
+	Updated time.Time    // of a taken one, when it was taken, unless it was changed since
+	Source  oxbow.Source // who wrote this version: who handed it off or, of a taken one, took it
+}
+
+// content writes a task as the content of an entry: a head between lines of
+// three dashes, each line a key and a JSON value, which is YAML too; the
+// summary; and the plan below a heading of its own.
+//
+//	---
+//	profile: "vtt-developer"
+//	skills: ["vtt-core","senior-developer"]
+//	files: ["pkg/vtt/spatial.go"]
+//	---
+//	The grid is done.
+//
+//	## Plan
+//
+//	Walls next.
+func (t Task) content() string {
+	var b strings.Builder
+	b.WriteString("---\n")
+	line := func(key string, value any, is bool) {
+		if is {
+			fmt.Fprintf(&b, "%s: %s\n", key, asJSON(value))
+		}
+	}
+	line("profile", t.Profile, t.Profile != "")
+	line("skills", t.Skills, len(t.Skills) > 0)
+	line("files", t.Files, len(t.Files) > 0)
+	b.WriteString("---\n" + strings.TrimSpace(t.Summary) + "\n")
+	if p := strings.TrimSpace(t.Plan); p != "" {
+		b.WriteString("\n" + planHead + "\n\n" + p + "\n")
+	}
+	return b.String()
+}
+
+const planHead = "## Plan"
+
+// asJSON writes a string or strings without the escapes that are for HTML only.
+func asJSON(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // strings can always be written
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// parse reads a content back. A person may have edited it: a head that cannot
+// be read is taken for text, so that nothing of it is lost. The first line that
+// is the heading of a plan ends the summary.
+func parse(content string) Task {
+	t, body := Task{}, content
+	if rest, ok := strings.CutPrefix(content, "---\n"); ok {
+		if head, after, ok := strings.Cut("\n"+rest, "\n---\n"); ok && t.readHead(head) {
+			body = after
+		} else {
+			t = Task{}
+		}
+	}
+	at := 0
+	for line := range strings.Lines(body) {
+		if strings.TrimSpace(line) == planHead {
+			t.Summary, t.Plan = strings.TrimSpace(body[:at]), strings.TrimSpace(body[at+len(line):])
+			return t
+		}
+		at += len(line)
+	}
+	t.Summary = strings.TrimSpace(body)
+	return t
+}
+
+// readHead reads the lines of a head and reports whether all could be read.
+func (t *Task) readHead(head string) bool {
+	for line := range strings.Lines(head) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(line, ":")
+		var into any
+		switch key {
+		case "profile":
+			into = &t.Profile
+		case "skills":
+			into = &t.Skills
+		case "files":
+			into = &t.Files
+		default:
+			return false
+		}
+		if json.Unmarshal([]byte(value), into) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// check reports, as an error matching [oxbow.ErrInvalid], why a task cannot be
+// handed off.
+func (t Task) check() error {
+	if strings.TrimSpace(t.Summary) == "" {
+		return &oxbow.InvalidError{Field: "summary", Reason: "is empty; say what was done and where it stands"}
+	}
+	for _, l := range []struct {
+		field string
+		words []string
+		most  int
+	}{{"memory_profile", nonEmpty(t.Profile), 1}, {"skills", t.Skills, MaxSkills}, {"files_to_read", t.Files, MaxFiles}} {
+		if len(l.words) > l.most {
+			return &oxbow.InvalidError{Field: l.field, Value: fmt.Sprint(len(l.words)), Reason: fmt.Sprintf("are more than the %d that one handoff may name", l.most)}
+		}
+		for i, w := range l.words {
+			if err := oxbow.CheckName(w); err != nil { // the same rules: a short line of text
+				return fmt.Errorf("%s: %w", l.field, err)
+			}
+			if slices.Contains(l.words[:i], w) {
+				return &oxbow.InvalidError{Field: l.field, Value: w, Reason: "is given twice"}
+			}
+		}
+	}
+	if t.Project != "" {
+		return oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelProject, Value: t.Project})
+	}
+	return nil
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// of returns the handoff that an entry is.
+func of(e oxbow.Entry) Handoff {
+	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source}
+	h.Project, _ = e.Label(oxbow.LabelProject)
+	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: LabelState, Value: StateTaken})
+	return h
+}

@@ -1,0 +1,240 @@
+// This file holds what is done with handoffs: each is one change of the memory.
+
+package handoff
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// The errors of taking. ErrNone matches [oxbow.ErrNotFound].
+var (
+	ErrNone  = fmt.Errorf("no handoff waits: %w", oxbow.ErrNotFound)
+	ErrTaken = errors.New("handoff was taken already")
+)
+
+// maxTries bounds how often a change is tried anew because others write
+// meanwhile.
+const maxTries = 100
+
+// New hands a task off and returns it as stored, under a name made from its
+// summary. The same task that is open already is returned, and not stored
+// twice: a call that was repeated does no harm. Errors about the task match
+// [oxbow.ErrInvalid].
+func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
+	if err := t.check(); err != nil {
+		return Handoff{}, err
+	}
+	content := t.content()
+	if err := oxbow.CheckContent(content); err != nil {
+		return Handoff{}, err
+	}
+	for e, err := range s.Entries(ctx, openFilter(t.Project)) {
+		if err != nil {
+			return Handoff{}, err
+		}
+		if h := of(e); e.Content == content && h.Project == t.Project {
+			return h, nil
+		}
+	}
+	labels := []oxbow.Label{{Key: LabelState, Value: StateOpen}}
+	if t.Project != "" {
+		labels = append(labels, oxbow.Label{Key: oxbow.LabelProject, Value: t.Project})
+	}
+	base := "handoff: " + oxbow.DeriveName(t.Summary)
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s (%d)", base, n)
+		}
+		err := s.Apply(oxbow.WithNote(ctx, "handoff"), oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(labels)})
+		if errors.Is(err, oxbow.ErrExists) && n < maxTries {
+			continue
+		}
+		if err != nil {
+			return Handoff{}, err
+		}
+		return Get(ctx, s, name)
+	}
+}
+
+// List returns the open handoffs, or with all the taken ones too, the newest
+// first. With a project, only those of that project.
+func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Handoff, error) {
+	es, err := entries(ctx, s, project, all)
+	hs := make([]Handoff, len(es))
+	for i, e := range es {
+		hs[i] = of(e)
+	}
+	return hs, err
+}
+
+func entries(ctx context.Context, s oxbow.Store, project string, all bool) ([]oxbow.Entry, error) {
+	f := openFilter(project)
+	if all {
+		f.Terms = f.Terms[1:]
+	}
+	var es []oxbow.Entry
+	for e, err := range s.Entries(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, e)
+	}
+	slices.SortFunc(es, func(a, b oxbow.Entry) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
+	})
+	return es, nil
+}
+
+// openFilter selects the open handoffs. The state is its first term.
+func openFilter(project string) oxbow.Filter {
+	f := oxbow.Filter{Terms: []oxbow.Term{
+		{Key: LabelState, Values: []string{StateTaken}, Not: true},
+		{Key: "kind", Values: []string{oxbow.Handoff.String()}},
+	}}
+	if project != "" {
+		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
+	}
+	return f
+}
+
+// Get returns the handoff of that name. An entry of another kind is
+// [oxbow.ErrInvalid].
+func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
+	e, err := get(ctx, s, name)
+	if err != nil {
+		return Handoff{}, err
+	}
+	return of(e), nil
+}
+
+func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
+	e, err := s.Get(ctx, name)
+	if err == nil && e.Kind != oxbow.Handoff {
+		err = &oxbow.InvalidError{Field: "entry", Value: name, Reason: "is of kind " + e.Kind.String() + ", not a handoff"}
+	}
+	return e, err
+}
+
+// Take marks a handoff as taken and returns it: the one of that name or, without
+// a name, the newest open one, of the project if one is given; the older ones
+// stay open. The mark is set for the version that was looked at, so that of any
+// number of sessions that take at once, in any number of processes, one gets it.
+//
+// Errors: [ErrNone] when none is open; ErrTaken, in an [oxbow.NameError], when
+// the named one is taken. After [oxbow.ErrUnknownOutcome] it may or may not be
+// taken; List tells.
+func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, error) {
+	for n := 1; ; n++ {
+		e, err := next(ctx, s, name, project)
+		if err != nil {
+			return Handoff{}, err
+		}
+		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == LabelState })
+		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: LabelState, Value: StateTaken}))
+		err = s.Apply(oxbow.WithNote(ctx, "handoff taken"), oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
+		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
+			continue // look again: somebody else was first
+		}
+		if err != nil {
+			return Handoff{}, err
+		}
+		// It is taken, even when it was changed or dropped since.
+		h := of(e)
+		h.Taken = true
+		if now, err := s.Get(ctx, e.Name); err == nil && now.ID == e.ID {
+			h.Version, h.Updated, h.Source = now.Version, now.Updated, now.Source
+		}
+		return h, nil
+	}
+}
+
+// next returns the entry to take.
+func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry, error) {
+	if name == "" {
+		es, err := entries(ctx, s, project, false)
+		if err != nil {
+			return oxbow.Entry{}, err
+		}
+		if len(es) == 0 {
+			return oxbow.Entry{}, ErrNone
+		}
+		return es[0], nil
+	}
+	e, err := get(ctx, s, name)
+	if err != nil {
+		return e, err
+	}
+	if of(e).Taken {
+		return e, &oxbow.NameError{Name: e.Name, Err: ErrTaken}
+	}
+	return e, nil
+}
+
+// Drop forgets a handoff, open or taken, and returns it as it was. The memory's
+// history keeps it where there is one.
+func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
+	e, err := get(ctx, s, name)
+	if err != nil {
+		return Handoff{}, err
+	}
+	if err := s.Apply(oxbow.WithNote(ctx, "handoff dropped"), oxbow.Remove{Name: e.Name, If: e.Version}); err != nil {
+		return Handoff{}, err
+	}
+	return of(e), nil
+}
+
+// Text returns the handoff as it opens the next session's context: who handed it
+// off and when, what to load, which of the files are there, and the summary and
+// the plan in a fence that they cannot close, because remembered text is data.
+func (h Handoff) Text(files []File) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Handoff %q of %s", h.Name, h.Created.UTC().Format("2006-01-02 15:04 UTC"))
+	if h.Project != "" {
+		fmt.Fprintf(&b, ", project %q", h.Project)
+	}
+	b.WriteString(". What stands in fences was written by an earlier session.\n")
+	if h.Profile != "" {
+		fmt.Fprintf(&b, "Memory profile to load: %q\n", h.Profile)
+	}
+	for _, s := range h.Skills {
+		fmt.Fprintf(&b, "Skill to load: %q\n", s)
+	}
+	for _, f := range files {
+		fmt.Fprintf(&b, "File to read: %q", f.Name)
+		if f.Trouble != "" {
+			fmt.Fprintf(&b, " (%s)", f.Trouble)
+		}
+		b.WriteByte('\n')
+	}
+	part := func(title, s string) {
+		if s != "" {
+			mark := strings.Repeat("`", max(3, longestRun(s)+1))
+			fmt.Fprintf(&b, "\n%s:\n%smarkdown\n%s\n%s\n", title, mark, s, mark)
+		}
+	}
+	part("Summary", h.Summary)
+	part("Plan", h.Plan)
+	return b.String()
+}
+
+// longestRun returns the length of the longest run of backticks.
+func longestRun(s string) int {
+	most, run := 0, 0
+	for _, r := range s {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		most = max(most, run)
+	}
+	return most
+}

@@ -1,0 +1,293 @@
+// This file tests reading of repositories, on real ones that the tests make.
+
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/need"
+)
+
+// repo is a repository of a test, written by plain git.
+type repo struct {
+	t       testing.TB
+	program string
+	dir     string
+}
+
+func newRepo(t testing.TB, initArgs ...string) *repo {
+	t.Helper()
+	g := &repo{t: t, program: need.Program(t, "git", "apt install git"), dir: filepath.Join(t.TempDir(), "work")}
+	if err := os.Mkdir(g.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g.git(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	return g
+}
+
+// git runs plain git, as the owner of the repository would.
+func (g *repo) git(args ...string) string {
+	g.t.Helper()
+	cmd := exec.Command(g.program, append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd.Dir = g.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=2026-04-18T12:00:00Z", "GIT_COMMITTER_DATE=2026-04-18T12:00:00Z")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		g.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (g *repo) write(name, text string) {
+	g.t.Helper()
+	full := filepath.Join(g.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// commit commits all that is there.
+func (g *repo) commit(message string) string {
+	g.t.Helper()
+	g.git("add", "-A")
+	g.git("commit", "-q", "-m", message)
+	return g.git("rev-parse", "HEAD")
+}
+
+func (g *repo) find() *Repo {
+	g.t.Helper()
+	r, err := Find(g.dir, nil)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return r
+}
+
+func TestRead(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			g := newRepo(t, "--object-format="+format)
+			r := g.find()
+			if head, err := r.Head(t.Context()); head != "" || err != nil {
+				t.Errorf("Head before the first commit = %q, %v", head, err)
+			}
+			if r.SHA256() != (format == "sha256") {
+				t.Errorf("SHA256 = %v", r.SHA256())
+			}
+			text := strings.Repeat("a line that is long enough\n", 10)
+			g.write("sub/old name\n.txt", text)
+			one := g.commit("one")
+			g.git("mv", "--", "sub/old name\n.txt", "-new.txt")
+			two := g.commit("two")
+			g.write("-new.txt", text+"more\n")
+			three := g.commit("three")
+
+			check := func(what string, got any, err error, want any) {
+				t.Helper()
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%s = %q, %v, want %q", what, got, err, want)
+				}
+			}
+			head, err := r.Head(t.Context())
+			check("Head", head, err, three)
+			g.git("pack-refs", "--all")
+			head, err = r.Head(t.Context())
+			check("Head of packed references", head, err, three)
+			was := g.git("rev-parse", one+":sub/old name\n.txt")
+			at, err := r.At(t.Context(), one, "sub/old name\n.txt")
+			check("At", at, err, was)
+			at, err = r.At(t.Context(), one, "none")
+			check("At of a missing path", at, err, "")
+			at, err = r.At(t.Context(), one, "sub")
+			check("At of a directory", at, err, "")
+			none := strings.Repeat("0123", len(one)/4)
+			blobs, err := r.Blobs(t.Context(), []string{was, none, two})
+			check("Blobs", blobs, err, map[string][]byte{was: []byte(text)})
+			names, err := r.Names(t.Context(), "-new.txt")
+			check("Names", names, err, []string{"sub/old name\n.txt"})
+			steps, err := r.Steps(t.Context(), one, "-new.txt")
+			check("Steps", steps, err, []string{was, g.git("rev-parse", "HEAD:-new.txt")})
+			lines, err := r.Blame(t.Context(), three, "-new.txt")
+			if err != nil || len(lines) != 11 {
+				t.Fatalf("Blame = %d lines, %v, want 11", len(lines), err)
+			}
+			check("the first line", lines[0], nil, Blamed{one, 1, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "one"})
+			check("the last line", lines[10], nil, Blamed{three, 11, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "three"})
+		})
+	}
+}
+
+func TestCopiesHaveNames(t *testing.T) {
+	g := newRepo(t)
+	text := strings.Repeat("a line that is long enough\n", 10)
+	g.write("a", text)
+	g.commit("one")
+	g.write("a", text+"changed\n")
+	g.write("b", text)
+	g.commit("two")
+	names, err := g.find().Names(t.Context(), "b")
+	if err != nil || !reflect.DeepEqual(names, []string{"a"}) {
+		t.Errorf("Names of a copy = %q, %v, want a", names, err)
+	}
+}
+
+func TestWorktreesAndSubdirectories(t *testing.T) {
+	g := newRepo(t)
+	g.write("sub/a", "a\n")
+	one := g.commit("one")
+	g.git("worktree", "add", "-q", "-b", "side", "../side")
+	side, err := Find(filepath.Join(g.dir, "..", "side", "sub"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(filepath.Dir(g.dir), "side"); side.Root() != want {
+		t.Errorf("Root = %s, want %s", side.Root(), want)
+	}
+	if head, err := side.Head(t.Context()); head != one || err != nil {
+		t.Errorf("Head = %s, %v, want %s", head, err, one)
+	}
+	if lines, err := side.Blame(t.Context(), one, "sub/a"); err != nil || len(lines) != 1 {
+		t.Errorf("Blame = %v, %v, want one line", lines, err)
+	}
+}
+
+// TestShallow reads a clone that ends at one commit.
+func TestShallow(t *testing.T) {
+	g := newRepo(t)
+	g.write("a", "a\n")
+	g.commit("one")
+	g.write("a", "a\nb\n")
+	two := g.commit("two")
+	g.git("clone", "-q", "--depth", "1", "file://"+filepath.ToSlash(g.dir), "../shallow")
+	r, err := Find(filepath.Join(g.dir, "..", "shallow"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := r.Blame(t.Context(), two, "a")
+	if err != nil || len(lines) != 2 || lines[0].Commit != two {
+		t.Errorf("Blame = %v, %v, want both lines from %s", lines, err, two)
+	}
+}
+
+// TestLeavesNothing holds that the directory that stands in for .git is gone
+// after each run, and that the repository is as it was.
+func TestLeavesNothing(t *testing.T) {
+	g := newRepo(t)
+	g.write("a", "a\n")
+	one := g.commit("one")
+	r := g.find()
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp)
+	if _, err := r.Blame(t.Context(), one, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Blame(t.Context(), one, "none"); err == nil {
+		t.Error("Blame of a missing path is no error")
+	}
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, %v is left after git ran", left, err)
+	}
+}
+
+func TestNone(t *testing.T) {
+	if _, err := Find(t.TempDir(), nil); !errors.Is(err, ErrNone) {
+		t.Errorf("Find in no repository = %v, want ErrNone", err)
+	}
+	g := newRepo(t)
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Find(g.dir, nil); !errors.Is(err, ErrNone) {
+		t.Errorf("Find without git = %v, want ErrNone", err)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	g := newRepo(t)
+	g.write("a", strings.Repeat("x", 10000))
+	g.commit("one")
+	blob := g.git("rev-parse", "HEAD:a")
+	r, err := Find(g.dir, &Options{Output: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Blobs(t.Context(), []string{blob}); !errors.Is(err, ErrTooMuch) {
+		t.Errorf("Blobs beyond the bound = %v, want ErrTooMuch", err)
+	}
+	r, err = Find(g.dir, &Options{Timeout: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Blobs(t.Context(), []string{blob}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Blobs beyond the time = %v, want DeadlineExceeded", err)
+	}
+}
+
+// TestRefusesNames holds that what comes from a sidecar cannot be an option or
+// an expression.
+func TestRefusesNames(t *testing.T) {
+	g := newRepo(t)
+	g.write("a", "a\n")
+	g.commit("one")
+	r := g.find()
+	for _, bad := range []string{"HEAD", "--output=x", "", "@{-1}", strings.Repeat("a", 39), strings.Repeat("A", 40), strings.Repeat("a", 40) + "\n"} {
+		if _, err := r.Blobs(t.Context(), []string{bad}); err == nil {
+			t.Errorf("Blobs(%q) was asked of git", bad)
+		}
+		if _, err := r.At(t.Context(), bad, "a"); err == nil {
+			t.Errorf("At(%q) was asked of git", bad)
+		}
+		if _, err := r.Steps(t.Context(), bad, "a"); err == nil {
+			t.Errorf("Steps(%q) was asked of git", bad)
+		}
+		if _, err := r.Blame(t.Context(), bad, "a"); err == nil {
+			t.Errorf("Blame(%q) was asked of git", bad)
+		}
+	}
+	// A path that looks like an option or a pattern is a path.
+	head, err := r.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"--output=x", ":(top)a", "*", "-x"} {
+		if id, err := r.At(t.Context(), head, path); id != "" || err != nil {
+			t.Errorf("At(%q) = %q, %v, want none", path, id, err)
+		}
+		if names, err := r.Names(t.Context(), path); len(names) != 0 || err != nil {
+			t.Errorf("Names(%q) = %q, %v, want none", path, names, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	id := strings.Repeat("ab", 20)
+	f.Add([]byte("commit " + id + "\x00\n:100644 100644 " + id + " " + id + " R100\x00a\x00b\x00"))
+	f.Add([]byte(id + " 1 2 3\nauthor A\nauthor-time 12\nsummary s\n\tline\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if steps, err := parseRaw(data); err == nil {
+			for _, s := range steps {
+				if s.commit != "" && !isHex(s.commit) {
+					t.Fatalf("a step has commit %q", s.commit)
+				}
+			}
+		}
+		if lines, err := parseBlame(data); err == nil {
+			for _, l := range lines {
+				if !isHex(l.Commit) {
+					t.Fatalf("a line has commit %q", l.Commit)
+				}
+			}
+		}
+	})
+}

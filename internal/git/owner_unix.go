@@ -1,0 +1,20 @@
+// This file says whom a directory belongs to, where users own files.
+
+//go:build unix
+
+package git
+
+import (
+	"os"
+	"syscall"
+)
+
+// ownedByUs reports whether the user of this process owns the path.
+func ownedByUs(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}

@@ -1,0 +1,310 @@
+// This file asks git for what a book of annotations wants to know.
+
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Head returns the commit of HEAD, and "" before the first. It reads the files
+// of references itself; a repository that keeps them in tables is an error.
+func (r *Repo) Head(_ context.Context) (string, error) {
+	ref := "HEAD"
+	for range 5 { // symbolic references may lead to others
+		b, err := r.readRef(ref)
+		if errors.Is(err, fs.ErrNotExist) {
+			return r.packedRef(ref)
+		}
+		if err != nil {
+			return "", fmt.Errorf("reading HEAD: %w", err)
+		}
+		text := strings.TrimSpace(string(b))
+		if isHex(text) {
+			return text, nil
+		}
+		next, ok := strings.CutPrefix(text, "ref: ")
+		if !ok || !fs.ValidPath(next) || !strings.HasPrefix(next, "refs/") {
+			break
+		}
+		if next == "refs/heads/.invalid" {
+			return "", errors.New("reading HEAD: the repository keeps its references in tables, which are not read")
+		}
+		ref = next
+	}
+	return "", errors.New("reading HEAD: it leads nowhere")
+}
+
+func (r *Repo) readRef(ref string) ([]byte, error) {
+	b, err := readSmall(filepath.Join(r.dir, filepath.FromSlash(ref)))
+	if errors.Is(err, fs.ErrNotExist) && r.common != r.dir && ref != "HEAD" {
+		return readSmall(filepath.Join(r.common, filepath.FromSlash(ref)))
+	}
+	return b, err
+}
+
+// maxPacked is the most bytes of packed-refs that are read.
+const maxPacked = 64 << 20
+
+func (r *Repo) packedRef(ref string) (string, error) {
+	b, err := readBounded(filepath.Join(r.common, "packed-refs"), maxPacked)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading packed references: %w", err)
+	}
+	for l := range bytes.Lines(b) {
+		id, name, ok := strings.Cut(strings.TrimRight(string(l), "\r\n"), " ")
+		if ok && name == ref && isHex(id) {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// Blobs returns the contents of the objects of those names that are there and
+// are blobs.
+func (r *Repo) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+	var in bytes.Buffer
+	for _, n := range names {
+		if err := checkHex(n); err != nil {
+			return nil, fmt.Errorf("reading blobs: %w", err)
+		}
+		in.WriteString(n + "\n")
+	}
+	found := map[string][]byte{}
+	if len(names) == 0 {
+		return found, nil
+	}
+	out, err := r.run(ctx, in.Bytes(), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for len(out) > 0 {
+		head, rest, ok := bytes.Cut(out, []byte{'\n'})
+		if !ok {
+			return nil, errors.New("reading blobs: git stopped in the middle")
+		}
+		out = rest
+		f := strings.Fields(string(head))
+		if len(f) != 3 {
+			continue // "NAME missing"
+		}
+		n, err := strconv.Atoi(f[2])
+		if err != nil || n < 0 || n >= len(out) {
+			return nil, errors.New("reading blobs: git stopped in the middle")
+		}
+		if f[1] == "blob" {
+			found[f[0]] = out[:n:n]
+		}
+		out = out[n+1:]
+	}
+	return found, nil
+}
+
+// At returns the name of the blob that a path leads to in a commit, and "" when
+// there is none.
+func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
+	if err := checkHex(commit); err != nil {
+		return "", fmt.Errorf("reading a tree: %w", err)
+	}
+	out, err := r.run(ctx, nil, "ls-tree", "-z", "--full-tree", commit, "--", file)
+	if err != nil {
+		return "", err
+	}
+	// MODE SP TYPE SP NAME TAB PATH NUL
+	for e := range strings.SplitSeq(string(out), "\x00") {
+		head, path, _ := strings.Cut(e, "\t")
+		if f := strings.Fields(head); path == file && len(f) == 3 && f[1] == "blob" {
+			return f[2], nil
+		}
+	}
+	return "", nil
+}
+
+// step is one file of a commit, as git log --raw says it.
+type step struct {
+	commit   string
+	old, new string // blobs; zeros where there is none
+	from, to string // paths; the same unless it was renamed or copied
+	status   byte   // A, M, R, C, D, T
+}
+
+// walk returns what became of a file, newest first, through renames.
+func (r *Repo) walk(ctx context.Context, revs []string, file string, extra ...string) ([]step, error) {
+	args := append([]string{"log", "--follow", "-M", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
+		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, extra...)
+	args = append(append(args, revs...), "--", file)
+	out, err := r.run(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(out)
+}
+
+// parseRaw reads git log --raw -z with the format "commit %H".
+func parseRaw(out []byte) ([]step, error) {
+	var steps []step
+	commit := ""
+	fields := strings.Split(string(out), "\x00")
+	next := func(i int) (string, error) {
+		if i >= len(fields) {
+			return "", errors.New("reading a history: git stopped in the middle")
+		}
+		return fields[i], nil
+	}
+	for i := 0; i < len(fields); i++ {
+		f := strings.TrimLeft(fields[i], "\n")
+		if id, ok := strings.CutPrefix(f, "commit "); ok {
+			commit, f, _ = strings.Cut(id, "\n")
+			if err := checkHex(commit); err != nil {
+				return nil, fmt.Errorf("reading a history: %w", err)
+			}
+			f = strings.TrimLeft(f, "\n")
+		}
+		if f == "" {
+			continue
+		}
+		// :MODE SP MODE SP OLD SP NEW SP STATUS NUL PATH NUL [PATH NUL]
+		w := strings.Fields(f)
+		if len(w) != 5 || f[0] != ':' || w[4] == "" {
+			return nil, fmt.Errorf("reading a history: git says %.80q", f)
+		}
+		s := step{commit: commit, old: w[2], new: w[3], status: w[4][0]}
+		var err error
+		i++
+		if s.from, err = next(i); err != nil {
+			return nil, err
+		}
+		s.to = s.from
+		if s.status == 'R' || s.status == 'C' {
+			i++
+			if s.to, err = next(i); err != nil {
+				return nil, err
+			}
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// Names returns what the file of HEAD was called before or copied from, newest
+// first, without its name of now.
+func (r *Repo) Names(ctx context.Context, file string) ([]string, error) {
+	head, err := r.Head(ctx)
+	if err != nil || head == "" {
+		return nil, err
+	}
+	steps, err := r.walk(ctx, []string{head}, file, "-C", "--diff-filter=RC")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range steps {
+		if s.from != file && !slices.Contains(names, s.from) {
+			names = append(names, s.from)
+		}
+	}
+	return names, nil
+}
+
+// Steps returns the blobs that the file of HEAD went through since the commit,
+// oldest first and without that of the commit itself, through renames. It goes
+// by first parents.
+func (r *Repo) Steps(ctx context.Context, commit, file string) ([]string, error) {
+	if err := checkHex(commit); err != nil {
+		return nil, fmt.Errorf("reading a history: %w", err)
+	}
+	head, err := r.Head(ctx)
+	if err != nil || head == "" {
+		return nil, err
+	}
+	steps, err := r.walk(ctx, []string{head, "^" + commit}, file)
+	if err != nil {
+		return nil, err
+	}
+	var blobs []string
+	for _, s := range slices.Backward(steps) {
+		if isHex(s.new) && strings.Trim(s.new, "0") != "" {
+			blobs = append(blobs, s.new)
+		}
+	}
+	return blobs, nil
+}
+
+// Blamed is one line of a file and the commit that it is from.
+type Blamed struct {
+	Commit  string
+	Line    int // in the file of that commit, from 1
+	Author  string
+	Time    time.Time
+	Summary string
+}
+
+// Blame returns, for each line of the file in that commit, where it is from.
+func (r *Repo) Blame(ctx context.Context, commit, file string) ([]Blamed, error) {
+	if err := checkHex(commit); err != nil {
+		return nil, fmt.Errorf("blaming: %w", err)
+	}
+	out, err := r.run(ctx, nil, "blame", "--no-textconv", "--porcelain", commit, "--", file)
+	if err != nil {
+		return nil, err
+	}
+	return parseBlame(out)
+}
+
+// parseBlame reads git blame --porcelain: for each line a head of commit and
+// numbers, then, the first time a commit comes, what is known of it, then a tab
+// and the line.
+func parseBlame(out []byte) ([]Blamed, error) {
+	var all []Blamed
+	known := map[string]*Blamed{}
+	var at *Blamed
+	line := 0
+	for l := range bytes.Lines(out) {
+		text := strings.TrimSuffix(string(l), "\n")
+		switch {
+		case at == nil:
+			f := strings.Fields(text)
+			if len(f) < 3 || !isHex(f[0]) {
+				return nil, fmt.Errorf("blaming: git says %.80q", text)
+			}
+			n, err := strconv.Atoi(f[1])
+			if err != nil {
+				return nil, fmt.Errorf("blaming: git says %.80q", text)
+			}
+			line = n
+			if at = known[f[0]]; at == nil {
+				at = &Blamed{Commit: f[0]}
+				known[f[0]] = at
+			}
+		case strings.HasPrefix(text, "\t"):
+			b := *at
+			b.Line = line
+			all = append(all, b)
+			at = nil
+		default:
+			k, v, _ := strings.Cut(text, " ")
+			switch k {
+			case "author":
+				at.Author = v
+			case "author-time":
+				if s, err := strconv.ParseInt(v, 10, 64); err == nil {
+					at.Time = time.Unix(s, 0).UTC()
+				}
+			case "summary":
+				at.Summary = v
+			}
+		}
+	}
+	return all, nil
+}

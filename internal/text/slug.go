@@ -1,0 +1,41 @@
+// This file holds the names of files that crabtalk makes of names of entries.
+
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Slug returns s as crabtalk's memory of one file an entry (its RFC 0038) puts
+// it into a file name: alphanumerics of Unicode 17 in full lower case, each for
+// itself, and one dash for every stretch of others between them. It is "" when
+// there are no alphanumerics. It holds neither dots nor slashes.
+func Slug(s string) string {
+	var b strings.Builder
+	for p := range pieces(s) {
+		if b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		for _, r := range s[p.start:p.end] {
+			if r == capitalIWithDot {
+				b.WriteString("i\u0307")
+			} else {
+				b.WriteRune(lowerRune(r))
+			}
+		}
+	}
+	return b.String()
+}
+
+// Cut returns s, or its longest beginning of at most n bytes that ends between
+// code points.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

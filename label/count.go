@@ -1,0 +1,44 @@
+// This file holds what the package is for, and the counting of labels.
+
+// Package label looks after the labels of a memory: it counts them, changes
+// them in bulk, finds those that were perhaps meant to be one, names the project
+// of a directory, and proposes labels for entries that have none.
+package label
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Count is a label and the number of entries that carry it.
+type Count struct {
+	Label   oxbow.Label
+	Entries int
+}
+
+// Counts returns the labels of the entries that the filter selects: by key, then
+// the most used first, then by value.
+func Counts(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Count, error) {
+	n := map[oxbow.Label]int{}
+	for e, err := range s.Entries(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range e.Labels {
+			n[l]++
+		}
+	}
+	cs := make([]Count, 0, len(n))
+	for l, k := range n {
+		cs = append(cs, Count{l, k})
+	}
+	slices.SortFunc(cs, func(a, b Count) int {
+		return cmp.Or(strings.Compare(a.Label.Key, b.Label.Key), cmp.Compare(b.Entries, a.Entries),
+			strings.Compare(a.Label.Value, b.Label.Value))
+	})
+	return cs, nil
+}

@@ -1,0 +1,216 @@
+// This file holds the changes of labels in bulk: each is planned, so that it can
+// be shown, and then carried out as one change of the memory, so that it can be
+// undone as one.
+
+package label
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Plan is what a change of labels would do.
+type Plan struct {
+	Note    string   // what it is, for the log of the memory
+	Changes []Change // in order of the entries' ids; entries that stay as they are, are not among them
+}
+
+// Change is one entry before and after.
+type Change struct {
+	Name    string
+	Version uint64 // that the change is planned on
+	Before  []oxbow.Label
+	After   []oxbow.Label
+}
+
+// Added returns the labels that the entry gets.
+func (c Change) Added() []oxbow.Label { return without(c.After, c.Before) }
+
+// Removed returns the labels that the entry loses.
+func (c Change) Removed() []oxbow.Label { return without(c.Before, c.After) }
+
+func without(ls, others []oxbow.Label) []oxbow.Label {
+	var rest []oxbow.Label
+	for _, l := range ls {
+		if !slices.Contains(others, l) {
+			rest = append(rest, l)
+		}
+	}
+	return rest
+}
+
+// Ops returns the plan as changes of a store. Each holds for the version that it
+// was planned on.
+func (p Plan) Ops() []oxbow.Op {
+	ops := make([]oxbow.Op, len(p.Changes))
+	for i, c := range p.Changes {
+		ops[i] = oxbow.Relabel{Name: c.Name, Labels: c.After, If: c.Version}
+	}
+	return ops
+}
+
+// Planner makes a plan from what a store holds now.
+type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
+
+// maxPlans bounds how often [Apply] plans anew because others write meanwhile.
+const maxPlans = 20
+
+// Apply plans and carries out, all in one change of the store, and returns what
+// was done. When another writer changed an entry in between it plans anew. A
+// plan without changes changes nothing.
+func Apply(ctx context.Context, s oxbow.Store, plan Planner) (Plan, error) {
+	for n := 1; ; n++ {
+		p, err := plan(ctx, s)
+		if err != nil || len(p.Changes) == 0 {
+			return p, err
+		}
+		err = s.Apply(oxbow.WithNote(ctx, p.Note), p.Ops()...)
+		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); !raced || n == maxPlans {
+			return p, err
+		}
+	}
+}
+
+// Selection says which entries a change is about: those that the filter selects
+// and, when there are names, that have one of them. An unknown name is
+// [oxbow.ErrNotFound].
+type Selection struct {
+	Filter oxbow.Filter
+	Names  []string // names or aliases
+}
+
+// Add plans that the selected entries carry these labels too. Of confidence an
+// entry carries one, so that a new one takes the place of the old.
+func Add(sel Selection, labels ...oxbow.Label) Planner {
+	return sel.planner("add "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
+		for _, l := range labels {
+			if l.Key == oxbow.LabelConfidence {
+				ls = slices.DeleteFunc(ls, func(o oxbow.Label) bool { return o.Key == l.Key })
+			}
+		}
+		return append(ls, labels...)
+	})
+}
+
+// Remove plans that the selected entries do not carry these labels.
+func Remove(sel Selection, labels ...oxbow.Label) Planner {
+	return sel.planner("remove "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
+		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.Contains(labels, l) })
+	})
+}
+
+// Rename plans that every entry with the old label carries the new one instead.
+// A new label that is in use already is refused: joining two labels cannot be
+// told apart afterwards, and has its own verb, [Merge]. An old label that no
+// entry carries is [oxbow.ErrNotFound].
+func Rename(old, now oxbow.Label) Planner {
+	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
+		if old == now {
+			return Plan{}, &oxbow.InvalidError{Field: "label", Value: now.String(), Reason: "is the old label too"}
+		}
+		for e, err := range s.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				return Plan{}, err
+			}
+			if !slices.Contains(e.Labels, now) {
+				continue
+			}
+			return Plan{}, &oxbow.InvalidError{Field: "label", Value: now.String(),
+				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", old, now)}
+		}
+		return replace(ctx, s, fmt.Sprintf("rename %s to %s", old, now), []oxbow.Label{old}, now)
+	}
+}
+
+// Merge plans that every entry with one of the labels carries into instead,
+// which may be one of them. When no entry carries any of them, but into, the
+// error matches [oxbow.ErrNotFound].
+func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
+	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
+		old := without(labels, []oxbow.Label{into})
+		if len(old) == 0 {
+			return Plan{}, &oxbow.InvalidError{Field: "label", Value: into.String(), Reason: "is the only one given; say what to merge into it"}
+		}
+		return replace(ctx, s, fmt.Sprintf("merge %s into %s", join(old), into), old, into)
+	}
+}
+
+// replace plans that now stands in the place of each of the old labels.
+func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
+	p, err := Selection{}.planner(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
+		n := len(ls)
+		ls = slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.Contains(old, l) })
+		if len(ls) < n {
+			ls = append(ls, now)
+		}
+		return ls
+	})(ctx, s)
+	if err == nil && len(p.Changes) == 0 {
+		err = fmt.Errorf("%w with %s", oxbow.ErrNotFound, strings.Join(texts(old), " or "))
+	}
+	return p, err
+}
+
+// planner plans that the labels of the selected entries are what edit makes of
+// them. Edit gets a copy.
+func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
+	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
+		p := Plan{Note: "label " + note}
+		for _, l := range check {
+			if err := oxbow.CheckLabel(l); err != nil {
+				return p, err
+			}
+		}
+		seen := map[string]bool{}
+		for e, err := range s.Entries(ctx, sel.Filter) {
+			if err != nil {
+				return p, err
+			}
+			if !sel.takes(e, seen) {
+				continue
+			}
+			after := oxbow.SortLabels(edit(slices.Clone(e.Labels)))
+			if slices.Equal(after, e.Labels) {
+				continue
+			}
+			// Told here, by the entry's name, and not for all at once.
+			if err := oxbow.CheckOp(oxbow.Relabel{Name: e.Name, Labels: after}); err != nil {
+				return p, fmt.Errorf("labelling %q: %w", e.Name, err)
+			}
+			p.Changes = append(p.Changes, Change{e.Name, e.Version, e.Labels, after})
+		}
+		for _, n := range sel.Names {
+			if !seen[n] {
+				return p, &oxbow.NameError{Name: n, Err: oxbow.ErrNotFound}
+			}
+		}
+		return p, nil
+	}
+}
+
+// takes reports whether the selection has the entry by name, and notes in seen
+// the names that it has been found by.
+func (sel Selection) takes(e oxbow.Entry, seen map[string]bool) bool {
+	found := len(sel.Names) == 0
+	for _, n := range sel.Names {
+		if e.Name == n || slices.Contains(e.Aliases, n) {
+			seen[n], found = true, true
+		}
+	}
+	return found
+}
+
+func texts(ls []oxbow.Label) []string {
+	ss := make([]string, len(ls))
+	for i, l := range ls {
+		ss[i] = l.String()
+	}
+	return ss
+}
+
+func join(ls []oxbow.Label) string { return strings.Join(texts(ls), " ") }

@@ -1,0 +1,243 @@
+// This file tests counting and changing labels in bulk.
+
+package label
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// open returns a memory of these entries, each NAME and then labels.
+func open(t *testing.T, entries ...string) *oxbow.Memory {
+	t.Helper()
+	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r, err := m.Store().(oxbow.Checker).Check(context.Background()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check() = %v, %v", r.Problems, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, e := range entries {
+		ws := strings.Fields(e)
+		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: ws[0], Content: "about " + ws[0], Labels: labels(t, ws[1:]...)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+func labels(t *testing.T, ws ...string) []oxbow.Label {
+	t.Helper()
+	var ls []oxbow.Label
+	for _, w := range ws {
+		l, err := oxbow.ParseLabel(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ls = append(ls, l)
+	}
+	return ls
+}
+
+// shown returns the entries as open takes them.
+func shown(t *testing.T, m *oxbow.Memory) []string {
+	t.Helper()
+	var es []string
+	for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		es = append(es, strings.TrimSpace(e.Name+" "+join(e.Labels)))
+	}
+	return es
+}
+
+func TestEdit(t *testing.T) {
+	before := []string{"a project:vtt tag:idea", "b project:VTT", "c tag:idea tag:ideas confidence:0.5", "d"}
+	l := func(s string) oxbow.Label { return labels(t, s)[0] }
+	where := func(s string) oxbow.Filter {
+		f, err := oxbow.ParseFilter(s, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, tt := range []struct {
+		name string
+		plan Planner
+		want string // of all entries
+		n    int    // entries changed
+		err  error
+	}{
+		{"add by filter", Add(Selection{Filter: where("tag:idea")}, l("tag:x")),
+			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas tag:x; d", 2, nil},
+		{"add by name", Add(Selection{Names: []string{"d", "a"}}, l("tag:x"), l("tag:y")),
+			"a project:vtt tag:idea tag:x tag:y; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d tag:x tag:y", 2, nil},
+		{"add by both", Add(Selection{Filter: where("tag:idea"), Names: []string{"a"}}, l("tag:x")),
+			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
+		{"add a confidence", Add(Selection{Names: []string{"c", "d"}}, l("confidence:0.9")),
+			"a project:vtt tag:idea; b project:VTT; c confidence:0.9 tag:idea tag:ideas; d confidence:0.9", 2, nil},
+		{"add what is there", Add(Selection{Names: []string{"a"}}, l("tag:idea")),
+			"a project:vtt tag:idea; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 0, nil},
+		{"add to an unknown name", Add(Selection{Names: []string{"a", "z"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
+		{"add to a name the filter leaves out", Add(Selection{Filter: where("tag:idea"), Names: []string{"d"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
+		{"add a wrong label", Add(Selection{}, oxbow.Label{Key: "Kind", Value: "x"}), "", 0, oxbow.ErrInvalid},
+		{"remove", Remove(Selection{}, l("tag:idea"), l("project:vtt")),
+			"a; b project:VTT; c confidence:0.5 tag:ideas; d", 2, nil},
+		{"rename", Rename(l("project:VTT"), l("project:table")),
+			"a project:vtt tag:idea; b project:table; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
+		{"rename to another key", Rename(l("project:VTT"), l("tag:vtt")),
+			"a project:vtt tag:idea; b tag:vtt; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
+		{"rename to what is in use", Rename(l("project:VTT"), l("project:vtt")), "", 0, oxbow.ErrInvalid},
+		{"rename to itself", Rename(l("tag:idea"), l("tag:idea")), "", 0, oxbow.ErrInvalid},
+		{"rename the unknown", Rename(l("tag:z"), l("tag:y")), "", 0, oxbow.ErrNotFound},
+		{"merge", Merge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:thought")),
+			"a project:vtt tag:thought; b project:VTT; c confidence:0.5 tag:thought; d", 2, nil},
+		{"merge into one of them", Merge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:idea")),
+			"a project:vtt tag:idea; b project:VTT; c confidence:0.5 tag:idea; d", 1, nil},
+		{"merge nothing", Merge([]oxbow.Label{l("tag:idea")}, l("tag:idea")), "", 0, oxbow.ErrInvalid},
+		{"merge the unknown", Merge([]oxbow.Label{l("tag:y"), l("tag:z")}, l("tag:idea")), "", 0, oxbow.ErrNotFound},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := open(t, before...)
+			was := shown(t, m)
+			p, err := Apply(t.Context(), m, tt.plan)
+			if !errors.Is(err, tt.err) || err == nil && len(p.Changes) != tt.n {
+				t.Fatalf("Apply() changes %d, %v; want %d, %v", len(p.Changes), err, tt.n, tt.err)
+			}
+			if tt.err != nil {
+				if now := shown(t, m); !slices.Equal(now, was) {
+					t.Errorf("a refused change left %q", now)
+				}
+				return
+			}
+			if got := strings.Join(shown(t, m), "; "); got != tt.want {
+				t.Errorf("after %s: %s\nwant %s", p.Note, got, tt.want)
+			}
+			if tt.n == 0 {
+				return
+			}
+			// All of it is one change, and one undo.
+			if _, cs, err := m.Undo(t.Context(), 1); err != nil || len(cs) != 1 || cs[0].Note != p.Note || len(cs[0].Versions) != tt.n {
+				t.Fatalf("Undo() = %+v, %v; want one change noted %q", cs, err, p.Note)
+			}
+			if now := shown(t, m); !slices.Equal(now, was) {
+				t.Errorf("after undo: %q, want %q", now, was)
+			}
+		})
+	}
+}
+
+// racer changes an entry between the plan and its carrying out.
+type racer struct {
+	oxbow.Store
+	times int
+	race  func(n int) error
+}
+
+func (r *racer) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	if r.times > 0 {
+		r.times--
+		if err := r.race(r.times); err != nil {
+			return err
+		}
+	}
+	return r.Store.Apply(ctx, ops...)
+}
+
+func TestApplyPlansAnew(t *testing.T) {
+	m := open(t, "a tag:x", "b tag:x", "c tag:x")
+	r := &racer{Store: m, times: 3, race: func(n int) error {
+		if n == 0 {
+			return m.Forget(t.Context(), "b")
+		}
+		return m.Apply(t.Context(), oxbow.Relabel{Name: "a", Labels: labels(t, "tag:x", fmt.Sprintf("tag:race%d", n))})
+	}}
+	if _, err := Apply(t.Context(), r, Rename(labels(t, "tag:x")[0], labels(t, "tag:y")[0])); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := shown(t, m), []string{"a tag:race1 tag:y", "c tag:y"}; !slices.Equal(got, want) {
+		t.Errorf("Apply() among writers left %q, want %q", got, want)
+	}
+}
+
+func TestCounts(t *testing.T) {
+	m := open(t, "a tag:x project:p", "b tag:x", "c tag:y")
+	cs, err := Counts(t.Context(), m, oxbow.Filter{})
+	if got, want := fmt.Sprint(cs), "[{project:p 1} {tag:x 2} {tag:y 1}]"; got != want || err != nil {
+		t.Errorf("Counts() = %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestLint(t *testing.T) {
+	for _, tt := range []struct {
+		name, have string // labels with counts
+		want       string // labels = the one to merge into
+	}{
+		{"capitals and marks", "project:homebrew-vtt*3 project:Homebrew_VTT*1 project:other*2", "project:homebrew-vtt project:Homebrew_VTT = project:homebrew-vtt"},
+		{"plural", "tag:decisions*5 tag:decision*2 tag:entry*1 tag:entries*1", "tag:decisions tag:decision = tag:decisions; tag:entries tag:entry = tag:entries"},
+		{"typing error", "tag:architecture*9 tag:architecure*1 tag:identity*1", "tag:architecture tag:architecure = tag:architecture"},
+		{"swapped", "tag:debugging*2 tag:debuggign*1", "tag:debugging tag:debuggign = tag:debugging"},
+		{"owner", "project:oxbow*4 project:oxbow-memory/oxbow*1", "project:oxbow project:oxbow-memory/oxbow = project:oxbow"},
+		{"one path", `file:./pkg/a.go*1 file:pkg/a.go*2 file:pkg/b.go*1`, `file:pkg/a.go file:./pkg/a.go = file:pkg/a.go`},
+		{"accents", "tag:café*1 tag:cafe*2", "tag:cafe tag:café = tag:cafe"},
+		{"tag and project", "project:vtt*1 tag:VTT*4", "project:vtt tag:VTT = project:vtt"},
+		{"numbers are meant", "tag:release1*1 tag:release2*1 tag:v1*1 tag:v2*1 tag:2024*1 tag:2025*1", ""},
+		{"marks that are meant", "tag:c*1 tag:c++*1 tag:c#*1", ""},
+		{"short words", "tag:cat*1 tag:car*1 tag:go*1 tag:do*1", ""},
+		{"other keys", "project:alpha*1 file:alpha*1 tag:alpht*1", ""},
+		{"confidence", "confidence:0.5*1 confidence:0.50*1", ""},
+	} {
+		var cs []Count
+		for _, w := range strings.Fields(tt.have) {
+			i := strings.LastIndexByte(w, '*')
+			cs = append(cs, Count{labels(t, w[:i])[0], int(w[i+1] - '0')})
+		}
+		var got []string
+		for _, d := range Lint(cs) {
+			var ls []oxbow.Label
+			for _, c := range d.Labels {
+				ls = append(ls, c.Label)
+			}
+			if !strings.HasSuffix(d.String(), d.Why) || d.Why == "" {
+				t.Errorf("%s: %q does not say why", tt.name, d)
+			}
+			got = append(got, join(ls)+" = "+d.Merge.String())
+		}
+		if s := strings.Join(got, "; "); s != tt.want {
+			t.Errorf("%s: Lint() = %s\nwant %s", tt.name, s, tt.want)
+		}
+	}
+}
+
+// TestLintIsFast holds that looking for typing errors does not compare all with
+// all: 20,000 labels, which would be 200 million pairs.
+func TestLintIsFast(t *testing.T) {
+	var cs []Count
+	for i := range 20_000 {
+		word := ""
+		for n := i; len(word) < 8; n = n*7 + 5 {
+			word += string(rune('a' + n%26))
+		}
+		cs = append(cs, Count{oxbow.Label{Key: "tag", Value: fmt.Sprintf("%s%c%c%c", word, 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26)}, 1})
+	}
+	start := time.Now()
+	Lint(cs)
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("Lint() of 20,000 labels took %s", d)
+	}
+}

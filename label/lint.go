@@ -1,0 +1,230 @@
+// This file finds labels that were perhaps meant to be one.
+
+package label
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/rank"
+)
+
+// Doubt is what is doubtful about labels, and the labels, the most used first.
+type Doubt struct {
+	Labels []Count
+	Why    string
+	// Merge is the label that the others should become, the zero Label where
+	// merging is not the mend.
+	Merge oxbow.Label
+}
+
+// Lint finds labels of one key that are nearly the same: those that differ in
+// capitals, accents and the marks between their words only, in a plural, in the
+// owner before a project's name, or in one typing error in a word of five
+// letters or more; and words that are a tag and a project at once. Labels that
+// differ in digits, such as v1 and v2, are taken to be meant. The order is that
+// of the keys and values.
+func Lint(counts []Count) []Doubt {
+	byKey := map[string][]Count{}
+	var keys []string
+	for _, c := range counts {
+		if byKey[c.Label.Key] == nil {
+			keys = append(keys, c.Label.Key)
+		}
+		byKey[c.Label.Key] = append(byKey[c.Label.Key], c)
+	}
+	slices.Sort(keys)
+	var ds []Doubt
+	for _, key := range keys {
+		if key == oxbow.LabelConfidence {
+			continue
+		}
+		ds = append(ds, lintKey(key, byKey[key])...)
+	}
+	projects := map[string]Count{}
+	for _, c := range byKey[oxbow.LabelProject] {
+		projects[fold(c.Label.Value)] = c
+	}
+	for _, c := range byKey[oxbow.LabelTag] {
+		if p, ok := projects[fold(c.Label.Value)]; ok {
+			ds = append(ds, Doubt{Labels: []Count{p, c}, Why: "one word is a project and a tag", Merge: p.Label})
+		}
+	}
+	return ds
+}
+
+// lintKey finds the doubtful labels of one key.
+func lintKey(key string, cs []Count) []Doubt {
+	used := map[string]bool{} // values that stand in a doubt already
+	var ds []Doubt
+	group := func(why string, same func(Count) string) {
+		groups := map[string][]Count{}
+		var order []string
+		for _, c := range cs {
+			k := same(c)
+			if k == "" || used[c.Label.Value] {
+				continue
+			}
+			if groups[k] == nil {
+				order = append(order, k)
+			}
+			groups[k] = append(groups[k], c)
+		}
+		for _, k := range order {
+			if len(groups[k]) > 1 {
+				ds = append(ds, doubt(groups[k], why))
+				for _, c := range groups[k] {
+					used[c.Label.Value] = true
+				}
+			}
+		}
+	}
+	if key == oxbow.LabelFile {
+		group("one path written in two ways", func(c Count) string { return path.Clean(strings.ReplaceAll(c.Label.Value, `\`, "/")) })
+		return ds
+	}
+	group("they differ in capitals, accents or the marks between words only", func(c Count) string { return fold(c.Label.Value) })
+	if key == oxbow.LabelProject {
+		group("the owner stands before the name in some only", func(c Count) string { return fold(path.Base(c.Label.Value)) })
+	}
+	group("one is the plural of the other", func(c Count) string { return singular(c.Label.Value) })
+	ds = append(ds, slips(cs, used)...)
+	slices.SortStableFunc(ds, func(a, b Doubt) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
+	return ds
+}
+
+// doubt makes a doubt of labels of one key; they should become the most used.
+func doubt(cs []Count, why string) Doubt {
+	cs = slices.Clone(cs)
+	slices.SortStableFunc(cs, func(a, b Count) int {
+		// Of equals, one without capitals: so a project is named by rule.
+		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(capitals(a), capitals(b)), strings.Compare(a.Label.Value, b.Label.Value))
+	})
+	return Doubt{Labels: cs, Why: why, Merge: cs[0].Label}
+}
+
+// capitals counts the capitals of a label.
+func capitals(c Count) int {
+	n := 0
+	for _, r := range c.Label.Value {
+		if unicode.IsUpper(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// slips finds pairs that are one typing error apart. Two such words have a word
+// in common when one letter is taken out of each, so that they are found without
+// comparing all with all.
+func slips(cs []Count, used map[string]bool) []Doubt {
+	near := map[string][]int{}
+	for i, c := range cs {
+		for _, v := range shorter(fold(c.Label.Value)) {
+			near[v] = append(near[v], i)
+		}
+	}
+	var ds []Doubt
+	for i, c := range cs {
+		a := fold(c.Label.Value)
+		if used[c.Label.Value] || utf8.RuneCountInString(a) < 5 {
+			continue
+		}
+		for _, v := range shorter(a) {
+			for _, j := range near[v] {
+				o := cs[j].Label.Value
+				if b := fold(o); j > i && !used[o] && !used[c.Label.Value] && oneSlip([]rune(a), []rune(b)) {
+					ds = append(ds, doubt([]Count{c, cs[j]}, "they are one typing error apart"))
+					used[o], used[c.Label.Value] = true, true
+				}
+			}
+		}
+	}
+	return ds
+}
+
+// maxSlip is the most letters of a value that is looked at for typing errors.
+const maxSlip = 64
+
+// shorter returns s and what is left of it when one letter is taken out.
+func shorter(s string) []string {
+	rs := []rune(s)
+	if len(rs) < 4 || len(rs) > maxSlip {
+		return nil
+	}
+	vs := []string{s}
+	for i := range rs {
+		v := string(rs[:i]) + string(rs[i+1:])
+		if vs[len(vs)-1] != v {
+			vs = append(vs, v)
+		}
+	}
+	return vs
+}
+
+// oneSlip reports whether a and b differ in one letter too many, too few or
+// wrong, or in two neighbours swapped, and in no digit.
+func oneSlip(a, b []rune) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if slices.ContainsFunc(a, unicode.IsDigit) || slices.ContainsFunc(b, unicode.IsDigit) {
+		return false
+	}
+	switch {
+	case len(a)+len(b) == 0:
+		return false
+	case len(a) <= 1 && len(b) <= 1:
+		return true
+	}
+	return len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+}
+
+// fold returns s without capitals, accents and the marks between words. The
+// marks of c++ and c# stay.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '+' || r == '#' {
+			return r
+		}
+		return -1
+	}, rank.Fold(rank.Fold(s)))
+}
+
+// singular returns a value folded, without the ending of a plural.
+func singular(s string) string {
+	f := fold(s)
+	if len(f) < 4 {
+		return ""
+	}
+	if t, ok := strings.CutSuffix(f, "ies"); ok && len(t) > 2 {
+		return t + "y"
+	}
+	for _, ending := range []string{"sses", "shes", "ches", "xes"} {
+		if strings.HasSuffix(f, ending) {
+			return strings.TrimSuffix(f, "es")
+		}
+	}
+	if strings.HasSuffix(f, "ss") || strings.HasSuffix(f, "us") || strings.HasSuffix(f, "is") {
+		return f
+	}
+	return strings.TrimSuffix(f, "s")
+}
+
+// String says the doubt in one sentence.
+func (d Doubt) String() string {
+	var ws []string
+	for _, c := range d.Labels {
+		ws = append(ws, fmt.Sprintf("%s (%d)", c.Label, c.Entries))
+	}
+	return strings.Join(ws, ", ") + ": " + d.Why
+}

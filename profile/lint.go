@@ -1,0 +1,200 @@
+// This file looks for what the writer of a profile did not mean.
+
+package profile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// Lint returns what is odd about a profile, in the order of its files and
+// lines: labels, kinds, files and names that no entry has; values that are
+// both included and left out; an include, or a whole profile, that selects
+// nothing; documents that are not there; and a budget that the documents break.
+func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Mistakes, error) {
+	l := &linter{r: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		l.entries = append(l.entries, e)
+		l.values["kind"][e.Kind.String()] = true
+		l.values["name"][e.Name] = true
+		for _, lab := range e.Labels {
+			if l.values[lab.Key] == nil {
+				l.values[lab.Key] = map[string]bool{}
+			}
+			l.values[lab.Key][lab.Value] = true
+		}
+	}
+	for _, p := range r.parts {
+		l.p = p
+		l.unused("include", p.Include)
+		l.unused("exclude", p.Exclude)
+		l.effect(p.Include)
+	}
+	l.p = r.parts[len(r.parts)-1]
+	l.contradictions()
+	scope := r.Scope()
+	if n := len(l.entries); n > 0 && !slices.ContainsFunc(l.entries, func(e oxbow.Entry) bool { return scope.Sees(&e) }) {
+		l.add("include", "none of the %d entries is inside: the selection is empty", n)
+	}
+	b, err := s.Count(ctx, m, r)
+	if err != nil {
+		return nil, err
+	}
+	l.budget(b)
+	return l.found, nil
+}
+
+type linter struct {
+	r       *Resolved
+	p       *Profile // the file that is looked at
+	entries []oxbow.Entry
+	values  map[string]map[string]bool // that entries have, by key
+	found   Mistakes
+}
+
+// add notes something about the line where a value stands.
+func (l *linter) add(at, format string, args ...any) {
+	l.found = append(l.found, Mistake{File: l.p.File, Line: l.p.lines[at], Text: fmt.Sprintf(format, args...)})
+}
+
+// listed are the lists of a choice, with the key that entries have them under.
+func listed(c *Choice) []struct {
+	key, label string
+	values     []string
+} {
+	return []struct {
+		key, label string
+		values     []string
+	}{
+		{"projects", oxbow.LabelProject, c.Projects}, {"tags", oxbow.LabelTag, c.Tags}, {"kinds", "kind", c.Kinds},
+		{"related_files", oxbow.LabelFile, c.RelatedFiles}, {"entries", "name", c.Entries},
+	}
+}
+
+func (l *linter) unused(where string, c *Choice) {
+	if c == nil || len(l.entries) == 0 {
+		return
+	}
+	for _, list := range listed(c) {
+		for _, v := range list.values {
+			if l.values[list.label][v] {
+				continue
+			}
+			what := "no entry has " + oxbow.Label{Key: list.label, Value: v}.String()
+			if list.label == "name" {
+				what = fmt.Sprintf("there is no entry %q", v)
+			}
+			if near := text.Near(v, keys(l.values[list.label]), 1); len(near) > 0 {
+				what += "; did you mean " + near[0] + "?"
+			}
+			l.add(where+"."+list.key+"."+v, "%s", what)
+		}
+	}
+}
+
+func keys(m map[string]bool) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// effect finds an include whose lines are met one by one, but not together.
+func (l *linter) effect(c *Choice) {
+	if c == nil || len(l.entries) == 0 {
+		return
+	}
+	f, any := c.filter()
+	if !any {
+		return
+	}
+	count := func(f oxbow.Filter) (n int) {
+		for i := range l.entries {
+			if f.Match(&l.entries[i]) {
+				n++
+			}
+		}
+		return n
+	}
+	if count(f) > 0 {
+		return
+	}
+	var parts []string
+	for _, g := range c.filters() {
+		parts = append(parts, fmt.Sprintf("%s fits %d", g, count(g)))
+	}
+	l.add("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
+}
+
+// contradictions finds what is included by name or value, and left out again,
+// in any file of the chain.
+func (l *linter) contradictions() {
+	for _, p := range l.r.parts {
+		if p.Include == nil {
+			continue
+		}
+		for i, in := range listed(p.Include) {
+			for _, v := range in.values {
+				for _, q := range l.r.parts {
+					if q.Exclude != nil && slices.Contains(listed(q.Exclude)[i].values, v) {
+						l.p = p
+						l.add("include."+in.key+"."+v, "%s %q is included here and left out in %s:%d; leaving out wins",
+							strings.TrimSuffix(in.key, "s"), v, q.File, q.lines["exclude."+in.key+"."+v])
+					}
+				}
+			}
+		}
+		for _, name := range p.Include.Entries {
+			i := slices.IndexFunc(l.entries, func(e oxbow.Entry) bool { return e.Name == name })
+			if i < 0 {
+				continue
+			}
+			for _, q := range l.r.parts {
+				if q.Exclude == nil {
+					continue
+				}
+				for _, f := range q.Exclude.filters() {
+					if f.Match(&l.entries[i]) {
+						l.p = p
+						l.add("include.entries."+name, "entry %q is named here, but %s leaves out %s", name, q.File, f)
+					}
+				}
+			}
+		}
+	}
+	l.p = l.r.parts[len(l.r.parts)-1]
+}
+
+func (l *linter) budget(b Budget) {
+	for _, d := range b.Documents {
+		if d.Wrong == "" {
+			continue
+		}
+		at := "always_include"
+		for _, doc := range l.r.Documents {
+			if strings.HasSuffix(d.Path, doc.Path) && l.p.lines["always_include."+doc.Path] > 0 {
+				at = "always_include." + doc.Path
+			}
+		}
+		l.add(at, "%s cannot be included: %s", d.Path, d.Wrong)
+	}
+	room := prompt.Room(b.MaxTokens)
+	switch {
+	case b.Fixed > room:
+		l.add("max_tokens", "what is always included takes about %d tokens, more than the %d that surely fit into max_tokens %d", b.Fixed, room, b.MaxTokens)
+	case 2*b.Fixed > room && b.Entries > 0:
+		l.add("max_tokens", "what is always included takes about %d of the %d tokens that surely fit into max_tokens %d: less than half is left for memory", b.Fixed, room, b.MaxTokens)
+	}
+}

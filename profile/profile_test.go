@@ -1,0 +1,202 @@
+// This file tests reading a profile, what it selects, and its budget.
+
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// design is the profile of the design document.
+const design = `# memory-profiles/vtt-developer.yaml
+name: vtt-developer
+description: "CR as VTT developer"
+include:
+  projects: [homebrew-vtt]
+  tags: [architecture, decision, feature]
+  date_range: [2026-04-18, 2026-05-01]
+exclude:
+  tags: [moltbook, book-writing]
+always_include:
+  - SOUL.md # identity always loaded
+  - MEMORY.md # permanent memory always loaded
+max_tokens: 30000
+`
+
+func TestParse(t *testing.T) {
+	p, err := Parse("vtt-developer.yaml", []byte(design), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(p.Name, p.Include.Projects, p.Include.Tags, p.Include.From, p.Include.To, p.Exclude.Tags, p.Always, p.MaxTokens)
+	want := "vtt-developer[homebrew-vtt] [architecture decision feature] 2026-04-18 00:00:00 +0000 UTC 2026-05-02 00:00:00 +0000 UTC [moltbook book-writing] [SOUL.md MEMORY.md] 30000"
+	if got != want {
+		t.Errorf("Parse = %s\nwant    %s", got, want)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"include:\n  tag: [a]", "a.yaml:2:3: unknown key \"tag\" in include; did you mean tags?"},
+		{"projects: [a]", "it belongs below include"},
+		{"description: x\ndescription: y", "a.yaml:2:1: description is given twice"},
+		{"include: &x\n  tags: [a]", "&x is an anchor"},
+		{"description: &x a\nname: *x", "*x is an alias"},
+		{"description: !!str a", "is a tag"},
+		{"include: {tags: [[[[[a]]]]]}", "nested more than"},
+		{"description: " + strings.Repeat("x", MaxFile), "the most is 65536"},
+		{"always_include: [../x]", "does not stay inside"},
+		{"always_include: [/etc/passwd]", "is not relative"},
+		{"include: {kinds: [nte]}", "did you mean note?"},
+		{"include: {date_range: [2026-05-01, 2026-04-18]}", "ends before it begins"},
+		{"max_tokens: 0", "write a whole number"},
+		{"name: b", "is not that of the file"},
+		{"a: [", "is not YAML"},
+		{"description: a\n---\ndescription: b", "second document"},
+	} {
+		_, err := Parse("a.yaml", []byte(tt.in), nil)
+		if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("Parse(%.40q) = %v, want %q", tt.in, err, tt.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(design))
+	f.Add([]byte("include: &x {tags: [*x]}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := Parse("vtt-developer.yaml", b, nil)
+		if (p == nil) == (err == nil) || err != nil && !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("Parse = %v, %v", p, err)
+		}
+	})
+}
+
+func write(t *testing.T, fsys vfs.FS, name, text string) {
+	t.Helper()
+	if i := strings.LastIndexByte(name, '/'); i > 0 {
+		if err := fsys.MkdirAll(name[:i], 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := fsys.OpenFile(name, 0x42, 0o600) // O_RDWR | O_CREATE
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.WriteAt([]byte(text), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExtends(t *testing.T) {
+	fsys := vfs.NewMem()
+	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
+	write(t, fsys, "profiles/base.yaml", "include: {tags: [lesson]}\nmax_tokens: 100")
+	write(t, fsys, "profiles/dev.yaml", "extends: [base]\ninclude: {projects: [vtt]}")
+	write(t, fsys, "profiles/a.yaml", "extends: [b]")
+	write(t, fsys, "profiles/b.yaml", "extends: [a]")
+	write(t, fsys, "profiles/lost.yaml", "extends: [bse]")
+	r, err := set.Resolve("dev")
+	if err != nil || len(r.Includes) != 2 || r.MaxTokens != 100 {
+		t.Errorf("Resolve(dev) = %+v, %v, want both includes and 100 tokens", r, err)
+	}
+	for name, want := range map[string]string{"a": "extends itself: a → b → a", "lost": "did you mean base", "devv": "did you mean dev"} {
+		if _, err := set.Resolve(name); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("Resolve(%s) = %v, want %q", name, err, want)
+		}
+	}
+}
+
+// Whatever is in a memory, what a profile selects stays within its budget, is
+// the same each time, and holds nothing from outside.
+func TestSelect(t *testing.T) {
+	fsys := vfs.NewMem()
+	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
+	write(t, fsys, "profiles/dev.yaml", "include: {projects: [vtt], entries: [rules]}\nexclude: {tags: [draft]}")
+	write(t, fsys, "SOUL.md", "I am careful.\n")
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	label := func(k, v string) oxbow.Label { return oxbow.Label{Key: k, Value: v} }
+	ops := []oxbow.Op{
+		oxbow.Add{Name: "rules", Content: "Named."},
+		oxbow.Add{Name: "habit", Content: "Test first.", Labels: []oxbow.Label{label("process", "true")}},
+		oxbow.Add{Name: "novel", Content: "FOREIGN chapter.", Labels: []oxbow.Label{label("project", "novel")}},
+		oxbow.Add{Name: "sketch", Content: "FOREIGN draft.", Labels: []oxbow.Label{label("project", "vtt"), label("tag", "draft")}},
+	}
+	for i := range 20 {
+		ops = append(ops, oxbow.Add{Name: fmt.Sprint("n", i), Labels: []oxbow.Label{label("project", "vtt")},
+			Content: strings.Repeat(fmt.Sprintf("Paragraph of note %d.\n\n", i), 3*i+1)})
+	}
+	if err := m.Apply(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+	r, err := set.Resolve("dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, budget := range []int{1, 50, 120, 300, 1000, 100000} {
+		one, err := set.Select(t.Context(), m, &r, Request{Budget: budget, Query: "note 7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := set.Select(t.Context(), m, &r, Request{Budget: budget, Query: "note 7"})
+		if err != nil || one.Text() != two.Text() || one.Manifest() != two.Manifest() {
+			t.Errorf("Select(%d) is not the same twice, %v", budget, err)
+		}
+		if n := prompt.Tokens(one.Text()); n*prompt.Margin > budget*100 {
+			t.Errorf("Select(%d) has %d tokens", budget, n)
+		}
+		if strings.Contains(one.Text(), "FOREIGN") {
+			t.Errorf("Select(%d) holds what is outside:\n%s", budget, one.Text())
+		}
+		if one.Inside != 22 {
+			t.Errorf("Select(%d): %d entries inside, want 22", budget, one.Inside)
+		}
+		if budget >= 300 {
+			soul, rules := strings.Index(one.Text(), "careful"), strings.Index(one.Text(), "Named.")
+			if soul < 0 || rules < soul {
+				t.Errorf("Select(%d): identity at %d, the named entry at %d", budget, soul, rules)
+			}
+		}
+	}
+}
+
+func TestLint(t *testing.T) {
+	fsys := vfs.NewMem()
+	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
+	write(t, fsys, "profiles/odd.yaml", "include:\n  projects: [vt]\n  tags: [a]\nexclude:\n  tags: [a]\nalways_include: [gone.md]\nmax_tokens: 20")
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "x", Content: "y", Labels: []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a"}}}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := set.Resolve("odd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := set.Lint(t.Context(), m, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"odd.yaml:2: no entry has project:vt; did you mean vtt?", "odd.yaml:3: tag \"a\" is included here and left out in profiles/odd.yaml:5",
+		"the selection is empty", "gone.md cannot be included", "odd.yaml:7: what is always included"} {
+		if !strings.Contains(found.Error(), want) {
+			t.Errorf("Lint = %v\nwithout %q", found, want)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+// This file holds the verbs about code: annotate, get_annotations.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+var codeTable = []Tool{
+	define("annotate", "Annotate code", traits{idempotent: true}, annotateLines),
+	define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, getAnnotations),
+}
+
+// Code returns the verbs about a working tree, which need [Desk.Book]. They are
+// not in [Table]: most memories are not of a repository.
+func Code() []Tool { return append([]Tool(nil), codeTable...) }
+
+// AnnotateIn is what annotate takes.
+type AnnotateIn struct {
+	File      string   `json:"file" also:"path,file_path" jsonschema:"Path of the file, slash-separated, below the root of the working tree."`
+	StartLine int      `json:"start_line" also:"line,start,from" jsonschema:"First line of the block, counted from 1."`
+	EndLine   *int     `json:"end_line,omitempty" also:"end,to" jsonschema:"Last line of the block; the first by default."`
+	Why       string   `json:"why" also:"reasoning,reason,text" jsonschema:"Why the lines are as they are."`
+	Rejected  []string `json:"rejected,omitempty" also:"alternatives,alternatives_rejected" jsonschema:"An alternative that was rejected, and why."`
+	Model     string   `json:"model,omitempty" jsonschema:"The model that wrote the lines."`
+}
+
+// GetAnnotationsIn is what get_annotations takes.
+type GetAnnotationsIn struct {
+	File      string `json:"file" also:"path,file_path" jsonschema:"Path of the file, slash-separated, below the root of the working tree."`
+	StartLine *int   `json:"start_line,omitempty" also:"line,start,from" jsonschema:"First line of the range, counted from 1; the first of the file by default."`
+	EndLine   *int   `json:"end_line,omitempty" also:"end,to" jsonschema:"Last line of the range; without it start_line alone, or the whole file."`
+}
+
+// Annotation is an annotation in an answer.
+type Annotation struct {
+	ID         string   `json:"id" jsonschema:"name of the annotation"`
+	File       string   `json:"file" jsonschema:"the file, as it is called now"`
+	StartLine  int      `json:"start_line,omitempty" jsonschema:"first line now; absent when lost"`
+	EndLine    int      `json:"end_line,omitempty" jsonschema:"last line now; absent when lost"`
+	Placed     string   `json:"placed" jsonschema:"exact, moved, tracked, edited or lost"`
+	Confidence float64  `json:"confidence" jsonschema:"how sure that is, 0 to 1"`
+	How        string   `json:"how,omitempty" jsonschema:"how the lines were found"`
+	Why        string   `json:"why" jsonschema:"the reasoning"`
+	Rejected   []string `json:"rejected,omitempty" jsonschema:"alternatives, each with why not"`
+	By         string   `json:"by,omitempty" jsonschema:"person, agent, tool or import"`
+	Agent      string   `json:"agent,omitempty" jsonschema:"what the writer calls itself"`
+	Model      string   `json:"model,omitempty"`
+	Session    string   `json:"session,omitempty"`
+	Profile    string   `json:"profile,omitempty"`
+	Time       string   `json:"time" jsonschema:"when it was written"`
+	Commit     string   `json:"commit,omitempty" jsonschema:"HEAD when it was written"`
+	WasFile    string   `json:"was_file,omitempty" jsonschema:"the file then, when it had another name"`
+	WasLines   string   `json:"was_lines,omitempty" jsonschema:"the lines then, when they were others"`
+	Archived   bool     `json:"archived,omitempty" jsonschema:"its lines were gone when that was last looked at"`
+	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
+}
+
+// AnnotationOf returns the annotation as answers show it, in that file.
+func AnnotationOf(f annotate.Found, file string) Annotation {
+	a := Annotation{ID: f.ID, File: file, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
+		How: f.How, Why: f.Why, Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
+		Profile: f.Profile, Time: stamp(f.Time), Commit: f.Commit, Archived: f.Archived}
+	if f.File != file {
+		a.WasFile = f.File
+	}
+	if f.Span != f.Now && f.Span.Len() > 0 {
+		a.WasLines = f.Span.String()
+	}
+	if f.Placed == annotate.Edited || f.Placed == annotate.Lost {
+		a.Block = f.Block
+	}
+	return a
+}
+
+// AnnotateOut is what annotate gives.
+type AnnotateOut struct {
+	Annotation Annotation `json:"annotation"`
+}
+
+// GetAnnotationsOut is what get_annotations gives.
+type GetAnnotationsOut struct {
+	Annotations []Annotation `json:"annotations"`
+	Notes       []string     `json:"notes,omitempty"`
+}
+
+func (d *Desk) book(ctx context.Context) (context.Context, *annotate.Book, error) {
+	if d.Book == nil {
+		return ctx, nil, fmt.Errorf("%w: no working tree is served here", oxbow.ErrUnsupported)
+	}
+	b, err := d.Book(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if _, ok := oxbow.SourceFrom(ctx); !ok {
+		ctx = oxbow.WithSource(ctx, d.Source)
+	}
+	return ctx, b, nil
+}
+
+func annotateLines(ctx context.Context, d *Desk, in AnnotateIn) (AnnotateOut, error) {
+	ctx, b, err := d.book(ctx)
+	if err != nil {
+		return AnnotateOut{}, err
+	}
+	s := annotate.Span{First: in.StartLine, Last: in.StartLine}
+	if in.EndLine != nil {
+		s.Last = *in.EndLine
+	}
+	rs, err := b.Add(ctx, annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.Rejected, Model: in.Model})
+	if err != nil {
+		return AnnotateOut{}, err
+	}
+	f := annotate.Found{Record: rs[0], Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
+	return AnnotateOut{AnnotationOf(f, in.File)}, nil
+}
+
+func getAnnotations(ctx context.Context, d *Desk, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+	ctx, b, err := d.book(ctx)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	var s annotate.Span
+	if in.StartLine != nil || in.EndLine != nil {
+		s.First = 1
+		if in.StartLine != nil {
+			s.First, s.Last = *in.StartLine, *in.StartLine
+		}
+		if in.EndLine != nil {
+			s.Last = *in.EndLine
+		}
+		if s.Len() == 0 {
+			return GetAnnotationsOut{}, bad("start_line", s.String(), "is no range of lines; they count from 1")
+		}
+	}
+	found, err := b.Lookup(ctx, in.File, s)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	out := GetAnnotationsOut{Annotations: []Annotation{}}
+	for _, f := range found {
+		out.Annotations = append(out.Annotations, AnnotationOf(f, in.File))
+	}
+	if len(found) > 0 {
+		return out, nil
+	}
+	note := fmt.Sprintf("there are no annotations of %q", in.File)
+	if s.Len() > 0 {
+		all, err := b.Lookup(ctx, in.File, annotate.Span{})
+		if err != nil {
+			return GetAnnotationsOut{}, err
+		}
+		note = fmt.Sprintf("no annotation stands in lines %s of %q; the file has %s", s, in.File, plural(len(all), "annotation", "annotations"))
+	}
+	out.Notes = []string{note}
+	return out, nil
+}
+
+// Text says where the annotation was put.
+func (o AnnotateOut) Text() string {
+	return fmt.Sprintf("annotated lines %s of %s (%s)", annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}, o.Annotation.File, o.Annotation.ID)
+}
+
+// Text shows each annotation, what others wrote in a fence.
+func (o GetAnnotationsOut) Text() string {
+	var b strings.Builder
+	for _, a := range o.Annotations {
+		at := "lost"
+		if a.StartLine > 0 {
+			at = fmt.Sprintf("lines %s, %s, confidence %.2f", annotate.Span{First: a.StartLine, Last: a.EndLine}, a.Placed, a.Confidence)
+		}
+		fmt.Fprintf(&b, "%q: %s; written %s", a.File, at, a.Time)
+		if a.By != "" {
+			fmt.Fprintf(&b, " by %s", a.By)
+		}
+		b.WriteString("\n")
+		said := a.Why
+		for _, r := range a.Rejected {
+			said += "\nrejected: " + r
+		}
+		b.WriteString(prompt.Fence("annotation", said))
+		b.WriteString("\n")
+	}
+	writeNotes(&b, nil, nil, o.Notes)
+	return b.String()
+}

@@ -1,0 +1,123 @@
+// This file holds recall_memory: recall as agents that work with memory
+// profiles know it, by date, project, tags, kind, file and words.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// RecallMemory returns the verb recall_memory. It is not in the table, where
+// recall does the same with a filter: a door offers it beside the table to
+// agents that were told of it by this name.
+func RecallMemory() Tool {
+	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, recallMemory)
+}
+
+// RecallMemoryIn is what recall_memory takes.
+type RecallMemoryIn struct {
+	Query       string   `json:"query,omitempty" also:"q,search,text" cli:"positional" jsonschema:"Words to look for; what fits them best comes first."`
+	Date        string   `json:"date,omitempty" also:"day,on" jsonschema:"Only memories made on this day (2026-04-18), in this month (2026-04) or year."`
+	DateRange   []string `json:"date_range,omitempty" also:"dates,range" jsonschema:"First and last day, both included; .. leaves a side open."`
+	Project     string   `json:"project,omitempty" also:"project_name" jsonschema:"Only memories of this project."`
+	Tags        []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Only memories with these tags."`
+	TagsMatch   string   `json:"tags_match,omitempty" also:"match" enum:"all,any" jsonschema:"Whether all of the tags are needed, which is the default, or any."`
+	Kind        string   `json:"kind,omitempty" also:"type" enum:"kind" jsonschema:"Only memories of this kind."`
+	RelatedFile string   `json:"related_file,omitempty" also:"file,path" jsonschema:"Only memories about this file."`
+	MaxResults  *int     `json:"max_results,omitempty" also:"limit,top_k,k,n,count" jsonschema:"Most memories to return, 5 by default, at most 1000."`
+	MaxTokens   *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, 2000 by default."`
+}
+
+func recallMemory(ctx context.Context, d *Desk, in RecallMemoryIn) (RecallOut, error) {
+	where, err := in.filter(d.now())
+	if err != nil {
+		return RecallOut{}, err
+	}
+	if where.IsZero() && in.Kind == "" && in.Project == "" && strings.TrimSpace(in.Query) == "" {
+		return RecallOut{}, bad("query", "", "is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file")
+	}
+	return recallWhere(ctx, d, RecallIn{Query: in.Query, Project: in.Project, Kind: in.Kind, Limit: in.MaxResults, MaxTokens: in.MaxTokens}, where)
+}
+
+// filter returns what dates, tags and the file select together.
+func (in *RecallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
+	var f oxbow.Filter
+	if in.Date != "" {
+		day, err := dayOf("date", in.Date, now)
+		if err != nil {
+			return f, err
+		}
+		f = f.And(day)
+	}
+	if len(in.DateRange) > 0 {
+		span, err := spanOf(in.DateRange, now)
+		if err != nil {
+			return f, err
+		}
+		f = f.And(span)
+	}
+	var tags []oxbow.Term
+	for _, t := range in.Tags {
+		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelTag, Value: t}); err != nil {
+			return f, err
+		}
+		if in.TagsMatch == "any" && len(tags) > 0 {
+			tags[0].Values = append(tags[0].Values, t)
+			continue
+		}
+		tags = append(tags, oxbow.Term{Key: oxbow.LabelTag, Values: []string{t}})
+	}
+	f.Terms = append(f.Terms, tags...)
+	if in.RelatedFile != "" {
+		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelFile, Value: in.RelatedFile}); err != nil {
+			return f, err
+		}
+		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelFile, Values: []string{in.RelatedFile}})
+	}
+	return f, nil
+}
+
+// dayOf returns the filter of the day, month or year that a date names.
+func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
+	f, err := oxbow.ParseFilter("on:"+strconv.Quote(s), now)
+	if err != nil {
+		return f, bad(field, s, "is no date such as 2026-04-18, 2026-04 or yesterday")
+	}
+	return f, nil
+}
+
+// openSide stands for a date that a range does not have. It is a word, because
+// empty texts in a list are taken for not given.
+const openSide = ".."
+
+// spanOf returns the filter from the first to the last day of a range.
+func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
+	var f oxbow.Filter
+	if len(days) != 2 {
+		return f, bad("date_range", strings.Join(days, ", "), fmt.Sprintf(`has %s; give the first and the last, .. for an open side`, plural(len(days), "date", "dates")))
+	}
+	for i, s := range days {
+		if s == openSide {
+			continue
+		}
+		day, err := dayOf("date_range", s, now)
+		if err != nil {
+			return f, err
+		}
+		if i == 0 {
+			f.After = day.After
+		} else {
+			f.Before = day.Before
+		}
+	}
+	if !f.After.IsZero() && !f.Before.IsZero() && !f.After.Before(f.Before) {
+		return f, bad("date_range", strings.Join(days, ", "), "ends before it begins")
+	}
+	return f, nil
+}

@@ -1,0 +1,68 @@
+// This file holds the verbs that an agent calls at the end of a piece of work:
+// save_memory, a small door to remember, and handoff_task.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/oxbow-memory/oxbow/handoff"
+)
+
+// SaveMemoryIn is what save_memory takes.
+type SaveMemoryIn struct {
+	Content      string   `json:"content" also:"text,memory" jsonschema:"What to remember, in Markdown; its first line names it."`
+	Project      string   `json:"project,omitempty" jsonschema:"Project that it belongs to."`
+	Tags         []string `json:"tags,omitempty" also:"tag" jsonschema:"Such as decision, lesson, architecture, identity, debugging, feature."`
+	RelatedFiles []string `json:"related_files,omitempty" also:"files" jsonschema:"Files that it is about."`
+	Confidence   *float64 `json:"confidence,omitempty" jsonschema:"How sure you are, from 0 to 1."`
+}
+
+// HandoffTaskIn is what handoff_task takes.
+type HandoffTaskIn struct {
+	Summary       string   `json:"summary" cli:"positional" jsonschema:"What was done and where it stands, in Markdown."`
+	MemoryProfile string   `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Memory profile that the next session loads."`
+	Skills        []string `json:"skills,omitempty" also:"skill" flag:"skill" jsonschema:"Skills that the next session loads."`
+	FilesToRead   []string `json:"files_to_read,omitempty" also:"files,file" flag:"read" jsonschema:"Files to read first, relative to the working directory."`
+	Plan          string   `json:"plan,omitempty" jsonschema:"What is to be done next, in Markdown."`
+	Project       string   `json:"project,omitempty" jsonschema:"Project that it belongs to."`
+}
+
+// SavedOut is what save_memory and handoff_task give.
+type SavedOut struct {
+	Name    string   `json:"name"`
+	Version uint64   `json:"version"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// Text says what was saved.
+func (a SavedOut) Text() string {
+	s := "saved " + strconv.Quote(a.Name) + fmt.Sprintf(" (change %d)\n", a.Version)
+	for _, n := range a.Notes {
+		s += "note: " + n + "\n"
+	}
+	return s
+}
+
+func saveMemory(ctx context.Context, d *Desk, in SaveMemoryIn) (SavedOut, error) {
+	out, err := remember(ctx, d, RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles, Confidence: in.Confidence})
+	if err != nil {
+		return SavedOut{}, err
+	}
+	return SavedOut{out.Name, out.Version, out.Notes}, nil
+}
+
+func handoffTask(ctx context.Context, d *Desk, in HandoffTaskIn) (SavedOut, error) {
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return SavedOut{}, err
+	}
+	h, err := handoff.New(ctx, m, handoff.Task{Summary: in.Summary, Plan: in.Plan, Profile: in.MemoryProfile,
+		Skills: in.Skills, Files: in.FilesToRead, Project: in.Project})
+	if err != nil {
+		return SavedOut{}, err
+	}
+	return SavedOut{h.Name, h.Version, []string{"it waits for the next session, which takes it once: oxbow handoff take"}}, nil
+}

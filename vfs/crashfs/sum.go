@@ -1,0 +1,85 @@
+// This file holds the numbers by which images are known.
+
+package crashfs
+
+import (
+	"encoding/binary"
+	"io/fs"
+	"math/bits"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Sum returns a number for the names, permissions and bytes of m, the same for
+// equal ones in every run. Of the files for which skip, which may be nil, is
+// true, only the name counts.
+func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
+	h, n := uint64(0), 0
+	var first map[uint64]int // by inode
+	m.Each(func(name string, info fs.FileInfo, data []byte) {
+		h = mix(h, sumName(name, info.Mode()))
+		link := -1
+		if !info.IsDir() {
+			if skip == nil || !skip(name) {
+				h = mix(h, sumBytes(data))
+			}
+			if first == nil {
+				first = make(map[uint64]int)
+			}
+			ino := info.Sys().(uint64)
+			if at, ok := first[ino]; ok {
+				link = at
+			} else {
+				first[ino] = n
+			}
+		}
+		h = mix(h, uint64(link))
+		n++
+	})
+	return h
+}
+
+func sumName(name string, mode fs.FileMode) uint64 {
+	return mix(sumString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
+}
+
+// The odd numbers that bytes are mixed with: digits of the square roots of 2, 3
+// and 5, behind the point.
+const (
+	root2 = 0x6a09e667f3bcc909
+	root3 = 0xbb67ae8584caa73b
+	root5 = 0x3c6ef372fe94f82b
+)
+
+// sumBytes hashes by folded multiplication, as wyhash does: 16 bytes make two
+// factors, and the halves of their product are joined. A checksum would not do:
+// the files are full of checksums, and those cancel out.
+func sumBytes(b []byte) uint64 {
+	h, size := uint64(root5), uint64(len(b))
+	for ; len(b) >= 16; b = b[16:] {
+		h = fold(binary.LittleEndian.Uint64(b)^root2, binary.LittleEndian.Uint64(b[8:])^h)
+	}
+	if len(b) > 0 {
+		var last [16]byte
+		copy(last[:], b)
+		h = fold(binary.LittleEndian.Uint64(last[:])^root2, binary.LittleEndian.Uint64(last[8:])^h)
+	}
+	return fold(h^root3, size^root5)
+}
+
+// sumString is sumBytes for a short string.
+func sumString(s string) uint64 {
+	var b [64]byte
+	return sumBytes(append(b[:0], s...))
+}
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+// mix joins two hashes; the order counts.
+func mix(a, b uint64) uint64 {
+	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
+	return h ^ h>>32
+}

@@ -1,0 +1,81 @@
+// This file tests the numbers by which images are known.
+
+package crashfs
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A sketch has the number of the image that it is made into, with all of its
+// files and without some.
+func TestSumOfASketch(t *testing.T) {
+	m := vfs.NewMem()
+	must(t, m.Put("d/a", []byte("text"), 0o600, time.Time{}))
+	must(t, m.Link("d/a", "d/b"))
+	d := New(m)
+	p := d.Process()
+	write(t, open(t, p, "d/a"), 2, strings.Repeat("longer ", 100))
+	must(t, open(t, p, "x.lock").Close())
+	write(t, open(t, p, "x.lock"), 0, "me")
+	must(t, p.Rename("d/b", "c"))
+	skip := func(name string) bool { return strings.HasSuffix(name, ".lock") }
+	alls, somes := map[uint64]bool{}, map[uint64]bool{}
+	d.Sketches(func(im *Sketch) bool {
+		img := im.Mem()
+		all, some := Sum(img, nil), Sum(img, skip)
+		if all != im.Sum(nil) || some != im.Sum(skip) {
+			t.Errorf("%s: Sum() = %x and %x, the sketch says %x and %x", im.Label(), all, some, im.Sum(nil), im.Sum(skip))
+		}
+		if alls[all] {
+			t.Errorf("%s: an image came twice", im.Label())
+		}
+		alls[all], somes[some] = true, true
+		return true
+	})
+	if len(alls) < 100 || len(somes) < 50 || len(somes) >= len(alls) {
+		t.Errorf("%d images, %d without lock files", len(alls), len(somes))
+	}
+}
+
+// Whatever differs in a bit, in length or in place has another number, and a
+// checksum in the bytes does not cancel them out.
+func TestSumTellsApart(t *testing.T) {
+	seen := map[uint64]string{}
+	add := func(what string, put func(m *vfs.Mem)) {
+		m := vfs.NewMem()
+		put(m)
+		sum := Sum(m, nil)
+		if other, ok := seen[sum]; ok {
+			t.Errorf("%s and %s have one number", what, other)
+		}
+		seen[sum] = what
+	}
+	file := func(name string, data []byte, mode fs.FileMode) func(*vfs.Mem) {
+		return func(m *vfs.Mem) { must(t, m.Put(name, data, mode, time.Time{})) }
+	}
+	add("nothing", func(*vfs.Mem) {})
+	for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 40, 4096} {
+		b := make([]byte, n)
+		add("zeros", file("a", b, 0o600))
+		for bit := range 8 * n {
+			c := append([]byte(nil), b...)
+			c[bit/8] ^= 1 << (bit % 8)
+			add("a bit", file("a", c, 0o600))
+			if bit%64 == 0 && n == 4096 {
+				add("a checksum", file("a", binary.LittleEndian.AppendUint32(c, crc32.ChecksumIEEE(c)), 0o600))
+			}
+		}
+	}
+	add("another name", file("b", nil, 0o600))
+	add("another mode", file("a", nil, 0o644))
+	add("a directory", func(m *vfs.Mem) { must(t, m.MkdirAll("a", 0o700)) })
+	add("two files", func(m *vfs.Mem) { file("a", nil, 0o600)(m); file("b", nil, 0o600)(m) })
+	add("two names", func(m *vfs.Mem) { file("a", nil, 0o600)(m); must(t, m.Link("a", "b")) })
+}

@@ -1,0 +1,153 @@
+// This file holds the watch of Linux: inotify, read by whoever asks and not by
+// a goroutine of its own. The kernel queues a notice before the call that made
+// the change returns, so that asking is exact.
+
+package vfs
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// watched file systems: those whose changes all go through this kernel, by
+// their magic numbers (linux/magic.h, and those of ZFS and bcachefs).
+var watched = []int64{
+	0xef53,     // ext2, ext3, ext4
+	0x58465342, // XFS
+	0x9123683e, // Btrfs
+	0x01021994, // tmpfs
+	0x794c7630, // overlay
+	0xf2f52010, // F2FS
+	0x2fc12fc1, // ZFS
+	0xca451a4e, // bcachefs
+}
+
+const watchMask = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | syscall.IN_ATTRIB |
+	syscall.IN_CLOSE_WRITE | syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO |
+	syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR
+
+type inotify struct {
+	fs *OS
+
+	mu     sync.Mutex // guards all below
+	fd     int        // -1 when closed
+	dirs   map[int32]string
+	buffer []byte
+}
+
+// NewWatch returns a watch by inotify.
+func (o *OS) NewWatch() (Watch, error) {
+	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("watching: %w", err)
+	}
+	return &inotify{fs: o, fd: fd, dirs: map[int32]string{}, buffer: make([]byte, 64<<10)}, nil
+}
+
+func (w *inotify) Add(dir string) (fs.FileInfo, error) {
+	local, err := localize("watch", dir)
+	if err != nil {
+		return nil, err
+	}
+	d, err := w.fs.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	info, err := d.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var stat syscall.Statfs_t
+	if err := syscall.Fstatfs(int(d.Fd()), &stat); err != nil {
+		return nil, &fs.PathError{Op: "watch", Path: dir, Err: err}
+	}
+	if !slices.Contains(watched, int64(uint32(stat.Type))) {
+		return nil, &fs.PathError{Op: "watch", Path: dir, Err: ErrUnsupported}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd < 0 {
+		return nil, &fs.PathError{Op: "watch", Path: dir, Err: fs.ErrClosed}
+	}
+	// By the open directory, not by its path, which may lead elsewhere by now.
+	wd, err := syscall.InotifyAddWatch(w.fd, fmt.Sprintf("/proc/self/fd/%d", d.Fd()), watchMask)
+	if err != nil {
+		return nil, &fs.PathError{Op: "watch", Path: dir, Err: err}
+	}
+	w.dirs[int32(wd)] = dir
+	return info, nil
+}
+
+func (w *inotify) Changed() (files, lost []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd < 0 {
+		return nil, nil, fs.ErrClosed
+	}
+	seen, gone := map[string]bool{}, map[string]bool{}
+	for {
+		n, err := syscall.Read(w.fd, w.buffer)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EAGAIN):
+			return files, lost, nil
+		case err != nil:
+			return nil, nil, fmt.Errorf("watching: %w", err)
+		}
+		// struct inotify_event { int wd; uint32 mask, cookie, len; char name[len]; }
+		for b := w.buffer[:n]; len(b) >= syscall.SizeofInotifyEvent; {
+			wd := int32(binary.NativeEndian.Uint32(b))
+			mask := binary.NativeEndian.Uint32(b[4:])
+			size := binary.NativeEndian.Uint32(b[12:])
+			end := syscall.SizeofInotifyEvent + int(size)
+			name, _, _ := strings.Cut(string(b[syscall.SizeofInotifyEvent:end]), "\x00")
+			b = b[end:]
+			if mask&syscall.IN_Q_OVERFLOW != 0 {
+				for _, dir := range w.dirs {
+					if !gone[dir] {
+						gone[dir] = true
+						lost = append(lost, dir)
+					}
+				}
+				continue
+			}
+			dir, ok := w.dirs[wd]
+			if !ok {
+				continue
+			}
+			if mask&(syscall.IN_IGNORED|syscall.IN_DELETE_SELF|syscall.IN_MOVE_SELF|syscall.IN_UNMOUNT) != 0 {
+				delete(w.dirs, wd)
+				if !gone[dir] {
+					gone[dir] = true
+					lost = append(lost, dir)
+				}
+				continue
+			}
+			if p := path.Join(dir, name); name != "" && !seen[p] {
+				seen[p] = true
+				files = append(files, p)
+			}
+		}
+	}
+}
+
+func (w *inotify) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd < 0 {
+		return nil
+	}
+	fd := w.fd
+	w.fd = -1
+	return syscall.Close(fd)
+}
