@@ -170,7 +170,8 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 			return nil, err
 		}
 	}
-	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look})
+	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
+		ReadOnly: how == look, KeepIndex: a.mayWrite(path) == nil})
 	if err != nil {
 		return nil, openError(path, err)
 	}
