@@ -40,6 +40,7 @@ const (
 // directory is one of the layout's directories.
 type directory struct {
 	path  string
+	veil  string      // what of the path is hidden, see veil
 	info  fs.FileInfo // of the watched one, nil when it is not watched
 	files int         // matched when it was listed last
 	wrong string      // why it could not be listed, for saying so once

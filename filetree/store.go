@@ -94,7 +94,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 		stage: intent.Stage{FS: fsys, Home: ".", Name: stageDir},
 		again: map[string]bool{}, unseen: map[string]*oxbow.Entry{}, served: map[string]string{}, emptied: map[string]bool{}}
 	for _, d := range l.Dirs() {
-		s.dirs = append(s.dirs, &directory{path: d})
+		s.dirs = append(s.dirs, &directory{path: d, veil: veil(d)})
 	}
 	if err := s.fresh(ctx, false); err != nil {
 		return nil, err
