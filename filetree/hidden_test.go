@@ -87,3 +87,24 @@ func TestCreatedStays(t *testing.T) {
 		t.Errorf("after an edit: %+v, %v; want created %v, updated %v", e, err, noon, now)
 	}
 }
+
+// A tree that is opened from two directories has one lock.
+func TestLockOfSomewhereElse(t *testing.T) {
+	m := vfs.NewMem()
+	s := openOn(t, m, Options{Lock: "place/.lock", LockWait: time.Millisecond})
+	mustApply(t, s, oxbow.Add{Name: "a", Content: "x"})
+	lock, err := m.OpenLock("place/.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatalf("TryLock() = %v, %v", ok, err)
+	}
+	if err := s.Apply(t.Context(), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrBusy) {
+		t.Errorf("Apply() without the lock = %v", err)
+	}
+	if _, err := m.Stat(lockFile); err == nil {
+		t.Error("there is a second lock file")
+	}
+}

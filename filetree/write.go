@@ -68,7 +68,10 @@ func (s *Store) locked(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	if s.lock == nil {
-		if s.lock, err = s.fs.OpenLock(lockFile); err != nil {
+		if err := s.makeDir(path.Dir(s.opts.Lock)); err != nil {
+			return nil, s.describe(err)
+		}
+		if s.lock, err = s.fs.OpenLock(s.opts.Lock); err != nil {
 			s.lock = nil
 			return nil, s.describe(err)
 		}
@@ -83,7 +86,7 @@ func (s *Store) locked(ctx context.Context) (release func(), err error) {
 			break
 		}
 		if waited := time.Since(start); waited >= s.opts.LockWait {
-			return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, lockFile), Waited: waited}
+			return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, s.opts.Lock), Waited: waited}
 		}
 		t := time.NewTimer(wait)
 		select {
