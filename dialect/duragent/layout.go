@@ -16,10 +16,6 @@ import (
 // curated is the name of the note that is the agent's MEMORY.md.
 const curated = "MEMORY"
 
-// worldMark begins the name of a fact whose file is called as the curated note
-// or a moment of a day is.
-const worldMark = "world/"
-
 // layout is the files of one agent and the world.
 type layout struct {
 	world  string // directory of the world's facts
@@ -55,14 +51,6 @@ func (l layout) Match(file string) bool {
 	return false
 }
 
-// worldName returns the name of the fact in the file of that name without .md.
-func worldName(stem string) string {
-	if isOwn(stem) {
-		return worldMark + stem
-	}
-	return stem
-}
-
 // isOwn reports whether an entry of that name is the agent's own; the others
 // are the world's.
 func isOwn(name string) bool {
@@ -78,13 +66,13 @@ func (l layout) file(name string) string {
 	if name == curated {
 		return l.memory + "/" + curated + ".md"
 	}
-	return l.world + "/" + strings.TrimPrefix(name, worldMark) + ".md"
+	return l.world + "/" + stemOf(name) + ".md"
 }
 
 // Parse implements [filetree.Layout].
 func (l layout) Parse(file, text string) ([]filetree.Item, error) {
 	stem := strings.TrimSuffix(path.Base(file), ".md")
-	e := oxbow.Entry{Name: worldName(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
+	e := oxbow.Entry{Name: nameOf(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
 	switch path.Dir(file) {
 	case l.daily():
 		return l.parseDay(stem, text), nil
@@ -219,24 +207,5 @@ func checkAdd(op oxbow.Add, day bool) error {
 	case op.Name == curated:
 		return refuse("kind", op.Kind.String(), "cannot be that of MEMORY, which is the agent's own note")
 	}
-	return checkStem(op.Name)
-}
-
-// checkStem refuses a name that cannot be that of a file on every system.
-func checkStem(name string) error {
-	refuse := func(reason string) error {
-		return &oxbow.InvalidError{Field: "name", Value: name, Reason: reason}
-	}
-	if i := strings.IndexAny(name, `/\:*?"<>|`); i >= 0 {
-		return refuse(fmt.Sprintf("holds %q, which the name of a file cannot; a fact of this layout is a file of its name", name[i:i+1]))
-	}
-	switch {
-	case strings.HasPrefix(name, "."), strings.HasSuffix(name, "."):
-		return refuse("begins or ends with a dot, which the name of a file cannot on every system")
-	case filetree.IsConflict(name + ".md"):
-		return refuse("is that of a conflict copy")
-	case len(name) > maxTopic:
-		return refuse(fmt.Sprintf("has %d bytes; the most for the name of a file is %d", len(name), maxTopic))
-	}
-	return nil
+	return checkFact(op.Name)
 }

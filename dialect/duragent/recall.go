@@ -58,11 +58,11 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 			facts = append(facts, e)
 		}
 	}
-	file := func(e oxbow.Entry) string { return strings.TrimPrefix(e.Name, worldMark) + ".md" }
+	file := func(e oxbow.Entry) string { return stemOf(e.Name) + ".md" }
 	slices.SortFunc(facts, func(a, b oxbow.Entry) int { return cmp.Compare(file(a), file(b)) })
 	var blocks []string
 	for _, e := range facts {
-		blocks = append(blocks, "## "+strings.TrimPrefix(e.Name, worldMark)+"\n\n"+e.Content)
+		blocks = append(blocks, "## "+stemOf(e.Name)+"\n\n"+e.Content)
 	}
 	if len(blocks) > 0 {
 		sections = append(sections, "# World Knowledge\n\n"+strings.Join(blocks, "\n\n"))

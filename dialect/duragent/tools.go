@@ -207,7 +207,7 @@ func (h *home) updateWorld(ctx context.Context, d *tool.Desk, in updateWorldIn) 
 		return tool.Reply{}, err
 	}
 	text := "Updated world knowledge at " + h.shown(name)
-	if plain(strings.TrimSpace(in.Topic)) != strings.ToLower(strings.TrimPrefix(name, worldMark)) {
+	if plain(strings.TrimSpace(in.Topic)) != strings.ToLower(stemOf(name)) {
 		text += fmt.Sprintf("\nThe topic is kept as %q: use this name from now on.", name)
 	}
 	return tool.Reply{Message: text}, nil

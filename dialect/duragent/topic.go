@@ -84,7 +84,7 @@ func chooseTopic(topic string, exists func(name string) (bool, error)) (string, 
 		return "", err // lower case may have more bytes
 	}
 	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicOf(topic)} {
-		own := worldName(stem)
+		own := factName(stem)
 		if own == name || oxbow.CheckName(own) != nil || plain(stem) != plain(topic) {
 			continue
 		}
