@@ -32,6 +32,7 @@ var (
 	_ oxbow.Watcher   = (*scoped)(nil)
 	_ oxbow.Checker   = (*scoped)(nil)
 	_ oxbow.Compacter = (*scoped)(nil)
+	_ oxbow.Counter   = (*scoped)(nil)
 )
 
 const agentsMark = "agents/"
@@ -234,6 +235,26 @@ func (s *scoped) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		return c.Check(ctx)
 	}
 	return oxbow.CheckReport{}, oxbow.ErrUnsupported
+}
+
+// Stats counts what the agent sees; the bytes are those of the whole file.
+func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
+	c, ok := s.m.Store().(oxbow.Counter)
+	if !ok {
+		return oxbow.Stats{}, oxbow.ErrUnsupported
+	}
+	st, err := c.Stats(ctx)
+	if err != nil {
+		return st, err
+	}
+	st.Entries = 0
+	for _, err := range s.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return st, err
+		}
+		st.Entries++
+	}
+	return st, nil
 }
 
 func (s *scoped) Compact(ctx context.Context, before time.Time, dry bool) (oxbow.CompactReport, error) {

@@ -92,6 +92,13 @@ func TestHistory(t *testing.T) {
 	if got, want := log(bob), "MEMORY=bob's, people=Alice"; got != want {
 		t.Errorf("bob's log is %s, want %s", got, want)
 	}
+	c, ok := bob.Store().(oxbow.Counter)
+	if !ok {
+		t.Fatal("the store does not count")
+	}
+	if st, err := c.Stats(t.Context()); err != nil || st.Entries != 2 || st.Bytes == 0 || st.Last != 4 {
+		t.Errorf("Stats = %+v, %v, want bob's 2 entries and the file's 4 changes", st, err)
+	}
 	n := 0
 	for v, err := range rei.Versions(t.Context(), curated) {
 		if err != nil || v.Entry.Name != curated {
