@@ -62,6 +62,10 @@ type History interface {
 	// which is not counted, to HEAD, oldest first, through renames.
 	Steps(ctx context.Context, commit, file string) ([]string, error)
 
+	// Successors returns what a file that HEAD does not have was renamed to,
+	// and that in turn, newest last. None of the names need be in HEAD.
+	Successors(ctx context.Context, file string) ([]string, error)
+
 	// SHA256 reports whether objects are named by SHA-256 and not by SHA-1.
 	SHA256() bool
 }
@@ -365,6 +369,11 @@ func (b *Book) append(ctx context.Context, name string, records []*Record, event
 		}
 	}
 	for _, e := range events {
+		// An event counts only when it is later: a clock that was set back, or
+		// that of another machine, must not make this one void.
+		if was, ok := have.last[e.id]; ok && !e.time.After(was.time) {
+			e.time = was.time.Add(time.Millisecond)
+		}
 		if out, err = e.encode(out); err != nil {
 			return err
 		}

@@ -134,6 +134,9 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Names(t.Context(), "a.txt"); err != nil || len(got) != 1 || got[0] != "old.txt" {
 		t.Errorf("Names = %q, %v, want old.txt", got, err)
 	}
+	if got, err := r.Successors(t.Context(), "old.txt"); err != nil || len(got) != 1 || got[0] != "a.txt" {
+		t.Errorf("Successors = %q, %v, want a.txt", got, err)
+	}
 	if got, err := r.Steps(t.Context(), one, "a.txt"); err != nil || len(got) != 2 {
 		t.Errorf("Steps = %q, %v, want two", got, err)
 	}

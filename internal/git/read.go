@@ -241,6 +241,59 @@ func (r *Repo) Steps(ctx context.Context, commit, file string) ([]string, error)
 	return blobs, nil
 }
 
+// maxHops bounds how often a file is followed from name to name, and maxDeaths
+// how many of its deletions are looked at.
+const (
+	maxHops   = 16
+	maxDeaths = 5
+)
+
+// Successors returns what a file that HEAD does not have was renamed to, and
+// that in turn, newest last. It goes by first parents.
+func (r *Repo) Successors(ctx context.Context, file string) ([]string, error) {
+	head, err := r.Head(ctx)
+	if err != nil || head == "" {
+		return nil, err
+	}
+	log := func(args ...string) ([]step, error) {
+		out, err := r.run(ctx, nil, append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
+			"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)...)
+		if err != nil {
+			return nil, err
+		}
+		return parseRaw(out)
+	}
+	var names []string
+	for range maxHops {
+		// Where the path ends, and then what else that commit did with it.
+		deaths, err := log("--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeaths), head, "--", file)
+		if err != nil {
+			return nil, err
+		}
+		next := ""
+		for _, d := range deaths {
+			moves, err := log("-M", "--diff-filter=R", "-n", "1", d.commit)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range moves {
+				if m.commit == d.commit && m.from == file {
+					next = m.to
+				}
+			}
+			if next != "" {
+				break
+			}
+		}
+		if next == "" || next == file || slices.Contains(names, next) {
+			break
+		}
+		names = append(names, next)
+		file = next
+	}
+	return names, nil
+}
+
 // Blamed is one line of a file and the commit that it is from.
 type Blamed struct {
 	Commit  string
