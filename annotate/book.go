@@ -63,8 +63,14 @@ type History interface {
 	Steps(ctx context.Context, commit, file string) ([]string, error)
 
 	// Successors returns what a file that HEAD does not have was renamed to,
-	// and that in turn, newest last. None of the names need be in HEAD.
-	Successors(ctx context.Context, file string) ([]string, error)
+	// and that in turn, newest last, and whether it was ever deleted or
+	// renamed. None of the names need be in HEAD.
+	Successors(ctx context.Context, file string) (names []string, was bool, err error)
+
+	// Around returns the blobs that the path led to in the last commit that
+	// changed it before that time, and in the first that did so from then on,
+	// in the history of HEAD; "" for none.
+	Around(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
 	// SHA256 reports whether objects are named by SHA-256 and not by SHA-1.
 	SHA256() bool

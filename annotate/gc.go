@@ -248,7 +248,7 @@ func (b *Book) standings(ctx context.Context, commit string, head bool, name str
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if i == 0 && commit != "" {
-				more, err := b.hist.Successors(ctx, own)
+				more, _, err := b.hist.Successors(ctx, own)
 				if err != nil {
 					return nil, err
 				}
