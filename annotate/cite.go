@@ -157,7 +157,7 @@ func (b *Book) Cited(ctx context.Context, cs []Citation) []Cited {
 		case errors.Is(err, fs.ErrNotExist):
 			todo = append(todo, open{i: i, file: file, span: span})
 		default:
-			out[i].How = "it cannot be read: " + err.Error()
+			out[i].How = "it cannot be read" // the error holds the path, which is a claim
 			continue
 		}
 		if c.Blob != "" && b.hist != nil && (len(c.Blob) == 64) == b.hist.SHA256() && isHex(c.Blob) {
