@@ -91,6 +91,8 @@ type Book struct {
 	cards  map[string]*card    // by path of the sidecar
 	places map[string]*placed  // by file
 	called map[string][]string // former names, by HEAD and file
+
+	lineages map[string]*lineage // by file
 }
 
 // Open opens the book of the tree whose root is work. It reads and makes
@@ -121,7 +123,7 @@ func Open(work vfs.FS, o *Options) (*Book, error) {
 func (b *Book) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cards, b.places, b.called = map[string]*card{}, map[string]*placed{}, map[string][]string{}
+	b.cards, b.places, b.called, b.lineages = map[string]*card{}, map[string]*placed{}, map[string][]string{}, map[string]*lineage{}
 }
 
 // Close lets go of what [OpenDir] opened.

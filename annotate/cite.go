@@ -275,7 +275,7 @@ func (a *asker) compare(c *Cited, file, now string, span Span, content []byte) {
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.take(old)
-			s = pg.find(r, "", &followed{text: text})
+			s = pg.find(r, "", &followed{oldText: &oldText{old, pg.in.lines(old)}, diff: new(differ)})
 			if s.placed != Edited && s.placed != Lost {
 				s.sure = 1
 			}
