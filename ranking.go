@@ -114,7 +114,7 @@ func fieldsOf(e *Entry) []rank.Field {
 		fs = append(fs, rank.Field{Name: "alias", Text: a, Weight: weightAlias})
 	}
 	for _, l := range e.Labels {
-		if l.Key != LabelConfidence {
+		if l.Key != LabelConfidence && l.Key != LabelFileBlob {
 			fs = append(fs, rank.Field{Name: "label", Text: l.Value, Weight: weightLabel})
 		}
 	}
