@@ -37,6 +37,7 @@ var floors = []struct {
 }{
 	{"vfs", nil},
 	{"vfs/crashfs", []string{"vfs"}},
+	{"vfs/browser", []string{"vfs"}},
 	{"internal/torture/*", []string{"*"}}, // runs the whole house, and is for tests only
 	{"internal/*", []string{"vfs", "internal/*"}},
 	{".", []string{"vfs", "internal/*"}},
