@@ -61,6 +61,7 @@ var floors = []struct {
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
 	{"cmd/*", []string{"*"}},
+	{"examples/*", []string{"*"}},
 }
 
 // testSupport are the packages made for tests: they may import testing, and

@@ -24,6 +24,39 @@ import (
 // machine.
 const patience = 2 * time.Minute
 
+// pollEvery is how often a page is looked at by those who wait for it.
+const pollEvery = 20 * time.Millisecond
+
+// profile returns a directory for a browser's data. What the processes of a
+// browser that was killed still write there does not make the test fail.
+func profile(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "oxbow-chromium-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Logf("the browser's data is left: %v", err)
+		}
+	})
+	return dir
+}
+
+// kill ends a browser at once, as kill -9 does, and waits until it is gone.
+func kill(t *testing.T, browser context.Context) {
+	t.Helper()
+	gone := chromedp.FromContext(browser).Browser.LostConnection
+	if err := chromedp.FromContext(browser).Browser.Process().Kill(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-gone:
+	case <-time.After(patience):
+		t.Fatal("the browser does not die")
+	}
+}
+
 // chromium starts a browser that keeps its data in profile, and returns its
 // first tab. It ends with the test.
 func chromium(t *testing.T, profile string) context.Context {

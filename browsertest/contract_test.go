@@ -14,7 +14,7 @@ import (
 // TestContract runs, in the browser, the contracts of file systems and of stores
 // on the browser's own files.
 func TestContract(t *testing.T) {
-	browser := chromium(t, t.TempDir())
+	browser := chromium(t, profile(t))
 	b := built{t.TempDir()}
 	for _, tc := range []struct {
 		dir, run, skip string
