@@ -45,8 +45,12 @@ func (s *shelf) set(d Delta) {
 	}
 }
 
-// fillBatch is how many entries are handed on at once while a shelf is filled.
-const fillBatch = 64
+// While a shelf is filled, fillBatch entries are handed on at once, and so many
+// batches may be ready ahead.
+const (
+	fillBatch = 64
+	fillAhead = 4
+)
 
 // fill puts entries into an empty shelf. They are cut into terms by one
 // goroutine while another puts the terms of those before into the index: each
@@ -57,34 +61,57 @@ func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
 		docs  []bm25.Doc // one for each of rs
 	}
 	rs := slices.Collect(maps.Values(s.rankings))
-	batches := make(chan []cut, 8)
-	var failed error // set before batches is closed
+	batches := make(chan []cut, fillAhead)
+	used := make(chan []cut, fillAhead+2) // their room is used again
+	var failed error                      // set before batches is closed
 	go func() {
 		defer close(batches)
-		batch := make([]cut, 0, fillBatch)
+		var words []string
+		next := func() []cut {
+			select {
+			case b := <-used:
+				return b[:0]
+			default:
+				return make([]cut, 0, fillBatch)
+			}
+		}
+		batch := next()
 		for e, err := range entries {
 			if err != nil {
 				failed = err
 				return
 			}
-			c := cut{entry: &e}
-			for _, r := range rs {
-				c.docs = append(c.docs, r.doc(&e))
+			batch = batch[:len(batch)+1]
+			c := &batch[len(batch)-1]
+			c.entry = &e
+			if c.docs == nil {
+				c.docs = make([]bm25.Doc, len(rs))
 			}
-			if batch = append(batch, c); len(batch) == fillBatch {
+			for i, r := range rs {
+				r.cut(&e, &c.docs[i], &words)
+			}
+			if len(batch) == fillBatch {
 				batches <- batch
-				batch = make([]cut, 0, fillBatch)
+				batch = next()
 			}
 		}
 		batches <- batch
 	}()
+	bulks := make([]*bm25.Bulk, len(rs))
+	for i, r := range rs {
+		bulks[i] = bm25.NewBulk(r.index)
+	}
 	for batch := range batches {
 		for _, c := range batch {
-			for i, r := range rs {
-				r.index.Put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
+			for i, b := range bulks {
+				b.Add(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
 			}
 			s.docs[c.entry.ID] = c.entry
 		}
+		used <- batch // has room for all that there are
+	}
+	for _, b := range bulks {
+		b.Done()
 	}
 	return failed
 }
