@@ -9,6 +9,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -17,35 +20,44 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/grant"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// harborScope is the scope of a profile of one project.
-func harborScope(t *testing.T) oxbow.Scope {
+// harborProfiles are the profiles of a home: one of one project.
+func harborProfiles(t *testing.T) *profile.Set {
 	t.Helper()
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := vfs.WriteFile(fsys, "profiles/harbor.yaml", []byte("name: harbor\ninclude:\n  projects: [harbor]\nexclude:\n  tags: [sealed]\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"profiles/harbor.yaml":   "name: harbor\ninclude:\n  projects: [harbor]\nexclude:\n  tags: [sealed]\n",
+		"profiles/airfield.yaml": "name: airfield\ninclude:\n  projects: [airfield, swamp]\n",
+		"profiles/broken.yaml":   "name: broken\ninclude:\n  project: [harbor]\n",
+		"SOUL.md":                "I am the harbor master.\n",
+	} {
+		if err := vfs.WriteFile(fsys, name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	set := profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
-	r, err := set.Resolve("harbor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Scope()
+	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
 }
 
 // stranger is what lies outside of the profile.
 type stranger struct{ name, alias, project, text, later string }
 
-// boundServer serves the profile of a memory that holds a stranger, too. Both
-// the clock and the ids are fixed.
-func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
+// strangers are two that nobody bound to the harbor may tell apart.
+var strangers = []stranger{
+	{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.", "Sold to the zymurgist, with container and crane."},
+	{"quagmire", "bog", "swamp", "Peat, peat, and the noon test.", "Drained."},
+}
+
+// strangerMemory holds a stranger, too. Its clock is fixed. What is sealed is of
+// the harbor, where a profile leaves it out, or of the stranger's project.
+func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
@@ -68,7 +80,7 @@ func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
 		oxbow.Add{Name: "crane", Content: "The crane lifts containers.", Labels: in("harbor")},
 		oxbow.Add{Name: out.name, Aliases: []string{out.alias}, Content: out.text, Labels: in(out.project)},
 		oxbow.Add{Name: "habit", Content: "Write the test first.", Labels: []oxbow.Label{{Key: profile.LabelProcess, Value: "true"}}},
-		oxbow.Add{Name: out.name + " safe", Content: out.later, Labels: in("harbor", sealed)},
+		oxbow.Add{Name: out.name + " safe", Content: out.later, Labels: in(sealedProject, sealed)},
 		oxbow.Update{Name: out.name, Aliases: []string{out.alias}, Content: out.later, Labels: in(out.project)},
 		oxbow.Add{Name: "tide", Content: "High tide at noon.", Labels: in("harbor")},
 		oxbow.Add{Name: out.name + " lost", Content: out.text, Labels: in(out.project)},
@@ -78,10 +90,71 @@ func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
 			t.Fatal(err)
 		}
 	}
-	view := m.Within(harborScope(t))
-	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return view, nil },
+	return m
+}
+
+// bounds are the ways in which a client may be bound to the harbor.
+var bounds = []struct {
+	name    string
+	project bool // bound to the project, not to the profile: what is sealed is seen, what is shared is not
+	ro      bool
+	version string
+	connect func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession
+}{
+	{"profile of the server", false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+		set := harborProfiles(t)
+		r, err := set.Resolve("harbor")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return overMemory(t, New(harborDesk(m.Within(r.Scope())), harborOptions(Options{Profiles: set, Bound: &r})), version)
+	}},
+	{"rights of the server", true, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: grant.Rights{Projects: []string{"harbor"}}})), version)
+	}},
+	{"path", false, false, versions[0], atPath("/mcp/p/harbor", grant.Rights{})},
+	{"path of an older protocol", false, false, versions[2], atPath("/mcp/p/harbor", grant.Rights{})},
+	{"token of a profile", false, false, versions[0], atPath("/mcp", grant.Rights{Profile: "harbor"})},
+	{"token of a project", true, false, versions[0], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}})},
+	{"token of a project and a kind", true, false, versions[1], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
+	{"token that only reads a project", true, true, versions[0], atPath("/mcp", grant.Rights{ReadOnly: true, Projects: []string{"harbor"}})},
+	{"token that only reads, at a path", false, true, versions[1], atPath("/mcp/p/harbor", grant.Rights{ReadOnly: true})},
+}
+
+func harborDesk(m *oxbow.Memory) *tool.Desk {
+	return &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
-	return overMemory(t, New(desk, &Options{Tools: append(tool.Table(), tool.RecallMemory()), Rand: strings.NewReader(strings.Repeat("r", 64))}), versions[1])
+}
+
+func harborOptions(o Options) *Options {
+	o.Rand = strings.NewReader(strings.Repeat("r", 1<<10))
+	return &o
+}
+
+// atPath connects to a path over HTTP with a token of those rights.
+func atPath(path string, rights grant.Rights) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
+	return func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+		url := serveTokens(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t)})), grant.Tokens{grant.New("it", token, rights)})
+		cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + path, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
+		t.Cleanup(func() { cs.Close() })
+		return cs
+	}
+}
+
+// serveTokens serves on loopback and returns where.
+func serveTokens(t *testing.T, s *Server, ts grant.Tokens) (url string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	door := s.Handler(HTTPOptions{Tokens: ts})
+	mux.Handle("/mcp", door)
+	mux.Handle("/mcp/p/{profile}", door)
+	srv := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	return srv.URL
 }
 
 // probes ask each tool for what is outside, and change what is inside.
@@ -138,16 +211,15 @@ func transcript(t *testing.T, cs *mcp.ClientSession) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
 	for _, tl := range tools.Tools {
-		names = append(names, tl.Name)
 		if len(probes[tl.Name]) == 0 {
 			t.Errorf("no probe for the tool %s: say how it could be asked for what is outside", tl.Name)
 		}
 	}
+	// Those that are not offered are called, too.
+	names := slices.Sorted(maps.Keys(probes))
 	// Twice: the second time in the past that the first has made.
 	for range 2 {
-		slices.Sort(names)
 		for _, name := range names {
 			for _, args := range probes[name] {
 				r, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -160,35 +232,59 @@ func transcript(t *testing.T, cs *mcp.ClientSession) []string {
 }
 
 func TestScopeTellsNothing(t *testing.T) {
-	one := transcript(t, boundServer(t, stranger{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.", "Sold to the zymurgist, with container and crane."}))
-	two := transcript(t, boundServer(t, stranger{"quagmire", "bog", "swamp", "Peat, peat, and the noon test.", "Drained."}))
-	if len(one) != len(two) {
-		t.Fatalf("%d and %d answers", len(one), len(two))
-	}
-	for i, a := range one {
-		if a != two[i] {
-			t.Errorf("what is outside can be told apart:\n%s\n%s", a, two[i])
-		}
-		for _, word := range []string{"passengers.", "Sold to", "with container"} {
-			if strings.Contains(a, word) {
-				t.Errorf("an answer holds %q: %s", word, a)
+	for _, b := range bounds {
+		t.Run(b.name, func(t *testing.T) {
+			if testing.Short() && b.version == versions[0] && b.name != "path" {
+				t.Skip("the same bounds over another transport")
 			}
-		}
-	}
-	// That the probes were of use: what is inside is found.
-	for _, want := range []string{"The crane lifts containers.", `\"total\":4`, "ferry"} {
-		if !slices.ContainsFunc(one, func(a string) bool {
-			return strings.Contains(a, want) || strings.Contains(a, strings.ReplaceAll(want, `\`, ""))
-		}) {
-			t.Errorf("no answer holds %q", want)
-		}
+			t.Parallel()
+			var said [2][]string
+			for i, out := range strangers {
+				sealed := "harbor"
+				if b.project {
+					sealed = out.project
+				}
+				m := strangerMemory(t, out, sealed)
+				said[i] = transcript(t, b.connect(t, m, b.version))
+				if b.ro {
+					if n, err := m.SeqAt(t.Context(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)); n != 8 || err != nil {
+						t.Errorf("the memory is at change %d, %v, want 8: nothing may be written", n, err)
+					}
+				}
+			}
+			one, two := said[0], said[1]
+			if len(one) != len(two) {
+				t.Fatalf("%d and %d answers", len(one), len(two))
+			}
+			for i := range one {
+				a, b := one[i], two[i]
+				if a != b {
+					t.Errorf("what is outside can be told apart:\n%s\n%s", a, b)
+				}
+				for _, word := range []string{"passengers.", "Sold to", "with container"} {
+					if strings.Contains(a, word) {
+						t.Errorf("an answer holds %q: %s", word, a)
+					}
+				}
+			}
+			// That the probes were of use: what is inside is found.
+			want := []string{"The crane lifts containers.", `"total":`}
+			if !b.ro {
+				want = append(want, "ferry")
+			}
+			for _, w := range want {
+				if !slices.ContainsFunc(one, func(a string) bool { return strings.Contains(a, w) }) {
+					t.Errorf("no answer holds %q", w)
+				}
+			}
+		})
 	}
 }
 
 // What is written through the server is stamped, and a name that is taken
 // outside is refused without a word of what has it.
 func TestScopeStamps(t *testing.T) {
-	cs := boundServer(t, stranger{"zeppelin", "airship", "airfield", "Passengers.", "Sold."})
+	cs := bounds[0].connect(t, strangerMemory(t, strangers[0], "harbor"), versions[1])
 	got := call[tool.RememberOut](t, cs, "remember", obj{"name": "ferry", "content": "The ferry leaves at six."})
 	if got.Source.Profile != "harbor" || !slices.Equal(got.Labels["project"], []string{"harbor"}) || !slices.Equal(got.Labels["profile"], []string{"harbor"}) {
 		t.Errorf("source %+v, labels %v, want both of harbor", got.Source, got.Labels)

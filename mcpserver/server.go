@@ -17,11 +17,14 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -40,8 +43,23 @@ type Options struct {
 	// Rand gives the bytes of session ids, crypto/rand by default.
 	Rand io.Reader
 
-	// Tools are what clients may call; all of [tool.Table] by default.
+	// Tools are what clients may call that see all of the memory; all of
+	// [tool.Table] by default. Those that see a part of it get tool.Table and
+	// recall_memory.
 	Tools []tool.Tool
+	// Code are tools that work on the working tree, offered beside the others
+	// to those that may see its project, which has the name CodeProject.
+	Code        []tool.Tool
+	CodeProject string
+
+	// Profiles are the memory profiles that clients may name; nil for none.
+	Profiles *profile.Set
+	// Bound is the profile that the desk's memory is bound to already, nil for
+	// none. Clients can name no other then.
+	Bound *profile.Resolved
+	// Rights bound every client, on top of Bound and of its own.
+	Rights grant.Rights
+
 	// Instructions tell a client's model when to use the tools; those for
 	// tool.Table by default.
 	Instructions string
@@ -52,6 +70,7 @@ type Options struct {
 type Server struct {
 	desk *tool.Desk
 	opts Options
+	rand sync.Mutex // guards opts.Rand
 }
 
 // New returns a server of the tools of o over the desk. It opens
@@ -83,24 +102,42 @@ func New(d *tool.Desk, o *Options) *Server {
 	return s
 }
 
-// door is one way in: the standard streams of one client, or all of HTTP.
+// Admits reports why a token cannot be served: its profile cannot be read, or it
+// has no rights in common with the server's.
+func (s *Server) Admits(t grant.Token) error {
+	_, err := s.view(t, "")
+	return err
+}
+
+// door is one way in: the standard streams of one client, or HTTP for those of
+// one view.
 type door struct {
-	*Server
+	*view
 	name string // "mcp" or "http", as [oxbow.Source] says it
 	run  string // random id of this run, the session of those that have none
 }
 
-// open returns a protocol server for one door.
+// open returns a protocol server for a client that is bound by nothing but the
+// server.
 func (s *Server) open(name string) (*mcp.Server, error) {
-	var id [8]byte
-	if _, err := io.ReadFull(s.opts.Rand, id[:]); err != nil {
+	v, err := s.view(grant.Token{}, "")
+	if err != nil {
+		return nil, err
+	}
+	return v.open(name)
+}
+
+// open returns a protocol server for one door.
+func (v *view) open(name string) (*mcp.Server, error) {
+	run, err := v.random(8)
+	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &door{Server: s, name: name, run: hex.EncodeToString(id[:])}
-	m := mcp.NewServer(&mcp.Implementation{Name: s.opts.Name, Title: "oxbow memory", Version: s.opts.Version},
+	d := &door{view: v, name: name, run: run}
+	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
-			Instructions: s.opts.Instructions,
-			Logger:       s.opts.Logger,
+			Instructions: v.opts.Instructions,
+			Logger:       v.opts.Logger,
 			// The tools never change, and no one is told when entries do. Not
 			// nil, so that logging, which is deprecated, is not offered.
 			Capabilities: &mcp.ServerCapabilities{
@@ -108,11 +145,17 @@ func (s *Server) open(name string) (*mcp.Server, error) {
 				Resources: &mcp.ResourceCapabilities{},
 			},
 			CompletionHandler: d.complete,
+			GetSessionID: func() string {
+				if id, err := v.random(16); err == nil {
+					return id
+				}
+				return rand.Text()
+			},
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 				c.CacheScope, c.TTLMs = "private", 0
 			},
 		})
-	for _, t := range s.opts.Tools {
+	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
 		m.AddTool(&mcp.Tool{
@@ -124,6 +167,15 @@ func (s *Server) open(name string) (*mcp.Server, error) {
 	}
 	d.addResources(m)
 	return m, nil
+}
+
+// random returns that many random bytes in hexadecimal digits.
+func (s *Server) random(n int) (string, error) {
+	s.rand.Lock()
+	defer s.rand.Unlock()
+	b := make([]byte, n)
+	_, err := io.ReadFull(s.opts.Rand, b)
+	return hex.EncodeToString(b), err
 }
 
 // handler returns what one tool does. Its errors are results marked as such,
