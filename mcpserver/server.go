@@ -60,8 +60,8 @@ type Options struct {
 	// Rights bound every client, on top of Bound and of its own.
 	Rights grant.Rights
 
-	// Instructions tell a client's model when to use the tools; those for
-	// tool.Table by default.
+	// Instructions tell a client's model when to use Tools; those for
+	// tool.Table by default, which clients that see a part get always.
 	Instructions string
 }
 
@@ -136,7 +136,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 	d := &door{view: v, name: name, run: run}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
-			Instructions: v.opts.Instructions,
+			Instructions: v.told,
 			Logger:       v.opts.Logger,
 			// The tools never change, and no one is told when entries do. Not
 			// nil, so that logging, which is deprecated, is not offered.

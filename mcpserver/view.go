@@ -29,6 +29,7 @@ type view struct {
 	scopes []oxbow.Scope     // on top of the server's memory, the lowest first
 	desk   *tool.Desk
 	tools  []tool.Tool
+	told   string // the instructions
 }
 
 // view returns what a token sees, within a profile if one is named. Errors match
@@ -77,9 +78,15 @@ func (s *Server) view(t grant.Token, named string) (*view, error) {
 		desk.Source.Profile = v.bound.Name
 	}
 	v.desk = &desk
-	v.tools = v.offered()
+	v.tools, v.told = v.offered(), v.opts.Instructions
+	if v.partial() {
+		v.told = instructions
+	}
 	return v, nil
 }
+
+// partial reports whether the view leaves out a part of the memory.
+func (v *view) partial() bool { return v.bound != nil || v.rights.Narrow() }
 
 // opener returns an Open that binds the memory to the scopes once.
 func (v *view) opener() func(context.Context) (*oxbow.Memory, error) {
@@ -109,7 +116,7 @@ func (v *view) opener() func(context.Context) (*oxbow.Memory, error) {
 // writes.
 func (v *view) offered() []tool.Tool {
 	tools := slices.Clone(v.opts.Tools)
-	if v.bound != nil || v.rights.Narrow() {
+	if v.partial() {
 		tools = append(tool.Table(), tool.RecallMemory())
 	}
 	if len(v.rights.Kinds) == 0 && (len(v.rights.Projects) == 0 || slices.Contains(v.rights.Projects, v.opts.CodeProject)) {

@@ -133,7 +133,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		if err != nil {
 			return err
 		}
-		o.Tools = toolsOf(h)
+		o.Tools, o.Instructions = toolsOf(h), toldOf(d, h)
 	}
 	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
 	// In a repository there is code to annotate. Without one, or where it
