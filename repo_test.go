@@ -431,7 +431,10 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
-		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
+		// Offered beside the table.
+		for _, v := range tool.WithProfiles([]tool.Tool{tool.RecallMemory()}) {
+			verbs = append(verbs, v.Name)
+		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
 		}

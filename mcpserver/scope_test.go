@@ -169,14 +169,19 @@ var probes = map[string][]obj{
 		{"query": "zeppelin"}, {"project": "airfield"}, {"tags": []string{"sealed", "x"}, "tags_match": "any"}, {"date": "2026-04-01", "max_results": 100},
 		{"date_range": []string{"2026-03-01", ".."}, "query": "passengers"}, {"related_file": "zeppelin.go"},
 	},
-	"get":          {{"name": "zeppelin"}, {"name": "zepelin"}, {"name": "airship"}, {"name": "zeppelin@2"}, {"name": "zeppelin safe"}, {"name": "zeppelin lost"}, {"name": "zeppelin lost@7"}, {"name": "crane"}},
-	"list":         {{}, {"project": "airfield"}, {"project": "airfeld"}, {"tags": []string{"sealed"}}, {"filter": "-project:harbor"}, {"limit": 1}, {"offset": 2}},
-	"history":      {{}, {"name": "zeppelin"}, {"name": "zeppelin lost"}, {"name": "airship"}, {"name": "crane"}},
-	"forget":       {{"name": "zeppelin"}, {"name": "airship", "dry_run": true}, {"name": "zeppelin safe"}, {"name": "habit"}},
-	"restore":      {{"name": "zeppelin", "seq": 2}, {"name": "zeppelin lost", "seq": 7}, {"name": "crane", "seq": 2}},
-	"undo":         {{"seq": []int{2}}, {"seq": []int{5, 6}}, {"seq": []int{8}}, {"seq": []int{3}}, {"seq": []int{99}}, {"dry_run": true, "count": 3}, {"dry_run": true, "count": 100}},
-	"save_memory":  {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
-	"handoff_task": {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
+	"get":     {{"name": "zeppelin"}, {"name": "zepelin"}, {"name": "airship"}, {"name": "zeppelin@2"}, {"name": "zeppelin safe"}, {"name": "zeppelin lost"}, {"name": "zeppelin lost@7"}, {"name": "crane"}},
+	"list":    {{}, {"project": "airfield"}, {"project": "airfeld"}, {"tags": []string{"sealed"}}, {"filter": "-project:harbor"}, {"limit": 1}, {"offset": 2}},
+	"history": {{}, {"name": "zeppelin"}, {"name": "zeppelin lost"}, {"name": "airship"}, {"name": "crane"}},
+	"forget":  {{"name": "zeppelin"}, {"name": "airship", "dry_run": true}, {"name": "zeppelin safe"}, {"name": "habit"}},
+	"restore": {{"name": "zeppelin", "seq": 2}, {"name": "zeppelin lost", "seq": 7}, {"name": "crane", "seq": 2}},
+	"undo":    {{"seq": []int{2}}, {"seq": []int{5, 6}}, {"seq": []int{8}}, {"seq": []int{3}}, {"seq": []int{99}}, {"dry_run": true, "count": 3}, {"dry_run": true, "count": 100}},
+	"load_memory_profile": {
+		{}, {"name": "airfield"}, {"name": "airfeld"}, {"name": "broken"}, {"name": "nothing"}, {"name": "../SOUL"}, {"name": "airfield", "query": "zeppelin"},
+		{"name": "harbor", "query": "zeppelin crane", "max_tokens": 1000}, {"name": "harbor"},
+	},
+	"unload_memory_profile": {{"handle": "airfield@0-00000000"}, {}, {}},
+	"save_memory":           {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
+	"handoff_task":          {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
 	"remember": {
 		{"name": "crane", "content": "The crane is broken."}, {"name": "x", "content": "x", "project": "airfield"}, {"name": "x", "content": "x", "tags": []string{"sealed"}},
 		{"name": "habit", "content": "Never test."}, {"name": "crane", "content": "c", "project": "airfield"}, {"name": "ferry", "content": "The ferry leaves at six."},
@@ -184,7 +189,7 @@ var probes = map[string][]obj{
 }
 
 // transcript returns all answers of a server.
-func transcript(t *testing.T, cs *mcp.ClientSession) []string {
+func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 	t.Helper()
 	var lines []string
 	say := func(what string, v any, err error) {
@@ -218,8 +223,8 @@ func transcript(t *testing.T, cs *mcp.ClientSession) []string {
 	}
 	// Those that are not offered are called, too.
 	names := slices.Sorted(maps.Keys(probes))
-	// Twice: the second time in the past that the first has made.
-	for range 2 {
+	// A second time is in the past that the first has made.
+	for range rounds {
 		for _, name := range names {
 			for _, args := range probes[name] {
 				r, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -228,7 +233,26 @@ func transcript(t *testing.T, cs *mcp.ClientSession) []string {
 		}
 		resources()
 	}
+	// A handle that others were given gives nothing here.
+	for _, handle := range []string{handleOfAirfield(t), "harbor@0-00000000", "x"} {
+		for _, name := range []string{"list", "recall_memory", "get", "history"} {
+			r, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: obj{"name": "zeppelin", "handle": handle}})
+			say(name+handle, r, err)
+		}
+	}
 	return lines
+}
+
+// handleOfAirfield is what a client gets that may see the airfield.
+func handleOfAirfield(t *testing.T) string {
+	t.Helper()
+	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
+	desk.Profiles = &tool.Profiles{Set: harborProfiles(t)}
+	out, err := tool.LoadProfile(t.Context(), desk, tool.LoadMemoryProfileIn{Name: "airfield"})
+	if err != nil || !strings.Contains(out.Selection, "Sold to the zymurgist") {
+		t.Fatalf("LoadProfile = %+v, %v, want the airfield", out, err)
+	}
+	return out.Handle
 }
 
 func TestScopeTellsNothing(t *testing.T) {
@@ -245,7 +269,11 @@ func TestScopeTellsNothing(t *testing.T) {
 					sealed = out.project
 				}
 				m := strangerMemory(t, out, sealed)
-				said[i] = transcript(t, b.connect(t, m, b.version))
+				rounds := 1
+				if b.name == bounds[0].name {
+					rounds = 2
+				}
+				said[i] = transcript(t, b.connect(t, m, b.version), rounds)
 				if b.ro {
 					if n, err := m.SeqAt(t.Context(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)); n != 8 || err != nil {
 						t.Errorf("the memory is at change %d, %v, want 8: nothing may be written", n, err)
@@ -257,18 +285,25 @@ func TestScopeTellsNothing(t *testing.T) {
 				t.Fatalf("%d and %d answers", len(one), len(two))
 			}
 			for i := range one {
-				a, b := one[i], two[i]
-				if a != b {
-					t.Errorf("what is outside can be told apart:\n%s\n%s", a, b)
+				a, other := one[i], two[i]
+				if a != other {
+					t.Errorf("what is outside can be told apart:\n%s\n%s", a, other)
 				}
-				for _, word := range []string{"passengers.", "Sold to", "with container"} {
+				words := []string{"passengers.", "Sold to", "with container"}
+				if b.project { // documents are of no project
+					words = append(words, "I am the harbor master")
+				}
+				for _, word := range words {
 					if strings.Contains(a, word) {
 						t.Errorf("an answer holds %q: %s", word, a)
 					}
 				}
 			}
 			// That the probes were of use: what is inside is found.
-			want := []string{"The crane lifts containers.", `"total":`}
+			want := []string{"The crane lifts containers.", `"total":`, "Loaded memory profile", "Unloaded memory profile"}
+			if !b.project {
+				want = append(want, "I am the harbor master")
+			}
 			if !b.ro {
 				want = append(want, "ferry")
 			}

@@ -16,9 +16,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"unicode"
+	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -115,6 +117,9 @@ type door struct {
 	*view
 	name string // "mcp" or "http", as [oxbow.Source] says it
 	run  string // random id of this run, the session of those that have none
+
+	mu    sync.Mutex // guards loads
+	loads map[weak.Pointer[mcp.ServerSession]]*tool.Loads
 }
 
 // open returns a protocol server for a client that is bound by nothing but the
@@ -133,7 +138,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &door{view: v, name: name, run: run}
+	d := &door{view: v, name: name, run: run, loads: map[weak.Pointer[mcp.ServerSession]]*tool.Loads{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: v.told,
@@ -158,12 +163,15 @@ func (v *view) open(name string) (*mcp.Server, error) {
 	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
-		m.AddTool(&mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description,
-			InputSchema: t.Input, OutputSchema: t.Output,
+		offer := &mcp.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
 			Annotations: &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly,
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
-		}, d.handler(t))
+		}
+		if t.Output != nil {
+			offer.OutputSchema = t.Output
+		}
+		m.AddTool(offer, d.handler(t))
 	}
 	d.addResources(m)
 	return m, nil
@@ -184,9 +192,12 @@ func (s *Server) random(n int) (string, error) {
 func (d *door) handler(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
-		answer, err := t.Call(ctx, d.desk, req.Params.Arguments)
+		answer, err := t.Call(ctx, d.deskOf(req.Session, req.ProtocolVersion()), req.Params.Arguments)
 		if err != nil {
 			return failed(err), nil
+		}
+		if t.Output == nil {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: answer.Text()}}}, nil
 		}
 		structured, err := json.Marshal(answer)
 		if err != nil {
@@ -197,6 +208,37 @@ func (d *door) handler(t tool.Tool) mcp.ToolHandler {
 			StructuredContent: json.RawMessage(structured),
 		}, nil
 	}
+}
+
+// deskOf returns the desk with the profiles that the session has loaded. The
+// protocol without sessions has none, whatever the transport: what a client
+// says to one server may come from many conversations.
+func (d *door) deskOf(ss *mcp.ServerSession, version string) *tool.Desk {
+	if d.desk.Profiles == nil || version >= stateless {
+		return d.desk
+	}
+	desk := *d.desk
+	desk.Loads = d.loadsOf(ss)
+	return &desk
+}
+
+// loadsOf returns what a session has loaded. It is forgotten with the session,
+// which no callback tells the end of.
+func (d *door) loadsOf(ss *mcp.ServerSession) *tool.Loads {
+	key := weak.Make(ss)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if l, ok := d.loads[key]; ok {
+		return l
+	}
+	l := &tool.Loads{}
+	d.loads[key] = l
+	runtime.AddCleanup(ss, func(key weak.Pointer[mcp.ServerSession]) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.loads, key)
+	}, key)
+	return l
 }
 
 // explain returns the error and what to do about it.

@@ -69,6 +69,7 @@ func (s *Server) view(t grant.Token, named string) (*view, error) {
 	}
 	if top, ok := rights.Scope(t.Title(), below...); ok {
 		v.scopes = append(v.scopes, top)
+		below = append(below, top)
 	}
 	desk := *s.desk
 	if len(v.scopes) > 0 {
@@ -76,6 +77,10 @@ func (s *Server) view(t grant.Token, named string) (*view, error) {
 	}
 	if v.bound != nil {
 		desk.Source.Profile = v.bound.Name
+	}
+	if s.opts.Profiles != nil {
+		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
+			Fit: func(s oxbow.Scope) oxbow.Scope { return grant.Fit(s, below...) }}
 	}
 	v.desk = &desk
 	v.tools, v.told = v.offered(), v.opts.Instructions
@@ -125,5 +130,38 @@ func (v *view) offered() []tool.Tool {
 	if v.rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
 	}
+	if v.desk.Profiles != nil {
+		tools = tool.WithProfiles(tools)
+	}
 	return tools
+}
+
+// visible reports whether a profile may be named: of those bound to a profile,
+// that one; of those bound to projects, the profiles that have one of them.
+func (v *view) visible(name string) bool {
+	if v.bound != nil {
+		return name == v.bound.Name
+	}
+	if len(v.rights.Projects) == 0 {
+		return true
+	}
+	r, err := v.opts.Profiles.Resolve(name)
+	if err != nil {
+		return false
+	}
+	for _, t := range r.Scope().Only {
+		if t.Key == oxbow.LabelProject {
+			return slices.ContainsFunc(t.Values, func(p string) bool { return slices.Contains(v.rights.Projects, p) })
+		}
+	}
+	return true
+}
+
+// document reports whether a document may be shown. Documents are of no project
+// and no kind: those whom the rights bind see the ones of their profile alone.
+func (v *view) document(d profile.Document) bool {
+	if v.bound != nil {
+		return slices.Contains(v.bound.Documents, d)
+	}
+	return !v.rights.Narrow()
 }
