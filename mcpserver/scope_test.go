@@ -188,6 +188,13 @@ var probes = map[string][]obj{
 	},
 }
 
+// promptProbes ask each prompt for what is outside.
+var promptProbes = map[string][]map[string]string{
+	"context": {{}, {"message": "zeppelin passengers"}, {"project": "airfield"}, {"tags": "sealed, x"}, {"project": "harbor", "max_tokens": "600"}},
+	"handoff": {{"name": "zeppelin"}, {"name": "handoff: Fly."}, {"project": "airfield"}, {}, {"name": "handoff: Paint the crane."}},
+	"profile": {{}, {"name": "airfield"}, {"name": "nothing"}, {"name": "harbor", "query": "zeppelin"}},
+}
+
 // transcript returns all answers of a server.
 func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 	t.Helper()
@@ -212,6 +219,29 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			say("complete "+typed, r, err)
 		}
 	}
+	prompts := func() {
+		l, err := cs.ListPrompts(t.Context(), nil)
+		say("prompts", l, err)
+		if err != nil {
+			return
+		}
+		for _, p := range l.Prompts {
+			if len(promptProbes[p.Name]) == 0 {
+				t.Errorf("no probe for the prompt %s: say how it could be asked for what is outside", p.Name)
+			}
+			for _, args := range promptProbes[p.Name] {
+				r, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: p.Name, Arguments: args})
+				say(fmt.Sprint(p.Name, args), r, err)
+			}
+			for _, a := range p.Arguments {
+				for _, typed := range []string{"", "z", "a", "s", "harbor,"} {
+					r, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: p.Name},
+						Argument: mcp.CompleteParamsArgument{Name: a.Name, Value: typed}})
+					say(fmt.Sprint("complete ", p.Name, " ", a.Name, " ", typed), r, err)
+				}
+			}
+		}
+	}
 	tools, err := cs.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -232,6 +262,7 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			}
 		}
 		resources()
+		prompts()
 	}
 	// A handle that others were given gives nothing here.
 	for _, handle := range []string{handleOfAirfield(t), "harbor@0-00000000", "x"} {

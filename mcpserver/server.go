@@ -1,8 +1,8 @@
 // This file holds the server: what it is made of and what one call does.
 
 // Package mcpserver is the door to a memory for clients of the Model Context
-// Protocol: the verbs of package tool as tools, the entries as resources, over
-// standard streams or HTTP. It speaks the protocol versions 2026-07-28,
+// Protocol: the verbs of package tool as tools, the entries as resources, and
+// prompts, over standard streams or HTTP. It speaks the protocol versions 2026-07-28,
 // 2025-11-25 and 2025-06-18, and what else the SDK below it does.
 package mcpserver
 
@@ -148,6 +148,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 			Capabilities: &mcp.ServerCapabilities{
 				Tools:     &mcp.ToolCapabilities{},
 				Resources: &mcp.ResourceCapabilities{},
+				Prompts:   &mcp.PromptCapabilities{},
 			},
 			CompletionHandler: d.complete,
 			GetSessionID: func() string {
@@ -174,6 +175,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 		m.AddTool(offer, d.handler(t))
 	}
 	d.addResources(m)
+	d.addPrompts(m)
 	return m, nil
 }
 
