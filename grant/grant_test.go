@@ -149,7 +149,7 @@ func TestParseTokensMistakes(t *testing.T) {
 		{"empty", "# nothing\n", []string{"tokens: holds no token"}},
 		{"short line", "\nci " + secret, []string{"tokens:2: a token is NAME SECRET ro"}},
 		{"rights", line + "r", []string{"tokens:1: the rights of token \"ci\" are neither ro nor rw"}},
-		{"short secret", "ci abc rw", []string{"tokens:1: the secret has 3 characters"}},
+		{"short secret", "ci abc rw", []string{"tokens:1: the secret is shorter than 16 characters"}},
 		{"secret of other letters", "ci sécret-of-some-length rw", []string{"cannot"}},
 		{"digest cut short", "ci " + digest(secret)[:60] + " rw", []string{"64 hexadecimal digits"}},
 		{"name", "c/i " + secret + " rw", []string{"letters, digits"}},

@@ -253,7 +253,7 @@ func readSecret(s string) (digest [sha256.Size]byte, err error) {
 		}
 	}
 	if len(s) < MinSecret {
-		return digest, fmt.Errorf("the secret has %d characters; use %d or more, at random: openssl rand -base64 24", len(s), MinSecret)
+		return digest, fmt.Errorf("the secret is shorter than %d characters; make one at random: openssl rand -base64 24", MinSecret)
 	}
 	return sha256.Sum256([]byte(s)), nil
 }

@@ -166,11 +166,11 @@ func (v *view) open(name string) (*mcp.Server, error) {
 		destructive := t.Destructive
 		offer := &mcp.Tool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
-			Annotations: &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly,
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly,
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
 		}
 		if t.Output != nil {
-			offer.OutputSchema = t.Output
+			offer.OutputSchema = slim(t.Output)
 		}
 		m.AddTool(offer, d.handler(t))
 	}

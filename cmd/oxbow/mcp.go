@@ -203,7 +203,7 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving)
 		fmt.Fprintf(a.env.Stderr, "  the tokens are in %s; send one as: Authorization: Bearer TOKEN\n", where)
 	}
 	for _, t := range o.Tokens {
-		fmt.Fprintf(a.env.Stderr, "  %s %s\n", t.Name, clean(t.Rights.String()))
+		fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
 	}
 	if a.env.Listening != nil {
 		a.env.Listening(l.Addr().String())

@@ -107,7 +107,7 @@ func TestServeTokens(t *testing.T) {
 	if status != exitDone {
 		t.Errorf("oxbow mcp ended with status %d: %s", status, said)
 	}
-	want := []string{"tokens are in " + file, "reads reads what is of project vtt", `writes reads and writes what is of profile "dev"`}
+	want := []string{"tokens are in " + file, "token reads reads what is of project vtt", `writes reads and writes what is of profile "dev"`}
 	if os.PathSeparator == '/' {
 		want = append(want, "others may read the tokens in "+file)
 	}
@@ -132,7 +132,7 @@ func TestServeTokensMistakes(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		{"ci short rw\n", nil, "tokens:1: the secret has 5 characters"},
+		{"ci short rw\n", nil, "tokens:1: the secret is shorter than 16 characters"},
 		{"\nci secret-of-some-length rw profile=deb\n", nil, "tokens:2: token \"ci\": there is no profile \"deb\"; did you mean dev?"},
 		{"ci secret-of-some-length rw project=novel\n", []string{"--project", "vtt"}, "tokens:1: token \"ci\""},
 		{"ci secret-of-some-length rw profile=other\n", []string{"--profile", "dev"}, `is not "dev"`},
