@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -106,7 +108,11 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	src.Actor, src.Session = oxbow.Agent, ""
 	src.Claimed = oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")}
 	a.sealAfter = time.Second
-	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(build) })
+	how := build
+	if flags.ro {
+		how = a.readingOnly()
+	}
+	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
 	defer func() { err = errors.Join(err, closeStore()) }()
 	d, other, err := a.layout()
 	if err != nil {
@@ -129,7 +135,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	}
 	// The tools of another layout know files of all the memory.
 	if other && o.Bound == nil {
-		h, err := a.openHome(d, build)
+		h, err := a.openHome(d, how)
 		if err != nil {
 			return err
 		}
@@ -160,6 +166,18 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		return nil // told to end, and ended
 	}
 	return err
+}
+
+// readingOnly returns how a memory is opened that is only read: without a lock,
+// and where nothing can be written. One that is not there yet is opened as if it
+// were to be made, so that it is seen when another makes it.
+func (a *app) readingOnly() access {
+	if path, err := a.storePath(); err == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return build
+		}
+	}
+	return look
 }
 
 // serveHTTP serves until ctx ends.

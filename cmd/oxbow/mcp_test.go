@@ -154,3 +154,45 @@ func TestServeTokensMistakes(t *testing.T) {
 		}
 	}
 }
+
+// A server that only reads sees what others write, a memory that is made while
+// it runs too, and makes none itself.
+func TestServeReadOnly(t *testing.T) {
+	for _, made := range []bool{true, false} {
+		w := newWorld(t)
+		w.must(t, "init")
+		if made {
+			w.must(t, "remember", "grid", "The grid is 5 feet a square.")
+		} else if err := os.RemoveAll(filepath.Join(w.dir, homeDir, storeFile)); err != nil {
+			t.Fatal(err)
+		}
+		url, stop := w.serve(t, "--ro")
+		token, err := os.ReadFile(filepath.Join(w.dir, homeDir, "token"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := func() string {
+			said, failed := callTool(t, url+"/mcp", strings.TrimSpace(string(token)), "list", nil)
+			if failed {
+				t.Errorf("list failed: %s", said)
+			}
+			return said
+		}
+		if got := list(); strings.Contains(got, "grid") != made {
+			t.Errorf("list = %q, want the grid: %v", got, made)
+		}
+		if _, err := os.Stat(filepath.Join(w.dir, homeDir, storeFile)); (err == nil) != made {
+			t.Errorf("Stat of the store = %v, want that it is there: %v", err, made)
+		}
+		other := newWorld(t)
+		other.dir = w.dir
+		other.must(t, "remember", "fog", "Fog is kept on the server.")
+		if got := list(); !strings.Contains(got, "fog") {
+			t.Errorf("list after another wrote = %q, want the fog", got)
+		}
+		if status, said := stop(); status != exitDone {
+			t.Errorf("oxbow mcp --ro ended with status %d: %s", status, said)
+		}
+		w.must(t, "check")
+	}
+}
