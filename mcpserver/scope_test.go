@@ -98,10 +98,11 @@ var bounds = []struct {
 	name    string
 	project bool // bound to the project, not to the profile: what is sealed is seen, what is shared is not
 	ro      bool
+	short   bool // asked in short runs, too
 	version string
 	connect func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession
 }{
-	{"profile of the server", false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+	{"profile of the server", false, false, true, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
 		set := harborProfiles(t)
 		r, err := set.Resolve("harbor")
 		if err != nil {
@@ -109,16 +110,16 @@ var bounds = []struct {
 		}
 		return overMemory(t, New(harborDesk(m.Within(r.Scope())), harborOptions(Options{Profiles: set, Bound: &r})), version)
 	}},
-	{"rights of the server", true, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
 		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: grant.Rights{Projects: []string{"harbor"}}})), version)
 	}},
-	{"path", false, false, versions[0], atPath("/mcp/p/harbor", grant.Rights{})},
-	{"path of an older protocol", false, false, versions[2], atPath("/mcp/p/harbor", grant.Rights{})},
-	{"token of a profile", false, false, versions[0], atPath("/mcp", grant.Rights{Profile: "harbor"})},
-	{"token of a project", true, false, versions[0], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}})},
-	{"token of a project and a kind", true, false, versions[1], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
-	{"token that only reads a project", true, true, versions[0], atPath("/mcp", grant.Rights{ReadOnly: true, Projects: []string{"harbor"}})},
-	{"token that only reads, at a path", false, true, versions[1], atPath("/mcp/p/harbor", grant.Rights{ReadOnly: true})},
+	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", grant.Rights{})},
+	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", grant.Rights{})},
+	{"token of a profile", false, false, false, versions[0], atPath("/mcp", grant.Rights{Profile: "harbor"})},
+	{"token of a project", true, false, false, versions[0], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}})},
+	{"token of a project and a kind", true, false, false, versions[1], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
+	{"token that only reads a project", true, true, true, versions[0], atPath("/mcp", grant.Rights{ReadOnly: true, Projects: []string{"harbor"}})},
+	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", grant.Rights{ReadOnly: true})},
 }
 
 func harborDesk(m *oxbow.Memory) *tool.Desk {
@@ -289,8 +290,8 @@ func handleOfAirfield(t *testing.T) string {
 func TestScopeTellsNothing(t *testing.T) {
 	for _, b := range bounds {
 		t.Run(b.name, func(t *testing.T) {
-			if testing.Short() && b.version == versions[0] && b.name != "path" {
-				t.Skip("the same bounds over another transport")
+			if testing.Short() && !b.short {
+				t.Skip("much like the others")
 			}
 			t.Parallel()
 			var said [2][]string
@@ -301,7 +302,7 @@ func TestScopeTellsNothing(t *testing.T) {
 				}
 				m := strangerMemory(t, out, sealed)
 				rounds := 1
-				if b.name == bounds[0].name {
+				if b.name == bounds[0].name && !testing.Short() {
 					rounds = 2
 				}
 				said[i] = transcript(t, b.connect(t, m, b.version), rounds)
