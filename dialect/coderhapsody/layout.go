@@ -158,7 +158,7 @@ func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Ed
 		return l.remove(place.Path, lg, ps, i)
 	case oxbow.Update:
 		if op.Content != e.Content {
-			ps[i].matter.updated = now
+			ps[i].matter.updated = now.Truncate(time.Second)
 		}
 		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
 	case oxbow.Alias:
@@ -195,7 +195,7 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]str
 func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Edit, error) {
 	e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
 	if e.Created.IsZero() {
-		e.Created = now
+		e.Created = now.Truncate(time.Second)
 	}
 	day := e.Created.In(l.zone)
 	if day.Year() < 1 || day.Year() > 9999 {
