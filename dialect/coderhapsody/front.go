@@ -41,13 +41,23 @@ func (r *matterReader) bad(n *yaml.Node, format string, args ...any) {
 	r.wrong = append(r.wrong, profile.Mistake{File: r.file, Line: n.Line + r.first - 1, Column: n.Column, Text: fmt.Sprintf(format, args...)})
 }
 
-// readMatter reads the YAML of a block. The error is [profile.Mistakes]. Days
-// is the day of the file, for times of the day; unknown keys mean nothing here.
+// readMatter reads the YAML of a block. The error is [profile.Mistakes]. Day
+// is that of the file, for times of the day; unknown keys mean nothing here.
 func readMatter(file, data string, first int, day time.Time) (matter, error) {
+	if top := quickMapping(data); top != nil {
+		if m, err := matterOf(top, file, first, day); err == nil {
+			return m, nil
+		}
+	}
 	top, err := profile.FrontMatter(file, []byte(data), first)
 	if err != nil {
 		return matter{}, err
 	}
+	return matterOf(top, file, first, day)
+}
+
+// matterOf reads a mapping.
+func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, error) {
 	r := &matterReader{file: file, first: first}
 	m := matter{stands: map[string][]string{}}
 	seen := map[string]int{}
