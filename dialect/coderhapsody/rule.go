@@ -1,5 +1,6 @@
 // This file holds the rule by which a digest is made when nobody gives its text:
-// of each entry, what its sections begin with, about an eighth of it.
+// day by day, of each entry what its sections begin with, about an eighth of it.
+// In a second step the sections are days, and each is cut to an eighth again.
 
 package coderhapsody
 
@@ -33,36 +34,45 @@ func byRule(name string, g *group, zone *time.Location) string {
 		entries = fmt.Sprintf("%d entries", n)
 	}
 	fmt.Fprintf(&b, "# %s\n\n%s%s; recall finds them whole.\n", title, opening, entries)
+	last := ""
 	for i := range g.entries {
 		e := &g.entries[i]
+		under, label := e.Created.In(zone).Format("2006-01-02"), ""
+		switch {
+		case e.Kind == oxbow.Archive: // of an earlier step: it tells of several days
+			under, _, _ = strings.Cut(e.Name, " ")
+		case !strings.HasPrefix(e.Name, under): // else the name says the day, or the beginning
+			label = strings.Join(strings.Fields(e.Name), " ")
+		}
 		var said strings.Builder
 		for _, s := range sections(e.Content) {
 			kept := beginning(s.text, max(leastKept, len(s.text)/ratio))
-			switch {
-			case kept == "" && s.head == "":
-			case e.Kind == oxbow.Archive && strings.HasPrefix(kept, opening): // of an earlier step
-			case kept == "":
-				said.WriteString("- " + s.head + "\n")
-			case s.head == "":
-				said.WriteString(kept + "\n")
-			default:
-				said.WriteString("- " + s.head + ": " + kept + "\n")
+			if e.Kind == oxbow.Archive && strings.HasPrefix(kept, opening) {
+				continue
+			}
+			var words []string
+			for _, w := range []string{label, s.head, kept} {
+				if w != "" {
+					words = append(words, w)
+				}
+			}
+			if len(words) > 0 {
+				said.WriteString("- " + strings.Join(words, ": ") + "\n")
+				label = ""
 			}
 		}
 		if said.Len() == 0 {
 			continue
 		}
-		head := "\n## " + strings.Join(strings.Fields(e.Name), " ")
-		day := e.Created.In(zone).Format("2006-01-02")
-		if !strings.HasPrefix(e.Name, day) && e.Kind != oxbow.Archive {
-			head += " (" + day + ")"
-		}
-		head += "\n\n" + said.String()
-		if b.Len()+len(head) > oxbow.MaxContent/2 {
+		if b.Len()+said.Len() > oxbow.MaxContent/2 {
 			b.WriteString("\n(and more)\n")
 			break
 		}
-		b.WriteString(head)
+		if under != last {
+			b.WriteString("\n## " + under + "\n\n")
+			last = under
+		}
+		b.WriteString(said.String())
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -99,7 +109,8 @@ func isHeading(line string) bool {
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// beginning returns the first paragraph of a text on one line, and no more than
+// beginning returns the first paragraph of a text on one line, the items of a
+// list with semicolons between them, and no more than
 // n bytes of it: ending with a sentence if one ends in the second half, else
 // with a word and an ellipsis.
 func beginning(s string, n int) string {
@@ -107,7 +118,20 @@ func beginning(s string, n int) string {
 	if i := strings.Index(s, "\n\n"); i >= 0 {
 		s = s[:i]
 	}
-	s = strings.Join(strings.Fields(s), " ")
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		item, isItem := strings.CutPrefix(line, "- ")
+		switch {
+		case b.Len() == 0:
+		case isItem:
+			b.WriteString("; ")
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(strings.Join(strings.Fields(item), " "))
+	}
+	s = b.String()
 	if len(s) <= n {
 		return s
 	}
