@@ -105,7 +105,7 @@ func (h *home) inputs(v filetree.View, s span, period string) []liveFile {
 // belongs returns the period of that span that a log belongs to, and false when
 // it is none of those that are compressed into it.
 func belongs(f file, s span) (string, bool) {
-	if f.span != "day" && !(f.span == "week" && s.name == "month") {
+	if f.covered || f.span != "day" && !(f.span == "week" && s.name == "month") {
 		return "", false
 	}
 	period, _, _ := s.of(f.mid())

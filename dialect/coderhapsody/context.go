@@ -127,20 +127,46 @@ type liveFile struct {
 }
 
 // live returns the logs that no digest covers, days first, then the shorter
-// spans, each the newest first.
+// spans, each the newest first. What lies with the covered files and is covered
+// by none, because the digest was removed by hand, is live again.
 func (h *home) live(v filetree.View) []liveFile {
-	var days, buckets, all []liveFile
+	var days, buckets, covered, all []liveFile
+	told := map[string]bool{}
 	for p := range v.Files() {
 		f, ok := fileOf(p, h.zone)
-		switch {
-		case !ok || f.covered:
-		case f.span == "day":
-			days = append(days, liveFile{f, p})
-		default:
-			if f.span == "bucket" {
-				buckets = append(buckets, liveFile{f, p})
+		if !ok {
+			continue
+		}
+		l := liveFile{f, p}
+		if f.span == "week" || f.span == "month" {
+			text, _ := v.File(p)
+			// Of a digest with mistakes, what can be read counts.
+			_, ps, _ := layout{h.zone}.parts(p, text)
+			for _, q := range ps {
+				for _, c := range q.matter.covers {
+					told[c] = true
+				}
 			}
-			all = append(all, liveFile{f, p})
+		}
+		switch {
+		case f.covered:
+			covered = append(covered, l)
+		case f.span == "day":
+			days = append(days, l)
+		case f.span == "bucket":
+			buckets = append(buckets, l)
+			all = append(all, l)
+		default:
+			all = append(all, l)
+		}
+	}
+	for _, l := range covered {
+		switch {
+		case told[path.Base(l.path)]:
+		case l.span == "day":
+			days = append(days, l)
+		default:
+			all = append(all, l)
 		}
 	}
 	for _, d := range days {

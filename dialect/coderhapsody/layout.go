@@ -201,6 +201,9 @@ func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Ed
 	if day.Year() < 1 || day.Year() > 9999 {
 		day = now.In(l.zone)
 	}
+	if edit, ok := l.whole(v, e); ok {
+		return []filetree.Edit{edit}, nil
+	}
 	for n := 1; n <= maxFiles; n++ {
 		p := logDir + "/" + day.Format("2006-01-02") + ".md"
 		if n > 1 {
@@ -230,6 +233,29 @@ func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Ed
 		}
 	}
 	return nil, &oxbow.InvalidError{Field: "entry", Value: op.Name, Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFiles)}
+}
+
+// whole returns the file of an entry that is all of a log, as one from before
+// there were labels is when it comes back from another layout: its name is that
+// of a file that is not there yet, and its time is the day's.
+func (l layout) whole(v filetree.View, e oxbow.Entry) (filetree.Edit, bool) {
+	p := logDir + "/" + e.Name + ".md"
+	if !dayName.MatchString(e.Name) {
+		return filetree.Edit{}, false
+	}
+	if f, ok := fileOf(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {
+		return filetree.Edit{}, false
+	}
+	front := frontOf(e, e.Kind, false)
+	delete(front, keyTime)
+	lg := parseLog("", nil)
+	text := lg.raw(e.Content, true) + lg.eol
+	if len(front) > 0 {
+		text, _ = lg.appended(newMatter(front), e.Content)
+	}
+	_, ps, err := l.parts(p, text)
+	ok := err == nil && len(ps) == 1 && ps[0].name == e.Name && ps[0].content == e.Content
+	return filetree.Edit{Path: p, Text: text}, ok
 }
 
 // maxFiles is the most files of one day.

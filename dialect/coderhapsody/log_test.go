@@ -165,6 +165,31 @@ func TestBrokenLogIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A log from before there were labels comes back from another layout as it was.
+func TestWholeLogs(t *testing.T) {
+	fsys := vfs.NewMem()
+	was := map[string]string{"memory/2026-04-03.md": "# Old\n\nWords.\n", "memory/2026-04-03-2.md": "---\nproject: vtt\n---\n\nMore.\n", "memory/2026-04-04-session2.md": "\\---\ntitle: not front matter\n---\n"}
+	for p, text := range was {
+		put(t, fsys, p, text)
+	}
+	var adds []oxbow.Op
+	for e, err := range openTree(t, fsys).Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		adds = append(adds, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Labels: e.Labels, Created: e.Created})
+	}
+	back := vfs.NewMem()
+	if err := openTree(t, back).Apply(t.Context(), adds...); err != nil {
+		t.Fatal(err)
+	}
+	for p, text := range was {
+		if got := read(t, back, p); got != text {
+			t.Errorf("%s came back as %q, want %q", p, got, text)
+		}
+	}
+}
+
 // A day that is long goes on in another file.
 func TestLongDay(t *testing.T) {
 	fsys := vfs.NewMem()
