@@ -149,7 +149,7 @@ type DigestPart struct {
 // Request says for what a context is made.
 type Request struct {
 	Message string // the newest message of the user, "" for none yet
-	Budget  int    // tokens, 0 for no bound
+	Budget  int    // tokens, 0 for the layout's own bound, or none where it has none
 }
 
 // Session is one conversation, as a runtime that embeds a dialect leads it. It

@@ -47,8 +47,9 @@ const (
 
 // Context implements [dialect.Home]. Without a profile: SOUL.md, MEMORY.md, how
 // to use the tools, the two newest logs, then older logs, digests of weeks and
-// of months, the newest first, as far as the budget goes; and for a message what
-// is recalled for it. With a profile, what that selects, and nothing else.
+// of months, the newest first, as far as the budget goes, which is 30,000 tokens
+// unless the request has one; and for a message what is recalled for it. With a
+// profile, what that selects, and nothing else.
 func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
 	c, err := h.system(ctx, r)
 	if err != nil {
@@ -66,18 +67,20 @@ func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, 
 	return c, nil
 }
 
-// budget keeps a context within so many tokens, or those of the profile, if
-// there is a bound.
-func (h *home) budget(c *prompt.Context, tokens int) {
-	if tokens == 0 && h.bound != nil {
-		tokens = h.bound.MaxTokens
+// tokens returns the budget of a request: without one of its own, that of the
+// profile, or what a profile has that names none.
+func (h *home) tokens(budget int) int {
+	switch {
+	case budget > 0:
+		return budget
+	case h.bound != nil:
+		return h.bound.MaxTokens
 	}
-	if tokens > 0 {
-		c.Pack(tokens)
-	} else {
-		c.Fit(0)
-	}
+	return profile.DefaultMaxTokens
 }
+
+// budget keeps a context within the budget of a request.
+func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokens(budget)) }
 
 // system returns what belongs to the system prompt.
 func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, error) {
@@ -97,6 +100,8 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 		}
 	}
 	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions + "\n"})
+	tried, left := 0, prompt.Cut{Name: partLog, Why: "over the budget: four times as much is newer"}
+	more := 0
 	err := h.tree.Look(ctx, func(v filetree.View) error {
 		logs := 0
 		for _, f := range h.live(v) {
@@ -109,14 +114,24 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 				}
 			}
 			for _, it := range v.Items(f.path) {
-				if it.Entry.Kind != oxbow.Handoff {
+				switch {
+				case it.Entry.Kind == oxbow.Handoff:
+				case !pinned && tried > 4*h.tokens(r.Budget):
+					more++
+					left.Tokens += len(it.Entry.Content) / 4
+				default:
 					c.Add(entryPart(&it.Entry, name, why, pinned))
+					tried += len(it.Entry.Content) / 4
 				}
 			}
 		}
 		return nil
 	})
 	h.budget(&c, r.Budget)
+	if more > 0 {
+		left.Source = fmt.Sprintf("%d more entries", more)
+		c.Cut = append(c.Cut, left)
+	}
 	return c, err
 }
 

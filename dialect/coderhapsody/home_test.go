@@ -204,6 +204,27 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// A long memory does not fill the window by itself: what is newer comes first,
+// and what is left out is told.
+func TestContextIsBounded(t *testing.T) {
+	fsys := vfs.NewMem()
+	for day := range 300 {
+		put(t, fsys, "memory/"+noon.AddDate(0, 0, -day).Format("2006-01-02")+".md", strings.Repeat("A long day. ", 300)+"\n")
+	}
+	h := openHome(t, fsys, noon)
+	c, err := h.Context(t.Context(), dialect.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := c.Cut[len(c.Cut)-1]
+	if c.Budget != profile.DefaultMaxTokens || c.Tokens*prompt.Margin > 100*c.Budget || c.Tokens < c.Budget/2 || !strings.HasSuffix(last.Source, "more entries") || last.Tokens < c.Budget {
+		t.Errorf("Context() has %d of %d tokens, last cut %+v", c.Tokens, c.Budget, last)
+	}
+	if !strings.HasPrefix(sources(c), "instructions ; log 2026-04-18; log 2026-04-17; log 2026-04-16") {
+		t.Errorf("Context() is %s", sources(c))
+	}
+}
+
 // Without asking, at most three memories come for a message that is long
 // enough, and none that is before the model already.
 func TestAutoRecall(t *testing.T) {
