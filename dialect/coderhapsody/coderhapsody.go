@@ -67,7 +67,7 @@ func detect(fsys vfs.FS) (int, error) {
 			logs = 2
 		}
 		switch it.Name() {
-		case "MEMORY.md", "HISTORY.md", "entries":
+		case "MEMORY.md", "HISTORY.md", "entries", "world":
 			other = true
 		}
 	}

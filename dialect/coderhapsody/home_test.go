@@ -35,7 +35,8 @@ func TestDetect(t *testing.T) {
 		{"all", []string{"memory/2026-04-18-2.md", "SOUL.md", "MEMORY.md"}, 4},
 		{"files that are no logs", []string{"memory/notes.md"}, 0},
 		{"another layout", []string{"SOUL.md", "memory/MEMORY.md", "memory/HISTORY.md"}, 0},
-		{"yet another", []string{"Crab.md", "memory/entries/a.md"}, 0},
+		{"yet another", []string{"SOUL.md", "memory/entries/a.md"}, 0},
+		{"and another", []string{"SOUL.md", "memory/world/a.md"}, 0},
 		{"a file of that name", []string{"memory", "SOUL.md"}, 0},
 	} {
 		fsys := vfs.NewMem()
