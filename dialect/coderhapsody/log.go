@@ -33,19 +33,19 @@ import (
 
 // The keys of front matter, in the order in which they are written.
 const (
-	keyName       = "name"          // of the entry, where it is not made from the content
-	keyTime       = "time"          // when it was first remembered
-	keyUpdated    = "updated"       // when its content was changed last
-	keyKind       = "kind"          // where it is not what the file's name says
-	keyAliases    = "aliases"       //
-	keyProject    = "project"       // one, or a list
-	keyTags       = "tags"          //
-	keyFiles      = "related_files" //
-	keyConfidence = "confidence"    // a number from 0 to 1
-	keyProcess    = "process"       // true or false
-	keyPinned     = "pinned"        // true or false
-	keyLabels     = "labels"        // all others, as key:value
-	keyCovers     = "covers"        // of the first block of a digest: the files that it tells again
+	keyName       = "name"    // of the entry, where it is not made from the content
+	keyTime       = "time"    // when it was first remembered
+	keyUpdated    = "updated" // when its content was changed last
+	keyKind       = "kind"    // where it is not what the file's name says
+	keyAliases    = "aliases"
+	keyProject    = "project" // one, or a list
+	keyTags       = "tags"
+	keyFiles      = "related_files"
+	keyConfidence = "confidence" // a number from 0 to 1
+	keyProcess    = "process"    // true or false
+	keyPinned     = "pinned"     // true or false
+	keyLabels     = "labels"     // all others, as key:value
+	keyCovers     = "covers"     // of the first block of a digest: the files that it tells again
 )
 
 var keys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
