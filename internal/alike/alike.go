@@ -142,7 +142,7 @@ func distinct(words []string) map[string]bool {
 
 // around is what is cut off at both ends of a word: marks of sentences, quotes
 // and emphasis.
-const around = ".,;:!?\"'()[]*_`“”‘’«»…"
+const around = ".,;:!?\"'()*_`“”‘’«»…"
 
 // negations turn what a text says into its opposite. Each counts.
 var negations = distinct(strings.Fields(`not no never none nobody nothing neither nor without except unless cannot cant dont

@@ -34,6 +34,7 @@ func TestTwins(t *testing.T) {
 		{"a number more", []string{"The server listens on port", "The server listens on port 80"}, nil},
 		{"a symbol", []string{"Push main branch with force", "Push main branch with --force"}, nil},
 		{"C and C++", []string{"Parser code stays in C forever", "Parser code stays in C++ forever"}, nil},
+		{"a box that is ticked", []string{"[ ] Renew the passport online", "[x] Renew the passport online"}, nil},
 		{"a minus", []string{"Default level value is 1", "Default level value is -1"}, nil},
 		{"about more", []string{"Anna likes tea", "Anna likes tea, lives in Oslo and has two dogs called Rex and Luna"}, nil},
 		{"too few words", []string{"likes tea", "likes green tea"}, nil},
