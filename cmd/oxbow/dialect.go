@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/clawft"
 	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -21,7 +22,7 @@ import (
 
 // dialects are the layouts there are beside oxbow's own, in the order in which
 // they are named to people.
-var dialects = []dialect.Dialect{crabtalk.Dialect()}
+var dialects = []dialect.Dialect{crabtalk.Dialect(), clawft.Dialect()}
 
 // ownLayout is the name of the default layout.
 const ownLayout = "oxbow"

@@ -79,7 +79,7 @@ directory, else your data directory.`,
 		{"agent", "Give to agents:", []*cobra.Command{
 			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(),
+			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -161,6 +161,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 		"rm": "forget", "delete": "forget", "remove": "forget", "revert": "undo", "serve": "mcp", "verify": "check", "fsck": "check",
 		"status": "stats", "info": "stats", "vacuum": "compact", "gc": "compact",
 		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",
+		"dedup": "consolidate", "dedupe": "consolidate", "deduplicate": "consolidate", "shrink": "compress", "summarize": "compress",
 		"repair": "recover", "salvage": "recover", "mend": "doctor", "diagnose": "doctor", "health": "doctor",
 	}
 	if name, ok := other[word]; ok {

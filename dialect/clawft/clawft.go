@@ -37,11 +37,12 @@ import (
 // of the memory itself are understood, too. It knows no agents beside each other.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:   "clawft",
-		Title:  "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
-		Detect: func(fsys vfs.FS) (int, error) { p, err := find(fsys, ""); return p.marks, err },
-		Init:   initHome,
-		Open:   func(ctx context.Context, o dialect.Options) (dialect.Home, error) { return Open(ctx, o) },
+		Name:     "clawft",
+		Title:    "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
+		UserHome: true,
+		Detect:   func(fsys vfs.FS) (int, error) { p, err := find(fsys, ""); return p.marks, err },
+		Init:     initHome,
+		Open:     func(ctx context.Context, o dialect.Options) (dialect.Home, error) { return Open(ctx, o) },
 	}
 }
 
