@@ -188,30 +188,40 @@ type paragraph struct {
 	name string // what a comment above it says: name, aliases, labels
 }
 
-// paragraphs cuts a text at blank lines.
+// paragraphs cuts a text at blank lines that are not in a block of code. What a
+// comment says counts for all paragraphs of its entry.
 func paragraphs(text string) []paragraph {
 	var ps []paragraph
-	var now paragraph
-	var lines []string
-	flush := func() {
-		if now.text = strings.Join(lines, "\n"); len(lines) > 0 {
-			ps = append(ps, now)
+	for _, it := range cutItems(text) {
+		name := ""
+		if it.mark != nil {
+			name = strings.Join(slices.Concat([]string{it.mark.Name}, it.mark.Aliases, it.mark.Labels), "\n")
 		}
-		now, lines = paragraph{}, nil
-	}
-	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
-		line = strings.TrimRight(line, "\r\n")
-		switch m := readMark(line); {
-		case m != nil:
-			flush()
-			now.name = strings.Join(slices.Concat([]string{m.Name}, m.Aliases, m.Labels), "\n")
-		case isBlank(line):
-			flush()
-		case isClosing(line):
-		default:
-			lines = append(lines, line)
+		fences := fencing{text: it.content}
+		start, stop := -1, 0
+		flush := func() {
+			if start >= 0 {
+				ps = append(ps, paragraph{it.content[start:stop], name})
+			}
+			start = -1
 		}
+		for at := 0; at < len(it.content); {
+			end, next := lineAt(it.content, at)
+			if after := fences.end(at); after > 0 {
+				end = after
+				_, next = lineAt(it.content, end)
+			}
+			if isBlank(it.content[at:end]) {
+				flush()
+			} else {
+				if start < 0 {
+					start = at
+				}
+				stop = end
+			}
+			at = next
+		}
+		flush()
 	}
-	flush()
 	return ps
 }

@@ -44,7 +44,7 @@ func TestReadTool(t *testing.T) {
 		{m{"query": "istanbul"}, `{"query":"istanbul","matches":["İstanbul, ΟΔΟΣ, café"],"count":1}`},
 		{m{"query": "οδος"}, `{"query":"οδος","matches":["İstanbul, ΟΔΟΣ, café"],"count":1}`},
 		{m{"query": "cafe"}, `{"query":"cafe","matches":["İstanbul, ΟΔΟΣ, café"],"count":1}`},
-		{m{"query": "style"}, `{"query":"style","matches":["Tabs."],"count":1}`},
+		{m{"query": "style"}, `{"query":"style","matches":["Tabs.","Not hits of spaces."],"count":2}`},
 		{m{"query": "oxbow"}, `{"query":"oxbow","matches":[],"count":0}`},
 		{m{"query": "", "file": "history"}, `{"content":"hit in the past\n"}`},
 	} {

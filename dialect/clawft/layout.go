@@ -184,10 +184,17 @@ func (l layout) remove(path, text string, items []item, i int) string {
 		}
 	}
 	result := text
-	for _, between := range []string{"", eol, eol + eol} {
-		result = cut(text, items[i].start, items[i].end, between)
-		if others(want, l.parse(path, result), -1, -1) {
-			break
+	for _, named := range []bool{false, true} {
+		if named && i+1 < len(items) && items[i+1].mark == nil {
+			// Else it would become the paragraph of the headings above.
+			at := items[i+1].start
+			text = text[:at] + markOf(items[i+1].entry(path), nil).line() + eol + text[at:]
+		}
+		for _, between := range []string{"", eol, eol + eol} {
+			result = cut(text, items[i].start, items[i].end, between)
+			if others(want, l.parse(path, result), -1, -1) {
+				return result
+			}
 		}
 	}
 	return result

@@ -62,6 +62,10 @@ func TestParse(t *testing.T) {
 		{"a byte order mark", memoryFile, "\ufeffone\n", []string{"one = one"}},
 		{"the same again", memoryFile, "x\n\nx\n\nx y\n\nx", []string{"x = x", "x (2) = x", "x y = x y", "x (3) = x"}},
 		{"a name in use", memoryFile, "x\n\n<!-- oxbow {\"name\":\"x\"} -->\ny\n", []string{"x (2) = x", "x = y"}},
+		{"headings", memoryFile, "# A\n\n## B\n## C\n\n\none\n\ntwo\n\n# D\nthree\n\n#no\n\n# E\n", []string{"C = # A\n\n## B\n## C\n\n\none", "two = two", "D = # D\nthree", "no = #no", "E = # E"}},
+		{"a heading above a named one", memoryFile, "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny", []string{"A = # A", "n = x", "y = y"}},
+		{"code", memoryFile, "so:\n```go\na\n\n# b\n\n<!-- oxbow {\"name\":\"n\"} -->\n```\nend\n\n~~~~\n\n~~~\n\n~~~~\nx\n\n```\nnever\n\nclosed",
+			[]string{"so: = so:\n```go\na\n\n# b\n\n<!-- oxbow {\"name\":\"n\"} -->\n```\nend", "~~~~ = ~~~~\n\n~~~\n\n~~~~\nx", "never = ```\nnever", "closed = closed"}},
 		{"a comment", memoryFile, "a\n<!-- oxbow {\"name\":\"n\"} -->\nb\nc\n\nd", []string{"a = a", "n = b\nc", "d = d"}},
 		{"two comments", memoryFile, "<!-- oxbow {\"name\":\"n\"} -->\n<!-- oxbow {\"name\":\"o\"} -->\nb", []string{"n = ", "o = b"}},
 		{"from one to another", memoryFile, "<!-- oxbow {\"name\":\"n\",\"end\":2} -->\na\n\n<!-- /oxbow 1 -->\nb\n<!-- /oxbow 2 -->\nc",
@@ -106,7 +110,7 @@ func TestDates(t *testing.T) {
 
 // What changes touch is the entry, and the rest stays byte for byte.
 func TestEditsSplice(t *testing.T) {
-	const file = "# Facts\r\n\r\nlikes tea  \r\n\t\r\nlikes tea\r\n\r\n<!-- oxbow {\"name\":\"n\",\"mine\":{\"b\":1},\"created\":\"2026-01-02T03:04:05Z\"} -->\r\none\r\ntwo\r\n\r\nend"
+	const file = "intro\r\n\r\nlikes tea  \r\n\t\r\nlikes tea\r\n\r\n<!-- oxbow {\"name\":\"n\",\"mine\":{\"b\":1},\"created\":\"2026-01-02T03:04:05Z\"} -->\r\none\r\ntwo\r\n\r\nend"
 	for _, tt := range []struct {
 		name string
 		op   oxbow.Op
@@ -146,6 +150,27 @@ func TestEditsSplice(t *testing.T) {
 	}
 }
 
+// Taking out what stands between a heading and a paragraph leaves both as they are.
+func TestRemoveBelowHeading(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, ownDir+"/MEMORY.md", "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny\n")
+	h := openHome(t, fsys)
+	if err := h.Memory().Forget(t.Context(), "n"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"A": "# A", "y": "y"} {
+		if e, err := h.Memory().Get(t.Context(), name); err != nil || e.Content != want {
+			t.Errorf("Get(%q) = %q, %v; want %q", name, e.Content, err, want)
+		}
+	}
+	if _, err := h.Memory().Remember(t.Context(), oxbow.Entry{Name: "B", Content: "# B\n\nof b"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); !strings.HasSuffix(got, "\ny\n\n# B\n\nof b\n\n") {
+		t.Errorf("MEMORY.md is %q", got)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	h := openHome(t, vfs.NewMem())
 	for _, k := range []oxbow.Kind{oxbow.Archive, oxbow.Journal, oxbow.World, oxbow.Handoff} {
@@ -161,12 +186,13 @@ func TestRefused(t *testing.T) {
 func FuzzLayout(f *testing.F) {
 	for _, s := range []string{"", "one\n\ntwo", "\ufeffa\r\n\r\nb", "x\n\nx\n\nx", "<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na\n\nb\n<!-- /oxbow 1 -->\nc",
 		"<!-- oxbow {\"name\":\"a\\u003c\",\"labels\":[\"tag:x\"],\"k\":[1]} -->", "# H\n- a\n- b\n  - c\n\nd\n<!-- /oxbow 2 -->", "[2026-04-14 10:23] x\n\ny",
-		"\n<!-- oxbow {\"name\":\"n\",\"end\":1} -->\n<!-- /oxbow 1 -->"} {
+		"\n<!-- oxbow {\"name\":\"n\",\"end\":1} -->\n<!-- /oxbow 1 -->",
+		"# A\n\n## B\n\nx\n\n- ```\n\n  a\n  ```\n~~~\n"} {
 		f.Add(s, "new\n\ncontent", 0)
 	}
 	f.Fuzz(func(t *testing.T, text, content string, pick int) {
 		l := layout{time.UTC}
-		if strings.Contains(text, "\x00") || oxbow.CheckContent(text) != nil || oxbow.CheckContent(content) != nil {
+		if len(text)+len(content) > 4000 || oxbow.CheckContent(text) != nil || oxbow.CheckContent(content) != nil {
 			t.Skip()
 		}
 		items := l.parse(memoryFile, text)

@@ -1,8 +1,10 @@
 // This file reads MEMORY.md and HISTORY.md as entries.
 //
-// A paragraph is an entry: lines without a blank one between them. Its name is
-// made from its first line, and a second paragraph that would have the same gets
-// a number. What a paragraph cannot say (another name, labels, aliases, a time, a
+// A paragraph is an entry: lines without a blank one between them. Headings belong
+// to the paragraph below them, and a block of code that is fenced and closed is of
+// one paragraph, whatever is in it. The name of an entry is made from its first
+// line, of several headings from the last; a second that would have the same gets a
+// number. What a paragraph cannot say (another name, labels, aliases, a time, a
 // content with blank lines in it) stands above it in a comment of HTML, which
 // Markdown does not show:
 //
@@ -29,6 +31,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/filetree"
@@ -103,19 +106,28 @@ func cutItems(text string) []item {
 		return strings.ReplaceAll(s, eol, "\n")
 	}
 	var items []item
-	open := false // the last item takes further lines
+	open := false  // the last item takes further lines
+	frame := false // the last item is headings, and takes the paragraph below
 	unclosed := map[int]bool{}
+	fences := fencing{text: text}
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
 	for at < len(text) {
 		end, next := lineAt(text, at)
 		line := text[at:end]
 		m := readMark(line)
+		heading := m == nil && headingLevel(line) > 0
+		if m == nil {
+			if after := fences.end(at); after > 0 {
+				end = after
+				_, next = lineAt(text, end)
+			}
+		}
 		switch {
 		case isBlank(line):
 			open = false
 		case m != nil:
 			it := item{start: at, end: end, from: next, to: next, mark: m}
-			open = true
+			open, frame = true, false
 			if m.End <= 0 || unclosed[m.End] {
 				// Nothing closes it.
 			} else if from, to, after := closing(text, next, m.End); after == 0 {
@@ -126,12 +138,13 @@ func cutItems(text string) []item {
 				open = false
 			}
 			items = append(items, it)
-		case open:
+		case open || frame:
 			it := &items[len(items)-1]
 			it.to, it.end = end, end
+			open, frame = true, frame && heading
 		default:
 			items = append(items, item{start: at, end: end, from: at, to: end})
-			open = true
+			open, frame = true, heading
 		}
 		at = next
 	}
@@ -141,6 +154,39 @@ func cutItems(text string) []item {
 		it.content = plain(text[it.from:it.to])
 	}
 	return items
+}
+
+// fencing finds blocks of code.
+type fencing struct {
+	text string
+	open map[string]bool // the fences that nothing closes any more
+}
+
+// end returns the end of the block of code that begins with the line at i, the line
+// that closes it included, and 0 when none begins there or nothing closes it.
+func (f *fencing) end(i int) int {
+	end, next := lineAt(f.text, i)
+	line := strings.TrimLeft(f.text[i:end], " \t")
+	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
+		return 0
+	}
+	n := len(line) - len(strings.TrimLeft(line, line[:1]))
+	fence := line[:n]
+	if fence[0] == '`' && strings.Contains(line[n:], "`") || f.open[fence] {
+		return 0
+	}
+	for at := next; at < len(f.text); at = next {
+		end, next = lineAt(f.text, at)
+		line := strings.TrimSpace(f.text[at:end])
+		if len(line) >= n && strings.Trim(line, fence[:1]) == "" {
+			return end
+		}
+	}
+	if f.open == nil {
+		f.open = map[string]bool{}
+	}
+	f.open[fence] = true
+	return 0
 }
 
 // closing finds the line that closes a content which begins at from. It returns
@@ -167,13 +213,6 @@ func closing(text string, from, n int) (start, to, after int) {
 }
 
 func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closeMark, n) }
-
-// isClosing reports whether a line closes a content, whichever.
-func isClosing(line string) bool {
-	n, ok := strings.CutPrefix(strings.TrimSpace(line), closeMark)
-	n, ends := strings.CutSuffix(n, " -->")
-	return ok && ends && n != "" && strings.Trim(n, "0123456789") == ""
-}
 
 // readMark returns what a line says of the entry below it, nil when it is not
 // such a comment.
@@ -281,7 +320,16 @@ func (l layout) parse(path, text string) []item {
 // since a store has one entry of a name: in HISTORY.md they begin with a date or
 // with "history: ", in MEMORY.md with neither.
 func (l layout) baseName(path, content string) string {
-	name := oxbow.DeriveName(content)
+	title := content
+	for {
+		line, rest, ok := strings.Cut(title, "\n")
+		next := strings.TrimLeftFunc(rest, unicode.IsSpace)
+		if !ok || headingLevel(line) == 0 || headingLevel(firstLine(next)) == 0 {
+			break
+		}
+		title = next
+	}
+	name := oxbow.DeriveName(title)
 	_, dated := l.dateOf(name)
 	switch {
 	case path == historyFile && !dated:

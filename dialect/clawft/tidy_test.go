@@ -42,6 +42,10 @@ func TestConsolidate(t *testing.T) {
 			"<!-- oxbow {\"name\":\"ship\"} -->\nWe ship Tuesdays early\n\n- We ship on Tuesdays, early and often\n", ""},
 		{"kept by a person", "<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nWe ship Tuesdays early\n\nWe ship on Tuesdays, early and often\n",
 			"<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nWe ship Tuesdays early\n\nWe ship on Tuesdays, early and often\n", ""},
+		{"code is of one piece", "```\na b c d\n\n- a b c d\n\n# x\n```\n\na b c d e\n\n- item with code\n  ```\n  a\n\n  - b\n  ```\n- a b c d e\n",
+			"```\na b c d\n\n- a b c d\n\n# x\n```\n\na b c d e\n\n- item with code\n  ```\n  a\n\n  - b\n  ```\n", ""},
+		{"below a heading", "# A\n\n- one of its facts stays\n- Luna meets her vet twice\n- Luna meets her vet twice\n\n# B\n\nLuna meets her vet twice\n\n- x\n",
+			"# A\n\n- one of its facts stays\n- Luna meets her vet twice\n\n# B\n\n- x\n", head + "(B)\nLuna meets her vet twice\n\n"},
 		{"lines of Windows", "a b c d\r\n\r\n- a b c d\r\n- e\r\n", "a b c d\r\n\r\n- e\r\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ type unit struct {
 	text       string
 	under      string // the headings that it stands below, outermost first, and the lead of its list, with " / " between
 	level      int    // of a heading, 1 to 6
-	group      int    // the paragraph that it is of
+	group      int    // the paragraph that it is of, without headings above
 	mark       *mark  // of a named one
 
 	gone  bool   // it is taken out
@@ -83,7 +83,10 @@ func cutUnits(text string) []unit {
 		}
 		return strings.Join(names, " / ")
 	}
-	for group, it := range cutItems(text) {
+	group := 0
+	fences := fencing{text: text}
+	for _, it := range cutItems(text) {
+		group++
 		if it.mark != nil {
 			units = append(units, unit{kind: aNamed, start: it.start, end: it.end, text: it.content, under: under(), group: group, mark: it.mark})
 			continue
@@ -101,7 +104,17 @@ func cutUnits(text string) []unit {
 		for at := it.start; at < it.end; {
 			end, next := lineAt(text, at)
 			line := text[at:end]
+			if isBlank(line) {
+				flush()
+				group, at = group+1, next
+				continue
+			}
 			indent, sign := bullet(line)
+			if after := fences.end(at); after > 0 && after <= it.end {
+				end = after
+				_, next = lineAt(text, end)
+				sign = 0
+			}
 			kind, first := aParagraph, now.start < 0
 			switch {
 			case headingLevel(line) > 0 && (first || now.kind == aHeading):
