@@ -77,6 +77,7 @@ func TestParse(t *testing.T) {
 				"<!-- oxbow {\"name\":\"n\",\"created\":\"today\"} --> = <!-- oxbow {\"name\":\"n\",\"created\":\"today\"} -->"}},
 		{"history", historyFile, "before\n\n[2026-04-14 10:23] We talked.\n\nmore\n", []string{"history: before = before",
 			"[2026-04-14 10:23] We talked. = [2026-04-14 10:23] We talked.", "history: more = more"}},
+		{"from below a heading", historyFile, "(User / Pets)\n- Luna\n\n(aside)", []string{"history: Luna = (User / Pets)\n- Luna", "history: (aside) = (aside)"}},
 		{"memory like history", memoryFile, "[2026-04-14] x\n\nhistory: y", []string{"memory: [2026-04-14] x = [2026-04-14] x", "memory: history: y = history: y"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

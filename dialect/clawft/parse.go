@@ -321,6 +321,9 @@ func (l layout) parse(path, text string) []item {
 // with "history: ", in MEMORY.md with neither.
 func (l layout) baseName(path, content string) string {
 	title := content
+	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") {
+		title = rest // the line says what it stood under in MEMORY.md
+	}
 	for {
 		line, rest, ok := strings.Cut(title, "\n")
 		next := strings.TrimLeftFunc(rest, unicode.IsSpace)
