@@ -176,14 +176,14 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 // openStore opens what the backend keeps. The backend oxbow reads the files as
 // long as it has kept nothing itself and may not begin to.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
-	if h.config.backend == backendOxbow {
-		_, err := h.fs.Stat(storeFile(h.place))
-		if err == nil || isNotExist(err) && !mo.ReadOnly {
-			return h.openScoped(ctx, mo)
-		}
-		if !isNotExist(err) {
-			return nil, err
-		}
+	_, err := h.fs.Stat(storeFile(h.place))
+	switch oxbows := h.config.backend == backendOxbow; {
+	case err != nil && !isNotExist(err):
+		return nil, err
+	case oxbows && (err == nil || !mo.ReadOnly):
+		return h.openScoped(ctx, mo)
+	case err == nil:
+		h.warn(storeFile(h.place) + " is not read: agent.yaml does not say backend: oxbow")
 	}
 	tree, err := h.openTree(ctx, h.place.agent, mo)
 	if err != nil {
