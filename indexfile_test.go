@@ -515,7 +515,8 @@ func TestIndexRevision(t *testing.T) {
 		sum := sha256.New()
 		r := newRanking(name)
 		for i := range entries {
-			d := r.doc(&entries[i])
+			var d bm25.Doc
+			r.cut(&entries[i], &d, new([]string))
 			slices.SortFunc(d.Terms, func(a, b bm25.Term) int { return strings.Compare(a.Text, b.Text) })
 			fmt.Fprintln(sum, d.Len, d.Terms, paramsOf(name))
 		}

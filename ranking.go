@@ -86,24 +86,30 @@ func paramsOf(ranking string) bm25.Params {
 	return bm25.Params{K1: oxbowK1, B: oxbowB}
 }
 
-func (r *ranking) put(e *Entry) { r.index.Put(e.ID, e.Updated.UnixNano(), r.doc(e)) }
+func (r *ranking) put(e *Entry) {
+	var d bm25.Doc
+	r.cut(e, &d, new([]string))
+	r.index.Put(e.ID, e.Updated.UnixNano(), d)
+}
 
-// doc is what an entry is found by.
-func (r *ranking) doc(e *Entry) bm25.Doc {
+// cut makes d what an entry is found by. The room that d and words have is used
+// again.
+func (r *ranking) cut(e *Entry, d *bm25.Doc, words *[]string) {
 	if r.an == nil {
-		terms := text.Crabtalk(e.Content)
+		ws := text.AppendCrabtalk((*words)[:0], e.Content)
 		for _, a := range e.Aliases {
-			terms = append(terms, text.Crabtalk(a)...)
+			ws = text.AppendCrabtalk(ws, a)
 		}
-		return bm25.Words(terms)
+		*words = ws
+		bm25.SetWords(d, ws)
+		return
 	}
-	d := r.an.Doc(fieldsOf(e))
+	r.an.SetDoc(d, fieldsOf(e))
 	if len(d.Terms) > 0 {
 		for _, t := range dateTerms(e.Created) {
 			d.Terms = append(d.Terms, bm25.Term{Text: t, TF: weightDate})
 		}
 	}
-	return d
 }
 
 // fieldsOf cuts an entry into the fields that it is found by.

@@ -55,8 +55,12 @@ func (s *shelf) set(d Delta) {
 	}
 }
 
-// fillBatch is how many entries are handed on at once while a shelf is filled.
-const fillBatch = 64
+// While a shelf is filled, fillBatch entries are handed on at once, and so many
+// batches may be ready ahead.
+const (
+	fillBatch = 64
+	fillAhead = 4
+)
 
 // fill puts entries, in order of ID, into an empty shelf. They are cut into
 // terms by one goroutine while another puts the terms of those before into the
@@ -65,42 +69,70 @@ const fillBatch = 64
 func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
 	type cut struct {
 		entry *Entry
-		docs  []bm25.Doc // one for each of rs; nil when the saved index knows it
+		known bool       // the saved index has it
+		docs  []bm25.Doc // one for each of rs; of no meaning when it is known
 	}
 	rs := slices.Collect(maps.Values(s.rankings))
-	batches := make(chan []cut, 8)
-	var failed error // set before batches is closed
+	batches := make(chan []cut, fillAhead)
+	used := make(chan []cut, fillAhead+2) // their room is used again
+	var failed error                      // set before batches is closed
 	go func() {
 		defer close(batches)
-		batch := make([]cut, 0, fillBatch)
+		var words []string
+		next := func() []cut {
+			select {
+			case b := <-used:
+				return b[:0]
+			default:
+				return make([]cut, 0, fillBatch)
+			}
+		}
+		batch := next()
 		for e, err := range entries {
 			if err != nil {
 				failed = err
 				return
 			}
-			c := cut{entry: &e}
-			if !s.saved.knows(e.ID, e.Version) {
-				for _, r := range rs {
-					c.docs = append(c.docs, r.doc(&e))
+			batch = batch[:len(batch)+1]
+			c := &batch[len(batch)-1]
+			c.entry, c.known = &e, s.saved.knows(e.ID, e.Version)
+			if c.docs == nil {
+				c.docs = make([]bm25.Doc, len(rs))
+			}
+			for i, r := range rs {
+				if !c.known {
+					r.cut(&e, &c.docs[i], &words)
 				}
 			}
-			if batch = append(batch, c); len(batch) == fillBatch {
+			if len(batch) == fillBatch {
 				batches <- batch
-				batch = make([]cut, 0, fillBatch)
+				batch = next()
 			}
 		}
 		batches <- batch
 	}()
+	puts := make([]func(id uint64, newer int64, d bm25.Doc), len(rs))
+	var bulks []*bm25.Bulk
+	for i, r := range rs {
+		if puts[i] = r.index.Put; s.saved == nil {
+			bulk := bm25.NewBulk(r.index)
+			puts[i], bulks = bulk.Add, append(bulks, bulk)
+		}
+	}
 	for batch := range batches {
 		for _, c := range batch {
-			if c.docs != nil {
-				for i, r := range rs {
-					r.index.Put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
+			if !c.known {
+				for i, put := range puts {
+					put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
 				}
 				s.unsaved++
 			}
 			s.docs[c.entry.ID] = c.entry
 		}
+		used <- batch // has room for all that there are
+	}
+	for _, b := range bulks {
+		b.Done()
 	}
 	if failed == nil && s.saved != nil {
 		for _, id := range s.saved.ids {
@@ -128,8 +160,8 @@ func (m *Memory) changed(deltas []Delta, reset bool) {
 	}
 	followers := m.followers
 	m.mu.Unlock()
-	for _, fn := range followers {
-		fn(deltas, reset)
+	for _, f := range followers {
+		f.tell(deltas, reset)
 	}
 }
 

@@ -37,6 +37,7 @@ var floors = []struct {
 }{
 	{"vfs", nil},
 	{"vfs/crashfs", []string{"vfs"}},
+	{"vfs/browser", []string{"vfs"}},
 	{"internal/torture/*", []string{"*"}}, // runs the whole house, and is for tests only
 	{"internal/*", []string{"vfs", "internal/*"}},
 	{".", []string{"vfs", "internal/*"}},
@@ -49,17 +50,19 @@ var floors = []struct {
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
+	{"grant", []string{".", "vfs", "internal/*", "profile"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "handoff", "annotate"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "handoff", "tool", "dialect", "dialect/internal/*"}},
-	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "tool"}},
+	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "handoff", "grant", "tool"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
 	{"cmd/*", []string{"*"}},
+	{"examples/*", []string{"*"}},
 }
 
 // testSupport are the packages made for tests: they may import testing, and
@@ -430,7 +433,10 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
-		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
+		// Offered beside the table.
+		for _, v := range tool.WithProfiles([]tool.Tool{tool.RecallMemory()}) {
+			verbs = append(verbs, v.Name)
+		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
 		}

@@ -20,6 +20,28 @@ type TempNumberer interface {
 	NextTemp() uint64
 }
 
+// An Identity is a description of a file that knows a file of its own file
+// system again. Those of an [OS] need none: package os knows them.
+type Identity interface {
+	fs.FileInfo
+
+	// SameFile reports whether other, which may be of any file system,
+	// describes the same file.
+	SameFile(other fs.FileInfo) bool
+}
+
+// SameFile reports whether two descriptions are of the same file: the same
+// inode of the same file system, whatever its names. A file of a [Mem] and its
+// copy in a clone are two files.
+func SameFile(a, b fs.FileInfo) bool {
+	x, xok := a.(Identity)
+	_, yok := b.(Identity)
+	if xok || yok {
+		return xok && yok && x.SameFile(b)
+	}
+	return os.SameFile(a, b)
+}
+
 // tempTries bounds how many names are tried for a temporary file.
 const tempTries = 100
 

@@ -74,6 +74,7 @@ type Index struct {
 	numbers map[uint64]uint32 // id to document number, living documents that were put
 	loaded  []uint32          // numbers of the documents of the image, rising by id, the dead among them
 	docs    []doc             // by document number
+	unnoted int               // the terms of that many documents, the first, may not be noted
 	lens    []uint32          // by document number: dl in sixteenths, or dead
 	living  int               // documents that are not dead
 	total   uint64            // sum of dl over the living
@@ -106,7 +107,7 @@ type term struct {
 type doc struct {
 	id    uint64
 	newer int64
-	terms []byte // distinct, rising, by number, as packTerms writes them: what a delete has to uncount; nil of one of the image
+	terms []byte // distinct, rising, by number, as packTerms writes them: what a delete has to uncount; nil of one that is not noted
 }
 
 // dead stands in lens for a document that was deleted. Taken for a length, it

@@ -293,7 +293,7 @@ func (x *Index) readDocs(b []byte, n int) error {
 		}
 		x.loaded[i] = k
 	}
-	x.living = n
+	x.living, x.unnoted = n, n
 	return nil
 }
 

@@ -309,11 +309,12 @@ func (x *Index) takeBlock(k *block, ts []imageTerm) error {
 	return nil
 }
 
-// note writes down the terms of the living documents of the image, as add does
-// with those that are put. The caller holds the lock exclusively.
+// note writes down the terms of the living documents that came from an image or
+// a Bulk, as add does with those that are put. The caller holds the lock
+// exclusively.
 func (x *Index) note() {
 	x.readAll()
-	docs := x.docs[:len(x.loaded)]
+	docs := x.docs[:x.unnoted]
 	sizes, last := make([]int, len(docs)), make([]uint32, len(docs))
 	each := func(fn func(number, term uint32)) {
 		clear(last)

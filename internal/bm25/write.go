@@ -137,8 +137,8 @@ func (x *Index) remove(id uint64) {
 		eachTerm(d.terms, x.uncount)
 		d.terms = nil
 	} else {
-		// The terms of a document of the image are not noted: they are those
-		// whose lists hold it. The lists that are still in the image leave
+		// The terms of the document are not noted: they are those whose lists
+		// hold it. The lists that are still in the image leave
 		// out the dead when they are read.
 		for n := range x.terms {
 			if t := &x.terms[n]; t.df > 0 && holds(t.list, number) {
@@ -190,6 +190,7 @@ func (x *Index) compact() {
 	}
 	number := make([]uint32, len(x.docs)) // old to new
 	var n uint32
+	unnoted := 0
 	for i, dl := range x.lens {
 		if dl == dead {
 			number[i] = dead
@@ -199,6 +200,9 @@ func (x *Index) compact() {
 		x.docs[n], x.lens[n] = x.docs[i], dl
 		if !x.isLoaded(uint32(i)) {
 			x.numbers[x.docs[n].id] = n
+		}
+		if i < x.unnoted {
+			unnoted++
 		}
 		n++
 	}
@@ -210,7 +214,7 @@ func (x *Index) compact() {
 			kept = append(kept, number[l])
 		}
 	}
-	x.loaded = kept
+	x.loaded, x.unnoted = kept, unnoted
 
 	for i := range x.terms {
 		t := &x.terms[i]
