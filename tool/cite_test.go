@@ -69,7 +69,9 @@ func TestCitations(t *testing.T) {
 	check("timeouts", "b.go FRESH")
 	check("elsewhere", "b.go UNVERIFIABLE, none.go UNVERIFIABLE") // and not noted, as it is of another project
 	check("free", "")
-	blobs := func(name string) []string { return do[GetOut](b, "get", `{"name":"`+name+`"}`).Labels[oxbow.LabelFileBlob] }
+	blobs := func(name string) []string {
+		return do[GetOut](b, "get", `{"name":"`+name+`"}`).Labels[oxbow.LabelFileBlob]
+	}
 	if got := blobs("retries"); len(got) != 1 || !strings.HasSuffix(got[0], " a.go") || len(got[0]) != 40+5 {
 		t.Errorf("what a.go was like is noted as %q", got)
 	}
