@@ -12,7 +12,8 @@ import (
 // nothing is touched but the number of each term.
 //
 // The terms of the documents are kept one after another, as numbers, and dealt
-// out to their lists at the end, when it is known how long each will be. A Bulk
+// out to their lists at the end, when it is known how long each will be. Which
+// terms a document holds is noted when the first of them goes. A Bulk
 // is for one goroutine, and the index is for nobody else until Done.
 type Bulk struct {
 	x      *Index
@@ -91,6 +92,7 @@ func (b *Bulk) Add(id uint64, newer int64, d Doc) {
 	x.docs = append(x.docs, doc{id: id, newer: newer})
 	x.lens = append(x.lens, dl)
 	x.numbers[id] = number
+	x.living++
 	x.total += uint64(dl)
 }
 
@@ -138,17 +140,13 @@ func (b *Bulk) Done() {
 		next[n] = uint32(from)
 		from += int(b.seen[n].df)
 	}
-	terms := make([]uint32, b.count)
 	for number, items := range b.items {
-		of := terms[:len(items):len(items)]
-		terms = terms[len(items):]
-		for i, it := range items {
-			of[i] = it.term
+		for _, it := range items {
 			postings[next[it.term]] = posting{uint32(number), it.tf}
 			next[it.term]++
 		}
-		x.docs[number].terms = of
 	}
+	x.unnoted = len(x.docs)
 	for n := range x.terms {
 		t := &x.terms[n]
 		t.df = b.seen[n].df

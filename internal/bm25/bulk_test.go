@@ -36,13 +36,15 @@ func TestBulkIsAsPut(t *testing.T) {
 		b.Done()
 		compare := func(when string) {
 			t.Helper()
+			// What a document of a Bulk holds is noted when it is needed.
+			noted := func(d doc) bool { return d.terms != nil || when == "changed" || seed%3 == 0 }
 			if !reflect.DeepEqual(one.dict, all.dict) || !reflect.DeepEqual(one.numbers, all.numbers) || one.total != all.total ||
 				len(one.docs) != len(all.docs) || len(one.terms) != len(all.terms) {
 				t.Fatalf("seed %d, %s: the indexes differ:\n%+v\n%+v", seed, when, one, all)
 			}
 			for i := range one.docs {
 				x, y := one.docs[i], all.docs[i]
-				if x.id != y.id || x.newer != y.newer || one.lens[i] != all.lens[i] || !equal(x.terms, y.terms) {
+				if x.id != y.id || x.newer != y.newer || one.lens[i] != all.lens[i] || noted(y) && !equal(x.terms, y.terms) {
 					t.Fatalf("seed %d, %s: document %d is %+v, want %+v", seed, when, i, y, x)
 				}
 			}
@@ -56,6 +58,9 @@ func TestBulkIsAsPut(t *testing.T) {
 					t.Fatalf("seed %d, %s: term %d is %+v, want %+v", seed, when, i, y, x)
 				}
 			}
+		}
+		if seed%3 == 0 {
+			all.note()
 		}
 		compare("filled")
 		// What comes after treats both alike, and one list does not run into
@@ -75,6 +80,7 @@ func TestBulkIsAsPut(t *testing.T) {
 		// When a list drops its dead depends on how much room it has.
 		one.compact()
 		all.compact()
+		all.note()
 		compare("changed")
 	}
 }
