@@ -71,10 +71,19 @@ type ranking struct {
 }
 
 func newRanking(name string) *ranking {
-	if name == RankSeed {
-		return &ranking{name: name, index: bm25.New(bm25.Params{})}
+	r := &ranking{name: name, index: bm25.New(paramsOf(name))}
+	if name != RankSeed {
+		r.an = rank.NewAnalyzer()
 	}
-	return &ranking{name: name, index: bm25.New(bm25.Params{K1: oxbowK1, B: oxbowB}), an: rank.NewAnalyzer()}
+	return r
+}
+
+// paramsOf returns the constants of a ranking's formula.
+func paramsOf(ranking string) bm25.Params {
+	if ranking == RankSeed {
+		return bm25.Params{}
+	}
+	return bm25.Params{K1: oxbowK1, B: oxbowB}
 }
 
 func (r *ranking) put(e *Entry) { r.index.Put(e.ID, e.Updated.UnixNano(), r.doc(e)) }
@@ -105,7 +114,7 @@ func fieldsOf(e *Entry) []rank.Field {
 		fs = append(fs, rank.Field{Name: "alias", Text: a, Weight: weightAlias})
 	}
 	for _, l := range e.Labels {
-		if l.Key != LabelConfidence {
+		if l.Key != LabelConfidence && l.Key != LabelFileBlob {
 			fs = append(fs, rank.Field{Name: "label", Text: l.Value, Weight: weightLabel})
 		}
 	}
@@ -543,18 +552,15 @@ func (m *Memory) Reading(ctx context.Context, q Query) (Reading, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Reading)
 	}
-	s, r, unlock, err := m.shelved(ctx, q.Rank)
-	if err != nil {
-		return Reading{}, err
-	}
-	defer unlock()
-	p := r.plan(s, q)
-	read := Reading{Rank: r.name, StopWords: p.stop}
-	if r.an != nil {
-		read.Dates = q.Dates
-	}
-	for _, w := range p.words {
-		read.Terms = append(read.Terms, ReadTerm{w.word, w.term, w.instead})
-	}
-	return read, nil
+	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) Reading {
+		p := r.plan(s, q)
+		read := Reading{Rank: r.name, StopWords: p.stop}
+		if r.an != nil {
+			read.Dates = q.Dates
+		}
+		for _, w := range p.words {
+			read.Terms = append(read.Terms, ReadTerm{w.word, w.term, w.instead})
+		}
+		return read
+	})
 }

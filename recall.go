@@ -20,6 +20,8 @@ import (
 type shelf struct {
 	rankings map[string]*ranking // by name; a ranking is made when it is first asked for
 	docs     map[uint64]*Entry
+	saved    *savedIndex // what the memory's own ranking began from, nil for nothing
+	unsaved  int         // entries put or removed since
 }
 
 func newShelf(ranks ...string) *shelf {
@@ -30,7 +32,15 @@ func newShelf(ranks ...string) *shelf {
 	return s
 }
 
+// close lets go of the index file. The shelf is of no use any more.
+func (s *shelf) close() {
+	if s != nil && s.saved != nil {
+		_ = s.saved.file.Close() // it was only read
+	}
+}
+
 func (s *shelf) set(d Delta) {
+	s.unsaved++
 	for _, r := range s.rankings {
 		if d.Entry == nil {
 			r.index.Delete(d.ID)
@@ -48,13 +58,14 @@ func (s *shelf) set(d Delta) {
 // fillBatch is how many entries are handed on at once while a shelf is filled.
 const fillBatch = 64
 
-// fill puts entries into an empty shelf. They are cut into terms by one
-// goroutine while another puts the terms of those before into the index: each
-// takes about half of the time.
+// fill puts entries, in order of ID, into an empty shelf. They are cut into
+// terms by one goroutine while another puts the terms of those before into the
+// index: each takes about half of the time. What the saved index knows is not
+// cut again.
 func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
 	type cut struct {
 		entry *Entry
-		docs  []bm25.Doc // one for each of rs
+		docs  []bm25.Doc // one for each of rs; nil when the saved index knows it
 	}
 	rs := slices.Collect(maps.Values(s.rankings))
 	batches := make(chan []cut, 8)
@@ -68,8 +79,10 @@ func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
 				return
 			}
 			c := cut{entry: &e}
-			for _, r := range rs {
-				c.docs = append(c.docs, r.doc(&e))
+			if !s.saved.knows(e.ID, e.Version) {
+				for _, r := range rs {
+					c.docs = append(c.docs, r.doc(&e))
+				}
 			}
 			if batch = append(batch, c); len(batch) == fillBatch {
 				batches <- batch
@@ -80,11 +93,23 @@ func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
 	}()
 	for batch := range batches {
 		for _, c := range batch {
-			for i, r := range rs {
-				r.index.Put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
+			if c.docs != nil {
+				for i, r := range rs {
+					r.index.Put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
+				}
+				s.unsaved++
 			}
 			s.docs[c.entry.ID] = c.entry
 		}
+	}
+	if failed == nil && s.saved != nil {
+		for _, id := range s.saved.ids {
+			if s.docs[id] == nil {
+				s.rankings[s.saved.ranking].index.Delete(id)
+				s.unsaved++
+			}
+		}
+		s.saved.ids, s.saved.versions = nil, nil
 	}
 	return failed
 }
@@ -96,6 +121,7 @@ func (m *Memory) changed(deltas []Delta, reset bool) {
 	m.mu.Lock()
 	switch {
 	case reset:
+		m.shelf.close()
 		m.shelf, m.pending, m.resets = nil, nil, m.resets+1
 	case m.shelf != nil || m.filling:
 		m.pending = append(m.pending, deltas...)
@@ -149,13 +175,19 @@ func (m *Memory) fresh(ctx context.Context) error {
 		m.mu.Unlock()
 
 		s := newShelf(m.opts.Ranking)
+		if saved := m.savedFor(m.opts.Ranking); saved != nil {
+			s.saved, s.rankings[saved.ranking].index = saved, saved.index
+		}
 		err := s.fill(m.store.Entries(ctx, Filter{}))
 		m.mu.Lock()
 		m.filling = false
 		done := err == nil && resets == m.resets
 		if done {
+			m.shelf.close() // of a store that does not tell its changes
 			m.shelf = s
 			m.drain()
+		} else {
+			s.close()
 		}
 		m.pending = nil
 		m.mu.Unlock()
@@ -176,22 +208,45 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
-	s, r, unlock, err := m.shelved(ctx, q.Rank)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	p := r.plan(s, q)
-	if p.any {
-		return s.newest(p.allow, limit), nil
-	}
-	hits := r.search(s, p, limit)
-	if q.Explain {
-		for i := range hits {
-			hits[i].Explanation = r.explain(s, p, hits[i].Entry.ID)
+	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) []Hit {
+		p := r.plan(s, q)
+		if p.any {
+			return s.newest(p.allow, limit)
 		}
+		hits := r.search(s, p, limit)
+		if q.Explain {
+			for i := range hits {
+				hits[i].Explanation = r.explain(s, p, hits[i].Entry.ID)
+			}
+		}
+		return hits
+	})
+}
+
+// ask returns what fn makes of the shelf and the ranking of that name. When the
+// index file turns out to be damaged meanwhile, the index is made anew, and fn
+// asked again.
+func ask[T any](ctx context.Context, m *Memory, rank string, fn func(s *shelf, r *ranking) T) (T, error) {
+	for {
+		s, r, unlock, err := m.shelved(ctx, rank)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		v := fn(s, r)
+		err = r.index.Err()
+		unlock()
+		if err == nil {
+			return v, nil
+		}
+		m.mu.Lock()
+		m.distrust = true
+		if m.shelf == s {
+			s.close()
+			m.shelf, m.pending = nil, nil
+		}
+		m.mu.Unlock()
 	}
-	return hits, nil
 }
 
 // shelved returns the shelf, fresh, and the ranking of that name on it, locked
@@ -290,11 +345,10 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Diagnose)
 	}
-	s, r, unlock, err := m.shelved(ctx, q.Rank)
-	if err != nil {
-		return Diagnosis{}, err
-	}
-	defer unlock()
+	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) Diagnosis { return s.diagnose(r, q) })
+}
+
+func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
 	p := r.plan(s, Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates})
 	d := Diagnosis{Entries: len(s.docs)}
 	for _, w := range p.words {
@@ -321,7 +375,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 		removes(c.text, c.allow)
 	}
 	d.Near = s.near(r, p, q)
-	return d, nil
+	return d
 }
 
 // count returns how many entries the plan finds among those that allow, nil for

@@ -102,6 +102,38 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	return nil
 }
 
+// WriteDerived makes parts, one behind the other, the content of a file, all or
+// nothing as long as the machine does not crash: nothing is synced. It is for
+// what can be made again and is checked before it is used. A link of that name
+// is replaced, not followed.
+func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error {
+	f, temp, err := createTemp(fsys, name, perm)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	at := int64(0)
+	for _, p := range parts {
+		n, werr := f.WriteAt(p, at)
+		at += int64(n)
+		if err = werr; err == nil && n < len(p) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			break
+		}
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = fsys.Rename(temp, name)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
+	}
+	return nil
+}
+
 // fill writes, syncs and closes a new file.
 func fill(f File, data []byte) error {
 	n, err := f.WriteAt(data, 0)
