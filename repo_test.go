@@ -49,7 +49,8 @@ var floors = []struct {
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
-	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
+	{"skill", []string{".", "vfs", "internal/*"}},
+	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "handoff", "annotate"}},
 
