@@ -94,7 +94,7 @@ type Memory struct {
 	pending []Delta      // what changed and is not in the shelf yet
 	resets  int          // times that the store was replaced
 
-	followers []func([]Delta, bool) // told of all changes, as a [Watcher] tells; see Within
+	followers []*func([]Delta, bool) // told of all changes, as a [Watcher] tells; see Within
 }
 
 // Open opens the memory in the file of that path, which by custom ends in

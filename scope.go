@@ -118,12 +118,15 @@ func (s *Scope) title() string {
 
 // Within returns a memory that is bound to the scope. It has an index of its
 // own, so that no count and no suggestion comes from outside. Closing it leaves
-// m open; m must outlive it.
+// m open, and frees what m keeps for it; m must outlive it.
 func (m *Memory) Within(s Scope) *Memory {
 	v := newScoped(m.store, s, m.opts)
 	v.close = func() error { return nil }
 	if w, ok := m.store.(Watcher); ok {
-		return newMemory(&watchedScoped{v, w, m.follow}, m.opts)
+		return newMemory(&watchedScoped{v, w, func(fn func([]Delta, bool)) {
+			leave := m.follow(fn)
+			v.close = func() error { leave(); return nil }
+		}}, m.opts)
 	}
 	return newMemory(v, m.opts)
 }
@@ -139,11 +142,19 @@ func (s Scope) Over(base Store, o *Options) Store {
 	return v
 }
 
-// follow has fn told of all changes from now on, as [Watcher] says.
-func (m *Memory) follow(fn func([]Delta, bool)) {
+// follow has fn told of all changes from now on, as [Watcher] says, until leave
+// is called.
+func (m *Memory) follow(fn func([]Delta, bool)) (leave func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.followers = append(m.followers, fn)
+	f := &fn
+	m.followers = append(m.followers, f)
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		// A copy: who tells the followers just now holds the old one.
+		m.followers = slices.DeleteFunc(slices.Clone(m.followers), func(g *func([]Delta, bool)) bool { return g == f })
+	}
 }
 
 // watchedScoped is the part of a store that tells of changes.

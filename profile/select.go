@@ -77,6 +77,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		m = oxbow.New(then, nil)
 	}
 	view := m.Within(r.Scope())
+	defer view.Close() // lets go of its index; m stays open
 	ranked, err := r.rank(ctx, view, req.Query)
 	if err != nil {
 		return sel, err
