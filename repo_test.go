@@ -52,7 +52,8 @@ var floors = []struct {
 	{"skill", []string{".", "vfs", "internal/*"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
-	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "handoff", "annotate"}},
+	{"subagent", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
+	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "skill", "handoff", "annotate", "subagent"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "handoff", "tool", "dialect", "dialect/internal/*"}},
@@ -432,6 +433,9 @@ func TestRepo(t *testing.T) {
 			t.Error("tool.Table() is empty")
 		}
 		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
+		for _, t := range tool.SubAgents() {
+			verbs = append(verbs, t.Name)
+		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
 		}

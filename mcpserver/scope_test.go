@@ -18,12 +18,14 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/skill"
+	"github.com/oxbow-memory/oxbow/subagent"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// harborScope is the scope of a profile of one project.
-func harborScope(t *testing.T) oxbow.Scope {
+// harborProfile is a profile of one project, and the set that it is in.
+func harborProfile(t *testing.T) (*profile.Set, *profile.Resolved) {
 	t.Helper()
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
@@ -32,12 +34,12 @@ func harborScope(t *testing.T) oxbow.Scope {
 	if err := vfs.WriteFile(fsys, "profiles/harbor.yaml", []byte("name: harbor\ninclude:\n  projects: [harbor]\nexclude:\n  tags: [sealed]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	set := profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
+	set := &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
 	r, err := set.Resolve("harbor")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Scope()
+	return set, &r
 }
 
 // stranger is what lies outside of the profile.
@@ -78,10 +80,12 @@ func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
 			t.Fatal(err)
 		}
 	}
-	view := m.Within(harborScope(t))
+	set, harbor := harborProfile(t)
+	view := m.Within(harbor.Scope())
 	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return view, nil },
-		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
-	return overMemory(t, New(desk, &Options{Tools: append(tool.Table(), tool.RecallMemory()), Rand: strings.NewReader(strings.Repeat("r", 64))}), versions[1])
+		Now:       func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) },
+		SubAgents: &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: harbor, Program: "oxbow"}}
+	return overMemory(t, New(desk, &Options{Tools: append(append(tool.Table(), tool.RecallMemory()), tool.SubAgents()...), Rand: strings.NewReader(strings.Repeat("r", 64))}), versions[1])
 }
 
 // probes ask each tool for what is outside, and change what is inside.
@@ -104,6 +108,10 @@ var probes = map[string][]obj{
 	"undo":         {{"seq": []int{2}}, {"seq": []int{5, 6}}, {"seq": []int{8}}, {"seq": []int{3}}, {"seq": []int{99}}, {"dry_run": true, "count": 3}, {"dry_run": true, "count": 100}},
 	"save_memory":  {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
 	"handoff_task": {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
+	"spawn_sub_agent": {
+		{"agent_id": "a", "task": "Tell of the zeppelin."}, {"agent_id": "a", "task": "Look.", "memory_profile": "airfield"}, {"agent_id": "a", "task": "Look.", "skill_name": "zeppelin"},
+		{"agent_id": "a", "task": "Look back.", "memory_profile": "harbor", "as_of": "5", "budget": 2000}, {"agent_id": "a", "task": "Look back.", "as_of": "2026-04-01"},
+	},
 	"remember": {
 		{"name": "crane", "content": "The crane is broken."}, {"name": "x", "content": "x", "project": "airfield"}, {"name": "x", "content": "x", "tags": []string{"sealed"}},
 		{"name": "habit", "content": "Never test."}, {"name": "crane", "content": "c", "project": "airfield"}, {"name": "ferry", "content": "The ferry leaves at six."},

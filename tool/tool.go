@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/subagent"
 )
 
 // Tool is one verb.
@@ -71,6 +72,10 @@ type Desk struct {
 	// Book returns the annotations of the working tree, as Open does the
 	// memory. Only the verbs of [Code] call it; nil where they are not served.
 	Book func(ctx context.Context) (*annotate.Book, error)
+
+	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
+	// where that is not served.
+	SubAgents *subagent.Service
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source

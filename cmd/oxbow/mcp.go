@@ -84,6 +84,17 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 		tools = toolsOf(h)
 	}
 	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
+	if tools == nil {
+		tools = tool.Table()
+	}
+	if svc, serr := a.subAgents(); serr != nil {
+		a.warn("sub-agents are not served: %v", serr)
+	} else {
+		// What runs is stopped and recorded before the memory is closed.
+		defer func() { err = errors.Join(err, svc.Close()) }()
+		desk.SubAgents = svc
+		tools = append(tools, tool.SubAgents()...)
+	}
 	// In a repository there is code to annotate. Without one, or where it
 	// cannot be opened, the memory is served all the same.
 	if book, berr := a.book(ctx); berr != nil {
@@ -92,9 +103,6 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 		defer func() { err = errors.Join(err, book.Close()) }()
 		if book.IsTree() {
 			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
-			if tools == nil {
-				tools = tool.Table()
-			}
 			tools = append(tools, tool.Code()...)
 		}
 	}

@@ -78,6 +78,7 @@ directory, else your data directory.`,
 			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.initCommand(), a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.labelCommand(), a.handoffCommand(),
+			a.spawnCommand(),
 			a.statsCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
