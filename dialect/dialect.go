@@ -22,6 +22,9 @@ import (
 type Dialect struct {
 	Name  string // such as "crabtalk"; what --dialect takes
 	Title string // one line for people: whose layout it is, and what it is made of
+	// File is the file of the home that holds all of the memory,
+	// slash-separated, and "" when it lies in several.
+	File string
 
 	// Detect reports whether the directory that is the root of fsys holds this
 	// layout, and of how many marks it says so: the dialect with the most is

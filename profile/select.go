@@ -292,12 +292,7 @@ func (s *Selection) Manifest() string {
 	c := &s.Context
 	fmt.Fprintf(&b, "about %d of %d tokens (with the margin for the estimate, at most %d); %d of %d entries\n",
 		c.Tokens, c.Budget, (c.Tokens*prompt.Margin+99)/100, s.In, s.Inside)
-	for _, p := range c.Parts {
-		fmt.Fprintf(&b, "in   %7d  %s %s: %s\n", p.Tokens, p.Name, strconv.Quote(p.Source), p.Why)
-	}
-	for _, k := range c.Cut {
-		fmt.Fprintf(&b, "cut  %7d  %s %s: %s\n", k.Tokens, k.Name, strconv.Quote(k.Source), k.Why)
-	}
+	b.WriteString(c.Manifest())
 	for _, n := range s.Notes {
 		b.WriteString("note: " + n + "\n")
 	}

@@ -7,6 +7,8 @@
 package prompt
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -79,6 +81,29 @@ func (c Context) of(r Role) string {
 		}
 	}
 	return b.String()
+}
+
+// Manifest returns a line for each part, with its tokens, its source and why it
+// is there, and then one for each that a budget kept out. Sources are quoted.
+func (c Context) Manifest() string {
+	var b strings.Builder
+	for _, p := range c.Parts {
+		fmt.Fprintf(&b, "in   %7d  %s%s\n", p.Tokens, p.Name, details(p.Source, p.Why))
+	}
+	for _, k := range c.Cut {
+		fmt.Fprintf(&b, "cut  %7d  %s%s\n", k.Tokens, k.Name, details(k.Source, k.Why))
+	}
+	return b.String()
+}
+
+func details(source, why string) string {
+	if source != "" {
+		source = " " + strconv.Quote(source)
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	return source + why
 }
 
 // Fit counts the parts and keeps the context within a budget of tokens; 0 means

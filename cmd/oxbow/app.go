@@ -40,7 +40,8 @@ type app struct {
 	profileFlag string
 	profileSet  *profile.Set      // nil until it is needed
 	boundTo     *profile.Resolved // nil until it is needed, and when the run is bound to none
-	opened      dialect.Home      // of another layout, nil until it is needed
+	opened      dialect.Home      // of another layout, nil while it is not needed
+	foreign     bool              // the home that the run opened is of another layout
 	closers     []func() error    // for the end of the run
 }
 
@@ -76,8 +77,8 @@ func (a *app) storePath() (string, error) {
 }
 
 // missing says that there is no store yet.
-func missing(path string) error {
-	return &hinted{fmt.Errorf("there is no memory in %s yet", filepath.Dir(path)),
+func missing(home string) error {
+	return &hinted{fmt.Errorf("there is no memory in %s yet", home),
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found"}
 }
 
@@ -186,13 +187,20 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
+// done closes the memory; the home of another layout that it is of was closed
+// with it, and is opened anew when it is needed again.
+func (a *app) done(m *oxbow.Memory) error {
+	a.opened = nil
+	return m.Close()
+}
+
 // with runs fn on the memory of the home and closes it.
 func (a *app) with(ctx context.Context, how access, fn func(ctx context.Context, m *oxbow.Memory) error) (err error) {
 	m, err := a.open(how)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	defer func() { err = errors.Join(err, a.done(m)) }()
 	src, err := a.source()
 	if err != nil {
 		return err
@@ -222,7 +230,7 @@ func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.A
 	}
 	defer func() {
 		if m != nil {
-			err = errors.Join(err, m.Close())
+			err = errors.Join(err, a.done(m))
 		}
 	}()
 	return t.Call(ctx, d, args)

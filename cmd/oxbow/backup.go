@@ -59,7 +59,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	}
 	src, err := os.Stat(store)
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing(store)
+		return missing(filepath.Dir(store))
 	}
 	if err != nil {
 		return fmt.Errorf("backing up: %w", err)

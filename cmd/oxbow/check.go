@@ -47,8 +47,8 @@ type problemOut struct {
 func (a *app) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
-		Short: "Examine the memory's file, byte by byte",
-		Long: `Check reads the whole file, compares checksums and the chain of changes, and
+		Short: "Examine the memory, byte by byte",
+		Long: `Check reads the whole memory, compares checksums and the chain of changes, and
 compares what the file says with what the memory answers. It changes nothing.
 The exit status is 1 when there is a problem: oxbow recover then saves what can
 still be read. The head it prints is a hash over
@@ -80,13 +80,13 @@ func (a *app) check(ctx context.Context) error {
 
 // examine checks the store. A damaged one is no error.
 func (a *app) examine(ctx context.Context) (checkOut, error) {
-	path, err := a.storePath()
+	path, own, err := a.storePlace()
 	if err != nil {
 		return checkOut{}, err
 	}
 	out := checkOut{Store: path, Problems: []problemOut{}}
 	err = a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) (err error) {
-		if _, serr := os.Stat(path); serr == nil {
+		if _, serr := os.Stat(path); own && serr == nil {
 			// Before the last change is known, which others may move on.
 			if out.had, err = durableOf(path, path); err != nil {
 				return err
@@ -124,6 +124,9 @@ func (a *app) examine(ctx context.Context) (checkOut, error) {
 		return out, err
 	}
 	out.OK = len(out.Problems) == 0
+	if !own {
+		return out, nil
+	}
 	left, err := leftovers(path)
 	if err != nil {
 		return out, err
@@ -155,7 +158,7 @@ func (a *app) showCheck(out checkOut) {
 	case !a.quiet:
 		a.printf("%s is sound: %s, %s, %s\n", out.Store,
 			count(out.Entries, "entry", "entries"), count(out.Records, "record", "records"), bytesText(out.Bytes))
-		if out.Last > 0 {
+		if out.Head != "" {
 			a.printf("changes %d to %d, head %s\n", out.First, out.Last, out.Head)
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -38,7 +40,9 @@ func (a *app) contextCommand() *cobra.Command {
 the home unless the profile says otherwise, and the entries that the profile
 includes, as many as the budget holds; without a profile, of all the memory. The
 same memory gives the same bytes. The budget is never exceeded: what it counts
-is an estimate, and a margin for its error is left free.`,
+is an estimate, and a margin for its error is left free. In a home of another
+layout, it prints what the system of that layout would put before the model, in
+its order and with its headers; a profile stands in the place of that.`,
 		Example: `  oxbow context
   oxbow context --profile vtt-developer --budget 8000
   oxbow context --message "fix the fog of war" --manifest
@@ -50,6 +54,13 @@ is an estimate, and a margin for its error is left free.`,
 				return err
 			}
 			if r == nil {
+				d, other, err := a.layout()
+				if err != nil {
+					return err
+				}
+				if other {
+					return a.contextOf(cmd.Context(), d, s)
+				}
 				all := profile.Everything()
 				r = &all
 			}
@@ -61,17 +72,48 @@ is an estimate, and a margin for its error is left free.`,
 	return c
 }
 
+// contextOf prints what the system of another layout would put before the
+// model.
+func (a *app) contextOf(ctx context.Context, d dialect.Dialect, s selecting) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if s.asOf != "" {
+		return misusef("leave it out, or choose a profile with --profile", "--as-of means nothing to the context of %s, which knows only now", d.Name)
+	}
+	h, err := a.openHome(d, look)
+	if err != nil {
+		return err
+	}
+	got, err := h.Context(ctx, dialect.Request{Message: s.message, Budget: s.budget})
+	if err != nil {
+		return badArgument(err)
+	}
+	out := struct {
+		Dialect string         `json:"dialect"`
+		Context prompt.Context `json:"context"`
+		Text    string         `json:"text"`
+	}{d.Name, got, got.Text()}
+	if err := a.showContext(out, out.Text, got.Manifest(), s.manifest); err != nil {
+		return err
+	}
+	switch {
+	case len(got.Parts) == 0 && len(got.Cut) > 0:
+		a.note("nothing fits the budget; --manifest says what was cut")
+	case len(got.Parts) == 0:
+		a.note("%s would put nothing before the model yet", d.Name)
+	}
+	return nil
+}
+
 // selection prints what the profile selects.
 func (a *app) selection(ctx context.Context, r *profile.Resolved, s selecting) error {
 	set, err := a.profiles()
 	if err != nil {
 		return err
 	}
-	if s.budget < 0 {
-		return misusef("leave it out for the profile's own", "--budget %d is less than 1 token", s.budget)
-	}
-	if err := checkText("the text", s.message); err != nil {
-		return badArgument(err)
+	if err := s.check(); err != nil {
+		return err
 	}
 	return a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) error {
 		req := profile.Request{Query: s.message, Budget: s.budget}
@@ -93,29 +135,47 @@ func (a *app) selection(ctx context.Context, r *profile.Resolved, s selecting) e
 	})
 }
 
+func (s *selecting) check() error {
+	if s.budget < 0 {
+		return misusef("leave it out for the profile's own", "--budget %d is less than 1 token", s.budget)
+	}
+	if err := checkText("the text", s.message); err != nil {
+		return badArgument(err)
+	}
+	return nil
+}
+
 func (a *app) showSelection(got *profile.Selection, manifest bool) error {
-	text := got.Text()
-	switch {
-	case a.json:
-		return a.printJSON(struct {
-			*profile.Selection
-			Text string `json:"text"`
-		}{got, text})
-	case manifest:
-		for line := range strings.Lines(got.Manifest()) {
-			a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
-		}
-		return nil
-	case a.env.StdoutTerm:
-		a.printf("%s\n", strings.TrimRight(clean(text), "\n"))
-	default:
-		_, _ = io.WriteString(a.env.Stdout, text)
+	out := struct {
+		*profile.Selection
+		Text string `json:"text"`
+	}{got, got.Text()}
+	if err := a.showContext(out, out.Text, got.Manifest(), manifest); err != nil || manifest {
+		return err
 	}
 	for _, n := range got.Notes {
 		a.note("%s", n)
 	}
 	if got.Inside == 0 {
 		a.note("the selection holds no entries; --manifest says what it is made of")
+	}
+	return nil
+}
+
+// showContext prints a context: its text or, when that is wanted, the manifest of
+// what it is made of; or all of it as one JSON object.
+func (a *app) showContext(whole any, text, manifest string, wanted bool) error {
+	switch {
+	case a.json:
+		return a.printJSON(whole)
+	case wanted:
+		for line := range strings.Lines(manifest) {
+			a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
+		}
+	case a.env.StdoutTerm:
+		a.printf("%s\n", strings.TrimRight(clean(text), "\n"))
+	default:
+		_, _ = io.WriteString(a.env.Stdout, text)
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ type doctorOut struct {
 // diagnosis is one run of doctor.
 type diagnosis struct {
 	a        *app
-	store    string // path of the store
+	store    string // path of the store: a file, or the directory of one of several files
+	own      bool   // it is laid out as oxbow lays it out
 	dir      string // the directory that holds it
 	exists   bool   // there is a file of that name
 	held     bool   // somebody has the lock
@@ -67,18 +68,28 @@ are none.`,
 }
 
 func (a *app) doctor(ctx context.Context, full bool) error {
-	store, err := a.storePath()
+	store, own, err := a.storePlace()
 	if err != nil {
 		return err
 	}
-	d := &diagnosis{a: a, store: store, dir: filepath.Dir(store)}
+	d := &diagnosis{a: a, store: store, own: own, dir: filepath.Dir(store)}
+	if !own {
+		if d.dir, err = a.home(); err != nil {
+			return err
+		}
+	}
 	d.environment()
 	d.version()
+	if err := d.layout(); err != nil {
+		return err
+	}
 	d.fileSystem()
 	d.permissions()
-	d.lock()
-	if err := d.leftovers(); err != nil {
-		return err
+	if own { // what others keep beside their files is theirs
+		d.lock()
+		if err := d.leftovers(); err != nil {
+			return err
+		}
 	}
 	if err := d.memory(ctx, full); err != nil {
 		return err

@@ -74,6 +74,20 @@ func (d *diagnosis) version() {
 	d.add(fine, "version", "", "oxbow %s, file format %d, %s", v.Version, v.Format, v.Platform)
 }
 
+// layout says whose layout the home has.
+func (d *diagnosis) layout() error {
+	of, other, err := d.a.layout()
+	if err != nil {
+		return err
+	}
+	if !other {
+		d.add(fine, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.store))
+		return nil
+	}
+	d.add(fine, "layout", "", "%s", of.Title)
+	return nil
+}
+
 // fileSystem looks at the kind of the file system and the space in it.
 func (d *diagnosis) fileSystem() {
 	const about = "file system"
@@ -133,10 +147,18 @@ func inBrackets(s string) string {
 func (d *diagnosis) permissions() {
 	const about = "permissions"
 	before := len(d.findings)
-	for _, p := range []struct {
+	type place struct {
 		path, chmod string
 		dir         bool
-	}{{d.dir, "chmod 700 ", true}, {d.store, "chmod 600 ", false}} {
+	}
+	places := []place{{d.dir, "chmod 700 ", true}}
+	if d.store == d.dir {
+		_, err := os.Stat(d.dir)
+		d.exists = err == nil
+	} else {
+		places = append(places, place{d.store, "chmod 600 ", false})
+	}
+	for _, p := range places {
 		fi, err := os.Stat(p.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -291,19 +313,26 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 	for _, p := range out.Problems {
 		d.add(problem, "integrity", p.Mend, "%s", p.What)
 	}
-	if out.OK {
+	switch {
+	case out.OK && out.Head != "":
 		d.add(fine, "integrity", "", "sound; head %s", out.Head)
+	case out.OK:
+		d.add(fine, "integrity", "", "sound")
 	}
 	return nil
 }
 
 // open looks into a store that opens.
 func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
-	had, err := durableOf(d.store, d.store)
+	s, err := statsOf(ctx, m)
 	if err != nil {
 		return err
 	}
-	s, err := statsOf(ctx, m)
+	if !d.own {
+		d.add(fine, "size", "", "%s, %s", bytesText(s.Bytes), count(s.Entries, "entry", "entries"))
+		return nil
+	}
+	had, err := durableOf(d.store, d.store)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ directory. The same handoff that is open already is not stored twice.`,
 					a.printf("%s\n", clean(out.Name))
 					return
 				}
-				a.printf("handed off as %s %s\n", a.bold(clean(out.Name)), a.dim("(change "+seqText(out.Version)+")"))
+				a.printf("handed off as %s%s\n", a.bold(clean(out.Name)), a.changeText(out.Version))
 				a.note("the next session takes it: oxbow handoff take")
 			})
 		},

@@ -64,6 +64,7 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(build) })
 	defer func() { err = errors.Join(err, closeStore()) }()
 	var tools []tool.Tool // oxbow's own
+	var told string       // the server's own words
 	d, other, err := a.layout()
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 		if err != nil {
 			return err
 		}
-		tools = toolsOf(h)
+		tools, told = toolsOf(h), toldOf(d, h)
 	}
 	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
 	if tools == nil {
@@ -107,7 +108,7 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 		}
 	}
 	s := mcpserver.New(desk, &mcpserver.Options{
-		Tools:   tools,
+		Tools: tools, Instructions: told,
 		Name:    "oxbow",
 		Version: moduleVersion(),
 		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),

@@ -81,7 +81,7 @@ func (a *app) recover(ctx context.Context, out string, replace bool) (err error)
 		return err
 	}
 	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
-		return missing(store)
+		return missing(filepath.Dir(store))
 	}
 	found, err := a.examine(ctx)
 	if err != nil {
@@ -335,7 +335,7 @@ func (a *app) accept(ctx context.Context) error {
 		return err
 	}
 	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
-		return missing(store)
+		return missing(filepath.Dir(store))
 	}
 	var last, had uint64
 	err = a.with(ctx, change, func(ctx context.Context, m *oxbow.Memory) (err error) {

@@ -91,6 +91,6 @@ func (a *app) showRemembered(out *tool.RememberOut) {
 		a.printf("%s\n", out.Entry.Name)
 		return
 	}
-	a.printf("%s %s %s\n", word, a.bold(out.Entry.Name), a.dim("(change "+seqText(out.Entry.Version)+")"))
+	a.printf("%s %s%s\n", word, a.bold(out.Entry.Name), a.changeText(out.Entry.Version))
 	a.showNotes(out.Notes)
 }

@@ -76,10 +76,10 @@ directory, else your data directory.`,
 			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
+		{"agent", "Give to agents:", []*cobra.Command{
+			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.labelCommand(), a.handoffCommand(),
-			a.spawnCommand(),
-			a.statsCommand(), a.compactCommand(),
+			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

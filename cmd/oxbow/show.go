@@ -14,6 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
+// changeText returns the number of a change in brackets, with a space before
+// it; "" in another layout, where a version is no number of a change.
+func (a *app) changeText(version uint64) string {
+	if a.foreign {
+		return ""
+	}
+	return " " + a.dim("(change "+seqText(version)+")")
+}
+
 func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
 // moment reads a time of an answer; what is no time is the zero time.

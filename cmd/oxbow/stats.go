@@ -45,7 +45,7 @@ func (a *app) statsCommand() *cobra.Command {
 }
 
 func (a *app) stats(ctx context.Context, m *oxbow.Memory) error {
-	path, err := a.storePath()
+	path, own, err := a.storePlace()
 	if err != nil {
 		return err
 	}
@@ -96,6 +96,10 @@ func (a *app) stats(ctx context.Context, m *oxbow.Memory) error {
 	line("tags", most(out.Tags, 12))
 	if out.Entries > 0 {
 		line("created", a.date(oldest)+" to "+a.date(newest))
+	}
+	if !own {
+		line("size", bytesText(out.Bytes))
+		return nil
 	}
 	changes := "none yet"
 	if out.Last > 0 {

@@ -37,6 +37,7 @@ func Dialect() dialect.Dialect {
 	return dialect.Dialect{
 		Name:   "crabtalk",
 		Title:  "crabtalk: notes and archives in one file, memory.db, and instructions in Crab.md",
+		File:   storeFile,
 		Detect: detect,
 		Init:   initHome,
 		Open:   open,

@@ -1,0 +1,163 @@
+// This file reads the table of contents of a dump as mdbook does: the Markdown
+// of SUMMARY.md by CommonMark, the shape of it by the chapter "SUMMARY.md" of
+// mdbook's guide.
+
+package mdtree
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	gmtext "github.com/yuin/goldmark/text"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// chapter is one numbered chapter of a book, below its part.
+type chapter struct{ part, title, path string }
+
+// readBook returns the chapters of a table of contents. The first heading is
+// the title of the page, which mdbook ignores; each other heading begins a
+// part; what is not a heading or a list of links is an error, as it is to
+// mdbook.
+func readBook(t *testing.T, source string) []chapter {
+	t.Helper()
+	src := []byte(source)
+	var chapters []chapter
+	part, first := "", true
+	doc := goldmark.DefaultParser().Parse(gmtext.NewReader(src))
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			if n.Level != 1 {
+				t.Errorf("a heading of level %d: mdbook knows parts only", n.Level)
+			}
+			if !first {
+				part = plain(n, src)
+			}
+			first = false
+		case *ast.List:
+			for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+				line := item.FirstChild()
+				if line == nil || item.ChildCount() != 1 || line.ChildCount() != 1 {
+					t.Errorf("an item is not one link: %q", plain(item, src))
+					continue
+				}
+				link, ok := line.FirstChild().(*ast.Link)
+				if !ok {
+					t.Errorf("an item is no link: %q", plain(item, src))
+					continue
+				}
+				// mdbook takes the target for a file's name, but for this.
+				target := strings.ReplaceAll(string(unslash(link.Destination)), "%20", " ")
+				chapters = append(chapters, chapter{part, plain(link, src), target})
+			}
+		default:
+			t.Errorf("%s in a table of contents", n.Kind())
+		}
+	}
+	return chapters
+}
+
+// plain returns the text below a node.
+func plain(n ast.Node, src []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, in bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Text:
+			if in {
+				b.Write(unslash(n.Segment.Value(src)))
+			}
+		case *ast.String:
+			if in {
+				b.Write(n.Value)
+			}
+		case *ast.CodeSpan, *ast.Emphasis, *ast.Image, *ast.RawHTML, *ast.AutoLink:
+			b.WriteString("<MARKUP>") // a name that became something else
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+// unslash takes the backslashes before punctuation away, as a renderer does.
+func unslash(b []byte) []byte {
+	var out []byte
+	for i := 0; i < len(b); i++ {
+		if b[i] == '\\' && i+1 < len(b) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", b[i+1]) >= 0 {
+			i++
+		}
+		out = append(out, b[i])
+	}
+	return out
+}
+
+// Every entry of a dump is one chapter of the book, under its name, and its
+// target is the file of it.
+func TestMdbookReadsTheDump(t *testing.T) {
+	s := storeOf(t)
+	names := []string{"plain", "two words", "br[ack](et)", "a_b_c", "_x_ and *y*", "`code`", "<b>bold</b>", "a&amp;b", "![pic](x.png)",
+		`back\slash`, "été", "日本語", "🦀 crab", "50%20 off", "(paren", "paren)", "1. list", "# head", "- dash", "https://example.org", "me@example.org", "a ~~b~~"}
+	for i, name := range names {
+		kind := oxbow.Note
+		if i%3 == 0 {
+			kind = oxbow.Archive
+		}
+		if err := s.Apply(t.Context(), oxbow.Add{Name: name, Kind: kind, Content: "Text of " + name, Created: noon}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fsys := vfs.NewMem()
+	mustDump(t, s, fsys, "brain")
+	tree := files(t, fsys, "brain")
+	if !strings.Contains(tree[bookFile], `src = "."`) {
+		t.Fatalf("book.toml does not say that the chapters are beside it: %q", tree[bookFile])
+	}
+	var titles, paths []string
+	for _, c := range readBook(t, tree[summaryFile]) {
+		if _, ok := tree[c.path]; !ok {
+			t.Errorf("chapter %q leads to %q, which is not in the dump", c.title, c.path)
+		}
+		want := map[string]string{"Notes": "notes", "Archives": "archives"}[c.part]
+		if path.Dir(c.path) != want {
+			t.Errorf("chapter %q of part %q lies in %q", c.title, c.part, c.path)
+		}
+		titles, paths = append(titles, c.title), append(paths, c.path)
+	}
+	slices.Sort(titles)
+	if want := slices.Sorted(slices.Values(names)); !slices.Equal(titles, want) {
+		t.Errorf("chapters are %q\nwant %q", titles, want)
+	}
+	var entries []string
+	for _, p := range slices.Sorted(maps.Keys(tree)) {
+		if strings.Contains(p, "/") {
+			entries = append(entries, p)
+		}
+	}
+	slices.Sort(paths)
+	if !slices.Equal(paths, entries) {
+		t.Errorf("chapters lead to %q\nthe dump holds %q", paths, entries)
+	}
+}
+
+// The trees that crabtalk wrote are books as well, but for the names that it
+// does not escape.
+func TestMdbookReadsCrabtalksTree(t *testing.T) {
+	var v dumpVector
+	readJSON(t, "book-dump.json", &v)
+	s := v.store(t)
+	fsys := vfs.NewMem()
+	mustDump(t, s, fsys, "brain")
+	tree := files(t, fsys, "brain")
+	for _, c := range readBook(t, tree[summaryFile]) {
+		if _, ok := tree[c.path]; !ok {
+			t.Errorf("chapter %q leads to %q, which is not there", c.title, c.path)
+		}
+	}
+}
