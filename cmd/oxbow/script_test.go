@@ -259,6 +259,9 @@ func fakeEditor() {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
+	case "clobber": // somebody else writes the file itself meanwhile
+		fail(os.WriteFile(args[1], []byte("# what another wrote\n"), 0o600))
+		fail(os.WriteFile(file, append(old, "\nprocess: false\n"...), 0o600))
 	case "crash":
 		fail(os.WriteFile(file, []byte("half a thought"), 0o600))
 		os.Exit(9)
