@@ -70,12 +70,18 @@ type Desk struct {
 	Now func() time.Time
 
 	// Book returns the annotations of the working tree, as Open does the
-	// memory. Only the verbs of [Code] call it; nil where they are not served.
+	// memory. The verbs of [Code] need it, and entries that cite files are
+	// checked against its tree; nil where there is none. It is called only
+	// when there is something to look at.
 	Book func(ctx context.Context) (*annotate.Book, error)
 
 	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
 	// where that is not served.
 	SubAgents *subagent.Service
+
+	// Project returns the project of that tree, or "". Nil means that it is
+	// not known.
+	Project func() string
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source

@@ -138,6 +138,7 @@ var inScope = []string{
 	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest", "label project",
 	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
 	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
+	"annotate merge-driver", // joins files that git names
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 

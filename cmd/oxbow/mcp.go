@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,6 +105,7 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 		defer func() { err = errors.Join(err, book.Close()) }()
 		if book.IsTree() {
 			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+			desk.Project = sync.OnceValue(a.projectHere)
 			tools = append(tools, tool.Code()...)
 		}
 	}
