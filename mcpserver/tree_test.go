@@ -82,7 +82,7 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 		{entryfiles.Dialect(), "memory/entries/e%d.md", func(c string) string { return "---\nname: entry\n---\n" + c + "\n" }, "recall"},
 		{duragent.Dialect(), ".duragent/memory/world/e%d.md", func(c string) string { return c + "\n" }, "search_memory"},
 	} {
-		for _, files := range []int{1, 200} { // the more are watched, where the system can
+		for _, files := range []int{1, 80} { // the more are watched, where the system can
 			t.Run(fmt.Sprint(tt.layout.Name, " ", files), func(t *testing.T) {
 				dir := t.TempDir()
 				for i := range files - 1 {
