@@ -12,6 +12,7 @@
 //	go run . start
 //	go run . labels --data DIR   # on LoCoMo, QMSum and source files
 //	go run . survive
+//	go run . drift --repo DIR    # over the history of a git repository
 //
 // Tables are Markdown on standard output; progress goes to standard error.
 package main
@@ -42,6 +43,7 @@ func commands() []command {
 		{"start", "what a start of the program costs, and its size", start},
 		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},
 		{"survive", "which acknowledged writes survive", survive},
+		{"drift", "whether annotations stay with their lines", driftCommand},
 	}
 }
 
