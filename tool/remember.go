@@ -224,9 +224,14 @@ func forget(ctx context.Context, d *Desk, in ForgetIn) (ForgetOut, error) {
 	e, err := m.Get(ctx, in.Name)
 	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" && !in.DryRun {
 		// A repeat of a call that was carried out finds nothing, and is right.
-		if m.Apply(ctx, oxbow.Remove{Name: in.Name}) == nil {
+		// Whether it is one, only the store can say: one that is busy has said
+		// nothing.
+		switch again := m.Apply(ctx, oxbow.Remove{Name: in.Name}); {
+		case again == nil:
 			return ForgetOut{Forgotten: true, Entry: Entry{Name: in.Name, Labels: map[string][]string{}},
 				Notes: []string{fmt.Sprintf("op_id %q was used before: the entry was forgotten then", in.OpID)}}, nil
+		case !errors.Is(again, oxbow.ErrNotFound):
+			return ForgetOut{}, again
 		}
 	}
 	if err != nil {

@@ -4,6 +4,7 @@
 package wal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -325,16 +326,24 @@ func (l *Log) tail() ([]byte, error) {
 	if size <= l.end {
 		return nil, nil
 	}
-	b := make([]byte, min(size-l.end, MaxBody+Overhead))
+	size = min(size-l.end, MaxBody+Overhead)
+	var b []byte
+	if size <= firstChunk { // nearly always: free space, and nothing in it
+		first := chunks.Get().(*[firstChunk]byte)
+		defer chunks.Put(first)
+		b = first[:size]
+	} else {
+		b = make([]byte, size)
+	}
 	n, err := l.file.ReadAt(b, l.end)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	b = b[:n]
-	for len(b) > 0 && b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
+	const step = 1 << 10
+	for b = b[:n]; len(b) >= step && isZero(b[len(b)-step:]); {
+		b = b[:len(b)-step]
 	}
-	return b, nil
+	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
 // seal marks the last record as durable, for the day when a damaged byte has to

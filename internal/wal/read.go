@@ -8,13 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // Sizes of the pieces in which a log is read.
 const (
+	pageChunk  = 4 << 10 // when all but new records was read before
 	firstChunk = 64 << 10
 	readChunk  = 1 << 20
 )
+
+// chunks are buffers of firstChunk bytes, which may hold anything.
+var chunks = sync.Pool{New: func() any { return new([firstChunk]byte) }}
 
 // rereads is how often a record that does not check is read again before it is
 // taken for damaged: a write by another process may be under way, and its pages
@@ -64,8 +69,14 @@ func (l *Log) Read(fn func(r *Record) error) error {
 
 // read is one pass of Read. It returns *damage where a record does not check.
 func (l *Log) read(fn func(r *Record) error) error {
+	first := chunks.Get().(*[firstChunk]byte)
+	defer chunks.Put(first)
 	// One byte more than there is, so that the end shows in the first read.
-	buf := make([]byte, 0, min(max(l.Size()-l.end, 0)+1, firstChunk))
+	want := min(max(l.Size()-l.end, 0)+1, firstChunk)
+	if l.checked {
+		want = min(want, pageChunk)
+	}
+	buf := first[:0:want]
 	off := l.end // file offset of buf[0]
 	eof := false
 	more := func(want int) error {
@@ -119,7 +130,8 @@ func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 	if l.checked {
 		return nil
 	}
-	var buf []byte
+	buf := chunks.Get().(*[firstChunk]byte)
+	defer chunks.Put(buf)
 	for {
 		if !isZero(rest) {
 			return &damage{l.end, "there are bytes behind the end of the log"}
@@ -128,10 +140,7 @@ func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 			l.checked = true
 			return nil
 		}
-		if buf == nil {
-			buf = make([]byte, firstChunk)
-		}
-		n, err := l.file.ReadAt(buf, next)
+		n, err := l.file.ReadAt(buf[:], next)
 		if eof = err == io.EOF; err != nil && !eof {
 			return err
 		}

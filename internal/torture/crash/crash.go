@@ -108,7 +108,7 @@ func Script(s script.Script, o Options) (Tally, *Violation) {
 func setupFor(seed uint64, o Options) rig.Setup {
 	setup := o.Setup
 	if !o.Plain {
-		setup.Small = seed%8 != 7
+		setup.Small = seed%16 != 7
 		setup.NoNote = seed%8 < 5
 	}
 	return setup

@@ -1,0 +1,75 @@
+// This file tests repeats under an op id while the store is busy.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// busyStore refuses changes while it is busy.
+type busyStore struct {
+	oxbow.Store
+	busy bool
+}
+
+func (s *busyStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	if s.busy {
+		return &oxbow.BusyError{Path: "memory.oxbow", Waited: time.Second, PID: 1}
+	}
+	return s.Store.Apply(ctx, ops...)
+}
+
+// A repeat of a forget that was carried out must not be told that there is no
+// such entry when the store could not say what it was: it is told to wait. (The
+// campaign with real processes found it, after 15 minutes under load.)
+func TestRepeatedForgetOfABusyStore(t *testing.T) {
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &busyStore{Store: m.Store()}
+	d := &Desk{Open: func(context.Context) (*oxbow.Memory, error) { return oxbow.New(s, nil), nil }, Now: time.Now}
+	verb := func(name string) Tool {
+		for _, v := range Table() {
+			if v.Name == name {
+				return v
+			}
+		}
+		t.Fatalf("there is no %s", name)
+		return Tool{}
+	}
+	if _, err := verb("remember").Call(t.Context(), d, []byte(`{"name":"n","content":"text"}`)); err != nil {
+		t.Fatal(err)
+	}
+	forget := func(args string) error {
+		_, err := verb("forget").Call(t.Context(), d, []byte(args))
+		return err
+	}
+	if err := forget(`{"name":"n","op_id":"A"}`); err != nil {
+		t.Fatal(err)
+	}
+	s.busy = true
+	if err := forget(`{"name":"n","op_id":"A"}`); !errors.Is(err, oxbow.ErrBusy) || errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("a repeat while the store is busy: %v, want that it is busy", err)
+	}
+	s.busy = false
+	if err := forget(`{"name":"n","op_id":"A"}`); err != nil {
+		t.Errorf("a repeat afterwards: %v, want that it was forgotten", err)
+	}
+	if err := forget(`{"name":"n","op_id":"B"}`); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("another call: %v, want that there is no such entry", err)
+	}
+	rep, err := m.Store().(oxbow.Checker).Check(t.Context())
+	if err != nil || len(rep.Problems) > 0 {
+		t.Errorf("check: %v %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
