@@ -5,6 +5,7 @@
 package annotate
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,7 +39,10 @@ type page struct {
 	num   []int32
 	at    map[int32][]int // of each line where it stands, from 0
 
-	bare map[string][]int // the same for lines without their white space; made when needed
+	bare map[string][]int   // the same for lines without their white space; made when needed
+	rare map[string]float64 // what a word weighs; made when needed
+
+	parents []int32 // of each line the one that it stands in; made when needed
 }
 
 func newPage(lines []string) *page {
@@ -67,7 +71,9 @@ func letters(lines ...string) int {
 const (
 	telling     = 40  // letters of a block that is found by its text without any context
 	nearContext = .34 // share of the context that a block needs otherwise
+	scopeWeight = 1.5 // of the lines that a block stands in; the lines next to it weigh 1 each
 	similar     = .5  // least similarity of edited text
+	similarLine = .6  // the same for a single line, which has few words
 )
 
 // byText finds the block where its text stands unchanged. strict wants it once
@@ -172,6 +178,10 @@ func (p *page) context(r *Record, first, n int) float64 {
 		line(1, before, k, first-1-k)
 		line(1, r.After, k, first+n+k)
 	}
+	if len(r.Scope) > 0 {
+		same, of := p.inScope(r, first)
+		got, all = got+scopeWeight*float64(same)/float64(of), all+scopeWeight
+	}
 	return got / all
 }
 
@@ -210,7 +220,7 @@ func (p *page) byDiff(r *Record, old []string, m []int) spot {
 		if m[to-1] < 0 && to < len(m) && m[to] >= 0 {
 			hi = min(m[to], last+1+2*n)
 		}
-		same := alike(old[from:to], p.lines[lo:hi])
+		same := p.alike(old[from:to], p.lines[lo:hi])
 		if same >= similar {
 			return spot{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
 		}
@@ -232,25 +242,50 @@ func (p *page) byDiff(r *Record, old []string, m []int) spot {
 			break
 		}
 	}
-	return p.within(old[from:to], lo, hi)
+	return p.within(old[from:to], lo, hi, lo)
 }
 
 // within looks for the lines most like the block among those from lo to hi.
-func (p *page) within(block []string, lo, hi int) spot {
+// Of windows that are as like, the one counts that has more lines of the block
+// in their order, then the one nearest to want.
+func (p *page) within(block []string, lo, hi, want int) spot {
 	n := len(block)
 	if hi <= lo || hi-lo > 8*n+40 {
 		return gone
 	}
-	best := gone
+	least := similar
+	if n == 1 {
+		least = similarLine
+	}
+	best, most := gone, 0
 	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
 		for at := lo; at == lo || at+size <= hi; at++ {
 			end := min(at+size, hi)
-			if same := alike(block, p.lines[at:end]); same >= similar && same > best.sure {
-				best = spot{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}
+			same := p.alike(block, p.lines[at:end])
+			if same < least || same < best.sure {
+				continue
+			}
+			kept := inOrder(block, p.lines[at:end])
+			if same > best.sure || kept > most || kept == most && end-at == best.span.Len() && far(at, want) < far(best.span.First-1, want) {
+				best, most = spot{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}, kept
 			}
 		}
 	}
 	return best
+}
+
+func far(a, b int) int { return max(a-b, b-a) }
+
+// inOrder counts lines that the two have in common at the same distance from
+// the beginning of either, white space aside.
+func inOrder(a, b []string) int {
+	n := 0
+	for i := range min(len(a), len(b)) {
+		if bareLine(a[i]) == bareLine(b[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // byLikeness finds lines that are like the block: each line of the block and of
@@ -310,15 +345,18 @@ func (p *page) byLikeness(r *Record) spot {
 			continue
 		}
 		if r.Cut > 0 { // too long to slide along
-			if same := alike(r.Block, p.lines[lo:hi]); same >= similar && same > best.sure {
+			if same := p.alike(r.Block, p.lines[lo:hi]); same >= similar && same > best.sure {
 				best = spot{Span{lo + 1, hi}, Edited, same, "similar lines stand there"}
 			}
 			continue
 		}
-		if s := p.within(r.Block, lo, hi); s.sure > best.sure {
+		if s := p.within(r.Block, lo, hi, at); s.sure > best.sure {
 			s.how = "similar lines stand there"
 			best = s
 		}
+	}
+	if best.placed == Edited && letters(r.Block...) < telling && p.nearby(r, best.span) < nearContext {
+		return gone // there is little to go by, and its place is another
 	}
 	best.sure *= .9 // nothing but likeness speaks for it
 	if best.placed == Edited && best.sure < similar {
@@ -330,30 +368,49 @@ func (p *page) byLikeness(r *Record) spot {
 func bareLine(l string) string { return strings.Join(strings.Fields(l), "") }
 
 // alike returns how much two texts have in common, 0 to 1: the Sørensen–Dice
-// coefficient of their words, twice what is common by what there is. White space
-// and signs, which all code has in common, do not count.
-func alike(a, b []string) float64 {
+// coefficient of their words, twice what is common by what there is, where a
+// word weighs less the more often the page has it. White space and signs, which
+// all code has in common, do not count.
+func (p *page) alike(a, b []string) float64 {
+	if p.rare == nil {
+		count := map[string]int{}
+		for _, l := range p.lines {
+			for w := range words(l) {
+				count[w]++
+			}
+		}
+		p.rare = make(map[string]float64, len(count))
+		for w, n := range count {
+			p.rare[w] = 1 / math.Sqrt(float64(n))
+		}
+	}
+	weight := func(w string) float64 {
+		if r, ok := p.rare[w]; ok {
+			return r
+		}
+		return 1
+	}
 	count := map[string]int{}
-	na, nb, common := 0, 0, 0
+	all, common := 0.0, 0.0
 	for _, l := range a {
 		for w := range words(l) {
 			count[w]++
-			na++
+			all += weight(w)
 		}
 	}
 	for _, l := range b {
 		for w := range words(l) {
-			nb++
+			all += weight(w)
 			if count[w] > 0 {
 				count[w]--
-				common++
+				common += weight(w)
 			}
 		}
 	}
-	if na+nb == 0 {
+	if all == 0 {
 		return 0
 	}
-	return 2 * float64(common) / float64(na+nb)
+	return 2 * common / all
 }
 
 // words yields the words of a line: letters, digits and underscores.

@@ -404,11 +404,11 @@ type plan struct {
 func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]pair, error) {
 	out := map[int][]pair{}
 	for _, gap := range p.gaps {
-		for range p.pairs {
-			if gap >= len(h.commits) {
-				break
-			}
-			i := rnd.IntN(len(h.commits) - gap)
+		if gap >= len(h.commits) {
+			continue
+		}
+		starts := rnd.Perm(len(h.commits) - gap)
+		for _, i := range starts[:min(len(starts), p.pairs)] {
 			j := i + gap
 			files, err := h.changed(ctx, i, j)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,8 +107,9 @@ func (c *clone) checkout(ctx context.Context, commit string) error {
 const driftDir = ".drift/annotations"
 
 // placeAll annotates the anchors of pairs of the same two commits at A, moves
-// on to B, and looks them up there: first with git, then without. It returns
-// the spots by pair and anchor.
+// on to B, and looks them up there: first with git, then, after sidecars of files
+// that have another name were moved along, without. It returns the spots by pair
+// and anchor.
 func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]spot, err error) {
 	if err := c.checkout(ctx, pairs[0].a); err != nil {
 		return nil, nil, err
@@ -136,6 +138,11 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 		return nil, nil, err
 	}
 	for _, git := range []bool{true, false} {
+		if !git {
+			if err := c.moveAlong(pairs); err != nil {
+				return nil, nil, err
+			}
+		}
 		spots := make([][]spot, len(pairs))
 		for i, p := range pairs {
 			spots[i] = make([]spot, len(p.anchors))
@@ -166,6 +173,38 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 		}
 	}
 	return with, without, nil
+}
+
+// moveAlong gives the sidecars the names that their files have at B, as whoever
+// renames a file would.
+func (c *clone) moveAlong(pairs []pair) error {
+	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
+	kept := map[string][]byte{} // by the name that the file has at B
+	for _, p := range pairs {
+		if p.fa == p.fb {
+			continue
+		}
+		text, err := os.ReadFile(sidecar(p.fa))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // of a name that sidecars encode; it stays where it is
+		}
+		if err != nil {
+			return err
+		}
+		kept[p.fb] = text
+		if err := os.Remove(sidecar(p.fa)); err != nil {
+			return err
+		}
+	}
+	for file, text := range kept {
+		if err := os.MkdirAll(filepath.Dir(sidecar(file)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(sidecar(file), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // book opens the annotations of the clone, with what git knows or without.

@@ -171,6 +171,7 @@ func (e *Edit) set(lines []string, first, n int) {
 	e.Block = lines[first : first+n]
 	e.Before = lines[max(0, first-annotate.Context):first]
 	e.After = lines[first+n : min(len(lines), first+n+annotate.Context)]
+	e.scope = annotate.Scope(lines, first)
 }
 
 func (e *Edit) record(b *annotate.Book, client, file string) annotate.Record {
@@ -181,8 +182,13 @@ func (e *Edit) record(b *annotate.Book, client, file string) annotate.Record {
 	if e.Sub != "" {
 		r.Agent = word(client + "/" + e.Sub)
 	}
-	if e.Content != nil && e.Span.Len() > 0 {
+	switch {
+	case e.Span.Len() == 0:
+	case e.Content != nil:
 		r.Blob = b.BlobName(e.Content)
+		r.Scope = annotate.Scope(annotate.Lines(e.Content), e.Span.First-1)
+	default:
+		r.Scope = e.scope
 	}
 	block := annotate.Lines([]byte(strings.Join(e.Block, "\n") + "\n"))
 	r.SetBlock(block)

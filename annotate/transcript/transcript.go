@@ -58,9 +58,10 @@ type Edit struct {
 	Model   string
 	Sub     string // the sub-agent that made the edit; "" for the main one
 
-	tabs  bool   // leading tabs may be shown as two spaces each
-	part  string // text that was put in and may begin or end within a line; Block is empty then
-	loose bool   // Block is to be found with other indents and commas
+	tabs  bool     // leading tabs may be shown as two spaces each
+	part  string   // text that was put in and may begin or end within a line; Block is empty then
+	scope []string // what Block stands in, when it was found in the file
+	loose bool     // Block is to be found with other indents and commas
 }
 
 // Transcript is what one file tells.
