@@ -51,7 +51,7 @@ var floors = []struct {
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
-	{"annotate/transcript", []string{".", "annotate"}},
+	{"annotate/*", []string{".", "annotate"}},
 	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "handoff", "annotate"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},

@@ -159,6 +159,7 @@ at it with --dry-run first.`,
 	c.Flags().StringArrayVar(&from.from, "from-transcript", nil, "read a `FILE`, - for standard input, or the files *.jsonl of a directory; may be repeated")
 	c.Flags().StringVar(&from.was, "moved-from", "", "the `DIR` that this tree was in when the transcript was written")
 	c.Flags().BoolVar(&from.dryRun, "dry-run", false, "show what a transcript would add, and add nothing")
+	c.AddCommand(a.annotateExportCommand(), a.annotateImportCommand())
 	return c
 }
 
