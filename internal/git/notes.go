@@ -61,8 +61,8 @@ func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error)
 type Place struct{ Commit, File string }
 
 // BlobsAt returns the names of the blobs that files lead to at commits, in the
-// order of the places; "" where there is none, and for paths with a line feed,
-// which git cannot be asked for in this way.
+// order of the places; "" where there is none, and for paths that are not valid
+// for io/fs or have a line feed, which git cannot be asked for in this way.
 func (r *Repo) BlobsAt(ctx context.Context, places []Place) ([]string, error) {
 	var in bytes.Buffer
 	var asked []int
@@ -70,7 +70,8 @@ func (r *Repo) BlobsAt(ctx context.Context, places []Place) ([]string, error) {
 		if err := checkHex(p.Commit); err != nil {
 			return nil, fmt.Errorf("reading trees: %w", err)
 		}
-		if !strings.ContainsAny(p.File, "\n\r\x00") {
+		// One that is not clean, such as ../x, would end git for all.
+		if fs.ValidPath(p.File) && !strings.ContainsAny(p.File, "\n\x00") {
 			asked = append(asked, i)
 			in.WriteString(p.Commit + ":" + p.File + "\n")
 		}
