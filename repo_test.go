@@ -37,6 +37,7 @@ var floors = []struct {
 }{
 	{"vfs", nil},
 	{"vfs/crashfs", []string{"vfs"}},
+	{"vfs/browser", []string{"vfs"}},
 	{"internal/torture/*", []string{"*"}}, // runs the whole house, and is for tests only
 	{"internal/*", []string{"vfs", "internal/*"}},
 	{".", []string{"vfs", "internal/*"}},
@@ -49,6 +50,7 @@ var floors = []struct {
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
+	{"grant", []string{".", "vfs", "internal/*", "profile"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "annotate"}},
@@ -56,11 +58,12 @@ var floors = []struct {
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "handoff", "tool", "dialect", "dialect/internal/*"}},
-	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "tool"}},
+	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "handoff", "grant", "tool"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
 	{"cmd/*", []string{"*"}},
+	{"examples/*", []string{"*"}},
 }
 
 // testSupport are the packages made for tests: they may import testing, and
@@ -431,7 +434,10 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
-		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
+		// Offered beside the table.
+		for _, v := range tool.WithProfiles([]tool.Tool{tool.RecallMemory()}) {
+			verbs = append(verbs, v.Name)
+		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
 		}

@@ -4,13 +4,13 @@
 package filetree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -32,6 +32,17 @@ type edited struct {
 	changed bool
 	matched bool // the layout may hold entries in it
 	items   []Item
+}
+
+// Look shows fn the tree as it is now. Fn must not call the store, nor keep the
+// view.
+func (s *Store) Look(ctx context.Context, fn func(v View) error) error {
+	if err := s.fresh(ctx, false); err != nil {
+		return err
+	}
+	s.look.Lock()
+	defer s.look.Unlock()
+	return fn(newOverlay(s))
 }
 
 func newOverlay(s *Store) *overlay {
@@ -137,7 +148,7 @@ func (v *overlay) Taken(p string) bool {
 func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) {
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
-		if !fs.ValidPath(ed.Path) || ed.Path == "." || slices.ContainsFunc(strings.Split(ed.Path, "/"), isHidden) || IsConflict(ed.Path) {
+		if !fs.ValidPath(ed.Path) || ed.Path == "." || v.s.hidden(ed.Path) || IsConflict(ed.Path) {
 			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: "is not one that a change may write"}
 		}
 		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {

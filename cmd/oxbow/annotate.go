@@ -19,13 +19,18 @@ import (
 )
 
 // book opens the annotations of the working tree that holds the working
-// directory. The caller closes it.
+// directory, where the home's layout keeps them. The caller closes it.
 func (a *app) book(ctx context.Context) (*annotate.Book, error) {
 	wd, err := a.env.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
 	}
-	return annotate.OpenDir(ctx, wd, &annotate.Options{Clock: a.env.Now})
+	o := annotate.Options{Clock: a.env.Now}
+	// Code has annotations without any home, too.
+	if d, other, err := a.layout(); err == nil && other {
+		o.Dir = d.Annotations
+	}
+	return annotate.OpenDir(ctx, wd, &o)
 }
 
 // withBook runs fn on the annotations and closes them.
@@ -94,9 +99,10 @@ func (a *app) annotateCommand() *cobra.Command {
 		Use:   "annotate FILE:A-B --why TEXT",
 		Short: "Keep why lines of code are as they are",
 		Long: `Annotate ties a reasoning to the lines A to B of a file, as they stand now. It
-is kept beside the code, in .oxbow/annotations of the repository: commit that
-with the code. oxbow why finds it again, also after the lines have moved, were
-edited, or the file has another name.
+is kept beside the code, in .oxbow/annotations of the repository, or in
+.cr/annotations when the home is laid out as coderhapsody: commit that with the
+code. oxbow why finds it again, also after the lines have moved, were edited, or
+the file has another name.
 
 With --from-transcript it reads what an agent said before each edit instead,
 and ties that to the lines of the edit. Claude Code keeps transcripts in
@@ -159,7 +165,11 @@ at it with --dry-run first.`,
 	c.Flags().StringArrayVar(&from.from, "from-transcript", nil, "read a `FILE`, - for standard input, or the files *.jsonl of a directory; may be repeated")
 	c.Flags().StringVar(&from.was, "moved-from", "", "the `DIR` that this tree was in when the transcript was written")
 	c.Flags().BoolVar(&from.dryRun, "dry-run", false, "show what a transcript would add, and add nothing")
-	c.AddCommand(a.annotateExportCommand(), a.annotateImportCommand())
+	for _, sub := range []*cobra.Command{a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
+		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand()} {
+		a.finish(sub)
+		c.AddCommand(sub)
+	}
 	return c
 }
 

@@ -76,15 +76,14 @@ func (a *app) labelListCommand() *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("counting labels: %w", err)
 				}
-				if key != "" {
-					kept := cs[:0]
-					for _, c := range cs {
-						if c.Label.Key == key {
-							kept = append(kept, c)
-						}
+				kept := cs[:0]
+				for _, c := range cs {
+					// What programs note for themselves is shown on demand.
+					if c.Label.Key == key || key == "" && c.Label.Key != oxbow.LabelFileBlob {
+						kept = append(kept, c)
 					}
-					cs = kept
 				}
+				cs = kept
 				return a.showLabels(cs)
 			})
 		},
@@ -304,6 +303,8 @@ func (a *app) showPlan(ctx context.Context, m *oxbow.Memory, p label.Plan, dry b
 		a.note("every entry that was meant has these labels already, or none was meant")
 	case dry:
 		a.note("dry run: nothing was changed")
+	case out.Seq != 0 && a.foreign:
+		a.note("this layout keeps no history: oxbow undo cannot take this back")
 	case out.Seq != 0:
 		a.note("to take this back: oxbow undo --seq %d", out.Seq)
 	}
