@@ -26,6 +26,10 @@ type Dialect struct {
 	// slash-separated, and "" when it lies in several.
 	File string
 
+	// UserHome says that by its custom the home is the user's own directory,
+	// and not one that the program chooses.
+	UserHome bool
+
 	// Detect reports whether the directory that is the root of fsys holds this
 	// layout, and of how many marks it says so: the dialect with the most is
 	// taken. 0 is no. It reads as little as it can and changes nothing.

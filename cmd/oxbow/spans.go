@@ -27,7 +27,7 @@ func (a *app) compresser(how access) (dialect.Compresser, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := ownLayout
+	name, mend := ownLayout, "oxbow compact drops old history"
 	if other {
 		name = d.Name
 		h, err := a.openHome(d, how)
@@ -37,13 +37,16 @@ func (a *app) compresser(how access) (dialect.Compresser, error) {
 		if c, ok := h.(dialect.Compresser); ok {
 			return c, nil
 		}
+		if _, ok := h.(dialect.Tidier); ok {
+			mend = "for example: oxbow compress --budget 2000 --dry-run"
+		}
 	}
 	home, err := a.home()
 	if err != nil {
 		return nil, err
 	}
 	return nil, &hinted{fmt.Errorf("compress works on layouts that keep days, and %s is laid out as %s: %w", home, name, oxbow.ErrUnsupported),
-		"oxbow compact drops old history"}
+		mend}
 }
 
 func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []string) error {
