@@ -55,6 +55,7 @@ var floors = []struct {
 	{"skill", []string{".", "vfs", "internal/*"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
+	{"annotate/*", []string{".", "annotate"}},
 	{"subagent", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
 	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "skill", "handoff", "annotate", "subagent"}},
 

@@ -2,20 +2,26 @@
 
 package annotate
 
-import "unicode"
+import (
+	"math"
+	"unicode"
+)
 
 // bag counts the words of a block, and of a window of lines of a page that
 // slides along, so that how alike the two are is known at each step for the
 // price of the lines that come and go. It is the Sørensen–Dice coefficient of
-// their words: twice what is common by what there is. White space and signs,
-// which all code has in common, do not count.
+// their words: twice what is common by what there is. A word weighs less the
+// more often the page has it: 1 by the square root of that. White space and
+// signs, which all code has in common, do not count.
 type bag struct {
 	p      *page
 	want   []int32 // by number of the word, how often the block has it
 	have   []int32 // how often the window does
 	words  []int32 // of the block
-	common int     // words of the window that are in the block, each as often as in both
-	in     int     // words of the window
+	weight []int32 // by number of the word, in 1/1,024
+	own    int     // weight of the words of the block
+	common int     // weight of the words of the window that are in the block, each as often as in both
+	in     int     // weight of the words of the window
 	lo, hi int     // the window: lines lo to hi, from 0, without hi
 }
 
@@ -25,6 +31,7 @@ func (p *page) newBag(block []string) *bag {
 	b := p.bag
 	if b == nil {
 		b = &bag{p: p}
+		b.weigh()
 		p.bag = b
 	}
 	b.move(0, 0)
@@ -36,10 +43,42 @@ func (p *page) newBag(block []string) *bag {
 		b.words = p.lex.words.numbers(b.words, l)
 	}
 	b.grow()
+	b.own = 0
 	for _, w := range b.words {
 		b.want[w]++
+		b.own += b.of(w)
 	}
 	return b
+}
+
+// weigh finds what the words of the page weigh.
+func (b *bag) weigh() {
+	var count []int32
+	for i := range b.p.lines {
+		ws := b.p.lex.wordsOf(b.p.num[i], b.p.lines[i])
+		if n := len(b.p.lex.words); n > len(count) {
+			count = append(count, make([]int32, n-len(count)+n/2)...)
+		}
+		for _, w := range ws {
+			count[w]++
+		}
+	}
+	b.weight = count
+	for w, n := range count {
+		if n > 0 {
+			b.weight[w] = int32(rarest / math.Sqrt(float64(n)))
+		}
+	}
+}
+
+const rarest = 1024 // weight of a word that the page has once, or not at all
+
+// of returns what a word weighs.
+func (b *bag) of(w int32) int {
+	if int(w) < len(b.weight) && b.weight[w] > 0 {
+		return int(b.weight[w])
+	}
+	return rarest
 }
 
 // grow makes room for all words that are known.
@@ -81,31 +120,31 @@ func (b *bag) put(line int) {
 	b.grow()
 	for _, w := range ws {
 		if b.have[w]++; b.have[w] <= b.want[w] {
-			b.common++
+			b.common += b.of(w)
 		}
+		b.in += b.of(w)
 	}
-	b.in += len(ws)
 }
 
 func (b *bag) take(line int) {
 	ws := b.p.lex.wordsOf(b.p.num[line], b.p.lines[line])
 	for _, w := range ws {
 		if b.have[w] <= b.want[w] {
-			b.common--
+			b.common -= b.of(w)
 		}
 		b.have[w]--
+		b.in -= b.of(w)
 	}
-	b.in -= len(ws)
 }
 
 // alike returns how much the block and the lines lo to hi have in common, 0 to
 // 1.
 func (b *bag) alike(lo, hi int) float64 {
 	b.move(lo, hi)
-	if len(b.words)+b.in == 0 {
+	if b.own+b.in == 0 {
 		return 0
 	}
-	return 2 * float64(b.common) / float64(len(b.words)+b.in)
+	return 2 * float64(b.common) / float64(b.own+b.in)
 }
 
 // vocabulary gives words numbers.

@@ -3,34 +3,43 @@
 package annotate
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
-// dice is the Sørensen–Dice coefficient of the words of two texts, as defined.
-func dice(a, b []string) float64 {
+// dice is the Sørensen–Dice coefficient of the words of two texts, as defined,
+// where a word weighs 1 by the square root of how often the page has it.
+func dice(page, a, b []string) float64 {
+	often := map[string]int{}
+	for _, l := range page {
+		for w := range words(l) {
+			often[w]++
+		}
+	}
+	weight := func(w string) float64 { return math.Floor(1024 / math.Sqrt(float64(max(1, often[w])))) }
 	count := map[string]int{}
-	na, nb, common := 0, 0, 0
+	all, common := 0.0, 0.0
 	for _, l := range a {
 		for w := range words(l) {
 			count[w]++
-			na++
+			all += weight(w)
 		}
 	}
 	for _, l := range b {
 		for w := range words(l) {
-			nb++
+			all += weight(w)
 			if count[w] > 0 {
 				count[w]--
-				common++
+				common += weight(w)
 			}
 		}
 	}
-	if na+nb == 0 {
+	if all == 0 {
 		return 0
 	}
-	return 2 * float64(common) / float64(na+nb)
+	return 2 * common / all
 }
 
 func TestAlike(t *testing.T) {
@@ -53,13 +62,14 @@ func TestAlike(t *testing.T) {
 		for range 30 {
 			lo := rng.IntN(41)
 			hi := lo + rng.IntN(41-lo)
-			if got, want := bag.alike(lo, hi), dice(block, p.lines[lo:hi]); got != want {
+			if got, want := bag.alike(lo, hi), dice(p.lines, block, p.lines[lo:hi]); got != want {
 				t.Fatalf("alike(%q, lines %d to %d) = %v, want %v", block, lo, hi, got, want)
 			}
 		}
 	}
-	// Worked out by hand: two of three words against two of two.
-	if got := newPage([]string{"close(pool)"}).newBag([]string{"p.close(pool)"}).alike(0, 1); got != .8 {
-		t.Errorf("p.close(pool) and close(pool) are %v alike, want 2·2/(3+2)", got)
+	// Worked out by hand: close and pool weigh 724/1024 each, since the page has
+	// them twice, and p 1: 2·(2·724) by (2·724 + 1024) + 2·724.
+	if got, want := newPage([]string{"close(pool)", "pool, close"}).newBag([]string{"p.close(pool)"}).alike(0, 1), 2896.0/3920; got != want {
+		t.Errorf("p.close(pool) and close(pool) are %v alike, want %v", got, want)
 	}
 }

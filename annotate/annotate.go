@@ -99,6 +99,11 @@ type Record struct {
 	Before, After []string
 	Cut           int
 
+	// Scope is the lines that the block stands in, from the inside out; see
+	// [Scope]. Blocks that are the same, with the same lines around them, stand
+	// in different ones.
+	Scope []string
+
 	// Archived says that the lines were gone when [Book.GC] last looked.
 	Archived bool
 }
@@ -152,6 +157,7 @@ func (r *Record) take(lines []string) {
 	r.SetBlock(lines[from:to])
 	r.Before = append([]string(nil), lines[max(0, from-Context):from]...)
 	r.After = append([]string(nil), lines[to:min(len(lines), to+Context)]...)
+	r.Scope = Scope(lines, from)
 }
 
 // SetBlock sets Hash, Block and Cut from the whole text of the block.

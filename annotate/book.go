@@ -283,6 +283,9 @@ func (b *Book) complete(ctx context.Context, r *Record, seen map[string]*seenFil
 	}
 	r.Before = trimContext(r.Before[max(0, len(r.Before)-Context):])
 	r.After = trimContext(r.After[:min(len(r.After), Context)])
+	if len(r.Scope) > 0 {
+		r.Scope = trimContext(r.Scope[:min(len(r.Scope), maxScope)])
+	}
 	if s, ok := oxbow.SourceFrom(ctx); ok {
 		if r.By == "" {
 			r.By = s.Actor

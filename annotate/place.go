@@ -40,6 +40,8 @@ type page struct {
 
 	bare *places // of the lines without their white space; nil until it is needed
 	bag  *bag    // likewise
+
+	parents []int32 // of each line the one that it stands in; made when needed
 }
 
 func newPage(lines []string) *page { return newPageIn(newLexicon(), lines) }
@@ -80,7 +82,9 @@ func letters(lines ...string) int {
 const (
 	telling     = 40  // letters of a block that is found by its text without any context
 	nearContext = .34 // share of the context that a block needs otherwise
+	scopeWeight = 1.5 // of the lines that a block stands in; the lines next to it weigh 1 each
 	similar     = .5  // least similarity of edited text
+	similarLine = .6  // the same for a single line, which has few words
 )
 
 // byText finds the block where its text stands unchanged. strict wants it once
@@ -185,6 +189,10 @@ func (p *page) context(r *Record, first, n int) float64 {
 		line(1, before, k, first-1-k)
 		line(1, r.After, k, first+n+k)
 	}
+	if len(r.Scope) > 0 {
+		same, of := p.inScope(r, first)
+		got, all = got+scopeWeight*float64(same)/float64(of), all+scopeWeight
+	}
 	return got / all
 }
 
@@ -228,7 +236,12 @@ func (p *page) byDiff(r *Record, old []string, m []int) spot {
 			return spot{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
 		}
 	}
-	if s := p.byText(r, true); s.placed != Lost {
+	// A block that was moved brings its surroundings along; one of several lines
+	// is known by itself.
+	if s := p.byText(r, false); s.placed != Lost && p.nearby(r, s.span) >= .5 {
+		return s
+	}
+	if s := p.byText(r, true); s.placed != Lost && n > 1 {
 		return s
 	}
 	// What took the block's place may be a new wording of it.
@@ -245,26 +258,59 @@ func (p *page) byDiff(r *Record, old []string, m []int) spot {
 			break
 		}
 	}
-	return p.within(old[from:to], lo, hi)
+	return p.within(old[from:to], lo, hi, lo)
 }
 
 // within looks for the lines most like the block among those from lo to hi.
-func (p *page) within(block []string, lo, hi int) spot {
+// Of windows that are as like, the one counts that has more lines of the block
+// in their order, then the one nearest to want.
+func (p *page) within(block []string, lo, hi, want int) spot {
 	n := len(block)
 	if hi <= lo || hi-lo > 8*n+40 {
 		return gone
 	}
-	best := gone
+	least := similar
+	if n == 1 {
+		least = similarLine
+	}
+	best, most := gone, -1 // most is -1 until it is needed
 	bag := p.newBag(block)
 	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
 		for at := lo; at == lo || at+size <= hi; at++ {
 			end := min(at+size, hi)
-			if same := bag.alike(at, end); same >= similar && same > best.sure {
-				best = spot{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}
+			same := bag.alike(at, end)
+			if same < least || same < best.sure {
+				continue
+			}
+			here := spot{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}
+			if same > best.sure {
+				best, most = here, -1
+				continue
+			}
+			if most < 0 {
+				most = inOrder(block, p.lines[best.span.First-1:best.span.Last])
+			}
+			kept := inOrder(block, p.lines[at:end])
+			if kept > most || kept == most && end-at == best.span.Len() && apart(at, want) < apart(best.span.First-1, want) {
+				best, most = here, kept
 			}
 		}
 	}
 	return best
+}
+
+func apart(a, b int) int { return max(a-b, b-a) }
+
+// inOrder counts lines that the two have in common at the same distance from
+// the beginning of either, white space aside.
+func inOrder(a, b []string) int {
+	n := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] || bareLine(a[i]) == bareLine(b[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // byLikeness finds lines that are like the block: each line of the block and of
@@ -327,10 +373,13 @@ func (p *page) byLikeness(r *Record) spot {
 			}
 			continue
 		}
-		if s := p.within(r.Block, lo, hi); s.sure > best.sure {
+		if s := p.within(r.Block, lo, hi, at); s.sure > best.sure {
 			s.how = "similar lines stand there"
 			best = s
 		}
+	}
+	if best.placed == Edited && letters(r.Block...) < telling && p.nearby(r, best.span) < nearContext {
+		return gone // there is little to go by, and its place is another
 	}
 	best.sure *= .9 // nothing but likeness speaks for it
 	if best.placed == Edited && best.sure < similar {

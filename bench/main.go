@@ -14,6 +14,7 @@
 //	go run . profiles --data DIR # on LoCoMo and LongMemEval
 //	go run . tokens --data DIR   # on those, QMSum and source files
 //	go run . survive
+//	go run . drift --repo DIR    # over the history of a git repository
 //
 // Tables are Markdown on standard output; progress goes to standard error.
 package main
@@ -46,6 +47,7 @@ func commands() []command {
 		{"profiles", "how much of what a model gets is about something else, on public data sets", profilesCommand},
 		{"tokens", "how far the estimate of tokens is from a tokenizer's count", tokensCommand},
 		{"survive", "which acknowledged writes survive", survive},
+		{"drift", "whether annotations stay with their lines", driftCommand},
 	}
 }
 

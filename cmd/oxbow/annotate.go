@@ -94,6 +94,7 @@ func (a *app) callCode(ctx context.Context, b *annotate.Book, name string, args 
 func (a *app) annotateCommand() *cobra.Command {
 	var why, model string
 	var rejected []string
+	var from capture
 	c := &cobra.Command{
 		Use:   "annotate FILE:A-B --why TEXT",
 		Short: "Keep why lines of code are as they are",
@@ -101,11 +102,28 @@ func (a *app) annotateCommand() *cobra.Command {
 is kept beside the code, in .oxbow/annotations of the repository, or in
 .cr/annotations when the home is laid out as coderhapsody: commit that with the
 code. oxbow why finds it again, also after the lines have moved, were edited, or
-the file has another name.`,
+the file has another name.
+
+With --from-transcript it reads what an agent said before each edit instead,
+and ties that to the lines of the edit. Claude Code keeps transcripts in
+~/.claude/projects, Codex in ~/.codex/sessions. A transcript that is read again
+adds only what is new. What the agent said is then part of the repository: look
+at it with --dry-run first.`,
 		Example: `  oxbow annotate pool.go:42-60 --why "The proxy drops idle connections."
-  oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"`,
-		Args: args(1, 1, "one FILE:A-B"),
+  oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"
+  oxbow annotate --from-transcript ~/.claude/projects/-home-ada-pool --dry-run`,
+		Args: args(0, 1, "one FILE:A-B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch byHand := why != "" || model != "" || len(rejected) > 0; {
+			case len(from.from) > 0 && (len(args) > 0 || byHand):
+				return misusef("usage: oxbow annotate --from-transcript FILE", "--from-transcript says itself what is annotated, and why")
+			case len(from.from) > 0:
+				return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error { return a.capture(ctx, b, from) })
+			case from.dryRun || from.was != "":
+				return misusef("say which with --from-transcript FILE", "--dry-run and --moved-from are about transcripts")
+			case len(args) == 0:
+				return misusef("usage: "+cmd.UseLine(), "annotate needs one FILE:A-B, or --from-transcript")
+			}
 			if strings.TrimSpace(why) == "" {
 				return misusef("say it with --why TEXT", "it is not said why")
 			}
@@ -144,8 +162,11 @@ the file has another name.`,
 	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`")
 	c.Flags().StringArrayVar(&rejected, "rejected", nil, "an alternative that was rejected, and why, as `TEXT`; may be repeated")
 	c.Flags().StringVar(&model, "model", "", "the `NAME` of the model that wrote the lines")
+	c.Flags().StringArrayVar(&from.from, "from-transcript", nil, "read a `FILE`, - for standard input, or the files *.jsonl of a directory; may be repeated")
+	c.Flags().StringVar(&from.was, "moved-from", "", "the `DIR` that this tree was in when the transcript was written")
+	c.Flags().BoolVar(&from.dryRun, "dry-run", false, "show what a transcript would add, and add nothing")
 	for _, sub := range []*cobra.Command{a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
-		a.annotateRecoverCommand()} {
+		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand()} {
 		a.finish(sub)
 		c.AddCommand(sub)
 	}

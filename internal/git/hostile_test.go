@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -55,6 +56,7 @@ func TestHostileRepository(t *testing.T) {
 	g.write("a.txt", text+"more\n")
 	head := g.commit("three")
 	blob := g.git("rev-parse", "HEAD:a.txt")
+	g.git("notes", "--ref=ai", "add", "-m", "a note", head)
 
 	config := ""
 	set := func(section, key, name string) {
@@ -147,12 +149,117 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Blame(t.Context(), head, "a.txt"); err != nil || len(got) != 11 {
 		t.Errorf("Blame = %d lines, %v, want 11", len(got), err)
 	}
+	if got, err := r.Notes(t.Context(), "refs/notes/ai"); err != nil || string(got[head]) == "" || len(got) != 1 {
+		t.Errorf("Notes = %q, %v, want one", got, err)
+	}
+	if got, err := r.BlobsAt(t.Context(), []Place{{head, "a.txt"}, {missing, "a.txt"}, {head, "../a.txt"}, {head, "./a.txt"}, {head, "a\nb"}, {one, "old.txt"}, {head, ""}}); err != nil ||
+		got[0] != blob || strings.Join(got[1:5], "") != "" || got[5] == "" || got[6] != "" {
+		t.Errorf("BlobsAt = %q, %v", got, err)
+	}
+	if got, err := r.Times(t.Context(), []string{head, missing, blob}); err != nil || len(got) != 1 || got[head].Year() != 2026 {
+		t.Errorf("Times = %v, %v, want one", got, err)
+	}
 	// What is missing is missing, and not fetched.
 	_, _ = r.At(t.Context(), missing, "a.txt")
 	_, _ = r.Steps(t.Context(), missing, "a.txt")
 	_, _ = r.Blame(t.Context(), missing, "a.txt")
 	if got := markers(t, traps); len(got) > 0 {
 		t.Errorf("the repository ran %q", got)
+	}
+}
+
+// Names that git would take for options, revisions or patterns are names.
+func TestHostileNames(t *testing.T) {
+	g := newRepo(t)
+	written := filepath.Join(t.TempDir(), "written")
+	names := []string{"--output=" + written, "--contents=.git", "-S", ":(exclude)a", ":/a", "HEAD", "*", "a b\tc", "@{u}", "ü"}
+	for _, n := range names {
+		g.write(n, "a line in "+n+"\nanother\n")
+	}
+	head := g.commit("one")
+	r := g.find()
+	var places []Place
+	for _, n := range names {
+		places = append(places, Place{head, n})
+		at, err := r.At(t.Context(), head, n)
+		if err != nil || at == "" {
+			t.Errorf("At(%q) = %q, %v", n, at, err)
+		}
+		if lines, err := r.Blame(t.Context(), head, n); err != nil || len(lines) != 2 {
+			t.Errorf("Blame(%q) = %v, %v", n, lines, err)
+		}
+		if before, err := r.Names(t.Context(), n); err != nil || len(before) != 0 {
+			t.Errorf("Names(%q) = %q, %v", n, before, err)
+		}
+	}
+	blobs, err := r.BlobsAt(t.Context(), places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range blobs {
+		if want, err := r.At(t.Context(), head, names[i]); err != nil || b != want {
+			t.Errorf("BlobsAt(%q) = %q, want %q, %v", names[i], b, want, err)
+		}
+	}
+	for _, rev := range []string{"HEAD", "--output=" + written, head[:10], strings.ToUpper(head), head + "^", "", head + "\n" + head} {
+		_, err1 := r.At(t.Context(), rev, "HEAD")
+		_, err2 := r.Blame(t.Context(), rev, "HEAD")
+		_, err3 := r.Steps(t.Context(), rev, "HEAD")
+		_, err4 := r.Blobs(t.Context(), []string{rev})
+		_, err5 := r.BlobsAt(t.Context(), []Place{{rev, "HEAD"}})
+		_, err6 := r.Times(t.Context(), []string{rev})
+		for i, err := range []error{err1, err2, err3, err4, err5, err6} {
+			if err == nil || !strings.Contains(err.Error(), "not the whole hex name") {
+				t.Errorf("%d: revision %q gives %v, want it refused", i, rev, err)
+			}
+		}
+	}
+	for _, ref := range []string{"HEAD", "refs/../HEAD", "refs/../../out", "/etc/passwd", "", "refs/heads/main/../x"} {
+		if got, err := r.Ref(t.Context(), ref); err == nil {
+			t.Errorf("Ref(%q) = %q, want it refused", ref, got)
+		}
+	}
+	if _, err := os.Stat(written); err == nil {
+		t.Error("git wrote a file")
+	}
+}
+
+// Files of the repository that are no files: nothing waits for them, and
+// nothing outside is taken for what it is not.
+func TestHostileFiles(t *testing.T) {
+	g := newRepo(t)
+	g.write("a", "a\n")
+	head := g.commit("one")
+	dot := filepath.Join(g.dir, ".git")
+	if err := os.MkdirAll(filepath.Join(dot, "refs", "notes"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func(path string) error{
+		"refs/notes/ai": func(p string) error { return syscall.Mkfifo(p, 0o600) },
+		"shallow":       func(p string) error { return syscall.Mkfifo(p, 0o600) },
+		"refs/notes/x":  func(p string) error { return os.Symlink("/etc/passwd", p) },
+	} {
+		if err := make(filepath.Join(dot, name)); err != nil {
+			t.Skipf("cannot make %s here: %v", name, err)
+		}
+	}
+	r := g.find()
+	for _, ref := range []string{"refs/notes/ai", "refs/notes/x"} {
+		if got, err := r.Ref(t.Context(), ref); err == nil || strings.Contains(fmt.Sprint(got, err), "root:") {
+			t.Errorf("Ref(%s) = %q, %v, want it refused", ref, got, err)
+		}
+	}
+	if _, err := r.At(t.Context(), head, "a"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("At with a pipe for the list of shallow commits = %v, want it refused", err)
+	}
+	if err := os.Remove(filepath.Join(dot, "shallow")); err != nil {
+		t.Fatal(err)
+	}
+	// Notes whose tree names no objects.
+	tree := g.git("write-tree")
+	g.git("update-ref", "refs/notes/odd", g.git("commit-tree", "-m", "odd", tree))
+	if got, err := r.Notes(t.Context(), "refs/notes/odd"); err != nil || len(got) != 0 {
+		t.Errorf("Notes of a tree of files = %v, %v, want none", got, err)
 	}
 }
 

@@ -74,10 +74,16 @@ func (r *Repo) packedRef(ref string) (string, error) {
 // Blobs returns the contents of the objects of those names that are there and
 // are blobs.
 func (r *Repo) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+	return r.objects(ctx, names, "blob")
+}
+
+// objects returns the contents of those objects that are there and are of that
+// kind.
+func (r *Repo) objects(ctx context.Context, names []string, kind string) (map[string][]byte, error) {
 	var in bytes.Buffer
 	for _, n := range names {
 		if err := checkHex(n); err != nil {
-			return nil, fmt.Errorf("reading blobs: %w", err)
+			return nil, fmt.Errorf("reading objects: %w", err)
 		}
 		in.WriteString(n + "\n")
 	}
@@ -92,7 +98,7 @@ func (r *Repo) Blobs(ctx context.Context, names []string) (map[string][]byte, er
 	for len(out) > 0 {
 		head, rest, ok := bytes.Cut(out, []byte{'\n'})
 		if !ok {
-			return nil, errors.New("reading blobs: git stopped in the middle")
+			return nil, errors.New("reading objects: git stopped in the middle")
 		}
 		out = rest
 		f := strings.Fields(string(head))
@@ -101,9 +107,9 @@ func (r *Repo) Blobs(ctx context.Context, names []string) (map[string][]byte, er
 		}
 		n, err := strconv.Atoi(f[2])
 		if err != nil || n < 0 || n >= len(out) {
-			return nil, errors.New("reading blobs: git stopped in the middle")
+			return nil, errors.New("reading objects: git stopped in the middle")
 		}
-		if f[1] == "blob" {
+		if f[1] == kind {
 			found[f[0]] = out[:n:n]
 		}
 		out = out[n+1:]

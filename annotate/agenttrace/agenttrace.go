@@ -1,0 +1,176 @@
+// This file holds the format, and how annotations are written in it.
+
+// Package agenttrace writes annotations as Agent Trace records, and makes
+// annotations of such.
+//
+// Agent Trace 0.1 (https://agent-trace.dev) says which lines of a file at a
+// revision an AI or a person wrote, in which conversation. It has no place for
+// why: the whole annotation travels in the metadata, under [Key], so that what
+// oxbow has written it reads again without loss, and others read the lines,
+// the model and the revision.
+package agenttrace
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// Version is that of the specification. The text of it says 0.1.0, but its
+// schema has room for two numbers only.
+const Version = "0.1"
+
+// Key is that of the annotation in the metadata of a record.
+const Key = "dev.oxbow"
+
+// record is a trace record, as the specification has it.
+type record struct {
+	Version   string                     `json:"version"`
+	ID        string                     `json:"id"` // a UUID
+	Timestamp time.Time                  `json:"timestamp"`
+	VCS       *vcs                       `json:"vcs,omitempty"`
+	Tool      *tool                      `json:"tool,omitempty"`
+	Files     []file                     `json:"files"`
+	Metadata  map[string]json.RawMessage `json:"metadata,omitempty"`
+}
+
+type vcs struct {
+	Type     string `json:"type"` // git, jj, hg or svn
+	Revision string `json:"revision"`
+}
+
+type tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type file struct {
+	Path          string         `json:"path"`
+	Conversations []conversation `json:"conversations"`
+}
+
+type conversation struct {
+	URL         string       `json:"url,omitempty"`
+	Contributor *contributor `json:"contributor,omitempty"`
+	Ranges      []lines      `json:"ranges"`
+	Related     []related    `json:"related,omitempty"`
+}
+
+type contributor struct {
+	Type    string `json:"type"` // human, ai, mixed or unknown
+	ModelID string `json:"model_id,omitempty"`
+}
+
+type lines struct {
+	Start       int          `json:"start_line"`
+	End         int          `json:"end_line"`
+	ContentHash string       `json:"content_hash,omitempty"`
+	Contributor *contributor `json:"contributor,omitempty"`
+}
+
+type related struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+// Report counts what did not fit, in words.
+type Report struct {
+	Written int            // annotations, or records
+	Left    map[string]int // what was left out or has no place, and how often
+}
+
+func (r *Report) left(what string) {
+	if r.Left == nil {
+		r.Left = map[string]int{}
+	}
+	r.Left[what]++
+}
+
+// Write writes annotations, one trace record a line. The same annotations give
+// the same bytes. Lines are those of the annotation when it was made; one whose
+// lines are not known is left out.
+func Write(w io.Writer, records []annotate.Record) (Report, error) {
+	var rep Report
+	for i := range records {
+		r := &records[i]
+		if r.Span.Len() == 0 {
+			rep.left("annotations whose lines are not known are left out")
+			continue
+		}
+		t := record{Version: Version, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
+		if r.Commit != "" {
+			t.VCS = &vcs{"git", r.Commit}
+		} else {
+			rep.left("annotations without a commit: no revision says where their lines are")
+		}
+		if r.Agent != "" {
+			t.Tool = &tool{Name: r.Agent}
+		}
+		who := &contributor{Type: "unknown"}
+		switch r.By {
+		case oxbow.Agent:
+			who.Type = "ai"
+			if id := modelID(r.Model); len(id) <= 250 {
+				who.ModelID = id
+			}
+		case oxbow.Person:
+			who.Type = "human"
+		}
+		c := conversation{Contributor: who, Ranges: []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}}}
+		if u, err := url.Parse(r.Ref); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+			c.URL = r.Ref
+		}
+		t.Files = []file{{Path: r.File, Conversations: []conversation{c}}}
+		l, err := r.Line()
+		if err != nil {
+			return rep, fmt.Errorf("writing agent traces: %w", err)
+		}
+		t.Metadata = map[string]json.RawMessage{Key: l}
+		rep.left("reasoning has no place in Agent Trace: it is in the metadata")
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(&t); err != nil {
+			return rep, fmt.Errorf("writing agent traces: %w", err)
+		}
+		if _, err := w.Write(b.Bytes()); err != nil {
+			return rep, fmt.Errorf("writing agent traces: %w", err)
+		}
+		rep.Written++
+	}
+	return rep, nil
+}
+
+// uuid makes a UUID of a name: one of version 8 (RFC 9562), which may hold
+// anything, here bits of the name's SHA-256.
+func uuid(name string) string {
+	b := sha256.Sum256([]byte(name))
+	b[6] = b[6]&0x0f | 0x80
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// modelID puts the provider before the name of a model that is known, as
+// models.dev has it.
+func modelID(model string) string {
+	if model == "" || strings.Contains(model, "/") {
+		return model
+	}
+	for _, p := range []struct{ start, provider string }{
+		{"claude", "anthropic"}, {"gpt", "openai"}, {"codex", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
+		{"gemini", "google"}, {"grok", "xai"}, {"mistral", "mistral"}, {"devstral", "mistral"}, {"deepseek", "deepseek"},
+	} {
+		if strings.HasPrefix(model, p.start) {
+			return p.provider + "/" + model
+		}
+	}
+	return model
+}

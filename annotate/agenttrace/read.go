@@ -1,0 +1,249 @@
+// This file makes annotations of trace records.
+
+package agenttrace
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// maxText is the most bytes that are read.
+const maxText = 256 << 20
+
+// traces reads trace records: one a line, or one after the other, or an array.
+// bad counts what cannot be read.
+func traces(text []byte) (ts []record, bad int) {
+	take := func(raw []byte) bool {
+		var t record
+		if json.Unmarshal(raw, &t) != nil || t.Files == nil {
+			return false
+		}
+		ts = append(ts, t)
+		return true
+	}
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	var all []json.RawMessage
+	if bytes.HasPrefix(text, []byte("[")) && json.Unmarshal(text, &all) == nil {
+		for _, raw := range all {
+			if !take(raw) {
+				bad++
+			}
+		}
+		return ts, bad
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return ts, bad
+		}
+		if err != nil {
+			break
+		}
+		if !take(raw) {
+			bad++
+		}
+	}
+	// A line is broken: the others are read one by one.
+	ts, bad = nil, 0
+	for l := range bytes.Lines(text) {
+		if l = bytes.TrimSpace(l); len(l) > 0 && !take(l) {
+			bad++
+		}
+	}
+	return ts, bad
+}
+
+// want is a range that is to become an annotation.
+type want struct {
+	rec   annotate.Record
+	place annotate.Place // Commit is "" for the working tree
+}
+
+// Read makes records of the traces, for [annotate.Book.Add]. A trace that oxbow
+// has written gives the annotation that it was. Of others each range that is
+// not by a person gives one that says who wrote the lines; the lines are those
+// of the revision, when the repository has it. The report says what was left
+// out. Traces that are read again give the same records.
+func Read(ctx context.Context, b *annotate.Book, r io.Reader) ([]annotate.Record, Report, error) {
+	var rep Report
+	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	if err != nil {
+		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
+	}
+	if len(text) > maxText {
+		return nil, rep, fmt.Errorf("reading agent traces: %w", &oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxText>>20)})
+	}
+	ts, bad := traces(text)
+	for range bad {
+		rep.left("records that cannot be read")
+	}
+	var out []annotate.Record
+	var wants []want
+	for i := range ts {
+		if raw, ok := ts[i].Metadata[Key]; ok {
+			rec, err := annotate.ParseRecord(raw)
+			if err == nil {
+				out = append(out, rec)
+				continue
+			}
+			rep.left("annotations in metadata that cannot be read; their ranges are taken")
+		}
+		wants = append(wants, ranges(&ts[i], &rep)...)
+	}
+	more, err := fill(ctx, b, wants, &rep)
+	if err != nil {
+		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
+	}
+	out = append(out, more...)
+	rep.Written = len(out)
+	return out, rep, nil
+}
+
+// ranges returns what is wanted of a trace by others.
+func ranges(t *record, rep *Report) []want {
+	var out []want
+	commit := ""
+	switch {
+	case t.VCS == nil:
+	case t.VCS.Type != "git" || !isHex(t.VCS.Revision):
+		rep.left("records of another version control system than git")
+		return nil
+	default:
+		commit = t.VCS.Revision
+	}
+	if strings.SplitN(t.Version, ".", 2)[0] > "1" {
+		rep.left("records of a version that is not known")
+		return nil
+	}
+	for fi, f := range t.Files {
+		for ci, c := range f.Conversations {
+			if len(c.Related) > 0 {
+				rep.left("related resources of a conversation")
+			}
+			for ri, l := range c.Ranges {
+				who := contributor{Type: "unknown"}
+				if c.Contributor != nil {
+					who = *c.Contributor
+				}
+				if l.Contributor != nil {
+					who = *l.Contributor
+				}
+				span := annotate.Span{First: l.Start, Last: l.End}
+				switch {
+				case who.Type == "human":
+					rep.left("ranges that a person wrote")
+					continue
+				case annotate.CheckFile(f.Path) != nil || span.Len() == 0:
+					rep.left("ranges whose path or lines cannot be")
+					continue
+				}
+				if l.ContentHash != "" {
+					rep.left("content hashes: they are not compared")
+				}
+				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %d %d", t.ID, f.Path, fi, ci, ri))
+				r := annotate.Record{ID: "a" + hex.EncodeToString(sum[:8]), File: f.Path, Span: span, By: oxbow.Agent,
+					Model: word(who.ModelID), Time: t.Timestamp, Commit: commit, Ref: word(c.URL)}
+				by := "an AI"
+				if who.Type == "mixed" {
+					by = "an AI and a person"
+				} else if who.Type != "ai" {
+					by, r.By = "somebody", oxbow.Imported
+				}
+				if who.ModelID != "" {
+					by = who.ModelID
+					if who.Type == "mixed" {
+						by += " and a person"
+					}
+				}
+				r.Why = "Written by " + by
+				if t.Tool != nil && t.Tool.Name != "" {
+					r.Agent = word(t.Tool.Name)
+					r.Why += " in " + strings.TrimSpace(t.Tool.Name+" "+t.Tool.Version)
+				}
+				r.Why += ". Agent Trace does not say why."
+				if c.URL != "" {
+					r.Why += " Conversation: " + c.URL
+				}
+				r.Why = strings.ToValidUTF8(r.Why[:min(len(r.Why), annotate.MaxWhy)], "")
+				out = append(out, want{r, annotate.Place{Commit: commit, File: f.Path}})
+			}
+		}
+	}
+	return out
+}
+
+// fill takes the lines of what is wanted from where they stood.
+func fill(ctx context.Context, b *annotate.Book, wants []want, rep *Report) ([]annotate.Record, error) {
+	var places []annotate.Place
+	var at []int
+	then := make([]annotate.Then, len(wants))
+	for i, w := range wants {
+		if w.place.Commit != "" {
+			places, at = append(places, w.place), append(at, i)
+			continue
+		}
+		lines, err := b.Text(w.place.File)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, oxbow.ErrInvalid) {
+			return nil, err
+		}
+		then[i].Lines = lines
+	}
+	if len(places) > 0 {
+		got, err := b.At(ctx, places)
+		if errors.Is(err, oxbow.ErrUnsupported) { // no repository has no revision
+			got, err = make([]annotate.Then, len(places)), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for k, i := range at {
+			then[i] = got[k]
+		}
+	}
+	var out []annotate.Record
+	for i, w := range wants {
+		t := then[i]
+		switch {
+		case t.Lines == nil && w.place.Commit != "" && t.Time.IsZero():
+			rep.left("ranges at a revision that this repository does not have")
+		case t.Lines == nil:
+			rep.left("ranges of a file that is not there")
+		case !w.rec.Take(t.Lines):
+			rep.left("ranges that end behind their file")
+		default:
+			if w.rec.Blob = t.Blob; w.place.Commit == "" {
+				rep.left("ranges without a revision: their lines are those of now")
+			}
+			out = append(out, w.rec)
+		}
+	}
+	return out, nil
+}
+
+func isHex(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && s == strings.ToLower(s) && (len(s) == 40 || len(s) == 64)
+}
+
+// word cuts what a record holds in short.
+func word(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	for len(s) > 256 || !utf8.ValidString(s) {
+		s = s[:min(len(s)-1, 256)]
+	}
+	return s
+}

@@ -1,0 +1,326 @@
+// This file reads authorship logs.
+
+// Package gitai makes annotations of the notes of Git AI: authorship logs of
+// its Standard v3.0.0, which hang on commits under refs/notes/ai.
+//
+// A log says which lines of a commit's files a session of an agent, or a known
+// person, wrote:
+//
+//	src/main.rs
+//	  s_c9883b05a2487d::t_9f8e7d6c5b4a32 1-10,15-20
+//	  h_31dce776f88375 25
+//	"a name.rs"
+//	  d9978a8723e02b52 1
+//	---
+//	{"schema_version":"authorship/3.0.0","base_commit_sha":…,
+//	 "prompts":{"d9978a8723e02b52":{"agent_id":{"tool":…,"id":…,"model":…},…}},
+//	 "sessions":{"s_c9883b05a2487d":{…}},"humans":{"h_31dce776f88375":{"author":…}}}
+//
+// Two spaces are before the key of an author; what comes after "::" differs
+// between the edits of one session. Keys without a prefix are of logs before
+// 1.4. Of these some hold the messages of the conversation.
+package gitai
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// Ref is where Git AI keeps its notes.
+const Ref = "refs/notes/ai"
+
+// Log is an authorship log.
+type Log struct {
+	Files []File
+	meta  metadata
+}
+
+// File is what a log says of one file.
+type File struct {
+	Path    string
+	Entries []Entry
+}
+
+// Entry is the lines of one author in one file.
+type Entry struct {
+	Key   string // up to "::"
+	Spans []annotate.Span
+}
+
+type metadata struct {
+	Schema   string            `json:"schema_version"`
+	Prompts  map[string]prompt `json:"prompts"`
+	Sessions map[string]prompt `json:"sessions"`
+}
+
+type prompt struct {
+	Agent struct {
+		Tool  string `json:"tool"`
+		ID    string `json:"id"`
+		Model string `json:"model"`
+	} `json:"agent_id"`
+	Human    string `json:"human_author"`
+	URL      string `json:"messages_url"`
+	Messages []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"messages"`
+}
+
+// errVersion is a log of another version.
+var errVersion = errors.New("the log is not of version 3")
+
+// Parse reads a log.
+func Parse(note []byte) (*Log, error) {
+	l := &Log{}
+	rest := note
+	divided := false
+	for len(rest) > 0 {
+		var b []byte
+		b, rest, _ = bytes.Cut(rest, []byte{'\n'})
+		line := strings.TrimSuffix(string(b), "\r")
+		if line == "---" {
+			divided = true
+			break
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		entry, ok := strings.CutPrefix(line, "  ")
+		if !ok {
+			if p, err := strconv.Unquote(line); err == nil && line[0] == '"' {
+				line = p
+			} else {
+				line = strings.Trim(line, `"`)
+			}
+			l.Files = append(l.Files, File{Path: line})
+			continue
+		}
+		if len(l.Files) == 0 {
+			return nil, errors.New("a log begins with lines of no file")
+		}
+		e, err := parseEntry(entry)
+		if err != nil {
+			return nil, err
+		}
+		f := &l.Files[len(l.Files)-1]
+		f.Entries = append(f.Entries, e)
+	}
+	if !divided {
+		return nil, errors.New("a log has no metadata")
+	}
+	if err := json.Unmarshal(rest, &l.meta); err != nil {
+		return nil, fmt.Errorf("reading the metadata of a log: %w", err)
+	}
+	if !strings.HasPrefix(l.meta.Schema, "authorship/3.") {
+		return nil, fmt.Errorf("%w: %.60q", errVersion, l.meta.Schema)
+	}
+	return l, nil
+}
+
+// parseEntry reads "KEY 1-4,9,12-14".
+func parseEntry(s string) (Entry, error) {
+	key, spans, ok := strings.Cut(strings.TrimSpace(s), " ")
+	if !ok || key == "" {
+		return Entry{}, fmt.Errorf("%.60q is no entry of a log", s)
+	}
+	key, _, _ = strings.Cut(key, "::")
+	e := Entry{Key: key}
+	for part := range strings.SplitSeq(spans, ",") {
+		a, b, two := strings.Cut(strings.TrimSpace(part), "-")
+		first, err := strconv.Atoi(a)
+		last := first
+		if err == nil && two {
+			last, err = strconv.Atoi(b)
+		}
+		span := annotate.Span{First: first, Last: last}
+		if err != nil || span.Len() == 0 || last > 1<<30 {
+			return Entry{}, fmt.Errorf("%.60q is no range of lines", part)
+		}
+		e.Spans = append(e.Spans, span)
+	}
+	return e, nil
+}
+
+// Report counts what was left out, in words.
+type Report struct {
+	Notes   int // that were read
+	Written int // records
+	Left    map[string]int
+}
+
+func (r *Report) left(what string) {
+	if r.Left == nil {
+		r.Left = map[string]int{}
+	}
+	r.Left[what]++
+}
+
+// Read makes records of the notes of the book's repository, for
+// [annotate.Book.Add]: one for each range of lines that a session wrote, those
+// that touch joined. They say who wrote the lines, and why only where the log
+// has the messages. Notes that are read again give the same records. The error
+// matches [oxbow.ErrUnsupported] when there is no repository.
+func Read(ctx context.Context, b *annotate.Book) ([]annotate.Record, Report, error) {
+	var rep Report
+	notes, err := b.Notes(ctx, Ref)
+	if err != nil {
+		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
+	}
+	var recs []annotate.Record
+	var places []annotate.Place
+	for _, commit := range slices.Sorted(maps.Keys(notes)) {
+		l, err := Parse(notes[commit])
+		if errors.Is(err, errVersion) {
+			rep.left("notes of another version than 3")
+			continue
+		}
+		if err != nil {
+			rep.left("notes that cannot be read")
+			continue
+		}
+		rep.Notes++
+		for _, r := range l.records(commit, &rep) {
+			recs = append(recs, r)
+			places = append(places, annotate.Place{Commit: commit, File: r.File})
+		}
+	}
+	then, err := b.At(ctx, places)
+	if err != nil {
+		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
+	}
+	var out []annotate.Record
+	for i, r := range recs {
+		switch t := then[i]; {
+		case t.Time.IsZero():
+			rep.left("ranges of commits that are not there, such as before a rebase")
+		case t.Lines == nil || !r.Take(t.Lines):
+			rep.left("ranges that their file does not have")
+		default:
+			r.Blob, r.Time = t.Blob, t.Time
+			out = append(out, r)
+		}
+	}
+	rep.Written = len(out)
+	return out, rep, nil
+}
+
+// records returns what a log says, without the text of the lines.
+func (l *Log) records(commit string, rep *Report) []annotate.Record {
+	var out []annotate.Record
+	for _, f := range l.Files {
+		if annotate.CheckFile(f.Path) != nil {
+			rep.left("files whose path cannot be")
+			continue
+		}
+		spans := map[string][]annotate.Span{}
+		var keys []string
+		for _, e := range f.Entries {
+			if strings.HasPrefix(e.Key, "h_") {
+				rep.left("entries of known persons")
+				continue
+			}
+			if spans[e.Key] == nil {
+				keys = append(keys, e.Key)
+			}
+			spans[e.Key] = append(spans[e.Key], e.Spans...)
+		}
+		for _, k := range keys {
+			p, ok := l.meta.Sessions[k]
+			if !ok {
+				p, ok = l.meta.Prompts[k]
+			}
+			if !ok {
+				rep.left("entries of sessions that the note does not describe")
+				continue
+			}
+			for _, s := range join(spans[k]) {
+				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", commit, f.Path, k, s.First, s.Last))
+				out = append(out, annotate.Record{ID: "g" + hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.why(), By: oxbow.Agent,
+					Agent: word(p.Agent.Tool), Model: word(p.Agent.Model), Session: word(p.Agent.ID), Commit: commit, Ref: word("git-ai " + k)})
+			}
+		}
+	}
+	return out
+}
+
+// join sorts spans and joins those that touch.
+func join(spans []annotate.Span) []annotate.Span {
+	spans = slices.Clone(spans)
+	slices.SortFunc(spans, func(a, b annotate.Span) int {
+		if a.First != b.First {
+			return a.First - b.First
+		}
+		return a.Last - b.Last
+	})
+	var out []annotate.Span
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.First <= out[n-1].Last+1 {
+			out[n-1].Last = max(out[n-1].Last, s.Last)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// why says what is known of a session.
+func (p *prompt) why() string {
+	asked, said := "", ""
+	for _, m := range p.Messages {
+		switch t := strings.TrimSpace(m.Text); m.Type {
+		case "user":
+			asked = t
+		case "assistant":
+			said = t
+		}
+	}
+	who := "an agent"
+	if p.Agent.Tool != "" {
+		who = p.Agent.Tool
+		if p.Agent.Model != "" {
+			who += " (" + p.Agent.Model + ")"
+		}
+	}
+	by := "Written by " + who
+	if p.Human != "" {
+		by += ", directed by " + p.Human
+	}
+	by += "."
+	if p.URL != "" {
+		by += " Conversation: " + p.URL
+	}
+	switch {
+	case said != "" && asked != "":
+		by = said + "\n\nIt was asked: " + asked + "\n\n" + by
+	case said != "":
+		by = said + "\n\n" + by
+	case asked != "":
+		by = "It was asked: " + asked + "\n\n" + by
+	default:
+		by += " Git AI does not say why."
+	}
+	return strings.ToValidUTF8(by[:min(len(by), annotate.MaxWhy)], "")
+}
+
+// word cuts what a record holds in short.
+func word(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	for len(s) > 256 || !utf8.ValidString(s) {
+		s = s[:min(len(s)-1, 256)]
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+// This file tests what lines stand in.
+
+package annotate
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestScope(t *testing.T) {
+	lines := strings.Split(`func a() {
+	if b {
+
+		for {
+			c()
+		}
+	}
+	d()
+}
+func e() {
+	d()
+}`, "\n")
+	for _, c := range []struct {
+		at   int
+		want []string
+	}{
+		{0, nil},
+		{1, []string{"func a() {"}},
+		{2, []string{"\tif b {", "func a() {"}}, // blank: as the next
+		{4, []string{"\t\tfor {", "\tif b {", "func a() {"}},
+		{5, []string{"\tif b {", "func a() {"}},
+		{7, []string{"func a() {"}},
+		{8, nil},
+		{10, []string{"func e() {"}},
+	} {
+		if got := Scope(lines, c.at); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("Scope of line %d = %q, want %q", c.at, got, c.want)
+		}
+	}
+	if got := Scope(nil, 0); got != nil {
+		t.Errorf("Scope of nothing = %q", got)
+	}
+}
+
+// A page knows the same as Scope.
+func TestParents(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var lines []string
+		for range rnd.IntN(40) {
+			lines = append(lines, strings.Repeat("\t", rnd.IntN(4))+[]string{"", "}", "x", "for x", " y"}[rnd.IntN(5)])
+		}
+		p := newPage(lines)
+		for at := range lines {
+			want := Scope(lines, at)
+			var got []string
+			for i := p.parent(at); i >= 0 && len(got) < maxScope; i = p.parent(i) {
+				got = append(got, lines[i])
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("line %d of %q stands in %q, want %q", at, lines, got, want)
+			}
+		}
+	}
+}
+
+// Of two blocks that are the same with the same lines around them, the one in
+// the same function is meant, also when the other has come nearer.
+func TestLookupByScope(t *testing.T) {
+	body := "\n\tdb := open()\n\tdefer db.close()\n\tif err := db.update(); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n\n"
+	m, b := tree(t, map[string]string{"a_test.go": "func TestOne() {" + body + "func TestTwo() {" + body})
+	add(t, b, Record{File: "a_test.go", Span: Span{12, 12}, Why: "of two"})
+	put(t, m, "a_test.go", strings.Repeat("// a comment\n", 10)+"func TestOne() {"+body+strings.Repeat("// more\n", 20)+"func TestTwo() {"+body)
+	found, err := b.Lookup(t.Context(), "a_test.go", Span{})
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	if want := (Span{42, 42}); found[0].Placed != Moved || found[0].Now != want {
+		t.Errorf("it is %s at %v, want moved to %v: %s", found[0].Placed, found[0].Now, want, found[0].How)
+	}
+}

@@ -1,0 +1,462 @@
+// This file reads transcripts of Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl.
+//
+// A line is {"timestamp":…,"type":T,"payload":{…}}; those of before September
+// 2025 are the bare payload, and the first of them is {"id":…,"timestamp":…,
+// "instructions":…,"git":{…}}. Of T, session_meta has id and cwd, turn_context
+// cwd and model; response_item is what the model said and called; event_msg is
+// what the user was shown. An edit is a call of apply_patch, by itself or
+// through a shell, and its output. What it changed is told once more, with
+// numbers of lines, by the event patch_apply_end, or by item_completed with an
+// item FileChange:
+//
+//	{"type":"patch_apply_end","call_id":…,"success":true,"changes":{PATH:
+//	  {"type":"add","content":…} | {"type":"delete",…} |
+//	  {"type":"update","unified_diff":…,"move_path":null}}}
+
+package transcript
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+type codexLine struct {
+	Time    time.Time       `json:"timestamp"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+type codexItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Summary   json.RawMessage `json:"summary"`
+	Cwd       string          `json:"cwd"`
+	Model     string          `json:"model"`
+	Message   string          `json:"message"`
+	Text      string          `json:"text"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments string          `json:"arguments"`
+	Input     string          `json:"input"`
+	Output    json.RawMessage `json:"output"`
+	Success   bool            `json:"success"`
+	Status    string          `json:"status"`
+	Action    *codexShell     `json:"action"`
+	Item      json.RawMessage `json:"item"`
+
+	Changes     map[string]codexChange `json:"changes"`
+	SummaryText []string               `json:"summary_text"`
+}
+
+type codexShell struct {
+	Command json.RawMessage `json:"command"`
+	Cmd     json.RawMessage `json:"cmd"`
+	Input   string          `json:"input"`
+	Patch   string          `json:"patch"`
+	Workdir string          `json:"workdir"`
+	Dir     string          `json:"working_directory"`
+}
+
+type codexChange struct {
+	Type    string `json:"type"`
+	Content string `json:"content"`
+	Diff    string `json:"unified_diff"`
+	Moved   string `json:"move_path"`
+}
+
+// isCodex goes by the envelope, and for old files by the first line.
+func isCodex(b []byte) bool {
+	var l struct {
+		Type         string          `json:"type"`
+		Payload      json.RawMessage `json:"payload"`
+		Record       string          `json:"record_type"`
+		ID           string          `json:"id"`
+		Instructions json.RawMessage `json:"instructions"`
+	}
+	if json.Unmarshal(b, &l) != nil {
+		return false
+	}
+	switch l.Type {
+	case "session_meta", "response_item", "turn_context", "event_msg":
+		return l.Payload != nil
+	case "":
+		return l.Record == "state" || l.ID != "" && l.Instructions != nil
+	}
+	return false
+}
+
+// codexCall is a call of apply_patch until the end of the transcript: which of
+// its results comes first differs between versions.
+type codexCall struct {
+	edit    Edit
+	patch   string
+	changes map[string]codexChange // nil until they are told
+	over    bool                   // there is a result
+	ok      bool
+}
+
+type codex struct {
+	t       *Transcript
+	r       *reasoning
+	session string
+	dir     string
+	model   string
+	sub     string
+	calls   map[string]*codexCall
+	order   []string
+}
+
+func newCodex(t *Transcript) reader {
+	return &codex{t: t, r: &reasoning{}, calls: map[string]*codexCall{}}
+}
+
+func (c *codex) line(b []byte) error {
+	var l codexLine
+	if err := json.Unmarshal(b, &l); err != nil {
+		return err
+	}
+	payload := l.Payload
+	if payload == nil { // the old form
+		payload = b
+	}
+	var it codexItem
+	if err := json.Unmarshal(payload, &it); err != nil {
+		return err
+	}
+	switch l.Type {
+	case "session_meta":
+		c.meta(&it, payload)
+	case "turn_context":
+		c.context(&it)
+	case "event_msg":
+		return c.event(&it, l.Time)
+	case "response_item":
+		c.item(&it, l.Time)
+	case "":
+		c.meta(&it, payload)
+	default:
+		if l.Payload == nil {
+			c.item(&it, l.Time)
+		}
+	}
+	return nil
+}
+
+// meta takes the first header; a session that was forked repeats that of its
+// parent after it.
+func (c *codex) meta(it *codexItem, payload []byte) {
+	if it.ID == "" || c.session != "" {
+		return
+	}
+	c.session = it.ID
+	c.context(it)
+	var more struct {
+		Nick   string          `json:"agent_nickname"`
+		Source json.RawMessage `json:"source"`
+	}
+	if json.Unmarshal(payload, &more) == nil && strings.Contains(string(more.Source), `"subagent"`) {
+		if c.sub = more.Nick; c.sub == "" {
+			c.sub = "sub-agent"
+		}
+	}
+}
+
+func (c *codex) context(it *codexItem) {
+	if it.Cwd != "" {
+		c.dir = it.Cwd
+	}
+	if it.Model != "" {
+		c.model = it.Model
+	}
+}
+
+var oldCwd = regexp.MustCompile(`<cwd>([^<]{1,1000})</cwd>`)
+
+func (c *codex) item(it *codexItem, at time.Time) {
+	switch it.Type {
+	case "message":
+		for _, t := range texts(it.Content, "output_text", "input_text", "text") {
+			switch it.Role {
+			case "assistant":
+				c.r = c.r.says(t, true)
+			case "user":
+				if m := oldCwd.FindStringSubmatch(t); m != nil && c.dir == "" {
+					c.dir = m[1]
+				}
+				c.asks(t)
+			}
+		}
+	case "reasoning":
+		for _, t := range texts(it.Summary, "summary_text") {
+			c.r = c.r.says(t, false)
+		}
+	case "function_call":
+		var args codexShell
+		if json.Unmarshal([]byte(it.Arguments), &args) != nil {
+			args.Input = it.Arguments
+		}
+		c.shell(it, &args, at)
+	case "local_shell_call":
+		if it.Action != nil {
+			c.shell(it, it.Action, at)
+		}
+	case "custom_tool_call":
+		if it.Name == "apply_patch" {
+			c.call(it.CallID, it.Input, "", at)
+		}
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		if call := c.calls[it.CallID]; call != nil && !call.over {
+			call.over, call.ok = true, succeeded(it.Output)
+		}
+	}
+}
+
+// asks takes what the user wants, and not what the program says in the user's
+// name.
+func (c *codex) asks(t string) {
+	t = strings.TrimSpace(t)
+	if t == "" || strings.HasPrefix(t, "<") || strings.HasPrefix(t, "# AGENTS.md") || strings.TrimSpace(c.r.asked) == t {
+		return
+	}
+	c.r = c.r.asks(t)
+}
+
+// shell looks for apply_patch in a call of a function.
+func (c *codex) shell(it *codexItem, s *codexShell, at time.Time) {
+	dir := s.Workdir + s.Dir
+	if it.Name == "apply_patch" {
+		c.call(it.CallID, s.Input+s.Patch, dir, at)
+		return
+	}
+	for _, raw := range []json.RawMessage{s.Command, s.Cmd} {
+		var words []string
+		if json.Unmarshal(raw, &words) != nil {
+			var one string
+			if json.Unmarshal(raw, &one) != nil {
+				continue
+			}
+			words = []string{one}
+		}
+		all := strings.Join(words, "\n")
+		begin := strings.Index(all, "*** Begin Patch")
+		if begin < 0 || !strings.Contains(all[:begin], "apply_patch") && !strings.Contains(all[:begin], "applypatch") {
+			continue
+		}
+		c.call(it.CallID, all[begin:], dir, at)
+		return
+	}
+}
+
+func (c *codex) call(id, patch, dir string, at time.Time) *codexCall {
+	if id == "" || c.calls[id] != nil {
+		return c.calls[id]
+	}
+	if dir == "" {
+		dir = c.dir
+	}
+	call := &codexCall{patch: patch, edit: Edit{Call: id, Dir: dir, Why: c.r.why(), Time: at, Session: c.session, Model: c.model, Sub: c.sub}}
+	c.calls[id] = call
+	c.order = append(c.order, id)
+	c.t.Calls++
+	c.r = c.r.edits()
+	return call
+}
+
+func (c *codex) event(it *codexItem, at time.Time) error {
+	switch it.Type {
+	case "agent_message":
+		c.r = c.r.says(it.Message, true)
+	case "agent_reasoning":
+		c.r = c.r.says(it.Text, false)
+	case "user_message":
+		c.asks(it.Message)
+	case "patch_apply_end":
+		c.applied(it, it.CallID, it.Success, at)
+	case "item_completed":
+		var in codexItem
+		if err := json.Unmarshal(it.Item, &in); err != nil {
+			return err
+		}
+		switch in.Type {
+		case "AgentMessage":
+			for _, t := range texts(in.Content, "Text", "text") {
+				c.r = c.r.says(t, true)
+			}
+		case "UserMessage":
+			for _, t := range texts(in.Content, "text") {
+				c.asks(t)
+			}
+		case "Reasoning":
+			for _, t := range in.SummaryText {
+				c.r = c.r.says(t, false)
+			}
+		case "FileChange":
+			c.applied(&in, in.ID, in.Status == "completed", at)
+		}
+	}
+	return nil
+}
+
+// applied takes what a patch has changed. Its call may not be in the
+// transcript: the model can write a program that calls it.
+func (c *codex) applied(it *codexItem, id string, ok bool, at time.Time) {
+	call := c.call(id, "", "", at)
+	if call == nil || call.changes != nil {
+		return
+	}
+	call.over, call.ok = true, ok
+	if call.changes = it.Changes; call.changes == nil {
+		call.changes = map[string]codexChange{}
+	}
+}
+
+var exitCode = regexp.MustCompile(`(?i)(?:exit code:?|exited with code) *(-?[0-9]+)`)
+
+// succeeded reads the output of apply_patch, which is a text, a text that is
+// JSON with an exit code, or blocks of text.
+func succeeded(raw json.RawMessage) bool {
+	text := strings.Join(texts(raw, "input_text", "output_text", "text"), "\n")
+	if text == "" {
+		var o struct {
+			Content string `json:"content"`
+			Success *bool  `json:"success"`
+		}
+		if json.Unmarshal(raw, &o) == nil {
+			if o.Success != nil {
+				return *o.Success
+			}
+			text = o.Content
+		}
+	}
+	var o struct {
+		Output   string `json:"output"`
+		Metadata struct {
+			Exit *int `json:"exit_code"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal([]byte(text), &o) == nil && (o.Metadata.Exit != nil || o.Output != "") {
+		if o.Metadata.Exit != nil {
+			return *o.Metadata.Exit == 0
+		}
+		text = o.Output
+	}
+	if m := exitCode.FindStringSubmatch(text); m != nil {
+		return m[1] == "0"
+	}
+	if strings.Contains(text, "Success. Updated the following files") {
+		return true
+	}
+	low := strings.ToLower(text)
+	for _, sign := range []string{"failed", "error", "rejected", "aborted", "denied", "invalid patch"} {
+		if strings.Contains(low, sign) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *codex) end() {
+	for _, id := range c.order {
+		call := c.calls[id]
+		switch {
+		case !call.over:
+			c.t.Pending++
+		case !call.ok:
+			c.t.Failed++
+		case len(call.changes) > 0:
+			c.t.Edits = append(c.t.Edits, c.told(call)...)
+		default:
+			c.t.Edits = append(c.t.Edits, c.asked(call)...)
+		}
+	}
+}
+
+// told makes edits of the changes that an event tells.
+func (c *codex) told(call *codexCall) []Edit {
+	var out []Edit
+	unread := false
+	for _, path := range slices.Sorted(maps.Keys(call.changes)) {
+		ch := call.changes[path]
+		e := call.edit
+		e.Path = path
+		if ch.Moved != "" {
+			e.Path = ch.Moved
+		}
+		var es []Edit
+		switch ch.Type {
+		case "delete":
+			c.t.Removed++
+			continue
+		case "add":
+			es = e.from(ch.Content, []stretch{{first: 1, n: len(annotate.Lines([]byte(ch.Content)))}})
+		case "update":
+			hunks, err := parseUnified(ch.Diff)
+			if err != nil || len(hunks) == 0 {
+				unread = unread || err != nil || ch.Moved == ""
+				continue
+			}
+			for _, h := range hunks {
+				es = append(es, h.edits(e)...)
+			}
+		default:
+			unread = true
+		}
+		out = append(out, count(es)...)
+	}
+	if unread {
+		c.t.Unread++
+	}
+	return out
+}
+
+// asked makes edits of the patch that was asked for. It holds no numbers of
+// lines but those of new files.
+func (c *codex) asked(call *codexCall) []Edit {
+	files, err := parseEnvelope(call.patch)
+	if err != nil {
+		c.t.Unread++
+		return nil
+	}
+	var out []Edit
+	for _, f := range files {
+		e := call.edit
+		e.Path = f.path
+		if f.moved != "" {
+			e.Path = f.moved
+		}
+		if f.del {
+			c.t.Removed++
+			continue
+		}
+		if f.add {
+			var b strings.Builder
+			for _, l := range f.hunks[0].lines {
+				b.WriteString(l[1:] + "\n")
+			}
+			out = append(out, count(e.from(b.String(), []stretch{{first: 1, n: len(f.hunks[0].lines)}}))...)
+			continue
+		}
+		var es []Edit
+		for _, h := range f.hunks {
+			es = append(es, h.edits(e)...)
+		}
+		out = append(out, count(es)...)
+	}
+	return out
+}
+
+// count numbers the edits of one file.
+func count(es []Edit) []Edit {
+	for i := range es {
+		es[i].N = i
+	}
+	return es
+}

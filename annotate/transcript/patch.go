@@ -1,0 +1,237 @@
+// This file reads the two kinds of patches that transcripts hold: hunks of a
+// unified diff, and the envelopes of apply_patch.
+
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// hunk is a part of a unified diff: lines that begin with " ", "-" or "+".
+type hunk struct {
+	first int // the line of the new file that the hunk begins at, from 1; 0 when it is not known
+	lines []string
+}
+
+// gap is the most lines that may stay the same between two changes of one
+// stretch.
+const gap = 3
+
+// edits makes an edit of each stretch of changed lines, which begins and ends
+// with a line that was put in, if any was.
+func (h hunk) edits(e Edit) []Edit {
+	type row struct {
+		text string
+		put  bool
+	}
+	var rows []row // of the new file
+	var cuts []int // rows before which lines were taken out
+	for _, l := range h.lines {
+		if l == "" {
+			l = " " // editors cut the space of an empty line
+		}
+		switch l[0] {
+		case '+':
+			rows = append(rows, row{l[1:], true})
+		case '-':
+			if n := len(cuts); n == 0 || cuts[n-1] != len(rows) {
+				cuts = append(cuts, len(rows))
+			}
+		case ' ':
+			rows = append(rows, row{l[1:], false})
+		}
+	}
+	var out []Edit
+	add := func(from, to int, gone bool) { // rows [from, to)
+		at := e
+		at.Gone = gone
+		if h.first > 0 {
+			at.Span = annotate.Span{First: h.first + from, Last: h.first + to - 1}
+		}
+		for i := max(0, from-annotate.Context); i < min(len(rows), to+annotate.Context); i++ {
+			switch {
+			case i < from:
+				at.Before = append(at.Before, rows[i].text)
+			case i < to:
+				at.Block = append(at.Block, rows[i].text)
+			default:
+				at.After = append(at.After, rows[i].text)
+			}
+		}
+		out = append(out, at)
+	}
+	cut := func(upTo int) { // lines taken out where nothing was put in nearby
+		for len(cuts) > 0 && cuts[0] < upTo {
+			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
+				add(from, to, true)
+			}
+			cuts = cuts[1:]
+		}
+	}
+	for i := 0; i < len(rows); i++ {
+		if !rows[i].put {
+			continue
+		}
+		last := i
+		for j := i + 1; j < len(rows) && j <= last+gap+1; j++ {
+			if rows[j].put {
+				last = j
+			}
+		}
+		cut(i - 1)
+		for len(cuts) > 0 && cuts[0] <= last+2 { // beside or inside of what was put in
+			cuts = cuts[1:]
+		}
+		add(i, last+1, false)
+		i = last
+	}
+	cut(len(rows) + 1)
+	return out
+}
+
+// parseUnified reads the hunks of a unified diff of one file. Headers of files
+// are passed over.
+func parseUnified(diff string) ([]hunk, error) {
+	var out []hunk
+	left := [2]int{} // lines of the old and of the new file that the hunk still has
+	for l := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
+		if left[0] > 0 || left[1] > 0 {
+			h := &out[len(out)-1]
+			c := byte(' ')
+			if l != "" {
+				c = l[0]
+			}
+			switch c {
+			case '+':
+				left[1]--
+			case '-':
+				left[0]--
+			case ' ':
+				left[0]--
+				left[1]--
+			case '\\': // no newline at the end
+				continue
+			default:
+				return nil, fmt.Errorf("a line of a diff begins with %q", c)
+			}
+			if left[0] < 0 || left[1] < 0 {
+				return nil, errors.New("a hunk has more lines than it says")
+			}
+			h.lines = append(h.lines, strings.TrimSuffix(l, "\r"))
+			continue
+		}
+		head, ok := strings.CutPrefix(l, "@@ -")
+		if !ok {
+			continue
+		}
+		head, _, ok = strings.Cut(head, " @@")
+		olds, news, ok2 := strings.Cut(head, " +")
+		_, n, err := counted(olds)
+		first, m, err2 := counted(news)
+		if !ok || !ok2 || err != nil || err2 != nil {
+			return nil, fmt.Errorf("%.60q begins no hunk", l)
+		}
+		if m == 0 {
+			first++ // git's way to say: after that line
+		}
+		out = append(out, hunk{first: first})
+		left = [2]int{n, m}
+	}
+	if left[0] > 0 || left[1] > 0 {
+		return nil, errors.New("a hunk has fewer lines than it says")
+	}
+	return out, nil
+}
+
+// counted reads "12" or "12,3".
+func counted(s string) (first, n int, err error) {
+	a, b, ok := strings.Cut(s, ",")
+	n = 1
+	if first, err = strconv.Atoi(a); err == nil && ok {
+		n, err = strconv.Atoi(b)
+	}
+	if err == nil && (first < 0 || n < 0 || first > 1<<30 || n > 1<<30) {
+		err = errors.New("is no count")
+	}
+	return first, n, err
+}
+
+// fileChange is what apply_patch does to one file.
+type fileChange struct {
+	path, moved string // moved is its new name, if it has one
+	add, del    bool
+	hunks       []hunk
+}
+
+// parseEnvelope reads the text that apply_patch is given:
+//
+//	*** Begin Patch
+//	*** Add File: PATH         then lines that begin with +
+//	*** Delete File: PATH
+//	*** Update File: PATH      then, optionally, *** Move to: PATH, and chunks:
+//	@@ a line above            or only @@; the first chunk may do without
+//	 context, -old and +new lines
+//	*** End of File            the chunk ends the file
+//	*** End Patch
+func parseEnvelope(text string) ([]fileChange, error) {
+	_, text, ok := strings.Cut(text, "*** Begin Patch")
+	if !ok {
+		return nil, errors.New("the patch has no beginning")
+	}
+	var out []fileChange
+	ended := false
+	for l := range strings.SplitSeq(text, "\n") {
+		l = strings.TrimSuffix(l, "\r")
+		head := strings.TrimSpace(l)
+		var at *fileChange
+		if len(out) > 0 {
+			at = &out[len(out)-1]
+		}
+		path := func(mark string) bool {
+			p, ok := strings.CutPrefix(head, mark)
+			if ok {
+				out = append(out, fileChange{path: strings.TrimSpace(p)})
+				at = &out[len(out)-1]
+			}
+			return ok
+		}
+		switch {
+		case ended:
+		case head == "*** End Patch":
+			ended = true
+		case path("*** Add File: "):
+			at.add = true
+			at.hunks = []hunk{{first: 1}}
+		case path("*** Delete File: "):
+			at.del = true
+		case path("*** Update File: "):
+		case at == nil || head == "*** End of File":
+		case strings.HasPrefix(head, "*** Move to: "):
+			at.moved = strings.TrimSpace(strings.TrimPrefix(head, "*** Move to: "))
+		case strings.HasPrefix(head, "*** "):
+			return nil, fmt.Errorf("%.60q begins no part of a patch", head)
+		case at.del:
+		case !at.add && (l == "@@" || strings.HasPrefix(l, "@@ ")):
+			at.hunks = append(at.hunks, hunk{})
+		case at.add && !strings.HasPrefix(l, "+"):
+		default:
+			if len(at.hunks) == 0 {
+				if head == "" {
+					continue
+				}
+				at.hunks = append(at.hunks, hunk{})
+			}
+			h := &at.hunks[len(at.hunks)-1]
+			h.lines = append(h.lines, l)
+		}
+	}
+	if !ended {
+		return nil, errors.New("the patch has no end")
+	}
+	return out, nil
+}

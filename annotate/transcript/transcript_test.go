@@ -1,0 +1,236 @@
+// This file tests that every edit of the samples is found, with its exact lines
+// and the reasoning before it.
+//
+// The samples in testdata are in the formats that the programs write; what was
+// edited in them, and which lines came of it, stands in the file beside each:
+//
+//	FILE:FIRST-LAST put|gone [AGENT ]| first line of the why | hash of the block
+
+package transcript
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// was is where the tree of the samples stood.
+const was = "/home/ada/pool"
+
+func sample(t testing.TB, name string) *Transcript {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// pool makes the tree of the samples as it is after them, and its book.
+func pool(t testing.TB) *annotate.Book {
+	t.Helper()
+	dir := t.TempDir()
+	files, err := filepath.Glob("testdata/pool/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the files of the samples: %v, %v", files, err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, strings.TrimSuffix(filepath.Base(f), ".txt")), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := annotate.OpenDir(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func hash(block []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(block, "\n") + "\n"))
+	return hex.EncodeToString(sum[:4])
+}
+
+func TestSamples(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want Transcript // its counts
+		out  int        // edits outside of the tree
+	}{
+		{"claude-code", Transcript{Client: "claude-code", Lines: 60, Bad: 1, Calls: 16, Failed: 2, Pending: 1}, 1},
+		{"codex", Transcript{Client: "codex", Lines: 31, Bad: 1, Calls: 8, Failed: 2, Pending: 1, Removed: 1}, 1},
+		{"codex-2025", Transcript{Client: "codex", Lines: 8, Calls: 1}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr := sample(t, c.name)
+			counts := *tr
+			counts.Edits = nil
+			if !reflect.DeepEqual(counts, c.want) {
+				t.Errorf("Read counts %+v, want %+v", counts, c.want)
+			}
+			b := pool(t)
+			j, err := Join(b, tr, &Options{From: was})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.OutsideN != c.out || j.Unlocated != 0 {
+				t.Errorf("Join: outside %q, %d without lines, want %d and none", j.Outside, j.Unlocated, c.out)
+			}
+			gone := map[string]bool{}
+			for _, e := range tr.Edits {
+				if e.Gone {
+					gone[e.Why] = true
+				}
+			}
+			var got []string
+			for _, r := range j.Records {
+				kind := "put"
+				if gone[r.Why] {
+					kind = "gone"
+				}
+				if r.Agent != tr.Client {
+					kind += " " + r.Agent
+				}
+				why, _, _ := strings.Cut(r.Why, "\n")
+				got = append(got, fmt.Sprintf("%s:%d-%d %s | %s | %s", r.File, r.Span.First, r.Span.Last, kind, why, hash(r.Block)))
+			}
+			text, err := os.ReadFile(filepath.Join("testdata", c.name+".want"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.TrimSpace(string(text)); strings.Join(got, "\n") != want {
+				t.Errorf("edits:\n%s\nwant:\n%s", strings.Join(got, "\n"), want)
+			}
+		})
+	}
+}
+
+// A transcript that is read again adds nothing; one that has grown adds what
+// is new; each annotation can be looked up.
+func TestAgain(t *testing.T) {
+	b := pool(t)
+	text, err := os.ReadFile("testdata/claude-code.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	total := 0
+	for _, n := range []int{len(lines) / 2, len(lines), len(lines)} {
+		tr, err := Read(strings.NewReader(strings.Join(lines[:n], "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := Join(b, tr, &Options{From: was})
+		if err != nil {
+			t.Fatal(err)
+		}
+		has, err := b.Has(t.Context(), j.Records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := 0
+		for _, h := range has {
+			if h {
+				known++
+			}
+		}
+		if known != total {
+			t.Errorf("after %d lines %d of the annotations are known, want %d", n, known, total)
+		}
+		if _, err := b.Add(t.Context(), j.Records...); err != nil {
+			t.Fatal(err)
+		}
+		total = len(j.Records)
+	}
+	found, err := b.Lookup(t.Context(), "pool.go", annotate.Span{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 12 {
+		t.Errorf("Lookup finds %d annotations, want 12", len(found))
+	}
+	if rep, err := b.Records(context.Background(), "pool.go"); err != nil || len(rep) != 12 {
+		t.Errorf("the book has %d, %v", len(rep), err)
+	}
+	for _, f := range found {
+		if strings.HasPrefix(f.Why, "New is missing") && (!f.Now.Overlaps(annotate.Span{First: 18, Last: 19})) {
+			t.Errorf("New is %s at %s", f.Placed, f.Now)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	for _, text := range []string{"", "hello\n", `{"a":1}` + "\n", strings.Repeat("{}\n", 300)} {
+		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrUnknown) {
+			t.Errorf("Read(%.20q) = %v, want ErrUnknown", text, err)
+		}
+	}
+}
+
+func TestLongLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 65 MiB")
+	}
+	text, err := os.ReadFile("testdata/codex-2025.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := `{"type":"message","text":"` + strings.Repeat("x", maxLine) + "\"}\n"
+	tr, err := Read(strings.NewReader(long + string(text)))
+	if err != nil || tr.Bad != 1 || len(tr.Edits) != 1 {
+		t.Errorf("Read after a long line = %+v, %v", tr, err)
+	}
+}
+
+// The last words before an edit count, as many as fit.
+func TestWhyIsBounded(t *testing.T) {
+	r := (&reasoning{}).asks("do it").says(strings.Repeat("ä", maxWhy), true).says("because", true)
+	if w := r.why(); len(w) > maxWhy+8 || !strings.HasSuffix(w, "because") || !strings.HasPrefix(w, "… ") {
+		t.Errorf("why has %d bytes and ends %q", len(w), w[len(w)-20:])
+	}
+}
+
+func TestFileOf(t *testing.T) {
+	b := pool(t)
+	for _, c := range []struct{ path, dir, from, want string }{
+		{"/home/ada/pool/a/b.go", "", was, "a/b.go"},
+		{"/home/ada/pool/../x.go", "", was, ""},
+		{"/home/ada/pool2/b.go", "", was, ""},
+		{"a/b.go", "/home/ada/pool/sub", was, "sub/a/b.go"},
+		{"../../b.go", "/home/ada/pool/sub", was, ""},
+		{"/home/ada/pool/.git/config", "", was, ""},
+		{"/home/ada/pool", "", was, ""},
+		{filepath.Join(b.Root(), "pool.go"), "", "", "pool.go"},
+		{"pool.go", b.Root(), "", "pool.go"},
+		{"/etc/passwd", "", "", ""},
+		{"", "", "", ""},
+	} {
+		got, ok := fileOf(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
+		if ok != (c.want != "") || ok && got != c.want {
+			t.Errorf("fileOf(%q in %q from %q) = %q, %v, want %q", c.path, c.dir, c.from, got, ok, c.want)
+		}
+	}
+}

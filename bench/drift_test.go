@@ -1,0 +1,189 @@
+// This file tests the builder of truth on a history whose truth is known, and
+// that the runner scores it.
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// historyOf makes a repository with a commit of each of the states of its
+// files; a file that is in none of a state is deleted.
+func historyOf(t *testing.T, states ...map[string]string) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not there; apt install git")
+	}
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		if _, err := gitIn(t.Context(), dir, append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	for i, s := range states {
+		old, err := filepath.Glob(filepath.Join(dir, "[a-z]*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range old {
+			if err := os.Remove(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, text := range s {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		git("add", "-A")
+		git("commit", "-q", "--allow-empty", "-m", fmt.Sprint("state ", i))
+	}
+	return dir
+}
+
+func numberedLines(n int) []string {
+	var ls []string
+	for i := range n {
+		ls = append(ls, fmt.Sprintf("line %d of the file, with words enough to tell it apart", i))
+	}
+	return ls
+}
+
+func TestFollow(t *testing.T) {
+	a := numberedLines(30)
+	text := func(ls ...[]string) string {
+		var all []string
+		for _, l := range ls {
+			all = append(all, l...)
+		}
+		return strings.Join(all, "\n") + "\n"
+	}
+	reworded := "line 3 of the file, with words good enough to tell it apart"
+	// Two lines come first; then 10 and 11 go, 3 is reworded; then the file is
+	// renamed and 20 to 24 move to its end.
+	b := text([]string{"new", "newer"}, a)
+	c := text([]string{"new", "newer"}, a[:3], []string{reworded}, a[4:10], a[12:])
+	d := text([]string{"new", "newer"}, a[:3], []string{reworded}, a[4:10], a[12:20], a[25:], []string{"", "new end"}, a[20:25])
+	dir := historyOf(t, map[string]string{"f": text(a)}, map[string]string{"f": b}, map[string]string{"f": c}, map[string]string{"f": c, "other": "x\n"}, map[string]string{"g": d})
+	h, err := readHistory(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.commits) != 5 {
+		t.Fatalf("there are %d commits", len(h.commits))
+	}
+	got, name := h.follow("f", 30, 0, 4)
+	var want []fate
+	for i := range 30 {
+		switch {
+		case i == 3:
+			want = append(want, fate{5, true})
+		case i < 10:
+			want = append(want, fate{i + 2, false})
+		case i < 12:
+			want = append(want, fate{-1, false})
+		case i < 20:
+			want = append(want, fate{i, false})
+		case i < 25:
+			want = append(want, fate{i + 7, false})
+		default:
+			want = append(want, fate{i - 5, false})
+		}
+	}
+	if name != "g" || !reflect.DeepEqual(got, want) {
+		t.Errorf("follow = %v, %q, want %v, g", got, name, want)
+	}
+	if got, name := h.follow("f", 30, 0, 2); name != "f" || got[29].to != 29 || got[11].to != -1 {
+		t.Errorf("follow to the third = %v, %q", got, name)
+	}
+	if err := h.forget(t.Context(), a, want, h.commits[4], "g"); err != nil {
+		t.Errorf("the truth does not hold: %v", err)
+	}
+	if err := h.forget(t.Context(), a, []fate{{to: 1}}, h.commits[4], "g"); err == nil {
+		t.Error("a truth that is wrong passes")
+	}
+
+	var out bytes.Buffer
+	args := []string{"drift", "--repo", "tiny=" + dir, "--gaps", "1,4", "--pairs", "2", "--files", "1", "--dir", t.TempDir()}
+	if err := run(t.Context(), args, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ", "| oxbow, with git | 1.0000 | 0.0000 | 0.0000 |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report has no %q:\n%s", want, &out)
+		}
+	}
+
+	// The same lines as data of others.
+	data := t.TempDir()
+	var rows bytes.Buffer
+	z := gzip.NewWriter(&rows)
+	for i, f := range want {
+		truth := "null"
+		if f.to >= 0 && !f.reworded {
+			truth = fmt.Sprint(f.to + 1)
+		}
+		fmt.Fprintf(z, `{"repo":"tiny","A":%q,"B":%q,"fa":"f","fb":"g","line":%d,"text":%q,"truth":%s}`+"\n", h.commits[0], h.commits[4], i+1, a[i], truth)
+	}
+	fmt.Fprintf(z, `{"A":"%040d","B":%q,"fa":"f","fb":"g","line":1,"text":"x","truth":null}`+"\n", 1, h.commits[4])
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "tiny.jsonl.gz"), rows.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := run(t.Context(), []string{"drift", "--data", data, "--repo", "tiny=" + dir, "--dir", t.TempDir()}, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"tiny: 1 lines are left out", "tiny, lines: 27 stand, 0 changed, 3 gone"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report has no %q:\n%s", want, &out)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	at := func(to ...int) anchor {
+		x := anchor{n: len(to)}
+		for _, i := range to {
+			x.to = append(x.to, fate{to: i})
+		}
+		return x
+	}
+	var got tally
+	for _, c := range []struct {
+		x anchor
+		s spot
+	}{
+		{at(5), spot{first: 5, n: 1}},                           // right
+		{at(5), spot{first: 6, n: 1}},                           // wrong
+		{at(5), spot{}},                                         // missed
+		{at(-1), spot{}},                                        // lost
+		{at(-1), spot{first: 1, n: 1, edited: true}},            // edited
+		{at(-1), spot{first: 1, n: 1}},                          // found
+		{at(5, 6, 7), spot{first: 5, n: 3}},                     // right
+		{at(5, -1, 7), spot{first: 5, n: 3, edited: true}},      // changed, right
+		{at(5, 9, 7), spot{first: 20, n: 3}},                    // changed, wrong
+		{at(5, -1, 7), spot{}},                                  // changed, missed
+		{at(5, -1, -1), spot{}},                                 // not counted
+		{anchor{n: 1, to: []fate{{7, true}}}, spot{7, 1, true}}, // reworded, right
+	} {
+		got.add(c.x, c.s)
+	}
+	want := tally{stand: 4, right: 2, wrong: 1, missed: 1, part: 4, partRight: 2, partWrong: 1, partMissed: 1, gone: 3, lost: 1, edited: 1, found: 1, other: 1}
+	if got != want {
+		t.Errorf("tally = %+v, want %+v", got, want)
+	}
+}

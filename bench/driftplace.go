@@ -1,0 +1,317 @@
+// This file places anchors at the later commit: by oxbow, as a user would, and
+// by three simple ways.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// spot is where a way says that an anchor stands: n lines from the index first;
+// n is 0 when it says that the anchor is lost.
+type spot struct {
+	first, n int
+	edited   bool // it says that the text is another, too
+}
+
+// way is a way to place.
+type way struct {
+	name  string
+	place func(a, b []string, x anchor) spot // nil for those of oxbow
+}
+
+// context is how many lines around an anchor the baselines look at.
+const driftContext = 3
+
+var baselines = []way{
+	{"line number", byNumber},
+	{"nearest equal text", byNearest},
+	{"text with 3 + 3 lines of context", byContext},
+}
+
+func byNumber(_, b []string, x anchor) spot {
+	if x.first+x.n > len(b) {
+		return spot{}
+	}
+	return spot{first: x.first, n: x.n}
+}
+
+// standings returns where the text of an anchor stands in b.
+func standings(a, b []string, x anchor) []int {
+	var at []int
+	for i := 0; i+x.n <= len(b); i++ {
+		if slices.Equal(a[x.first:x.first+x.n], b[i:i+x.n]) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+func byNearest(a, b []string, x anchor) spot {
+	best := spot{}
+	for _, i := range standings(a, b, x) {
+		if best.n == 0 || abs(i-x.first) < abs(best.first-x.first) {
+			best = spot{first: i, n: x.n}
+		}
+	}
+	return best
+}
+
+func byContext(a, b []string, x anchor) spot {
+	best, most := spot{}, -1
+	for _, i := range standings(a, b, x) {
+		same := 0
+		for k := 1; k <= driftContext; k++ {
+			for _, s := range [][2]int{{x.first - k, i - k}, {x.first + x.n - 1 + k, i + x.n - 1 + k}} {
+				if s[0] >= 0 && s[0] < len(a) && s[1] >= 0 && s[1] < len(b) && a[s[0]] == b[s[1]] {
+					same++
+				}
+			}
+		}
+		if same > most || same == most && abs(i-x.first) < abs(best.first-x.first) {
+			best, most = spot{first: i, n: x.n}, same
+		}
+	}
+	return best
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// clone is a copy of a repository that the runner moves to and fro.
+type clone struct{ dir string }
+
+// newClone makes a copy that shares the objects of a repository.
+func newClone(ctx context.Context, repo, dir string) (*clone, error) {
+	if _, err := gitIn(ctx, filepath.Dir(dir), "clone", "-q", "--shared", "--no-checkout", repo, dir); err != nil {
+		return nil, err
+	}
+	return &clone{dir}, nil
+}
+
+func (c *clone) checkout(ctx context.Context, commit string) error {
+	_, err := gitIn(ctx, c.dir, "checkout", "-q", "-f", "--detach", commit)
+	return err
+}
+
+// driftDir holds the annotations of the runner; no repository has it.
+const driftDir = ".drift/annotations"
+
+// placeAll annotates the anchors of pairs of the same two commits at A, moves
+// on to B, and looks them up there: first with git, then, after sidecars of files
+// that have another name were moved along, without. It returns the spots by pair
+// and anchor.
+func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]spot, err error) {
+	if err := c.checkout(ctx, pairs[0].a); err != nil {
+		return nil, nil, err
+	}
+	if err := os.RemoveAll(filepath.Join(c.dir, ".drift")); err != nil {
+		return nil, nil, err
+	}
+	ids := map[string][2]int{} // anchors by the id of their annotation
+	err = c.book(ctx, true, func(b *annotate.Book) error {
+		for i, p := range pairs {
+			for k, x := range p.anchors {
+				got, err := b.Add(ctx, annotate.Record{File: p.fa, Span: annotate.Span{First: x.first + 1, Last: x.first + x.n},
+					Why: "anchor", ID: fmt.Sprintf("p%da%d", i, k)})
+				if err != nil {
+					return err
+				}
+				ids[got[0].ID] = [2]int{i, k}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.checkout(ctx, pairs[0].b); err != nil {
+		return nil, nil, err
+	}
+	for _, git := range []bool{true, false} {
+		if !git {
+			if err := c.moveAlong(pairs); err != nil {
+				return nil, nil, err
+			}
+		}
+		spots := make([][]spot, len(pairs))
+		for i, p := range pairs {
+			spots[i] = make([]spot, len(p.anchors))
+		}
+		err := c.book(ctx, git, func(b *annotate.Book) error {
+			for i, p := range pairs {
+				found, err := b.Lookup(ctx, p.fb, annotate.Span{})
+				if err != nil {
+					return err
+				}
+				for _, f := range found {
+					at, ok := ids[f.ID]
+					if !ok || at[0] != i || f.Placed == annotate.Lost {
+						continue
+					}
+					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(), edited: f.Placed == annotate.Edited}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if git {
+			with = spots
+		} else {
+			without = spots
+		}
+	}
+	return with, without, nil
+}
+
+// moveAlong gives the sidecars the names that their files have at B, as whoever
+// renames a file would.
+func (c *clone) moveAlong(pairs []pair) error {
+	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
+	kept := map[string][]byte{} // by the name that the file has at B
+	for _, p := range pairs {
+		if p.fa == p.fb {
+			continue
+		}
+		text, err := os.ReadFile(sidecar(p.fa))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // of a name that sidecars encode; it stays where it is
+		}
+		if err != nil {
+			return err
+		}
+		kept[p.fb] = text
+		if err := os.Remove(sidecar(p.fa)); err != nil {
+			return err
+		}
+	}
+	for file, text := range kept {
+		if err := os.MkdirAll(filepath.Dir(sidecar(file)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(sidecar(file), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// book opens the annotations of the clone, with what git knows or without.
+func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Book) error) (err error) {
+	o := &annotate.Options{Dir: driftDir}
+	if git {
+		b, err := annotate.OpenDir(ctx, c.dir, o)
+		if err != nil {
+			return err
+		}
+		return errors.Join(fn(b), b.Close())
+	}
+	fsys, err := vfs.Dir(c.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	b, err := annotate.Open(fsys, o)
+	if err != nil {
+		return err
+	}
+	return fn(b)
+}
+
+// text returns the lines of a file of the clone at a commit.
+func (c *clone) text(ctx context.Context, commit, file string) ([]string, error) {
+	t, err := gitIn(ctx, c.dir, "cat-file", "blob", commit+":"+file)
+	if err != nil {
+		return nil, err
+	}
+	return linesOf(t), nil
+}
+
+// tally counts how one way did on one kind of anchors.
+type tally struct {
+	// Of anchors that stand as they were: whole and in one piece.
+	stand, right, wrong, missed int
+
+	// Of anchors that were changed: a line that was reworded, a block of which
+	// half of the lines or more are left, reworded ones counted.
+	part, partRight, partWrong, partMissed int
+
+	// Of anchors of which nothing is left.
+	gone, lost, edited, found int
+
+	other int // blocks of which something, but less than half is left
+}
+
+// add counts a spot against the truth.
+func (t *tally) add(x anchor, s spot) {
+	kept, first, last, whole := 0, -1, -1, true
+	for i, f := range x.to {
+		if f.to < 0 {
+			whole = false
+			continue
+		}
+		kept++
+		if first < 0 {
+			first = f.to
+		}
+		if f.reworded || i > 0 && x.to[i-1].to != f.to-1 {
+			whole = false
+		}
+		last = max(last, f.to)
+		first = min(first, f.to)
+	}
+	switch {
+	case whole:
+		t.stand++
+		switch {
+		case s.n == 0:
+			t.missed++
+		case s.first == first && s.n == x.n:
+			t.right++
+		default:
+			t.wrong++
+		}
+	case kept == 0:
+		t.gone++
+		switch {
+		case s.n == 0:
+			t.lost++
+		case s.edited:
+			t.edited++
+		default:
+			t.found++
+		}
+	case 2*kept >= x.n:
+		t.part++
+		// Half of what either covers is covered by both.
+		lo, hi := max(first, s.first), min(last, s.first+s.n-1)
+		all := max(last, s.first+s.n-1) - min(first, s.first) + 1
+		switch {
+		case s.n == 0:
+			t.partMissed++
+		case hi >= lo && 2*(hi-lo+1) >= all:
+			t.partRight++
+		default:
+			t.partWrong++
+		}
+	default:
+		t.other++
+	}
+}
+
+// sameLine reports whether text is that line of lines, for data that tells
+// texts of its own.
+func sameLine(lines []string, i int, text string) bool {
+	return i >= 0 && i < len(lines) && strings.TrimSuffix(lines[i], "\r") == strings.TrimSuffix(text, "\r")
+}

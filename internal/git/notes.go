@@ -1,0 +1,127 @@
+// This file reads notes that are tied to commits, and files at many commits.
+
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Ref returns the object that a reference, such as refs/notes/ai, leads to, and
+// "" when there is none. It reads the files of references itself and follows no
+// symbolic ones.
+func (r *Repo) Ref(_ context.Context, name string) (string, error) {
+	if !fs.ValidPath(name) || !strings.HasPrefix(name, "refs/") {
+		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
+	}
+	b, err := r.readRef(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.packedRef(name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading a reference: %w", err)
+	}
+	if id := strings.TrimSpace(string(b)); isHex(id) {
+		return id, nil
+	}
+	return "", fmt.Errorf("reading a reference: %.80q leads nowhere", name)
+}
+
+// Notes returns the blobs of the notes that a reference holds, by the object
+// that each is tied to; nothing when there is no such reference. The tree of
+// notes has a path for each object: its name, which slashes may cut.
+func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error) {
+	at, err := r.Ref(ctx, ref)
+	if err != nil || at == "" {
+		return nil, err
+	}
+	out, err := r.run(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", at)
+	if err != nil {
+		return nil, err
+	}
+	notes := map[string]string{}
+	// MODE SP TYPE SP NAME TAB PATH NUL
+	for e := range strings.SplitSeq(string(out), "\x00") {
+		head, path, _ := strings.Cut(e, "\t")
+		id := strings.ReplaceAll(path, "/", "")
+		if f := strings.Fields(head); len(f) == 3 && f[1] == "blob" && isHex(f[2]) && isHex(id) {
+			notes[id] = f[2]
+		}
+	}
+	return notes, nil
+}
+
+// Place is a file at a commit.
+type Place struct{ Commit, File string }
+
+// BlobsAt returns the names of the blobs that files lead to at commits, in the
+// order of the places; "" where there is none, and for paths that are not valid
+// for io/fs or have a line feed, which git cannot be asked for in this way.
+func (r *Repo) BlobsAt(ctx context.Context, places []Place) ([]string, error) {
+	var in bytes.Buffer
+	var asked []int
+	for i, p := range places {
+		if err := checkHex(p.Commit); err != nil {
+			return nil, fmt.Errorf("reading trees: %w", err)
+		}
+		// One that is not clean, such as ../x, would end git for all.
+		if fs.ValidPath(p.File) && !strings.ContainsAny(p.File, "\n\x00") {
+			asked = append(asked, i)
+			in.WriteString(p.Commit + ":" + p.File + "\n")
+		}
+	}
+	names := make([]string, len(places))
+	if len(asked) == 0 {
+		return names, nil
+	}
+	out, err := r.run(ctx, in.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(asked) {
+		return nil, errors.New("reading trees: git answers more or less than it was asked")
+	}
+	for k, l := range lines {
+		// "NAME blob", or "COMMIT:FILE missing"
+		if id, ok := strings.CutSuffix(l, " blob"); ok && isHex(id) {
+			names[asked[k]] = id
+		}
+	}
+	return names, nil
+}
+
+// Times returns when those of the commits that are there were made.
+func (r *Repo) Times(ctx context.Context, commits []string) (map[string]time.Time, error) {
+	times := map[string]time.Time{}
+	objects, err := r.objects(ctx, commits, "commit")
+	if err != nil {
+		return nil, err
+	}
+	for id, text := range objects {
+		for l := range strings.Lines(string(text)) {
+			rest, ok := strings.CutPrefix(l, "committer ")
+			if !ok {
+				if l == "\n" {
+					break
+				}
+				continue
+			}
+			// NAME <EMAIL> SECONDS ZONE
+			f := strings.Fields(rest[strings.LastIndexByte(rest, '>')+1:])
+			if len(f) == 2 {
+				if s, err := strconv.ParseInt(f[0], 10, 64); err == nil {
+					times[id] = time.Unix(s, 0).UTC()
+				}
+			}
+			break
+		}
+	}
+	return times, nil
+}
