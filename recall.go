@@ -161,7 +161,7 @@ func (m *Memory) changed(deltas []Delta, reset bool) {
 	followers := m.followers
 	m.mu.Unlock()
 	for _, f := range followers {
-		(*f)(deltas, reset)
+		f.tell(deltas, reset)
 	}
 }
 

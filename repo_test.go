@@ -49,7 +49,9 @@ var floors = []struct {
 	{"filetree", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
+	{"consolidate", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
+	{"grant", []string{".", "vfs", "internal/*", "profile"}},
 	{"skill", []string{".", "vfs", "internal/*"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
@@ -58,7 +60,7 @@ var floors = []struct {
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "handoff", "tool", "dialect", "dialect/internal/*"}},
-	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "tool"}},
+	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "handoff", "grant", "tool"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
@@ -434,9 +436,9 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
-		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
-		for _, t := range tool.SubAgents() {
-			verbs = append(verbs, t.Name)
+		// Offered beside the table.
+		for _, v := range append(tool.WithProfiles([]tool.Tool{tool.RecallMemory()}), tool.SubAgents()...) {
+			verbs = append(verbs, v.Name)
 		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
