@@ -54,6 +54,10 @@ type Options struct {
 	Code        []tool.Tool
 	CodeProject string
 
+	// Whole are tools that reach all that the server's memory holds, offered
+	// beside the others to those who see all of that and may write.
+	Whole []tool.Tool
+
 	// Profiles are the memory profiles that clients may name; nil for none.
 	Profiles *profile.Set
 	// Bound is the profile that the desk's memory is bound to already, nil for

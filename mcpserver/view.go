@@ -127,6 +127,9 @@ func (v *view) offered() []tool.Tool {
 	if len(v.rights.Kinds) == 0 && (len(v.rights.Projects) == 0 || slices.Contains(v.rights.Projects, v.opts.CodeProject)) {
 		tools = append(tools, v.opts.Code...)
 	}
+	if len(v.scopes) == 0 {
+		tools = append(tools, v.opts.Whole...)
+	}
 	if v.rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
 	}

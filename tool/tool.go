@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/subagent"
 )
 
 // Tool is one verb.
@@ -73,6 +74,10 @@ type Desk struct {
 	// checked against its tree; nil where there is none. It is called only
 	// when there is something to look at.
 	Book func(ctx context.Context) (*annotate.Book, error)
+
+	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
+	// where that is not served.
+	SubAgents *subagent.Service
 
 	// Project returns the project of that tree, or "". Nil means that it is
 	// not known.

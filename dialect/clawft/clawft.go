@@ -40,7 +40,7 @@ func Dialect() dialect.Dialect {
 		Name:     "clawft",
 		Title:    "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
 		UserHome: true,
-		Detect:   func(fsys vfs.FS) (int, error) { p, err := find(fsys, ""); return p.marks, err },
+		Detect:   detect,
 		Init:     initHome,
 		Open:     func(ctx context.Context, o dialect.Options) (dialect.Home, error) { return Open(ctx, o) },
 	}

@@ -4,7 +4,6 @@
 package clawft
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,8 +68,8 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 // write changes MEMORY.md. What is replaced and not kept in the new text is
 // recorded.
 func (h *Home) write(ctx context.Context, content string, change func(now string, seen *string) (string, error)) (int, error) {
-	if err := oxbow.CheckContent(clean(content)); err != nil || !utf8.ValidString(content) {
-		return 0, cmp.Or(err, oxbow.CheckContent(content))
+	if err := check(content); err != nil {
+		return 0, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,6 +117,9 @@ func appended(text, more string) string {
 
 // AppendHistory writes an entry behind HISTORY.md and a blank line behind it.
 func (h *Home) AppendHistory(ctx context.Context, content string) error {
+	if err := check(content); err != nil {
+		return err
+	}
 	content = strings.TrimRightFunc(clean(content), unicode.IsSpace)
 	if content == "" {
 		return &oxbow.InvalidError{Field: "entry", Reason: "is empty"}
@@ -130,6 +132,14 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 		return fmt.Errorf("writing the history: %w", err)
 	}
 	return nil
+}
+
+// check reports why a text cannot be written, control characters aside.
+func check(content string) error {
+	if !utf8.ValidString(content) {
+		return oxbow.CheckContent(content)
+	}
+	return oxbow.CheckContent(clean(content))
 }
 
 // clean leaves out the control characters that are no white space: a terminal

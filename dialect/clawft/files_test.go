@@ -55,6 +55,18 @@ func TestReadTool(t *testing.T) {
 	if all := ask(m{"file": "all"}); !strings.Contains(all, `oxbow 1 --\u003e\n\nhit in the past`) {
 		t.Errorf("both files are %s", all)
 	}
+	for _, tt := range []struct {
+		args m
+		want string
+	}{
+		{m{"query": "hit", "file": "all"}, "hit one\nand more\n\nNot hits of spaces.\n\nhit in the past"},
+		{m{"query": "aardvark"}, `No paragraph holds "aardvark"`},
+		{m{"file": "history"}, "hit in the past\n"},
+	} {
+		if got := mustCall(t, h, "memory_read", tt.args).Text(); got != tt.want {
+			t.Errorf("memory_read(%v) says %q, want %q", tt.args, got, tt.want)
+		}
+	}
 	if _, err := call(t, h, "memory_read", m{"file": "diary"}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("another file = %v", err)
 	}
@@ -87,6 +99,11 @@ func TestWriteTool(t *testing.T) {
 	}
 	if _, err := h.AppendMemory(t.Context(), "a\xffb"); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("AppendMemory of no text = %v", err)
+	}
+	for _, content := range []string{"a\xffb", "", " \n"} {
+		if err := h.AppendHistory(t.Context(), content); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("AppendHistory(%q) = %v", content, err)
+		}
 	}
 }
 

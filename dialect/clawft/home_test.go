@@ -5,7 +5,9 @@ package clawft
 
 import (
 	"errors"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +57,28 @@ func TestFind(t *testing.T) {
 		if p.dir != tt.dir || p.marks != tt.marks || err != nil {
 			t.Errorf("%s: find() = %+v, %v; want %s with %d marks", tt.name, p, err, tt.dir, tt.marks)
 		}
+	}
+}
+
+// A file where a directory should be is no error, on a disk either: any home is
+// looked at for this layout.
+func TestFindBesideFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"memory", "workspace", ".clawft", ".nanobot"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	if p, err := find(fsys, dir); err != nil || p.marks != 0 {
+		t.Errorf("find() = %+v, %v", p, err)
+	}
+	if marks, err := Dialect().Detect(fsys); marks != 0 || err != nil {
+		t.Errorf("Detect() = %d, %v", marks, err)
 	}
 }
 

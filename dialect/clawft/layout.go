@@ -170,32 +170,41 @@ func others(before, after []item, i, j int) bool {
 	return slices.EqualFunc(rest(before, i), rest(after, j), func(a, b item) bool { return a.name == b.name && a.content == b.content })
 }
 
-// remove returns the text without item i. A later paragraph whose number would
-// change is given its name in a comment first.
+// remove returns the text without item i. A paragraph whose number would change,
+// since the name without one becomes free, is given its name in a comment.
 func (l layout) remove(path, text string, items []item, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := eolOf(text)
+	base := items[i].name
 	if items[i].mark == nil {
-		base := l.baseName(path, items[i].content)
-		for j := len(items) - 1; j > i; j-- {
-			if it := &items[j]; it.mark == nil && it.name != base && l.baseName(path, it.content) == base {
-				text = text[:it.start] + markOf(it.entry(path), nil).line() + eol + text[it.start:]
-			}
-		}
+		base = l.baseName(path, items[i].content)
+	}
+	named := map[int]bool{}
+	for j := range items {
+		it := &items[j]
+		named[j] = j != i && it.mark == nil && it.name != base && l.baseName(path, it.content) == base
 	}
 	result := text
-	for _, named := range []bool{false, true} {
-		if named && i+1 < len(items) && items[i+1].mark == nil {
-			// Else it would become the paragraph of the headings above.
-			at := items[i+1].start
-			text = text[:at] + markOf(items[i+1].entry(path), nil).line() + eol + text[at:]
-		}
+	for range 2 {
 		for _, between := range []string{"", eol, eol + eol} {
-			result = cut(text, items[i].start, items[i].end, between)
+			result = text
+			for j := len(items) - 1; j >= 0; j-- { // what is in front stays in its place
+				switch it := &items[j]; {
+				case j == i:
+					result = cut(result, it.start, it.end, between)
+				case named[j]:
+					result = result[:it.start] + markOf(it.entry(path), nil).line() + eol + result[it.start:]
+				}
+			}
 			if others(want, l.parse(path, result), -1, -1) {
 				return result
 			}
 		}
+		// What follows would become the paragraph of the headings above.
+		if i+1 == len(items) || items[i+1].mark != nil {
+			break
+		}
+		named[i+1] = true
 	}
 	return result
 }

@@ -172,6 +172,26 @@ func TestRemoveBelowHeading(t *testing.T) {
 	}
 }
 
+// Forgetting an entry gives its name to no other.
+func TestNumbersStay(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		fsys := vfs.NewMem()
+		text := "x\n\nx\n\n<!-- oxbow {\"name\":\"x\"} -->\nthe one\n\nx\n"
+		if first {
+			text = "<!-- oxbow {\"name\":\"x\"} -->\nthe one\n\nx\n\nx\n\nx\n"
+		}
+		put(t, fsys, ownDir+"/MEMORY.md", text)
+		h := openHome(t, fsys)
+		if err := h.Memory().Forget(t.Context(), "x"); err != nil {
+			t.Fatal(err)
+		}
+		l := layout{time.UTC}
+		if got, want := names(l.parse(memoryFile, read(t, fsys, ownDir+"/MEMORY.md"))), []string{"x (2)", "x (3)", "x (4)"}; !slices.Equal(got, want) {
+			t.Errorf("names %q, want %q", got, want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	h := openHome(t, vfs.NewMem())
 	for _, k := range []oxbow.Kind{oxbow.Archive, oxbow.Journal, oxbow.World, oxbow.Handoff} {

@@ -38,7 +38,7 @@ func find(fsys vfs.FS, shown string) (place, error) {
 	var failed error
 	is := func(name string, dir bool) bool {
 		info, err := fsys.Stat(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !belowFile(fsys, name) {
 			failed = errors.Join(failed, err)
 		}
 		return err == nil && info.IsDir() == dir
@@ -79,6 +79,28 @@ func find(fsys vfs.FS, shown string) (place, error) {
 		}
 	}
 	return p, failed
+}
+
+// belowFile reports whether what should be a directory above a name is none. The
+// errors of systems for that differ.
+func belowFile(fsys vfs.FS, name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := fsys.Stat(dir); err == nil {
+			return !info.IsDir()
+		}
+	}
+	return false
+}
+
+// detect counts a directory of clawft's or nanobot's as two marks, and each of the
+// files in it as one. A directory that cannot be looked at is none of clawft's,
+// until somebody says it is: then [Open] says what is wrong.
+func detect(fsys vfs.FS) (int, error) {
+	p, err := find(fsys, "")
+	if err != nil {
+		return 0, nil
+	}
+	return p.marks, nil
 }
 
 // newDir returns where the memory of an empty home is made.
