@@ -205,8 +205,7 @@ func (a *app) showAnnotateStats(s annotate.Stats) {
 		}
 	}
 	if s.Annotations > 0 {
-		now := a.env.Now()
-		line("written", fmt.Sprintf("%s to %s, half of them before %s", a.date(s.Oldest), a.date(s.Newest), ago(s.Median, now)))
+		line("written", fmt.Sprintf("%s to %s, half of them by %s", a.date(s.Oldest), a.date(s.Newest), a.date(s.Median)))
 	}
 	if s.Placed[annotate.Lost] > 0 {
 		a.note("%s nowhere any more; oxbow annotate gc archives them", count(s.Placed[annotate.Lost], "stands", "stand"))
