@@ -66,6 +66,11 @@ func (d *db) Erase(ctx context.Context, name string, dry bool) (EraseReport, err
 		if dry {
 			return nil
 		}
+		// Its words are in the index, too. Who has the file open makes the
+		// index anew; nobody can write it again before the erasure is done.
+		if err := d.dropIndex(true); err != nil {
+			return fmt.Errorf("removing the index file: %w", err)
+		}
 		var bases [][]byte
 		var sum []byte
 		if d.base > 0 {

@@ -17,6 +17,11 @@ const (
 	LabelTag        = "tag"        // a free word
 	LabelFile       = "file"       // a related file, relative to its project
 	LabelConfidence = "confidence" // how sure the writer was, 0 to 1
+
+	// LabelFileBlob is kept by programs, not written by hand: git's name of
+	// the content that a related file had when the entry was written, a space,
+	// and the file. It is not searched.
+	LabelFileBlob = "file-blob"
 )
 
 // Label is a key and a value tied to an entry. An entry may carry several

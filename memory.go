@@ -53,6 +53,11 @@ type Options struct {
 
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
+
+	// KeepIndex lets a memory that is ReadOnly write the index file all the
+	// same ([IndexSuffix]), so that the next process need not make the index
+	// again. Memories that are not ReadOnly always do.
+	KeepIndex bool
 }
 
 func (o *Options) orDefault() Options {
@@ -93,6 +98,8 @@ type Memory struct {
 	filling bool         // somebody fills a new shelf
 	pending []Delta      // what changed and is not in the shelf yet
 	resets  int          // times that the store was replaced
+
+	distrust bool // the index file was damaged: it is not looked at again
 
 	followers []*follower // told of all changes; see Within. A slice is never changed, only replaced
 }
@@ -173,8 +180,17 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	return err
 }
 
-// Close closes the store below.
-func (m *Memory) Close() error { return m.store.Close() }
+// Close closes the store below. When the index holds much that the file beside
+// the store ([IndexSuffix]) lacks, that is written first.
+func (m *Memory) Close() error {
+	m.keepIndex()
+	err := m.store.Close()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shelf.close()
+	m.shelf, m.pending = nil, nil
+	return err
+}
 
 // Remember writes e under its name and returns it as stored. A new name is
 // added; an entry of that name is updated, and what e leaves nil (aliases,

@@ -71,30 +71,45 @@ type ranking struct {
 }
 
 func newRanking(name string) *ranking {
-	if name == RankSeed {
-		return &ranking{name: name, index: bm25.New(bm25.Params{})}
+	r := &ranking{name: name, index: bm25.New(paramsOf(name))}
+	if name != RankSeed {
+		r.an = rank.NewAnalyzer()
 	}
-	return &ranking{name: name, index: bm25.New(bm25.Params{K1: oxbowK1, B: oxbowB}), an: rank.NewAnalyzer()}
+	return r
 }
 
-func (r *ranking) put(e *Entry) { r.index.Put(e.ID, e.Updated.UnixNano(), r.doc(e)) }
-
-// doc is what an entry is found by.
-func (r *ranking) doc(e *Entry) bm25.Doc {
-	if r.an == nil {
-		terms := text.Crabtalk(e.Content)
-		for _, a := range e.Aliases {
-			terms = append(terms, text.Crabtalk(a)...)
-		}
-		return bm25.Words(terms)
+// paramsOf returns the constants of a ranking's formula.
+func paramsOf(ranking string) bm25.Params {
+	if ranking == RankSeed {
+		return bm25.Params{}
 	}
-	d := r.an.Doc(fieldsOf(e))
+	return bm25.Params{K1: oxbowK1, B: oxbowB}
+}
+
+func (r *ranking) put(e *Entry) {
+	var d bm25.Doc
+	r.cut(e, &d, new([]string))
+	r.index.Put(e.ID, e.Updated.UnixNano(), d)
+}
+
+// cut makes d what an entry is found by. The room that d and words have is used
+// again.
+func (r *ranking) cut(e *Entry, d *bm25.Doc, words *[]string) {
+	if r.an == nil {
+		ws := text.AppendCrabtalk((*words)[:0], e.Content)
+		for _, a := range e.Aliases {
+			ws = text.AppendCrabtalk(ws, a)
+		}
+		*words = ws
+		bm25.SetWords(d, ws)
+		return
+	}
+	r.an.SetDoc(d, fieldsOf(e))
 	if len(d.Terms) > 0 {
 		for _, t := range dateTerms(e.Created) {
 			d.Terms = append(d.Terms, bm25.Term{Text: t, TF: weightDate})
 		}
 	}
-	return d
 }
 
 // fieldsOf cuts an entry into the fields that it is found by.
@@ -105,7 +120,7 @@ func fieldsOf(e *Entry) []rank.Field {
 		fs = append(fs, rank.Field{Name: "alias", Text: a, Weight: weightAlias})
 	}
 	for _, l := range e.Labels {
-		if l.Key != LabelConfidence {
+		if l.Key != LabelConfidence && l.Key != LabelFileBlob {
 			fs = append(fs, rank.Field{Name: "label", Text: l.Value, Weight: weightLabel})
 		}
 	}
@@ -543,18 +558,15 @@ func (m *Memory) Reading(ctx context.Context, q Query) (Reading, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Reading)
 	}
-	s, r, unlock, err := m.shelved(ctx, q.Rank)
-	if err != nil {
-		return Reading{}, err
-	}
-	defer unlock()
-	p := r.plan(s, q)
-	read := Reading{Rank: r.name, StopWords: p.stop}
-	if r.an != nil {
-		read.Dates = q.Dates
-	}
-	for _, w := range p.words {
-		read.Terms = append(read.Terms, ReadTerm{w.word, w.term, w.instead})
-	}
-	return read, nil
+	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) Reading {
+		p := r.plan(s, q)
+		read := Reading{Rank: r.name, StopWords: p.stop}
+		if r.an != nil {
+			read.Dates = q.Dates
+		}
+		for _, w := range p.words {
+			read.Terms = append(read.Terms, ReadTerm{w.word, w.term, w.instead})
+		}
+		return read
+	})
 }

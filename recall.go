@@ -20,6 +20,8 @@ import (
 type shelf struct {
 	rankings map[string]*ranking // by name; a ranking is made when it is first asked for
 	docs     map[uint64]*Entry
+	saved    *savedIndex // what the memory's own ranking began from, nil for nothing
+	unsaved  int         // entries put or removed since
 }
 
 func newShelf(ranks ...string) *shelf {
@@ -30,7 +32,15 @@ func newShelf(ranks ...string) *shelf {
 	return s
 }
 
+// close lets go of the index file. The shelf is of no use any more.
+func (s *shelf) close() {
+	if s != nil && s.saved != nil {
+		_ = s.saved.file.Close() // it was only read
+	}
+}
+
 func (s *shelf) set(d Delta) {
+	s.unsaved++
 	for _, r := range s.rankings {
 		if d.Entry == nil {
 			r.index.Delete(d.ID)
@@ -45,46 +55,93 @@ func (s *shelf) set(d Delta) {
 	}
 }
 
-// fillBatch is how many entries are handed on at once while a shelf is filled.
-const fillBatch = 64
+// While a shelf is filled, fillBatch entries are handed on at once, and so many
+// batches may be ready ahead.
+const (
+	fillBatch = 64
+	fillAhead = 4
+)
 
-// fill puts entries into an empty shelf. They are cut into terms by one
-// goroutine while another puts the terms of those before into the index: each
-// takes about half of the time.
+// fill puts entries, in order of ID, into an empty shelf. They are cut into
+// terms by one goroutine while another puts the terms of those before into the
+// index: each takes about half of the time. What the saved index knows is not
+// cut again.
 func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
 	type cut struct {
 		entry *Entry
-		docs  []bm25.Doc // one for each of rs
+		known bool       // the saved index has it
+		docs  []bm25.Doc // one for each of rs; of no meaning when it is known
 	}
 	rs := slices.Collect(maps.Values(s.rankings))
-	batches := make(chan []cut, 8)
-	var failed error // set before batches is closed
+	batches := make(chan []cut, fillAhead)
+	used := make(chan []cut, fillAhead+2) // their room is used again
+	var failed error                      // set before batches is closed
 	go func() {
 		defer close(batches)
-		batch := make([]cut, 0, fillBatch)
+		var words []string
+		next := func() []cut {
+			select {
+			case b := <-used:
+				return b[:0]
+			default:
+				return make([]cut, 0, fillBatch)
+			}
+		}
+		batch := next()
 		for e, err := range entries {
 			if err != nil {
 				failed = err
 				return
 			}
-			c := cut{entry: &e}
-			for _, r := range rs {
-				c.docs = append(c.docs, r.doc(&e))
+			batch = batch[:len(batch)+1]
+			c := &batch[len(batch)-1]
+			c.entry, c.known = &e, s.saved.knows(e.ID, e.Version)
+			if c.docs == nil {
+				c.docs = make([]bm25.Doc, len(rs))
 			}
-			if batch = append(batch, c); len(batch) == fillBatch {
+			for i, r := range rs {
+				if !c.known {
+					r.cut(&e, &c.docs[i], &words)
+				}
+			}
+			if len(batch) == fillBatch {
 				batches <- batch
-				batch = make([]cut, 0, fillBatch)
+				batch = next()
 			}
 		}
 		batches <- batch
 	}()
+	puts := make([]func(id uint64, newer int64, d bm25.Doc), len(rs))
+	var bulks []*bm25.Bulk
+	for i, r := range rs {
+		if puts[i] = r.index.Put; s.saved == nil {
+			bulk := bm25.NewBulk(r.index)
+			puts[i], bulks = bulk.Add, append(bulks, bulk)
+		}
+	}
 	for batch := range batches {
 		for _, c := range batch {
-			for i, r := range rs {
-				r.index.Put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
+			if !c.known {
+				for i, put := range puts {
+					put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
+				}
+				s.unsaved++
 			}
 			s.docs[c.entry.ID] = c.entry
 		}
+		used <- batch // has room for all that there are
+	}
+	for _, b := range bulks {
+		b.Done()
+	}
+	if failed == nil && s.saved != nil {
+		for _, id := range s.saved.ids {
+			if s.docs[id] == nil {
+				s.rankings[s.saved.ranking].index.Delete(id)
+				s.unsaved++
+			}
+		}
+		s.saved.ids, s.saved.versions = nil, nil
 	}
 	return failed
 }
@@ -96,6 +153,7 @@ func (m *Memory) changed(deltas []Delta, reset bool) {
 	m.mu.Lock()
 	switch {
 	case reset:
+		m.shelf.close()
 		m.shelf, m.pending, m.resets = nil, nil, m.resets+1
 	case m.shelf != nil || m.filling:
 		m.pending = append(m.pending, deltas...)
@@ -149,13 +207,19 @@ func (m *Memory) fresh(ctx context.Context) error {
 		m.mu.Unlock()
 
 		s := newShelf(m.opts.Ranking)
+		if saved := m.savedFor(m.opts.Ranking); saved != nil {
+			s.saved, s.rankings[saved.ranking].index = saved, saved.index
+		}
 		err := s.fill(m.store.Entries(ctx, Filter{}))
 		m.mu.Lock()
 		m.filling = false
 		done := err == nil && resets == m.resets
 		if done {
+			m.shelf.close() // of a store that does not tell its changes
 			m.shelf = s
 			m.drain()
+		} else {
+			s.close()
 		}
 		m.pending = nil
 		m.mu.Unlock()
@@ -176,22 +240,45 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
-	s, r, unlock, err := m.shelved(ctx, q.Rank)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	p := r.plan(s, q)
-	if p.any {
-		return s.newest(p.allow, limit), nil
-	}
-	hits := r.search(s, p, limit)
-	if q.Explain {
-		for i := range hits {
-			hits[i].Explanation = r.explain(s, p, hits[i].Entry.ID)
+	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) []Hit {
+		p := r.plan(s, q)
+		if p.any {
+			return s.newest(p.allow, limit)
 		}
+		hits := r.search(s, p, limit)
+		if q.Explain {
+			for i := range hits {
+				hits[i].Explanation = r.explain(s, p, hits[i].Entry.ID)
+			}
+		}
+		return hits
+	})
+}
+
+// ask returns what fn makes of the shelf and the ranking of that name. When the
+// index file turns out to be damaged meanwhile, the index is made anew, and fn
+// asked again.
+func ask[T any](ctx context.Context, m *Memory, rank string, fn func(s *shelf, r *ranking) T) (T, error) {
+	for {
+		s, r, unlock, err := m.shelved(ctx, rank)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		v := fn(s, r)
+		err = r.index.Err()
+		unlock()
+		if err == nil {
+			return v, nil
+		}
+		m.mu.Lock()
+		m.distrust = true
+		if m.shelf == s {
+			s.close()
+			m.shelf, m.pending = nil, nil
+		}
+		m.mu.Unlock()
 	}
-	return hits, nil
 }
 
 // shelved returns the shelf, fresh, and the ranking of that name on it, locked
@@ -290,11 +377,10 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Diagnose)
 	}
-	s, r, unlock, err := m.shelved(ctx, q.Rank)
-	if err != nil {
-		return Diagnosis{}, err
-	}
-	defer unlock()
+	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) Diagnosis { return s.diagnose(r, q) })
+}
+
+func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
 	p := r.plan(s, Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates})
 	d := Diagnosis{Entries: len(s.docs)}
 	for _, w := range p.words {
@@ -321,7 +407,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 		removes(c.text, c.allow)
 	}
 	d.Near = s.near(r, p, q)
-	return d, nil
+	return d
 }
 
 // count returns how many entries the plan finds among those that allow, nil for

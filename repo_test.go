@@ -37,6 +37,7 @@ var floors = []struct {
 }{
 	{"vfs", nil},
 	{"vfs/crashfs", []string{"vfs"}},
+	{"vfs/browser", []string{"vfs"}},
 	{"internal/torture/*", []string{"*"}}, // runs the whole house, and is for tests only
 	{"internal/*", []string{"vfs", "internal/*"}},
 	{".", []string{"vfs", "internal/*"}},
@@ -61,6 +62,7 @@ var floors = []struct {
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
 	{"cmd/*", []string{"*"}},
+	{"examples/*", []string{"*"}},
 }
 
 // testSupport are the packages made for tests: they may import testing, and

@@ -3,11 +3,13 @@
 package oxbow_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 func TestStore(t *testing.T) {
@@ -41,4 +43,47 @@ func openFS(t testing.TB, fsys vfs.FS) *oxbow.Memory {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// The first change makes the directories above the file, durably; opening and
+// reading make none.
+func TestDirectoriesAreMade(t *testing.T) {
+	disk := crashfs.New(nil)
+	p := disk.Process()
+	open := func(fsys vfs.FS) *oxbow.Memory {
+		t.Helper()
+		m, err := oxbow.Open("deep/down/m.oxbow", &oxbow.Options{FS: fsys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	m := open(p)
+	if _, err := m.Get(t.Context(), "deploy"); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("Get() = %v, want %v", err, oxbow.ErrNotFound)
+	}
+	if names, err := p.ReadDir("."); err != nil || len(names) > 0 {
+		t.Errorf("reading made %v, %v", names, err)
+	}
+	if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "deploy", Content: "on Tuesdays"}); err != nil {
+		t.Fatal(err)
+	}
+	images := 0
+	for img, label := range disk.Images {
+		images++
+		again := open(img)
+		if e, err := again.Get(t.Context(), "deploy"); err != nil || e.Content != "on Tuesdays" {
+			t.Errorf("after a crash (%s), Get() = %q, %v, want what was acknowledged", label, e.Content, err)
+		}
+		checked(t, again)
+		if err := again.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
+		}
+	}
+	if images == 0 {
+		t.Error("no crash was tried")
+	}
+	if err := m.Close(); err != nil {
+		t.Errorf("Close() = %v", err)
+	}
 }

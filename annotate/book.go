@@ -62,6 +62,16 @@ type History interface {
 	// which is not counted, to HEAD, oldest first, through renames.
 	Steps(ctx context.Context, commit, file string) ([]string, error)
 
+	// Successors returns what a file that HEAD does not have was renamed to,
+	// and that in turn, newest last, and whether it was ever deleted or
+	// renamed. None of the names need be in HEAD.
+	Successors(ctx context.Context, file string) (names []string, was bool, err error)
+
+	// Around returns the blobs that the path led to in the last commit that
+	// changed it before that time, and in the first that did so from then on,
+	// in the history of HEAD; "" for none.
+	Around(ctx context.Context, file string, t time.Time) (before, after string, err error)
+
 	// SHA256 reports whether objects are named by SHA-256 and not by SHA-1.
 	SHA256() bool
 }
@@ -81,6 +91,8 @@ type Book struct {
 	cards  map[string]*card    // by path of the sidecar
 	places map[string]*placed  // by file
 	called map[string][]string // former names, by HEAD and file
+
+	lineages map[string]*lineage // by file
 }
 
 // Open opens the book of the tree whose root is work. It reads and makes
@@ -111,7 +123,7 @@ func Open(work vfs.FS, o *Options) (*Book, error) {
 func (b *Book) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cards, b.places, b.called = map[string]*card{}, map[string]*placed{}, map[string][]string{}
+	b.cards, b.places, b.called, b.lineages = map[string]*card{}, map[string]*placed{}, map[string][]string{}, map[string]*lineage{}
 }
 
 // Close lets go of what [OpenDir] opened.
@@ -365,6 +377,11 @@ func (b *Book) append(ctx context.Context, name string, records []*Record, event
 		}
 	}
 	for _, e := range events {
+		// An event counts only when it is later: a clock that was set back, or
+		// that of another machine, must not make this one void.
+		if was, ok := have.last[e.id]; ok && !e.time.After(was.time) {
+			e.time = was.time.Add(time.Millisecond)
+		}
 		if out, err = e.encode(out); err != nil {
 			return err
 		}

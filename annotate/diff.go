@@ -26,18 +26,38 @@ func (in interner) lines(lines []string) []int32 {
 // between two anchors is compared anew; where there is no anchor, a shortest
 // edit script decides (Myers, "An O(ND) Difference Algorithm and Its
 // Variations", 1986).
-func matchLines(a, b []int32) []int {
+func matchLines(a, b []int32) []int { return new(differ).match(a, b) }
+
+// differ is what matching needs room for, to be used again.
+type differ struct {
+	seen []seenLine // by number of the line; all zero between two uses
+}
+
+// seenLine is how often a line stands on each side, and where.
+type seenLine struct{ na, nb, ia, ib int32 }
+
+// match is [matchLines].
+func (d *differ) match(a, b []int32) []int {
 	m := make([]int, len(a))
 	for i := range m {
 		m[i] = -1
 	}
-	patience(a, b, 0, 0, m)
+	most := int32(-1)
+	for _, side := range [][]int32{a, b} {
+		for _, n := range side {
+			most = max(most, n)
+		}
+	}
+	if n := int(most) + 1; n > len(d.seen) {
+		d.seen = make([]seenLine, n+n/4)
+	}
+	d.patience(a, b, 0, 0, m)
 	return m
 }
 
 // patience matches a, which begins at line i of the whole, with b, which begins
 // at line j.
-func patience(a, b []int32, i, j int, m []int) {
+func (d *differ) patience(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
 		a, b, i, j = a[1:], b[1:], i+1, j+1
@@ -49,40 +69,39 @@ func patience(a, b []int32, i, j int, m []int) {
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
-	anchors := uniqueInBoth(a, b)
+	anchors := d.uniqueInBoth(a, b)
 	if len(anchors) == 0 {
 		myers(a, b, i, j, m)
 		return
 	}
 	x, y := 0, 0
 	for _, p := range anchors {
-		patience(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
+		d.patience(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
 		m[i+p[0]] = j + p[1]
 		x, y = p[0]+1, p[1]+1
 	}
-	patience(a[x:], b[y:], i+x, j+y, m)
+	d.patience(a[x:], b[y:], i+x, j+y, m)
 }
 
 // uniqueInBoth returns the longest rising sequence of pairs of places at which
 // a line stands that each side has once.
-func uniqueInBoth(a, b []int32) [][2]int {
-	type seen struct{ na, nb, ia, ib int }
-	by := make(map[int32]seen, len(a))
+func (d *differ) uniqueInBoth(a, b []int32) [][2]int {
+	by := d.seen
 	for i, l := range a {
-		s := by[l]
-		s.na, s.ia = s.na+1, i
-		by[l] = s
+		by[l].na, by[l].ia = by[l].na+1, int32(i)
 	}
 	for i, l := range b {
-		if s, ok := by[l]; ok {
-			s.nb, s.ib = s.nb+1, i
-			by[l] = s
-		}
+		by[l].nb, by[l].ib = by[l].nb+1, int32(i)
 	}
 	var pairs [][2]int
 	for i, l := range a {
 		if s := by[l]; s.na == 1 && s.nb == 1 {
-			pairs = append(pairs, [2]int{i, s.ib})
+			pairs = append(pairs, [2]int{i, int(s.ib)})
+		}
+	}
+	for _, side := range [][]int32{a, b} {
+		for _, l := range side {
+			by[l] = seenLine{}
 		}
 	}
 	// Patience sorting: tops holds, for each length, the pair with the smallest

@@ -10,6 +10,9 @@
 //	{"v":1,"archive":"3f…","time":"2026-11-21T12:00:00Z"}            it is archived
 //	{"v":1,"return":"3f…","time":"2026-11-22T09:00:00Z"}             it is back
 //
+// What one [Book.GC] wrote carries its name as "run", and what took that back
+// the same name as "undo", besides a name of its own.
+//
 // Of two annotations with one id, the one whose line sorts first counts: any
 // order gives the same. Of archive and return, the later counts, and return
 // when the times are equal.
@@ -24,6 +27,7 @@ package annotate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +51,8 @@ type line struct {
 	ID       string    `json:"id,omitempty"`
 	Archive  string    `json:"archive,omitempty"`
 	Return   string    `json:"return,omitempty"`
+	Run      string    `json:"run,omitempty"`
+	Undo     string    `json:"undo,omitempty"`
 	File     string    `json:"file,omitempty"`
 	Lines    *[2]int   `json:"lines,omitempty"`
 	Why      string    `json:"why,omitempty"`
@@ -72,6 +78,20 @@ type event struct {
 	id   string
 	back bool
 	time time.Time
+	run  string // the gc that wrote it; "" when it was not one
+	undo string // the run that it takes back
+}
+
+// compare orders events so that of one annotation the last one counts.
+func (e event) compare(o event) int {
+	back := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(e.time.Compare(o.time), cmp.Compare(back(e.back), back(o.back)), cmp.Compare(e.id, o.id),
+		cmp.Compare(e.run, o.run), cmp.Compare(e.undo, o.undo))
 }
 
 // encode appends the line of a record to dst, with its line feed.
@@ -82,7 +102,7 @@ func encode(dst []byte, r *Record) ([]byte, error) {
 }
 
 func (e event) encode(dst []byte) ([]byte, error) {
-	l := &line{V: version, Time: e.time.UTC()}
+	l := &line{V: version, Time: e.time.UTC(), Run: e.run, Undo: e.undo}
 	if e.back {
 		l.Return = e.id
 	} else {
@@ -146,7 +166,10 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 		return nil, nil, false, errors.New("it has not one id")
 	}
 	if l.ID == "" {
-		return nil, &event{id: id, back: l.Return != "", time: l.Time}, false, nil
+		if len(l.Run) > maxWord || len(l.Undo) > maxWord {
+			return nil, nil, false, fmt.Errorf("its run has more than %d bytes", maxWord)
+		}
+		return nil, &event{id: id, back: l.Return != "", time: l.Time, run: l.Run, undo: l.Undo}, false, nil
 	}
 	r := &Record{ID: l.ID, File: l.File, Why: l.Why, Rejected: l.Rejected, By: oxbow.Actor(l.By), Agent: l.Agent, Model: l.Model,
 		Session: l.Session, Profile: l.Profile, Ref: l.Ref, Time: l.Time, Commit: l.Commit, Blob: l.Blob, Hash: l.Hash,
@@ -175,18 +198,19 @@ type damage struct {
 
 // sidecar is what one holds.
 type sidecar struct {
-	records []*Record // by time, then ID; each ID once
-	newer   int       // lines of newer versions
+	records []*Record        // by time, then ID; each ID once
+	events  []event          // in order, each once
+	last    map[string]event // the event that counts, by ID
+	newer   int              // lines of newer versions
 	damaged []damage
 	torn    bool // the last write was cut off
 }
 
 // parse reads a sidecar. It never fails: what cannot be read is in the answer.
 func parse(data []byte) *sidecar {
-	s := &sidecar{}
+	s := &sidecar{last: map[string]event{}}
 	byID := map[string]int{}
 	raw := map[string]string{}
-	last := map[string]event{}
 	rest := data
 	for n := 1; len(rest) > 0; n++ {
 		at := int64(len(data) - len(rest))
@@ -201,10 +225,7 @@ func parse(data []byte) *sidecar {
 		case newer:
 			s.newer++
 		case e != nil:
-			was, ok := last[e.id]
-			if c := e.time.Compare(was.time); !ok || c > 0 || c == 0 && e.back {
-				last[e.id] = *e
-			}
+			s.events = append(s.events, *e)
 		case r != nil:
 			i, ok := byID[r.ID]
 			if !ok {
@@ -215,7 +236,12 @@ func parse(data []byte) *sidecar {
 			}
 		}
 	}
-	for id, e := range last {
+	slices.SortFunc(s.events, event.compare)
+	s.events = slices.CompactFunc(s.events, func(a, b event) bool { return a.compare(b) == 0 })
+	for _, e := range s.events {
+		s.last[e.id] = e
+	}
+	for id, e := range s.last {
 		if i, ok := byID[id]; ok {
 			s.records[i].Archived = !e.back
 		}

@@ -51,7 +51,9 @@ func TestMergesInAnyOrder(t *testing.T) {
 	twin := *sample(2)
 	twin.Why = "a fake under the same id"
 	lines = append(lines, encoded(t, &twin))
-	for i, e := range []event{{sample(1).ID, false, noon}, {sample(1).ID, true, noon.Add(time.Hour)}, {sample(2).ID, false, noon}, {sample(2).ID, true, noon}, {sample(3).ID, true, noon}, {sample(3).ID, false, noon.Add(1)}} {
+	for i, e := range []event{{id: sample(1).ID, time: noon}, {id: sample(1).ID, back: true, time: noon.Add(time.Hour)},
+		{id: sample(2).ID, time: noon, run: "r"}, {id: sample(2).ID, back: true, time: noon, run: "s"}, {id: sample(2).ID, back: true, time: noon, run: "t", undo: "r"},
+		{id: sample(3).ID, back: true, time: noon}, {id: sample(3).ID, time: noon.Add(1)}} {
 		b, err := e.encode(nil)
 		if err != nil {
 			t.Fatal(i, err)

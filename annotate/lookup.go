@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
 )
 
 // Found is an annotation and where its block stands now.
@@ -97,7 +98,7 @@ func (b *Book) place(ctx context.Context, file string) (*placed, error) {
 	if b.hist != nil {
 		// Without an answer of git's, the text still says much.
 		if p.head, err = b.hist.Head(ctx); err == nil && p.head != "" {
-			names, err = b.names(ctx, p.head, file)
+			names, err = b.names(ctx, p.head, file, func() { b.prepare(ctx, file, p, own) })
 		}
 		p.partial = err != nil
 		if ctx.Err() != nil {
@@ -146,9 +147,24 @@ func (b *Book) place(ctx context.Context, file string) (*placed, error) {
 	return p, nil
 }
 
+// prepare reads what placing the file's own annotations will need of git. What
+// fails here fails again when it is needed, and is told then.
+func (b *Book) prepare(ctx context.Context, file string, p *placed, own *sidecar) {
+	want := map[string]bool{}
+	now := blobName(p.content, b.hist.SHA256())
+	for _, r := range own.records {
+		if r.Blob != "" && r.Blob != now {
+			want[r.Blob] = true
+		}
+	}
+	line := b.lineage(file)
+	defer line.mu.Unlock()
+	_ = line.fetch(ctx, b.hist, p.head, want)
+}
+
 // names returns what the file was called before, and remembers it for this
-// state of the history.
-func (b *Book) names(ctx context.Context, head, file string) ([]string, error) {
+// state of the history. While git is asked, it calls meanwhile.
+func (b *Book) names(ctx context.Context, head, file string, meanwhile func()) ([]string, error) {
 	key := head + " " + file
 	b.mu.Lock()
 	names, ok := b.called[key]
@@ -156,7 +172,14 @@ func (b *Book) names(ctx context.Context, head, file string) ([]string, error) {
 	if ok {
 		return names, nil
 	}
-	names, err := b.hist.Names(ctx, file)
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		names, err = b.hist.Names(ctx, file)
+	}()
+	meanwhile()
+	<-done
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +195,10 @@ func (b *Book) names(ctx context.Context, head, file string) ([]string, error) {
 // placeAll fills in what p is about. The first card is the file's own, the next
 // renamed ones are of names that git knows, the rest only may belong to it.
 func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int) error {
+	line := b.lineage(file)
+	defer line.mu.Unlock()
 	lines := Lines(p.content)
 	p.lines = len(lines)
-	pg := newPage(lines)
 	blobNow := blobName(p.content, b.hist != nil && b.hist.SHA256())
 
 	// All old texts are read in one go.
@@ -186,27 +210,20 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 			}
 		}
 	}
-	olds := map[string]*followed{}
-	if b.hist != nil && len(want) > 0 {
-		names := make([]string, 0, len(want))
-		for n := range want {
-			if (len(n) == 64) == b.hist.SHA256() {
-				names = append(names, n)
-			}
-		}
-		slices.Sort(names)
-		blobs, err := b.hist.Blobs(ctx, names)
+	if b.hist != nil {
+		err := line.fetch(ctx, b.hist, p.head, want)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, git.ErrTooMuch) {
 			p.partial = true
-		} else {
-			for n, data := range blobs {
-				if len(data) <= MaxFile && !isBinary(data) {
-					olds[n] = &followed{text: data}
-				}
-			}
+		}
+	}
+	pg := newPageIn(line.in, lines)
+	olds := map[string]*followed{}
+	for n := range want {
+		if old := line.old[n]; old != nil {
+			olds[n] = &followed{oldText: old, diff: &line.diff}
 		}
 	}
 	seen := map[string]bool{}
@@ -256,9 +273,9 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 
 // followed is an old text, and what became of its lines.
 type followed struct {
-	text  []byte
-	lines []string
-	to    []int
+	*oldText
+	diff *differ
+	to   []int // nil until it is needed
 }
 
 // find places one annotation on the page.
@@ -272,8 +289,7 @@ func (p *page) find(r *Record, blob string, old *followed) spot {
 	}
 	if old != nil {
 		if old.to == nil {
-			old.lines = Lines(old.text)
-			old.to = matchLines(p.in.lines(old.lines), p.num)
+			old.to = old.diff.match(old.num, p.num)
 		}
 		// A sidecar can claim a blob that does not hold its block.
 		if r.Span.Len() > 0 && r.Span.Last <= len(old.lines) && HashLines(old.lines[r.Span.First-1:r.Span.Last]) == r.Hash {

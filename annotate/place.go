@@ -34,20 +34,46 @@ var gone = spot{placed: Lost}
 // page is a text to find blocks in.
 type page struct {
 	lines []string
-	in    interner
+	in    interner // may know lines that do not stand here
 	num   []int32
-	at    map[int32][]int // of each line where it stands, from 0
+	first []int32 // of each number, where it begins in where
+	where []int32 // where the lines stand, from 0, by number
 
-	bare map[string][]int // the same for lines without their white space; made when needed
+	bare map[string][]int // where lines stand, by their text without white space; made when needed
+
+	vocab vocabulary
+	said  [][]int32 // the words of each line; made when needed
+	bag   *bag      // nil until it is needed
 }
 
-func newPage(lines []string) *page {
-	p := &page{lines: lines, in: interner{}, at: map[int32][]int{}}
-	p.num = p.in.lines(lines)
+func newPage(lines []string) *page { return newPageIn(interner{}, lines) }
+
+// newPageIn is newPage with numbers that other texts share.
+func newPageIn(in interner, lines []string) *page {
+	p := &page{lines: lines, in: in, vocab: vocabulary{}}
+	p.num = in.lines(lines)
+	p.first = make([]int32, len(in)+1)
+	for _, n := range p.num {
+		p.first[n+1]++
+	}
+	for n := range len(in) {
+		p.first[n+1] += p.first[n]
+	}
+	p.where = make([]int32, len(lines))
+	next := slices.Clone(p.first)
 	for i, n := range p.num {
-		p.at[n] = append(p.at[n], i)
+		p.where[next[n]] = int32(i)
+		next[n]++
 	}
 	return p
+}
+
+// at returns where the line of that number stands, from 0, in order.
+func (p *page) at(n int32) []int32 {
+	if int(n) >= len(p.first)-1 {
+		return nil // it came to the interner later
+	}
+	return p.where[p.first[n]:p.first[n+1]]
 }
 
 // letters counts what makes a line tell itself apart: letters and digits.
@@ -89,7 +115,7 @@ func (p *page) byText(r *Record, strict bool) spot {
 		if !ok {
 			return gone
 		}
-		if c := len(p.at[id]); least < 0 || c < least {
+		if c := len(p.at(id)); least < 0 || c < least {
 			rare, least = i, c
 		}
 	}
@@ -99,8 +125,8 @@ func (p *page) byText(r *Record, strict bool) spot {
 		far     int
 	}
 	var best []candidate
-	for _, at := range p.at[p.in[head[rare]]] {
-		first := at - rare
+	for _, at := range p.at(p.in[head[rare]]) {
+		first := int(at) - rare
 		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
 			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
 			r.Cut > 0 && HashLines(p.lines[first:first+n]) != r.Hash {
@@ -210,7 +236,7 @@ func (p *page) byDiff(r *Record, old []string, m []int) spot {
 		if m[to-1] < 0 && to < len(m) && m[to] >= 0 {
 			hi = min(m[to], last+1+2*n)
 		}
-		same := alike(old[from:to], p.lines[lo:hi])
+		same := p.newBag(old[from:to]).alike(lo, hi)
 		if same >= similar {
 			return spot{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
 		}
@@ -242,10 +268,11 @@ func (p *page) within(block []string, lo, hi int) spot {
 		return gone
 	}
 	best := gone
+	bag := p.newBag(block)
 	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
 		for at := lo; at == lo || at+size <= hi; at++ {
 			end := min(at+size, hi)
-			if same := alike(block, p.lines[at:end]); same >= similar && same > best.sure {
+			if same := bag.alike(at, end); same >= similar && same > best.sure {
 				best = spot{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}
 			}
 		}
@@ -310,7 +337,7 @@ func (p *page) byLikeness(r *Record) spot {
 			continue
 		}
 		if r.Cut > 0 { // too long to slide along
-			if same := alike(r.Block, p.lines[lo:hi]); same >= similar && same > best.sure {
+			if same := p.newBag(r.Block).alike(lo, hi); same >= similar && same > best.sure {
 				best = spot{Span{lo + 1, hi}, Edited, same, "similar lines stand there"}
 			}
 			continue
@@ -328,52 +355,3 @@ func (p *page) byLikeness(r *Record) spot {
 }
 
 func bareLine(l string) string { return strings.Join(strings.Fields(l), "") }
-
-// alike returns how much two texts have in common, 0 to 1: the Sørensen–Dice
-// coefficient of their words, twice what is common by what there is. White space
-// and signs, which all code has in common, do not count.
-func alike(a, b []string) float64 {
-	count := map[string]int{}
-	na, nb, common := 0, 0, 0
-	for _, l := range a {
-		for w := range words(l) {
-			count[w]++
-			na++
-		}
-	}
-	for _, l := range b {
-		for w := range words(l) {
-			nb++
-			if count[w] > 0 {
-				count[w]--
-				common++
-			}
-		}
-	}
-	if na+nb == 0 {
-		return 0
-	}
-	return 2 * float64(common) / float64(na+nb)
-}
-
-// words yields the words of a line: letters, digits and underscores.
-func words(l string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		start := -1
-		for i, r := range l {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
-				if start < 0 {
-					start = i
-				}
-				continue
-			}
-			if start >= 0 && !yield(l[start:i]) {
-				return
-			}
-			start = -1
-		}
-		if start >= 0 {
-			yield(l[start:])
-		}
-	}
-}

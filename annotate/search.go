@@ -16,9 +16,14 @@ import (
 
 // Hit is an annotation that a search found.
 type Hit struct {
-	Found
-	In    string  // the file that it stands in now, or stood in
+	Standing
 	Score float64 // BM25, above 0
+}
+
+// Standing is an annotation of the tree and where it stands.
+type Standing struct {
+	Found
+	In string // the file that it stands in now, or stood in
 }
 
 // Weights of a word, in sixteenths of one of the reasoning.
@@ -58,7 +63,7 @@ func (b *Book) Search(ctx context.Context, question string, limit int) ([]Hit, e
 				{Name: "file", Text: in, Weight: fileWeight},
 				{Name: "block", Text: strings.Join(r.Block, "\n"), Weight: blockWeight},
 			}))
-			all = append(all, Hit{Found: Found{Record: *r, Placed: Lost}, In: in})
+			all = append(all, Hit{Standing: Standing{Found{Record: *r, Placed: Lost}, in}})
 		}
 		return nil
 	})

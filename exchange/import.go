@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
@@ -35,9 +36,9 @@ type ImportOptions struct {
 	// replaced.
 	Overwrite bool
 
-	// NoMarks leaves off the labels that say where an entry came from. A store
-	// that keeps no labels needs it. Without marks, a changed file does not
-	// find its entries again, and is added beside them.
+	// NoMarks leaves off the labels that say where an entry came from, as is
+	// done, and noted, for a store that keeps no labels. Without marks, a
+	// changed file does not find its entries again, and is added beside them.
 	NoMarks bool
 
 	// DryRun reports what would be done, and does nothing.
@@ -136,6 +137,7 @@ type importer struct {
 	done    *names
 	origins map[string]bool // labels of the origins of the items seen
 	count   int             // items done
+	bare    bool            // the store keeps no labels: items are not marked
 }
 
 func (im *importer) run(items iter.Seq2[Item, error]) error {
@@ -143,7 +145,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	size := 0
 	flush := func() error {
 		if len(batch) > 0 {
-			if err := im.flush(batch); err != nil {
+			if err := im.flush(batch, false); err != nil {
 				return err
 			}
 			im.count += len(batch)
@@ -173,7 +175,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 		}
 		if it.Origin != "" {
 			im.origins[originLabel(it.Origin)] = true
-			if !im.o.NoMarks {
+			if !im.o.NoMarks && !im.bare {
 				it = marked(it)
 			}
 		}
@@ -194,8 +196,12 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// flush plans a batch and applies it.
-func (im *importer) flush(items []Item) error {
+// flush plans a batch and applies it. With bare, the marks that the items had
+// were taken off already.
+func (im *importer) flush(items []Item, bare bool) error {
+	if im.bare {
+		items = unmarked(items)
+	}
 	for try := 1; ; try++ {
 		p, err := im.plan(items)
 		if err != nil {
@@ -208,17 +214,24 @@ func (im *importer) flush(items []Item) error {
 		refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
 		switch {
 		case err == nil:
+			if bare && !im.bare && len(p.ops) > 0 {
+				im.bare = true
+				im.rep.message(&im.rep.Notes, "the store keeps no labels: it does not know where the entries came from, and a file that is changed later will be added beside them")
+			}
 			im.commit(p)
 			return nil
 		case changed && try < maxTries:
+		case refused && errors.Is(err, oxbow.ErrUnsupported) && !bare && slices.ContainsFunc(items, isMarked):
+			// It may be the marks that the store has no place for.
+			items, bare = unmarked(items), true
 		case refused && len(items) > 1:
 			// The store takes less than the common limits: find the item that
 			// it does not take, and keep the others.
 			half := len(items) / 2
-			if err := im.flush(items[:half]); err != nil {
+			if err := im.flush(items[:half], bare); err != nil {
 				return err
 			}
-			return im.flush(items[half:])
+			return im.flush(items[half:], bare)
 		case refused:
 			im.rep.message(&im.rep.Problems, "%s: %v", items[0].Ref, err)
 			im.rep.Skipped++
@@ -275,7 +288,7 @@ func refFile(ref string) string {
 
 // findStale names the entries of the origins seen that no item stood for.
 func (im *importer) findStale() error {
-	if len(im.origins) == 0 || im.o.NoMarks {
+	if len(im.origins) == 0 || im.o.NoMarks || im.bare {
 		return nil
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markOrigin}}}}

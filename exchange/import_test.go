@@ -253,6 +253,31 @@ func TestImportRefused(t *testing.T) {
 	}
 }
 
+// A store that keeps no labels takes what is read without the marks, and one
+// that keeps notes under another kind knows them again.
+func TestImportWithoutPlaceForMarks(t *testing.T) {
+	s := noLabels{newStore()}
+	s.must(t, oxbow.Add{Name: "known", Kind: oxbow.World, Content: "text"})
+	files := func(yield func(Item, error) bool) {
+		for _, f := range []string{"a.md", "known.md", "b.md"} {
+			for it, err := range markdown(f, "text") {
+				if !yield(it, err) {
+					return
+				}
+			}
+		}
+		it := Item{Entry: oxbow.Entry{Name: "tagged", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}}, Ref: "c.md", Origin: "c.md"}
+		_ = yield(it, nil) && yield(Item{Entry: oxbow.Entry{Name: "d", Content: "x"}, Ref: "d.md", Origin: "d.md"}, nil)
+	}
+	rep := load(t, s, files, nil)
+	if counts(rep) != [4]int{3, 0, 1, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "c.md: ") || len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], "no labels") {
+		t.Errorf("Import = %+v, want three added, one the same, one refused, and a note", rep)
+	}
+	if rep = load(t, s, files, nil); counts(rep) != [4]int{0, 0, 4, 1} || len(rep.Notes) != 0 {
+		t.Errorf("Import again = %+v, want all the same", rep)
+	}
+}
+
 func TestImportStops(t *testing.T) {
 	s := newStore()
 	full := errors.New("full")

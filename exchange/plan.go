@@ -32,6 +32,20 @@ func marked(it Item) Item {
 	return it
 }
 
+// isMarked reports whether an item has the labels of its origin.
+func isMarked(it Item) bool {
+	return slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+}
+
+// unmarked returns the items without the labels of their origins.
+func unmarked(items []Item) []Item {
+	bare := slices.Clone(items)
+	for i := range bare {
+		bare[i].Entry.Labels = withoutMarks(bare[i].Entry.Labels)
+	}
+	return bare
+}
+
 // originLabel makes a label's value of the name of a file: one that is too
 // long keeps its end, which tells more, behind a digest of the whole.
 func originLabel(origin string) string {
@@ -164,7 +178,8 @@ const (
 
 // judge compares an item with the entry of its name, or of its n-th name.
 func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
-	equal := it.Entry.Kind == old.Kind && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
+	// A store may keep a note under a kind of its own.
+	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
 	if it.Origin == "" {
 		switch {
 		case equal && slices.Equal(it.Entry.Labels, oxbow.SortLabels(old.Labels)):

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,11 +43,12 @@ func bigTree(b *testing.B, n int) (*vfs.OS, string) {
 	return fsys, path
 }
 
-// BenchmarkOpen opens a tree of 10,000 files and, in the same run, reads them;
-// x-of-reading is the ratio. The aim is 1.5 at most.
+// BenchmarkOpen opens a tree of 10,000 files and, in turn with it, reads them;
+// x-of-reading is the ratio of the medians, best-x that of the fastest, which
+// tells more where other work disturbs. The aim is 1.5 at most.
 func BenchmarkOpen(b *testing.B) {
 	fsys, _ := bigTree(b, 10_000)
-	var opening, reading time.Duration
+	var opening, reading []time.Duration
 	for b.Loop() {
 		start := time.Now()
 		items, err := fsys.ReadDir("cards")
@@ -58,19 +60,23 @@ func BenchmarkOpen(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		reading += time.Since(start)
+		reading = append(reading, time.Since(start))
 		start = time.Now()
 		s, err := Open(context.Background(), fsys, cards{}, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		opening += time.Since(start)
+		opening = append(opening, time.Since(start))
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(opening)/float64(reading), "x-of-reading")
-	b.ReportMetric(float64(reading)/1e6/float64(b.N), "reading-ms")
+	slices.Sort(opening)
+	slices.Sort(reading)
+	mid := len(reading) / 2
+	b.ReportMetric(float64(opening[mid])/float64(reading[mid]), "x-of-reading")
+	b.ReportMetric(float64(opening[0])/float64(reading[0]), "best-x")
+	b.ReportMetric(float64(reading[0])/1e6, "best-reading-ms")
 }
 
 // unwatchedFS is a file system that tells nothing.

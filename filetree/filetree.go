@@ -24,7 +24,9 @@ import (
 // use, and the same arguments give the same results.
 type Layout interface {
 	// Dirs returns the directories whose files may hold entries. Each is
-	// listed without those below it, and need not exist. Always the same.
+	// listed without those below it, and need not exist. Always the same. A
+	// change reaches a directory whose path has a name that begins with a dot
+	// only where one of these has that path, too, as far as the dot goes.
 	Dirs() []string
 
 	// Match reports whether the file of that path, which is directly in one of
@@ -37,7 +39,8 @@ type Layout interface {
 	// The items are in order of their spans, which do not overlap. Of each
 	// entry it sets Name, Kind, Content, Aliases and Labels as far as it has
 	// them; Created and Updated where the text says so, else the time when the
-	// file was changed is taken. ID, Version and Source are the store's.
+	// file was changed is taken, for Created the earliest that this store knows
+	// of. ID, Version and Source are the store's.
 	//
 	// An error means that the text cannot be trusted: the file then stays at
 	// its last good state, if it has one, and is reported; else the items that
@@ -62,6 +65,8 @@ type Layout interface {
 type Item struct {
 	Entry      oxbow.Entry
 	Start, End int // bytes of the text that are the entry's: from Start up to, not including, End
+
+	undated bool // the text does not say when it was made
 }
 
 // Place is an item and the file that it is in.

@@ -69,7 +69,7 @@ func (cards) Parse(p, text string) ([]Item, error) {
 	if e.Name == "" {
 		return nil, fmt.Errorf("there is no name")
 	}
-	return []Item{{e, 0, len(text)}}, nil
+	return []Item{{Entry: e, End: len(text)}}, nil
 }
 
 func parseDay(text string) []Item {

@@ -40,8 +40,10 @@ const (
 // directory is one of the layout's directories.
 type directory struct {
 	path  string
+	veil  string      // what of the path is hidden, see veil
 	info  fs.FileInfo // of the watched one, nil when it is not watched
 	files int         // matched when it was listed last
+	links []string    // those of them that are links, whose files nobody watches
 	wrong string      // why it could not be listed, for saying so once
 }
 
@@ -152,6 +154,14 @@ func (s *Store) lookAt(ctx context.Context, d *directory, r *reader, told map[st
 					r.read(p)
 				}
 			}
+			for _, p := range d.links {
+				old := s.st.files[p]
+				now, err := s.fs.Stat(p)
+				if err != nil && old == nil || err == nil && old != nil && !old.doubt && old.info != nil && same(now, old.info) {
+					continue
+				}
+				r.read(p)
+			}
 			return nil
 		}
 	}
@@ -201,7 +211,7 @@ func (s *Store) list(ctx context.Context, d *directory, r *reader) error {
 		}
 		return nil
 	}
-	d.wrong, d.files = "", 0
+	d.wrong, d.files, d.links = "", 0, nil
 	there := make(map[string]bool, len(entries))
 	var todo []string
 	for i, e := range entries {
@@ -214,6 +224,9 @@ func (s *Store) list(ctx context.Context, d *directory, r *reader) error {
 		}
 		there[p] = true
 		d.files++
+		if e.Type()&fs.ModeSymlink != 0 {
+			d.links = append(d.links, p)
+		}
 		old := s.st.files[p]
 		if old == nil || r.whole || s.again[p] || old.doubt || old.info == nil {
 			todo = append(todo, p)

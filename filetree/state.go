@@ -167,6 +167,9 @@ func (st *state) settle(touched, reborn map[string]bool) []oxbow.Delta {
 			continue
 		}
 		e.ID = old.entry.ID
+		if f.items[c.index].undated && old.entry.Created.Before(e.Created) {
+			e.Created = old.entry.Created
+		}
 		if e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created) {
 			// The entry that was handed out still tells it all.
 			old.file, old.index = c.file, c.index
@@ -222,7 +225,7 @@ func finish(items []Item, mod time.Time) (kept []Item, wrong []string) {
 			e.Updated = mod.UTC()
 		}
 		if e.Created.IsZero() {
-			e.Created = e.Updated
+			e.Created, it.undated = e.Updated, true
 		}
 		e.Source = oxbow.Source{Time: e.Updated, Door: "files"}
 		kept = append(kept, it)

@@ -24,6 +24,9 @@ type Options struct {
 	// LockWait bounds the wait for other writers; [oxbow.DefaultLockWait] by
 	// default.
 	LockWait time.Duration
+	// Lock is the path of the lock file, for a layout that can be opened from
+	// several directories; .oxbow-tree.lock by default.
+	Lock string
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
 	// Path is the directory as people know it, for messages. It is never
@@ -90,11 +93,14 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	if o.LockWait == 0 {
 		o.LockWait = oxbow.DefaultLockWait
 	}
+	if o.Lock == "" {
+		o.Lock = lockFile
+	}
 	s := &Store{fs: fsys, layout: l, opts: o, turn: make(chan struct{}, 1), st: newState(),
 		stage: intent.Stage{FS: fsys, Home: ".", Name: stageDir},
 		again: map[string]bool{}, unseen: map[string]*oxbow.Entry{}, served: map[string]string{}, emptied: map[string]bool{}}
 	for _, d := range l.Dirs() {
-		s.dirs = append(s.dirs, &directory{path: d})
+		s.dirs = append(s.dirs, &directory{path: d, veil: veil(d)})
 	}
 	if err := s.fresh(ctx, false); err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -137,7 +136,7 @@ func (v *overlay) Taken(p string) bool {
 func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) {
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
-		if !fs.ValidPath(ed.Path) || ed.Path == "." || slices.ContainsFunc(strings.Split(ed.Path, "/"), isHidden) || IsConflict(ed.Path) {
+		if !fs.ValidPath(ed.Path) || ed.Path == "." || v.s.hidden(ed.Path) || IsConflict(ed.Path) {
 			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: "is not one that a change may write"}
 		}
 		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {

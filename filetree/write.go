@@ -68,7 +68,10 @@ func (s *Store) locked(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	if s.lock == nil {
-		if s.lock, err = s.fs.OpenLock(lockFile); err != nil {
+		if err := s.makeDir(path.Dir(s.opts.Lock)); err != nil {
+			return nil, s.describe(err)
+		}
+		if s.lock, err = s.fs.OpenLock(s.opts.Lock); err != nil {
 			s.lock = nil
 			return nil, s.describe(err)
 		}
@@ -83,7 +86,7 @@ func (s *Store) locked(ctx context.Context) (release func(), err error) {
 			break
 		}
 		if waited := time.Since(start); waited >= s.opts.LockWait {
-			return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, lockFile), Waited: waited}
+			return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, s.opts.Lock), Waited: waited}
 		}
 		t := time.NewTimer(wait)
 		select {
@@ -145,7 +148,7 @@ func (s *Store) cutOff() bool {
 func (s *Store) journal() (*intent.Journal, error) {
 	j, err := s.stage.Load(func(p string, _ bool) bool {
 		// What no change may write, nobody's journal may either.
-		return !fs.ValidPath(p) || p == "." || slices.ContainsFunc(strings.Split(p, "/"), isHidden)
+		return !fs.ValidPath(p) || p == "." || s.hidden(p)
 	})
 	if err == nil {
 		return j, nil
@@ -158,8 +161,32 @@ func (s *Store) journal() (*intent.Journal, error) {
 		is, s.stage.Journal(), err, stageDir)
 }
 
-// isHidden reports whether an element of a path is one that no layout has.
-func isHidden(element string) bool { return strings.HasPrefix(element, ".") }
+// hidden reports whether a path leads through a name that begins with a dot,
+// such as .git, other than those that the layout's own directories are in.
+func (s *Store) hidden(p string) bool {
+	for _, d := range s.dirs {
+		if rest, ok := strings.CutPrefix(p, d.veil); ok && !isHidden(rest) {
+			return false
+		}
+	}
+	return isHidden(p)
+}
+
+// isHidden reports whether a path has an element that begins with a dot.
+func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
+
+// veil returns the part of a directory's path up to its last hidden element,
+// with a slash behind it; "" when it has none.
+func veil(dir string) string {
+	i := strings.LastIndex("/"+dir, "/.")
+	if i < 0 || dir == "." {
+		return ""
+	}
+	if n := strings.IndexByte(dir[i:], '/'); n >= 0 {
+		return dir[:i+n+1]
+	}
+	return dir + "/"
+}
 
 // lookThrough makes a store that may not write see the files as the journal
 // will leave them.

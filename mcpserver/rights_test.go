@@ -112,7 +112,8 @@ func TestToolsByRights(t *testing.T) {
 		func(context.Context, *tool.Desk, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
 	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
 	desk.Book = func(context.Context) (*annotate.Book, error) { return nil, oxbow.ErrUnsupported }
-	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), CodeProject: "crane-app", Profiles: harborProfiles(t)})
+	desk.Project = func() string { return "crane-app" }
+	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), Profiles: harborProfiles(t)})
 	for _, tt := range []struct {
 		name         string
 		rights       grant.Rights
@@ -126,6 +127,10 @@ func TestToolsByRights(t *testing.T) {
 		{"a kind", grant.Rights{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "annotate", "get_annotations"}},
 	} {
 		names := toolNames(t, s, tt.rights)
+		v, err := s.view(grant.New("it", token, tt.rights), "")
+		if err != nil || (v.desk.Book != nil) != slices.Contains(names, "get_annotations") {
+			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.desk.Book != nil, err, slices.Contains(names, "get_annotations"))
+		}
 		for _, n := range tt.offered {
 			if !slices.Contains(names, n) {
 				t.Errorf("%s: %s is not offered, only %v", tt.name, n, names)

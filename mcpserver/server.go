@@ -49,10 +49,10 @@ type Options struct {
 	// [tool.Table] by default. Those that see a part of it get tool.Table and
 	// recall_memory.
 	Tools []tool.Tool
-	// Code are tools that work on the working tree, offered beside the others
-	// to those that may see its project, which has the name CodeProject.
-	Code        []tool.Tool
-	CodeProject string
+	// Code are tools that work on the working tree of the desk, offered beside
+	// the others to those that may see its project. For the rest there is no
+	// tree: what entries cite of it is not checked either.
+	Code []tool.Tool
 
 	// Profiles are the memory profiles that clients may name; nil for none.
 	Profiles *profile.Set

@@ -23,6 +23,8 @@ type Entry struct {
 	Version uint64              `json:"version"` // number of the change that wrote it
 	Source  Source              `json:"source"`
 
+	Citations []Citation `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
+
 	Explanation *Explanation `json:"explanation,omitempty"`
 }
 

@@ -90,7 +90,17 @@ func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) 
 		return RecallOut{}, err
 	}
 	out.Notes = append(out.Notes, readingNotes(read, hits)...)
-	out.fill(hits, read, budget)
+	var cited map[uint64][]Citation
+	if q.AsOf == 0 { // the working tree is of now
+		es := make([]oxbow.Entry, len(hits))
+		for i, h := range hits {
+			es[i] = h.Entry
+		}
+		var notes []string
+		cited, notes = d.cite(ctx, es)
+		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
+	}
+	out.fill(hits, cited, read, budget)
 	return out, nil
 }
 
@@ -151,10 +161,10 @@ func shownWords(content string, read oxbow.Reading) []string {
 // fill adds the hits: first every head with its snippet, then whole contents,
 // best first, as far as the budget reaches. The heads are always there, even
 // when they alone cost more.
-func (out *RecallOut) fill(hits []oxbow.Hit, read oxbow.Reading, budget int) {
+func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]Citation, read oxbow.Reading, budget int) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
-		e.Score = h.Score
+		e.Score, e.Citations = h.Score, cited[h.Entry.ID]
 		e.Snippet = snippet(h.Entry.Content, shownWords(h.Entry.Content, read), snippetWidth)
 		e.Explanation = explanationOf(h.Explanation)
 		out.Hits = append(out.Hits, e)
@@ -245,6 +255,7 @@ func get(ctx context.Context, d *Desk, in GetIn) (GetOut, error) {
 		return GetOut{}, err
 	}
 	var out GetOut
+	past := false
 	e, err := m.Get(ctx, in.Name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		// Only now is NAME@SEQ looked for: a name may well end in @2.
@@ -253,7 +264,7 @@ func get(ctx context.Context, d *Desk, in GetIn) (GetOut, error) {
 			if verr != nil {
 				return GetOut{}, missing(ctx, m, name, verr)
 			}
-			e, err = v.Entry, nil
+			e, err, past = v.Entry, nil, true
 			note := fmt.Sprintf("this is %q as of change %d; get without @%d gives what it says now", name, seq, seq)
 			if v.Erased {
 				note += "; its content was erased for good"
@@ -269,6 +280,11 @@ func get(ctx context.Context, d *Desk, in GetIn) (GetOut, error) {
 	}
 	out.Entry = entryOf(e)
 	out.Entry.Content = &e.Content
+	if !past {
+		cited, notes := d.cite(ctx, []oxbow.Entry{e})
+		out.Citations = cited[e.ID]
+		out.Notes = append(out.Notes, notes...)
+	}
 	return out, nil
 }
 

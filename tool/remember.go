@@ -44,6 +44,12 @@ func remember(ctx context.Context, d *Desk, in RememberIn) (RememberOut, error) 
 		name = oxbow.DeriveName(in.Content)
 	}
 	base, n := name, 1
+	noted := false // what cited files are like is among the labels
+	blobs := func(labels []oxbow.Label) []oxbow.Label {
+		out := d.withBlobs(ctx, labels)
+		noted = len(out) != len(withoutBlobs(out))
+		return out
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return RememberOut{}, err
@@ -61,15 +67,20 @@ func remember(ctx context.Context, d *Desk, in RememberIn) (RememberOut, error) 
 		}
 		var op oxbow.Op
 		if found {
-			op, err = in.update(old)
+			op, err = in.update(old, blobs)
 		} else {
-			op, err = in.add(name)
+			op, err = in.add(name, blobs)
 		}
 		if err != nil {
 			return RememberOut{}, err
 		}
 		if op != nil {
 			err = m.Apply(ctx, op)
+			if noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)) {
+				// Perhaps a layout that holds some labels only: once more without.
+				blobs, noted = withoutBlobs, false
+				continue
+			}
 			raced := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 			if raced && in.IfVersion == nil {
 				continue // another writer was first: look again
@@ -138,7 +149,7 @@ func (in RememberIn) checkClear() error {
 	return nil
 }
 
-func (in RememberIn) add(name string) (oxbow.Op, error) {
+func (in RememberIn) add(name string, blobs func([]oxbow.Label) []oxbow.Label) (oxbow.Op, error) {
 	if in.IfVersion != nil {
 		return nil, &oxbow.ConflictError{Name: name, Want: *in.IfVersion}
 	}
@@ -154,13 +165,13 @@ func (in RememberIn) add(name string) (oxbow.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return oxbow.Add{Name: name, Kind: kind, Content: in.Content, Aliases: in.Aliases, Labels: labels}, nil
+	return oxbow.Add{Name: name, Kind: kind, Content: in.Content, Aliases: in.Aliases, Labels: blobs(labels)}, nil
 }
 
 // update returns the change of an entry, or nil when there is nothing to
 // change. The change holds for the version that was looked at, so that what
 // another writer adds meanwhile is not lost.
-func (in RememberIn) update(old oxbow.Entry) (oxbow.Op, error) {
+func (in RememberIn) update(old oxbow.Entry, blobs func([]oxbow.Label) []oxbow.Label) (oxbow.Op, error) {
 	if in.Kind != "" && in.Kind != old.Kind.String() {
 		return nil, bad("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
 	}
@@ -175,6 +186,7 @@ func (in RememberIn) update(old oxbow.Entry) (oxbow.Op, error) {
 	if u.Labels, err = in.labels(old.Labels); err != nil {
 		return nil, err
 	}
+	u.Labels = blobs(u.Labels)
 	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels) {
 		return nil, nil
 	}

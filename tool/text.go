@@ -39,11 +39,21 @@ func writeEntry(b *strings.Builder, e Entry) {
 	if len(e.Labels) > 0 {
 		var ws []string
 		for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
+			if k == oxbow.LabelFileBlob {
+				continue // for programs
+			}
 			for _, v := range e.Labels[k] {
 				ws = append(ws, oxbow.Label{Key: k, Value: v}.String())
 			}
 		}
 		b.WriteString("labels: " + strings.Join(ws, " ") + "\n")
+	}
+	for _, c := range e.Citations {
+		fmt.Fprintf(b, "cites %s: %s", strconv.Quote(c.File), c.State)
+		if c.Now != "" {
+			b.WriteString(" -> " + strconv.Quote(c.Now))
+		}
+		b.WriteString(" (" + c.How + ")\n")
 	}
 	if x := e.Explanation; x != nil {
 		fmt.Fprintf(b, "score by %s over %s; this one has %s, %.1f on average\n", x.Formula,

@@ -69,8 +69,14 @@ type Desk struct {
 	Now func() time.Time
 
 	// Book returns the annotations of the working tree, as Open does the
-	// memory. Only the verbs of [Code] call it; nil where they are not served.
+	// memory. The verbs of [Code] need it, and entries that cite files are
+	// checked against its tree; nil where there is none. It is called only
+	// when there is something to look at.
 	Book func(ctx context.Context) (*annotate.Book, error)
+
+	// Project returns the project of that tree, or "". Nil means that it is
+	// not known.
+	Project func() string
 
 	// Profiles are the memory profiles that may be loaded, and Loads those that
 	// the caller's session has loaded; nil where it has no session, and handles

@@ -20,6 +20,28 @@ type TempNumberer interface {
 	NextTemp() uint64
 }
 
+// An Identity is a description of a file that knows a file of its own file
+// system again. Those of an [OS] need none: package os knows them.
+type Identity interface {
+	fs.FileInfo
+
+	// SameFile reports whether other, which may be of any file system,
+	// describes the same file.
+	SameFile(other fs.FileInfo) bool
+}
+
+// SameFile reports whether two descriptions are of the same file: the same
+// inode of the same file system, whatever its names. A file of a [Mem] and its
+// copy in a clone are two files.
+func SameFile(a, b fs.FileInfo) bool {
+	x, xok := a.(Identity)
+	_, yok := b.(Identity)
+	if xok || yok {
+		return xok && yok && x.SameFile(b)
+	}
+	return os.SameFile(a, b)
+}
+
 // tempTries bounds how many names are tried for a temporary file.
 const tempTries = 100
 
@@ -98,6 +120,38 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	}
 	if err := fsys.SyncDir(path.Dir(name)); err != nil {
 		return fmt.Errorf("writing %s: making its name durable: %w", name, err)
+	}
+	return nil
+}
+
+// WriteDerived makes parts, one behind the other, the content of a file, all or
+// nothing as long as the machine does not crash: nothing is synced. It is for
+// what can be made again and is checked before it is used. A link of that name
+// is replaced, not followed.
+func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error {
+	f, temp, err := createTemp(fsys, name, perm)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	at := int64(0)
+	for _, p := range parts {
+		n, werr := f.WriteAt(p, at)
+		at += int64(n)
+		if err = werr; err == nil && n < len(p) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			break
+		}
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = fsys.Rename(temp, name)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
 	}
 	return nil
 }

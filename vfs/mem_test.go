@@ -98,3 +98,19 @@ func TestMemRefusesHugeFiles(t *testing.T) {
 	wantErr(t, "WriteAt 2^62", err, vfs.ErrTooLarge)
 	wantOpen(t, f, "x")
 }
+
+// A description of another kind of file system is of no file of this one,
+// whichever is asked first.
+func TestSameFileOfTwoFileSystems(t *testing.T) {
+	m, o := vfs.NewMem(), openDir(t, t.TempDir())
+	put(t, m, "a", "")
+	put(t, o, "a", "")
+	x, err := m.Stat("a")
+	must(t, err)
+	y, err := o.Stat("a")
+	must(t, err)
+	if vfs.SameFile(x, y) || vfs.SameFile(y, x) || !vfs.SameFile(x, x) || !vfs.SameFile(y, y) {
+		t.Errorf("SameFile = %v, %v, %v, %v, want false, false, true, true",
+			vfs.SameFile(x, y), vfs.SameFile(y, x), vfs.SameFile(x, x), vfs.SameFile(y, y))
+	}
+}

@@ -41,16 +41,11 @@ func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
 // and kept by [Mem.Clone].
 func (i memInfo) Sys() any { return i.ino }
 
-// SameFile reports whether two descriptions, both of an [OS] or both of a
-// [Mem] (or of what is built on one), are of the same file: the same inode,
-// whatever its names. A file of a Mem and its copy in a clone are two files.
-func SameFile(a, b fs.FileInfo) bool {
-	x, xok := a.(memInfo)
-	y, yok := b.(memInfo)
-	if xok || yok {
-		return xok && yok && x.n == y.n
-	}
-	return os.SameFile(a, b)
+// SameFile reports whether other describes the same file of a [Mem]. See
+// [Identity].
+func (i memInfo) SameFile(other fs.FileInfo) bool {
+	o, ok := other.(memInfo)
+	return ok && i.n == o.n
 }
 
 // memFile is an open file.

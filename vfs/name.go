@@ -32,6 +32,15 @@ var (
 	errNegative   = &refusal{"negative offset", fs.ErrInvalid}
 )
 
+// CheckName is for those who implement [FS]: it refuses what is not a slash
+// path inside the root, with an error that names op and matches
+// [fs.ErrInvalid].
+func CheckName(op, name string) error { return checkName(op, name) }
+
+// CheckFlag is for those who implement [FS]: it refuses the flags of OpenFile
+// that file systems do not share, with an error that matches [fs.ErrInvalid].
+func CheckFlag(name string, flag int) error { return checkFlag(name, flag) }
+
 // checkName refuses what is not a slash path inside the root. NUL would end
 // the name early for the kernel.
 func checkName(op, name string) error {

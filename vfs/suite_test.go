@@ -28,16 +28,19 @@ func openDir(t *testing.T, path string) *vfs.OS {
 	return o
 }
 
+// system is a file system that keeps the contract.
+type system struct {
+	name string
+	open func(t *testing.T) vfs.FS
+}
+
 // TestContract runs all tests on all file systems.
 func TestContract(t *testing.T) {
-	systems := []struct {
-		name string
-		open func(t *testing.T) vfs.FS
-	}{
+	systems := append([]system{
 		{"OS", func(t *testing.T) vfs.FS { return openDir(t, t.TempDir()) }},
 		{"Mem", func(*testing.T) vfs.FS { return vfs.NewMem() }},
 		{"crashfs", func(*testing.T) vfs.FS { return crashfs.New(nil).Process() }},
-	}
+	}, ofPlatform()...)
 	tests := []struct {
 		name string
 		run  func(t *testing.T, fsys vfs.FS)

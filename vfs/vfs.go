@@ -1,5 +1,6 @@
 // Package vfs is the file system that a store writes through: the operating
-// system's, one in memory, and one that crashes.
+// system's and one in memory. Below it are one that crashes, for tests, and the
+// browser's.
 //
 // Names are slash-separated and relative to the root of the file system; "."
 // is the root itself. A name that leaves the root is refused by every

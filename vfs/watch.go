@@ -25,7 +25,9 @@ type Watch interface {
 	// that are watched no longer: they are to be looked at in whole, and
 	// added again. All that was done by any process of this machine before
 	// the call is told, but for writing through a memory map or through a
-	// hard link in another directory. Nothing is waited for.
+	// hard link in another directory, and for what is done to a file that a
+	// symbolic link leads to elsewhere: a directory in which such a link was
+	// made is among those to be looked at. Nothing is waited for.
 	Changed() (files, lost []string, err error)
 
 	// Close ends the watch.

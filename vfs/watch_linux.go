@@ -94,12 +94,21 @@ func (w *inotify) Changed() (files, lost []string, err error) {
 		return nil, nil, fs.ErrClosed
 	}
 	seen, gone := map[string]bool{}, map[string]bool{}
+	var made []string
 	for {
 		n, err := syscall.Read(w.fd, w.buffer)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
+			// A new link is told by its directory: who looks at that in whole
+			// sees that it is one, and that what it leads to is not watched.
+			for _, p := range made {
+				if dir := path.Dir(p); !gone[dir] && w.isLink(p) {
+					gone[dir] = true
+					lost = append(lost, dir)
+				}
+			}
 			return files, lost, nil
 		case err != nil:
 			return nil, nil, fmt.Errorf("watching: %w", err)
@@ -133,12 +142,25 @@ func (w *inotify) Changed() (files, lost []string, err error) {
 				}
 				continue
 			}
-			if p := path.Join(dir, name); name != "" && !seen[p] {
+			p := path.Join(dir, name)
+			if name != "" && !seen[p] {
 				seen[p] = true
 				files = append(files, p)
 			}
+			if name != "" && mask&(syscall.IN_CREATE|syscall.IN_MOVED_TO) != 0 {
+				made = append(made, p)
+			}
 		}
 	}
+}
+
+func (w *inotify) isLink(name string) bool {
+	local, err := localize("lstat", name)
+	if err != nil {
+		return false
+	}
+	info, err := w.fs.root.Lstat(local)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 func (w *inotify) Close() error {

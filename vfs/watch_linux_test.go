@@ -57,6 +57,10 @@ func TestWatch(t *testing.T) {
 	do(os.WriteFile(p("d/a"), []byte("1"), 0o644))
 	do(os.WriteFile(p("outside"), []byte("1"), 0o644))
 	expect("a new file", []string{"d/a"}, nil)
+	do(os.Symlink("../outside", p("d/l")))
+	expect("a new link", []string{"d/l"}, []string{"d"})
+	do(os.Remove(p("d/l")))
+	expect("a link less", []string{"d/l"}, nil)
 	do(os.WriteFile(p("d/a"), []byte("2"), 0o644)) // the same size, in place
 	expect("a change in place", []string{"d/a"}, nil)
 	do(os.Rename(p("d/a"), p("d/b")))

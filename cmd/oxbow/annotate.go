@@ -138,6 +138,11 @@ edited, or the file has another name.`,
 	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`")
 	c.Flags().StringArrayVar(&rejected, "rejected", nil, "an alternative that was rejected, and why, as `TEXT`; may be repeated")
 	c.Flags().StringVar(&model, "model", "", "the `NAME` of the model that wrote the lines")
+	for _, sub := range []*cobra.Command{a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
+		a.annotateRecoverCommand()} {
+		a.finish(sub)
+		c.AddCommand(sub)
+	}
 	return c
 }
 

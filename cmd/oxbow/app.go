@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/internal/host"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -170,7 +171,8 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 			return nil, err
 		}
 	}
-	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look})
+	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
+		ReadOnly: how == look, KeepIndex: a.mayWrite(path) == nil})
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -225,15 +227,37 @@ func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.A
 			m, err = a.open(accessOf(t))
 			return m, err
 		},
-		Now:    a.env.Now,
-		Source: src,
+		Now:     a.env.Now,
+		Source:  src,
+		Project: a.projectHere,
+	}
+	var book *annotate.Book
+	d.Book = func(ctx context.Context) (*annotate.Book, error) {
+		if book != nil {
+			return book, nil
+		}
+		var err error
+		book, err = a.book(ctx)
+		return book, err
 	}
 	defer func() {
 		if m != nil {
 			err = errors.Join(err, a.done(m))
 		}
+		if book != nil {
+			err = errors.Join(err, book.Close())
+		}
 	}()
 	return t.Call(ctx, d, args)
+}
+
+// projectHere names the project of the working directory, or "".
+func (a *app) projectHere() string {
+	p, err := a.project(".")
+	if err != nil {
+		return ""
+	}
+	return p.Name
 }
 
 // accessOf returns what a verb does with the memory. Only those that add to it

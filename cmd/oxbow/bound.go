@@ -137,6 +137,7 @@ var inScope = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp", "context",
 	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest", "label project",
 	"profile", "profile list", "profile show", "profile select", "profile tokens",
+	"annotate merge-driver", // joins files that git names
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 

@@ -27,6 +27,8 @@ type checkOut struct {
 	Problems []problemOut `json:"problems"`
 	SetAside []asideOut   `json:"set_aside,omitempty"`
 
+	Annotations *annotationsOut `json:"annotations,omitempty"` // of the working tree, where there are any
+
 	had  uint64 // last change that was once durable, as far as known
 	lost uint64 // highest change that is known to be damaged
 }
@@ -51,8 +53,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: `Check reads the whole memory, compares checksums and the chain of changes, and
 compares what the file says with what the memory answers. It changes nothing.
 The exit status is 1 when there is a problem: oxbow recover then saves what can
-still be read. The head it prints is a hash over
-all changes: note it elsewhere to prove later that nothing before was edited.`,
+still be read. The head it prints is a hash over all changes: note it elsewhere
+to prove later that nothing before was edited. The annotations of the code in
+the working directory, if there are any, are read line by line, too.`,
 		Example: `  oxbow check
   oxbow check --json --home ~/brain`,
 		Args: args(0, 0, "no arguments"),
@@ -65,12 +68,21 @@ func (a *app) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if out.Annotations, err = a.checkAnnotations(ctx); err != nil {
+		return err
+	}
+	notes := out.Annotations
+	if !a.json {
+		a.showCheck(out)
+		if notes != nil {
+			a.showCheckedAnnotations(notes)
+		}
+	}
+	out.OK = out.OK && (notes == nil || len(notes.Problems) == 0)
 	if a.json {
 		if err := a.printJSON(out); err != nil {
 			return err
 		}
-	} else {
-		a.showCheck(out)
 	}
 	if !out.OK {
 		return errTold

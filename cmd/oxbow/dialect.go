@@ -15,13 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
+	"github.com/oxbow-memory/oxbow/dialect/duragent"
+	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // dialects are the layouts there are beside oxbow's own, in the order in which
 // they are named to people.
-var dialects = []dialect.Dialect{crabtalk.Dialect()}
+var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect()}
 
 // ownLayout is the name of the default layout.
 const ownLayout = "oxbow"

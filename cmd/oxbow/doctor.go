@@ -94,6 +94,9 @@ func (a *app) doctor(ctx context.Context, full bool) error {
 	if err := d.memory(ctx, full); err != nil {
 		return err
 	}
+	if err := d.annotations(ctx); err != nil {
+		return err
+	}
 	return d.tell()
 }
 

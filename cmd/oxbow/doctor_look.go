@@ -372,6 +372,9 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	if s.Last > 0 {
 		changes = count(int(s.Last+1-s.First), "change", "changes")
 	}
+	if fi, err := os.Stat(d.store + oxbow.IndexSuffix); err == nil {
+		d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", bytesText(fi.Size()), filepath.Base(d.store)+oxbow.IndexSuffix)
+	}
 	d.add(fine, "size", mend, "%s of %s, %s and %s", bytesText(s.Used), bytesText(s.Bytes), count(s.Entries, "entry", "entries"), changes)
 	return nil
 }

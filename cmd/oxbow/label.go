@@ -76,15 +76,14 @@ func (a *app) labelListCommand() *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("counting labels: %w", err)
 				}
-				if key != "" {
-					kept := cs[:0]
-					for _, c := range cs {
-						if c.Label.Key == key {
-							kept = append(kept, c)
-						}
+				kept := cs[:0]
+				for _, c := range cs {
+					// What programs note for themselves is shown on demand.
+					if c.Label.Key == key || key == "" && c.Label.Key != oxbow.LabelFileBlob {
+						kept = append(kept, c)
 					}
-					cs = kept
 				}
+				cs = kept
 				return a.showLabels(cs)
 			})
 		},

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -150,10 +151,8 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		defer func() { err = errors.Join(err, book.Close()) }()
 		if book.IsTree() {
 			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+			desk.Project = sync.OnceValue(a.projectHere)
 			o.Code = tool.Code()
-			if p, err := a.project("."); err == nil {
-				o.CodeProject = p.Name
-			}
 		}
 	}
 	s := mcpserver.New(desk, &o)

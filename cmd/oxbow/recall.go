@@ -89,6 +89,9 @@ func (a *app) showHit(n int, h tool.Entry) {
 			a.printf("   %s\n", line)
 		}
 	}
+	for _, c := range h.Citations {
+		a.printf("   %s\n", a.dim(fit("cites "+citationText(c), a.width()-3)))
+	}
 	if x := h.Explanation; x != nil {
 		for _, t := range x.Terms {
 			if t.Score == 0 {

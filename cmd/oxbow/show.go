@@ -52,9 +52,11 @@ func labelText(labels map[string][]string) string {
 	return clean(strings.Join(words, " "))
 }
 
-// shownLabels leaves out what only get shows: where an import is from.
+// shownLabels leaves out what only get shows: where an import is from; and what only
+// --json does: what cited files were like.
 func shownLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
+	delete(labels, oxbow.LabelFileBlob)
 	delete(labels, "import")
 	delete(labels, "import-sum")
 	return labels
@@ -70,6 +72,15 @@ func (a *app) summary(e tool.Entry) string {
 		parts = append(parts, l)
 	}
 	return strings.Join(parts, " · ")
+}
+
+// citationText says how a related file stands: "pool.go: MOVED to conns.go (…)".
+func citationText(c tool.Citation) string {
+	s := c.File + ": " + c.State
+	if c.Now != "" {
+		s += " to " + c.Now
+	}
+	return oneLine(s + " (" + c.How + ")")
 }
 
 // who says who wrote a version: "person, cli" or "agent claude, mcp".
@@ -96,8 +107,13 @@ func (a *app) showHeader(e tool.Entry) {
 	}
 	a.printf("%s\n", a.bold(e.Name))
 	line("kind", e.Kind)
-	line("labels", labelText(e.Labels))
+	labels := maps.Clone(e.Labels)
+	delete(labels, oxbow.LabelFileBlob) // for programs: --json shows it
+	line("labels", labelText(labels))
 	line("aliases", clean(strings.Join(e.Aliases, ", ")))
+	for _, c := range e.Citations {
+		line("cites", citationText(c))
+	}
 	now := a.env.Now()
 	if t := moment(e.Created); !t.IsZero() {
 		line("created", a.date(t)+" ("+ago(t, now)+")")

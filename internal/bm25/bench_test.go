@@ -116,6 +116,31 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
+// BenchmarkFill fills an index with 10,000 documents, one by one and at once.
+func BenchmarkFill(b *testing.B) {
+	var docs []Doc
+	for _, d := range corpusOf(b, 1e4).docs {
+		docs = append(docs, Words(d))
+	}
+	b.Run("put", func(b *testing.B) {
+		for b.Loop() {
+			x := New(Params{})
+			for i, d := range docs {
+				x.Put(uint64(i), 0, d)
+			}
+		}
+	})
+	b.Run("bulk", func(b *testing.B) {
+		for b.Loop() {
+			x := NewBulk(New(Params{}))
+			for i, d := range docs {
+				x.Add(uint64(i), 0, d)
+			}
+			x.Done()
+		}
+	})
+}
+
 // BenchmarkBruteScan is what search costs without an inverted index.
 func BenchmarkBruteScan(b *testing.B) {
 	for _, n := range []int{1e3, 1e4} {

@@ -27,12 +27,18 @@
 // Document numbers are dense and given in order of arrival. A deleted
 // document keeps its number, and its postings stay, until the index is
 // compacted.
+//
+// An index can be written as an image and opened from one (image.go). What an
+// opened index knows of its terms it reads from the image when somebody asks
+// for them.
 package bm25
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -57,6 +63,7 @@ type Params struct {
 type Index struct {
 	k1, b      float64
 	countEmpty bool
+	opened     bool // from an image
 
 	mu sync.RWMutex // guards all below
 
@@ -64,10 +71,16 @@ type Index struct {
 	terms []term            // by term number
 	spare []uint32          // term numbers without a term
 
-	numbers map[uint64]uint32 // id to document number, living documents only
+	numbers map[uint64]uint32 // id to document number, living documents that were put
+	loaded  []uint32          // numbers of the documents of the image, rising by id, the dead among them
 	docs    []doc             // by document number
+	unnoted int               // the terms of that many documents, the first, may not be noted
 	lens    []uint32          // by document number: dl in sixteenths, or dead
+	living  int               // documents that are not dead
 	total   uint64            // sum of dl over the living
+
+	image *Image // what is not in terms yet; nil when nothing is
+	err   error  // why the image could not be read
 
 	distinct []uint32 // scratch of Put
 }
@@ -82,6 +95,7 @@ type term struct {
 	list    []posting // rising by document number, the dead among them
 	df      uint32    // living documents in list
 	pending uint32    // times seen in the document being put
+	waits   bool      // the postings that the image has are not in list yet
 
 	// Bounds of tf and dl over the list. They tell the most that the term can
 	// give to a score. What has died may hold them wide until the next compaction.
@@ -93,7 +107,7 @@ type term struct {
 type doc struct {
 	id    uint64
 	newer int64
-	terms []uint32 // distinct, by number; what a delete has to uncount
+	terms []byte // distinct, rising, by number, as packTerms writes them: what a delete has to uncount; nil of one that is not noted
 }
 
 // dead stands in lens for a document that was deleted. Taken for a length, it
@@ -123,11 +137,33 @@ func New(p Params) *Index {
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.numbers)
+	return x.living
+}
+
+// Err returns the error that kept the index from reading the image that it was
+// opened from. What was found before it counts for nothing.
+func (x *Index) Err() error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.err
+}
+
+// number returns the number of the living document of that id. The caller
+// holds the lock.
+func (x *Index) number(id uint64) (uint32, bool) {
+	if n, ok := x.numbers[id]; ok {
+		return n, true
+	}
+	i, ok := slices.BinarySearchFunc(x.loaded, id, func(n uint32, id uint64) int { return cmp.Compare(x.docs[n].id, id) })
+	if !ok || x.lens[x.loaded[i]] == dead {
+		return 0, false
+	}
+	return x.loaded[i], true
 }
 
 // DF returns the number of documents that hold the term.
 func (x *Index) DF(term string) int {
+	x.need(term)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	n, ok := x.dict[term]
@@ -147,6 +183,7 @@ func (x *Index) Terms() iter.Seq2[string, int] {
 		df   int
 	}
 	return func(yield func(string, int) bool) {
+		x.needAll()
 		var batch [256]count // so that no lock is held while the caller works
 		for from := 0; ; from += len(batch) {
 			n, more := 0, false
@@ -184,7 +221,7 @@ type scale struct {
 
 // scale reads the live counters. The caller holds the lock.
 func (x *Index) scale() scale {
-	s := scale{n: float64(len(x.numbers)), k1: x.k1}
+	s := scale{n: float64(x.living), k1: x.k1}
 	if s.n > 0 {
 		s.avgdl = float64(x.total) / One / s.n
 	}

@@ -30,11 +30,18 @@ type Doc struct {
 // Words returns the document of a plain text of those words, each counted once
 // for each time it comes.
 func Words(words []string) Doc {
-	d := Doc{Terms: make([]Term, len(words)), Len: One * uint32(len(words))}
-	for i, w := range words {
-		d.Terms[i] = Term{w, One}
-	}
+	d := Doc{Terms: make([]Term, 0, len(words))}
+	SetWords(&d, words)
 	return d
+}
+
+// SetWords makes d the document that [Words] returns, in the room that its
+// Terms have.
+func SetWords(d *Doc, words []string) {
+	d.Terms, d.Len = d.Terms[:0], One*uint32(len(words))
+	for _, w := range words {
+		d.Terms = append(d.Terms, Term{w, One})
+	}
 }
 
 // QueryTerm is a term that is looked for.

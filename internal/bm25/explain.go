@@ -33,15 +33,16 @@ type TermScore struct {
 func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	q := newQuery(terms)
 	defer q.release()
+	x.needFor(q.terms)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 
-	number, ok := x.numbers[id]
+	number, ok := x.number(id)
 	if !ok {
 		return Explanation{}, false
 	}
 	s, dl := x.scale(), x.lens[number]
-	e := Explanation{N: len(x.numbers), Len: float64(dl) / One, AvgLen: s.avgdl, Terms: make([]TermScore, 0, len(q.terms))}
+	e := Explanation{N: x.living, Len: float64(dl) / One, AvgLen: s.avgdl, Terms: make([]TermScore, 0, len(q.terms))}
 	for _, w := range q.terms {
 		ts := TermScore{Term: w.Text, Weight: w.Weight, IDF: s.idf(0)}
 		if n, ok := x.dict[w.Text]; ok {

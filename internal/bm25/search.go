@@ -19,6 +19,7 @@ func (x *Index) Search(ask Query) []Hit {
 	}
 	q := newQuery(ask.Terms)
 	defer q.release()
+	x.needFor(q.terms)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 
@@ -43,6 +44,7 @@ func (x *Index) Search(ask Query) []Hit {
 func (x *Index) Count(ask Query) int {
 	q, allow := newQuery(ask.Terms), ask.Allow
 	defer q.release()
+	x.needFor(q.terms)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 

@@ -3,7 +3,9 @@
 package bm25
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -59,11 +61,41 @@ func (x *Index) add(id uint64, newer int64, d Doc) {
 		t.df++
 		t.pending = 0
 	}
-	x.docs = append(x.docs, doc{id, newer, slices.Clone(distinct)})
+	slices.Sort(distinct)
+	x.docs = append(x.docs, doc{id, newer, packTerms(distinct)})
 	x.lens = append(x.lens, dl)
 	x.numbers[id] = number
+	x.living++
 	x.total += uint64(dl)
 	x.distinct = distinct
+}
+
+// packTerms returns rising numbers as varints, each less the one before: about
+// two bytes each.
+func packTerms(numbers []uint32) []byte {
+	n, last := 0, uint32(0)
+	for _, k := range numbers {
+		n += (bits.Len32((k-last)|1) + 6) / 7
+		last = k
+	}
+	b := make([]byte, 0, n)
+	last = 0
+	for _, k := range numbers {
+		b = binary.AppendUvarint(b, uint64(k-last))
+		last = k
+	}
+	return b
+}
+
+// eachTerm calls fn with the numbers that packTerms wrote.
+func eachTerm(b []byte, fn func(n uint32)) {
+	last := uint32(0)
+	for len(b) > 0 {
+		k, n := binary.Uvarint(b)
+		b = b[n:]
+		last += uint32(k)
+		fn(last)
+	}
 }
 
 // append adds a posting of a document with dl terms to the end of the list.
@@ -81,10 +113,10 @@ func (x *Index) newTerm(text string) uint32 {
 	if last := len(x.spare) - 1; last >= 0 {
 		n = x.spare[last]
 		x.spare = x.spare[:last]
-		x.terms[n] = term{text: text, minLen: dead}
+		x.terms[n] = term{text: text, minLen: dead, waits: x.image != nil}
 	} else {
 		n = uint32(len(x.terms))
-		x.terms = append(x.terms, term{text: text, minLen: dead})
+		x.terms = append(x.terms, term{text: text, minLen: dead, waits: x.image != nil})
 	}
 	x.dict[text] = n
 	return n
@@ -93,23 +125,49 @@ func (x *Index) newTerm(text string) uint32 {
 // remove takes a document out of all counts. Its postings stay, and count for
 // nothing; a term that no other document holds goes with its list.
 func (x *Index) remove(id uint64) {
-	number, ok := x.numbers[id]
+	number, ok := x.number(id)
 	if !ok {
 		return
 	}
 	d := &x.docs[number]
-	for _, n := range d.terms {
-		t := &x.terms[n]
-		if t.df--; t.df == 0 {
-			delete(x.dict, t.text)
-			*t = term{}
-			x.spare = append(x.spare, n)
+	if d.terms == nil && len(x.terms) > noteFrom {
+		x.note()
+	}
+	if d.terms != nil {
+		eachTerm(d.terms, x.uncount)
+		d.terms = nil
+	} else {
+		// The terms of the document are not noted: they are those whose lists
+		// hold it. The lists that are still in the image leave
+		// out the dead when they are read.
+		for n := range x.terms {
+			if t := &x.terms[n]; t.df > 0 && holds(t.list, number) {
+				x.uncount(uint32(n))
+			}
 		}
 	}
-	d.terms = nil
+	x.living--
 	x.total -= uint64(x.lens[number])
 	x.lens[number] = dead
 	delete(x.numbers, id)
+}
+
+// isLoaded reports whether the number is that of a document of the image.
+func (x *Index) isLoaded(number uint32) bool { return int(number) < len(x.loaded) }
+
+func holds(list []posting, number uint32) bool {
+	i := search(list, number)
+	return i < len(list) && list[i].doc == number
+}
+
+// uncount takes one document from a term.
+func (x *Index) uncount(n uint32) {
+	t := &x.terms[n]
+	if t.df--; t.df == 0 {
+		delete(x.dict, t.text)
+		*t = term{}
+		x.spare = append(x.spare, n)
+	}
 }
 
 // Compaction costs about a nanosecond for each posting of the index. It comes
@@ -118,7 +176,7 @@ func (x *Index) remove(id uint64) {
 const minDead = 64
 
 func (x *Index) compactIfWorthIt() {
-	if n := len(x.docs) - len(x.numbers); n >= minDead && n*10 > len(x.docs)*3 {
+	if n := len(x.docs) - x.living; n >= minDead && n*10 > len(x.docs)*3 {
 		x.compact()
 	}
 }
@@ -126,8 +184,13 @@ func (x *Index) compactIfWorthIt() {
 // compact drops the dead and numbers the living anew, in the same order, so
 // that lists stay sorted.
 func (x *Index) compact() {
+	x.readAll() // the image knows documents by their old numbers
+	if x.err != nil {
+		return
+	}
 	number := make([]uint32, len(x.docs)) // old to new
 	var n uint32
+	unnoted := 0
 	for i, dl := range x.lens {
 		if dl == dead {
 			number[i] = dead
@@ -135,11 +198,23 @@ func (x *Index) compact() {
 		}
 		number[i] = n
 		x.docs[n], x.lens[n] = x.docs[i], dl
-		x.numbers[x.docs[n].id] = n
+		if !x.isLoaded(uint32(i)) {
+			x.numbers[x.docs[n].id] = n
+		}
+		if i < x.unnoted {
+			unnoted++
+		}
 		n++
 	}
 	clear(x.docs[n:])
 	x.docs, x.lens = fit(x.docs[:n]), fit(x.lens[:n])
+	kept := x.loaded[:0]
+	for _, l := range x.loaded {
+		if number[l] != dead {
+			kept = append(kept, number[l])
+		}
+	}
+	x.loaded, x.unnoted = kept, unnoted
 
 	for i := range x.terms {
 		t := &x.terms[i]

@@ -192,6 +192,17 @@ func (r *Repo) Root() string { return r.root }
 // Dir returns the repository's own directory.
 func (r *Repo) Dir() string { return r.dir }
 
+// Common returns the directory of what all working trees of the repository
+// share: its config, objects and references.
+func (r *Repo) Common() string { return r.common }
+
+// SetConfig sets a key of the repository's own config, which git writes
+// without reading any.
+func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
+	_, err := r.run(ctx, nil, "config", "--file", filepath.Join(r.common, "config"), "--no-includes", "--replace-all", key, value)
+	return err
+}
+
 // SHA256 reports whether objects are named by SHA-256.
 func (r *Repo) SHA256() bool { return r.sha256 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // trap makes a script that writes a marker of that name, and copies what it is
@@ -133,6 +134,12 @@ func TestHostileRepository(t *testing.T) {
 	}
 	if got, err := r.Names(t.Context(), "a.txt"); err != nil || len(got) != 1 || got[0] != "old.txt" {
 		t.Errorf("Names = %q, %v, want old.txt", got, err)
+	}
+	if _, after, err := r.Around(t.Context(), "a.txt", time.Unix(0, 0)); err != nil || len(after) != 40 {
+		t.Errorf("Around = %q, %v, want a blob", after, err)
+	}
+	if got, _, err := r.Successors(t.Context(), "old.txt"); err != nil || len(got) != 1 || got[0] != "a.txt" {
+		t.Errorf("Successors = %q, %v, want a.txt", got, err)
 	}
 	if got, err := r.Steps(t.Context(), one, "a.txt"); err != nil || len(got) != 2 {
 		t.Errorf("Steps = %q, %v, want two", got, err)

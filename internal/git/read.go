@@ -241,6 +241,95 @@ func (r *Repo) Steps(ctx context.Context, commit, file string) ([]string, error)
 	return blobs, nil
 }
 
+// log returns what commits did to files, newest first, by first parents.
+func (r *Repo) log(ctx context.Context, args ...string) ([]step, error) {
+	out, err := r.run(ctx, nil, append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
+		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(out)
+}
+
+// Around returns the blobs that a path led to in the last commit that changed
+// it before that time, and in the first that did so from then on, by the dates
+// of commits in the history of HEAD; "" for none. It goes by first parents and
+// follows no renames.
+func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, after string, err error) {
+	head, err := r.Head(ctx)
+	if err != nil || head == "" {
+		return "", "", err
+	}
+	blob := func(s step) string {
+		if !isHex(s.new) || strings.Trim(s.new, "0") == "" {
+			return ""
+		}
+		return s.new
+	}
+	at := t.UTC().Format(time.RFC3339)
+	old, err := r.log(ctx, "--no-renames", "-n", "1", "--until="+at, head, "--", file)
+	if err != nil {
+		return "", "", err
+	}
+	if len(old) > 0 {
+		before = blob(old[0])
+	}
+	later, err := r.log(ctx, "--no-renames", "--since="+at, head, "--", file)
+	if err != nil {
+		return "", "", err
+	}
+	if len(later) > 0 {
+		after = blob(later[len(later)-1])
+	}
+	return before, after, nil
+}
+
+// maxHops bounds how often a file is followed from name to name, and maxDeaths
+// how many of its deletions are looked at.
+const (
+	maxHops   = 16
+	maxDeaths = 5
+)
+
+// Successors returns what a file that HEAD does not have was renamed to, and
+// that in turn, newest last, and whether it was ever deleted or renamed. It goes
+// by first parents.
+func (r *Repo) Successors(ctx context.Context, file string) (names []string, was bool, err error) {
+	head, err := r.Head(ctx)
+	if err != nil || head == "" {
+		return nil, false, err
+	}
+	for range maxHops {
+		// Where the path ends, and then what else that commit did with it.
+		deaths, err := r.log(ctx, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeaths), head, "--", file)
+		if err != nil {
+			return nil, false, err
+		}
+		was = was || len(deaths) > 0
+		next := ""
+		for _, d := range deaths {
+			moves, err := r.log(ctx, "-M", "--diff-filter=R", "-n", "1", d.commit)
+			if err != nil {
+				return nil, false, err
+			}
+			for _, m := range moves {
+				if m.commit == d.commit && m.from == file {
+					next = m.to
+				}
+			}
+			if next != "" {
+				break
+			}
+		}
+		if next == "" || next == file || slices.Contains(names, next) {
+			break
+		}
+		names = append(names, next)
+		file = next
+	}
+	return names, was, nil
+}
+
 // Blamed is one line of a file and the commit that it is from.
 type Blamed struct {
 	Commit  string

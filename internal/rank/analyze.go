@@ -75,10 +75,18 @@ func (a *Analyzer) begin() {
 // weight. Wholes count as terms, and not in the length. Of a term that counts
 // more than 4095, as many are taken.
 func (a *Analyzer) Doc(fields []Field) bm25.Doc {
+	d := bm25.Doc{Terms: make([]bm25.Term, 0, 64)}
+	a.SetDoc(&d, fields)
+	return d
+}
+
+// SetDoc makes d the document that [Analyzer.Doc] returns, in the room that its
+// Terms have.
+func (a *Analyzer) SetDoc(d *bm25.Doc, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
-	d := bm25.Doc{Terms: make([]bm25.Term, 0, 64)}
+	d.Terms, d.Len = d.Terms[:0], 0
 	for i := range fields {
 		f := &fields[i]
 		s := f.Text
@@ -96,7 +104,6 @@ func (a *Analyzer) Doc(fields []Field) bm25.Doc {
 			}
 		}
 	}
-	return d
 }
 
 // Count returns how often each of the terms stands in the text, wholes

@@ -16,7 +16,12 @@ import "unicode/utf8"
 //
 // Terms may share memory with s.
 func Crabtalk(s string) []string {
-	return analyze(s, func(p piece) bool { return p.runes > 1 })
+	return AppendCrabtalk(nil, s)
+}
+
+// AppendCrabtalk appends the terms of s, as [Crabtalk] cuts them, to terms.
+func AppendCrabtalk(terms []string, s string) []string {
+	return analyze(terms, s, func(p piece) bool { return p.runes > 1 })
 }
 
 // CrabtalkBytes returns the terms of s as crabtalk's earlier memory of one file
@@ -24,11 +29,10 @@ func Crabtalk(s string) []string {
 // drops stretches of one byte, so that a single letter or ideograph outside
 // ASCII stays.
 func CrabtalkBytes(s string) []string {
-	return analyze(s, func(p piece) bool { return p.end-p.start > 1 })
+	return analyze(nil, s, func(p piece) bool { return p.end-p.start > 1 })
 }
 
-func analyze(s string, keep func(piece) bool) []string {
-	var terms []string
+func analyze(terms []string, s string, keep func(piece) bool) []string {
 	for p := range pieces(s) {
 		if !keep(p) {
 			continue

@@ -12,6 +12,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -63,6 +64,11 @@ func (l *Log) Lock(ctx context.Context) error {
 	}
 	if l.lock == nil {
 		k, err := l.fs.OpenLock(l.lockName())
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = l.makeDir(); err == nil {
+				k, err = l.fs.OpenLock(l.lockName())
+			}
+		}
 		if err != nil {
 			return readOnly(err)
 		}
@@ -96,6 +102,21 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 		wait = min(wait*2, lastWait)
 	}
+}
+
+// makeDir makes the directory that the log is in, and those above it, durably.
+func (l *Log) makeDir() error {
+	dir := path.Dir(l.name)
+	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for dir != "." {
+		dir = path.Dir(dir)
+		if err := l.fs.SyncDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Unlock releases the write lock. A log that could not note its failure keeps

@@ -1,0 +1,374 @@
+// This file says how files that a memory cites stand now.
+
+package annotate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// State says how a cited file, or the lines of it, stand in the working tree.
+type State string
+
+const (
+	Fresh        State = "FRESH"        // at least .8 of it still stands there
+	MovedTo      State = "MOVED"        // the same, under another name or in other lines
+	Stale        State = "STALE"        // gone, or changed so much
+	Unverifiable State = "UNVERIFIABLE" // nothing says what it was like, or it is not of this tree
+)
+
+// stillFresh is the share of a file that must still stand for it to be fresh.
+const stillFresh = .8
+
+// Citation is a file as something else names it.
+type Citation struct {
+	// File is a path from the root of the tree. It may end in lines, as in
+	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60: then only
+	// these count.
+	File string
+
+	Blob string    // git's name of the content then, as [Book.Blob] gives it; "" when it is not known
+	Time time.Time // when it was cited; asks git for the content when Blob does not say it
+
+	// Doubtful says that the citation may be of another tree: then only a file
+	// that is known by its Blob counts.
+	Doubtful bool
+}
+
+// Cited is how a citation stands now.
+type Cited struct {
+	Citation
+	State State
+	Now   string  // where it, or what is left of it, is now, if that is elsewhere: a path, with lines if File had some
+	Kept  float64 // share of it that still stands, 0 to 1; 0 when Unverifiable, or when how much is not known
+	How   string  // the same in words, for people
+}
+
+// maxAsked bounds the citations of one call that git is asked about one by one;
+// those beyond are Unverifiable, unless they are as they were.
+const maxAsked = 20
+
+// errAsked says that the bound was reached.
+var errAsked = errors.New("too many files to ask git about at once")
+
+// Blob returns git's name of the content that a file of the working tree has,
+// whether or not git has it, and false for what is no file that can be cited.
+func (b *Book) Blob(file string) (string, bool) {
+	file, _ = cutLines(b.inTree(file))
+	data, err := b.content(file)
+	if err != nil || CheckFile(file) != nil {
+		return "", false
+	}
+	return blobName(data, b.hist != nil && b.hist.SHA256()), true
+}
+
+// inTree returns the path as records have it, where it is one; anything else
+// as it is.
+func (b *Book) inTree(file string) string {
+	if filepath.IsAbs(file) && b.root != "" {
+		if rel, err := b.File("/", file); err == nil {
+			return rel
+		}
+		return file
+	}
+	if file == "" {
+		return ""
+	}
+	return path.Clean(filepath.ToSlash(file))
+}
+
+var lineSuffix = regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
+
+// cutLines cuts the lines off a citation.
+func cutLines(file string) (string, Span) {
+	m := lineSuffix.FindStringSubmatch(file)
+	if m == nil {
+		return file, Span{}
+	}
+	s := Span{}
+	s.First, _ = strconv.Atoi(m[2])
+	s.Last = s.First
+	if m[3] != "" {
+		s.Last, _ = strconv.Atoi(m[3])
+	}
+	if s.Len() == 0 {
+		return file, Span{}
+	}
+	return m[1], s
+}
+
+// Cited says how each of the citations stands in the working tree, changes that
+// were not committed included. What the file was like is what Blob says, where
+// git has that; else what HEAD's history says of that time: the last version
+// before, or the first after, which may have been under way. It never fails:
+// what cannot be looked at is [Unverifiable], and says why.
+func (b *Book) Cited(ctx context.Context, cs []Citation) []Cited {
+	out := make([]Cited, len(cs))
+	asker := &asker{b: b, ctx: ctx, left: maxAsked}
+	if b.hist != nil {
+		asker.head, asker.err = b.hist.Head(ctx)
+	}
+	type open struct {
+		i       int
+		file    string
+		span    Span
+		content []byte
+		there   bool
+	}
+	var todo []open
+	want := map[string]bool{}
+	for i, c := range cs {
+		out[i] = Cited{Citation: c, State: Unverifiable}
+		file, span := b.inTree(c.File), Span{}
+		if _, err := b.work.Stat(file); err != nil { // else it is a file whose name ends like lines
+			file, span = cutLines(file)
+		}
+		if CheckFile(file) != nil {
+			out[i].How = "it is not a path inside the working tree"
+			continue
+		}
+		content, err := b.content(file)
+		switch fi, serr := b.work.Stat(file); {
+		case err == nil && isBinary(content) && blobName(content, len(c.Blob) == 64) != c.Blob:
+			out[i].How = "it is binary, and not as it was"
+			if c.Blob == "" {
+				out[i].How = "it is binary, and nothing says what it was like"
+			} else if !c.Doubtful {
+				out[i].State = Stale
+			}
+			continue
+		case err == nil && c.Blob != "" && blobName(content, len(c.Blob) == 64) == c.Blob:
+			out[i].State, out[i].Kept, out[i].How = Fresh, 1, "the file is as it was"
+			continue
+		case err == nil:
+			todo = append(todo, open{i, file, span, content, true})
+		case serr == nil && fi.IsDir():
+			out[i].How = "it is a directory, which is there; what is in it is not compared"
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			todo = append(todo, open{i: i, file: file, span: span})
+		default:
+			out[i].How = "it cannot be read" // the error holds the path, which is a claim
+			continue
+		}
+		if c.Blob != "" && b.hist != nil && (len(c.Blob) == 64) == b.hist.SHA256() && isHex(c.Blob) {
+			want[c.Blob] = true
+		}
+	}
+	asker.read(want)
+	for _, o := range todo {
+		c := &out[o.i]
+		if asker.err != nil && !errors.Is(asker.err, errAsked) {
+			c.How = "it was not looked at: " + asker.err.Error()
+			continue
+		}
+		if o.there {
+			asker.compare(c, o.file, o.file, o.span, o.content)
+		} else {
+			asker.follow(c, o.file, o.span)
+		}
+		if asker.err != nil {
+			c.State, c.Now, c.Kept, c.How = Unverifiable, "", 0, "it was not looked at: "+asker.err.Error()
+		}
+	}
+	return out
+}
+
+// asker asks git for what citations were like.
+type asker struct {
+	b     *Book
+	ctx   context.Context
+	head  string // "" without git
+	blobs map[string][]byte
+	left  int // questions that may still be asked one by one
+	err   error
+}
+
+// read reads the blobs that the citations name.
+func (a *asker) read(want map[string]bool) {
+	a.blobs = map[string][]byte{}
+	if a.head == "" || len(want) == 0 || a.err != nil {
+		return
+	}
+	names := make([]string, 0, len(want))
+	for n := range want {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	a.blobs, a.err = a.b.hist.Blobs(a.ctx, names)
+}
+
+// ask counts a question, and reports whether it may be asked.
+func (a *asker) ask() bool {
+	if a.err != nil || a.head == "" {
+		return false
+	}
+	if a.left--; a.left < 0 {
+		a.err = errAsked
+	}
+	return a.err == nil
+}
+
+// olds returns what the file may have been like when it was cited, and what
+// says so. Sure is that it is of this tree.
+func (a *asker) olds(c *Cited, file string) (texts [][]byte, how string, sure bool) {
+	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
+		return [][]byte{text}, "", true
+	}
+	if c.Doubtful || c.Time.IsZero() || !a.ask() {
+		return nil, "", false
+	}
+	before, after, err := a.b.hist.Around(a.ctx, file, c.Time)
+	if err != nil {
+		a.err = err
+		return nil, "", false
+	}
+	blobs, err := a.b.hist.Blobs(a.ctx, slices.DeleteFunc([]string{before, after}, func(s string) bool { return s == "" }))
+	if err != nil {
+		a.err = err
+		return nil, "", false
+	}
+	for _, n := range []string{before, after} {
+		if text, ok := blobs[n]; ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts, ", by what git has of that time", len(texts) > 0
+}
+
+// compare fills in how the cited file stands in a content, which is that of the
+// file now called so.
+func (a *asker) compare(c *Cited, file, now string, span Span, content []byte) {
+	texts, how, _ := a.olds(c, file)
+	if a.err != nil {
+		return
+	}
+	if len(texts) == 0 {
+		switch {
+		case c.Doubtful:
+			c.How = "it may be of another project"
+		case c.Blob != "" && now == file:
+			c.State, c.How = Stale, "the file has changed; how much is not known, as nobody has kept what it was"
+		default:
+			c.How = "nothing says what it was like"
+		}
+		return
+	}
+	lines := Lines(content)
+	pg := newPage(lines)
+	best := spot{sure: -1}
+	for _, text := range texts {
+		if len(text) > MaxFile || isBinary(text) {
+			continue
+		}
+		old := Lines(text)
+		s := spot{placed: Edited, sure: keptOf(pg, old)}
+		if span.Len() > 0 && span.Last <= len(old) {
+			r := &Record{File: file, Span: span}
+			r.take(old)
+			s = pg.find(r, "", &followed{oldText: &oldText{old, pg.in.lines(old)}, diff: new(differ)})
+			if s.placed != Edited && s.placed != Lost {
+				s.sure = 1
+			}
+		}
+		if s.sure > best.sure {
+			best = s
+		}
+	}
+	if best.sure < 0 {
+		c.How = "it was binary"
+		return
+	}
+	c.Kept = math.Round(best.sure*100) / 100
+	what := "of the file still stands"
+	if span.Len() > 0 {
+		what = "of these lines still stand"
+	}
+	c.How = fmt.Sprintf("%.0f %% %s%s", 100*c.Kept, what, how)
+	if span.Len() > 0 && best.span.Len() > 0 && (now != file || best.span != span) {
+		c.Now = now + ":" + best.span.String()
+	} else if now != file {
+		c.Now = now
+	}
+	switch {
+	case best.sure < stillFresh:
+		c.State = Stale
+	case c.Now != "":
+		c.State = MovedTo
+	default:
+		c.State = Fresh
+	}
+}
+
+// keptOf returns the share of the letters of a text whose lines still stand on
+// the page, in their order.
+func keptOf(pg *page, old []string) float64 {
+	all, kept := 0, 0
+	for i, to := range matchLines(pg.in.lines(old), pg.num) {
+		n := letters(old[i])
+		all += n
+		if to >= 0 {
+			kept += n
+		}
+	}
+	if all == 0 {
+		return 1
+	}
+	return float64(kept) / float64(all)
+}
+
+// follow looks for a file that is not in the working tree.
+func (a *asker) follow(c *Cited, file string, span Span) {
+	if a.head == "" {
+		c.How = "there is no such file here, and no git that says whether there was"
+		return
+	}
+	_, ours := a.blobs[c.Blob]
+	if c.Doubtful && !ours {
+		c.How = "there is no such file here; it may be of another project"
+		return
+	}
+	if !a.ask() {
+		return
+	}
+	names, was, err := a.b.hist.Successors(a.ctx, file)
+	if err != nil {
+		a.err = err
+		return
+	}
+	for _, n := range slices.Backward(names) {
+		if CheckFile(n) != nil {
+			continue
+		}
+		content, err := a.b.content(n)
+		if err != nil || isBinary(content) {
+			continue
+		}
+		a.compare(c, file, n, span, content)
+		if a.err == nil && c.State == Unverifiable {
+			c.State, c.Now, c.How = MovedTo, n, "the file was renamed; nothing says how much of it has changed"
+		}
+		return
+	}
+	if !was && !ours {
+		at, err := a.b.hist.At(a.ctx, a.head, file) // deleted, and that is not committed
+		if err != nil {
+			a.err = err
+			return
+		}
+		if at == "" {
+			c.How = "there is no such file here, and git knows of none"
+			return
+		}
+	}
+	c.State, c.How = Stale, "the file is gone"
+}

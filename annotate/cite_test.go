@@ -1,0 +1,182 @@
+// This file tests how cited files are judged.
+
+package annotate
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/need"
+)
+
+// cited judges one citation.
+func cited(t *testing.T, b *Book, c Citation) Cited {
+	t.Helper()
+	out := b.Cited(t.Context(), []Citation{c})
+	if len(out) != 1 || out[0].Citation != c || out[0].How == "" || out[0].Kept < 0 || out[0].Kept > 1 {
+		t.Fatalf("Cited(%+v) = %+v", c, out)
+	}
+	return out[0]
+}
+
+func wantCited(t *testing.T, what string, got Cited, state State, now string) {
+	t.Helper()
+	if got.State != state || got.Now != now {
+		t.Errorf("%s: %s is %s %q (%s), want %s %q", what, got.File, got.State, got.Now, got.How, state, now)
+	}
+}
+
+// commitAt commits all that is there, at a time.
+func (g *repo) commitAt(at time.Time) {
+	g.t.Helper()
+	g.git("add", "-A")
+	cmd := exec.Command(need.Program(g.t, "git", "apt install git"), "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x")
+	cmd.Dir = g.dir
+	stamp := at.UTC().Format(time.RFC3339)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE="+stamp, "GIT_COMMITTER_DATE="+stamp)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		g.t.Fatalf("git commit: %v\n%s", err, out)
+	}
+}
+
+func TestCited(t *testing.T) {
+	g := newRepo(t)
+	hour := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Hour) }
+	g.write("pool.go", source)
+	g.write("text.txt", numbered(40))
+	g.write("gone.txt", numbered(9))
+	g.write("bin", "a\x00b")
+	if err := os.Mkdir(filepath.Join(g.dir, "dir"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g.commitAt(hour(0))
+	b := g.book()
+	blob := func(file string) string {
+		t.Helper()
+		s, ok := b.Blob(file)
+		if !ok {
+			t.Fatalf("Blob(%s) says nothing", file)
+		}
+		return s
+	}
+	pool := Citation{File: "pool.go", Blob: blob("pool.go"), Time: hour(1)}
+	text := Citation{File: "text.txt", Blob: blob("text.txt"), Time: hour(1)}
+	lines := Citation{File: "pool.go:14-19", Blob: blob("pool.go:14-19"), Time: hour(1)}
+	if lines.Blob != pool.Blob {
+		t.Errorf("Blob of lines is %s, want that of the file", lines.Blob)
+	}
+	// The same without what it was like: git says that by the time.
+	untold := func(c Citation) Citation { c.Blob = ""; return c }
+	doubtful := func(c Citation) Citation { c.Doubtful = true; return c }
+	wantCited(t, "at once", cited(t, b, pool), Fresh, "")
+	wantCited(t, "at once", cited(t, b, lines), Fresh, "")
+	wantCited(t, "at once", cited(t, b, untold(pool)), Fresh, "")
+	wantCited(t, "of another project, by its content", cited(t, b, doubtful(pool)), Fresh, "")
+	wantCited(t, "of another project", cited(t, b, doubtful(untold(pool))), Unverifiable, "")
+
+	// A little changed, not committed.
+	g.write("pool.go", "// Copyright\n"+strings.Replace(source, "close(p.idle)", "p.drain()", 1))
+	wantCited(t, "a line changed", cited(t, b, pool), Fresh, "")
+	wantCited(t, "a line changed", cited(t, b, untold(pool)), Fresh, "")
+	wantCited(t, "a line above", cited(t, b, lines), MovedTo, "pool.go:15-20")
+	if c := cited(t, b, pool); c.Kept <= .8 || c.Kept >= 1 {
+		t.Errorf("%v of it is kept (%s), want most", c.Kept, c.How)
+	}
+	// Much changed; the lines are there still.
+	g.write("pool.go", strings.Join(strings.SplitAfter(source, "\n")[10:20], "")+numbered(60))
+	wantCited(t, "much changed", cited(t, b, pool), Stale, "")
+	wantCited(t, "much changed", cited(t, b, untold(pool)), Stale, "")
+	wantCited(t, "much changed elsewhere", cited(t, b, lines), MovedTo, "pool.go:4-9")
+	g.write("pool.go", numbered(60))
+	wantCited(t, "lines gone", cited(t, b, lines), Stale, "")
+
+	// Renamed, with a little change, and then gone.
+	g.write("pool.go", source)
+	g.git("mv", "text.txt", "words.txt")
+	g.git("rm", "-q", "gone.txt")
+	g.write("words.txt", "line 0\n"+numbered(40))
+	g.commitAt(hour(2))
+	wantCited(t, "renamed", cited(t, b, text), MovedTo, "words.txt")
+	wantCited(t, "renamed", cited(t, b, untold(text)), MovedTo, "words.txt")
+	wantCited(t, "lines of a renamed file", cited(t, b, Citation{File: "text.txt:5-9", Blob: text.Blob}), MovedTo, "words.txt:6-10")
+	wantCited(t, "deleted", cited(t, b, Citation{File: "gone.txt", Time: hour(1)}), Stale, "")
+	wantCited(t, "never there", cited(t, b, Citation{File: "never.txt", Time: hour(1)}), Unverifiable, "")
+	g.write("words.txt", numbered(3))
+	wantCited(t, "renamed and emptied", cited(t, b, text), Stale, "words.txt")
+
+	// Written while the file was not committed yet: the commit after counts.
+	g.write("new.txt", numbered(30))
+	g.commitAt(hour(4))
+	wantCited(t, "committed after", cited(t, b, Citation{File: "new.txt", Time: hour(3)}), Fresh, "")
+	g.write("new.txt", source)
+	wantCited(t, "committed after, and changed", cited(t, b, Citation{File: "new.txt", Time: hour(3)}), Stale, "")
+	wantCited(t, "what nobody has kept", cited(t, b, Citation{File: "pool.go", Blob: strings.Repeat("ab", 20)}), Stale, "")
+
+	wantCited(t, "a directory", cited(t, b, Citation{File: "dir", Time: hour(1)}), Unverifiable, "")
+	wantCited(t, "a binary", cited(t, b, Citation{File: "bin", Time: hour(1)}), Unverifiable, "")
+	wantCited(t, "a binary as it was", cited(t, b, Citation{File: "bin", Blob: blob("bin")}), Fresh, "")
+	wantCited(t, "a long way to the file", cited(t, b, Citation{File: "./dir/../pool.go", Time: hour(1)}), Fresh, "")
+	wantCited(t, "a path from the root", cited(t, b, Citation{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}), Fresh, "")
+}
+
+// TestCitedIsSafe: what an entry cites is a claim of whoever wrote it.
+func TestCitedIsSafe(t *testing.T) {
+	g := newRepo(t)
+	g.write("a.txt", numbered(9))
+	g.commit()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	links := os.Symlink(secret, filepath.Join(g.dir, "link")) == nil
+	b := g.book()
+	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x", "\x00", "\xff", ":", ":5", "--output=x",
+		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
+		c := cited(t, b, Citation{File: file, Blob: "--output=x", Time: noon})
+		if c.State != Unverifiable {
+			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.How)
+		}
+		if _, ok := b.Blob(file); ok {
+			t.Errorf("%q has a blob", file)
+		}
+	}
+	if !links {
+		t.Log("there are no links here")
+	}
+}
+
+func TestCitedWithoutGit(t *testing.T) {
+	m, b := tree(t, map[string]string{"a.txt": numbered(9)})
+	blob, _ := b.Blob("a.txt")
+	wantCited(t, "as it was", cited(t, b, Citation{File: "a.txt", Blob: blob}), Fresh, "")
+	wantCited(t, "untold", cited(t, b, Citation{File: "a.txt", Time: noon}), Unverifiable, "")
+	wantCited(t, "missing", cited(t, b, Citation{File: "b.txt", Blob: blob}), Unverifiable, "")
+	put(t, m, "a.txt", numbered(8))
+	wantCited(t, "changed", cited(t, b, Citation{File: "a.txt", Blob: blob}), Stale, "")
+	wantCited(t, "changed, of another project", cited(t, b, Citation{File: "a.txt", Blob: blob, Doubtful: true}), Unverifiable, "")
+}
+
+// TestCitedAsksGitLittle: a memory of many files must not start a process for
+// each.
+func TestCitedAsksGitLittle(t *testing.T) {
+	g := newRepo(t)
+	g.write("a.txt", numbered(9))
+	g.commitAt(noon)
+	var cs []Citation
+	for i := range maxAsked + 5 {
+		cs = append(cs, Citation{File: fmt.Sprintf("none%d.txt", i), Time: noon})
+	}
+	cs = append(cs, Citation{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
+	out := g.book().Cited(t.Context(), cs)
+	if got := out[maxAsked+4]; got.State != Unverifiable || !strings.Contains(got.How, "too many") {
+		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.How)
+	}
+	if got := out[len(out)-1]; got.State != Fresh {
+		t.Errorf("what needs no git is %s (%s), want FRESH", got.State, got.How)
+	}
+}

@@ -1,0 +1,222 @@
+// This file tests archiving and what is counted.
+
+package annotate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// names returns which annotations were archived and returned, by their why.
+func (r GCReport) names() string {
+	var a, b []string
+	for _, s := range r.Archived {
+		a = append(a, s.Why)
+	}
+	for _, s := range r.Returned {
+		b = append(b, s.Why)
+	}
+	return "archived " + strings.Join(a, " ") + "; returned " + strings.Join(b, " ")
+}
+
+func gc(t *testing.T, b *Book, want string) GCReport {
+	t.Helper()
+	dry, err := b.GC(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.GC(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.names() != want || dry.names() != want || dry.Run != "" {
+		t.Errorf("GC: %s; dry run: %s; want %s", r.names(), dry.names(), want)
+	}
+	again, err := b.GC(t.Context(), false)
+	if err != nil || again.names() != "archived ; returned " || again.Run != "" {
+		t.Errorf("GC again: %s, %v, want nothing", again.names(), err)
+	}
+	return r
+}
+
+// ticking makes the book's clock go on by a minute at each call.
+func ticking(b *Book) {
+	now := noon
+	b.opts.Clock = func() time.Time { now = now.Add(time.Minute); return now }
+}
+
+func TestGC(t *testing.T) {
+	m, b := tree(t, map[string]string{"pool.go": source, "other.go": numbered(9)})
+	ticking(b)
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	add(t, b, Record{File: "pool.go", Span: Span{23, 26}, Why: "close"})
+	add(t, b, Record{File: "other.go", Span: Span{3, 4}, Why: "other"})
+	gc(t, b, "archived ; returned ")
+
+	// The lines go: archived, and not shown among what is lost.
+	put(t, m, "pool.go", source[:strings.Index(source, "// Get")])
+	before := get(t, m, ".oxbow/annotations/pool.go.why")
+	r := gc(t, b, "archived timeout close; returned ")
+	if r.Files != 2 || r.Annotations != 3 || r.Run == "" {
+		t.Errorf("GC reports %+v, want 2 files, 3 annotations and a name", r)
+	}
+	if after := get(t, m, ".oxbow/annotations/pool.go.why"); !strings.HasPrefix(after, before) {
+		t.Error("gc did more than append")
+	}
+	if found, err := b.Lookup(t.Context(), "pool.go", Span{}); err != nil || len(found) != 0 {
+		t.Errorf("Lookup finds %d, %v, want none of the archived", len(found), err)
+	}
+	if hits, err := b.Search(t.Context(), "timeout", 5); err != nil || len(hits) != 1 || !hits[0].Archived {
+		t.Errorf("Search = %+v, %v, want the archived one", hits, err)
+	}
+	st, err := b.Stats(t.Context())
+	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.Placed[Exact] != 1 || st.Placed[Lost] != 0 || st.Files != 2 {
+		t.Errorf("Stats = %+v, %v", st, err)
+	}
+	if !st.Oldest.Before(st.Median) || !st.Median.Before(st.Newest) || st.Bytes == 0 {
+		t.Errorf("Stats says times %v, %v, %v, %d bytes", st.Oldest, st.Median, st.Newest, st.Bytes)
+	}
+
+	// One comes back with its lines, elsewhere.
+	put(t, m, "pool.go", "// new\n"+source[:strings.Index(source, "// Close")])
+	gc(t, b, "archived ; returned timeout")
+	checkFound(t, whole(t, b, "pool.go"), Moved, Span{15, 20})
+}
+
+func TestUndoGC(t *testing.T) {
+	m, b := tree(t, map[string]string{"pool.go": source})
+	ticking(b)
+	undo := func(want string) {
+		t.Helper()
+		dry, err := b.UndoGC(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := b.UndoGC(t.Context(), false)
+		if err != nil || r.names() != want || dry.names() != want {
+			t.Errorf("UndoGC: %s, %v; dry run: %s; want %s", r.names(), err, dry.names(), want)
+		}
+	}
+	undo("archived ; returned ")
+	one := add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	add(t, b, Record{File: "pool.go", Span: Span{23, 26}, Why: "close"})
+	put(t, m, "pool.go", source[:strings.Index(source, "// Close")])
+	gc(t, b, "archived close; returned ")
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	undo("archived ; returned timeout")
+	undo("archived ; returned close")
+	undo("archived ; returned ")
+	if st, err := b.Stats(t.Context()); err != nil || st.Placed[Lost] != 2 || st.Archived != 0 {
+		t.Errorf("Stats after undo = %+v, %v, want 2 lost, none archived", st, err)
+	}
+
+	// What happened since is not taken back.
+	gc(t, b, "archived timeout close; returned ")
+	put(t, m, "pool.go", source)
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	undo("archived ; returned close")
+	rs, err := b.Records(t.Context(), "pool.go")
+	if err != nil || len(rs) != 2 || rs[0].ID != one.ID || rs[0].Archived || rs[1].Archived {
+		t.Errorf("Records = %+v, %v", rs, err)
+	}
+}
+
+// TestGCWithAClockThatWentBack: an event counts by its time, so that one of an
+// earlier clock would be void.
+func TestGCWithAClockThatWentBack(t *testing.T) {
+	m, b := tree(t, map[string]string{"pool.go": source})
+	ticking(b)
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	b.opts.Clock = func() time.Time { return noon.Add(-time.Hour) }
+	put(t, m, "pool.go", source)
+	gc(t, b, "archived ; returned timeout")
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+}
+
+func TestGCByGit(t *testing.T) {
+	g := newRepo(t)
+	g.write(".git/info/exclude", ".oxbow\n") // branches share what is not committed
+	g.write("pool.go", source)
+	g.write("b.go", numbered(30))
+	g.commit()
+	b := g.book()
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	add(t, b, Record{File: "b.go", Span: Span{9, 12}, Why: "numbers"})
+
+	// Gone from the tree, but not from HEAD: not archived yet.
+	g.write("pool.go", "package pool\n")
+	gc(t, b, "archived ; returned ")
+	// Not committed, but there: not archived either.
+	g.commit()
+	g.write("pool.go", source)
+	gc(t, b, "archived ; returned ")
+	g.write("pool.go", "package pool\n")
+	gc(t, b, "archived timeout; returned ")
+	// On a branch that has the lines they are back.
+	g.git("checkout", "-q", "HEAD~1")
+	gc(t, b, "archived ; returned timeout")
+	g.git("checkout", "-q", "main")
+	gc(t, b, "archived timeout; returned ")
+
+	// A file that was renamed twice has its lines still; its sidecar is that
+	// of the first name.
+	g.git("mv", "b.go", "c.go")
+	g.commit()
+	gc(t, b, "archived ; returned ")
+	g.git("mv", "c.go", "d.go")
+	g.write("d.go", "line 0\n"+numbered(30))
+	g.commit()
+	gc(t, b, "archived ; returned ")
+	st, err := b.Stats(t.Context())
+	if err != nil || st.Placed[Tracked] != 1 || st.Archived != 1 {
+		t.Errorf("Stats = %+v, %v, want one tracked and one archived", st, err)
+	}
+	g.git("rm", "-q", "d.go")
+	g.commit()
+	gc(t, b, "archived numbers; returned ")
+}
+
+// TestGCWithoutAnAnswer: what git does not say is no reason to archive.
+func TestGCWithoutAnAnswer(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.book()
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	g.write("pool.go", "package pool\n")
+	g.commit()
+	if err := os.Rename(filepath.Join(g.dir, ".git", "objects"), filepath.Join(g.dir, ".git", "gone")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.GC(t.Context(), false); err == nil {
+		t.Errorf("GC without objects: %s, want an error", r.names())
+	}
+	if rs, err := b.Records(t.Context(), "pool.go"); err != nil || len(rs) != 1 || rs[0].Archived {
+		t.Errorf("Records = %+v, %v, want one that is not archived", rs, err)
+	}
+}
+
+func TestGCSkipsWhatItCannotRead(t *testing.T) {
+	m, b := tree(t, map[string]string{"a.txt": numbered(20), "b.txt": numbered(20)})
+	ticking(b)
+	add(t, b, Record{File: "a.txt", Span: Span{3, 5}, Why: "a"})
+	add(t, b, Record{File: "b.txt", Span: Span{3, 5}, Why: "b"})
+	put(t, m, "a.txt", "\x00")
+	put(t, m, "b.txt", "")
+	r := gc(t, b, "archived b; returned ")
+	if len(r.Skipped) != 1 || r.Skipped[0].File != "a.txt" || !strings.Contains(fmt.Sprint(r.Skipped[0].Err), "binary") {
+		t.Errorf("skipped %v, want a.txt, which is binary", r.Skipped)
+	}
+	if errors.Is(r.Skipped[0].Err, errNoAnswer) {
+		t.Error("without git, nobody was asked")
+	}
+}

@@ -1,0 +1,238 @@
+// This file tests how the sidecars of two branches become one.
+
+package annotate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// lineAt returns the line of a record of that minute and text.
+func lineAt(t testing.TB, minute int, why string) string {
+	t.Helper()
+	r := sample(minute)
+	r.Why, r.Time = why, noon.Add(time.Duration(minute)*time.Minute)
+	r.ID = r.id()
+	return encoded(t, r)
+}
+
+func TestMerge(t *testing.T) {
+	one, two, three := lineAt(t, 1, "one"), lineAt(t, 2, "two"), lineAt(t, 3, "three")
+	// The same annotation, made on both branches at different times.
+	same := sample(4)
+	same.ID = same.id()
+	early := encoded(t, same)
+	same.Time, same.Commit = same.Time.Add(time.Hour), strings.Repeat("b", 40)
+	late := encoded(t, same)
+	first := min(early, late) // which of the two counts when both are read
+	gone, err := event{id: sample(1).ID, time: noon.Add(90 * time.Second), run: "r"}.encode(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := `{"v":7,"shape":"round"}` + "\n"
+	for _, c := range []struct {
+		name               string
+		base, ours, theirs string
+		want, aside        string
+	}{
+		{"nothing", "", "", "", "", ""},
+		{"both began the file", "", one + three, two, one + two + three, ""},
+		{"both added", one, one + three, one + two, one + two + three, ""},
+		{"the same line twice", one, one + two, one + two, one + two, ""},
+		{"the same annotation", one, one + early, one + late, one + first, ""},
+		{"an order of their own", two + one, two + one, two + one + three, two + one + three, ""},
+		{"archived", one + two, one + two, one + two + string(gone), one + two + string(gone), ""},
+		{"of a newer version", newer, newer + one, newer + two, newer + one + two, ""},
+		{"taken out by a person", one + two, two, one + two + three, two + three, ""},
+		{"cut off", one, one + two, one + three[:40], one + two, three[:40] + "\n"},
+		{"without its last line feed", one, one + strings.TrimSuffix(two, "\n"), one, one + two, ""},
+		{"damaged, with lines missing", one + two, "garbage\n" + two, one + two + three, one + two + three, "garbage\n"},
+		{"marks of a conflict", "", "<<<<<<< ours\n" + one + "=======\n" + two + ">>>>>>> theirs\n", three, one + two + three, "<<<<<<< ours\n=======\n>>>>>>> theirs\n"},
+		{"Windows line ends", one, strings.ReplaceAll(one+two, "\n", "\r\n"), one + three, one + two + three, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := Merge([]byte(c.base), []byte(c.ours), []byte(c.theirs))
+			if string(m.Data) != c.want || string(m.Aside) != c.aside {
+				t.Errorf("merged\n%s\naside\n%s\nwant\n%s\naside\n%s", m.Data, m.Aside, c.want, c.aside)
+			}
+			if n := len(parse(m.Data).records); n != m.Records {
+				t.Errorf("it says %d annotations, and %d are read", m.Records, n)
+			}
+			other := Merge([]byte(c.base), []byte(c.theirs), []byte(c.ours))
+			if !bytes.Equal(other.Data, m.Data) || !bytes.Equal(other.Aside, m.Aside) {
+				t.Errorf("the other way round it is\n%s", other.Data)
+			}
+			again := Merge(m.Data, m.Data, m.Data)
+			if !bytes.Equal(again.Data, m.Data) || len(again.Aside) > 0 {
+				t.Errorf("merged with itself it is\n%s", again.Data)
+			}
+		})
+	}
+}
+
+// TestMergeLosesNothing merges random branches, and reads from the result what
+// reading all lines of both gives.
+func TestMergeLosesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	var pool []string
+	for i := range 30 {
+		pool = append(pool, lineAt(t, i+1, fmt.Sprint("why ", i%20)))
+		e, err := event{id: sample(i + 1).ID, back: i%3 == 0, time: noon.Add(time.Duration(rng.IntN(50)) * time.Minute)}.encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool = append(pool, string(e))
+	}
+	some := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(pool[rng.IntN(len(pool))])
+		}
+		return b.String()
+	}
+	for range 200 {
+		base := some(rng.IntN(8))
+		ours, theirs := base+some(rng.IntN(8)), base+some(rng.IntN(8))
+		want, got := parse([]byte(ours+theirs)), parse(Merge([]byte(base), []byte(ours), []byte(theirs)).Data)
+		if !slices.EqualFunc(want.records, got.records, func(a, b *Record) bool {
+			return a.ID == b.ID && a.Why == b.Why && a.Archived == b.Archived && a.Time.Equal(b.Time)
+		}) || len(got.damaged) > 0 {
+			t.Fatalf("merging\n%s\nand\n%s\nloses something", ours, theirs)
+		}
+	}
+}
+
+func FuzzMerge(f *testing.F) {
+	one, two := encoded(f, sample(1)), encoded(f, sample(2))
+	f.Add([]byte(one), []byte(one+two), []byte("garbage\n"+one))
+	f.Add([]byte(""), []byte(one), []byte(two[:30]))
+	f.Add([]byte("=======\n"), []byte("{\"v\":9}\n\n"), []byte("\r\n\x00"))
+	f.Fuzz(func(t *testing.T, base, ours, theirs []byte) {
+		m := Merge(base, ours, theirs)
+		other := Merge(base, theirs, ours)
+		if !bytes.Equal(m.Data, other.Data) || !bytes.Equal(m.Aside, other.Aside) {
+			t.Errorf("Merge is not the same both ways")
+		}
+		s := parse(m.Data)
+		if len(s.damaged) > 0 || s.torn || len(s.records) != m.Records {
+			t.Errorf("what was merged is damaged: %+v", s)
+		}
+		// What one side wrote anew is in the result, or beside it.
+		for l := range bytes.Lines(ours) {
+			l = bytes.TrimRight(l, "\r\n")
+			r, _, _, err := parseLine(l)
+			if err != nil && !bytes.Contains(m.Aside, l) {
+				t.Errorf("the damaged line %q is nowhere", l)
+			}
+			if r != nil && !bytes.Contains(base, l) && !slices.ContainsFunc(s.records, func(q *Record) bool { return q.ID == r.ID }) {
+				t.Errorf("the annotation %q is nowhere", l)
+			}
+		}
+	})
+}
+
+func TestSetup(t *testing.T) {
+	g := newRepo(t)
+	g.write(".gitattributes", "*.png binary") // no line feed at its end
+	b := g.book()
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(g.dir, name))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	const line = ".oxbow/annotations/**/*.why merge=union text eol=lf"
+	config := read(".git/config")
+	s, err := b.Setup(t.Context(), "oxbow annotate merge-driver", true, true)
+	if err != nil || s.Attributes.Line != line || s.Attributes.There {
+		t.Errorf("Setup = %+v, %v", s, err)
+	}
+	if read(".gitattributes") != "*.png binary" || read(".git/config") != config {
+		t.Error("a dry run wrote something")
+	}
+	for i := range 2 {
+		if s, err = b.Setup(t.Context(), "oxbow annotate merge-driver", false, false); err != nil || s.Attributes.There != (i > 0) {
+			t.Errorf("Setup = %+v, %v", s, err)
+		}
+		if got, want := read(".gitattributes"), "*.png binary\n"+line+"\n"; got != want {
+			t.Errorf(".gitattributes holds %q, want %q", got, want)
+		}
+		if read(".git/config") != config || read(".git/info/attributes") != "" {
+			t.Error("the repository's own files were changed though nobody asked")
+		}
+	}
+	for range 2 {
+		if s, err = b.Setup(t.Context(), "'it''s' annotate merge-driver", true, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.TrimSpace(g.git("config", "--get-all", "merge.oxbow.driver")); got != "'it''s' annotate merge-driver %O %A %B %P" {
+		t.Errorf("git reads the driver as %q", got)
+	}
+	if got := g.git("check-attr", "merge", "--", ".oxbow/annotations/a.go.why", ".oxbow/annotations/b/c.go.why", "a.why"); strings.Count(got, "merge: oxbow") != 2 || strings.Count(got, "unspecified") != 1 {
+		t.Errorf("git reads the attributes as %q", got)
+	}
+	if _, err := b.Setup(t.Context(), "x", true, false); err != nil || strings.Count(read(".git/info/attributes"), "\n") != 1 {
+		t.Errorf("info/attributes holds %q, %v, want one line", read(".git/info/attributes"), err)
+	}
+
+	// What says otherwise is a person's, and a link is nobody's.
+	g.write(".gitattributes", ".oxbow/annotations/** merge=binary\n")
+	if _, err := b.Setup(t.Context(), "x", false, false); !isInvalid(err) {
+		t.Errorf("Setup over another merge = %v, want ErrInvalid", err)
+	}
+	outside := filepath.Join(t.TempDir(), "x")
+	if err := os.Remove(filepath.Join(g.dir, ".gitattributes")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(g.dir, ".gitattributes")); err == nil {
+		if _, err := b.Setup(t.Context(), "x", false, false); err == nil {
+			t.Error("Setup wrote over a link")
+		}
+		if _, err := os.Stat(outside); err == nil {
+			t.Error("Setup wrote outside of the tree")
+		}
+	}
+}
+
+func isInvalid(err error) bool { return errors.Is(err, oxbow.ErrInvalid) }
+
+// TestUnionMerge lets git merge two branches that both annotated one file, by
+// the line of .gitattributes alone.
+func TestUnionMerge(t *testing.T) {
+	g := newRepo(t)
+	g.write("a.txt", numbered(30))
+	b := g.book()
+	if _, err := b.Setup(t.Context(), "", false, false); err != nil {
+		t.Fatal(err)
+	}
+	add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "base"})
+	g.commit()
+	g.git("checkout", "-q", "-b", "other")
+	add(t, b, Record{File: "a.txt", Span: Span{10, 12}, Why: "other"})
+	g.commit()
+	g.git("checkout", "-q", "main")
+	add(t, b, Record{File: "a.txt", Span: Span{20, 22}, Why: "main"})
+	g.commit()
+	g.git("merge", "-q", "--no-edit", "other")
+	found, err := b.Lookup(t.Context(), "a.txt", Span{})
+	if err != nil || len(found) != 3 {
+		t.Fatalf("Lookup after the merge = %+v, %v, want three", found, err)
+	}
+	for i, why := range []string{"base", "other", "main"} {
+		if found[i].Why != why {
+			t.Errorf("annotation %d says %q, want %q", i, found[i].Why, why)
+		}
+	}
+}

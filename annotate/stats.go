@@ -1,0 +1,75 @@
+// This file counts annotations.
+
+package annotate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Stats are the numbers of a book.
+type Stats struct {
+	Files       int             // source files with annotations
+	Annotations int             // each counted once, though a copy of a file may have them too
+	Placed      map[Placing]int // how they stand in the working tree; those that are archived and lost are not counted
+	Archived    int             // archived, and their lines are not there
+	By          map[string]int  // by who wrote them: person, agent, tool, import, or ""
+
+	Oldest, Median, Newest time.Time // of when they were written; zero without any
+
+	Bytes   int64 // of the sidecars
+	Damaged int   // lines of sidecars that cannot be read; see [Book.Check]
+	Newer   int   // lines that a newer program wrote
+	Skipped []Skipped
+}
+
+// Stats counts the annotations of the tree, and says how they stand in it.
+func (b *Book) Stats(ctx context.Context) (Stats, error) {
+	st := Stats{Placed: map[Placing]int{}, By: map[string]int{}}
+	best := map[string]Standing{}
+	var order []string
+	skipped, err := b.survey(ctx, false, func(name string, s *sidecar, at []Standing) error {
+		b.mu.Lock()
+		if c := b.cards[name]; c != nil {
+			st.Bytes += c.size
+		}
+		b.mu.Unlock()
+		st.Damaged += len(s.damaged)
+		st.Newer += s.newer
+		if len(at) > 0 {
+			st.Files++
+		}
+		for _, a := range at {
+			was, ok := best[a.ID]
+			if !ok {
+				order = append(order, a.ID)
+			}
+			if !ok || was.Placed == Lost && a.Placed != Lost {
+				best[a.ID] = a
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("counting annotations: %w", err)
+	}
+	st.Annotations, st.Skipped = len(best), skipped
+	var times []time.Time
+	for _, id := range order {
+		a := best[id]
+		if a.Placed == Lost && a.Archived {
+			st.Archived++
+		} else {
+			st.Placed[a.Placed]++
+		}
+		st.By[string(a.By)]++
+		times = append(times, a.Time)
+	}
+	if n := len(times); n > 0 {
+		slices.SortFunc(times, time.Time.Compare)
+		st.Oldest, st.Median, st.Newest = times[0], times[n/2], times[n-1]
+	}
+	return st, nil
+}

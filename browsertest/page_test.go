@@ -1,0 +1,195 @@
+// This file uses the example page as people do: in one tab and in two, with
+// reloads, and with a browser that is killed.
+
+package browsertest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// startPage starts the example's server and returns the address of its page.
+func startPage(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "page")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/oxbow-memory/oxbow/examples/page")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	cmd := exec.Command(program, "-addr", "127.0.0.1:0")
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "open ")
+	if err != nil || !ok {
+		t.Fatalf("the page's server said %q, %v, %s; want its address", line, err, &said)
+	}
+	return address
+}
+
+// until waits until the page says a text.
+func until(t *testing.T, tab context.Context, text string) {
+	t.Helper()
+	do(t, tab, fmt.Sprintf("waiting for %q", text), func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		_, err := chromedp.Poll[bool](fmt.Sprintf("document.querySelector('#status').textContent === %q", text),
+			chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(pollEvery))(ctx, target)
+		if err != nil {
+			return chromedp.Void{}, fmt.Errorf("%w; it says %q", err, eval[string](t, tab, "document.querySelector('#status').textContent"))
+		}
+		return chromedp.Void{}, nil
+	})
+}
+
+// visit opens the page and waits for its memory.
+func visit(t *testing.T, tab context.Context, address string) {
+	t.Helper()
+	do(t, tab, "opening the page", chromedp.Navigate(address))
+	until(t, tab, "Open.")
+}
+
+// shown returns the names of the entries that the page shows, in its order.
+func shown(t *testing.T, tab context.Context) []string {
+	t.Helper()
+	return eval[[]string](t, tab, "[...document.querySelectorAll('#entries b')].map(b => b.textContent)")
+}
+
+func wantShown(t *testing.T, tab context.Context, want ...string) {
+	t.Helper()
+	if got := shown(t, tab); !slices.Equal(got, want) {
+		t.Errorf("the page shows %q, want %q", got, want)
+	}
+}
+
+// names returns the names of all entries, by the memory that the page has open.
+func names(t *testing.T, tab context.Context) []string {
+	t.Helper()
+	return eval[[]string](t, tab, "memory.then(m => m.list()).then(all => all.map(e => e.name))")
+}
+
+// remember types an entry into the page.
+func remember(t *testing.T, tab context.Context, name, content string) {
+	t.Helper()
+	do(t, tab, "remembering "+name,
+		chromedp.SendKeys("#remember input[name=name]", name),
+		chromedp.SendKeys("#remember input[name=content]", content),
+		chromedp.Click("#remember button"))
+	until(t, tab, "Remembered "+name+".")
+}
+
+// ask types a question into the page.
+func ask(t *testing.T, tab context.Context, question string) {
+	t.Helper()
+	do(t, tab, "asking "+question,
+		chromedp.SetValue("#recall input", question),
+		chromedp.Click("#recall button"))
+	until(t, tab, "For “"+question+"”, best first:")
+}
+
+func click(t *testing.T, tab context.Context, button, says string) {
+	t.Helper()
+	do(t, tab, "clicking "+button, chromedp.Click(button))
+	until(t, tab, says)
+}
+
+func TestPage(t *testing.T) {
+	address := startPage(t)
+	one := chromium(t, profile(t))
+	visit(t, one, address)
+	remember(t, one, "deploy", "We ship on Tuesdays, never on Fridays.")
+	remember(t, one, "coffee", "Black, no sugar.")
+	remember(t, one, "script", "<img src=x onerror=alert(1)>")
+	wantShown(t, one, "deploy", "coffee", "script")
+
+	// A reload is a new program: it has nothing but what was kept.
+	do(t, one, "reloading the page", chromedp.Reload())
+	until(t, one, "Open.")
+	wantShown(t, one, "deploy", "coffee", "script")
+	ask(t, one, "when do we ship")
+	wantShown(t, one, "deploy")
+	if got := eval[int](t, one, "document.querySelectorAll('#entries img').length"); got != 0 {
+		t.Error("the content of an entry became markup")
+	}
+
+	// Two tabs write at once, and each has several changes under way.
+	two := tab(t, one)
+	visit(t, two, address)
+	const each = 12
+	var wg sync.WaitGroup
+	for i, tab := range []context.Context{one, two} {
+		wg.Go(func() {
+			v, err := chromedp.Run(tab, chromedp.Evaluate[int](fmt.Sprintf(`memory.then(m => Promise.all([...Array(%d).keys()].map(
+				i => m.remember("tab %d, " + i, "one of many")))).then(all => all.length)`, each, i), chromedp.EvalAwaitPromise))
+			if v != each || err != nil {
+				t.Errorf("tab %d remembered %d, %v, want %d", i, v, err, each)
+			}
+		})
+	}
+	wg.Wait()
+	all := names(t, one)
+	if len(all) != 3+2*each || !slices.Equal(all, names(t, two)) {
+		t.Errorf("one tab has %q, the other %q, want all %d, and the same", all, names(t, two), 3+2*each)
+	}
+	ask(t, two, "many")
+	if n := len(shown(t, two)); n == 0 {
+		t.Error("nothing was recalled of what two tabs remembered")
+	}
+
+	// What one tab forgets and brings back, the other sees.
+	ask(t, one, "coffee")
+	click(t, one, "#entries li button", "Forgot coffee.")
+	if slices.Contains(names(t, two), "coffee") {
+		t.Error("the other tab still has what was forgotten")
+	}
+	click(t, two, "#undo", fmt.Sprintf("Undid change %d.", 3+2*each+1))
+	if !slices.Contains(names(t, one), "coffee") {
+		t.Error("undo did not bring back what was forgotten")
+	}
+	click(t, one, "#check", fmt.Sprintf("%d entries in %d changes: no problems.", 3+2*each, 3+2*each+2))
+}
+
+// A browser that is killed while it writes loses nothing that it acknowledged,
+// and no lock outlives it.
+func TestPageOfAKilledBrowser(t *testing.T) {
+	address, kept := startPage(t), profile(t)
+	tab := chromium(t, kept)
+	visit(t, tab, address)
+	var acknowledged []string
+	for i := range 20 {
+		acknowledged = append(acknowledged, eval[string](t, tab,
+			fmt.Sprintf(`memory.then(m => m.remember("entry %d", "x")).then(e => e.name)`, i)))
+	}
+	eval[int](t, tab, `memory.then(m => { for (let i = 0; i < 20; i++) m.remember("under way " + i, "x"); return 0 })`)
+	kill(t, tab)
+	again := chromium(t, kept)
+	visit(t, again, address)
+	all := names(t, again)
+	for _, n := range acknowledged {
+		if !slices.Contains(all, n) {
+			t.Errorf("%s was acknowledged, and is lost; there are %q", n, all)
+		}
+	}
+	remember(t, again, "after", "The lock is free.")
+	if got := eval[[]string](t, again, "memory.then(m => m.check()).then(c => c.problems)"); len(got) > 0 {
+		t.Errorf("check found %q", got)
+	}
+}

@@ -1,0 +1,101 @@
+// This file measures processor time, which other programs of the machine change
+// less than they change the time on the clock.
+
+//go:build unix
+
+package crmem
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// cpu returns the processor time of this process so far, all threads together.
+func cpu(b *testing.B) time.Duration {
+	b.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// bySide runs the works in turn, once for each round of the benchmark, and
+// reports the processor time of each: least and median, in milliseconds.
+func bySide(b *testing.B, names []string, works ...func()) {
+	b.Helper()
+	took := make([][]time.Duration, len(works))
+	for b.Loop() {
+		for i, work := range works {
+			runtime.GC() // what was left by the one before
+			start := cpu(b)
+			work()
+			took[i] = append(took[i], cpu(b)-start)
+		}
+	}
+	for i, t := range took {
+		slices.Sort(t)
+		b.ReportMetric(t[0].Seconds()*1e3, names[i]+"-least-ms")
+		b.ReportMetric(t[len(t)/2].Seconds()*1e3, names[i]+"-median-ms")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkOpenCPU opens the file and recalls once, beside counting the words
+// of the same bytes with a map, which is the least that an index takes.
+func BenchmarkOpenCPU(b *testing.B) {
+	data := benchFile(b)
+	d := benchDir(b, data)
+	text := string(data)
+	bySide(b, []string{"count", "decode", "open"}, func() {
+		n := map[string]int{}
+		for w := range strings.FieldsSeq(text) {
+			n[w]++
+		}
+	}, func() {
+		if _, err := Decode(data); err != nil {
+			b.Fatal(err)
+		}
+	}, func() {
+		s, err := Open("memory.db", &oxbow.Options{FS: d})
+		if err != nil {
+			b.Fatal(err)
+		}
+		m := oxbow.New(s, &oxbow.Options{Ranking: oxbow.RankSeed})
+		if _, err := m.Recall(b.Context(), oxbow.Query{Text: "word1"}); err != nil {
+			b.Fatal(err)
+		}
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkAddCPU adds an entry, and removes it, beside writing the same number
+// of bytes twice as the store writes them: a new file, its sync, a rename, the
+// directory's sync.
+func BenchmarkAddCPU(b *testing.B) {
+	data := benchFile(b)
+	s := open(b, benchDir(b, data))
+	bare, err := vfs.Dir(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer bare.Close()
+	bySide(b, []string{"write", "add"}, func() {
+		putFile(b, bare, "memory.db", data)
+		putFile(b, bare, "memory.db", data)
+	}, func() {
+		add(b, s, "new", "text")
+		if err := s.Apply(b.Context(), oxbow.Remove{Name: "new"}); err != nil {
+			b.Fatal(err)
+		}
+	})
+}

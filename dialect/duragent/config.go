@@ -1,0 +1,190 @@
+// This file reads what people configure: duragent.yaml and agent.yaml. Keys
+// that memory does not need are left to duragent.
+
+package duragent
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// maxConfig bounds a configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// The names of the configuration files.
+const (
+	globalFile = "duragent.yaml"
+	agentFile  = "agent.yaml"
+)
+
+// The backends that spec.memory.backend may name.
+const (
+	backendFiles = "filesystem"
+	backendOxbow = "oxbow"
+)
+
+// global is what duragent.yaml says, as directories of the home.
+type global struct {
+	workspace, agents, world string
+}
+
+// agentConfig is what agent.yaml says of memory.
+type agentConfig struct {
+	memory  bool // it has spec.memory
+	backend string
+}
+
+// yamlFile is a parsed file, for finding keys and naming lines.
+type yamlFile struct {
+	name string
+	root *yaml.Node
+}
+
+func parseYAML(name string, data []byte) (yamlFile, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return yamlFile{}, &oxbow.InvalidError{Field: name, Reason: "cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+	}
+	f := yamlFile{name: name}
+	if len(doc.Content) > 0 {
+		f.root = doc.Content[0]
+	}
+	return f, nil
+}
+
+func (f yamlFile) bad(n *yaml.Node, key, value, reason string) error {
+	return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d: %s", f.name, n.Line, key), Value: value, Reason: reason}
+}
+
+// at returns the value under a path of keys, such as "spec.memory", and whether
+// the last key is there. A key that is there twice is an error, and so is a
+// value on the way that is no mapping.
+func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
+	n, walked := f.root, ""
+	for key := range strings.SplitSeq(keys, ".") {
+		for n != nil && n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		if n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+			return nil, false, nil
+		}
+		if n.Kind != yaml.MappingNode {
+			if walked == "" {
+				return nil, false, f.bad(n, "the file", "", "is not a mapping of keys to values")
+			}
+			return nil, false, f.bad(n, walked, "", "must be a mapping of keys to values")
+		}
+		var found *yaml.Node
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value != key {
+				continue
+			}
+			if found != nil {
+				return nil, false, f.bad(n.Content[i], "key", key, "is there twice")
+			}
+			found = n.Content[i+1]
+		}
+		if found == nil {
+			return nil, false, nil
+		}
+		n, walked = found, strings.TrimPrefix(walked+"."+key, ".")
+	}
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n, true, nil
+}
+
+// text returns the text under a path of keys, or def where there is none.
+func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
+	n, ok, err := f.at(keys)
+	if err != nil || !ok || n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return def, n, err
+	}
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+		return "", n, f.bad(n, keys, n.Value, "must be a text")
+	}
+	return n.Value, n, nil
+}
+
+// dir returns the directory under a path of keys, relative to the file's own.
+// One outside of the home cannot be reached and is refused.
+func (f yamlFile) dir(keys, def string) (string, error) {
+	s, n, err := f.text(keys, def)
+	if err != nil {
+		return "", err
+	}
+	if n == nil {
+		return s, nil
+	}
+	s = strings.ReplaceAll(s, `\`, "/")
+	clean := path.Join(path.Dir(f.name), s)
+	if s == "" || path.IsAbs(s) || strings.HasPrefix(s, "~") || strings.Contains(s, ":") || clean == ".." || strings.HasPrefix(clean, "../") {
+		return "", f.bad(n, keys, s, "is not a directory inside the home, which is that of "+f.name+"; nothing outside of it is opened, so make the other directory the home")
+	}
+	return clean, nil
+}
+
+// parseGlobal reads duragent.yaml.
+func parseGlobal(data []byte) (global, error) {
+	f, err := parseYAML(globalFile, data)
+	if err != nil {
+		return global{}, err
+	}
+	g := global{}
+	if g.workspace, err = f.dir("workspace", ".duragent"); err != nil {
+		return global{}, err
+	}
+	if g.agents, err = f.dir("agents_dir", path.Join(g.workspace, "agents")); err != nil {
+		return global{}, err
+	}
+	if g.world, err = f.dir("world_memory.path", path.Join(g.workspace, "memory/world")); err != nil {
+		return global{}, err
+	}
+	return g, nil
+}
+
+// parseAgent reads an agent.yaml.
+func parseAgent(name string, data []byte) (agentConfig, error) {
+	f, err := parseYAML(name, data)
+	if err != nil {
+		return agentConfig{}, err
+	}
+	n, ok, err := f.at("spec.memory")
+	if err != nil || !ok {
+		return agentConfig{}, err
+	}
+	c := agentConfig{memory: true, backend: backendFiles}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return c, nil // the section is there and says nothing
+	}
+	if n.Kind != yaml.MappingNode {
+		return agentConfig{}, f.bad(n, "spec.memory", n.Value, "must be a mapping, such as backend: filesystem")
+	}
+	backend, at, err := f.text("spec.memory.backend", backendFiles)
+	if err != nil {
+		return agentConfig{}, err
+	}
+	if all := []string{backendFiles, backendOxbow}; !slices.Contains(all, backend) {
+		return agentConfig{}, f.bad(at, "spec.memory.backend", backend, "is not one of "+strings.Join(all, ", "))
+	}
+	c.backend = backend
+	return c, nil
+}
+
+// readConfig returns the bytes of a configuration file, and false when there is
+// none.
+func readConfig(fsys vfs.FS, name string) ([]byte, bool, error) {
+	data, err := vfs.ReadFile(fsys, name, maxConfig)
+	if isNotExist(err) {
+		return nil, false, nil
+	}
+	return data, err == nil, err
+}

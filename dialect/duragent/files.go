@@ -1,0 +1,44 @@
+// This file holds the backend filesystem: a tree of files as a store that also
+// takes what the layout has under another kind.
+
+package duragent
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+)
+
+// files is the tree of one agent and the world. It is a store as the tree is.
+type files struct{ *filetree.Store }
+
+// Apply implements [oxbow.Store].
+func (s files) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	ops, err := asKept(ops)
+	if err != nil {
+		return err
+	}
+	return s.Store.Apply(ctx, ops...)
+}
+
+// asKept returns the changes as the layout keeps them, whichever backend does,
+// and refuses what it has no place for. A note other than MEMORY is kept as a
+// fact of the world: nothing else of the layout bears a name of its own.
+func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
+	kept := make([]oxbow.Op, len(ops))
+	for i, op := range ops {
+		if err := oxbow.CheckOp(op); err != nil {
+			return nil, err
+		}
+		if add, ok := op.(oxbow.Add); ok && add.Kind == oxbow.Note && !isOwn(add.Name) {
+			add.Kind = oxbow.World
+			op = add
+		}
+		if err := checkChange(op); err != nil {
+			return nil, err
+		}
+		kept[i] = op
+	}
+	return kept, nil
+}

@@ -1,0 +1,87 @@
+// This file holds what the tests share: homes in memory, and calling tools.
+
+package duragent
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+var clock = time.Date(2026, 2, 18, 15, 46, 0, 0, time.UTC)
+
+func options(fsys vfs.FS, agent string) dialect.Options {
+	return dialect.Options{FS: fsys, Path: "home", Agent: agent, Zone: time.UTC,
+		Memory: oxbow.Options{Clock: func() time.Time { return clock }}}
+}
+
+func put(t *testing.T, fsys *vfs.Mem, name, text string) {
+	t.Helper()
+	if err := fsys.Put(name, []byte(text), 0o644, clock.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, fsys vfs.FS, name string) string {
+	t.Helper()
+	b, err := vfs.ReadFile(fsys, name, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func openHome(t *testing.T, o dialect.Options) dialect.Home {
+	t.Helper()
+	h, err := Dialect().Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+func call(t *testing.T, h dialect.Home, name string, args any) (string, error) {
+	t.Helper()
+	b, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tl := range h.Tools() {
+		if tl.Name == name {
+			d := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
+			a, err := tl.Call(t.Context(), d, b)
+			if err != nil {
+				return "", err
+			}
+			return a.Text(), nil
+		}
+	}
+	t.Fatalf("there is no tool %s", name)
+	return "", nil
+}
+
+func want(t *testing.T, h dialect.Home, name string, args any, text string) {
+	t.Helper()
+	if got, err := call(t, h, name, args); err != nil || got != text {
+		t.Errorf("%s(%v) = %q, %v, want %q", name, args, got, err, text)
+	}
+}
+
+type m = map[string]any
+
+// agents makes agents with that backend.
+func agents(t *testing.T, fsys *vfs.Mem, backend string, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		put(t, fsys, ".duragent/agents/"+n+"/agent.yaml", "spec:\n  memory:\n    backend: "+backend+"\n")
+	}
+}
+
+const oxbowAgent = "spec:\n  memory:\n    backend: oxbow\n"

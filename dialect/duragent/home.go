@@ -1,0 +1,226 @@
+// This file opens a home and leads conversations.
+
+package duragent
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Dialect returns the dialect. Its home is the directory that holds
+// duragent.yaml, or a workspace itself; [dialect.Options.Agent] says whose
+// memory is opened, and may be left empty where there is one agent at most.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:   "duragent",
+		Title:  "duragent: world knowledge that agents share, and of each agent a MEMORY.md and daily logs",
+		Detect: detect,
+		Init:   initHome,
+		Open:   open,
+	}
+}
+
+// home is an opened home. Its fields do not change.
+type home struct {
+	fs     vfs.FS
+	label  string // the home's path as people know it
+	place  places
+	config agentConfig
+	memory *oxbow.Memory
+	zone   *time.Location
+	clock  func() time.Time
+	warn   func(string)
+}
+
+var _ dialect.Home = (*home)(nil)
+
+// locate finds the places of a home.
+func locate(o dialect.Options) (places, error) {
+	g, err := findGlobal(o.FS, o.Path)
+	if err != nil {
+		return places{}, err
+	}
+	agent, err := chooseAgent(o.FS, g, o.Agent)
+	if err != nil {
+		return places{}, err
+	}
+	p := places{g, agent}
+	for _, own := range []string{p.agentDir("memory"), p.agentDir("memory/daily")} {
+		if p.world == own {
+			return places{}, &oxbow.InvalidError{Field: globalFile + ": world_memory.path", Value: p.world, Reason: "is a directory of agent " + agent + "; what all agents share needs its own"}
+		}
+	}
+	return p, nil
+}
+
+// newConfig is the duragent.yaml of a new home.
+const newConfig = `# Where agents and shared knowledge are kept, relative to this file.
+workspace: .duragent
+`
+
+// newAgent is the agent.yaml of a new agent.
+const newAgent = `apiVersion: duragent/v1alpha1
+kind: Agent
+metadata:
+  name: %s
+spec:
+  # The section switches the memory tools on. backend: filesystem keeps Markdown
+  # files; backend: oxbow keeps the same entries in one file with history.
+  memory:
+    backend: %s
+`
+
+// initHome makes what a home needs: duragent.yaml, the world's directory, the
+// agent with memory, and the directive that tells it so.
+func initHome(_ context.Context, o dialect.Options) ([]string, error) {
+	p, err := locate(o)
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := configure(o.FS, p, warner(o))
+	if err != nil {
+		return nil, err
+	}
+	var made []string
+	file := func(name, text string) error {
+		if _, err := o.FS.Stat(name); err == nil || !isNotExist(err) {
+			return err
+		}
+		if dir := path.Dir(name); dir != "." {
+			if err := o.FS.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := vfs.WriteFile(o.FS, name, []byte(text), 0o644); err != nil {
+			return err
+		}
+		made = append(made, name)
+		return nil
+	}
+	if p.workspace == ".duragent" {
+		if err := file(globalFile, newConfig); err != nil {
+			return made, err
+		}
+	}
+	if _, err := o.FS.Stat(p.world); isNotExist(err) {
+		if err := o.FS.MkdirAll(p.world, 0o755); err != nil {
+			return made, err
+		}
+		made = append(made, p.world)
+	}
+	if err := file(p.agentDir(agentFile), fmt.Sprintf(newAgent, quoteYAML(p.agent), c.backend)); err != nil {
+		return made, err
+	}
+	directive, err := makeMemoryDirective(o.FS, p)
+	if directive != "" {
+		made = append(made, directive)
+	}
+	return made, err
+}
+
+// quoteYAML writes a name as YAML has it: bare where nothing can go wrong.
+func quoteYAML(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+}
+
+// warner returns where to tell what a person should know.
+func warner(o dialect.Options) func(string) {
+	if o.Warn == nil {
+		return func(string) {}
+	}
+	return o.Warn
+}
+
+func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
+	h := &home{fs: o.FS, label: o.Path, zone: o.Zone, clock: o.Memory.Clock, warn: warner(o)}
+	if h.zone == nil {
+		h.zone = time.Local
+	}
+	if h.clock == nil {
+		h.clock = time.Now
+	}
+	var err error
+	var any bool
+	if h.place, err = locate(o); err == nil {
+		h.config, any, err = configure(o.FS, h.place, h.warn)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
+	}
+	if any && !o.Memory.ReadOnly {
+		// As duragent does at start.
+		if _, err := makeMemoryDirective(o.FS, h.place); err != nil {
+			return nil, fmt.Errorf("making the directive about memory: %w", err)
+		}
+	}
+	mo := o.Memory
+	mo.FS = nil
+	s, err := h.openStore(ctx, mo)
+	if err != nil {
+		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
+	}
+	h.memory = oxbow.New(s, &mo)
+	return h, nil
+}
+
+// openStore opens what the backend keeps. The backend oxbow reads the files as
+// long as it has kept nothing itself and may not begin to.
+func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
+	if h.config.backend == backendOxbow {
+		_, err := h.fs.Stat(storeFile(h.place))
+		if err == nil || isNotExist(err) && !mo.ReadOnly {
+			return h.openScoped(ctx, mo)
+		}
+		if !isNotExist(err) {
+			return nil, err
+		}
+	}
+	tree, err := h.openTree(ctx, h.place.agent, mo)
+	if err != nil {
+		return nil, err
+	}
+	return files{tree}, nil
+}
+
+// openTree opens the files of an agent and the world.
+func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*filetree.Store, error) {
+	return filetree.Open(ctx, h.fs, layoutOf(places{h.place.global, agent}, h.zone), filetree.Options{Clock: h.clock, LockWait: mo.LockWait,
+		ReadOnly: mo.ReadOnly, Path: h.label, Warn: h.warn, Lock: h.place.workspaceDir(".oxbow-tree.lock")})
+}
+
+// now returns the time in the zone of the files' days.
+func (h *home) now() time.Time { return h.clock().In(h.zone) }
+
+// Memory implements [dialect.Home].
+func (h *home) Memory() *oxbow.Memory { return h.memory }
+
+// Close implements [dialect.Home].
+func (h *home) Close() error { return h.memory.Close() }
+
+// Context implements [dialect.Home]: the directives. What is remembered is not
+// among it: the agent asks for it by its tools.
+func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	if err := ctx.Err(); err != nil {
+		return prompt.Context{}, err
+	}
+	parts, err := h.parts()
+	if err != nil {
+		return prompt.Context{}, fmt.Errorf("reading directives: %w", err)
+	}
+	var c prompt.Context
+	c.Add(parts...)
+	c.Fit(r.Budget)
+	return c, nil
+}

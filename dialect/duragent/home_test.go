@@ -1,0 +1,259 @@
+// This file tests homes: finding and making them, what is configured, what is put
+// before the model, and conversations.
+
+package duragent
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestDetect(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  int
+	}{
+		{"nothing", nil, 0},
+		{"the configuration", []string{"duragent.yaml"}, 3},
+		{"a workspace", []string{".duragent/memory/world/x.md", ".duragent/agents/rei/agent.yaml"}, 2},
+		{"the workspace itself", []string{"memory/world/x.md", "agents/rei/memory/MEMORY.md"}, 2},
+		{"agents of something else", []string{"agents/reviewer.md", "agents/x/README.md"}, 0},
+		{"a file of that name", []string{"memory/world"}, 0},
+	} {
+		fsys := vfs.NewMem()
+		for _, f := range tt.files {
+			put(t, fsys, f, "x: y")
+		}
+		if got, err := Dialect().Detect(fsys); got != tt.want || err != nil {
+			t.Errorf("%s: Detect() = %d, %v; want %d", tt.name, got, err, tt.want)
+		}
+	}
+}
+
+// The directories are where duragent.yaml has them, and a workspace can be
+// opened by itself.
+func TestPlaces(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "duragent.yaml", "workspace: ws\nagents_dir: crew\nworld_memory:\n  path: custom/world\n")
+	put(t, fsys, "crew/rei/agent.yaml", oxbowAgent[:len("spec:\n  memory:\n")])
+	put(t, fsys, "ws/directives/a.md", "shared")
+	put(t, fsys, "crew/rei/directives/a.md", "own")
+	h := openHome(t, options(fsys, ""))
+	want(t, h, "update_world", m{"topic": "people", "content": "Alice"}, "Updated world knowledge at home/custom/world/people.md")
+	want(t, h, "reflect", m{"content": "x"}, "Reflected. Updated home/crew/rei/memory/MEMORY.md")
+	c, err := h.Context(t.Context(), dialect.Request{})
+	if want := "## Directives\n- shared\n- " + strings.TrimSpace(memoryDirective) + "\n- own\n"; err != nil || c.Text() != want {
+		t.Errorf("Context = %q, %v, want %q", c.Text(), err, want)
+	}
+
+	fsys = vfs.NewMem()
+	o := options(fsys, "")
+	o.Path = "/srv/project/.duragent"
+	made, err := Dialect().Init(t.Context(), o)
+	if want := []string{"memory/world", "agents/main/agent.yaml", "directives/memory.md"}; err != nil || !slices.Equal(made, want) {
+		t.Errorf("Init of a workspace = %q, %v, want %q", made, err, want)
+	}
+	o.Path = "elsewhere" // known by what is in it
+	want(t, openHome(t, o), "update_world", m{"topic": "people", "content": "Alice"}, "Updated world knowledge at elsewhere/memory/world/people.md")
+
+	for text, why := range map[string]string{
+		"world_memory: {path: .duragent/agents/main/memory}": "needs its own",
+		"workspace: ../other":                                "line 1",
+	} {
+		fsys = vfs.NewMem()
+		put(t, fsys, "duragent.yaml", text)
+		if _, err := Dialect().Open(t.Context(), options(fsys, "")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), why) {
+			t.Errorf("Open() with %q = %v, want it to say %q", text, err, why)
+		}
+	}
+}
+
+func TestAgents(t *testing.T) {
+	fsys := vfs.NewMem()
+	agents(t, fsys, backendFiles, "rei", "bob")
+	if _, err := Dialect().Open(t.Context(), options(fsys, "")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "bob, rei") {
+		t.Errorf("opening one of two = %v", err)
+	}
+	for _, name := range []string{"..", ".", "a/b", `a\b`, ".hid", "a:b", " a", strings.Repeat("n", 201)} {
+		if _, err := Dialect().Open(t.Context(), options(fsys, name)); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("opening agent %q = %v", name, err)
+		}
+	}
+	// One that has no agent.yaml has memory, kept as the others keep it.
+	if h := openHome(t, options(fsys, "new")); len(h.Tools()) != 5 {
+		t.Errorf("a new agent has %d tools", len(h.Tools()))
+	}
+	// What all share cannot be kept in two places.
+	agents(t, fsys, backendOxbow, "bob")
+	for _, name := range []string{"bob", "rei"} {
+		if _, err := Dialect().Open(t.Context(), options(fsys, name)); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "share one world") {
+			t.Errorf("opening %s = %v", name, err)
+		}
+	}
+	// Another agent's broken configuration is told, one's own is an error with
+	// its line.
+	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  memory: [\n")
+	var told []string
+	o := options(fsys, "rei")
+	o.Warn = func(s string) { told = append(told, s) }
+	openHome(t, o)
+	if len(told) != 1 || !strings.Contains(told[0], "agent bob") {
+		t.Errorf("told %q", told)
+	}
+	if _, err := Dialect().Open(t.Context(), options(fsys, "bob")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("opening bob = %v", err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	for _, backend := range []string{backendFiles, backendOxbow} {
+		fsys := vfs.NewMem()
+		agents(t, fsys, backend, "rei")
+		if _, err := call(t, openHome(t, options(fsys, "")), "remember", m{"content": "x"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := fsys.Remove(".duragent/directives/memory.md"); err != nil {
+			t.Fatal(err)
+		}
+		before := fsys.Names()
+		o := options(fsys, "")
+		o.Memory.ReadOnly = true
+		h := openHome(t, o)
+		want(t, h, "recall", m{}, "# Recent Experiences\n\n# 2026-02-18\n\n## 15:46\n\nx\n")
+		for tool, args := range map[string]m{"remember": {"content": "y"}, "reflect": {"content": "y"}, "update_world": {"topic": "a", "content": "y"}} {
+			if got, err := call(t, h, tool, args); !errors.Is(err, oxbow.ErrReadOnly) {
+				t.Errorf("%s: %s = %q, %v", backend, tool, got, err)
+			}
+		}
+		if c, err := h.Context(t.Context(), dialect.Request{}); err != nil || !strings.Contains(c.Text(), strings.TrimSpace(memoryDirective)) {
+			t.Errorf("%s: without the file, Context = %q, %v", backend, c.Text(), err)
+		}
+		if after := fsys.Names(); !slices.Equal(before, after) {
+			t.Errorf("%s: a home that may not be written holds %q, there was %q", backend, after, before)
+		}
+	}
+}
+
+func TestDirectives(t *testing.T) {
+	fsys := vfs.NewMem()
+	o := options(fsys, "rei")
+	made, err := Dialect().Init(t.Context(), o)
+	if err != nil || len(made) != 4 {
+		t.Fatalf("Init = %q, %v", made, err)
+	}
+	if again, err := Dialect().Init(t.Context(), o); err != nil || len(again) != 0 {
+		t.Errorf("Init again = %q, %v", again, err)
+	}
+	put(t, fsys, ".duragent/directives/memory.md", "use it\n")
+	put(t, fsys, ".duragent/directives/b.md", "bee")
+	put(t, fsys, ".duragent/directives/blank.md", " \n")
+	put(t, fsys, ".duragent/directives/a.txt", "no")
+	put(t, fsys, ".duragent/directives/.b.md.swp.md", "no")
+	put(t, fsys, ".duragent/directives/c.md", "\xff")
+	var told []string
+	o.Warn = func(s string) { told = append(told, s) }
+	put(t, fsys, ".duragent/agents/rei/directives/a.md", "mine\nalso")
+	h := openHome(t, o)
+	c, err := h.Context(t.Context(), dialect.Request{})
+	if want := "## Directives\n- bee\n- use it\n- mine\nalso\n"; err != nil || c.Text() != want {
+		t.Errorf("Context = %q, %v, want %q", c.Text(), err, want)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "c.md") {
+		t.Errorf("told %q", told)
+	}
+	if marks, err := Dialect().Detect(fsys); marks == 0 || err != nil {
+		t.Errorf("Detect = %d, %v", marks, err)
+	}
+	// Made again at start when an agent has memory; the tools go with the section.
+	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  model: x\n")
+	if err := fsys.Remove(".duragent/directives/memory.md"); err != nil {
+		t.Fatal(err)
+	}
+	bob := openHome(t, options(fsys, "bob"))
+	if len(bob.Tools()) != 0 || read(t, fsys, ".duragent/directives/memory.md") != memoryDirective {
+		t.Errorf("an agent without memory has %d tools", len(bob.Tools()))
+	}
+}
+
+func TestConfig(t *testing.T) {
+	g, err := parseGlobal([]byte("workspace: ws\nworld_memory:\n  path: custom/world\nserver: {port: 1}\n"))
+	if want := (global{"ws", "ws/agents", "custom/world"}); err != nil || g != want {
+		t.Errorf("parseGlobal = %+v, %v, want %+v", g, err, want)
+	}
+	for text, why := range map[string]string{
+		"workspace: ../x": "line 1", "a: 1\nworkspace: [x]": "line 2", "workspace: /etc": "line 1", "- a": "not a mapping",
+		"workspace: a\nworkspace: b": "twice", "a: [": "line", "world_memory: x": "must be a mapping",
+	} {
+		if _, err := parseGlobal([]byte(text)); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), why) {
+			t.Errorf("parseGlobal(%q) = %v, want it to say %q", text, err, why)
+		}
+	}
+	for text, want := range map[string]agentConfig{
+		"": {}, "spec: {}": {}, "spec: {memory: }": {true, backendFiles}, "spec: {memory: {}}": {true, backendFiles}, oxbowAgent: {true, backendOxbow},
+	} {
+		if c, err := parseAgent("agent.yaml", []byte(text)); err != nil || c != want {
+			t.Errorf("parseAgent(%q) = %+v, %v, want %+v", text, c, err, want)
+		}
+	}
+	if _, err := parseAgent("agent.yaml", []byte("spec:\n  memory:\n    backend: sqlite\n")); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("an unknown backend = %v, want its line", err)
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	f.Add("workspace: ws\nworld_memory:\n  path: custom/world\nagents_dir: ../x\n")
+	f.Add(oxbowAgent)
+	f.Add("spec: &a\n  memory: *a\nworkspace: !!int 3\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := parseGlobal([]byte(text))
+		if err != nil && !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("parseGlobal(%q) = %v", text, err)
+		}
+		for _, dir := range []string{g.workspace, g.agents, g.world} {
+			if err == nil && !fs.ValidPath(dir) {
+				t.Errorf("parseGlobal(%q) = %+v", text, g)
+			}
+		}
+		c, err := parseAgent("agent.yaml", []byte(text))
+		if err != nil && !errors.Is(err, oxbow.ErrInvalid) || err == nil && c.memory && c.backend != backendFiles && c.backend != backendOxbow {
+			t.Errorf("parseAgent(%q) = %+v, %v", text, c, err)
+		}
+	})
+}
+
+func TestSession(t *testing.T) {
+	fsys := vfs.NewMem()
+	h := openHome(t, options(fsys, "rei"))
+	s, err := h.Session(t.Context(), dialect.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, err := s.Compact(t.Context(), "we fixed the parser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Resume(t.Context(), name)
+	if err != nil || !strings.Contains(c.Text(), "we fixed the parser") || !strings.HasPrefix(c.Text(), "## Directives\n") {
+		t.Errorf("Resume(%q) = %q, %v", name, c.Text(), err)
+	}
+	if _, err := s.Resume(t.Context(), "ghost"); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("Resume(ghost) = %v, want %v", err, oxbow.ErrNotFound)
+	}
+	if err := s.End(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+	if err := s.End(t.Context(), "all done"); err != nil {
+		t.Error(err)
+	}
+	if got := read(t, fsys, ".duragent/agents/rei/memory/daily/2026-02-18.md"); strings.Count(got, "## 15:46") != 2 {
+		t.Errorf("the day is %q", got)
+	}
+}

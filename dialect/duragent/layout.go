@@ -1,0 +1,211 @@
+// This file holds the layout: which files hold entries, and what edit of them
+// a change is.
+
+package duragent
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+)
+
+// curated is the name of the note that is the agent's MEMORY.md.
+const curated = "MEMORY"
+
+// layout is the files of one agent and the world.
+type layout struct {
+	world  string // directory of the world's facts
+	memory string // directory of the agent's memory
+	zone   *time.Location
+}
+
+var _ filetree.Layout = layout{}
+
+func layoutOf(p places, zone *time.Location) layout {
+	return layout{world: p.world, memory: p.agentDir("memory"), zone: zone}
+}
+
+func (l layout) daily() string { return l.memory + "/daily" }
+
+// Dirs implements [filetree.Layout].
+func (l layout) Dirs() []string { return []string{l.world, l.memory, l.daily()} }
+
+// Match implements [filetree.Layout].
+func (l layout) Match(file string) bool {
+	stem, ok := strings.CutSuffix(path.Base(file), ".md")
+	if !ok {
+		return false
+	}
+	switch path.Dir(file) {
+	case l.world:
+		return true
+	case l.memory:
+		return stem == curated
+	case l.daily():
+		return isDate(stem)
+	}
+	return false
+}
+
+// isOwn reports whether an entry of that name is the agent's own; the others
+// are the world's.
+func isOwn(name string) bool {
+	_, _, _, day := parsePartName(name)
+	return day || name == curated
+}
+
+// file returns the file that holds, or would hold, the entry of that name.
+func (l layout) file(name string) string {
+	if date, _, _, ok := parsePartName(name); ok {
+		return l.daily() + "/" + date + ".md"
+	}
+	if name == curated {
+		return l.memory + "/" + curated + ".md"
+	}
+	return l.world + "/" + stemOf(name) + ".md"
+}
+
+// Parse implements [filetree.Layout].
+func (l layout) Parse(file, text string) ([]filetree.Item, error) {
+	stem := strings.TrimSuffix(path.Base(file), ".md")
+	e := oxbow.Entry{Name: nameOf(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
+	switch path.Dir(file) {
+	case l.daily():
+		return l.parseDay(stem, text), nil
+	case l.memory:
+		e.Name, e.Kind = curated, oxbow.Note
+	}
+	return []filetree.Item{{Entry: e, End: len(text)}}, nil
+}
+
+func (l layout) parseDay(date, text string) []filetree.Item {
+	var items []filetree.Item
+	count := map[string]int{}
+	for _, p := range parseDay(date, text) {
+		count[p.moment]++
+		e := oxbow.Entry{Name: partName(date, p.moment, count[p.moment]), Kind: oxbow.Journal, Content: p.content}
+		e.Created = l.timeOf(date, p.moment)
+		e.Updated = e.Created
+		items = append(items, filetree.Item{Entry: e, Start: p.start, End: p.end})
+	}
+	return items
+}
+
+// timeOf returns the moment of a day; that of an opening is its first.
+func (l layout) timeOf(date, moment string) time.Time {
+	if moment == "" {
+		moment = "00:00"
+	}
+	t, err := time.ParseInLocation(dayForm+" "+momentForm, date+" "+moment, l.zone)
+	if err != nil {
+		return time.Time{} // the form was checked; a zone can make no date wrong
+	}
+	return t.UTC()
+}
+
+// Plan implements [filetree.Layout]. The change is one that asKept returned.
+func (l layout) Plan(v filetree.View, op oxbow.Op, _ time.Time) ([]filetree.Edit, error) {
+	switch op := op.(type) {
+	case oxbow.Add:
+		return l.planAdd(v, op)
+	case oxbow.Update:
+		p, _ := v.Find(op.Name)
+		old, _ := v.File(p.Path)
+		mark := old[:len(old)-len(strings.TrimPrefix(old, bom))]
+		return []filetree.Edit{{Path: p.Path, Text: mark + op.Content}}, nil
+	}
+	p, _ := v.Find(oxbow.OpName(op))
+	return []filetree.Edit{{Path: p.Path, Remove: true}}, nil
+}
+
+func (l layout) planAdd(v filetree.View, op oxbow.Add) ([]filetree.Edit, error) {
+	file := l.file(op.Name)
+	date, moment, n, day := parsePartName(op.Name)
+	if !day {
+		if v.Taken(file) {
+			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "would be the file " + path.Base(file) + ", whose name is taken"}
+		}
+		return []filetree.Edit{{Path: file, Text: op.Content}}, nil
+	}
+	items := v.Items(file)
+	if moment == "" {
+		if len(items) > 0 {
+			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "is that of the opening of a day, and the day has begun already"}
+		}
+		return []filetree.Edit{{Path: file, Text: openDay(date, op.Content)}}, nil
+	}
+	have := 0
+	for _, it := range items {
+		if _, m, _, _ := parsePartName(it.Entry.Name); m == moment {
+			have++
+		}
+	}
+	if n != have+1 {
+		return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "is not the next of its minute, which is " + partName(date, moment, have+1)}
+	}
+	text, _ := v.File(file)
+	return []filetree.Edit{{Path: file, Text: appendDay(date, text, moment, op.Content)}}, nil
+}
+
+// checkChange refuses, in words, what the layout has no place for, whichever
+// backend keeps it. The change is one that asKept returned.
+func checkChange(op oxbow.Op) error {
+	name := oxbow.OpName(op)
+	unsupported := func(what string) error {
+		return fmt.Errorf("changing %q: the layout of duragent has no place for %s: %w", name, what, oxbow.ErrUnsupported)
+	}
+	var aliases []string
+	var labels []oxbow.Label
+	_, _, _, day := parsePartName(name)
+	content := "x"
+	switch op := op.(type) {
+	case oxbow.Add:
+		if err := checkAdd(op, day); err != nil {
+			return err
+		}
+		aliases, labels, content = op.Aliases, op.Labels, op.Content
+	case oxbow.Update:
+		aliases, labels, content = op.Aliases, op.Labels, op.Content
+	case oxbow.Alias:
+		return unsupported("aliases")
+	case oxbow.Relabel:
+		return unsupported("labels")
+	}
+	switch _, add := op.(oxbow.Add); {
+	case len(aliases) > 0:
+		return unsupported("aliases")
+	case len(labels) > 0:
+		return unsupported("labels")
+	case content == "" && !day:
+		return &oxbow.InvalidError{Field: "content", Reason: "is empty; a file without a byte could not be told from a lost one"}
+	case day && !add:
+		return fmt.Errorf("changing %q: the log of a day is only added to; a person may edit its file: %w", name, oxbow.ErrUnsupported)
+	}
+	return nil
+}
+
+// checkAdd refuses names and kinds that a new entry cannot have.
+func checkAdd(op oxbow.Add, day bool) error {
+	refuse := func(field, value, reason string) error {
+		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
+	}
+	switch {
+	case op.Kind == oxbow.Journal && !day:
+		return refuse("name", op.Name, "cannot be that of a journal entry, which is named by its moment, such as 2026-02-18 15:46")
+	case op.Kind == oxbow.Journal:
+		return nil
+	case op.Kind == oxbow.Note && op.Name == curated:
+		return nil
+	case op.Kind != oxbow.World:
+		return fmt.Errorf("adding %q: the layout of duragent has no place for entries of kind %s: %w", op.Name, op.Kind, oxbow.ErrUnsupported)
+	case day:
+		return refuse("kind", op.Kind.String(), "cannot be that of an entry named by its moment; it is of kind journal")
+	case op.Name == curated:
+		return refuse("kind", op.Kind.String(), "cannot be that of MEMORY, which is the agent's own note")
+	}
+	return checkFact(op.Name)
+}

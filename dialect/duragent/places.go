@@ -1,0 +1,183 @@
+// This file finds the directories of a home: the workspace, the world's, and
+// the agents'.
+
+package duragent
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// defaultAgent is the agent of a home in which there is none yet.
+const defaultAgent = "main"
+
+// places are the directories of a home, for one agent.
+type places struct {
+	global
+	agent string
+}
+
+func (p places) workspaceDir(name string) string { return path.Join(p.workspace, name) }
+func (p places) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
+
+// findGlobal finds the workspace: the one that duragent.yaml names, or the home
+// itself where it looks like one, or .duragent in it. label is the home's path
+// as people know it: a home that is called .duragent is the workspace itself.
+func findGlobal(fsys vfs.FS, label string) (global, error) {
+	data, ok, err := readConfig(fsys, globalFile)
+	if err != nil {
+		return global{}, err
+	}
+	if ok {
+		return parseGlobal(data)
+	}
+	ws := ".duragent"
+	if path.Base(strings.ReplaceAll(label, `\`, "/")) == ws {
+		ws = "."
+	} else if n, err := marks(fsys, "."); err != nil {
+		return global{}, err
+	} else if n > 0 {
+		ws = "."
+	}
+	return global{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
+}
+
+// marks counts what a directory has of a workspace: facts of the world, and
+// agents.
+func marks(fsys vfs.FS, dir string) (int, error) {
+	n := 0
+	info, err := fsys.Stat(path.Join(dir, "memory/world"))
+	if err != nil && !isNotExist(err) {
+		return 0, err
+	}
+	if err == nil && info.IsDir() {
+		n++
+	}
+	names, err := agentsOf(fsys, path.Join(dir, "agents"))
+	if err == nil && len(names) > 0 {
+		n++
+	}
+	return n, err
+}
+
+// detect counts the marks of a home: its duragent.yaml, and a workspace.
+func detect(fsys vfs.FS) (int, error) {
+	if _, err := fsys.Stat(globalFile); err == nil {
+		return 3, nil
+	} else if !isNotExist(err) {
+		return 0, err
+	}
+	n, err := marks(fsys, ".")
+	if err != nil || n > 0 {
+		return n, err
+	}
+	return marks(fsys, ".duragent")
+}
+
+// agentsOf returns the names of the agents in a directory: of those in it that
+// hold an agent.yaml or a memory.
+func agentsOf(fsys vfs.FS, dir string) ([]string, error) {
+	entries, err := fsys.ReadDir(dir)
+	if isNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() || checkAgent(e.Name()) != nil {
+			continue
+		}
+		for _, mark := range []string{agentFile, "memory"} {
+			if _, err := fsys.Stat(path.Join(dir, e.Name(), mark)); err == nil {
+				names = append(names, e.Name())
+				break
+			}
+		}
+	}
+	return names, nil
+}
+
+// chooseAgent returns the agent that is meant: the one named, or the only one.
+func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
+	if name != "" {
+		return name, checkAgent(name)
+	}
+	names, err := agentsOf(fsys, g.agents)
+	switch {
+	case err != nil:
+		return "", err
+	case len(names) == 0:
+		return defaultAgent, nil
+	case len(names) == 1:
+		return names[0], nil
+	}
+	return "", &oxbow.InvalidError{Field: "agent", Reason: "is not named, and there are several: " + strings.Join(names, ", ") + "; name one with --agent"}
+}
+
+// checkAgent refuses a name that is not that of one directory.
+func checkAgent(name string) error {
+	bad := name == "." || name == ".." || strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasPrefix(name, ".")
+	if err := oxbow.CheckName(name); err != nil || bad || len(name) > maxTopic {
+		return &oxbow.InvalidError{Field: "agent", Value: name, Reason: "cannot be the name of a directory; use letters, digits and dashes"}
+	}
+	return nil
+}
+
+// readAgent returns what an agent's agent.yaml says, and false when there is
+// none.
+func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
+	name := p.agentDir(agentFile)
+	data, ok, err := readConfig(fsys, name)
+	if err != nil || !ok {
+		return agentConfig{}, false, err
+	}
+	c, err := parseAgent(name, data)
+	return c, true, err
+}
+
+// configure returns what holds for an agent, and whether any agent is configured
+// to have memory. An agent without an agent.yaml has its memory, where the
+// others have theirs: whoever opens it here wants it. Agents that keep what they
+// share in different places are refused. An agent.yaml of another agent that
+// cannot be read is told, and counts as none.
+func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, any bool, err error) {
+	c, configured, err := readAgent(fsys, p)
+	if err != nil {
+		return c, false, err
+	}
+	any = c.memory
+	names, err := agentsOf(fsys, p.agents)
+	if err != nil {
+		return c, false, err
+	}
+	for _, n := range names {
+		if n == p.agent {
+			continue
+		}
+		other, ok, err := readAgent(fsys, places{p.global, n})
+		if err != nil {
+			warn(fmt.Sprintf("agent %s: %v", n, err))
+		}
+		if err != nil || !ok || !other.memory {
+			continue
+		}
+		any = true
+		if !configured && !c.memory {
+			c = other
+		}
+		if c.memory && c.backend != other.backend {
+			return c, any, &oxbow.InvalidError{Field: p.agentDir(agentFile) + ": spec.memory.backend", Value: c.backend,
+				Reason: "is not that of agent " + n + ", " + other.backend + "; agents share one world, so give all of them the same"}
+		}
+	}
+	if !configured && !c.memory {
+		c = agentConfig{memory: true, backend: backendFiles}
+	}
+	return c, any, nil
+}

@@ -1,0 +1,153 @@
+// This file prints what recall gives: the world, the agent's MEMORY.md and its
+// days, as duragent prints them.
+
+package duragent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// rule stands between sections, and between days.
+const rule = "\n\n---\n\n"
+
+// span is a range of days, both included, as dates; "" leaves a side open.
+type span struct{ from, to string }
+
+func (s span) has(date string) bool {
+	return (s.from == "" || date >= s.from) && (s.to == "" || date <= s.to)
+}
+
+// maxDays is the most days that are counted back: more than a date of four
+// digits has.
+const maxDays = 3_000_000
+
+// lastDays returns the span of the last n days, today being the first; of 0
+// days it holds none.
+func lastDays(now time.Time, n int) span {
+	if n > maxDays {
+		return span{"", now.Format(dayForm)}
+	}
+	from := now.AddDate(0, 0, 1-n)
+	if from.Year() < 1 {
+		return span{"", now.Format(dayForm)}
+	}
+	return span{from.Format(dayForm), now.Format(dayForm)}
+}
+
+// renderRecall prints entries: facts by the names of their files, the curated
+// note, then the days of the span, newest first. Sections without anything are
+// left out; with nothing at all it returns "".
+func renderRecall(entries []oxbow.Entry, days span) string {
+	var facts, journal []oxbow.Entry
+	var sections []string
+	memory := ""
+	for _, e := range entries {
+		switch {
+		case e.Kind == oxbow.Journal:
+			journal = append(journal, e)
+		case e.Name == curated:
+			memory = e.Content
+		default:
+			facts = append(facts, e)
+		}
+	}
+	file := func(e oxbow.Entry) string { return stemOf(e.Name) + ".md" }
+	slices.SortFunc(facts, func(a, b oxbow.Entry) int { return cmp.Compare(file(a), file(b)) })
+	var blocks []string
+	for _, e := range facts {
+		blocks = append(blocks, "## "+stemOf(e.Name)+"\n\n"+e.Content)
+	}
+	if len(blocks) > 0 {
+		sections = append(sections, "# World Knowledge\n\n"+strings.Join(blocks, "\n\n"))
+	}
+	if memory != "" {
+		sections = append(sections, "# Your Memory\n\n"+memory)
+	}
+	if logs := renderDays(journal, days); len(logs) > 0 {
+		sections = append(sections, "# Recent Experiences\n\n"+strings.Join(logs, rule))
+	}
+	return strings.Join(sections, rule)
+}
+
+// renderDays prints the days of a span, newest first, each as its file is
+// written.
+func renderDays(journal []oxbow.Entry, days span) []string {
+	byDay := map[string][]oxbow.Entry{}
+	for _, e := range journal {
+		if date, _, _, ok := parsePartName(e.Name); ok && days.has(date) {
+			byDay[date] = append(byDay[date], e)
+		}
+	}
+	var dates []string
+	for d := range byDay {
+		dates = append(dates, d)
+	}
+	slices.Sort(dates)
+	slices.Reverse(dates)
+	var logs []string
+	for _, d := range dates {
+		slices.SortStableFunc(byDay[d], func(a, b oxbow.Entry) int {
+			_, am, an, _ := parsePartName(a.Name)
+			_, bm, bn, _ := parsePartName(b.Name)
+			return cmp.Or(cmp.Compare(am, bm), cmp.Compare(an, bn))
+		})
+		log := ""
+		for _, e := range byDay[d] {
+			if _, m, _, _ := parsePartName(e.Name); m == "" {
+				log = "# " + d + "\n\n" + escape(e.Content) + "\n"
+			} else {
+				log = appendDay(d, log, m, e.Content)
+			}
+		}
+		logs = append(logs, log)
+	}
+	return logs
+}
+
+// wholeContent is up to how many bytes a hit is shown whole.
+const wholeContent = 1200
+
+// renderHits prints what a search found, best first, with what each is and when
+// it was written. What was remembered is data: it is shown as a quote.
+func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
+	if len(hits) == 0 {
+		return "No memories found for: " + query
+	}
+	var b strings.Builder
+	for i, h := range hits {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		when := h.Entry.Updated
+		if h.Entry.Kind == oxbow.Journal {
+			when = h.Entry.Created
+		}
+		fmt.Fprintf(&b, "%d. %s (%s, %s)\n", i+1, h.Entry.Name, place(h.Entry), when.In(zone).Format(dayForm))
+		content := strings.TrimSpace(h.Entry.Content)
+		if len(content) > wholeContent {
+			content = text.Snippet(content, strings.Fields(strings.ToLower(query)), wholeContent/2)
+		}
+		for s := range strings.Lines(content) {
+			b.WriteString("\n> " + strings.TrimRight(s, "\r\n"))
+		}
+	}
+	return b.String()
+}
+
+// place says in which part of the memory an entry is.
+func place(e oxbow.Entry) string {
+	switch {
+	case e.Kind == oxbow.Journal:
+		return "daily log"
+	case e.Name == curated:
+		return "your memory"
+	}
+	return "world knowledge"
+}

@@ -1,0 +1,342 @@
+// This file holds the backend oxbow: the entries of all agents and the world in
+// one default store, and the view of it that one agent has.
+
+package duragent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// storeFile returns the file of the default store.
+func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
+
+// scoped shows one agent's entries and the world's, under the names that the
+// files of the other backend give them. In the store below, an agent's own
+// entries have agents/NAME/ in front, where no topic can be.
+type scoped struct {
+	m     *oxbow.Memory // the store below; its index is not used
+	agent string        // such as "agents/rei/"
+}
+
+var (
+	_ oxbow.Historian = (*scoped)(nil)
+	_ oxbow.Watcher   = (*scoped)(nil)
+	_ oxbow.Checker   = (*scoped)(nil)
+	_ oxbow.Compacter = (*scoped)(nil)
+	_ oxbow.Counter   = (*scoped)(nil)
+)
+
+const agentsMark = "agents/"
+
+// openScoped opens the store, and makes it from the files where there is none
+// yet.
+func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error) {
+	name := storeFile(h.place)
+	if !o.ReadOnly {
+		if err := h.fs.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	o.FS = h.fs
+	m, err := oxbow.Open(name, &o)
+	if err != nil {
+		return nil, err
+	}
+	if !o.ReadOnly {
+		if err := h.adopt(ctx, m, o); err != nil {
+			return nil, errors.Join(fmt.Errorf("taking the entries of the files into %s: %w", name, err), m.Close())
+		}
+	}
+	return &scoped{m, agentMark(h.place.agent)}, nil
+}
+
+func agentMark(agent string) string { return agentsMark + agent + "/" }
+
+// adopt takes what the files of all agents and the world hold into a store in
+// which nothing was done yet, in one change. The files stay as they are.
+func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
+	fresh := func() (bool, error) {
+		for _, err := range m.Log(ctx) {
+			return false, err
+		}
+		return true, nil
+	}
+	if is, err := fresh(); err != nil || !is {
+		return err
+	}
+	agents, err := agentsOf(h.fs, h.place.agents)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(agents, h.place.agent) {
+		agents = append(agents, h.place.agent)
+	}
+	o.ReadOnly = true
+	var ops []oxbow.Op
+	for i, agent := range agents {
+		tree, err := h.openTree(ctx, agent, o)
+		if err != nil {
+			return err
+		}
+		s := scoped{agent: agentMark(agent)}
+		for e, eerr := range tree.Entries(ctx, oxbow.Filter{}) {
+			if eerr != nil {
+				err = eerr
+				break
+			}
+			if isOwn(e.Name) || i == 0 {
+				ops = append(ops, oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created})
+			}
+		}
+		if err := errors.Join(err, tree.Close()); err != nil {
+			return err
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	err = m.Apply(ctx, ops...)
+	if errors.Is(err, oxbow.ErrExists) {
+		if is, ferr := fresh(); ferr == nil && !is {
+			return nil // another process was first
+		}
+	}
+	if err == nil {
+		h.warn(fmt.Sprintf("%d entries of the files were taken into %s; the files stay as they are, and are no longer read", len(ops), storeFile(h.place)))
+	}
+	return err
+}
+
+// below returns the name that an entry has in the store below.
+func (s *scoped) below(name string) string {
+	if isOwn(name) {
+		return s.agent + name
+	}
+	return name
+}
+
+// above is the inverse, and false for what the agent does not see.
+func (s *scoped) above(name string) (string, bool) {
+	if own, ok := strings.CutPrefix(name, s.agent); ok && isOwn(own) {
+		return own, true
+	}
+	return name, !strings.HasPrefix(name, agentsMark)
+}
+
+func (s *scoped) show(e oxbow.Entry) (oxbow.Entry, bool) {
+	name, ok := s.above(e.Name)
+	e.Name = name
+	return e, ok
+}
+
+func (s *scoped) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	if strings.HasPrefix(name, agentsMark) {
+		return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	e, err := s.m.Store().Get(ctx, s.below(name))
+	if err != nil {
+		return oxbow.Entry{}, s.said(err)
+	}
+	e, _ = s.show(e)
+	return e, nil
+}
+
+func (s *scoped) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		for e, err := range s.m.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				yield(oxbow.Entry{}, err)
+				return
+			}
+			if e, ok := s.show(e); ok && f.Match(&e) && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Apply takes what the files have a place for, so that a home can change its
+// backend.
+func (s *scoped) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	ops, err := asKept(ops)
+	if err != nil {
+		return err
+	}
+	for i, op := range ops {
+		switch op := op.(type) {
+		case oxbow.Add:
+			op.Name = s.below(op.Name)
+			ops[i] = op
+		case oxbow.Update:
+			op.Name = s.below(op.Name)
+			ops[i] = op
+		case oxbow.Remove:
+			op.Name = s.below(op.Name)
+			ops[i] = op
+		}
+	}
+	return s.said(s.m.Apply(ctx, ops...))
+}
+
+// said returns an error that names an entry as it is named above.
+func (s *scoped) said(err error) error {
+	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agent) {
+		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agent), Err: e.Err}
+	}
+	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && strings.HasPrefix(e.Name, s.agent) {
+		c := *e
+		c.Name = strings.TrimPrefix(e.Name, s.agent)
+		return &c
+	}
+	return err
+}
+
+func (s *scoped) Close() error { return s.m.Close() }
+
+func (s *scoped) Watch(fn func(changes []oxbow.Delta, reset bool)) {
+	w, ok := s.m.Store().(oxbow.Watcher)
+	if !ok {
+		return
+	}
+	w.Watch(func(changes []oxbow.Delta, reset bool) {
+		var seen []oxbow.Delta
+		for _, d := range changes {
+			if d.Entry != nil {
+				e, ok := s.show(*d.Entry)
+				if !ok {
+					continue
+				}
+				d.Entry = &e
+			}
+			seen = append(seen, d)
+		}
+		fn(seen, reset)
+	})
+}
+
+func (s *scoped) Refresh(ctx context.Context) error {
+	if w, ok := s.m.Store().(oxbow.Watcher); ok {
+		return w.Refresh(ctx)
+	}
+	return nil
+}
+
+func (s *scoped) Check(ctx context.Context) (oxbow.CheckReport, error) {
+	if c, ok := s.m.Store().(oxbow.Checker); ok {
+		return c.Check(ctx)
+	}
+	return oxbow.CheckReport{}, oxbow.ErrUnsupported
+}
+
+// Stats counts what the agent sees; the bytes are those of the whole file.
+func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
+	c, ok := s.m.Store().(oxbow.Counter)
+	if !ok {
+		return oxbow.Stats{}, oxbow.ErrUnsupported
+	}
+	st, err := c.Stats(ctx)
+	if err != nil {
+		return st, err
+	}
+	st.Entries = 0
+	for _, err := range s.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return st, err
+		}
+		st.Entries++
+	}
+	return st, nil
+}
+
+func (s *scoped) Compact(ctx context.Context, before time.Time, dry bool) (oxbow.CompactReport, error) {
+	if c, ok := s.m.Store().(oxbow.Compacter); ok {
+		return c.Compact(ctx, before, dry)
+	}
+	return oxbow.CompactReport{}, oxbow.ErrUnsupported
+}
+
+// Log yields the changes that touched what the agent sees.
+func (s *scoped) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
+	return func(yield func(oxbow.Change, error) bool) {
+		for c, err := range s.m.Log(ctx) {
+			if err != nil {
+				yield(oxbow.Change{}, err)
+				return
+			}
+			var vs []oxbow.Version
+			for _, v := range c.Versions {
+				if e, ok := s.show(v.Entry); ok {
+					v.Entry = e
+					vs = append(vs, v)
+				}
+			}
+			if len(vs) == 0 && len(c.Versions) > 0 {
+				continue
+			}
+			c.Versions = vs
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *scoped) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
+	return func(yield func(oxbow.Version, error) bool) {
+		if strings.HasPrefix(name, agentsMark) {
+			yield(oxbow.Version{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound})
+			return
+		}
+		for v, err := range s.m.Versions(ctx, s.below(name)) {
+			v.Entry, _ = s.show(v.Entry)
+			if !yield(v, s.said(err)) {
+				return
+			}
+		}
+	}
+}
+
+func (s *scoped) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
+	then, err := s.m.AsOf(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	return &scoped{oxbow.New(then, nil), s.agent}, nil
+}
+
+func (s *scoped) SeqAt(ctx context.Context, t time.Time) (uint64, error) { return s.m.SeqAt(ctx, t) }
+
+// Revert refuses changes of other agents' entries.
+func (s *scoped) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	for c, err := range s.m.Log(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		if !slices.Contains(seqs, c.Seq) {
+			continue
+		}
+		for _, v := range c.Versions {
+			if _, ok := s.above(v.Entry.Name); !ok {
+				return 0, &oxbow.InvalidError{Field: "change", Value: v.Entry.Name, Reason: "is about another agent's memory; open that agent to undo it"}
+			}
+		}
+	}
+	return s.m.Revert(ctx, seqs...)
+}
+
+func (s *scoped) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	if strings.HasPrefix(name, agentsMark) {
+		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	seq, err := s.m.Restore(ctx, s.below(name), seq)
+	return seq, s.said(err)
+}

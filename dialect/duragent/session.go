@@ -1,0 +1,75 @@
+// This file leads conversations.
+
+package duragent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// Session implements [dialect.Home].
+func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+	return &session{h, r}, ctx.Err()
+}
+
+// session is a conversation. The layout keeps no summaries of its own: those
+// that a runtime hands over become entries of the day's log.
+type session struct {
+	h *home
+	r dialect.Request
+}
+
+func (s *session) Start(ctx context.Context) (prompt.Context, error) { return s.h.Context(ctx, s.r) }
+
+// BeforeTurn returns nothing: memory comes by tools only.
+func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
+	return prompt.Context{}, ctx.Err()
+}
+
+// Compact keeps the summary in today's log, and returns the name of the entry.
+// Without a summary there is nothing to keep: the conversation begins anew.
+func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
+	if strings.TrimSpace(summary) == "" {
+		c, err := s.Start(ctx)
+		return "", c, err
+	}
+	name, err := s.h.log(ctx, s.h.memory, summary)
+	if err != nil {
+		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
+	}
+	c, err := s.Resume(ctx, name)
+	return name, c, err
+}
+
+// Resume returns the directives and the summary of that name.
+func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
+	e, err := s.h.memory.Store().Get(ctx, name)
+	if err != nil {
+		return prompt.Context{}, fmt.Errorf("resuming: %w", err)
+	}
+	parts, err := s.h.parts()
+	if err != nil {
+		return prompt.Context{}, fmt.Errorf("reading directives: %w", err)
+	}
+	var c prompt.Context
+	c.Add(parts...)
+	c.Add(prompt.Part{Name: "summary", Source: name, Role: prompt.User, Pinned: true,
+		Text: "Summary of the conversation so far, from the log of " + name + ":\n\n" + strings.TrimRight(e.Content, "\n") + "\n"})
+	c.Fit(s.r.Budget)
+	return c, nil
+}
+
+// End keeps the summary in today's log, if there is one.
+func (s *session) End(ctx context.Context, summary string) error {
+	if strings.TrimSpace(summary) == "" {
+		return nil
+	}
+	if _, err := s.h.log(ctx, s.h.memory, summary); err != nil {
+		return fmt.Errorf("keeping the summary: %w", err)
+	}
+	return nil
+}

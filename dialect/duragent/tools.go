@@ -1,0 +1,272 @@
+// This file holds the tools that duragent gives an agent.
+
+package duragent
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+//go:embed tool_*.md
+var descriptions embed.FS
+
+// recallIn is what recall takes.
+type recallIn struct {
+	Days *int   `json:"days,omitempty" jsonschema:"Days of the log to load, today being the first; 3 by default."`
+	From string `json:"from,omitempty" also:"since,after" jsonschema:"First day of a range, such as 2026-02-01; instead of days."`
+	To   string `json:"to,omitempty" also:"until" jsonschema:"Last day of a range, included; instead of days."`
+}
+
+// rememberIn is what remember takes.
+type rememberIn struct {
+	Content string `json:"content" cli:"positional" also:"text" jsonschema:"What to remember, in Markdown."`
+}
+
+// reflectIn is what reflect takes.
+type reflectIn struct {
+	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All of the long-term notes, in Markdown."`
+}
+
+// updateWorldIn is what update_world takes.
+type updateWorldIn struct {
+	Topic   string `json:"topic" cli:"positional" jsonschema:"What the facts are about, such as people."`
+	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All that is known about the topic, in Markdown."`
+}
+
+// searchIn is what search_memory takes.
+type searchIn struct {
+	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Words to look for, with +must, -not, prefix* and quoted phrases."`
+	From  string `json:"from,omitempty" also:"since,after" jsonschema:"First day, such as 2026-02-01."`
+	To    string `json:"to,omitempty" also:"until" jsonschema:"Last day, included."`
+	Limit int    `json:"limit,omitempty" jsonschema:"Most hits, 5 by default."`
+}
+
+// defaultDays is how many days recall loads unless it is told.
+const defaultDays = 3
+
+// Tools implements [dialect.Home]. An agent whose agent.yaml has no spec.memory
+// has none.
+func (h *home) Tools() []tool.Tool {
+	if !h.config.memory {
+		return nil
+	}
+	about := func(name, title string) tool.Tool {
+		b, err := descriptions.ReadFile("tool_" + name + ".md")
+		if err != nil {
+			panic(err)
+		}
+		return tool.Tool{Name: name, Title: title, Description: string(b)}
+	}
+	recall := about("recall", "Recall")
+	recall.ReadOnly, recall.Idempotent = true, true
+	remember := about("remember", "Remember")
+	reflect := about("reflect", "Reflect")
+	reflect.Destructive, reflect.Idempotent = true, true
+	world := about("update_world", "Update world knowledge")
+	world.Destructive, world.Idempotent = true, true
+	search := about("search_memory", "Search the memory")
+	search.ReadOnly, search.Idempotent = true, true
+	return []tool.Tool{
+		tool.Define(recall, h.recall), tool.Define(remember, h.remember), tool.Define(reflect, h.reflect),
+		tool.Define(world, h.updateWorld), tool.Define(search, h.search),
+	}
+}
+
+// desk returns the memory of a desk and the context that stamps its source.
+func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, error) {
+	m, err := d.Open(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if _, ok := oxbow.SourceFrom(ctx); !ok {
+		ctx = oxbow.WithSource(ctx, d.Source)
+	}
+	return ctx, m, nil
+}
+
+func (h *home) recall(ctx context.Context, d *tool.Desk, in recallIn) (tool.Reply, error) {
+	days := defaultDays
+	if in.Days != nil {
+		days = *in.Days
+	}
+	if days < 0 {
+		return tool.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is less than 0"}
+	}
+	s := lastDays(h.now(), days)
+	if in.From != "" || in.To != "" {
+		if in.Days != nil {
+			return tool.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is given with from or to; give one or the other"}
+		}
+		var err error
+		if s, err = readSpan(in.From, in.To); err != nil {
+			return tool.Reply{}, err
+		}
+	}
+	ctx, m, err := desk(ctx, d)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	var entries []oxbow.Entry
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return tool.Reply{}, err
+		}
+		entries = append(entries, e)
+	}
+	text := renderRecall(entries, s)
+	if text == "" {
+		text = "No memories found"
+	}
+	return tool.Reply{Message: text}, nil
+}
+
+// readSpan reads two dates, either of which may be left out.
+func readSpan(from, to string) (span, error) {
+	for field, s := range map[string]string{"from": from, "to": to} {
+		if s != "" && !isDate(s) {
+			return span{}, &oxbow.InvalidError{Field: field, Value: s, Reason: "is not a date such as 2026-02-18"}
+		}
+	}
+	if from != "" && to != "" && from > to {
+		return span{}, &oxbow.InvalidError{Field: "from", Value: from, Reason: "is after to, " + to}
+	}
+	return span{from, to}, nil
+}
+
+func (h *home) remember(ctx context.Context, d *tool.Desk, in rememberIn) (tool.Reply, error) {
+	ctx, m, err := desk(ctx, d)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	name, err := h.log(ctx, m, in.Content)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	return tool.Reply{Message: "Remembered. Written to " + h.shown(name)}, nil
+}
+
+// log adds an entry to the log of today and returns its name.
+func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string, error) {
+	if strings.TrimSpace(content) == "" {
+		return "", &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
+	}
+	now := h.now()
+	date, moment := now.Format(dayForm), now.Format(momentForm)
+	// Others may add to the same minute meanwhile: then the next name is tried.
+	for n := 1; ; n++ {
+		name := partName(date, moment, n)
+		if _, err := m.Store().Get(ctx, name); err == nil {
+			continue
+		} else if !errors.Is(err, oxbow.ErrNotFound) {
+			return "", err
+		}
+		err := m.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.Journal, Content: content, Created: now})
+		if errors.Is(err, oxbow.ErrExists) {
+			continue
+		}
+		return name, err
+	}
+}
+
+func (h *home) reflect(ctx context.Context, d *tool.Desk, in reflectIn) (tool.Reply, error) {
+	ctx, m, err := desk(ctx, d)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	if err := set(ctx, m, curated, oxbow.Note, in.Content); err != nil {
+		return tool.Reply{}, err
+	}
+	return tool.Reply{Message: "Reflected. Updated " + h.shown(curated)}, nil
+}
+
+func (h *home) updateWorld(ctx context.Context, d *tool.Desk, in updateWorldIn) (tool.Reply, error) {
+	ctx, m, err := desk(ctx, d)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	name, err := chooseTopic(in.Topic, func(name string) (bool, error) {
+		_, err := m.Store().Get(ctx, name)
+		if errors.Is(err, oxbow.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	if err := set(ctx, m, name, oxbow.World, in.Content); err != nil {
+		return tool.Reply{}, err
+	}
+	text := "Updated world knowledge at " + h.shown(name)
+	if plain(strings.TrimSpace(in.Topic)) != strings.ToLower(stemOf(name)) {
+		text += fmt.Sprintf("\nThe topic is kept as %q: use this name from now on.", name)
+	}
+	return tool.Reply{Message: text}, nil
+}
+
+// set makes the content that of the entry, which is added where it is missing.
+func set(ctx context.Context, m *oxbow.Memory, name string, kind oxbow.Kind, content string) error {
+	if strings.TrimSpace(content) == "" {
+		return &oxbow.InvalidError{Field: "content", Reason: "is empty; give the whole text, or let a person remove the file"}
+	}
+	for {
+		_, err := m.Store().Get(ctx, name)
+		var op oxbow.Op = oxbow.Update{Name: name, Content: content}
+		if errors.Is(err, oxbow.ErrNotFound) {
+			op = oxbow.Add{Name: name, Kind: kind, Content: content}
+		} else if err != nil {
+			return err
+		}
+		err = m.Apply(ctx, op)
+		if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
+			continue // another was first: look again
+		}
+		return err
+	}
+}
+
+func (h *home) search(ctx context.Context, d *tool.Desk, in searchIn) (tool.Reply, error) {
+	s, err := readSpan(in.From, in.To)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	q, err := oxbow.ParseQuery(in.Query, h.now())
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	f := oxbow.Filter{}
+	if s.from != "" {
+		f.After, _ = time.ParseInLocation(dayForm, s.from, h.zone)
+	}
+	if s.to != "" {
+		t, _ := time.ParseInLocation(dayForm, s.to, h.zone)
+		f.Before = t.AddDate(0, 0, 1)
+	}
+	q.Filter, q.Limit = q.Filter.And(f), in.Limit
+	ctx, m, err := desk(ctx, d)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	hits, err := m.Recall(ctx, q)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	return tool.Reply{Message: renderHits(in.Query, hits, h.zone)}, nil
+}
+
+// shown returns the file of an entry as people know it.
+func (h *home) shown(name string) string {
+	if h.config.backend == backendOxbow {
+		return path.Join(h.label, storeFile(h.place)) + " as " + strconv.Quote(name)
+	}
+	return path.Join(h.label, layoutOf(h.place, h.zone).file(name))
+}

@@ -1,0 +1,130 @@
+// This file is the program that runs in the page: it opens a memory over the
+// browser's files and gives the page the functions of the object "memory", each
+// of which returns a promise.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall/js"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs/browser"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		js.Global().Call("opened", nil, err.Error())
+	}
+}
+
+func run(ctx context.Context) error {
+	fsys, err := browser.Open(ctx, "oxbow-example", nil)
+	if err != nil {
+		return err
+	}
+	defer fsys.Close()
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: fsys, Source: oxbow.Source{Door: "page"}})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+
+	kept, err := fsys.Persist()
+	if err != nil {
+		kept = false // an old browser; the memory works all the same
+	}
+	js.Global().Call("opened", js.ValueOf(map[string]any{
+		"kept": kept,
+		"remember": async(func(args []string) (any, error) {
+			if len(args) != 2 {
+				return nil, errors.New("remember takes a name and a content")
+			}
+			e, err := m.Remember(ctx, oxbow.Entry{Name: args[0], Content: args[1]})
+			return entry(e), err
+		}),
+		"recall": async(func(args []string) (any, error) {
+			if len(args) != 1 {
+				return nil, errors.New("recall takes a question")
+			}
+			hits, err := m.Recall(ctx, oxbow.Query{Text: args[0]})
+			found := []any{}
+			for _, h := range hits {
+				found = append(found, entry(h.Entry))
+			}
+			return found, err
+		}),
+		"list": async(func([]string) (any, error) {
+			all := []any{}
+			for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, entry(e))
+			}
+			return all, nil
+		}),
+		"forget": async(func(args []string) (any, error) {
+			if len(args) != 1 {
+				return nil, errors.New("forget takes a name")
+			}
+			return nil, m.Forget(ctx, args[0])
+		}),
+		"undo": async(func([]string) (any, error) { return undo(ctx, m) }),
+		"check": async(func([]string) (any, error) {
+			rep, err := m.Check(ctx)
+			problems := []any{}
+			for _, p := range rep.Problems {
+				problems = append(problems, p.What)
+			}
+			return map[string]any{"entries": rep.Entries, "changes": rep.Last, "problems": problems}, err
+		}),
+	}), nil)
+	select {} // the page ends the program
+}
+
+// undo reverts the last change and says which it was.
+func undo(ctx context.Context, m *oxbow.Memory) (any, error) {
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		_, err := m.Revert(ctx, c.Seq)
+		return c.Seq, err
+	}
+	return nil, errors.New("there is nothing to undo")
+}
+
+// entry is what the page sees of an entry.
+func entry(e oxbow.Entry) map[string]any {
+	return map[string]any{"name": e.Name, "content": e.Content}
+}
+
+// async makes a function for JavaScript that returns a promise at once. The
+// work is done by a goroutine: the browser answers the memory only after
+// JavaScript had its turn.
+func async(work func(args []string) (any, error)) js.Func {
+	return js.FuncOf(func(_ js.Value, args []js.Value) any {
+		var texts []string
+		for _, a := range args {
+			texts = append(texts, a.String())
+		}
+		var start js.Func
+		start = js.FuncOf(func(_ js.Value, args []js.Value) any {
+			resolve, reject := args[0], args[1]
+			go func() {
+				defer start.Release()
+				v, err := work(texts)
+				if err != nil {
+					reject.Invoke(js.Global().Get("Error").New(fmt.Sprint(err)))
+					return
+				}
+				resolve.Invoke(v)
+			}()
+			return nil
+		})
+		return js.Global().Get("Promise").New(start)
+	})
+}

@@ -1,0 +1,110 @@
+// This file tests trees in directories whose names begin with a dot, and the
+// times of entries whose text tells none.
+
+package filetree
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// hiddenCards are cards below a hidden directory.
+type hiddenCards struct{ cards }
+
+func (hiddenCards) Dirs() []string { return []string{".house/cards", "days"} }
+
+func (l hiddenCards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
+	edits, err := l.cards.Plan(v, op, now)
+	for i := range edits {
+		edits[i].Path = ".house/" + edits[i].Path
+	}
+	return edits, err
+}
+
+func TestHiddenDirectory(t *testing.T) {
+	m := vfs.NewMem()
+	s, err := Open(t.Context(), m, hiddenCards{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	mustApply(t, s, oxbow.Add{Name: "a", Content: "x"}, oxbow.Add{Name: "b", Content: "x"})
+	if _, err := vfs.ReadFile(m, ".house/"+cardPath("a"), -1); err != nil {
+		t.Error(err)
+	}
+	write := func(path string) error {
+		return s.Edit(t.Context(), func(View, time.Time) ([]Edit, error) { return []Edit{{Path: path, Text: "x"}}, nil })
+	}
+	for _, path := range []string{".house/other/x.md", "shown/x.md"} {
+		if err := write(path); err != nil {
+			t.Errorf("Edit(%s) = %v", path, err)
+		}
+	}
+	for _, path := range []string{".git/config", ".house/.git/config", ".house/cards/.x.md", ".housing/x.md", ".house", stageDir + "/0", lockFile, "days/.x"} {
+		if err := write(path); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("Edit(%s) = %v, want %v", path, err, oxbow.ErrInvalid)
+		}
+	}
+	if _, err := m.Stat(".git"); err == nil {
+		t.Error("a change reached .git")
+	}
+}
+
+func TestVeil(t *testing.T) {
+	for dir, want := range map[string]string{
+		".": "", "a/b": "", ".a": ".a/", ".a/b": ".a/", "a/.b/c": "a/.b/", ".a/.b/c/d": ".a/.b/", "a.b/c": "", "a/.b": "a/.b/",
+	} {
+		if got := veil(dir); got != want {
+			t.Errorf("veil(%q) = %q, want %q", dir, got, want)
+		}
+	}
+}
+
+// An entry whose text tells no time was made when its file was first seen, and
+// not made again by a change.
+func TestCreatedStays(t *testing.T) {
+	m := vfs.NewMem()
+	now := noon
+	m.SetClock(func() time.Time { return now })
+	s := openOn(t, m, Options{})
+	mustApply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	now = now.Add(time.Hour)
+	mustApply(t, s, oxbow.Update{Name: "a", Content: "two"})
+	e, err := s.Get(t.Context(), "a")
+	if err != nil || !e.Created.Equal(noon) || !e.Updated.Equal(now) {
+		t.Errorf("after an hour: created %v, updated %v, %v; want %v, %v", e.Created, e.Updated, err, noon, now)
+	}
+	now = now.Add(time.Hour)
+	if err := vfs.WriteFile(m, cardPath("a"), []byte("name: a\n\nby hand\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e, err = s.Get(t.Context(), "a")
+	if err != nil || e.Content != "by hand" || !e.Created.Equal(noon) || !e.Updated.Equal(now) {
+		t.Errorf("after an edit: %+v, %v; want created %v, updated %v", e, err, noon, now)
+	}
+}
+
+// A tree that is opened from two directories has one lock.
+func TestLockOfSomewhereElse(t *testing.T) {
+	m := vfs.NewMem()
+	s := openOn(t, m, Options{Lock: "place/.lock", LockWait: time.Millisecond})
+	mustApply(t, s, oxbow.Add{Name: "a", Content: "x"})
+	lock, err := m.OpenLock("place/.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatalf("TryLock() = %v, %v", ok, err)
+	}
+	if err := s.Apply(t.Context(), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrBusy) {
+		t.Errorf("Apply() without the lock = %v", err)
+	}
+	if _, err := m.Stat(lockFile); err == nil {
+		t.Error("there is a second lock file")
+	}
+}

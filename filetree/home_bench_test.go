@@ -1,0 +1,102 @@
+// This file measures opening the homes that are trees, by the clock and in time
+// of the processor, which other work on the machine disturbs less.
+
+//go:build unix
+
+package filetree_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/duragent"
+	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// spent returns what this process has had of the processors.
+func spent(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkOpenHome opens a home of 10,000 files of about a kilobyte, changed an
+// hour ago, and in turn with it reads them; cpu-x and clock-x are the ratios of
+// the medians. The aim is 1.5 at most, by the clock.
+func BenchmarkOpenHome(b *testing.B) {
+	for _, home := range []struct {
+		layout dialect.Dialect
+		dir    string
+		head   string // with the number of the file
+	}{
+		{entryfiles.Dialect(), "memory/entries", "---\nname: note %d\ndescription: about a word\n---\n\n"},
+		{duragent.Dialect(), ".duragent/memory/world", "# Note %d\n\n"},
+	} {
+		b.Run(home.layout.Name, func(b *testing.B) {
+			path := b.TempDir()
+			if err := os.MkdirAll(filepath.Join(path, filepath.FromSlash(home.dir)), 0o755); err != nil {
+				b.Fatal(err)
+			}
+			when := time.Now().Add(-time.Hour)
+			for i := range 10_000 {
+				file := filepath.Join(path, filepath.FromSlash(home.dir), fmt.Sprintf("note-%05d.md", i))
+				text := fmt.Sprintf(home.head, i) + strings.Repeat(fmt.Sprintf("word%d and others stand here. ", i%977), 33) + "\n"
+				if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+					b.Fatal(err)
+				}
+				if err := os.Chtimes(file, when, when); err != nil {
+					b.Fatal(err)
+				}
+			}
+			fsys, err := vfs.Dir(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer fsys.Close()
+			var opening, reading, openingClock, readingClock []time.Duration
+			for b.Loop() {
+				start, clock := spent(b), time.Now()
+				items, err := fsys.ReadDir(home.dir)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, it := range items {
+					if _, err := vfs.ReadFile(fsys, home.dir+"/"+it.Name(), 1<<20); err != nil {
+						b.Fatal(err)
+					}
+				}
+				reading, readingClock = append(reading, spent(b)-start), append(readingClock, time.Since(clock))
+				start, clock = spent(b), time.Now()
+				h, err := home.layout.Open(context.Background(), dialect.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				opening, openingClock = append(opening, spent(b)-start), append(openingClock, time.Since(clock))
+				if err := h.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			mid := len(reading) / 2
+			for _, times := range [][]time.Duration{opening, reading, openingClock, readingClock} {
+				slices.Sort(times)
+			}
+			b.ReportMetric(float64(openingClock[mid])/float64(readingClock[mid]), "clock-x")
+			b.ReportMetric(float64(opening[mid])/float64(reading[mid]), "cpu-x")
+			b.ReportMetric(float64(reading[mid])/1e6, "reading-cpu-ms")
+			b.ReportMetric(float64(opening[mid])/1e6, "opening-cpu-ms")
+		})
+	}
+}

@@ -1,0 +1,108 @@
+// This file tests that filling an index at once comes to the same as putting
+// each document.
+
+package bm25
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"testing"
+)
+
+// randomDoc is a document whose terms may repeat, weigh nothing, or too much.
+func randomDoc(r *rand.Rand) Doc {
+	d := Doc{Len: uint32(r.IntN(500))}
+	for range r.IntN(12) {
+		d.Terms = append(d.Terms, Term{strconv.Itoa(r.IntN(40)), []uint16{0, 1, One, 5 * One, 40000}[r.IntN(5)]})
+	}
+	if r.IntN(50) == 0 {
+		d.Len = 1<<32 - 1
+	}
+	return d
+}
+
+func TestBulkIsAsPut(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		p := Params{CountEmpty: seed%2 == 0}
+		one, all := New(p), New(p)
+		b := NewBulk(all)
+		for id := range uint64(r.IntN(60)) {
+			id, newer, d := id*7%61, r.Int64(), randomDoc(r)
+			one.Put(id, newer, d)
+			b.Add(id, newer, d)
+		}
+		b.Done()
+		compare := func(when string) {
+			t.Helper()
+			// What a document of a Bulk holds is noted when it is needed.
+			noted := func(d doc) bool { return d.terms != nil || when == "changed" || seed%3 == 0 }
+			if !reflect.DeepEqual(one.dict, all.dict) || !reflect.DeepEqual(one.numbers, all.numbers) || one.total != all.total ||
+				len(one.docs) != len(all.docs) || len(one.terms) != len(all.terms) {
+				t.Fatalf("seed %d, %s: the indexes differ:\n%+v\n%+v", seed, when, one, all)
+			}
+			for i := range one.docs {
+				x, y := one.docs[i], all.docs[i]
+				if x.id != y.id || x.newer != y.newer || one.lens[i] != all.lens[i] || noted(y) && !equal(x.terms, y.terms) {
+					t.Fatalf("seed %d, %s: document %d is %+v, want %+v", seed, when, i, y, x)
+				}
+			}
+			for i := range one.terms {
+				x, y := one.terms[i], all.terms[i]
+				if !equal(x.list, y.list) {
+					t.Fatalf("seed %d, %s: term %d has %v, want %v", seed, when, i, y.list, x.list)
+				}
+				x.list, y.list = nil, nil
+				if !reflect.DeepEqual(x, y) {
+					t.Fatalf("seed %d, %s: term %d is %+v, want %+v", seed, when, i, y, x)
+				}
+			}
+		}
+		if seed%3 == 0 {
+			all.note()
+		}
+		compare("filled")
+		// What comes after treats both alike, and one list does not run into
+		// the next.
+		for range 100 {
+			id := r.Uint64N(70)
+			if r.IntN(3) == 0 {
+				one.Delete(id)
+				all.Delete(id)
+				continue
+			}
+			newer, d := r.Int64(), randomDoc(r)
+			one.Put(id, newer, d)
+			all.Put(id, newer, d)
+		}
+		checkInside(t, all)
+		// When a list drops its dead depends on how much room it has.
+		one.compact()
+		all.compact()
+		all.note()
+		compare("changed")
+	}
+}
+
+func equal[E comparable](a, b []E) bool {
+	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
+}
+
+func TestBulkRefuses(t *testing.T) {
+	panics := func(what string, fn func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s does not panic", what)
+			}
+		}()
+		fn()
+	}
+	full := New(Params{})
+	full.Put(1, 0, Words([]string{"a"}))
+	panics("NewBulk of an index with a document", func() { NewBulk(full) })
+	b := NewBulk(New(Params{}))
+	b.Add(1, 0, Words([]string{"a"}))
+	panics("Add of the same id", func() { b.Add(1, 0, Words([]string{"b"})) })
+}

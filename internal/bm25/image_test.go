@@ -1,0 +1,198 @@
+// This file holds images to account: damage shows, and memory is bounded.
+
+package bm25
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// smallImage is an index of a few documents, with removals, and its image.
+func smallImage(t testing.TB) (*Index, []byte) {
+	t.Helper()
+	x := New(Params{})
+	for i := range 20 {
+		x.Put(uint64(100-i), int64(i%3), Doc{Terms: []Term{{"common", One}, {fmt.Sprint("w", i%7), uint16(i + 1)}, {fmt.Sprint("own", i), 700}}, Len: uint32(40 + i)})
+	}
+	x.Delete(95)
+	x.Put(90, 9, Words([]string{"common", "again", "again"}))
+	b, err := x.AppendImage(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, b
+}
+
+var smallQueries = [][]string{{"common"}, {"w1", "w2", "own3"}, {"again", "common", "absent"}, {"own19"}}
+
+func TestImageAnswersAlike(t *testing.T) {
+	x, b := smallImage(t)
+	y, err := OpenImage(bytes.NewReader(b), int64(len(b)), Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y.Len() != x.Len() {
+		t.Errorf("Len = %d, want %d", y.Len(), x.Len())
+	}
+	for _, q := range smallQueries {
+		if got, want := y.Search(ask(q, 10, nil)), x.Search(ask(q, 10, nil)); !slices.Equal(got, want) {
+			t.Errorf("Search(%q) = %v, want %v", q, got, want)
+		}
+	}
+	if again, err := y.AppendImage(nil); err != nil || !bytes.Equal(again, b) {
+		t.Errorf("the image of an image is another, %v", err)
+	}
+	if _, err := OpenImage(bytes.NewReader(b), int64(len(b)), Params{B: 0.5}); !errors.Is(err, ErrImage) {
+		t.Errorf("opened with another b: %v", err)
+	}
+}
+
+// Only what is asked for is read: a query of one rare term leaves the lists of
+// the others alone.
+func TestImageIsReadByNeed(t *testing.T) {
+	x := New(Params{})
+	for i, d := range zipfText(2000) {
+		x.Put(uint64(i), 0, Words(d))
+	}
+	b, err := x.AppendImage(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &countingReader{Reader: bytes.NewReader(b)}
+	y, err := OpenImage(r, int64(len(b)), Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := r.n
+	if want := 2000*imageDoc + len(y.image.blocks)*(imageBlock+20) + 1000; opened > want {
+		t.Errorf("opening read %d bytes, want at most %d", opened, want)
+	}
+	rare := ""
+	for term, df := range x.Terms() {
+		if df == 2 {
+			rare = term
+		}
+	}
+	if hits := y.Search(ask([]string{rare}, 10, nil)); len(hits) != 2 {
+		t.Fatalf("%d hits, want 2", len(hits))
+	}
+	if got := r.n - opened; got > blockTerms*(imageEntry+20)+50 {
+		t.Errorf("a query of one rare term read %d bytes", got)
+	}
+}
+
+type countingReader struct {
+	*bytes.Reader
+	n int
+}
+
+func (r *countingReader) ReadAt(b []byte, off int64) (int, error) {
+	r.n += len(b)
+	return r.Reader.ReadAt(b, off)
+}
+
+// A byte that changed shows as an error, or was never read: it never makes
+// another answer.
+func TestImageDamageShows(t *testing.T) {
+	x, b := smallImage(t)
+	for i := range b {
+		bad := slices.Clone(b)
+		bad[i] ^= 1 << (i % 8)
+		y, err := OpenImage(bytes.NewReader(bad), int64(len(bad)), Params{})
+		if err != nil {
+			continue
+		}
+		for _, q := range smallQueries {
+			got := y.Search(ask(q, 10, nil))
+			if y.Err() == nil && !slices.Equal(got, x.Search(ask(q, 10, nil))) {
+				t.Fatalf("byte %d changed: Search(%q) = %v", i, q, got)
+			}
+		}
+		y.needAll()
+		if y.Err() == nil {
+			t.Fatalf("byte %d changed, and all was read without an error", i)
+		}
+	}
+	for n := range b {
+		if _, err := OpenImage(bytes.NewReader(b[:n]), int64(n), Params{}); err == nil {
+			t.Fatalf("opened the first %d bytes of %d", n, len(b))
+		}
+	}
+}
+
+// FuzzImage gives bytes whose checks hold to the decoder: it must not panic,
+// and use no more memory than is in proportion.
+func FuzzImage(f *testing.F) {
+	_, b := smallImage(f)
+	f.Add(b)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = slices.Clone(b)
+		resum(b)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		x, err := OpenImage(bytes.NewReader(b), int64(len(b)), Params{})
+		if err == nil {
+			x.needAll()
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16*uint64(len(b))+1<<20 {
+			t.Fatalf("%d bytes took %d of memory", len(b), used)
+		}
+		if err != nil {
+			return
+		}
+		for _, q := range smallQueries {
+			x.Search(ask(q, 10, nil))
+		}
+		x.Delete(100)
+		x.Put(99, 0, Words(smallQueries[1]))
+		x.Search(ask(smallQueries[1], 10, nil))
+	})
+}
+
+// resum makes the checks of an image hold, as far as there is one.
+func resum(b []byte) {
+	le := binary.LittleEndian
+	if len(b) < imageHead {
+		return
+	}
+	sum := func(from, to int) {
+		if from >= 0 && from < to && to+4 <= len(b) {
+			le.PutUint32(b[to:], crc32.Checksum(b[from:to], castagnoli))
+		}
+	}
+	le.PutUint64(b[48:], uint64(len(b)))
+	if n := int(le.Uint32(b)); n < len(b) {
+		sum(imageHead, imageHead+n*imageDoc)
+	}
+	at, blocks := int(min(le.Uint64(b[40:]), uint64(len(b)))), int(min(le.Uint32(b[36:]), 1<<20))
+	for i := range blocks {
+		if at+(i+1)*imageBlock > len(b) {
+			break
+		}
+		e := b[at+i*imageBlock:]
+		lists, size, behind := int(min(le.Uint64(e), uint64(len(b)))), int(le.Uint32(e[8:])), int(le.Uint32(e[12:]))
+		if lists+size+behind > len(b) {
+			continue
+		}
+		entries := b[lists+size : lists+size+behind]
+		for from, j := lists, 0; (j+1)*imageEntry <= len(entries) && j < blockTerms; j++ {
+			n := int(le.Uint32(entries[j*imageEntry+8:]))
+			if from+n > lists+size {
+				break
+			}
+			le.PutUint32(entries[j*imageEntry+12:], crc32.Checksum(b[from:from+n], castagnoli))
+			from += n
+		}
+		le.PutUint32(e[16:], crc32.Checksum(entries, castagnoli))
+	}
+	sum(at, len(b)-4)
+	sum(0, 60)
+}

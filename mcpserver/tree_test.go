@@ -1,0 +1,127 @@
+// This file tests a server that runs for long over files that people edit: an
+// edit shows in the next answer.
+
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/duragent"
+	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// treeServer serves a home in a directory, with the dialect's own tools and
+// those of oxbow whose names are free.
+func treeServer(t *testing.T, d dialect.Dialect, dir string) *mcp.ClientSession {
+	t.Helper()
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := dialect.Options{FS: fsys, Path: dir}
+	if _, err := d.Init(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	h, err := d.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r, err := h.Memory().Check(context.Background()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := fsys.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	tools := h.Tools()
+	taken := map[string]bool{}
+	for _, own := range tools {
+		taken[own.Name] = true
+	}
+	for _, other := range tool.Table() {
+		if !taken[other.Name] {
+			tools = append(tools, other)
+		}
+	}
+	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	return overMemory(t, New(desk, &Options{Tools: tools}), versions[1])
+}
+
+func TestEditsShowInTheNextAnswer(t *testing.T) {
+	write := func(t *testing.T, dir, name, text string) {
+		t.Helper()
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		layout dialect.Dialect
+		file   string // of the n-th entry
+		text   func(content string) string
+		search string // its own tool that looks for words
+	}{
+		{entryfiles.Dialect(), "memory/entries/e%d.md", func(c string) string { return "---\nname: entry\n---\n" + c + "\n" }, "recall"},
+		{duragent.Dialect(), ".duragent/memory/world/e%d.md", func(c string) string { return c + "\n" }, "search_memory"},
+	} {
+		for _, files := range []int{1, 200} { // the more are watched, where the system can
+			t.Run(fmt.Sprint(tt.layout.Name, " ", files), func(t *testing.T) {
+				dir := t.TempDir()
+				for i := range files - 1 {
+					text := strings.Replace(tt.text("filler"), "name: entry", fmt.Sprint("name: filler ", i), 1)
+					write(t, dir, fmt.Sprintf(tt.file, i), text)
+				}
+				cs := treeServer(t, tt.layout, dir)
+				ask := func(word string) string {
+					t.Helper()
+					res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tt.search, Arguments: obj{"query": word}})
+					if err != nil || res.IsError {
+						t.Fatalf("%s(%s): %v %v", tt.search, word, res, err)
+					}
+					return textOf(res)
+				}
+				own := fmt.Sprintf(tt.file, files)
+				for i, word := range []string{"quince", "medlar", "sorb", "loquat"} {
+					write(t, dir, own, tt.text(word+" tree"))
+					if got := ask(word); !strings.Contains(got, word+" tree") {
+						t.Errorf("after edit %d, %s says %q", i, tt.search, got)
+					}
+					if got := call[struct{ Total int }](t, cs, "list", obj{"limit": 1}).Total; got != files {
+						t.Errorf("after edit %d, list counts %d entries, want %d", i, got, files)
+					}
+				}
+				if got := ask("quince"); strings.Contains(got, "quince tree") {
+					t.Errorf("what an edit took away is still found: %q", got)
+				}
+				res, err := cs.ListResources(t.Context(), nil)
+				if err != nil || len(res.Resources) == 0 {
+					t.Errorf("resources: %v, %v", res, err)
+				}
+				if err := os.Remove(filepath.Join(dir, filepath.FromSlash(own))); err != nil {
+					t.Fatal(err)
+				}
+				if got := ask("loquat"); strings.Contains(got, "loquat tree") {
+					t.Errorf("a file that was removed is still found: %q", got)
+				}
+			})
+		}
+	}
+}

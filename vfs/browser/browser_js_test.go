@@ -1,0 +1,368 @@
+// This file tests what only the browser's files have; package vfs tests that
+// they keep the contract of all. A browser must run it: elsewhere there is no
+// IndexedDB, and the tests are skipped.
+
+package browser
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall/js"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// openAs opens the file system of that name, and skips the test where there is
+// no browser.
+func openAs(t *testing.T, name string, o *Options) *FS {
+	t.Helper()
+	f, err := Open(t.Context(), name, o)
+	if errors.Is(err, vfs.ErrUnsupported) {
+		t.Skipf("needs a browser: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
+		}
+	})
+	return f
+}
+
+func open(t *testing.T) *FS { return openAs(t, strings.ReplaceAll(t.Name(), "/", "-"), nil) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openFile(t *testing.T, fsys vfs.FS, name string, flag int) vfs.File {
+	t.Helper()
+	f, err := fsys.OpenFile(name, flag, 0o600)
+	must(t, err)
+	return f
+}
+
+// rows counts the nodes and the chunks that are stored.
+func (f *FS) rows(t *testing.T) (nodes, chunks int) {
+	t.Helper()
+	must(t, f.view(func(x *tx) error {
+		n, err := get(x.nodes, "count")
+		if err != nil {
+			return err
+		}
+		c, err := get(x.chunks, "count")
+		nodes, chunks = n.Int(), c.Int()
+		return err
+	}))
+	return nodes, chunks
+}
+
+// A file that is written, cut and grown at random is what a file in memory is,
+// whatever chunks that touches; and no chunk is kept that holds nothing.
+func TestChunks(t *testing.T) {
+	fsys, mem := open(t), vfs.NewMem()
+	f := openFile(t, fsys, "a", os.O_RDWR|os.O_CREATE)
+	defer f.Close()
+	m := openFile(t, mem, "a", os.O_RDWR|os.O_CREATE)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	offset := func() int64 { // at and around the edges of chunks
+		return max(0, r.Int64N(5)*chunkSize+[]int64{-1, 0, 1, r.Int64N(chunkSize)}[r.IntN(4)])
+	}
+	for step := range 80 {
+		switch at := offset(); r.IntN(4) {
+		case 0, 1:
+			p := make([]byte, r.IntN(3*chunkSize))
+			for i := range p {
+				if r.IntN(4) == 0 || i < 20 && step%3 > 0 {
+					p[i] = byte(r.Uint32())
+				}
+			}
+			if r.IntN(4) == 0 {
+				clear(p)
+			}
+			n, err := f.WriteAt(p, at)
+			if n != len(p) || err != nil {
+				t.Fatalf("step %d: WriteAt(%d bytes, %d) = %d, %v", step, len(p), at, n, err)
+			}
+			if _, err := m.WriteAt(p, at); err != nil {
+				t.Fatal(err)
+			}
+		case 2:
+			must(t, f.Truncate(at))
+			must(t, m.Truncate(at))
+		}
+		for _, p := range [][]byte{make([]byte, r.IntN(2*chunkSize)), make([]byte, 9*chunkSize)} {
+			at, want := offset(), make([]byte, len(p))
+			n, err := f.ReadAt(p, at)
+			wn, werr := m.ReadAt(want, at)
+			if n != wn || err != werr || string(p[:n]) != string(want[:n]) {
+				t.Fatalf("step %d: ReadAt(%d bytes, %d) = %d, %v, want %d, %v; the same bytes: %v", step, len(p), at, n, err, wn, werr, string(p[:n]) == string(want[:n]))
+			}
+		}
+	}
+	must(t, f.Truncate(0))
+	must(t, f.Truncate(maxFile))
+	if _, err := f.WriteAt(make([]byte, 5*chunkSize), 7); err != nil {
+		t.Fatal(err)
+	}
+	if n, c := fsys.rows(t); n != 2 || c != 0 {
+		t.Errorf("a file of zeros has %d nodes (with the root) and %d chunks, want 2 and 0", n, c)
+	}
+	if n, err := f.ReadAt(make([]byte, 10), maxFile-4); n != 4 || err != io.EOF {
+		t.Errorf("ReadAt near the end = %d, %v, want 4, EOF", n, err)
+	}
+	if _, err := f.WriteAt([]byte("x"), maxFile); !errors.Is(err, vfs.ErrTooLarge) {
+		t.Errorf("WriteAt behind the longest file = %v, want %v", err, vfs.ErrTooLarge)
+	}
+	if err := f.Truncate(maxFile + 1); !errors.Is(err, vfs.ErrTooLarge) {
+		t.Errorf("Truncate to more than the longest file = %v, want %v", err, vfs.ErrTooLarge)
+	}
+}
+
+// More is read at once than is asked of the browser at a time.
+func TestReadMuch(t *testing.T) {
+	fsys := open(t)
+	text := []byte(strings.Repeat("0123456789abcdef", (readChunks+3)*chunkSize/16))
+	must(t, vfs.WriteFile(fsys, "a", text, 0o600))
+	got, err := vfs.ReadFile(fsys, "a", -1)
+	if err != nil || string(got) != string(text) {
+		t.Errorf("ReadFile = %d bytes, %v, want the %d that were written", len(got), err, len(text))
+	}
+}
+
+// Two openings are as two processes: one sees what the other did, and has a
+// file as long as it is open, though the other removed it.
+func TestTwoOpenings(t *testing.T) {
+	a, b := open(t), open(t)
+	must(t, vfs.WriteFile(a, "f", []byte("old"), 0o600))
+	r := openFile(t, b, "f", os.O_RDONLY)
+	before, err := r.Stat()
+	must(t, err)
+	must(t, vfs.WriteFile(a, "f", []byte("new"), 0o600))
+	p := make([]byte, 3)
+	if _, err := r.ReadAt(p, 0); err != nil || string(p) != "old" {
+		t.Errorf("the replaced file holds %q, %v, want old", p, err)
+	}
+	now, err := b.Stat("f")
+	must(t, err)
+	if vfs.SameFile(before, now) {
+		t.Error("the replaced file and its successor are the same")
+	}
+	if again, err := a.Stat("f"); err != nil || !vfs.SameFile(now, again) {
+		t.Errorf("the same file, seen by two, is not the same: %v", err)
+	}
+	if n, c := a.rows(t); n != 3 || c != 2 {
+		t.Errorf("there are %d nodes and %d chunks while the old file is open, want 3 and 2", n, c)
+	}
+	must(t, r.Close())
+	if n, c := a.rows(t); n != 2 || c != 1 {
+		t.Errorf("there are %d nodes and %d chunks after the old file was closed, want 2 and 1", n, c)
+	}
+	other := openAs(t, t.Name()+"2", nil)
+	must(t, vfs.WriteFile(other, "f", []byte("x"), 0o600))
+	x, err := other.Stat("f")
+	must(t, err)
+	if vfs.SameFile(x, now) {
+		t.Error("files of two file systems are the same")
+	}
+}
+
+// What a page had open and removed goes when the next page opens the file
+// system.
+func TestSweep(t *testing.T) {
+	a := open(t)
+	f := openFile(t, a, "f", os.O_RDWR|os.O_CREATE)
+	if _, err := f.WriteAt([]byte("x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	must(t, a.Remove("f"))
+	if n, c := a.rows(t); n != 2 || c != 1 {
+		t.Errorf("there are %d nodes and %d chunks while the file is open, want 2 and 1", n, c)
+	}
+	must(t, a.Close())
+	b := open(t)
+	if n, c := b.rows(t); n != 1 || c != 0 {
+		t.Errorf("there are %d nodes and %d chunks after another opening, want 1 and 0", n, c)
+	}
+}
+
+// A lock ends with the opening that holds it, and keeps out others until then.
+func TestLockOfTwoOpenings(t *testing.T) {
+	a, b := open(t), open(t)
+	la, err := a.OpenLock("lock")
+	must(t, err)
+	lb, err := b.OpenLock("lock")
+	must(t, err)
+	for _, step := range []struct {
+		what string
+		do   func() (bool, error)
+		want bool
+	}{
+		{"a takes it", la.TryLock, true},
+		{"b cannot", lb.TryLock, false},
+		{"a goes, and b can", func() (bool, error) { return true, a.Close() }, true},
+		{"b takes it", lb.TryLock, true},
+	} {
+		if got, err := step.do(); got != step.want || err != nil {
+			t.Errorf("%s: %v, %v, want %v", step.what, got, err, step.want)
+		}
+	}
+	if _, err := la.TryLock(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("TryLock() after Close() = %v, want %v", err, fs.ErrClosed)
+	}
+	must(t, lb.Close())
+}
+
+func TestClosed(t *testing.T) {
+	a := open(t)
+	f := openFile(t, a, "f", os.O_RDWR|os.O_CREATE)
+	must(t, a.Close())
+	must(t, a.Close())
+	_, openErr := a.OpenFile("f", os.O_RDONLY, 0)
+	_, statErr := a.Stat("f")
+	_, writeErr := f.WriteAt([]byte("x"), 0)
+	_, lockErr := a.OpenLock("lock")
+	for what, err := range map[string]error{"OpenFile": openErr, "Stat": statErr, "WriteAt": writeErr, "OpenLock": lockErr,
+		"Sync": f.Sync(), "SyncDir": a.SyncDir("."), "Rename": a.Rename("f", "g"), "Remove": a.Remove("f"), "MkdirAll": a.MkdirAll("d", 0o700)} {
+		if !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s after Close() = %v, want %v", what, err, fs.ErrClosed)
+		}
+	}
+	must(t, f.Close())
+}
+
+// Each change shows in the time, though the clock stands still.
+func TestTimes(t *testing.T) {
+	day := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
+	fsys := openAs(t, t.Name(), &Options{Clock: func() time.Time { return day }})
+	f := openFile(t, fsys, "f", os.O_RDWR|os.O_CREATE)
+	defer f.Close()
+	last := day.Add(-1)
+	for i, change := range []func() error{
+		func() error { return nil },
+		func() error { _, err := f.WriteAt([]byte("x"), 0); return err },
+		func() error { _, err := f.WriteAt([]byte("x"), 0); return err },
+		func() error { return f.Truncate(1) },
+	} {
+		must(t, change())
+		info, err := fsys.Stat("f")
+		must(t, err)
+		if now := info.ModTime(); !now.After(last) {
+			t.Errorf("change %d bears the time %v, the one before %v", i, now, last)
+		} else {
+			last = now
+		}
+	}
+	n := node{mod: fsys.stamp(0)}
+	for i := range 10000 {
+		before := fsys.info(n, "f").ModTime()
+		n.mod = fsys.stamp(n.mod)
+		if now := fsys.info(n, "f").ModTime(); !now.After(before) {
+			t.Fatalf("change %d bears the time %v, the one before %v", i, now, before)
+		}
+	}
+	if d := fsys.info(n, "f").ModTime().Sub(day); d > 11*time.Millisecond {
+		t.Errorf("after 10000 changes the time is %v from the clock's, want a microsecond each", d)
+	}
+}
+
+// Names that a database would sort otherwise, and those that only look alike,
+// are names of their own.
+func TestNames(t *testing.T) {
+	fsys := open(t)
+	names := []string{"A", "a", "e\u0301", "\u00e9", "\uff21", "\U0001f600"} // in order of their bytes
+	for _, n := range names {
+		must(t, vfs.WriteFile(fsys, n, []byte(n), 0o600))
+	}
+	entries, err := fsys.ReadDir(".")
+	must(t, err)
+	if len(entries) != len(names) {
+		t.Fatalf("ReadDir found %d names, want %d", len(entries), len(names))
+	}
+	for i, n := range names {
+		if got, err := vfs.ReadFile(fsys, n, -1); entries[i].Name() != n || string(got) != n || err != nil {
+			t.Errorf("name %d is %q and holds %q, %v, want %q", i, entries[i].Name(), got, err, n)
+		}
+	}
+}
+
+// foreign makes a database that is not a file system.
+func foreign(t *testing.T, name string, version int) {
+	t.Helper()
+	factory := js.Global().Get("indexedDB")
+	if !factory.Truthy() {
+		t.Skip("needs a browser: there is no IndexedDB here")
+	}
+	db, err := answered(factory.Call("open", name, version)).wait()
+	must(t, err)
+	db.Call("close")
+}
+
+func TestForeign(t *testing.T) {
+	foreign(t, "theirs", 1)
+	if _, err := Open(t.Context(), "theirs", nil); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Open of another program's database = %v, want %v", err, fs.ErrExist)
+	}
+	foreign(t, "newer", 7)
+	if _, err := Open(t.Context(), "newer", nil); !errors.Is(err, vfs.ErrUnsupported) || !strings.Contains(err.Error(), "newer") {
+		t.Errorf("Open of a newer database = %v, want %v", err, vfs.ErrUnsupported)
+	}
+	if _, err := Open(t.Context(), "", nil); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("Open without a name = %v, want %v", err, fs.ErrInvalid)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if f, err := Open(ctx, "late", nil); err == nil {
+		must(t, f.Close()) // the browser was faster
+	} else if !errors.Is(err, context.Canceled) {
+		t.Errorf("Open with a context that ended = %v, want %v", err, context.Canceled)
+	}
+}
+
+// A newer page that wants to change the database gets it: this one's calls
+// then fail, and its locks are free.
+func TestVersionChange(t *testing.T) {
+	a := open(t)
+	l, err := a.OpenLock("lock")
+	must(t, err)
+	if ok, err := l.TryLock(); !ok || err != nil {
+		t.Fatalf("TryLock() = %v, %v", ok, err)
+	}
+	db, err := answered(js.Global().Get("indexedDB").Call("open", a.Name(), version+1)).wait()
+	must(t, err)
+	db.Call("close")
+	if _, err := a.Stat("lock"); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Stat() of a database that another page has changed = %v, want %v", err, fs.ErrClosed)
+	}
+	must(t, l.Close())
+}
+
+func TestErrors(t *testing.T) {
+	full := failure(js.ValueOf(map[string]any{"name": "QuotaExceededError", "message": "no room"}))
+	if !vfs.IsFull(&fs.PathError{Err: full}) || full.Error() != "QuotaExceededError: no room" {
+		t.Errorf("%v is no error of a full disk", full)
+	}
+	if err := failure(js.Null()); err != errNoReason {
+		t.Errorf("failure(null) = %v, want %v", err, errNoReason)
+	}
+	if err := failure(js.ValueOf(map[string]any{"name": "AbortError", "message": 7})); err.Error() != "AbortError" || vfs.IsFull(err) {
+		t.Errorf("failure(AbortError) = %v", err)
+	}
+	if _, err := call(js.Global(), "decodeURIComponent", "%"); err == nil || !strings.Contains(err.Error(), "URIError") {
+		t.Errorf("call of what throws = %v, want its error", err)
+	}
+}

@@ -1,0 +1,451 @@
+// This file holds the tree of names.
+
+package browser
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"syscall/js"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+var (
+	errNotRegular = fmt.Errorf("%w: is not a regular file", fs.ErrInvalid)
+	errBusyPlace  = errors.New("the file was removed again and again while it was opened")
+)
+
+// openTries bounds how often a file is opened anew that others remove meanwhile.
+const openTries = 100
+
+// place returns the node of that name in a directory.
+func (t *tx) place(dir float64, base string) (node, bool, error) {
+	v, err := get(t.nodes.Call("index", placeIndex), "get", []any{dir, base})
+	if err != nil {
+		return node{}, false, err
+	}
+	n, ok := nodeOf(v)
+	return n, ok, nil
+}
+
+// node returns the node of that number, whether a name leads to it or not.
+func (t *tx) node(ino float64) (node, bool, error) {
+	v, err := get(t.nodes, "get", ino)
+	if err != nil {
+		return node{}, false, err
+	}
+	n, ok := nodeOf(v)
+	return n, ok, nil
+}
+
+// put stores a node.
+func (t *tx) put(n node) error { return tell(t.nodes, "put", n.row()) }
+
+// make stores a new node and returns it with its number.
+func (t *tx) make(n node) (node, error) {
+	row := n.row()
+	row.Delete("gone") // its name is given with it
+	v, err := get(t.nodes, "add", row)
+	if err != nil {
+		return node{}, err
+	}
+	if v.Type() != js.TypeNumber {
+		return node{}, errors.New("the browser gave a file no number")
+	}
+	n.ino = v.Float()
+	return n, nil
+}
+
+// parent finds the directory that a name is in. The name was checked, and is
+// not ".".
+func (t *tx) parent(name string) (dir node, base string, err error) {
+	dir, ok, err := t.node(rootIno)
+	if err != nil {
+		return node{}, "", err
+	}
+	for {
+		part, rest, more := strings.Cut(name, "/")
+		switch {
+		case !ok:
+			return node{}, "", fs.ErrNotExist
+		case !dir.isDir():
+			return node{}, "", syscall.ENOTDIR
+		case !more:
+			return dir, part, nil
+		}
+		if dir, ok, err = t.place(dir.ino, part); err != nil {
+			return node{}, "", err
+		}
+		name = rest
+	}
+}
+
+// lookup finds what a checked name leads to.
+func (t *tx) lookup(name string) (node, error) {
+	n, ok := node{}, false
+	var err error
+	if name == "." {
+		n, ok, err = t.node(rootIno)
+	} else {
+		var dir node
+		var base string
+		if dir, base, err = t.parent(name); err == nil {
+			n, ok, err = t.place(dir.ino, base)
+		}
+	}
+	if err == nil && !ok {
+		err = fs.ErrNotExist
+	}
+	return n, err
+}
+
+// inside selects what is in a directory: arrays come after all strings.
+func (f *FS) inside(dir float64) js.Value {
+	return f.ranges.Call("bound", []any{dir}, []any{dir, []any{}})
+}
+
+// touch gives a directory, in which something changed, the time of it.
+func (f *FS) touch(t *tx, dir node) error {
+	dir.mod = f.stamp(dir.mod)
+	return t.put(dir)
+}
+
+// pathError describes an error of one name, unless it is described already.
+func pathError(op, name string, err error) error {
+	if e := (*fs.PathError)(nil); err == nil || errors.As(err, &e) {
+		return err
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// OpenFile opens a file. See [vfs.FS].
+func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if err := cmp.Or(vfs.CheckName("open", name), vfs.CheckFlag(name, flag)); err != nil {
+		return nil, err
+	}
+	if name == "." {
+		return nil, pathError("open", name, errNotRegular)
+	}
+	for range openTries {
+		n, err := f.find(name, flag, perm)
+		if err != nil {
+			return nil, pathError("open", name, err)
+		}
+		// From here on nobody else removes the file's bytes. But somebody
+		// may have done so just before.
+		h, _, err := f.take(f.openLock(n.ino), shared, true)
+		if err != nil {
+			return nil, pathError("open", name, err)
+		}
+		there := false
+		err = f.view(func(t *tx) error {
+			var err error
+			_, there, err = t.node(n.ino)
+			return err
+		})
+		if err != nil {
+			h.release()
+			return nil, pathError("open", name, err)
+		}
+		if there {
+			return &file{f: f, ino: n.ino, name: name, flag: flag, open: h}, nil
+		}
+		h.release()
+	}
+	return nil, pathError("open", name, errBusyPlace)
+}
+
+// find finds the file to open, or makes it, or cuts it, as the flags say.
+func (f *FS) find(name string, flag int, perm fs.FileMode) (n node, err error) {
+	run := f.view
+	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
+		run = func(fn func(*tx) error) error { return f.update(relaxed, fn) }
+	}
+	err = run(func(t *tx) error {
+		dir, base, err := t.parent(name)
+		if err != nil {
+			return err
+		}
+		ok := false
+		if n, ok, err = t.place(dir.ino, base); err != nil {
+			return err
+		}
+		switch {
+		case !ok && flag&os.O_CREATE == 0:
+			return fs.ErrNotExist
+		case !ok:
+			if n, err = t.make(node{dir: dir.ino, name: base, mode: perm.Perm(), mod: f.stamp(0)}); err != nil {
+				return err
+			}
+			return f.touch(t, dir)
+		case flag&os.O_EXCL != 0:
+			return fs.ErrExist
+		case n.isDir():
+			return errNotRegular
+		case flag&os.O_TRUNC != 0:
+			return f.truncate(t, n, 0)
+		}
+		return nil
+	})
+	return n, err
+}
+
+// Stat describes a file or directory.
+func (f *FS) Stat(name string) (fs.FileInfo, error) {
+	if err := vfs.CheckName("stat", name); err != nil {
+		return nil, err
+	}
+	var n node
+	err := f.view(func(t *tx) (err error) {
+		n, err = t.lookup(name)
+		return err
+	})
+	if err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	return f.info(n, path.Base(name)), nil
+}
+
+// ReadDir lists a directory, sorted by name.
+func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := vfs.CheckName("readdir", name); err != nil {
+		return nil, err
+	}
+	var entries []fs.DirEntry
+	err := f.view(func(t *tx) error {
+		dir, err := t.lookup(name)
+		if err != nil {
+			return err
+		}
+		if !dir.isDir() {
+			return syscall.ENOTDIR
+		}
+		rows, err := get(t.nodes.Call("index", placeIndex), "getAll", f.inside(dir.ino))
+		if err != nil {
+			return err
+		}
+		for i := range rows.Length() {
+			if n, ok := nodeOf(rows.Index(i)); ok {
+				entries = append(entries, fs.FileInfoToDirEntry(f.info(n, n.name)))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	// The browser sorts by UTF-16.
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// MkdirAll makes a directory and those above it.
+func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
+	if err := vfs.CheckName("mkdir", name); err != nil {
+		return err
+	}
+	if name == "." {
+		return nil
+	}
+	return pathError("mkdir", name, f.update(relaxed, func(t *tx) error {
+		dir, ok, err := t.node(rootIno)
+		if err == nil && !ok {
+			err = fs.ErrNotExist
+		}
+		if err != nil {
+			return err
+		}
+		for part := range strings.SplitSeq(name, "/") {
+			n, ok, err := t.place(dir.ino, part)
+			if err == nil && !ok {
+				n = node{dir: dir.ino, name: part, mode: fs.ModeDir | perm.Perm(), mod: f.stamp(0)}
+				if n, err = t.make(n); err == nil {
+					err = f.touch(t, dir)
+				}
+			}
+			switch {
+			case err != nil:
+				return err
+			case !n.isDir():
+				return syscall.ENOTDIR
+			}
+			dir = n
+		}
+		return nil
+	}))
+}
+
+// Rename moves a file or directory. A directory is never replaced.
+func (f *FS) Rename(oldname, newname string) error {
+	refuse := func(err error) error {
+		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
+	}
+	if vfs.CheckName("rename", oldname) != nil || vfs.CheckName("rename", newname) != nil ||
+		oldname == "." || newname == "." {
+		return refuse(fs.ErrInvalid)
+	}
+	var old node
+	replaced := false
+	err := f.update(relaxed, func(t *tx) error {
+		from, oldbase, err := t.parent(oldname)
+		if err != nil {
+			return err
+		}
+		n, ok, err := t.place(from.ino, oldbase)
+		if err == nil && !ok {
+			err = fs.ErrNotExist
+		}
+		if err != nil {
+			return err
+		}
+		to, newbase, err := t.parent(newname)
+		if err != nil {
+			return err
+		}
+		if old, replaced, err = t.place(to.ino, newbase); err != nil {
+			return err
+		}
+		switch {
+		case replaced && old.ino == n.ino:
+			replaced = false
+			return nil
+		case replaced && old.isDir():
+			return fs.ErrExist
+		case replaced && n.isDir():
+			return syscall.ENOTDIR
+		case n.isDir() && strings.HasPrefix(newname, oldname+"/"):
+			return fs.ErrInvalid
+		case replaced:
+			if err := t.put(old.unnamed()); err != nil {
+				return err
+			}
+		}
+		n.dir, n.name = to.ino, newbase
+		if err := cmp.Or(t.put(n), f.touch(t, to)); err != nil || to.ino == from.ino {
+			return err
+		}
+		return f.touch(t, from)
+	})
+	if err != nil {
+		return refuse(err)
+	}
+	if replaced {
+		f.reap(old.ino)
+	}
+	return nil
+}
+
+// unnamed returns the node as it is when no name leads to it any more.
+func (n node) unnamed() node {
+	n.dir, n.name = 0, ""
+	return n
+}
+
+// Remove deletes a file or an empty directory.
+func (f *FS) Remove(name string) error {
+	if err := vfs.CheckName("remove", name); err != nil {
+		return err
+	}
+	if name == "." {
+		return pathError("remove", name, fs.ErrInvalid)
+	}
+	var n node
+	err := f.update(relaxed, func(t *tx) error {
+		dir, base, err := t.parent(name)
+		if err != nil {
+			return err
+		}
+		ok := false
+		if n, ok, err = t.place(dir.ino, base); err != nil {
+			return err
+		}
+		if !ok {
+			return fs.ErrNotExist
+		}
+		if n.isDir() {
+			count, err := get(t.nodes.Call("index", placeIndex), "count", f.inside(n.ino))
+			if err == nil && count.Int() > 0 {
+				err = syscall.ENOTEMPTY
+			}
+			if err == nil {
+				err = tell(t.nodes, "delete", n.ino)
+			}
+			if err != nil {
+				return err
+			}
+		} else if err := t.put(n.unnamed()); err != nil {
+			return err
+		}
+		return f.touch(t, dir)
+	})
+	if err != nil {
+		return pathError("remove", name, err)
+	}
+	if !n.isDir() {
+		f.reap(n.ino)
+	}
+	return nil
+}
+
+// SyncDir makes the names in a directory durable, and all else that was done
+// before.
+func (f *FS) SyncDir(name string) error {
+	if err := vfs.CheckName("sync", name); err != nil {
+		return err
+	}
+	return pathError("sync", name, f.update(strict, func(t *tx) error {
+		n, err := t.lookup(name)
+		switch {
+		case err != nil:
+			return err
+		case !n.isDir():
+			return syscall.ENOTDIR
+		}
+		return t.put(n) // a transaction that changes nothing need not wait for the disk
+	}))
+}
+
+// reap deletes the bytes of a file that no name leads to, unless somebody has
+// it open: then whoever closes it last does so, or the next to open the file
+// system. That it cannot be done now is no error.
+func (f *FS) reap(ino float64) {
+	h, got, err := f.take(f.openLock(ino), exclusive, false)
+	if err != nil || !got {
+		return
+	}
+	defer h.release()
+	_ = f.update(relaxed, func(t *tx) error {
+		n, ok, err := t.node(ino)
+		if err != nil || !ok || n.dir != 0 {
+			return err
+		}
+		return cmp.Or(tell(t.nodes, "delete", ino), tell(t.chunks, "delete", f.chunksFrom(ino, 0)))
+	})
+}
+
+// sweep deletes the files that no name leads to and nobody has open: those of
+// pages that went before they closed them.
+func (f *FS) sweep() error {
+	var inos []float64
+	err := f.view(func(t *tx) error {
+		keys, err := get(t.nodes.Call("index", goneIndex), "getAllKeys")
+		if err != nil {
+			return err
+		}
+		for i := range keys.Length() {
+			inos = append(inos, keys.Index(i).Float())
+		}
+		return nil
+	})
+	for _, ino := range inos {
+		f.reap(ino)
+	}
+	return err
+}
