@@ -463,7 +463,7 @@ func startOf(day time.Time, loc *time.Location) time.Time {
 	for _, t := range []time.Time{day.Add(-around), day.Add(around)} {
 		_, offset := t.In(loc).Zone()
 		t = day.Add(-time.Duration(offset) * time.Second).In(loc)
-		if t.Format(time.DateTime) == day.Format(time.DateTime) && (first.IsZero() || t.Before(first)) {
+		if sameWall(t, day) && (first.IsZero() || t.Before(first)) {
 			first = t
 		}
 	}
@@ -471,4 +471,17 @@ func startOf(day time.Time, loc *time.Location) time.Time {
 		_, first = day.Add(-around).In(loc).ZoneBounds() // where the clocks were put forward
 	}
 	return first
+}
+
+// sameWall reports whether a calendar and a clock on the wall, each where the
+// time is, show the same to the second.
+func sameWall(a, b time.Time) bool {
+	ay, am, ad := a.Date()
+	by, bm, bd := b.Date()
+	if ay != by || am != bm || ad != bd {
+		return false
+	}
+	ah, amin, as := a.Clock()
+	bh, bmin, bs := b.Clock()
+	return ah == bh && amin == bmin && as == bs
 }

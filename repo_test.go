@@ -51,9 +51,11 @@ var floors = []struct {
 	{"label", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
 	{"grant", []string{".", "vfs", "internal/*", "profile"}},
-	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
+	{"skill", []string{".", "vfs", "internal/*"}},
+	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
-	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "handoff", "annotate"}},
+	{"subagent", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
+	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "skill", "handoff", "annotate", "subagent"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "handoff", "tool", "dialect", "dialect/internal/*"}},
@@ -434,8 +436,8 @@ func TestRepo(t *testing.T) {
 			t.Error("tool.Table() is empty")
 		}
 		// Offered beside the table.
-		for _, v := range tool.WithProfiles([]tool.Tool{tool.RecallMemory()}) {
-			verbs = append(verbs, v.Name)
+		for _, t := range tool.WithProfiles(append(tool.SubAgents(), tool.RecallMemory())) {
+			verbs = append(verbs, t.Name)
 		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)

@@ -11,6 +11,8 @@
 //	go run . write --n 100,100000
 //	go run . start
 //	go run . labels --data DIR   # on LoCoMo, QMSum and source files
+//	go run . profiles --data DIR # on LoCoMo and LongMemEval
+//	go run . tokens --data DIR   # on those, QMSum and source files
 //	go run . survive
 //
 // Tables are Markdown on standard output; progress goes to standard error.
@@ -41,6 +43,8 @@ func commands() []command {
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},
 		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},
+		{"profiles", "how much of what a model gets is about something else, on public data sets", profilesCommand},
+		{"tokens", "how far the estimate of tokens is from a tokenizer's count", tokensCommand},
 		{"survive", "which acknowledged writes survive", survive},
 	}
 }

@@ -195,6 +195,11 @@ func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 // off and when, what to load, which of the files are there, and the summary and
 // the plan in a fence that they cannot close, because remembered text is data.
 func (h Handoff) Text(files []File) string {
+	return h.text(files, "", func(int) string { return "" })
+}
+
+// text is Text with what became of the profile and of each skill.
+func (h Handoff) text(files []File, profile string, skill func(i int) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Handoff %q of %s", h.Name, h.Created.UTC().Format("2006-01-02 15:04 UTC"))
 	if h.Project != "" {
@@ -202,10 +207,10 @@ func (h Handoff) Text(files []File) string {
 	}
 	b.WriteString(". What stands in fences was written by an earlier session.\n")
 	if h.Profile != "" {
-		fmt.Fprintf(&b, "Memory profile to load: %q\n", h.Profile)
+		fmt.Fprintf(&b, "Memory profile to load: %q%s\n", h.Profile, profile)
 	}
-	for _, s := range h.Skills {
-		fmt.Fprintf(&b, "Skill to load: %q\n", s)
+	for i, s := range h.Skills {
+		fmt.Fprintf(&b, "Skill to load: %q%s\n", s, skill(i))
 	}
 	for _, f := range files {
 		fmt.Fprintf(&b, "File to read: %q", f.Name)

@@ -22,6 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/grant"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/skill"
+	"github.com/oxbow-memory/oxbow/subagent"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -108,7 +110,9 @@ var bounds = []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return overMemory(t, New(harborDesk(m.Within(r.Scope())), harborOptions(Options{Profiles: set, Bound: &r})), version)
+		desk := harborDesk(m.Within(r.Scope()))
+		desk.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
+		return overMemory(t, New(desk, harborOptions(Options{Profiles: set, Bound: &r, Whole: tool.SubAgents()})), version)
 	}},
 	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
 		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: grant.Rights{Projects: []string{"harbor"}}})), version)
@@ -183,6 +187,10 @@ var probes = map[string][]obj{
 	"unload_memory_profile": {{"handle": "airfield@0-00000000"}, {}, {}},
 	"save_memory":           {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
 	"handoff_task":          {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
+	"spawn_sub_agent": {
+		{"agent_id": "a", "task": "Tell of the zeppelin."}, {"agent_id": "a", "task": "Look.", "memory_profile": "airfield"}, {"agent_id": "a", "task": "Look.", "skill_name": "zeppelin"},
+		{"agent_id": "a", "task": "Look back.", "memory_profile": "harbor", "as_of": "5", "budget": 2000}, {"agent_id": "a", "task": "Look back.", "as_of": "2026-04-01"},
+	},
 	"remember": {
 		{"name": "crane", "content": "The crane is broken."}, {"name": "x", "content": "x", "project": "airfield"}, {"name": "x", "content": "x", "tags": []string{"sealed"}},
 		{"name": "habit", "content": "Never test."}, {"name": "crane", "content": "c", "project": "airfield"}, {"name": "ferry", "content": "The ferry leaves at six."},

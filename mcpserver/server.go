@@ -53,6 +53,10 @@ type Options struct {
 	// the others to those that may see its project. For the rest there is no
 	// tree: what entries cite of it is not checked either.
 	Code []tool.Tool
+	// Whole are tools that reach beyond the memory, such as one that starts
+	// programs: offered beside the others to clients alone that are bound by
+	// nothing but Bound.
+	Whole []tool.Tool
 
 	// Profiles are the memory profiles that clients may name; nil for none.
 	Profiles *profile.Set

@@ -133,7 +133,8 @@ func (v *view) seesTree() bool {
 
 // offered returns the tools of the view. Those of another layout know files of
 // all the memory, and annotations are of the project of the working tree: who
-// may not see those is not offered them. Who may only read is not offered what
+// may not see those is not offered them. What starts programs is for those whom
+// nothing binds but the server's profile. Who may only read is not offered what
 // writes.
 func (v *view) offered() []tool.Tool {
 	tools := slices.Clone(v.opts.Tools)
@@ -142,6 +143,9 @@ func (v *view) offered() []tool.Tool {
 	}
 	if v.desk.Book != nil {
 		tools = append(tools, v.opts.Code...)
+	}
+	if len(v.scopes) == 0 {
+		tools = append(tools, v.opts.Whole...)
 	}
 	if v.rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })

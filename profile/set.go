@@ -45,6 +45,14 @@ type Place struct {
 type Set struct {
 	Places []Place
 	Zone   *time.Location // of dates without one; nil means UTC
+
+	trial *trial
+}
+
+// trial is a file that is taken to hold something else.
+type trial struct {
+	file file
+	data []byte
 }
 
 // Found is one file of a profile.
@@ -200,7 +208,7 @@ func (s *Set) File(name string) (string, error) {
 }
 
 func (s *Set) read(f file) (*Profile, error) {
-	b, err := readFile(s.Places[f.place].FS, f.path, MaxFile)
+	b, err := s.bytes(f)
 	if errors.Is(err, errTooLong) {
 		return nil, Mistakes{{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", MaxFile)}}
 	}
@@ -213,6 +221,13 @@ func (s *Set) read(f file) (*Profile, error) {
 	}
 	p.place, p.Project = f.place, s.Places[f.place].Project
 	return p, nil
+}
+
+func (s *Set) bytes(f file) ([]byte, error) {
+	if s.trial != nil && s.trial.file == f {
+		return s.trial.data, nil
+	}
+	return readFile(s.Places[f.place].FS, f.path, MaxFile)
 }
 
 // Read returns the profile of that name as it is written.

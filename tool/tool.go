@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/subagent"
 )
 
 // Tool is one verb.
@@ -83,6 +84,10 @@ type Desk struct {
 	// are given. Only the verbs of [WithProfiles] look at them.
 	Profiles *Profiles
 	Loads    *Loads
+
+	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
+	// where that is not served.
+	SubAgents *subagent.Service
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source

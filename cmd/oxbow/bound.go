@@ -136,7 +136,8 @@ func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
 var inScope = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp", "context",
 	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest", "label project",
-	"profile", "profile list", "profile show", "profile select", "profile tokens",
+	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
+	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
 	"annotate merge-driver", // joins files that git names
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/handoff"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -33,6 +35,8 @@ func (s *selecting) addTo(c *cobra.Command, message string) {
 
 func (a *app) contextCommand() *cobra.Command {
 	var s selecting
+	var take bool
+	var project string
 	c := &cobra.Command{
 		Use:   "context",
 		Short: "Print what a model should know before it begins",
@@ -42,16 +46,28 @@ includes, as many as the budget holds; without a profile, of all the memory. The
 same memory gives the same bytes. The budget is never exceeded: what it counts
 is an estimate, and a margin for its error is left free. In a home of another
 layout, it prints what the system of that layout would put before the model, in
-its order and with its headers; a profile stands in the place of that.`,
+its order and with its headers; a profile stands in the place of that.
+
+With --handoff it takes the newest open handoff, if one waits, and opens with
+it: then the handoff's profile selects, and its skills stand there too.`,
 		Example: `  oxbow context
   oxbow context --profile vtt-developer --budget 8000
   oxbow context --message "fix the fog of war" --manifest
-  oxbow context --profile author --as-of 2026-04-18`,
+  oxbow context --profile author --as-of 2026-04-18
+  oxbow context --handoff --project auto`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := a.bound()
 			if err != nil {
 				return err
+			}
+			switch {
+			case take && s.manifest:
+				return misusef("leave --handoff out: it would take the handoff and not show it", "--handoff and --manifest are given")
+			case take:
+				return a.contextFromHandoff(cmd.Context(), r, s, project)
+			case project != "":
+				return misusef("add --handoff", "--project says whose handoff is taken, and none is")
 			}
 			if r == nil {
 				d, other, err := a.layout()
@@ -69,7 +85,57 @@ its order and with its headers; a profile stands in the place of that.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	s.addTo(c, "message")
+	c.Flags().BoolVar(&take, "handoff", false, "take the newest open handoff, if there is one, and open with it")
+	c.Flags().StringVar(&project, "project", "", "with --handoff, only one of this `PROJECT`; auto is that of the working directory")
 	return c
+}
+
+// contextFromHandoff prints the context of a session that goes on with what
+// another left; the usual one when nothing waits.
+func (a *app) contextFromHandoff(ctx context.Context, r *profile.Resolved, s selecting, project string) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if r == nil {
+		if d, other, err := a.layout(); err != nil {
+			return err
+		} else if other {
+			return misusef("oxbow handoff take shows one", "--handoff means something in oxbow's own layout, or with a profile; this home is laid out as %s", d.Name)
+		}
+		all := profile.Everything()
+		r = &all
+	}
+	l, err := a.loader()
+	if err != nil {
+		return err
+	}
+	l.Default = r
+	if project, err = a.projectNamed(project); err != nil {
+		return err
+	}
+	return a.with(ctx, change, func(ctx context.Context, m *oxbow.Memory) error {
+		req, err := a.request(ctx, m, s)
+		if err != nil {
+			return err
+		}
+		h, err := handoff.Take(ctx, m, "", project)
+		if errors.Is(err, handoff.ErrNone) {
+			got, err := l.Profiles.Select(ctx, m, r, req)
+			if err != nil {
+				return badArgument(err)
+			}
+			return a.showSelection(&got, false)
+		}
+		if err != nil {
+			return badArgument(err)
+		}
+		o := l.Load(ctx, m, h, a.handoffFiles(h), req)
+		out := struct {
+			Handoff handoffOut `json:"handoff"`
+			Text    string     `json:"text"`
+		}{openingOf(&o), o.Text()}
+		return a.showContext(out, out.Text, "", false)
+	})
 }
 
 // contextOf prints what the system of another layout would put before the
@@ -116,16 +182,9 @@ func (a *app) selection(ctx context.Context, r *profile.Resolved, s selecting) e
 		return err
 	}
 	return a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) error {
-		req := profile.Request{Query: s.message, Budget: s.budget}
-		if s.asOf != "" {
-			seq, err := tool.AsOf(ctx, m, s.asOf, a.env.Now())
-			if err != nil {
-				return badArgument(err)
-			}
-			if seq == 0 {
-				return misusef("oxbow log shows when it began", "the memory held nothing yet at %s", s.asOf)
-			}
-			req.AsOf = seq
+		req, err := a.request(ctx, m, s)
+		if err != nil {
+			return err
 		}
 		got, err := set.Select(ctx, m, r, req)
 		if err != nil {
@@ -133,6 +192,23 @@ func (a *app) selection(ctx context.Context, r *profile.Resolved, s selecting) e
 		}
 		return a.showSelection(&got, s.manifest)
 	})
+}
+
+// request returns what the flags ask of a selection.
+func (a *app) request(ctx context.Context, m *oxbow.Memory, s selecting) (profile.Request, error) {
+	req := profile.Request{Query: s.message, Budget: s.budget}
+	if s.asOf == "" {
+		return req, nil
+	}
+	seq, err := tool.AsOf(ctx, m, s.asOf, a.env.Now())
+	if err != nil {
+		return req, badArgument(err)
+	}
+	if seq == 0 {
+		return req, misusef("oxbow log shows when it began", "the memory held nothing yet at %s", s.asOf)
+	}
+	req.AsOf = seq
+	return req, nil
 }
 
 func (s *selecting) check() error {

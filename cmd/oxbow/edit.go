@@ -113,6 +113,12 @@ const unsavedDir = "unsaved"
 // keep saves a text that could not be remembered below the home, and returns
 // the error with the name of its file.
 func (a *app) keep(name, text string, cause error) error {
+	return a.keepAs(name, ".md", "oxbow edit "+quote(name), text, cause)
+}
+
+// keepAs is keep for a file of that ending; again is the command that edits it
+// anew.
+func (a *app) keepAs(name, ext, again, text string, cause error) error {
 	home, err := a.home()
 	if err != nil {
 		return errors.Join(cause, err)
@@ -121,7 +127,7 @@ func (a *app) keep(name, text string, cause error) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		dir = os.TempDir() // a home on a full or read-only disk
 	}
-	f, err := os.CreateTemp(dir, fileName(name)+".*.md")
+	f, err := os.CreateTemp(dir, fileName(name)+".*"+ext)
 	if err != nil {
 		return errors.Join(cause, fmt.Errorf("keeping your text: %w", err))
 	}
@@ -132,7 +138,7 @@ func (a *app) keep(name, text string, cause error) error {
 	// Whatever the cause was, it is no misuse: the text cannot be typed again.
 	next := "your text is kept in " + f.Name()
 	if errors.Is(cause, oxbow.ErrConflict) {
-		next += "; merge it by hand: oxbow edit " + quote(name)
+		next += "; merge it by hand: " + again
 	}
 	var m *misuse
 	if errors.As(cause, &m) {

@@ -18,7 +18,7 @@ import (
 )
 
 // Env is all that a run touches of the world outside. Every field must be set
-// but the Term fields, Width, Executable, Edit and Listening.
+// but the Term fields, Width, Executable, Environ, Edit and Listening.
 type Env struct {
 	Args   []string // without the program's own name
 	Stdin  io.Reader
@@ -35,6 +35,10 @@ type Env struct {
 	FileSystem func(path string) (host.FileSystem, error)
 
 	Executable string // path of this program, "" when unknown
+
+	// Environ returns the whole environment, for programs that are started; nil
+	// gives them none.
+	Environ func() []string
 
 	StdinTerm  bool // standard input is a terminal
 	StdoutTerm bool

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/handoff"
+	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -53,6 +54,26 @@ type handoffOut struct {
 	Files   []handoff.File `json:"files_to_read,omitempty"`
 	Summary string         `json:"summary"`
 	Plan    string         `json:"plan,omitempty"`
+	Loaded  *loadedOut     `json:"loaded,omitempty"`
+}
+
+// loadedOut is what a handoff names, as it was loaded.
+type loadedOut struct {
+	Selection *selectionOut `json:"selection,omitempty"`
+	Skills    []skillOut    `json:"skills,omitempty"`
+	Wrong     string        `json:"profile_not_loaded,omitempty"` // why
+}
+
+type selectionOut struct {
+	*profile.Selection
+	Text string `json:"text"`
+}
+
+type skillOut struct {
+	Name  string `json:"name"`
+	File  string `json:"file,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Wrong string `json:"not_loaded,omitempty"` // why
 }
 
 func handoffOf(h handoff.Handoff, files []handoff.File) handoffOut {
@@ -157,33 +178,61 @@ func (a *app) handoffListCommand() *cobra.Command {
 	return c
 }
 
+// opening are the flags of the commands that show a handoff as its taker sees it.
+type opening struct {
+	brief  bool
+	budget int
+}
+
+func (o *opening) addTo(c *cobra.Command) {
+	c.Flags().BoolVar(&o.brief, "brief", false, "only the handoff, without the profile and the skills that it names")
+	c.Flags().IntVar(&o.budget, "budget", 0, "at most `N` tokens with what is loaded, instead of the profile's own max_tokens")
+}
+
+func (o *opening) check() error {
+	if o.budget < 0 {
+		return misusef("leave it out for the profile's own", "--budget %d is less than 1 token", o.budget)
+	}
+	return nil
+}
+
 func (a *app) handoffShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var o opening
+	c := &cobra.Command{
 		Use:     "show NAME",
 		Short:   "Show a handoff as its taker sees it, and take nothing",
 		Example: `  oxbow handoff show "handoff: The grid is done."`,
 		Args:    args(1, 1, "the NAME of a handoff"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := a.loader()
+			if err = errors.Join(err, o.check()); err != nil {
+				return err
+			}
 			return a.with(cmd.Context(), look, func(ctx context.Context, m *oxbow.Memory) error {
 				h, err := handoff.Get(ctx, m, args[0])
 				if err != nil {
 					return badArgument(err)
 				}
-				return a.showHandoff(h)
+				return a.showHandoff(ctx, m, l, h, o)
 			})
 		},
 		ValidArgsFunction: a.completeName(1),
 	}
+	o.addTo(c)
+	return c
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
+	var o opening
 	var project string
 	c := &cobra.Command{
 		Use:   "take [NAME]",
 		Short: "Take the newest open handoff, or the one of that name",
-		Long: `Take prints a handoff and marks it as taken, so that no other session gets it.
-When none waits it prints nothing and is done: so it can stand at the start of
-every session. What was taken by mistake, oxbow undo opens again.`,
+		Long: `Take prints a handoff and marks it as taken, so that no other session gets it;
+then the skills and the selection of the memory profile that it names, and says
+which of its files are there. When none waits it prints nothing and is
+done: so it can stand at the start of every session. What was taken by mistake,
+oxbow undo opens again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
 		Args: args(0, 1, "at most one NAME"),
@@ -201,6 +250,10 @@ every session. What was taken by mistake, oxbow undo opens again.`,
 			if err != nil {
 				return err
 			}
+			l, err := a.loader()
+			if err = errors.Join(err, o.check()); err != nil {
+				return err
+			}
 			return a.with(cmd.Context(), change, func(ctx context.Context, m *oxbow.Memory) error {
 				h, err := handoff.Take(ctx, m, name, project)
 				if errors.Is(err, handoff.ErrNone) {
@@ -213,11 +266,12 @@ every session. What was taken by mistake, oxbow undo opens again.`,
 				if err != nil {
 					return badArgument(err)
 				}
-				return a.showHandoff(h)
+				return a.showHandoff(ctx, m, l, h, o)
 			})
 		},
 		ValidArgsFunction: a.completeName(1),
 	}
+	o.addTo(c)
 	c.Flags().StringVar(&project, "project", "", "only one of this `PROJECT`; auto is that of the working directory")
 	return c
 }
@@ -246,10 +300,61 @@ func (a *app) handoffDropCommand() *cobra.Command {
 	}
 }
 
-// showHandoff prints a handoff, with what is known of its files in the working
-// directory. Those are looked at under a root, which links cannot lead out of.
-func (a *app) showHandoff(h handoff.Handoff) error {
-	files, err := a.handoffFiles(h)
+// showHandoff prints a handoff, and what it names. It may be taken by now: what
+// cannot be loaded is said, and is no failure.
+func (a *app) showHandoff(ctx context.Context, m *oxbow.Memory, l *handoff.Loader, h handoff.Handoff, how opening) error {
+	files := a.handoffFiles(h)
+	if how.brief {
+		if a.json {
+			return a.printJSON(handoffOf(h, files))
+		}
+		a.printf("%s", clean(h.Text(files)))
+		return nil
+	}
+	o := l.Load(ctx, m, h, files, profile.Request{Budget: how.budget})
+	if a.json {
+		return a.printJSON(openingOf(&o))
+	}
+	a.printf("%s", clean(o.Text()))
+	return nil
+}
+
+// loader returns what loads the profiles and skills that handoffs name. It comes
+// before a handoff is taken, so that what is wrong with the home keeps none from
+// being shown.
+func (a *app) loader() (*handoff.Loader, error) {
+	profiles, err := a.profiles()
+	if err != nil {
+		return nil, err
+	}
+	skills, err := a.skills()
+	if err != nil {
+		return nil, err
+	}
+	bound, err := a.bound()
+	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
+}
+
+func openingOf(o *handoff.Opening) handoffOut {
+	out := handoffOf(o.Handoff, o.Files)
+	out.Loaded = &loadedOut{Wrong: o.Wrong}
+	if o.Selection != nil {
+		out.Loaded.Selection = &selectionOut{o.Selection, o.Selection.Text()}
+	}
+	for _, s := range o.Skills {
+		k := skillOut{Name: s.Name, Wrong: s.Wrong}
+		if s.Skill != nil {
+			k.File, k.Text = s.Skill.File, s.Skill.Text
+		}
+		out.Loaded.Skills = append(out.Loaded.Skills, k)
+	}
+	return out
+}
+
+// handoffFiles returns what is known of a handoff's files in the working
+// directory. They are looked at under a root, which links cannot lead out of.
+func (a *app) handoffFiles(h handoff.Handoff) []handoff.File {
+	files, err := a.lookAtFiles(h)
 	if err != nil {
 		// It may be taken by now: it must be shown all the same.
 		a.warn("looking for the files of %q: %v", h.Name, err)
@@ -257,14 +362,10 @@ func (a *app) showHandoff(h handoff.Handoff) error {
 			files = append(files, handoff.File{Name: f, Trouble: "not looked at"})
 		}
 	}
-	if a.json {
-		return a.printJSON(handoffOf(h, files))
-	}
-	a.printf("%s", clean(h.Text(files)))
-	return nil
+	return files
 }
 
-func (a *app) handoffFiles(h handoff.Handoff) ([]handoff.File, error) {
+func (a *app) lookAtFiles(h handoff.Handoff) ([]handoff.File, error) {
 	dir, err := a.abs(".")
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ func run() int {
 		Stdout:     os.Stdout,
 		Stderr:     os.Stderr,
 		Getenv:     os.Getenv,
+		Environ:    os.Environ,
 		Getwd:      os.Getwd,
 		Now:        time.Now,
 		Rand:       rand.Reader,

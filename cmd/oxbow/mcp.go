@@ -143,6 +143,14 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		o.Tools, o.Instructions = toolsOf(h), toldOf(d, h)
 	}
 	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
+	if svc, serr := a.subAgents(); serr != nil {
+		a.warn("sub-agents are not served: %v", serr)
+	} else {
+		// What runs is stopped and recorded before the memory is closed.
+		defer func() { err = errors.Join(err, svc.Close()) }()
+		desk.SubAgents = svc
+		o.Whole = tool.SubAgents()
+	}
 	// In a repository there is code to annotate. Without one, or where it
 	// cannot be opened, the memory is served all the same.
 	if book, berr := a.book(ctx); berr != nil {

@@ -77,7 +77,7 @@ directory, else your data directory.`,
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{
-			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand()}},
+			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},

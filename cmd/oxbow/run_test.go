@@ -94,7 +94,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 	walk(root)
 	for _, name := range []string{"init", "remember", "recall", "get", "list", "edit", "forget", "log", "history", "restore", "undo",
-		"dump", "load", "export", "import", "label", "handoff", "stats", "check", "compact", "mcp", "backup", "recover", "redact", "doctor", "demo", "version", "completion"} {
+		"dump", "load", "export", "import", "label", "handoff", "spawn", "stats", "check", "compact", "mcp", "backup", "recover", "redact", "doctor", "demo", "version", "completion"} {
 		c, _, err := root.Find([]string{name})
 		if err != nil || c == root {
 			t.Errorf("Find(%q) = %v, %v, want a command", name, c, err)

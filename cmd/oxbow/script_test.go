@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		"oxbow":       main,
 		"fake-editor": fakeEditor,
 		"holder":      holder,
+		"fake-agent":  fakeAgent,
 	})
 }
 
@@ -38,7 +39,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
+			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_PROFILE", "OXBOW_SETTINGS", "OXBOW_SPAWN_DEPTH", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
 				env.Setenv(key, "")
 			}
 			env.Setenv("TZ", "UTC")
@@ -258,6 +259,9 @@ func fakeEditor() {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
+	case "clobber": // somebody else writes the file itself meanwhile
+		fail(os.WriteFile(args[1], []byte("# what another wrote\n"), 0o600))
+		fail(os.WriteFile(file, append(old, "\nprocess: false\n"...), 0o600))
 	case "crash":
 		fail(os.WriteFile(file, []byte("half a thought"), 0o600))
 		os.Exit(9)

@@ -1,0 +1,315 @@
+// This file holds the command profiles: how much of what is put before a model
+// is about something else, and how much of what it needs is there, when the
+// memory of several people is one store.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// mixed is a memory of several projects, and what is asked about each.
+type mixed struct {
+	entries  []mixedEntry
+	asks     []ask
+	projects []string
+	budgets  []int // tokens
+}
+
+type mixedEntry struct {
+	project string
+	straw   // its id is unique among those of its project
+	name    string
+}
+
+// ask is a question about one project, and the ids of the entries that answer
+// it.
+type ask struct {
+	project, text string
+	right         map[string]bool
+}
+
+var mixedSets = []struct {
+	name, what string
+	read       func(data fs.FS) (mixed, error)
+}{
+	{"LoCoMo sessions", "5 pairs of people, one entry a session", func(d fs.FS) (mixed, error) { return mixTalks(d, false) }},
+	{"LoCoMo turns", "5 pairs of people, one entry a turn", func(d fs.FS) (mixed, error) { return mixTalks(d, true) }},
+	{"LongMemEval", "the histories of 50 people, one entry a session", mixHistories},
+}
+
+// ways are what is compared: whether a profile of the project selects, and
+// whether the question is given as the message.
+var ways = []struct {
+	name             string
+	profile, message bool
+}{
+	{"default", false, false},
+	{"profile", true, false},
+	{"default, with the question", false, true},
+	{"profile, with the question", true, true},
+}
+
+func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	data := fl.String("data", "", "`DIR` that holds locomo-dev and longmemeval-dev")
+	most := fl.Int("questions", 150, "ask at most `N` questions of a set, spread over all of them")
+	only := fl.String("set", "", "only the `SET` whose name begins so")
+	return func(ctx context.Context) error {
+		if *data == "" {
+			return errors.New("measuring profiles: say where the sets are with --data DIR")
+		}
+		b.title("profiles", os.TempDir())
+		b.printf("Protocol: all projects of a set in one memory, each entry labelled with its project and written at its date. For each question, what would stand before the model within the budget is made: by default of all the memory, or by a profile of one line, the project of the question; without the question (the newest first), or with it as the message. No documents.\n\n")
+		t := newTable("set", "budget", "injection", "entries in", "foreign tokens", "foreign entries", "right ones in", "any right one in")
+		for _, s := range mixedSets {
+			if !strings.HasPrefix(s.name, *only) {
+				continue
+			}
+			x, err := s.read(os.DirFS(*data))
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", s.name, err)
+			}
+			x.asks = spread(x.asks, *most)
+			name := fmt.Sprintf("%s (%d entries, %d questions)", s.name, len(x.entries), len(x.asks))
+			if err := x.measure(ctx, func(budget int, way string, j injected) {
+				t.row(append([]string{name, count(budget), way}, j.cells()...)...)
+				b.logf("profiles: %s, %d tokens, %s: %v", s.name, budget, way, j.cells())
+			}); err != nil {
+				return fmt.Errorf("measuring %s: %w", s.name, err)
+			}
+		}
+		t.print(b.out)
+		b.printf("Foreign is the mean share, over the questions, of another project in the tokens or the entries that are in. Right ones in is the mean share of the entries that answer a question that are in whole; any right one in is the share of the questions with at least one.\n")
+		return nil
+	}
+}
+
+// injected sums up what stood before the model.
+type injected struct {
+	n                             int // questions
+	in                            int // entries
+	foreignTokens, foreignEntries float64
+	rightShare, anyRight          float64
+}
+
+func (j *injected) cells() []string {
+	n := float64(max(j.n, 1))
+	return []string{fmt.Sprintf("%.1f", float64(j.in)/n), fmt.Sprintf("%.3f", j.foreignTokens/n), fmt.Sprintf("%.3f", j.foreignEntries/n),
+		fmt.Sprintf("%.3f", j.rightShare/n), fmt.Sprintf("%.3f", j.anyRight/n)}
+}
+
+// judge adds one selection.
+func (j *injected) judge(x *mixed, sel *profile.Selection, a ask, byName map[string]int) {
+	shortened := map[string]bool{}
+	for _, c := range sel.Context.Cut {
+		shortened[c.Source] = true
+	}
+	var tokens, foreign, entries, strangers, right int
+	for _, p := range sel.Context.Parts {
+		if p.Name != profile.PartEntry {
+			continue
+		}
+		e := x.entries[byName[p.Source]]
+		entries++
+		tokens += p.Tokens
+		switch {
+		case e.project != a.project:
+			strangers++
+			foreign += p.Tokens
+		case a.right[e.id] && !shortened[p.Source]:
+			right++
+		}
+	}
+	j.n++
+	j.in += entries
+	if entries > 0 {
+		j.foreignTokens += float64(foreign) / float64(tokens)
+		j.foreignEntries += float64(strangers) / float64(entries)
+	}
+	j.rightShare += float64(right) / float64(len(a.right))
+	if right > 0 {
+		j.anyRight++
+	}
+}
+
+// measure calls done with what each way gives within each budget.
+func (x *mixed) measure(ctx context.Context, done func(budget int, way string, j injected)) (err error) {
+	m, byName, err := x.remember(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	set, err := x.profiles()
+	if err != nil {
+		return err
+	}
+	for _, budget := range x.budgets {
+		for _, w := range ways {
+			j, err := x.inject(ctx, m, byName, set, budget, w.profile, w.message)
+			if err != nil {
+				return err
+			}
+			done(budget, w.name, j)
+		}
+	}
+	return nil
+}
+
+// inject makes what stands before the model for each question.
+func (x *mixed) inject(ctx context.Context, m *oxbow.Memory, byName map[string]int, set *profile.Set, budget int, bound, message bool) (j injected, err error) {
+	same := map[string]*profile.Selection{} // without a message, all questions of a project get the same
+	for _, a := range x.asks {
+		if err := ctx.Err(); err != nil {
+			return j, err
+		}
+		sel := same[a.project]
+		if sel == nil {
+			r := profile.Everything()
+			if bound {
+				if r, err = set.Resolve(a.project); err != nil {
+					return j, err
+				}
+			}
+			req := profile.Request{Budget: budget}
+			if message {
+				req.Query = a.text
+			}
+			s, err := set.Select(ctx, m, &r, req)
+			if err != nil {
+				return j, err
+			}
+			if sel = &s; !message {
+				same[a.project] = sel
+			}
+		}
+		j.judge(x, sel, a, byName)
+	}
+	return j, nil
+}
+
+// remember makes the memory. The entries are written in order of their dates.
+func (x *mixed) remember(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
+	var now time.Time
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	if err != nil {
+		return nil, nil, err
+	}
+	byName := map[string]int{}
+	for i, e := range x.entries {
+		now = e.date
+		byName[e.name] = i
+		if err := m.Apply(ctx, oxbow.Add{Name: e.name, Kind: oxbow.Archive, Content: e.text, Created: e.date,
+			Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: e.project}}}); err != nil {
+			return nil, nil, errors.Join(err, m.Close())
+		}
+	}
+	return m, byName, nil
+}
+
+// profiles writes a profile for each project.
+func (x *mixed) profiles() (*profile.Set, error) {
+	fsys := vfs.NewMem()
+	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
+		return nil, err
+	}
+	for _, p := range x.projects {
+		if err := vfs.WriteFile(fsys, "profiles/"+p+".yaml", []byte("include:\n  projects: ["+p+"]\n"), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}, nil
+}
+
+// add takes in the entries of one project. Their names say nothing.
+func (x *mixed) add(project string, ss []straw) {
+	x.projects = append(x.projects, project)
+	for _, s := range ss {
+		x.entries = append(x.entries, mixedEntry{project, s, ""})
+	}
+}
+
+// finish puts the entries in order, and names them.
+func (x *mixed) finish() {
+	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.date.Compare(b.date) })
+	for i := range x.entries {
+		x.entries[i].name = fmt.Sprintf("e%05d", i+1)
+	}
+}
+
+// mixTalks reads LoCoMo: each talk is a project.
+func mixTalks(data fs.FS, turns bool) (mixed, error) {
+	x := mixed{budgets: []int{2000, 8000}}
+	cs, err := readLoCoMo(data)
+	if err != nil {
+		return x, err
+	}
+	for i, c := range cs {
+		sessions, said, err := c.straws()
+		if err != nil {
+			return x, err
+		}
+		project := fmt.Sprintf("talk-%d", i+1)
+		if turns {
+			x.add(project, said)
+		} else {
+			x.add(project, sessions)
+		}
+		for _, q := range c.QA {
+			rightSessions, rightTurns := evidence(q.Evidence)
+			if q.Category == 5 || len(rightTurns) == 0 {
+				continue
+			}
+			right := rightSessions
+			if turns {
+				right = rightTurns
+			}
+			x.asks = append(x.asks, ask{project, q.Question, right})
+		}
+	}
+	x.finish()
+	return x, nil
+}
+
+// mixHistories reads LongMemEval: each question is asked by another person,
+// whose project its haystack is.
+func mixHistories(data fs.FS) (mixed, error) {
+	x := mixed{budgets: []int{8000, 30000}}
+	sub, err := fs.Sub(data, "longmemeval-dev")
+	if err != nil {
+		return x, err
+	}
+	qs, err := readQuestions(sub)
+	if err != nil {
+		return x, err
+	}
+	texts, err := readSessions(sub)
+	if err != nil {
+		return x, err
+	}
+	for i, q := range qs {
+		if strings.HasSuffix(q.ID, "_abs") {
+			continue // nothing answers it
+		}
+		ss, err := q.straws(texts)
+		if err != nil {
+			return x, err
+		}
+		project := fmt.Sprintf("person-%d", i+1)
+		x.add(project, ss)
+		x.asks = append(x.asks, ask{project, q.Text, q.right()})
+	}
+	x.finish()
+	return x, nil
+}

@@ -1,0 +1,60 @@
+// This file tests how selections and estimates are judged.
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestProfiles(t *testing.T) {
+	day := func(d int) time.Time { return time.Date(2026, 4, d, 0, 0, 0, 0, time.UTC) }
+	x := mixed{budgets: []int{90, 2000}}
+	x.add("ann", []straw{{"", "A1", "Ann keeps bees on the roof.", day(1)}, {"", "A2", "Ann sold the red bicycle.", day(2)}})
+	x.add("bob", []straw{{"", "B1", "Bob plays the tuba at night.", day(3)}, {"", "B2", "Bob wrote about bees.", day(4)}})
+	x.asks = []ask{{"ann", "what does she keep on the roof", map[string]bool{"A1": true}},
+		{"ann", "what was sold, and what is kept", map[string]bool{"A1": true, "A2": true}}}
+	x.finish()
+	if x.entries[0].name != "e00001" || x.entries[3].id != "B2" {
+		t.Fatalf("entries %+v", x.entries)
+	}
+	got := map[string][]string{}
+	if err := x.measure(t.Context(), func(budget int, way string, j injected) {
+		got[count(budget)+" "+way] = j.cells()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// Entries in, foreign tokens, foreign entries, right ones, any right one.
+	// In 90 tokens there is room for one entry beside the head: the newest, or
+	// what the question finds.
+	for way, want := range map[string][]string{
+		"90 default":                       {"1.0", "1.000", "1.000", "0.000", "0.000"},
+		"90 profile":                       {"1.0", "0.000", "0.000", "0.250", "0.500"},
+		"90 profile, with the question":    {"1.0", "0.000", "0.000", "0.750", "1.000"},
+		"2,000 profile":                    {"2.0", "0.000", "0.000", "1.000", "1.000"},
+		"2,000 default, with the question": {"4.0", got["2,000 default"][1], "0.500", "1.000", "1.000"},
+	} {
+		if !slices.Equal(got[way], want) {
+			t.Errorf("%s: %v, want %v", way, got[way], want)
+		}
+	}
+}
+
+func TestEstimates(t *testing.T) {
+	words := func(s string) (int, error) { return len(strings.Fields(s)), nil }
+	e, err := estimates(t.Context(), []string{"", "one two", "one"}, words)
+	if err != nil || e.guess != 4 || e.truth != 3 || !slices.Equal(e.cells(), []string{"1.00", "1.00", "1.50", "1.50", "1.50", "1.33"}) {
+		t.Errorf("estimates() = %+v, %v", e.cells(), err)
+	}
+	if _, err := estimates(t.Context(), nil, words); err == nil {
+		t.Error("estimates of nothing is no error")
+	}
+	if got := spread([]string{"a", "b", "c", "d"}, 2); !slices.Equal(got, []string{"a", "c"}) {
+		t.Errorf("spread() = %v", got)
+	}
+	if ps := pieces([]string{strings.Repeat("word ", tokenPiece/2), "short"}); len(ps) < 2 || len(ps[0]) > tokenPiece {
+		t.Errorf("pieces() gives %d", len(ps))
+	}
+}

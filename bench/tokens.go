@@ -1,0 +1,184 @@
+// This file holds the command tokens: how far the estimate of tokens is from what
+// a tokenizer counts.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// tokenPiece is about how many bytes of a text are counted at once, as large as
+// a long entry.
+const tokenPiece = 4000
+
+// tokenPieces is how many pieces of a set are counted, spread over all of it.
+const tokenPieces = 300
+
+// tokenSets are texts as a memory holds them.
+var tokenSets = []struct {
+	name string
+	read func(data fs.FS) ([]string, error)
+}{
+	{"LoCoMo: talks between people", func(d fs.FS) ([]string, error) { return textsOf(readTalks(d, false)) }},
+	{"LongMemEval: chats with a program", func(d fs.FS) ([]string, error) {
+		sub, err := fs.Sub(d, "longmemeval-dev")
+		if err != nil {
+			return nil, err
+		}
+		m, err := readSessions(sub)
+		var ts []string
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			ts = append(ts, m[k])
+		}
+		return ts, err
+	}},
+	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return textsOf(readMeetings(d)) }},
+	{"lines of Go", func(d fs.FS) ([]string, error) { return textsOf(readLines(d, true)) }},
+	{"this project: Markdown", func(fs.FS) ([]string, error) { return filesOf("..", ".md") }},
+	{"this project: Go", func(fs.FS) ([]string, error) { return filesOf("..", ".go") }},
+	{"made up: small numbers with commas", func(fs.FS) ([]string, error) { return madeUp("0123456789", 2, ", "), nil }},
+	{"made up: base64 of random bytes", func(fs.FS) ([]string, error) {
+		return madeUp("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76, "\n"), nil
+	}},
+	{"made up: words of random letters", func(fs.FS) ([]string, error) { return madeUp("abcdefghijklmnopqrstuvwxyz", 6, " "), nil }},
+}
+
+// madeUp returns texts of random words of that many letters: what no tokenizer
+// has learned.
+func madeUp(letters string, size int, between string) []string {
+	rng := rand.New(rand.NewPCG(1, 0))
+	var b strings.Builder
+	for b.Len() < 20*tokenPiece {
+		for range size {
+			b.WriteByte(letters[rng.IntN(len(letters))])
+		}
+		b.WriteString(between)
+	}
+	return []string{b.String()}
+}
+
+func textsOf(es []labelled, err error) ([]string, error) {
+	ts := make([]string, len(es))
+	for i, e := range es {
+		ts[i] = e.text
+	}
+	return ts, err
+}
+
+// filesOf returns the files of that ending below a directory, without test data.
+func filesOf(dir, ext string) ([]string, error) {
+	var ts []string
+	fsys := os.DirFS(dir)
+	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || path.Ext(p) != ext {
+			return nil
+		}
+		b, err := fs.ReadFile(fsys, p)
+		ts = append(ts, string(b))
+		return err
+	})
+	return ts, err
+}
+
+func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	data := fl.String("data", "", "`DIR` that holds locomo-dev, longmemeval-dev, qmsum-val and linedrift-dev")
+	return func(ctx context.Context) error {
+		if *data == "" {
+			return errors.New("measuring tokens: say where the sets are with --data DIR")
+		}
+		b.title("tokens", os.TempDir())
+		b.printf("Protocol: up to %d pieces of about %d bytes of each set, spread over all of it; prompt.Tokens divided by the count of the tokenizer. Below 1 the estimate is too low; a budget of prompt.Pack allows for %.3f.\n\n",
+			tokenPieces, tokenPiece, 100/float64(prompt.Margin))
+		t := newTable("texts", "pieces", "of", "lowest", "p5", "median", "p95", "highest", "all together")
+		for _, name := range []tokenizer.Encoding{tokenizer.Cl100kBase, tokenizer.O200kBase} {
+			codec, err := tokenizer.Get(name)
+			if err != nil {
+				return fmt.Errorf("opening the tokenizer %s: %w", name, err)
+			}
+			for _, s := range tokenSets {
+				texts, err := s.read(os.DirFS(*data))
+				if err != nil {
+					return fmt.Errorf("reading %s: %w", s.name, err)
+				}
+				e, err := estimates(ctx, spread(pieces(texts), tokenPieces), codec.Count)
+				if err != nil {
+					return fmt.Errorf("counting %s: %w", s.name, err)
+				}
+				t.row(append([]string{s.name, count(len(e.ratios)), string(name)}, e.cells()...)...)
+				b.logf("tokens: %s, %s", s.name, name)
+			}
+		}
+		t.print(b.out)
+		return nil
+	}
+}
+
+// pieces joins short texts and cuts long ones.
+func pieces(texts []string) []string { return cut(strings.Join(texts, "\n\n"), tokenPiece) }
+
+// spread returns at most n of all, evenly spread.
+func spread[T any](all []T, n int) []T {
+	if len(all) <= n {
+		return all
+	}
+	some := make([]T, max(n, 0))
+	for i := range some {
+		some[i] = all[i*len(all)/n]
+	}
+	return some
+}
+
+// estimated is how estimates compare with counts.
+type estimated struct {
+	ratios       []float64 // sorted
+	guess, truth int
+}
+
+func estimates(ctx context.Context, texts []string, count func(string) (int, error)) (e estimated, err error) {
+	for _, s := range texts {
+		if err := ctx.Err(); err != nil {
+			return e, err
+		}
+		n, err := count(s)
+		if err != nil {
+			return e, err
+		}
+		if n == 0 {
+			continue
+		}
+		g := prompt.Tokens(s)
+		e.guess += g
+		e.truth += n
+		e.ratios = append(e.ratios, float64(g)/float64(n))
+	}
+	slices.Sort(e.ratios)
+	if len(e.ratios) == 0 {
+		return e, errors.New("there are no texts")
+	}
+	return e, nil
+}
+
+func (e estimated) cells() []string {
+	at := func(q float64) string { return fmt.Sprintf("%.2f", e.ratios[int(q*float64(len(e.ratios)-1)+0.5)]) }
+	return []string{at(0), at(0.05), at(0.5), at(0.95), at(1), fmt.Sprintf("%.2f", float64(e.guess)/float64(e.truth))}
+}

@@ -1,0 +1,55 @@
+//go:build unix
+
+// This file measures how long it takes to list many profiles.
+
+package profile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// cpu returns the milliseconds that all threads of this process have worked: on a
+// machine that is shared, they say more than the clock does.
+func cpu(b *testing.B) float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
+}
+
+// BenchmarkList lists 10,000 profiles on the disk, each read and checked.
+func BenchmarkList(b *testing.B) {
+	dir := b.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "profiles"), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	const n = 10_000
+	for i := range n {
+		body := fmt.Sprintf("name: p%05d\ndescription: \"Works on project %d\"\ninclude:\n  projects: [project-%d]\n  tags: [architecture, decision, feature]\n"+
+			"  date_range: [2026-04-18, 2026-05-01]\nexclude:\n  tags: [draft]\nalways_include:\n  - SOUL.md\n  - MEMORY.md\nmax_tokens: 30000\n", i, i, i)
+		if err := os.WriteFile(filepath.Join(dir, "profiles", fmt.Sprintf("p%05d.yaml", i)), []byte(body), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer fsys.Close()
+	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
+	before := cpu(b)
+	for b.Loop() {
+		found, err := set.List()
+		if err != nil || len(found) != n || found[n-1].Wrong != nil || found[n-1].Description != "Works on project 9999" {
+			b.Fatalf("List() gives %d, %v", len(found), err)
+		}
+	}
+	b.ReportMetric((cpu(b)-before)/float64(b.N), "cpu-ms/op")
+}

@@ -1,0 +1,136 @@
+// This file compares what two profiles select, or one at two times.
+
+package profile
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// Side is one of the two that are compared.
+type Side struct {
+	Profile *Resolved
+	AsOf    uint64 // the memory as it stood after this change; 0 means now
+}
+
+// Chosen is an entry or a document that a profile includes.
+type Chosen struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"` // estimate of all of it, as it is shown
+	In     bool   `json:"in"`     // it is in the text, whole or in part; else the budget keeps it out
+}
+
+// Changed is an entry that both include, in two versions.
+type Changed struct {
+	Name string `json:"name"`
+	A    int    `json:"a_tokens"`
+	B    int    `json:"b_tokens"`
+}
+
+// Diff is what one side includes and the other does not. Entries are in order of
+// their ID, documents in that of their profile.
+type Diff struct {
+	OnlyA      []Chosen  `json:"only_a"`
+	OnlyB      []Chosen  `json:"only_b"`
+	Changed    []Changed `json:"changed"`
+	Same       int       `json:"same"` // entries that both include in one version
+	DocumentsA []Chosen  `json:"documents_only_a"`
+	DocumentsB []Chosen  `json:"documents_only_b"`
+	TokensA    int       `json:"a_tokens"` // estimate of the whole selections
+	TokensB    int       `json:"b_tokens"`
+}
+
+// Diff compares what two sides include. An entry is known by its ID, so that one
+// that was forgotten and remembered anew counts as two.
+func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
+	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{}, DocumentsB: []Chosen{}}
+	x, err := s.included(ctx, m, a)
+	if err != nil {
+		return d, err
+	}
+	y, err := s.included(ctx, m, b)
+	if err != nil {
+		return d, err
+	}
+	d.TokensA, d.TokensB = x.tokens, y.tokens
+	for i := range x.entries {
+		e := &x.entries[i]
+		j, both := y.byID[e.ID]
+		switch {
+		case !both:
+			d.OnlyA = append(d.OnlyA, x.chosen(e))
+		case y.entries[j].Version != e.Version:
+			d.Changed = append(d.Changed, Changed{e.Name, prompt.Tokens(entryPart(e, "").Text), prompt.Tokens(entryPart(&y.entries[j], "").Text)})
+		default:
+			d.Same++
+		}
+	}
+	for i := range y.entries {
+		if _, both := x.byID[y.entries[i].ID]; !both {
+			d.OnlyB = append(d.OnlyB, y.chosen(&y.entries[i]))
+		}
+	}
+	d.DocumentsA, d.DocumentsB = x.documentsBut(y), y.documentsBut(x)
+	return d, nil
+}
+
+// included is all that one side includes.
+type included struct {
+	entries   []oxbow.Entry
+	byID      map[uint64]int
+	in        map[string]bool // names of the entries in the text
+	documents []Chosen        // that are in the text
+	tokens    int
+}
+
+func (s *Set) included(ctx context.Context, m *oxbow.Memory, side Side) (included, error) {
+	x := included{byID: map[uint64]int{}, in: map[string]bool{}}
+	sel, err := s.Select(ctx, m, side.Profile, Request{AsOf: side.AsOf})
+	if err != nil {
+		return x, err
+	}
+	x.tokens = sel.Context.Tokens
+	for _, p := range sel.Context.Parts {
+		switch p.Name {
+		case PartEntry:
+			x.in[p.Source] = true
+		case PartDocument:
+			x.documents = append(x.documents, Chosen{p.Source, p.Tokens, true})
+		}
+	}
+	if side.AsOf != 0 {
+		then, err := m.AsOf(ctx, side.AsOf)
+		if err != nil {
+			return x, err
+		}
+		defer then.Close()
+		m = oxbow.New(then, nil)
+	}
+	if x.entries, err = Inside(ctx, m, side.Profile); err != nil {
+		return x, err
+	}
+	for i, e := range x.entries {
+		x.byID[e.ID] = i
+	}
+	return x, nil
+}
+
+func (x *included) chosen(e *oxbow.Entry) Chosen {
+	return Chosen{e.Name, prompt.Tokens(entryPart(e, "").Text), x.in[e.Name]}
+}
+
+func (x *included) documentsBut(y included) []Chosen {
+	but := []Chosen{}
+	for _, d := range x.documents {
+		other := false
+		for _, o := range y.documents {
+			other = other || o.Name == d.Name
+		}
+		if !other {
+			but = append(but, d)
+		}
+	}
+	return but
+}

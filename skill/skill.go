@@ -1,0 +1,225 @@
+// This file finds skills: in the user's own directories, which count first, and
+// in the project's.
+
+// Package skill finds the skills that agents share: directories with a file
+// SKILL.md that says how to do one kind of work. Where clients such as Claude
+// Code and Codex keep them is known here once, for all who load them.
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// Where skills are looked for, in this order: below the user's own directory,
+// and below the project. The first that has one of the name counts.
+var (
+	UserDirs = []string{".claude/skills", ".agents/skills", ".codex/skills", ".config/opencode/skills", ".gemini/skills",
+		".copilot/skills", ".cursor/skills", ".openclaw/skills"}
+	ProjectDirs = []string{".oxbow/skills", ".claude/skills", ".agents/skills", ".codex/skills", ".opencode/skills",
+		".gemini/skills", ".github/skills", ".cursor/skills"}
+	HomeDirs = []string{"skills"} // below a home of oxbow's
+)
+
+// MaxFile is the most bytes of a skill's file.
+const MaxFile = 128 << 10
+
+// Place is a directory that holds directories of skills.
+type Place struct {
+	// FS holds the place's files. What a project brings must be given by one
+	// that no link leaves, as the FS of an os.Root; the user's own links, which
+	// often lead elsewhere, may be followed.
+	FS      fs.FS
+	Path    string   // of its root, as people know it
+	Dirs    []string // slash-separated, in order
+	Project bool     // it came with a project
+}
+
+// Set is all the skills that can be named. A skill of an earlier place, or
+// directory, hides those of its name in later ones: what a project brings cannot
+// take the place of what the user has. It keeps nothing.
+type Set struct {
+	Places []Place
+}
+
+// Skill is one skill.
+type Skill struct {
+	Name    string `json:"name"`
+	File    string `json:"file"`              // as people know it
+	Dir     string `json:"dir"`               // that holds it, and what else belongs to it
+	Project bool   `json:"project,omitempty"` // it came with the project
+	Text    string `json:"-"`                 // the file without its head of YAML
+}
+
+// UnknownError says that there is no skill of that name. It matches
+// [oxbow.ErrInvalid].
+type UnknownError struct {
+	Name   string
+	Near   []string // names near to it, best first
+	Looked []string // the directories of skills that there are, as people know them
+}
+
+func (e *UnknownError) Error() string {
+	s := fmt.Sprintf("there is no skill %q", e.Name)
+	switch {
+	case len(e.Near) > 0:
+		s += "; did you mean " + strings.Join(e.Near, " or ") + "?"
+	case len(e.Looked) > 0:
+		s += " in " + strings.Join(e.Looked, ", ")
+	default:
+		s += ": no directory of skills was found, neither in the user's own directory nor in the project"
+	}
+	return s
+}
+
+// Is reports whether target is [oxbow.ErrInvalid].
+func (*UnknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
+
+// CheckName reports, as an error matching [oxbow.ErrInvalid], why a skill cannot
+// have that name: it is the name of a directory, so it is made of at most 64
+// ASCII letters, digits, dots, dashes and underscores, and begins with a letter
+// or a digit.
+func CheckName(name string) error {
+	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0])) && !strings.HasSuffix(name, ".")
+	for i := range len(name) {
+		c := name[i]
+		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-", c) >= 0)
+	}
+	if ok {
+		return nil
+	}
+	if len(name) > 64 {
+		name = strings.ToValidUTF8(name[:40], "") + "…"
+	}
+	return &oxbow.InvalidError{Field: "skill name", Value: name,
+		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}
+}
+
+// Find returns the skill of that name: NAME/SKILL.md, or NAME.md, of the first
+// directory that has one. A file that is there and cannot be used, because it is
+// too long, no text, or behind a link that leaves the project, is an error: what
+// comes later does not take its place.
+func (s *Set) Find(name string) (Skill, error) {
+	if err := CheckName(name); err != nil {
+		return Skill{}, err
+	}
+	for _, pl := range s.Places {
+		for _, dir := range pl.Dirs {
+			for _, file := range []string{dir + "/" + name + "/SKILL.md", dir + "/" + name + ".md"} {
+				body, err := read(pl.FS, file)
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				if err != nil {
+					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, shown(pl, file), err)
+				}
+				return Skill{Name: name, File: shown(pl, file), Dir: shown(pl, path.Dir(file)), Project: pl.Project, Text: withoutHead(body)}, nil
+			}
+		}
+	}
+	e := &UnknownError{Name: name}
+	names, looked := s.names()
+	e.Near, e.Looked = text.Near(name, slices.Values(names), 2), looked
+	return Skill{}, e
+}
+
+// Names returns the names of all skills, sorted.
+func (s *Set) Names() []string {
+	names, _ := s.names()
+	return names
+}
+
+// names returns the names of all skills, and the directories that hold them.
+// What cannot be listed has none.
+func (s *Set) names() (names, looked []string) {
+	for _, pl := range s.Places {
+		for _, dir := range pl.Dirs {
+			list, err := fs.ReadDir(pl.FS, dir)
+			if err != nil {
+				continue
+			}
+			looked = append(looked, shown(pl, dir))
+			for _, e := range list {
+				name, plain := strings.CutSuffix(e.Name(), ".md")
+				if !plain {
+					if fi, err := fs.Stat(pl.FS, dir+"/"+name+"/SKILL.md"); err != nil || fi.IsDir() {
+						continue
+					}
+				}
+				if CheckName(name) == nil {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), looked
+}
+
+func shown(pl Place, file string) string {
+	if pl.Path == "" {
+		return file
+	}
+	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + file
+}
+
+// read returns a text of at most [MaxFile] bytes.
+func read(fsys fs.FS, name string) (string, error) {
+	// Only a regular file is opened: opening a pipe would wait for its other
+	// end.
+	fi, err := fs.Stat(fsys, name)
+	if err != nil {
+		return "", err
+	}
+	if !fi.Mode().IsRegular() {
+		return "", &fs.PathError{Op: "read", Path: name, Err: errors.New("is not a regular file")}
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	if err != nil {
+		return "", err
+	}
+	if len(b) > MaxFile {
+		return "", &oxbow.InvalidError{Field: "the file", Reason: fmt.Sprintf("has more than %d bytes, which is the most", MaxFile)}
+	}
+	body := strings.TrimPrefix(string(b), "\ufeff")
+	return body, oxbow.CheckContent(body)
+}
+
+// withoutHead cuts off the lines between two lines of three dashes at the
+// beginning, which are for the program that lists skills.
+func withoutHead(s string) string {
+	lines := strings.SplitAfter(s, "\n")
+	if strings.TrimRight(lines[0], " \t\r\n") != "---" {
+		return s
+	}
+	for i, line := range lines[1:] {
+		if strings.TrimRight(line, " \t\r\n") == "---" {
+			return strings.TrimLeft(strings.Join(lines[i+2:], ""), "\r\n")
+		}
+	}
+	return s
+}
+
+// Show returns the skill as it stands before a model: as it is, because it is
+// meant for the model, below a line that says where it is from.
+func (s *Skill) Show() string {
+	from := s.File
+	if s.Project {
+		from += ", of the project"
+	}
+	plain := strings.NewReplacer("--", "- -", "\n", " ", "\r", " ").Replace(from)
+	return "<!-- skill " + s.Name + ", from " + plain + " -->\n" + strings.TrimRight(s.Text, " \t\r\n") + "\n\n"
+}

@@ -1,0 +1,17 @@
+//go:build unix && !linux
+
+// This file ends a process with those that it has started.
+
+package subagent
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// together puts the process into a group of its own, which is asked to end when
+// its context does. The call that it returns ends what is left of the group.
+func together(cmd *exec.Cmd) (stopAll func()) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return groupOf(cmd)
+}

@@ -1,0 +1,25 @@
+//go:build unix
+
+// This file sends signals to a group of processes.
+
+package subagent
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+func groupOf(cmd *exec.Cmd) (stopAll func()) {
+	cmd.Cancel = func() error {
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
+			return os.ErrProcessDone
+		}
+		return nil
+	}
+	return func() {
+		if cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // most often nobody is left
+		}
+	}
+}

@@ -1,0 +1,205 @@
+// This file reads how sub-agents are started: a command that the user wrote
+// into the settings of the home.
+//
+//	runner:
+//	  command: [claude, --print, --mcp-config, "{mcp_config}", --strict-mcp-config]
+//	  stdin: briefing      # what the command gets on standard input: briefing, task or none
+//	  timeout: 30m         # it is stopped then
+//
+// The command is a list of arguments and is started without a shell. Arguments
+// may hold the placeholders below; those for files are replaced by the path of a
+// file that lives as long as the run.
+
+package subagent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// SettingsFile is the name of the settings inside a home.
+const SettingsFile = "settings.yaml"
+
+// MaxSettings is the most bytes of the settings.
+const MaxSettings = 64 << 10
+
+// The bounds of a runner.
+const (
+	DefaultTimeout = 30 * time.Minute
+	maxTimeout     = 24 * time.Hour
+	maxArgs        = 256
+)
+
+// placeholders of a command. The first four are files.
+var placeholders = []string{"briefing", "task", "skill", "mcp_config", "agent_id", "profile"}
+
+var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// What a command gets on standard input.
+const (
+	StdinBriefing = "briefing"
+	StdinTask     = "task"
+	StdinNone     = "none"
+)
+
+// Runner is the command that starts a sub-agent.
+type Runner struct {
+	Command []string // the program and its arguments
+	Stdin   string
+	Timeout time.Duration
+	File    string // where it is from, as people know it
+}
+
+// ParseRunner reads the runner of a file of settings; nil when it has none. The
+// error is [profile.Mistakes].
+func ParseRunner(file string, data []byte) (*Runner, error) {
+	p := &settings{file: file}
+	r := p.read(data)
+	if len(p.wrong) > 0 {
+		return nil, p.wrong
+	}
+	return r, nil
+}
+
+type settings struct {
+	file  string
+	wrong profile.Mistakes
+}
+
+func (p *settings) add(n *yaml.Node, format string, args ...any) {
+	m := profile.Mistake{File: p.file, Text: fmt.Sprintf(format, args...)}
+	if n != nil {
+		m.Line, m.Column = n.Line, n.Column
+	}
+	p.wrong = append(p.wrong, m)
+}
+
+func (p *settings) read(data []byte) *Runner {
+	if len(data) > MaxSettings {
+		p.add(nil, "has more than %d bytes, which is the most", MaxSettings)
+		return nil
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc yaml.Node
+	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil // nothing but comments
+	} else if err != nil {
+		p.add(nil, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		p.add(nil, "holds more than one document")
+		return nil
+	}
+	if len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null" {
+		return nil
+	}
+	var r *Runner
+	p.each(doc.Content[0], "settings", []string{"runner"}, func(_ string, v *yaml.Node) { r = p.runner(v) })
+	return r
+}
+
+// each calls fn for the keys of a mapping. Unknown and repeated ones are
+// mistakes, and so are aliases, behind which a reader cannot see.
+func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
+	if n.Kind != yaml.MappingNode {
+		p.add(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))
+		return
+	}
+	var seen []string
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		near := text.Near(k.Value, slices.Values(known), 1)
+		switch {
+		case k.Kind != yaml.ScalarNode || v.Kind == yaml.AliasNode:
+			p.add(k, "%s holds what is no plain key and value", what)
+		case slices.Contains(seen, k.Value):
+			p.add(k, "%s is given twice", k.Value)
+		case slices.Contains(known, k.Value):
+			fn(k.Value, v)
+		case len(near) > 0:
+			p.add(k, "unknown key %q in %s; did you mean %s?", clip(k.Value), what, near[0])
+		default:
+			p.add(k, "unknown key %q in %s; there are %s", clip(k.Value), what, strings.Join(known, ", "))
+		}
+		seen = append(seen, k.Value)
+	}
+}
+
+func (p *settings) runner(n *yaml.Node) *Runner {
+	r := &Runner{Stdin: StdinBriefing, Timeout: DefaultTimeout, File: p.file}
+	p.each(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
+		switch key {
+		case "command":
+			r.Command = p.command(v)
+		case "stdin":
+			r.Stdin = v.Value
+			if !slices.Contains([]string{StdinBriefing, StdinTask, StdinNone}, v.Value) {
+				p.add(v, "stdin is %q; write briefing, task or none", clip(v.Value))
+			}
+		case "timeout":
+			d, err := time.ParseDuration(v.Value)
+			if err != nil || d < time.Second || d > maxTimeout {
+				p.add(v, "timeout is %q; write a time such as 30m, from 1s to 24h", clip(v.Value))
+			}
+			r.Timeout = d
+		}
+	})
+	if r.Command == nil && len(p.wrong) == 0 {
+		p.add(n, "runner has no command")
+	}
+	return r
+}
+
+func (p *settings) command(v *yaml.Node) []string {
+	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 || len(v.Content) > maxArgs {
+		p.add(v, "command is not a list of the program and its arguments, such as [agent, --prompt-file, \"{briefing}\"]; no shell reads it")
+		return nil
+	}
+	var argv []string
+	for _, a := range v.Content {
+		if a.Kind != yaml.ScalarNode || a.ShortTag() == "!!null" {
+			p.add(a, "command holds what is no word")
+			continue
+		}
+		if strings.IndexByte(a.Value, 0) >= 0 {
+			p.add(a, "command holds a NUL")
+		}
+		for _, m := range placeholder.FindAllStringSubmatch(a.Value, -1) {
+			if !slices.Contains(placeholders, m[1]) {
+				p.add(a, "there is no placeholder {%s}; there are {%s}", clip(m[1]), strings.Join(placeholders, "}, {"))
+			}
+		}
+		argv = append(argv, a.Value)
+	}
+	if len(argv) == 0 {
+		return nil
+	}
+	// A path that depends on the working directory would run what a project
+	// brings.
+	if prog := argv[0]; prog == "" || placeholder.MatchString(prog) || strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog) {
+		p.add(v.Content[0], "the program %q is neither a name that is found in PATH nor a whole path", clip(prog))
+	}
+	return argv
+}
+
+// argv returns the command with its placeholders replaced.
+func (r *Runner) argv(values map[string]string) []string {
+	argv := slices.Clone(r.Command)
+	for i, a := range argv[1:] {
+		argv[i+1] = placeholder.ReplaceAllStringFunc(a, func(s string) string { return values[s[1:len(s)-1]] })
+	}
+	return argv
+}

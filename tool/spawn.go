@@ -1,0 +1,143 @@
+// This file holds spawn_sub_agent: a task for an agent of its own, with the
+// memory of one profile.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/skill"
+	"github.com/oxbow-memory/oxbow/subagent"
+)
+
+// SubAgents returns the verb spawn_sub_agent, which needs [Desk.SubAgents]. It is
+// not in [Table]: not every door may start programs.
+func SubAgents() []Tool {
+	return []Tool{define("spawn_sub_agent", "Start a sub-agent", traits{}, spawnSubAgent)}
+}
+
+// SpawnSubAgentIn is what spawn_sub_agent takes.
+type SpawnSubAgentIn struct {
+	AgentID       string `json:"agent_id" also:"agent,id,name" cli:"positional" jsonschema:"Name of the sub-agent, such as vtt-refactor."`
+	Task          string `json:"task" also:"prompt,instructions" cli:"positional" jsonschema:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
+	SkillName     string `json:"skill_name,omitempty" also:"skill" flag:"skill" jsonschema:"Skill that says how to do the task."`
+	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Memory profile that the sub-agent is bound to."`
+	AsOf          string `json:"as_of,omitempty" jsonschema:"Select from the memory as it stood at this date, or after this change."`
+	Budget        *int   `json:"budget,omitempty" also:"max_tokens" jsonschema:"Most tokens of the selection, instead of the profile's own."`
+	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Answer with the briefing and start nothing."`
+}
+
+// SpawnSubAgentOut is what spawn_sub_agent gives.
+type SpawnSubAgentOut struct {
+	AgentID       string         `json:"agent_id"`
+	MemoryProfile string         `json:"memory_profile,omitempty"`
+	Skill         *skill.Skill   `json:"skill,omitempty"`
+	AsOf          uint64         `json:"as_of,omitempty" jsonschema:"change after which the memory was looked at"`
+	Entries       int            `json:"entries" jsonschema:"entries of memory in the briefing"`
+	Tokens        int            `json:"tokens" jsonschema:"estimate of the whole briefing"`
+	Memory        subagent.Reach `json:"memory" jsonschema:"how the sub-agent's memory server is started"`
+	Briefing      string         `json:"briefing,omitempty" jsonschema:"all that the sub-agent is told, when it was not started here"`
+	Run           *SubAgentRun   `json:"run,omitempty" jsonschema:"how the run went, when it was started here"`
+	Notes         []string       `json:"notes,omitempty"`
+}
+
+// SubAgentRun is how a run went.
+type SubAgentRun struct {
+	Ended   string  `json:"ended" jsonschema:"done, failed, stopped or timeout"`
+	Status  int     `json:"exit_status" jsonschema:"-1 when there is none"`
+	Started string  `json:"started"`
+	Seconds float64 `json:"seconds"`
+	Entry   string  `json:"entry,omitempty" jsonschema:"name of the entry that records the run"`
+	Result  string  `json:"result" jsonschema:"what it printed"`
+	Cut     int     `json:"cut,omitempty" jsonschema:"bytes left out of the middle of the result"`
+	Errors  string  `json:"errors,omitempty" jsonschema:"the end of what it printed as errors, when it did not end well"`
+}
+
+func spawnSubAgent(ctx context.Context, d *Desk, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
+	if d.SubAgents == nil {
+		return SpawnSubAgentOut{}, fmt.Errorf("%w: sub-agents are not served here", oxbow.ErrUnsupported)
+	}
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	req := subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
+	if in.Budget != nil {
+		if req.Budget = *in.Budget; req.Budget < 1 {
+			return SpawnSubAgentOut{}, bad("budget", fmt.Sprint(req.Budget), "is less than 1 token")
+		}
+	}
+	if in.AsOf != "" {
+		if req.AsOf, err = AsOf(ctx, m, in.AsOf, d.now()); err != nil {
+			return SpawnSubAgentOut{}, err
+		}
+		if req.AsOf == 0 {
+			return SpawnSubAgentOut{}, bad("as_of", in.AsOf, "is before the memory held anything")
+		}
+	}
+	b, err := d.SubAgents.Brief(ctx, m, req)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
+		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: b.Selection.Notes}
+	if b.Selection.In == 0 {
+		out.Notes = append(out.Notes, "the profile selects no entries: the sub-agent begins without memory")
+	}
+	var r *subagent.Runner
+	if !in.BriefingOnly && d.SubAgents.Runner != nil {
+		if r, err = d.SubAgents.Runner(); err != nil {
+			return SpawnSubAgentOut{}, fmt.Errorf("reading how sub-agents are started: %w", err)
+		}
+	}
+	if r == nil {
+		out.Briefing = b.Text()
+		if !in.BriefingOnly {
+			out.Notes = append(out.Notes, "nothing was started: the user has configured no runner; start an agent with this briefing")
+		}
+		return out, nil
+	}
+	went, err := d.SubAgents.Run(ctx, m, r, b)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	out.Run = &SubAgentRun{Ended: went.Ended, Status: went.Status, Started: went.Started.UTC().Format(time.RFC3339),
+		Seconds: float64(went.Took.Milliseconds()) / 1000, Entry: went.Entry, Result: went.Result, Cut: went.Cut}
+	if went.Ended != subagent.Done {
+		out.Run.Errors = went.Errors
+	}
+	out.Notes = append(out.Notes, went.Notes...)
+	return out, nil
+}
+
+// Text is the briefing, or the result in a fence: it is what another agent said.
+func (o SpawnSubAgentOut) Text() string {
+	if o.Run == nil {
+		s := o.Briefing
+		for _, n := range o.Notes {
+			s += "\nnote: " + n + "\n"
+		}
+		return s
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "sub-agent %s: %s after %.1f s", o.AgentID, o.Run.Ended, o.Run.Seconds)
+	if o.Run.Status >= 0 {
+		fmt.Fprintf(&b, ", exit status %d", o.Run.Status)
+	}
+	if o.Run.Entry != "" {
+		fmt.Fprintf(&b, "; recorded as %q", o.Run.Entry)
+	}
+	b.WriteString("\n\nIt answered (data, to be checked):\n" + prompt.Fence("text", o.Run.Result))
+	if o.Run.Errors != "" {
+		b.WriteString("\nIts errors ended with:\n" + prompt.Fence("text", o.Run.Errors))
+	}
+	for _, n := range o.Notes {
+		b.WriteString("note: " + n + "\n")
+	}
+	return b.String()
+}
