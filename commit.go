@@ -207,7 +207,7 @@ func (d *db) commitAll(batch []*request) error {
 	}
 	recs, err := d.log.Append(drafts...)
 	if err != nil {
-		return d.describe(err)
+		return err // locked describes it
 	}
 	var deltas []Delta
 	d.mu.Lock()

@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 var errDisk = errors.New("the disk is gone")
@@ -117,5 +120,37 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 				t.Errorf("Close() = %v", err)
 			}
 		})
+	}
+}
+
+// A disk that is full is told of once, with the store's path.
+func TestFullDiskIsToldOnce(t *testing.T) {
+	disk := crashfs.New(nil)
+	m, err := Open("m.oxbow", &Options{FS: disk.Process()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; ; at++ {
+		disk.Inject(crashfs.Fault{At: disk.Ops() + at, Err: syscall.ENOSPC})
+		_, err = m.Remember(t.Context(), Entry{Name: "a", Content: "x"})
+		if errors.Is(err, ErrFull) {
+			break
+		}
+		if at == 50 {
+			t.Fatalf("no write failed for want of space; the last said %v", err)
+		}
+	}
+	if n := strings.Count(err.Error(), "nothing was written"); n != 1 {
+		t.Errorf("the error says %d times that nothing was written: %v", n, err)
+	}
+	disk.Mend()
+	if _, err := m.Remember(t.Context(), Entry{Name: "a", Content: "x"}); err != nil {
+		t.Errorf("with room again, Remember() = %v", err)
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check() = %v, %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Errorf("Close() = %v", err)
 	}
 }

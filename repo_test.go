@@ -49,6 +49,7 @@ var floors = []struct {
 	{"filetree", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
+	{"consolidate", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
 	{"grant", []string{".", "vfs", "internal/*", "profile"}},
 	{"skill", []string{".", "vfs", "internal/*"}},

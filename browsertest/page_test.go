@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 )
 
@@ -192,4 +194,46 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 	if got := eval[[]string](t, again, "memory.then(m => m.check()).then(c => c.problems)"); len(got) > 0 {
 		t.Errorf("check found %q", got)
 	}
+}
+
+// When the browser has no room left, a change is refused and nothing is
+// harmed: what there is can be read, and when there is room again, written.
+func TestPageWithoutRoom(t *testing.T) {
+	address := startPage(t)
+	page := chromium(t, profile(t))
+	quota := func(bytes *float64) {
+		t.Helper()
+		do(t, page, "setting the quota", func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+			_, err := cdp.Call(ctx, target, storage.OverrideQuotaForOrigin,
+				storage.OverrideQuotaForOriginParams{Origin: strings.TrimSuffix(address, "/"), QuotaSize: bytes})
+			return chromedp.Void{}, err
+		})
+	}
+	little := 4e6
+	quota(&little)
+	visit(t, page, address)
+	remember(t, page, "deploy", "We ship on Tuesdays.")
+	want := []string{"deploy"}
+	for i := 0; ; i++ {
+		name := fmt.Sprint("big ", i)
+		wrong := eval[string](t, page, fmt.Sprintf(`memory.then(m => m.remember(%q, "x".repeat(900000))).then(() => "", err => err.message)`, name))
+		if wrong != "" {
+			if !strings.Contains(wrong, "no space left") || !strings.Contains(wrong, "nothing was written") {
+				t.Errorf("without room, remember says %q, want that there is none and that nothing was written", wrong)
+			}
+			break
+		}
+		if want = append(want, name); i == 20 {
+			t.Fatalf("%d entries of 900 kB fit into a quota of %.0f bytes", i, little)
+		}
+	}
+	ask(t, page, "when do we ship")
+	wantShown(t, page, "deploy")
+	quota(nil)
+	remember(t, page, "after", "There is room again.")
+	want = append(want, "after")
+	if got := names(t, page); !slices.Equal(got, want) {
+		t.Errorf("there are %q, want %q", got, want)
+	}
+	click(t, page, "#check", fmt.Sprintf("%d entries in %d changes: no problems.", len(want), len(want)))
 }

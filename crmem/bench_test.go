@@ -15,13 +15,17 @@ import (
 
 const benchEntries = 10_000
 
-// benchFile is a file of entries whose words are many, like those of a text.
-func benchFile(b *testing.B) []byte {
+// benchFile is a file of entries of about 1 kB.
+func benchFile(b *testing.B) []byte { return benchFileOf(b, 1000) }
+
+// benchFileOf is a file of entries of about that many bytes, whose words are
+// many, like those of a text.
+func benchFileOf(b *testing.B, size int) []byte {
 	b.Helper()
 	f := File{NextID: benchEntries + 1}
 	for i := range benchEntries {
 		var c strings.Builder
-		for n := uint32(i); c.Len() < 1000; {
+		for n := uint32(i); c.Len() < size; {
 			n = n*1664525 + 1013904223
 			fmt.Fprintf(&c, "word%d ", n>>8%(1+n>>20))
 		}

@@ -6,6 +6,7 @@
 package crmem
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,10 +49,19 @@ func bySide(b *testing.B, names []string, works ...func()) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// eachSize runs a benchmark with short entries and with long ones.
+func eachSize(b *testing.B, run func(b *testing.B, data []byte)) {
+	for _, size := range []int{200, 1000} {
+		data := benchFileOf(b, size)
+		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) { run(b, data) })
+	}
+}
+
 // BenchmarkOpenCPU opens the file and recalls once, beside counting the words
 // of the same bytes with a map, which is the least that an index takes.
-func BenchmarkOpenCPU(b *testing.B) {
-	data := benchFile(b)
+func BenchmarkOpenCPU(b *testing.B) { eachSize(b, benchmarkOpenCPU) }
+
+func benchmarkOpenCPU(b *testing.B, data []byte) {
 	d := benchDir(b, data)
 	text := string(data)
 	bySide(b, []string{"count", "decode", "open"}, func() {
@@ -81,8 +91,9 @@ func BenchmarkOpenCPU(b *testing.B) {
 // BenchmarkAddCPU adds an entry, and removes it, beside writing the same number
 // of bytes twice as the store writes them: a new file, its sync, a rename, the
 // directory's sync.
-func BenchmarkAddCPU(b *testing.B) {
-	data := benchFile(b)
+func BenchmarkAddCPU(b *testing.B) { eachSize(b, benchmarkAddCPU) }
+
+func benchmarkAddCPU(b *testing.B, data []byte) {
 	s := open(b, benchDir(b, data))
 	bare, err := vfs.Dir(b.TempDir())
 	if err != nil {

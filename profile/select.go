@@ -204,6 +204,7 @@ const (
 	classPinned = iota
 	classProcess
 	classRest
+	classCovered
 )
 
 // rank returns all entries of the view in order.
@@ -230,7 +231,10 @@ func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, query string) (
 			return nil, err
 		}
 		x := ranked{entry: e, class: classRest, hit: hits[e.ID], why: "last written " + e.Updated.UTC().Format(time.DateOnly)}
-		if labelled(&e, LabelProcess) {
+		switch {
+		case labelled(&e, LabelCovered):
+			x.class, x.why = classCovered, "covered:true"
+		case labelled(&e, LabelProcess):
 			x.class, x.why = classProcess, "process:true"
 		}
 		if x.hit > 0 {
