@@ -437,8 +437,8 @@ func TestRepo(t *testing.T) {
 			t.Error("tool.Table() is empty")
 		}
 		// Offered beside the table.
-		for _, t := range tool.WithProfiles(append(tool.SubAgents(), tool.RecallMemory())) {
-			verbs = append(verbs, t.Name)
+		for _, v := range append(tool.WithProfiles([]tool.Tool{tool.RecallMemory()}), tool.SubAgents()...) {
+			verbs = append(verbs, v.Name)
 		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)

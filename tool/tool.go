@@ -75,6 +75,10 @@ type Desk struct {
 	// when there is something to look at.
 	Book func(ctx context.Context) (*annotate.Book, error)
 
+	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
+	// where that is not served.
+	SubAgents *subagent.Service
+
 	// Project returns the project of that tree, or "". Nil means that it is
 	// not known.
 	Project func() string
@@ -84,10 +88,6 @@ type Desk struct {
 	// are given. Only the verbs of [WithProfiles] look at them.
 	Profiles *Profiles
 	Loads    *Loads
-
-	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
-	// where that is not served.
-	SubAgents *subagent.Service
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source

@@ -148,8 +148,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	} else {
 		// What runs is stopped and recorded before the memory is closed.
 		defer func() { err = errors.Join(err, svc.Close()) }()
-		desk.SubAgents = svc
-		o.Whole = tool.SubAgents()
+		desk.SubAgents, o.Whole = svc, tool.SubAgents()
 	}
 	// In a repository there is code to annotate. Without one, or where it
 	// cannot be opened, the memory is served all the same.
