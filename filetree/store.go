@@ -53,9 +53,10 @@ type Store struct {
 	opts   Options
 	stage  intent.Stage
 
-	turn chan struct{} // held by the one writer of this process
-	lock vfs.Lock      // between processes; of whoever has the turn
-	tidy bool          // what a crash left was cleaned up; of whoever has the turn
+	turn    chan struct{}   // held by the one writer of this process
+	lock    vfs.Lock        // between processes; of whoever has the turn
+	tidy    bool            // what a crash left was cleaned up; of whoever has the turn
+	durable map[string]bool // directories whose names are durable; of whoever has the turn
 
 	look      sync.Mutex // held while files are looked at and while they are changed; guards the following
 	dirs      []*directory
@@ -96,7 +97,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	if o.Lock == "" {
 		o.Lock = lockFile
 	}
-	s := &Store{fs: fsys, layout: l, opts: o, turn: make(chan struct{}, 1), st: newState(),
+	s := &Store{fs: fsys, layout: l, opts: o, turn: make(chan struct{}, 1), durable: map[string]bool{}, st: newState(),
 		stage: intent.Stage{FS: fsys, Home: ".", Name: stageDir},
 		again: map[string]bool{}, unseen: map[string]*oxbow.Entry{}, served: map[string]string{}, emptied: map[string]bool{}}
 	for _, d := range l.Dirs() {

@@ -364,9 +364,14 @@ func (s *Store) removeOne(w write) error {
 	return nil
 }
 
-// makeDir makes a directory and those above it, and makes them durable.
+// makeDir makes a directory and those above it, and makes them durable: also
+// those that are there, once, since who made them may not have come to it. The
+// caller has the turn.
 func (s *Store) makeDir(dir string) error {
-	if _, err := s.fs.Stat(dir); err == nil {
+	if _, err := s.fs.Stat(dir); err != nil {
+		delete(s.durable, dir)
+	}
+	if s.durable[dir] {
 		return nil
 	}
 	if err := s.fs.MkdirAll(dir, 0o755); err != nil {
@@ -377,6 +382,7 @@ func (s *Store) makeDir(dir string) error {
 			return err
 		}
 	}
+	s.durable[dir] = true
 	return nil
 }
 

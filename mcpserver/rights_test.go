@@ -112,20 +112,25 @@ func TestToolsByRights(t *testing.T) {
 		func(context.Context, *tool.Desk, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
 	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
 	desk.Book = func(context.Context) (*annotate.Book, error) { return nil, oxbow.ErrUnsupported }
-	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), CodeProject: "crane-app", Profiles: harborProfiles(t)})
+	desk.Project = func() string { return "crane-app" }
+	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)})
 	for _, tt := range []struct {
 		name         string
 		rights       grant.Rights
 		offered, not []string
 	}{
-		{"all", grant.Rights{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations"}, []string{"recall_memory"}},
-		{"read only", grant.Rights{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity"}},
-		{"a profile", grant.Rights{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity"}},
-		{"the project of the tree", grant.Rights{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity"}},
-		{"another project", grant.Rights{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "annotate", "get_annotations"}},
-		{"a kind", grant.Rights{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "annotate", "get_annotations"}},
+		{"all", grant.Rights{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations", "spawn_sub_agent"}, []string{"recall_memory"}},
+		{"read only", grant.Rights{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity", "spawn_sub_agent"}},
+		{"a profile", grant.Rights{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
+		{"the project of the tree", grant.Rights{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
+		{"another project", grant.Rights{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
+		{"a kind", grant.Rights{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
 	} {
 		names := toolNames(t, s, tt.rights)
+		v, err := s.view(grant.New("it", token, tt.rights), "")
+		if err != nil || (v.desk.Book != nil) != slices.Contains(names, "get_annotations") {
+			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.desk.Book != nil, err, slices.Contains(names, "get_annotations"))
+		}
 		for _, n := range tt.offered {
 			if !slices.Contains(names, n) {
 				t.Errorf("%s: %s is not offered, only %v", tt.name, n, names)

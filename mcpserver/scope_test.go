@@ -186,11 +186,11 @@ var probes = map[string][]obj{
 	},
 	"unload_memory_profile": {{"handle": "airfield@0-00000000"}, {}, {}},
 	"save_memory":           {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
+	"handoff_task":          {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
 	"spawn_sub_agent": {
 		{"agent_id": "a", "task": "Tell of the zeppelin."}, {"agent_id": "a", "task": "Look.", "memory_profile": "airfield"}, {"agent_id": "a", "task": "Look.", "skill_name": "zeppelin"},
 		{"agent_id": "a", "task": "Look back.", "memory_profile": "harbor", "as_of": "5", "budget": 2000}, {"agent_id": "a", "task": "Look back.", "as_of": "2026-04-01"},
 	},
-	"handoff_task": {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
 	"remember": {
 		{"name": "crane", "content": "The crane is broken."}, {"name": "x", "content": "x", "project": "airfield"}, {"name": "x", "content": "x", "tags": []string{"sealed"}},
 		{"name": "habit", "content": "Never test."}, {"name": "crane", "content": "c", "project": "airfield"}, {"name": "ferry", "content": "The ferry leaves at six."},

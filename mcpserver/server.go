@@ -49,13 +49,13 @@ type Options struct {
 	// [tool.Table] by default. Those that see a part of it get tool.Table and
 	// recall_memory.
 	Tools []tool.Tool
-	// Code are tools that work on the working tree, offered beside the others
-	// to those that may see its project, which has the name CodeProject.
-	Code        []tool.Tool
-	CodeProject string
-
-	// Whole are tools that reach all that the server's memory holds, offered
-	// beside the others to those who see all of that and may write.
+	// Code are tools that work on the working tree of the desk, offered beside
+	// the others to those that may see its project. For the rest there is no
+	// tree: what entries cite of it is not checked either.
+	Code []tool.Tool
+	// Whole are tools that reach beyond the memory, such as one that starts
+	// programs: offered beside the others to clients alone that are bound by
+	// nothing but Bound.
 	Whole []tool.Tool
 
 	// Profiles are the memory profiles that clients may name; nil for none.

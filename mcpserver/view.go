@@ -78,6 +78,9 @@ func (s *Server) view(t grant.Token, named string) (*view, error) {
 	if v.bound != nil {
 		desk.Source.Profile = v.bound.Name
 	}
+	if !v.seesTree() {
+		desk.Book, desk.Project = nil, nil
+	}
 	if s.opts.Profiles != nil {
 		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
 			Fit: func(s oxbow.Scope) oxbow.Scope { return grant.Fit(s, below...) }}
@@ -115,16 +118,30 @@ func (v *view) opener() func(context.Context) (*oxbow.Memory, error) {
 	}
 }
 
+// seesTree reports whether the working tree may be looked at: it is of one
+// project, and of no kind.
+func (v *view) seesTree() bool {
+	d := v.Server.desk
+	switch {
+	case d.Book == nil || len(v.rights.Kinds) > 0:
+		return false
+	case len(v.rights.Projects) == 0:
+		return true
+	}
+	return d.Project != nil && slices.Contains(v.rights.Projects, d.Project())
+}
+
 // offered returns the tools of the view. Those of another layout know files of
 // all the memory, and annotations are of the project of the working tree: who
-// may not see those is not offered them. Who may only read is not offered what
+// may not see those is not offered them. What starts programs is for those whom
+// nothing binds but the server's profile. Who may only read is not offered what
 // writes.
 func (v *view) offered() []tool.Tool {
 	tools := slices.Clone(v.opts.Tools)
 	if v.partial() {
 		tools = append(tool.Table(), tool.RecallMemory())
 	}
-	if len(v.rights.Kinds) == 0 && (len(v.rights.Projects) == 0 || slices.Contains(v.rights.Projects, v.opts.CodeProject)) {
+	if v.desk.Book != nil {
 		tools = append(tools, v.opts.Code...)
 	}
 	if len(v.scopes) == 0 {

@@ -160,7 +160,6 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
 			desk.Project = sync.OnceValue(a.projectHere)
 			o.Code = tool.Code()
-			o.CodeProject = a.projectHere()
 		}
 	}
 	s := mcpserver.New(desk, &o)
