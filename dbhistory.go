@@ -391,6 +391,17 @@ func (d *db) before(seq uint64, ops []put, p put) (*Version, error) {
 
 // Restore implements [Historian].
 func (d *db) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	return d.restore(ctx, name, seq, nil)
+}
+
+// RestoreIf implements [Restorer].
+func (d *db) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	return d.restore(ctx, name, seq, &version)
+}
+
+// restore restores a version, if the entry is at the version wanted, where one
+// is.
+func (d *db) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err
 	}
@@ -416,7 +427,17 @@ func (d *db) Restore(ctx context.Context, name string, seq uint64) (uint64, erro
 	return d.commit(ctx, func(g *stage) (*body, error) {
 		e := found.Entry.Clone()
 		v := &body{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
-		if now := g.get(name); now != nil && now.ID != e.ID {
+		now := g.get(name)
+		if want != nil {
+			have := uint64(0)
+			if now != nil {
+				have = now.Version
+			}
+			if have != *want {
+				return nil, &ConflictError{Name: name, Want: *want, Have: have}
+			}
+		}
+		if now != nil && now.ID != e.ID {
 			v.ops = append(v.ops, g.drop(now))
 		}
 		v.ops = append(v.ops, g.put(VerbRestore, &e))

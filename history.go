@@ -93,6 +93,16 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	return h.Restore(ctx, name, seq)
 }
 
+// RestoreIf is [Memory.Restore], if the entry of that name is at that version,
+// or, for version 0, if there is none; else the error matches [ErrConflict].
+func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	r, ok := m.store.(Restorer)
+	if !ok {
+		return 0, fmt.Errorf("%w: it cannot restore a version of what was looked at", ErrUnsupported)
+	}
+	return r.RestoreIf(ctx, name, seq, version)
+}
+
 // Undoable returns the last n changes that can be undone, newest first: those
 // that neither are an undo nor were undone. It returns fewer when there are no
 // more.

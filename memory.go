@@ -101,7 +101,7 @@ type Memory struct {
 
 	distrust bool // the index file was damaged: it is not looked at again
 
-	followers []func([]Delta, bool) // told of all changes, as a [Watcher] tells; see Within
+	followers []*follower // told of all changes; see Within. A slice is never changed, only replaced
 }
 
 // Open opens the memory in the file of that path, which by custom ends in

@@ -160,8 +160,8 @@ func (m *Memory) changed(deltas []Delta, reset bool) {
 	}
 	followers := m.followers
 	m.mu.Unlock()
-	for _, fn := range followers {
-		fn(deltas, reset)
+	for _, f := range followers {
+		f.tell(deltas, reset)
 	}
 }
 

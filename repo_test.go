@@ -49,14 +49,16 @@ var floors = []struct {
 	{"filetree", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
+	{"consolidate", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
+	{"grant", []string{".", "vfs", "internal/*", "profile"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "handoff", "annotate"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "handoff", "tool", "dialect", "dialect/internal/*"}},
-	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "tool"}},
+	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "handoff", "grant", "tool"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
@@ -432,7 +434,10 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
-		verbs = append(verbs, tool.RecallMemory().Name) // offered beside the table
+		// Offered beside the table.
+		for _, v := range tool.WithProfiles([]tool.Tool{tool.RecallMemory()}) {
+			verbs = append(verbs, v.Name)
+		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {
 			t.Error(w)
 		}

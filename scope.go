@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // A Scope is a part of a memory. A memory bound to one, by [Memory.Within],
@@ -118,14 +119,26 @@ func (s *Scope) title() string {
 
 // Within returns a memory that is bound to the scope. It has an index of its
 // own, so that no count and no suggestion comes from outside. Closing it leaves
-// m open; m must outlive it.
+// m open and ends what it costs: following the changes of m. It recalls nothing
+// from then on, with ErrClosed. m must outlive it.
 func (m *Memory) Within(s Scope) *Memory {
 	v := newScoped(m.store, s, m.opts)
 	v.close = func() error { return nil }
-	if w, ok := m.store.(Watcher); ok {
-		return newMemory(&watchedScoped{v, w, m.follow}, m.opts)
+	w, ok := m.store.(Watcher)
+	if !ok {
+		return newMemory(v, m.opts)
 	}
-	return newMemory(v, m.opts)
+	ws := &watchedScoped{scoped: v, base: w}
+	ws.watch = func(fn func([]Delta, bool)) {
+		f := &follower{fn}
+		m.follow(f)
+		v.close = func() error {
+			ws.closed.Store(true)
+			m.unfollow(f)
+			return nil
+		}
+	}
+	return newMemory(ws, m.opts)
 }
 
 // Over returns the part of a store that is inside. It belongs to who calls:
@@ -134,16 +147,27 @@ func (m *Memory) Within(s Scope) *Memory {
 func (s Scope) Over(base Store, o *Options) Store {
 	v := newScoped(base, s, o.orDefault())
 	if w, ok := base.(Watcher); ok {
-		return &watchedScoped{v, w, w.Watch}
+		return &watchedScoped{scoped: v, base: w, watch: w.Watch}
 	}
 	return v
 }
 
-// follow has fn told of all changes from now on, as [Watcher] says.
-func (m *Memory) follow(fn func([]Delta, bool)) {
+// follower is told of all changes of a memory, as [Watcher] says.
+type follower struct{ tell func([]Delta, bool) }
+
+// follow has f told from now on.
+func (m *Memory) follow(f *follower) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.followers = append(m.followers, fn)
+	m.followers = append(slices.Clip(m.followers), f)
+}
+
+// unfollow ends it, if it has not ended.
+func (m *Memory) unfollow(f *follower) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// A new slice: the old one may just be walked.
+	m.followers = slices.DeleteFunc(slices.Clone(m.followers), func(g *follower) bool { return g == f })
 }
 
 // watchedScoped is the part of a store that tells of changes.
@@ -151,6 +175,8 @@ type watchedScoped struct {
 	*scoped
 	base  Watcher
 	watch func(func([]Delta, bool))
+
+	closed atomic.Bool // it no longer follows
 }
 
 // Watch implements [Watcher]. What left the scope is told as gone.
@@ -168,4 +194,9 @@ func (w *watchedScoped) Watch(fn func([]Delta, bool)) {
 }
 
 // Refresh implements [Watcher].
-func (w *watchedScoped) Refresh(ctx context.Context) error { return w.base.Refresh(ctx) }
+func (w *watchedScoped) Refresh(ctx context.Context) error {
+	if w.closed.Load() {
+		return ErrClosed
+	}
+	return w.base.Refresh(ctx)
+}

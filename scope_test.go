@@ -409,3 +409,100 @@ func TestScopeRaces(t *testing.T) {
 		}
 	}
 }
+
+// meanwhile is a store on which something happens between the look of a scope
+// at its past and the change that the scope then makes.
+type meanwhile struct {
+	oxbow.Restorer
+	happens func()
+}
+
+func (m meanwhile) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	m.happens()
+	return m.Restorer.RestoreIf(ctx, name, seq, version)
+}
+
+// A restore is bound to what was looked at: what is moved out in between is not
+// written, and what is merely changed is looked at again.
+func TestScopeRestoreRaces(t *testing.T) {
+	move := func(project string) oxbow.Op {
+		return oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: project}}}
+	}
+	for _, tt := range []struct {
+		name    string
+		happens []oxbow.Op // once
+		seq     uint64
+		want    error
+	}{
+		{"nothing", nil, 1, nil},
+		{"a change inside", []oxbow.Op{oxbow.Update{Name: "crane", Content: "rusty", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}}}, 1, nil},
+		{"moved out", []oxbow.Op{move("airfield")}, 1, oxbow.ErrNotFound},
+		{"forgotten", []oxbow.Op{oxbow.Remove{Name: "crane"}}, 1, nil},
+		{"forgotten, and the name taken outside", []oxbow.Op{oxbow.Remove{Name: "crane"},
+			oxbow.Add{Name: "crane", Content: "A bird.", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}}}, 1, oxbow.ErrNotFound},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := scopeStory(t)
+			ctx := t.Context()
+			looks := 0
+			base := meanwhile{m.Store().(oxbow.Restorer), func() {
+				if looks++; looks == 1 {
+					for _, op := range tt.happens {
+						if err := m.Apply(ctx, op); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}}
+			v := harbor().Over(base, nil).(oxbow.Restorer)
+			before := version(t, m, "crane")
+			n, err := v.Restore(ctx, "crane", tt.seq)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("Restore = %v, want %v", err, tt.want)
+			}
+			if after := version(t, m, "crane"); err == nil && after != n || err != nil && after == before {
+				t.Errorf("crane went from version %d to %d by a restore that gave %d, %v", before, after, n, err)
+			}
+			now := version(t, m, "crane")
+			if _, err := v.RestoreIf(ctx, "crane", tt.seq, now+1); !errors.Is(err, oxbow.ErrConflict) && !errors.Is(err, oxbow.ErrNotFound) {
+				t.Errorf("RestoreIf of another version = %v, want a conflict, or that it is not there", err)
+			}
+			if version(t, m, "crane") != now {
+				t.Error("RestoreIf of another version changed the entry")
+			}
+		})
+	}
+}
+
+// RestoreIf restores the version that was looked at, or nothing.
+func TestRestoreIf(t *testing.T) {
+	m := scopeStory(t)
+	ctx := t.Context()
+	for _, wrong := range []uint64{0, 2, 99} {
+		var c *oxbow.ConflictError
+		if _, err := m.RestoreIf(ctx, "zeppelin", 2, wrong); !errors.As(err, &c) || c.Have != 5 || c.Want != wrong {
+			t.Errorf("RestoreIf(%d) = %v, want a conflict with version 5", wrong, err)
+		}
+	}
+	if n, err := m.RestoreIf(ctx, "zeppelin", 2, 5); err != nil || n != version(t, m, "zeppelin") {
+		t.Errorf("RestoreIf(5) = %d, %v, want the new version", n, err)
+	}
+	if err := m.Forget(ctx, "zeppelin"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.RestoreIf(ctx, "zeppelin", 2, 6); !errors.Is(err, oxbow.ErrConflict) {
+		t.Errorf("RestoreIf of what was forgotten = %v, want a conflict", err)
+	}
+	if n, err := m.RestoreIf(ctx, "zeppelin", 2, 0); err != nil || n != version(t, m, "zeppelin") {
+		t.Errorf("RestoreIf(0) of what was forgotten = %d, %v, want it back", n, err)
+	}
+}
+
+func version(t *testing.T, m *oxbow.Memory, name string) uint64 {
+	t.Helper()
+	e, err := m.Get(t.Context(), name)
+	if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return e.Version
+}

@@ -7,6 +7,7 @@ package oxbow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-var _ Historian = (*scoped)(nil)
+var _ Restorer = (*scoped)(nil)
 
 func (v *scoped) historian() (Historian, error) {
 	if h, ok := v.base.(Historian); ok {
@@ -344,9 +345,43 @@ func (v *scoped) mayPutBack(from, to *Version) error {
 
 // Restore implements [Historian].
 func (v *scoped) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	for try := 0; ; try++ {
+		n, err := v.restore(ctx, name, seq, nil)
+		if errors.Is(err, ErrConflict) && try < maxRaces {
+			continue // others changed the entry meanwhile: look again
+		}
+		return n, err
+	}
+}
+
+// RestoreIf implements [Restorer].
+func (v *scoped) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	return v.restore(ctx, name, seq, &version)
+}
+
+// restore restores a version of what is inside, which the entry as it is now, or
+// last was, must be: the change is bound to the version that was looked at, so
+// that nobody can move it out, or put another in its place, in between. Where
+// want is not nil, that version must be the wanted one.
+func (v *scoped) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	h, err := v.writable()
 	if err != nil {
 		return 0, err
+	}
+	r, ok := h.(Restorer)
+	if !ok {
+		return 0, fmt.Errorf("%w: it cannot restore within %s", ErrUnsupported, v.scope.title())
+	}
+	now, err := h.Get(ctx, name)
+	switch {
+	case isNotFound(err):
+	case err != nil:
+		return 0, err
+	case !v.scope.Sees(&now):
+		return 0, &NameError{name, ErrNotFound}
+	}
+	if want != nil && *want != now.Version {
+		return 0, &ConflictError{Name: name, Want: *want, Have: now.Version}
 	}
 	for w, err := range v.Versions(ctx, name) {
 		if err != nil {
@@ -355,16 +390,14 @@ func (v *scoped) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 		if w.Seq != seq {
 			continue
 		}
-		var now *Version
-		if e, err := h.Get(ctx, name); err == nil {
-			now = &Version{Entry: e, Verb: VerbUpdate}
-		} else if !isNotFound(err) {
+		var from *Version
+		if now.Version != 0 {
+			from = &Version{Entry: now, Verb: VerbUpdate}
+		}
+		if err := v.mayPutBack(from, &w); err != nil {
 			return 0, err
 		}
-		if err := v.mayPutBack(now, &w); err != nil {
-			return 0, err
-		}
-		return h.Restore(v.stamp(ctx), name, seq)
+		return r.RestoreIf(v.stamp(ctx), name, seq, now.Version)
 	}
 	return 0, fmt.Errorf("%w: %q has no version %d", ErrNotFound, name, seq)
 }

@@ -60,6 +60,17 @@ type Historian interface {
 	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
 }
 
+// A Restorer is a Historian whose restoring can be bound to what the caller
+// looked at. A [Scope] needs it to restore: else an entry could be moved out of
+// it between the look and the change.
+type Restorer interface {
+	Historian
+
+	// RestoreIf is Restore, if the entry of that name is at that version, or,
+	// for version 0, if there is none. Else the error matches ErrConflict.
+	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
+}
+
 // A Watcher is a Store that others may change behind its back.
 type Watcher interface {
 	// Watch calls fn, now and then until the store is closed, with what has

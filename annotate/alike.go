@@ -33,7 +33,7 @@ func (p *page) newBag(block []string) *bag {
 	}
 	b.words = b.words[:0]
 	for _, l := range block {
-		b.words = p.vocab.numbers(b.words, l)
+		b.words = p.lex.words.numbers(b.words, l)
 	}
 	b.grow()
 	for _, w := range b.words {
@@ -44,7 +44,7 @@ func (p *page) newBag(block []string) *bag {
 
 // grow makes room for all words that are known.
 func (b *bag) grow() {
-	if n := len(b.p.vocab); n > len(b.want) {
+	if n := len(b.p.lex.words); n > len(b.want) {
 		b.want = append(b.want, make([]int32, n-len(b.want)+n/2)...)
 		b.have = append(b.have, make([]int32, len(b.want)-len(b.have))...)
 	}
@@ -77,7 +77,7 @@ func (b *bag) move(lo, hi int) {
 }
 
 func (b *bag) put(line int) {
-	ws := b.p.wordsOf(line)
+	ws := b.p.lex.wordsOf(b.p.num[line], b.p.lines[line])
 	b.grow()
 	for _, w := range ws {
 		if b.have[w]++; b.have[w] <= b.want[w] {
@@ -88,7 +88,7 @@ func (b *bag) put(line int) {
 }
 
 func (b *bag) take(line int) {
-	ws := b.p.wordsOf(line)
+	ws := b.p.lex.wordsOf(b.p.num[line], b.p.lines[line])
 	for _, w := range ws {
 		if b.have[w] <= b.want[w] {
 			b.common--
@@ -122,17 +122,6 @@ func (v vocabulary) numbers(to []int32, line string) []int32 {
 		to = append(to, n)
 	}
 	return to
-}
-
-// wordsOf returns the numbers of the words of a line of the page.
-func (p *page) wordsOf(line int) []int32 {
-	if p.said == nil {
-		p.said = make([][]int32, len(p.lines))
-	}
-	if p.said[line] == nil {
-		p.said[line] = p.vocab.numbers([]int32{}, p.lines[line])
-	}
-	return p.said[line]
 }
 
 // words yields the words of a line: letters, digits and underscores.

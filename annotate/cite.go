@@ -275,7 +275,7 @@ func (a *asker) compare(c *Cited, file, now string, span Span, content []byte) {
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.take(old)
-			s = pg.find(r, "", &followed{oldText: &oldText{old, pg.in.lines(old)}, diff: new(differ)})
+			s = pg.find(r, "", &followed{oldText: &oldText{old, pg.lex.in.lines(old)}, diff: new(differ)})
 			if s.placed != Edited && s.placed != Lost {
 				s.sure = 1
 			}
@@ -313,7 +313,7 @@ func (a *asker) compare(c *Cited, file, now string, span Span, content []byte) {
 // the page, in their order.
 func keptOf(pg *page, old []string) float64 {
 	all, kept := 0, 0
-	for i, to := range matchLines(pg.in.lines(old), pg.num) {
+	for i, to := range matchLines(pg.lex.in.lines(old), pg.num) {
 		n := letters(old[i])
 		all += n
 		if to >= 0 {

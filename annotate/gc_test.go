@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/oxbow-memory/oxbow"
 )
 
 // names returns which annotations were archived and returned, by their why.
@@ -71,7 +73,7 @@ func TestGC(t *testing.T) {
 	if found, err := b.Lookup(t.Context(), "pool.go", Span{}); err != nil || len(found) != 0 {
 		t.Errorf("Lookup finds %d, %v, want none of the archived", len(found), err)
 	}
-	if hits, err := b.Search(t.Context(), "timeout", 5); err != nil || len(hits) != 1 || !hits[0].Archived {
+	if hits, err := b.Search(t.Context(), oxbow.Query{Text: "timeout"}); err != nil || len(hits) != 1 || !hits[0].Archived {
 		t.Errorf("Search = %+v, %v, want the archived one", hits, err)
 	}
 	st, err := b.Stats(t.Context())

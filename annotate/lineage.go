@@ -20,7 +20,7 @@ const (
 // lineage is the old texts of one file.
 type lineage struct {
 	mu    sync.Mutex // guards all below, and is held while the file is placed
-	in    interner
+	lex   *lexicon
 	diff  differ
 	old   map[string]*oldText // by name of the blob
 	none  map[string]string   // blobs that git did not have, by HEAD when it was asked
@@ -30,11 +30,11 @@ type lineage struct {
 // oldText is one of them.
 type oldText struct {
 	lines []string
-	num   []int32 // of the lines, by the interner of the lineage
+	num   []int32 // of the lines, by the lexicon of the lineage
 }
 
 func newLineage() *lineage {
-	return &lineage{in: interner{}, old: map[string]*oldText{}, none: map[string]string{}}
+	return &lineage{lex: newLexicon(), old: map[string]*oldText{}, none: map[string]string{}}
 }
 
 // lineage returns that of a file, with its lock held.
@@ -50,8 +50,8 @@ func (b *Book) lineage(file string) *lineage {
 	}
 	b.mu.Unlock()
 	l.mu.Lock()
-	if l.bytes > maxKept || len(l.in) > maxLines {
-		l.in, l.old, l.none, l.bytes = interner{}, map[string]*oldText{}, map[string]string{}, 0
+	if l.bytes > maxKept || len(l.lex.in) > maxLines {
+		l.lex, l.old, l.none, l.bytes = newLexicon(), map[string]*oldText{}, map[string]string{}, 0
 	}
 	return l
 }
@@ -59,7 +59,7 @@ func (b *Book) lineage(file string) *lineage {
 // text adds an old text.
 func (l *lineage) text(data []byte) *oldText {
 	lines := Lines(data)
-	return &oldText{lines, l.in.lines(lines)}
+	return &oldText{lines, l.lex.in.lines(lines)}
 }
 
 // fetch reads the blobs that are not there yet. Those that git does not have,

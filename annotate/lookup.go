@@ -219,7 +219,7 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 			p.partial = true
 		}
 	}
-	pg := newPageIn(line.in, lines)
+	pg := newPageIn(line.lex, lines)
 	olds := map[string]*followed{}
 	for n := range want {
 		if old := line.old[n]; old != nil {

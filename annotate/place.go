@@ -34,46 +34,33 @@ var gone = spot{placed: Lost}
 // page is a text to find blocks in.
 type page struct {
 	lines []string
-	in    interner // may know lines that do not stand here
-	num   []int32
-	first []int32 // of each number, where it begins in where
-	where []int32 // where the lines stand, from 0, by number
+	lex   *lexicon // may know lines that do not stand here
+	num   []int32  // of the lines
+	at    places   // of these
 
-	bare map[string][]int // where lines stand, by their text without white space; made when needed
-
-	vocab vocabulary
-	said  [][]int32 // the words of each line; made when needed
-	bag   *bag      // nil until it is needed
+	bare *places // of the lines without their white space; nil until it is needed
+	bag  *bag    // likewise
 }
 
-func newPage(lines []string) *page { return newPageIn(interner{}, lines) }
+func newPage(lines []string) *page { return newPageIn(newLexicon(), lines) }
 
-// newPageIn is newPage with numbers that other texts share.
-func newPageIn(in interner, lines []string) *page {
-	p := &page{lines: lines, in: in, vocab: vocabulary{}}
-	p.num = in.lines(lines)
-	p.first = make([]int32, len(in)+1)
-	for _, n := range p.num {
-		p.first[n+1]++
-	}
-	for n := range len(in) {
-		p.first[n+1] += p.first[n]
-	}
-	p.where = make([]int32, len(lines))
-	next := slices.Clone(p.first)
-	for i, n := range p.num {
-		p.where[next[n]] = int32(i)
-		next[n]++
-	}
-	return p
+// newPageIn is newPage with a lexicon that other pages share.
+func newPageIn(lex *lexicon, lines []string) *page {
+	num := lex.in.lines(lines)
+	return &page{lines: lines, lex: lex, num: num, at: placesOf(num, len(lex.in))}
 }
 
-// at returns where the line of that number stands, from 0, in order.
-func (p *page) at(n int32) []int32 {
-	if int(n) >= len(p.first)-1 {
-		return nil // it came to the interner later
+// bares returns where lines stand, by the number of each without white space.
+func (p *page) bares() places {
+	if p.bare == nil {
+		bare := make([]int32, len(p.num))
+		for i, n := range p.num {
+			bare[i] = p.lex.bareOf(n, p.lines[i])
+		}
+		at := placesOf(bare, len(p.lex.bares))
+		p.bare = &at
 	}
-	return p.where[p.first[n]:p.first[n+1]]
+	return *p.bare
 }
 
 // letters counts what makes a line tell itself apart: letters and digits.
@@ -111,11 +98,11 @@ func (p *page) byText(r *Record, strict bool) spot {
 	// The rarest line says where to look.
 	rare, least := 0, -1
 	for i, l := range head {
-		id, ok := p.in[l]
+		id, ok := p.lex.in[l]
 		if !ok {
 			return gone
 		}
-		if c := len(p.at(id)); least < 0 || c < least {
+		if c := len(p.at.of(id)); least < 0 || c < least {
 			rare, least = i, c
 		}
 	}
@@ -125,7 +112,7 @@ func (p *page) byText(r *Record, strict bool) spot {
 		far     int
 	}
 	var best []candidate
-	for _, at := range p.at(p.in[head[rare]]) {
+	for _, at := range p.at.of(p.lex.in[head[rare]]) {
 		first := int(at) - rare
 		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
 			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
@@ -284,13 +271,7 @@ func (p *page) within(block []string, lo, hi int) spot {
 // its context, without white space, votes for a place, and the best places are
 // compared.
 func (p *page) byLikeness(r *Record) spot {
-	if p.bare == nil {
-		p.bare = map[string][]int{}
-		for i, l := range p.lines {
-			b := bareLine(l)
-			p.bare[b] = append(p.bare[b], i)
-		}
-	}
+	bares := p.bares()
 	votes := map[int]float64{}
 	vote := func(lines []string, shift int) {
 		for i, l := range lines {
@@ -298,12 +279,16 @@ func (p *page) byLikeness(r *Record) spot {
 			if letters(b) < 3 {
 				continue
 			}
-			at := p.bare[b]
+			id, ok := p.lex.bares[b]
+			if !ok {
+				continue
+			}
+			at := bares.of(id)
 			if len(at) > 20 {
 				continue
 			}
 			for _, a := range at {
-				votes[a-i-shift] += 1 / float64(len(at))
+				votes[int(a)-i-shift] += 1 / float64(len(at))
 			}
 		}
 	}

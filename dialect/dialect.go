@@ -26,6 +26,10 @@ type Dialect struct {
 	// slash-separated, and "" when it lies in several.
 	File string
 
+	// UserHome says that by its custom the home is the user's own directory,
+	// and not one that the program chooses.
+	UserHome bool
+
 	// Detect reports whether the directory that is the root of fsys holds this
 	// layout, and of how many marks it says so: the dialect with the most is
 	// taken. 0 is no. It reads as little as it can and changes nothing.
@@ -38,6 +42,11 @@ type Dialect struct {
 	// Open opens the directory. A directory that holds nothing yet is an empty
 	// memory; the first change makes its files.
 	Open func(ctx context.Context, o Options) (Home, error)
+
+	// Annotations is where this layout keeps annotations of code, as a
+	// slash-separated path below the root of a working tree; "" is the
+	// default's place.
+	Annotations string
 }
 
 // Options say where a dialect finds its files and how it writes them.
@@ -83,10 +92,68 @@ type Home interface {
 	Close() error
 }
 
+// A Profiler is a Home that memory profiles work in.
+type Profiler interface {
+	Home
+	// WithProfile returns the home as an agent has it that is bound to the
+	// profile of that name: what the profile selects takes the place of the
+	// home's own context, and the memory holds nothing else. Closing it leaves
+	// the home itself open. A profile that is not there matches
+	// [oxbow.ErrInvalid].
+	WithProfile(name string) (Home, error)
+}
+
+// A Compresser is a Home whose layout can tell the entries of a span of time
+// again in fewer words, and take that back.
+type Compresser interface {
+	Home
+	// Spans returns what there is to compress into, such as week and month, the
+	// shorter first.
+	Spans() []string
+	// Compress puts digests in the place of entries. With nothing to do it
+	// returns none.
+	Compress(ctx context.Context, r Compression) ([]Digest, error)
+	// Decompress takes digests back, of those names: the entries that they tell
+	// again are as they were. With dry it only says what it would do.
+	Decompress(ctx context.Context, dry bool, names ...string) ([]Digest, error)
+}
+
+// Compression says what is compressed.
+type Compression struct {
+	Span   string // one of Spans
+	Period string // such as 2026-W16; "" for all that are over
+	// Texts are the digests, by [DigestPart.Group]. Of a group that is not there
+	// the layout makes one by a rule of its own. Only with a Period.
+	Texts map[string]string
+	Dry   bool // change nothing
+}
+
+// Digest is what one period was compressed into.
+type Digest struct {
+	Name   string       `json:"name"`  // such as week-2026-W16
+	File   string       `json:"file"`  // that holds it
+	Covers []string     `json:"files"` // that it tells again
+	Parts  []DigestPart `json:"parts"`
+	Notes  []string     `json:"notes,omitempty"`
+}
+
+// DigestPart is one entry of a digest. What differs in more than tags, files
+// and confidence is kept apart, so that labels select a digest as they do what
+// it covers.
+type DigestPart struct {
+	Entry   string        `json:"entry"`
+	Group   string        `json:"group"` // the labels that keep it apart, such as "project:vtt"; "" for none
+	Labels  []oxbow.Label `json:"labels"`
+	Entries int           `json:"entries"` // that it tells again
+	Before  int           `json:"before"`  // bytes of their contents
+	After   int           `json:"after"`   // bytes of its own
+	Text    string        `json:"text"`
+}
+
 // Request says for what a context is made.
 type Request struct {
 	Message string // the newest message of the user, "" for none yet
-	Budget  int    // tokens, 0 for no bound
+	Budget  int    // tokens, 0 for the layout's own bound, or none where it has none
 }
 
 // Session is one conversation, as a runtime that embeds a dialect leads it. It

@@ -684,4 +684,14 @@ func TestDocuments(t *testing.T) {
 	if err != nil || content(t, s, "e") != "edited" || p.read("deep/INDEX.md") != "x" {
 		t.Errorf("Edit() = %v", err)
 	}
+	// What an edit made shows at once to who looks at the files.
+	if err := s.Look(ctx, func(v View) error {
+		text, ok := v.File("deep/INDEX.md")
+		if files := slices.Collect(v.Files()); !ok || text != "x" || !slices.Contains(files, "cards/e.md") || v.Items("cards/e.md")[0].Entry.Content != "edited" {
+			t.Errorf("Look() shows %q, %q", text, files)
+		}
+		return nil
+	}); err != nil {
+		t.Errorf("Look() = %v", err)
+	}
 }

@@ -21,7 +21,8 @@ type file struct {
 	doubt bool        // changed so lately before it was read that its time cannot tell
 	text  string      // last good
 	items []Item
-	none  bool // it never was good: text and items are what was there all the same
+	index map[string]int // of items by name, nil until it is needed
+	none  bool           // it never was good: text and items are what was there all the same
 
 	// held says why the file on disk is not what text says, "" when it is.
 	held string
@@ -100,7 +101,19 @@ func (st *state) fill(paths []string, files map[string]*file) []oxbow.Delta {
 
 // item returns the index of the first item of that name, or -1.
 func (f *file) item(name string) int {
-	return slices.IndexFunc(f.items, func(it Item) bool { return it.Entry.Name == name })
+	if len(f.items) < 16 {
+		return slices.IndexFunc(f.items, func(it Item) bool { return it.Entry.Name == name })
+	}
+	if f.index == nil {
+		f.index = make(map[string]int, len(f.items))
+		for i := len(f.items) - 1; i >= 0; i-- {
+			f.index[f.items[i].Entry.Name] = i
+		}
+	}
+	if i, ok := f.index[name]; ok {
+		return i
+	}
+	return -1
 }
 
 // put takes in a file as it was read, or with nil the removal of the one of

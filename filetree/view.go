@@ -4,6 +4,7 @@
 package filetree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,6 +32,17 @@ type edited struct {
 	changed bool
 	matched bool // the layout may hold entries in it
 	items   []Item
+}
+
+// Look shows fn the tree as it is now. Fn must not call the store, nor keep the
+// view.
+func (s *Store) Look(ctx context.Context, fn func(v View) error) error {
+	if err := s.fresh(ctx, false); err != nil {
+		return err
+	}
+	s.look.Lock()
+	defer s.look.Unlock()
+	return fn(newOverlay(s))
 }
 
 func newOverlay(s *Store) *overlay {

@@ -4,17 +4,21 @@
 package mcpserver
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/profile"
 )
 
 // MaxBody is the most bytes of one HTTP request.
@@ -28,9 +32,12 @@ const stateless = "2026-07-28"
 
 // HTTPOptions say who may come in over HTTP.
 type HTTPOptions struct {
-	// Token must be sent by every request, as "Authorization: Bearer …". With
-	// an empty token every request is refused.
-	Token string
+	// Token, or one of Tokens, must be sent by every request, as
+	// "Authorization: Bearer …". Who sends Token sees all that the server
+	// serves, who sends one of Tokens what its rights say. Without any, every
+	// request is refused.
+	Token  string
+	Tokens grant.Tokens
 
 	// Hosts are names that the Host header may carry beside those of this
 	// machine (localhost, 127.0.0.0/8, ::1), without port. UNSAFE: any web
@@ -44,25 +51,103 @@ type HTTPOptions struct {
 	Origins []string
 }
 
+// maxRooms bounds the views that are kept: the tokens, times the profiles that
+// each was used with.
+const maxRooms = 256
+
 // Handler returns the streamable HTTP endpoint of the protocol. Requests whose
-// Host or Origin is not of this machine get 403, those without the token 401,
+// Host or Origin is not of this machine get 403, those without a token 401,
 // those longer than [MaxBody] 413. It sends no CORS headers.
+//
+// Where the pattern that it is registered by has a {profile}, such as
+// /mcp/p/{profile}, the memory is bound to that profile: 404 when there is none,
+// and 403 when the server or the token is bound to another. A profile is read
+// when it is first asked for, and kept.
 //
 // Listen on a loopback address only, and give the http.Server a
 // ReadHeaderTimeout (5 s), a ReadTimeout (60 s) and an IdleTimeout (120 s),
 // but no WriteTimeout: streams of the older protocols stay open.
 func (s *Server) Handler(o HTTPOptions) http.Handler {
-	m, err := s.open("http")
+	tokens := slices.Clone(o.Tokens)
+	if o.Token != "" {
+		tokens = append(tokens, grant.New("", o.Token, grant.Rights{}))
+	}
+	house := &house{server: s, rooms: map[roomKey]*room{}}
+	return o.guard(tokens, house.serve)
+}
+
+// roomKey is what a room is found by.
+type roomKey struct{ token, profile string }
+
+// house holds a room for each token and profile. Sessions are of one room: with
+// another token, or at another path, a session is not found.
+type house struct {
+	server *Server
+
+	mu    sync.Mutex // guards rooms
+	rooms map[roomKey]*room
+}
+
+// room serves one view.
+type room struct{ modern, older http.Handler }
+
+func (h *house) serve(w http.ResponseWriter, r *http.Request, t grant.Token) {
+	room, err := h.room(t, r.PathValue("profile"))
 	if err != nil {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		})
+		http.Error(w, err.Error(), statusOf(err))
+		return
+	}
+	// The SDK speaks the version without sessions only where there are none,
+	// and the older ones with the client's name only where there are.
+	if r.Header.Get("Mcp-Protocol-Version") >= stateless {
+		room.modern.ServeHTTP(w, r)
+		return
+	}
+	room.older.ServeHTTP(w, r)
+}
+
+var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxRooms)
+
+// statusOf returns the HTTP status for a view that cannot be had.
+func statusOf(err error) int {
+	var mistakes profile.Mistakes
+	switch {
+	case errors.Is(err, errBound):
+		return http.StatusForbidden
+	case errors.Is(err, errFullHouse):
+		return http.StatusServiceUnavailable
+	case errors.As(err, &mistakes):
+		return http.StatusInternalServerError
+	case errors.Is(err, oxbow.ErrInvalid):
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
+// room returns the room of a token and a profile, "" for none.
+func (h *house) room(t grant.Token, named string) (*room, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := roomKey{t.Name, named}
+	if r, ok := h.rooms[key]; ok {
+		return r, nil
+	}
+	v, err := h.server.view(t, named)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.rooms) >= maxRooms {
+		return nil, errFullHouse
+	}
+	m, err := v.open("http")
+	if err != nil {
+		return nil, err
 	}
 	endpoint := func(stateless bool) http.Handler {
 		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{
 			Stateless:           stateless,
 			JSONResponse:        true,
-			Logger:              s.opts.Logger,
+			Logger:              h.server.opts.Logger,
 			SessionTimeout:      sessionTimeout,
 			MaxRequestBodyBytes: MaxBody,
 			// The guard below does this, and knows the hosts allowed.
@@ -70,22 +155,13 @@ func (s *Server) Handler(o HTTPOptions) http.Handler {
 			PropagateRequestCancellation: true,
 		})
 	}
-	modern, older := endpoint(true), endpoint(false)
-	return o.guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The SDK speaks the version without sessions only where there are
-		// none, and the older ones with the client's name only where there are.
-		if r.Header.Get("Mcp-Protocol-Version") >= stateless {
-			modern.ServeHTTP(w, r)
-			return
-		}
-		older.ServeHTTP(w, r)
-	}))
+	r := &room{endpoint(true), endpoint(false)}
+	h.rooms[key] = r
+	return r, nil
 }
 
 // guard lets pass what may come in.
-func (o HTTPOptions) guard(next http.Handler) http.Handler {
-	// Digests have one length, so that comparing them takes one time.
-	want := sha256.Sum256([]byte(o.Token))
+func (o HTTPOptions) guard(tokens grant.Tokens, next func(http.ResponseWriter, *http.Request, grant.Token)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !o.hostAllowed(r.Host) {
 			http.Error(w, fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1", r.Host), http.StatusForbidden)
@@ -95,10 +171,9 @@ func (o HTTPOptions) guard(next http.Handler) http.Handler {
 			http.Error(w, "this origin may not call this server", http.StatusForbidden)
 			return
 		}
-		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		have := sha256.Sum256([]byte(strings.TrimSpace(token)))
-		same := subtle.ConstantTimeCompare(have[:], want[:]) == 1
-		if !same || o.Token == "" || !strings.EqualFold(scheme, "Bearer") {
+		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		token, ok := tokens.Find(strings.TrimSpace(secret))
+		if !ok || !strings.EqualFold(scheme, "Bearer") {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="oxbow"`)
 			http.Error(w, "the token is missing or wrong; send the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
@@ -107,7 +182,7 @@ func (o HTTPOptions) guard(next http.Handler) http.Handler {
 			http.Error(w, fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody), http.StatusRequestEntityTooLarge)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next(w, r, token)
 	})
 }
 

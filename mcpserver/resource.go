@@ -1,5 +1,5 @@
 // This file holds entries as resources: reading one by its URI, listing the
-// newest, completing names.
+// newest.
 
 package mcpserver
 
@@ -128,35 +128,4 @@ func (d *door) newest(ctx context.Context) ([]oxbow.Entry, error) {
 		return 1
 	})
 	return es, nil
-}
-
-// complete returns the names and aliases that begin with what was typed, then
-// those that hold it, each group the last written first.
-func (d *door) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
-	ref := req.Params.Ref
-	if ref == nil || ref.Type != "ref/resource" || ref.URI != entryTemplate || req.Params.Argument.Name != "name" {
-		return res, nil
-	}
-	es, err := d.newest(ctx)
-	if err != nil {
-		return nil, errors.New(explain(err))
-	}
-	typed := strings.ToLower(req.Params.Argument.Value)
-	var begin, hold []string
-	for _, e := range es {
-		for _, n := range append([]string{e.Name}, e.Aliases...) {
-			switch low := strings.ToLower(n); {
-			case strings.HasPrefix(low, typed):
-				begin = append(begin, n)
-			case strings.Contains(low, typed):
-				hold = append(hold, n)
-			}
-		}
-	}
-	all := append(begin, hold...)
-	res.Completion.Total = len(all)
-	res.Completion.HasMore = len(all) > maxCompleted
-	res.Completion.Values = append(res.Completion.Values, all[:min(len(all), maxCompleted)]...)
-	return res, nil
 }

@@ -9,6 +9,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -17,35 +20,44 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/grant"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// harborScope is the scope of a profile of one project.
-func harborScope(t *testing.T) oxbow.Scope {
+// harborProfiles are the profiles of a home: one of one project.
+func harborProfiles(t *testing.T) *profile.Set {
 	t.Helper()
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := vfs.WriteFile(fsys, "profiles/harbor.yaml", []byte("name: harbor\ninclude:\n  projects: [harbor]\nexclude:\n  tags: [sealed]\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"profiles/harbor.yaml":   "name: harbor\ninclude:\n  projects: [harbor]\nexclude:\n  tags: [sealed]\n",
+		"profiles/airfield.yaml": "name: airfield\ninclude:\n  projects: [airfield, swamp]\n",
+		"profiles/broken.yaml":   "name: broken\ninclude:\n  project: [harbor]\n",
+		"SOUL.md":                "I am the harbor master.\n",
+	} {
+		if err := vfs.WriteFile(fsys, name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	set := profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
-	r, err := set.Resolve("harbor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Scope()
+	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
 }
 
 // stranger is what lies outside of the profile.
 type stranger struct{ name, alias, project, text, later string }
 
-// boundServer serves the profile of a memory that holds a stranger, too. Both
-// the clock and the ids are fixed.
-func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
+// strangers are two that nobody bound to the harbor may tell apart.
+var strangers = []stranger{
+	{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.", "Sold to the zymurgist, with container and crane."},
+	{"quagmire", "bog", "swamp", "Peat, peat, and the noon test.", "Drained."},
+}
+
+// strangerMemory holds a stranger, too. Its clock is fixed. What is sealed is of
+// the harbor, where a profile leaves it out, or of the stranger's project.
+func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
@@ -68,7 +80,7 @@ func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
 		oxbow.Add{Name: "crane", Content: "The crane lifts containers.", Labels: in("harbor")},
 		oxbow.Add{Name: out.name, Aliases: []string{out.alias}, Content: out.text, Labels: in(out.project)},
 		oxbow.Add{Name: "habit", Content: "Write the test first.", Labels: []oxbow.Label{{Key: profile.LabelProcess, Value: "true"}}},
-		oxbow.Add{Name: out.name + " safe", Content: out.later, Labels: in("harbor", sealed)},
+		oxbow.Add{Name: out.name + " safe", Content: out.later, Labels: in(sealedProject, sealed)},
 		oxbow.Update{Name: out.name, Aliases: []string{out.alias}, Content: out.later, Labels: in(out.project)},
 		oxbow.Add{Name: "tide", Content: "High tide at noon.", Labels: in("harbor")},
 		oxbow.Add{Name: out.name + " lost", Content: out.text, Labels: in(out.project)},
@@ -78,10 +90,72 @@ func boundServer(t *testing.T, out stranger) *mcp.ClientSession {
 			t.Fatal(err)
 		}
 	}
-	view := m.Within(harborScope(t))
-	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return view, nil },
+	return m
+}
+
+// bounds are the ways in which a client may be bound to the harbor.
+var bounds = []struct {
+	name    string
+	project bool // bound to the project, not to the profile: what is sealed is seen, what is shared is not
+	ro      bool
+	short   bool // asked in short runs, too
+	version string
+	connect func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession
+}{
+	{"profile of the server", false, false, true, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+		set := harborProfiles(t)
+		r, err := set.Resolve("harbor")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return overMemory(t, New(harborDesk(m.Within(r.Scope())), harborOptions(Options{Profiles: set, Bound: &r})), version)
+	}},
+	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: grant.Rights{Projects: []string{"harbor"}}})), version)
+	}},
+	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", grant.Rights{})},
+	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", grant.Rights{})},
+	{"token of a profile", false, false, false, versions[0], atPath("/mcp", grant.Rights{Profile: "harbor"})},
+	{"token of a project", true, false, false, versions[0], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}})},
+	{"token of a project and a kind", true, false, false, versions[1], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
+	{"token that only reads a project", true, true, true, versions[0], atPath("/mcp", grant.Rights{ReadOnly: true, Projects: []string{"harbor"}})},
+	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", grant.Rights{ReadOnly: true})},
+}
+
+func harborDesk(m *oxbow.Memory) *tool.Desk {
+	return &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
-	return overMemory(t, New(desk, &Options{Tools: append(tool.Table(), tool.RecallMemory()), Rand: strings.NewReader(strings.Repeat("r", 64))}), versions[1])
+}
+
+func harborOptions(o Options) *Options {
+	o.Rand = strings.NewReader(strings.Repeat("r", 1<<10))
+	return &o
+}
+
+// atPath connects to a path over HTTP with a token of those rights.
+func atPath(path string, rights grant.Rights) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
+	return func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+		url := serveTokens(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t)})), grant.Tokens{grant.New("it", token, rights)})
+		cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + path, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
+		t.Cleanup(func() { cs.Close() })
+		return cs
+	}
+}
+
+// serveTokens serves on loopback and returns where.
+func serveTokens(t *testing.T, s *Server, ts grant.Tokens) (url string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	door := s.Handler(HTTPOptions{Tokens: ts})
+	mux.Handle("/mcp", door)
+	mux.Handle("/mcp/p/{profile}", door)
+	srv := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	return srv.URL
 }
 
 // probes ask each tool for what is outside, and change what is inside.
@@ -96,22 +170,34 @@ var probes = map[string][]obj{
 		{"query": "zeppelin"}, {"project": "airfield"}, {"tags": []string{"sealed", "x"}, "tags_match": "any"}, {"date": "2026-04-01", "max_results": 100},
 		{"date_range": []string{"2026-03-01", ".."}, "query": "passengers"}, {"related_file": "zeppelin.go"},
 	},
-	"get":          {{"name": "zeppelin"}, {"name": "zepelin"}, {"name": "airship"}, {"name": "zeppelin@2"}, {"name": "zeppelin safe"}, {"name": "zeppelin lost"}, {"name": "zeppelin lost@7"}, {"name": "crane"}},
-	"list":         {{}, {"project": "airfield"}, {"project": "airfeld"}, {"tags": []string{"sealed"}}, {"filter": "-project:harbor"}, {"limit": 1}, {"offset": 2}},
-	"history":      {{}, {"name": "zeppelin"}, {"name": "zeppelin lost"}, {"name": "airship"}, {"name": "crane"}},
-	"forget":       {{"name": "zeppelin"}, {"name": "airship", "dry_run": true}, {"name": "zeppelin safe"}, {"name": "habit"}},
-	"restore":      {{"name": "zeppelin", "seq": 2}, {"name": "zeppelin lost", "seq": 7}, {"name": "crane", "seq": 2}},
-	"undo":         {{"seq": []int{2}}, {"seq": []int{5, 6}}, {"seq": []int{8}}, {"seq": []int{3}}, {"seq": []int{99}}, {"dry_run": true, "count": 3}, {"dry_run": true, "count": 100}},
-	"save_memory":  {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
-	"handoff_task": {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
+	"get":     {{"name": "zeppelin"}, {"name": "zepelin"}, {"name": "airship"}, {"name": "zeppelin@2"}, {"name": "zeppelin safe"}, {"name": "zeppelin lost"}, {"name": "zeppelin lost@7"}, {"name": "crane"}},
+	"list":    {{}, {"project": "airfield"}, {"project": "airfeld"}, {"tags": []string{"sealed"}}, {"filter": "-project:harbor"}, {"limit": 1}, {"offset": 2}},
+	"history": {{}, {"name": "zeppelin"}, {"name": "zeppelin lost"}, {"name": "airship"}, {"name": "crane"}},
+	"forget":  {{"name": "zeppelin"}, {"name": "airship", "dry_run": true}, {"name": "zeppelin safe"}, {"name": "habit"}},
+	"restore": {{"name": "zeppelin", "seq": 2}, {"name": "zeppelin lost", "seq": 7}, {"name": "crane", "seq": 2}},
+	"undo":    {{"seq": []int{2}}, {"seq": []int{5, 6}}, {"seq": []int{8}}, {"seq": []int{3}}, {"seq": []int{99}}, {"dry_run": true, "count": 3}, {"dry_run": true, "count": 100}},
+	"load_memory_profile": {
+		{}, {"name": "airfield"}, {"name": "airfeld"}, {"name": "broken"}, {"name": "nothing"}, {"name": "../SOUL"}, {"name": "airfield", "query": "zeppelin"},
+		{"name": "harbor", "query": "zeppelin crane", "max_tokens": 1000}, {"name": "harbor"},
+	},
+	"unload_memory_profile": {{"handle": "airfield@0-00000000"}, {}, {}},
+	"save_memory":           {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
+	"handoff_task":          {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
 	"remember": {
 		{"name": "crane", "content": "The crane is broken."}, {"name": "x", "content": "x", "project": "airfield"}, {"name": "x", "content": "x", "tags": []string{"sealed"}},
 		{"name": "habit", "content": "Never test."}, {"name": "crane", "content": "c", "project": "airfield"}, {"name": "ferry", "content": "The ferry leaves at six."},
 	},
 }
 
+// promptProbes ask each prompt for what is outside.
+var promptProbes = map[string][]map[string]string{
+	"context": {{}, {"message": "zeppelin passengers"}, {"project": "airfield"}, {"tags": "sealed, x"}, {"project": "harbor", "max_tokens": "600"}},
+	"handoff": {{"name": "zeppelin"}, {"name": "handoff: Fly."}, {"project": "airfield"}, {}, {"name": "handoff: Paint the crane."}},
+	"profile": {{}, {"name": "airfield"}, {"name": "nothing"}, {"name": "harbor", "query": "zeppelin"}},
+}
+
 // transcript returns all answers of a server.
-func transcript(t *testing.T, cs *mcp.ClientSession) []string {
+func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 	t.Helper()
 	var lines []string
 	say := func(what string, v any, err error) {
@@ -134,20 +220,42 @@ func transcript(t *testing.T, cs *mcp.ClientSession) []string {
 			say("complete "+typed, r, err)
 		}
 	}
+	prompts := func() {
+		l, err := cs.ListPrompts(t.Context(), nil)
+		say("prompts", l, err)
+		if err != nil {
+			return
+		}
+		for _, p := range l.Prompts {
+			if len(promptProbes[p.Name]) == 0 {
+				t.Errorf("no probe for the prompt %s: say how it could be asked for what is outside", p.Name)
+			}
+			for _, args := range promptProbes[p.Name] {
+				r, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: p.Name, Arguments: args})
+				say(fmt.Sprint(p.Name, args), r, err)
+			}
+			for _, a := range p.Arguments {
+				for _, typed := range []string{"", "z", "a", "s", "harbor,"} {
+					r, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: p.Name},
+						Argument: mcp.CompleteParamsArgument{Name: a.Name, Value: typed}})
+					say(fmt.Sprint("complete ", p.Name, " ", a.Name, " ", typed), r, err)
+				}
+			}
+		}
+	}
 	tools, err := cs.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
 	for _, tl := range tools.Tools {
-		names = append(names, tl.Name)
 		if len(probes[tl.Name]) == 0 {
 			t.Errorf("no probe for the tool %s: say how it could be asked for what is outside", tl.Name)
 		}
 	}
-	// Twice: the second time in the past that the first has made.
-	for range 2 {
-		slices.Sort(names)
+	// Those that are not offered are called, too.
+	names := slices.Sorted(maps.Keys(probes))
+	// A second time is in the past that the first has made.
+	for range rounds {
 		for _, name := range names {
 			for _, args := range probes[name] {
 				r, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -155,40 +263,95 @@ func transcript(t *testing.T, cs *mcp.ClientSession) []string {
 			}
 		}
 		resources()
+		prompts()
+	}
+	// A handle that others were given gives nothing here.
+	for _, handle := range []string{handleOfAirfield(t), "harbor@0-00000000", "x"} {
+		for _, name := range []string{"list", "recall_memory", "get", "history"} {
+			r, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: obj{"name": "zeppelin", "handle": handle}})
+			say(name+handle, r, err)
+		}
 	}
 	return lines
 }
 
+// handleOfAirfield is what a client gets that may see the airfield.
+func handleOfAirfield(t *testing.T) string {
+	t.Helper()
+	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
+	desk.Profiles = &tool.Profiles{Set: harborProfiles(t)}
+	out, err := tool.LoadProfile(t.Context(), desk, tool.LoadMemoryProfileIn{Name: "airfield"})
+	if err != nil || !strings.Contains(out.Selection, "Sold to the zymurgist") {
+		t.Fatalf("LoadProfile = %+v, %v, want the airfield", out, err)
+	}
+	return out.Handle
+}
+
 func TestScopeTellsNothing(t *testing.T) {
-	one := transcript(t, boundServer(t, stranger{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.", "Sold to the zymurgist, with container and crane."}))
-	two := transcript(t, boundServer(t, stranger{"quagmire", "bog", "swamp", "Peat, peat, and the noon test.", "Drained."}))
-	if len(one) != len(two) {
-		t.Fatalf("%d and %d answers", len(one), len(two))
-	}
-	for i, a := range one {
-		if a != two[i] {
-			t.Errorf("what is outside can be told apart:\n%s\n%s", a, two[i])
-		}
-		for _, word := range []string{"passengers.", "Sold to", "with container"} {
-			if strings.Contains(a, word) {
-				t.Errorf("an answer holds %q: %s", word, a)
+	for _, b := range bounds {
+		t.Run(b.name, func(t *testing.T) {
+			if testing.Short() && !b.short {
+				t.Skip("much like the others")
 			}
-		}
-	}
-	// That the probes were of use: what is inside is found.
-	for _, want := range []string{"The crane lifts containers.", `\"total\":4`, "ferry"} {
-		if !slices.ContainsFunc(one, func(a string) bool {
-			return strings.Contains(a, want) || strings.Contains(a, strings.ReplaceAll(want, `\`, ""))
-		}) {
-			t.Errorf("no answer holds %q", want)
-		}
+			t.Parallel()
+			var said [2][]string
+			for i, out := range strangers {
+				sealed := "harbor"
+				if b.project {
+					sealed = out.project
+				}
+				m := strangerMemory(t, out, sealed)
+				rounds := 1
+				if b.name == bounds[0].name && !testing.Short() {
+					rounds = 2
+				}
+				said[i] = transcript(t, b.connect(t, m, b.version), rounds)
+				if b.ro {
+					if n, err := m.SeqAt(t.Context(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)); n != 8 || err != nil {
+						t.Errorf("the memory is at change %d, %v, want 8: nothing may be written", n, err)
+					}
+				}
+			}
+			one, two := said[0], said[1]
+			if len(one) != len(two) {
+				t.Fatalf("%d and %d answers", len(one), len(two))
+			}
+			for i := range one {
+				a, other := one[i], two[i]
+				if a != other {
+					t.Errorf("what is outside can be told apart:\n%s\n%s", a, other)
+				}
+				words := []string{"passengers.", "Sold to", "with container"}
+				if b.project { // documents are of no project
+					words = append(words, "I am the harbor master")
+				}
+				for _, word := range words {
+					if strings.Contains(a, word) {
+						t.Errorf("an answer holds %q: %s", word, a)
+					}
+				}
+			}
+			// That the probes were of use: what is inside is found.
+			want := []string{"The crane lifts containers.", `"total":`, "Loaded memory profile", "Unloaded memory profile"}
+			if !b.project {
+				want = append(want, "I am the harbor master")
+			}
+			if !b.ro {
+				want = append(want, "ferry")
+			}
+			for _, w := range want {
+				if !slices.ContainsFunc(one, func(a string) bool { return strings.Contains(a, w) }) {
+					t.Errorf("no answer holds %q", w)
+				}
+			}
+		})
 	}
 }
 
 // What is written through the server is stamped, and a name that is taken
 // outside is refused without a word of what has it.
 func TestScopeStamps(t *testing.T) {
-	cs := boundServer(t, stranger{"zeppelin", "airship", "airfield", "Passengers.", "Sold."})
+	cs := bounds[0].connect(t, strangerMemory(t, strangers[0], "harbor"), versions[1])
 	got := call[tool.RememberOut](t, cs, "remember", obj{"name": "ferry", "content": "The ferry leaves at six."})
 	if got.Source.Profile != "harbor" || !slices.Equal(got.Labels["project"], []string{"harbor"}) || !slices.Equal(got.Labels["profile"], []string{"harbor"}) {
 		t.Errorf("source %+v, labels %v, want both of harbor", got.Source, got.Labels)

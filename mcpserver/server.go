@@ -1,8 +1,8 @@
 // This file holds the server: what it is made of and what one call does.
 
 // Package mcpserver is the door to a memory for clients of the Model Context
-// Protocol: the verbs of package tool as tools, the entries as resources, over
-// standard streams or HTTP. It speaks the protocol versions 2026-07-28,
+// Protocol: the verbs of package tool as tools, the entries as resources, and
+// prompts, over standard streams or HTTP. It speaks the protocol versions 2026-07-28,
 // 2025-11-25 and 2025-06-18, and what else the SDK below it does.
 package mcpserver
 
@@ -16,12 +16,17 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
 	"unicode"
+	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -40,10 +45,25 @@ type Options struct {
 	// Rand gives the bytes of session ids, crypto/rand by default.
 	Rand io.Reader
 
-	// Tools are what clients may call; all of [tool.Table] by default.
+	// Tools are what clients may call that see all of the memory; all of
+	// [tool.Table] by default. Those that see a part of it get tool.Table and
+	// recall_memory.
 	Tools []tool.Tool
-	// Instructions tell a client's model when to use the tools; those for
-	// tool.Table by default.
+	// Code are tools that work on the working tree, offered beside the others
+	// to those that may see its project, which has the name CodeProject.
+	Code        []tool.Tool
+	CodeProject string
+
+	// Profiles are the memory profiles that clients may name; nil for none.
+	Profiles *profile.Set
+	// Bound is the profile that the desk's memory is bound to already, nil for
+	// none. Clients can name no other then.
+	Bound *profile.Resolved
+	// Rights bound every client, on top of Bound and of its own.
+	Rights grant.Rights
+
+	// Instructions tell a client's model when to use Tools; those for
+	// tool.Table by default, which clients that see a part get always.
 	Instructions string
 }
 
@@ -52,6 +72,7 @@ type Options struct {
 type Server struct {
 	desk *tool.Desk
 	opts Options
+	rand sync.Mutex // guards opts.Rand
 }
 
 // New returns a server of the tools of o over the desk. It opens
@@ -83,47 +104,88 @@ func New(d *tool.Desk, o *Options) *Server {
 	return s
 }
 
-// door is one way in: the standard streams of one client, or all of HTTP.
+// Admits reports why a token cannot be served: its profile cannot be read, or it
+// has no rights in common with the server's.
+func (s *Server) Admits(t grant.Token) error {
+	_, err := s.view(t, "")
+	return err
+}
+
+// door is one way in: the standard streams of one client, or HTTP for those of
+// one view.
 type door struct {
-	*Server
+	*view
 	name string // "mcp" or "http", as [oxbow.Source] says it
 	run  string // random id of this run, the session of those that have none
+
+	mu    sync.Mutex // guards loads
+	loads map[weak.Pointer[mcp.ServerSession]]*tool.Loads
+}
+
+// open returns a protocol server for a client that is bound by nothing but the
+// server.
+func (s *Server) open(name string) (*mcp.Server, error) {
+	v, err := s.view(grant.Token{}, "")
+	if err != nil {
+		return nil, err
+	}
+	return v.open(name)
 }
 
 // open returns a protocol server for one door.
-func (s *Server) open(name string) (*mcp.Server, error) {
-	var id [8]byte
-	if _, err := io.ReadFull(s.opts.Rand, id[:]); err != nil {
+func (v *view) open(name string) (*mcp.Server, error) {
+	run, err := v.random(8)
+	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &door{Server: s, name: name, run: hex.EncodeToString(id[:])}
-	m := mcp.NewServer(&mcp.Implementation{Name: s.opts.Name, Title: "oxbow memory", Version: s.opts.Version},
+	d := &door{view: v, name: name, run: run, loads: map[weak.Pointer[mcp.ServerSession]]*tool.Loads{}}
+	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
-			Instructions: s.opts.Instructions,
-			Logger:       s.opts.Logger,
+			Instructions: v.told,
+			Logger:       v.opts.Logger,
 			// The tools never change, and no one is told when entries do. Not
 			// nil, so that logging, which is deprecated, is not offered.
 			Capabilities: &mcp.ServerCapabilities{
 				Tools:     &mcp.ToolCapabilities{},
 				Resources: &mcp.ResourceCapabilities{},
+				Prompts:   &mcp.PromptCapabilities{},
 			},
 			CompletionHandler: d.complete,
+			GetSessionID: func() string {
+				if id, err := v.random(16); err == nil {
+					return id
+				}
+				return rand.Text()
+			},
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 				c.CacheScope, c.TTLMs = "private", 0
 			},
 		})
-	for _, t := range s.opts.Tools {
+	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
-		m.AddTool(&mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description,
-			InputSchema: t.Input, OutputSchema: t.Output,
-			Annotations: &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly,
+		offer := &mcp.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly,
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
-		}, d.handler(t))
+		}
+		if t.Output != nil {
+			offer.OutputSchema = slim(t.Output)
+		}
+		m.AddTool(offer, d.handler(t))
 	}
 	d.addResources(m)
+	d.addPrompts(m)
 	return m, nil
+}
+
+// random returns that many random bytes in hexadecimal digits.
+func (s *Server) random(n int) (string, error) {
+	s.rand.Lock()
+	defer s.rand.Unlock()
+	b := make([]byte, n)
+	_, err := io.ReadFull(s.opts.Rand, b)
+	return hex.EncodeToString(b), err
 }
 
 // handler returns what one tool does. Its errors are results marked as such,
@@ -132,9 +194,12 @@ func (s *Server) open(name string) (*mcp.Server, error) {
 func (d *door) handler(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
-		answer, err := t.Call(ctx, d.desk, req.Params.Arguments)
+		answer, err := t.Call(ctx, d.deskOf(req.Session, req.ProtocolVersion()), req.Params.Arguments)
 		if err != nil {
 			return failed(err), nil
+		}
+		if t.Output == nil {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: answer.Text()}}}, nil
 		}
 		structured, err := json.Marshal(answer)
 		if err != nil {
@@ -145,6 +210,37 @@ func (d *door) handler(t tool.Tool) mcp.ToolHandler {
 			StructuredContent: json.RawMessage(structured),
 		}, nil
 	}
+}
+
+// deskOf returns the desk with the profiles that the session has loaded. The
+// protocol without sessions has none, whatever the transport: what a client
+// says to one server may come from many conversations.
+func (d *door) deskOf(ss *mcp.ServerSession, version string) *tool.Desk {
+	if d.desk.Profiles == nil || version >= stateless {
+		return d.desk
+	}
+	desk := *d.desk
+	desk.Loads = d.loadsOf(ss)
+	return &desk
+}
+
+// loadsOf returns what a session has loaded. It is forgotten with the session,
+// which no callback tells the end of.
+func (d *door) loadsOf(ss *mcp.ServerSession) *tool.Loads {
+	key := weak.Make(ss)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if l, ok := d.loads[key]; ok {
+		return l
+	}
+	l := &tool.Loads{}
+	d.loads[key] = l
+	runtime.AddCleanup(ss, func(key weak.Pointer[mcp.ServerSession]) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.loads, key)
+	}, key)
+	return l
 }
 
 // explain returns the error and what to do about it.

@@ -101,6 +101,7 @@ func baseName(file string) string {
 
 type reader struct {
 	file  string
+	front bool // it is the front matter of another text, not a profile
 	zone  *time.Location
 	p     *Profile
 	wrong Mistakes
@@ -142,6 +143,9 @@ func (r *reader) root(data []byte) *yaml.Node {
 	var doc, second yaml.Node
 	err := d.Decode(&doc)
 	if errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || isNull(doc.Content[0])) {
+		if r.front {
+			return &yaml.Node{Kind: yaml.MappingNode}
+		}
 		r.add(nil, "is empty; a profile has at least a description or an include")
 		return nil
 	}
@@ -149,7 +153,7 @@ func (r *reader) root(data []byte) *yaml.Node {
 		if err = d.Decode(&second); errors.Is(err, io.EOF) {
 			err = nil
 		} else if err == nil {
-			r.add(&second, "begins a second document; a profile is one")
+			r.add(&second, "begins a second document; there can be one only")
 			return nil
 		}
 	}
@@ -164,6 +168,10 @@ func (r *reader) root(data []byte) *yaml.Node {
 	}
 	top := doc.Content[0]
 	if !r.plain(top, 1) {
+		return nil
+	}
+	if top.Kind != yaml.MappingNode && r.front {
+		r.add(top, "is %s; front matter is lines such as \"project: …\"", shape(top))
 		return nil
 	}
 	if top.Kind != yaml.MappingNode {

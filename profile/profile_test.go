@@ -200,3 +200,63 @@ func TestLint(t *testing.T) {
 		}
 	}
 }
+
+// Entries that a digest covers come after all others, unless the query finds
+// them or the profile names them.
+func TestCoveredRanksLast(t *testing.T) {
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	covered := []oxbow.Label{{Key: LabelCovered, Value: "true"}}
+	if err := m.Apply(t.Context(),
+		oxbow.Add{Name: "digest", Content: "The week in short."},
+		oxbow.Add{Name: "monday", Content: "We chose granite.", Labels: covered},
+		oxbow.Add{Name: "tuesday", Content: "We chose basalt.", Labels: append(covered, oxbow.Label{Key: LabelProcess, Value: "true"})},
+		oxbow.Add{Name: "wednesday", Content: "We chose slate.", Labels: append(covered, oxbow.Label{Key: LabelPinned, Value: "true"})}); err != nil {
+		t.Fatal(err)
+	}
+	set, r := &Set{}, Everything()
+	for query, want := range map[string]string{"": "wednesday digest tuesday monday", "granite": "wednesday monday digest tuesday"} {
+		sel, err := set.Select(t.Context(), m, &r, Request{Query: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range sel.Context.Parts {
+			if p.Name == PartEntry {
+				got = append(got, p.Source)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("Select(%q) is in order %s, want %s", query, s, want)
+		}
+	}
+}
+
+// Front matter is read as strictly as a profile, and its mistakes are told with
+// the lines of the file that it stands in.
+func TestFrontMatter(t *testing.T) {
+	for _, tt := range []struct{ text, wrong string }{
+		{"project: vtt\ntags: [a]", ""},
+		{"", ""},
+		{"# nothing", ""},
+		{"a: &x 1", "day.md:12:4: &x is an anchor"},
+		{"\na: *x", "day.md:12: is not YAML: unknown anchor"},
+		{"a: !!str 1", "day.md:12:4: !!str is a tag"},
+		{"a: [[[[1]]]]", "nested"},
+		{"a: " + strings.Repeat("x", MaxFile), "the most is"},
+		{"- a", "day.md:12:1: is a list; front matter"},
+		{"a: 1\n---\nb: 2", "day.md:13:1: begins a second document"},
+		{"a: b: c", "day.md:12: is not YAML"},
+	} {
+		n, err := FrontMatter("day.md", []byte(tt.text), 12)
+		switch {
+		case tt.wrong == "" && (err != nil || n == nil):
+			t.Errorf("FrontMatter(%.20q) = %v, %v", tt.text, n, err)
+		case tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong) || !errors.Is(err, oxbow.ErrInvalid)):
+			t.Errorf("FrontMatter(%.20q) = %v, want %q", tt.text, err, tt.wrong)
+		}
+	}
+}

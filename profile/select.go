@@ -77,6 +77,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		m = oxbow.New(then, nil)
 	}
 	view := m.Within(r.Scope())
+	defer view.Close()
 	ranked, err := r.rank(ctx, view, req.Query)
 	if err != nil {
 		return sel, err
@@ -203,6 +204,7 @@ const (
 	classPinned = iota
 	classProcess
 	classRest
+	classCovered
 )
 
 // rank returns all entries of the view in order.
@@ -229,7 +231,10 @@ func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, query string) (
 			return nil, err
 		}
 		x := ranked{entry: e, class: classRest, hit: hits[e.ID], why: "last written " + e.Updated.UTC().Format(time.DateOnly)}
-		if labelled(&e, LabelProcess) {
+		switch {
+		case labelled(&e, LabelCovered):
+			x.class, x.why = classCovered, "covered:true"
+		case labelled(&e, LabelProcess):
 			x.class, x.why = classProcess, "process:true"
 		}
 		if x.hit > 0 {

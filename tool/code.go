@@ -33,9 +33,12 @@ type AnnotateIn struct {
 
 // GetAnnotationsIn is what get_annotations takes.
 type GetAnnotationsIn struct {
-	File      string `json:"file" also:"path,file_path" jsonschema:"Path of the file, slash-separated, below the root of the working tree."`
+	File      string `json:"file,omitempty" also:"path,file_path" jsonschema:"Path of the file, slash-separated, below the root of the working tree; not needed with query."`
 	StartLine *int   `json:"start_line,omitempty" also:"line,start,from" jsonschema:"First line of the range, counted from 1; the first of the file by default."`
 	EndLine   *int   `json:"end_line,omitempty" also:"end,to" jsonschema:"Last line of the range; without it start_line alone, or the whole file."`
+	Query     string `json:"query,omitempty" also:"q,search,words" jsonschema:"Words to look for in all annotations of the tree, with the filters and operators of recall, such as file:pool.go, by:agent, after:2026-04 or +must."`
+	Filter    string `json:"filter,omitempty" also:"where" jsonschema:"With or instead of query, filter terms joined by and: file, agent, model, profile, by, after, before, on, or archived:true."`
+	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,k,n" jsonschema:"With query, the most annotations to return, 5 by default, at most 1000."`
 }
 
 // Annotation is an annotation in an answer.
@@ -58,6 +61,8 @@ type Annotation struct {
 	Commit     string   `json:"commit,omitempty" jsonschema:"HEAD when it was written"`
 	WasFile    string   `json:"was_file,omitempty" jsonschema:"the file then, when it had another name"`
 	WasLines   string   `json:"was_lines,omitempty" jsonschema:"the lines then, when they were others"`
+	Score      float64  `json:"score,omitempty" jsonschema:"of a search; higher is better, among those found by the same"`
+	ByLines    bool     `json:"by_lines,omitempty" jsonschema:"of a search: the lines hold the words, the reasoning does not"`
 	Archived   bool     `json:"archived,omitempty" jsonschema:"its lines were gone when that was last looked at"`
 	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
 }
@@ -126,6 +131,14 @@ func getAnnotations(ctx context.Context, d *Desk, in GetAnnotationsIn) (GetAnnot
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
+	switch {
+	case in.Query != "" || in.Filter != "":
+		return searchAnnotations(ctx, d, b, in)
+	case in.File == "":
+		return GetAnnotationsOut{}, bad("file", "", "is missing; give a file, or words to look for in query")
+	case in.Limit != nil:
+		return GetAnnotationsOut{}, bad("limit", fmt.Sprint(*in.Limit), "means something with query only; a file gives all that it has")
+	}
 	var s annotate.Span
 	if in.StartLine != nil || in.EndLine != nil {
 		s.First = 1
@@ -159,6 +172,58 @@ func getAnnotations(ctx context.Context, d *Desk, in GetAnnotationsIn) (GetAnnot
 		note = fmt.Sprintf("no annotation stands in lines %s of %q; the file has %s", s, in.File, plural(len(all), "annotation", "annotations"))
 	}
 	out.Notes = []string{note}
+	return out, nil
+}
+
+// searchAnnotations looks through the annotations of the whole tree, or of one
+// file.
+func searchAnnotations(ctx context.Context, d *Desk, b *annotate.Book, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+	if in.StartLine != nil || in.EndLine != nil {
+		return GetAnnotationsOut{}, bad("start_line", "", "and query are two ways to look; leave one out")
+	}
+	q, err := oxbow.ParseQuery(in.Query, d.now())
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	f, err := oxbow.ParseFilter(in.Filter, d.now())
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	if q.Filter = q.Filter.And(f); in.File != "" {
+		q.Filter = q.Filter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: oxbow.LabelFile, Values: []string{in.File}}}})
+	}
+	out := GetAnnotationsOut{Annotations: []Annotation{}}
+	var note string
+	if q.Limit, note, err = limitOf(in.Limit, oxbow.DefaultLimit); err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	if note != "" {
+		out.Notes = append(out.Notes, note)
+	}
+	hits, err := b.Search(ctx, q)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	for _, h := range hits {
+		a := AnnotationOf(h.Found, h.In)
+		a.Score, a.ByLines = h.Score, h.ByLines
+		out.Annotations = append(out.Annotations, a)
+	}
+	if len(hits) > 0 {
+		return out, nil
+	}
+	g, err := b.Diagnose(ctx, q)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	if g.Entries == 0 {
+		out.Notes = append(out.Notes, "there are no annotations here yet; annotate adds the first")
+		return out, nil
+	}
+	out.Notes = append(out.Notes, reasons(g, q, "annotation", "annotations")...)
+	if len(g.Near) > 0 {
+		out.Notes = append(out.Notes, "near to what was asked: "+quoteAll(g.Near))
+	}
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,6 +68,33 @@ func TestCodeVerbs(t *testing.T) {
 	for _, bad := range []string{`{"file":"../x","start_line":1,"why":"w"}`, `{"file":"a.go","start_line":4,"why":"w"}`, `{"file":"a.go","start_line":1,"why":" "}`} {
 		if _, err := call("annotate", bad); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("annotate %s = %v, want ErrInvalid", bad, err)
+		}
+	}
+	for _, c := range []struct{ args, want, note string }{
+		{`{"query":"both"}`, "2", ""},
+		{`{"query":"both file:a.go","limit":1}`, "2", ""},
+		{`{"query":"both","file":"b.go"}`, "", "filter file:b.go alone removes everything"},
+		{`{"query":"elephant"}`, "", `no annotation holds "elephant"`},
+		{`{"filter":"model:m"}`, "2", ""},
+	} {
+		got, err := call("get_annotations", c.args)
+		if err != nil {
+			t.Errorf("get_annotations %s = %v", c.args, err)
+			continue
+		}
+		checkAnswer(t, verbs["get_annotations"], got)
+		out := got.(GetAnnotationsOut)
+		lines := ""
+		for _, a := range out.Annotations {
+			lines += fmt.Sprint(a.StartLine)
+		}
+		if lines != c.want || !strings.Contains(strings.Join(out.Notes, "\n"), c.note) {
+			t.Errorf("get_annotations %s = %s", c.args, got.Text())
+		}
+	}
+	for _, bad := range []string{`{}`, `{"query":"x","start_line":1}`, `{"file":"a.go","limit":3}`, `{"query":"x","limit":0}`, `{"filter":"on:notaday"}`} {
+		if _, err := call("get_annotations", bad); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("get_annotations %s = %v, want ErrInvalid", bad, err)
 		}
 	}
 	d.Book = nil

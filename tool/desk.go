@@ -225,6 +225,11 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why, near []
 	if g.Entries == 0 {
 		return []string{"the memory holds no entries yet; remember adds the first"}, nil, nil
 	}
+	return reasons(g, q, "entry", "entries"), g.Near, nil
+}
+
+// reasons says why a query found nothing, of things so called.
+func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []string) {
 	if g.StopWords {
 		why = append(why, "the query holds only words that are too common or too short to look for; use rarer words, or list with a filter")
 	}
@@ -233,11 +238,11 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why, near []
 		if t.DF == 0 {
 			unknown = append(unknown, t.Term)
 		} else {
-			known = append(known, fmt.Sprintf("%q in %s", t.Term, plural(t.DF, "entry", "entries")))
+			known = append(known, fmt.Sprintf("%q in %s", t.Term, plural(t.DF, one, many)))
 		}
 	}
 	if len(unknown) > 0 {
-		why = append(why, "no entry holds "+quoteAll(unknown))
+		why = append(why, "no "+one+" holds "+quoteAll(unknown))
 	}
 	if len(known) > 0 {
 		why = append(why, "found, before the filter: "+strings.Join(known, ", "))
@@ -246,20 +251,20 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why, near []
 		if r.Left == 0 {
 			why = append(why, fmt.Sprintf("filter %s alone removes everything", r.Filter))
 		} else {
-			why = append(why, fmt.Sprintf("filter %s alone leaves %s", r.Filter, plural(r.Left, "entry", "entries")))
+			why = append(why, fmt.Sprintf("filter %s alone leaves %s", r.Filter, plural(r.Left, one, many)))
 		}
 	}
 	if g.Unfiltered > 0 && !q.Filter.IsZero() {
-		n := plural(g.Unfiltered, "entry", "entries")
+		n := plural(g.Unfiltered, one, many)
 		if g.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
 		why = append(why, fmt.Sprintf("without the filter %s, %s would be found", q.Filter, n))
 	}
 	if len(why) == 0 {
-		why = append(why, fmt.Sprintf("none of the %s matches", plural(g.Entries, "entry", "entries")))
+		why = append(why, fmt.Sprintf("none of the %s matches", plural(g.Entries, one, many)))
 	}
-	return why, g.Near, nil
+	return why
 }
 
 func plural(n int, one, many string) string {

@@ -14,33 +14,33 @@ package tool
 
 // RememberIn is what remember takes.
 type RememberIn struct {
-	Name         string   `json:"name,omitempty" also:"key,title,id" jsonschema:"Short unique name, at most 256 bytes; an entry of that name is updated. Without it, the first line of the content names the entry."`
-	Content      string   `json:"content" also:"text,body,note,memory,value" cli:"positional" jsonschema:"What to remember, in Markdown, at most 4 MiB. On update it replaces the old content."`
-	Aliases      []string `json:"aliases,omitempty" also:"alias" flag:"alias" jsonschema:"Other names to find it by; on update they replace the old ones, if given."`
+	Name         string   `json:"name,omitempty" also:"key,title,id" jsonschema:"Short unique name; an entry of that name is updated. By default, the first line of the content."`
+	Content      string   `json:"content" also:"text,body,note,memory,value" cli:"positional" jsonschema:"What to remember, in Markdown; on update it replaces the old content."`
+	Aliases      []string `json:"aliases,omitempty" also:"alias" flag:"alias" jsonschema:"Other names to find it by."`
 	Project      string   `json:"project,omitempty" also:"project_name" jsonschema:"Project that it belongs to."`
-	Tags         []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Free words to select by; on update they replace the old tags, if given."`
+	Tags         []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Free words to select by."`
 	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths" flag:"file" jsonschema:"Files that it is about, relative to the project."`
 	Confidence   *float64 `json:"confidence,omitempty" also:"certainty" jsonschema:"How sure you are, from 0 to 1."`
-	Kind         string   `json:"kind,omitempty" also:"type" enum:"kind" jsonschema:"Sort of entry, note by default; it cannot change later."`
-	Clear        []string `json:"clear,omitempty" also:"remove" enum:"part" jsonschema:"Parts to empty on update: what is merely left out stays as it was."`
-	IfVersion    *uint64  `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Change the entry only if it is still at this version."`
-	OpID         string   `json:"op_id,omitempty" also:"idempotency_key,request_id" jsonschema:"Id of this call, at most 64 bytes: a repeat with the same id changes nothing."`
+	Kind         string   `json:"kind,omitempty" also:"type" enum:"kind" jsonschema:"note by default; it cannot change later."`
+	Clear        []string `json:"clear,omitempty" also:"remove" enum:"part" jsonschema:"Parts to empty on update: what is left out stays as it was."`
+	IfVersion    *uint64  `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Change it only if it is still at this version."`
+	OpID         string   `json:"op_id,omitempty" also:"idempotency_key,request_id" jsonschema:"Id of this call: a repeat with the same id changes nothing."`
 }
 
 // RecallIn is what recall takes.
 type RecallIn struct {
-	Query     string   `json:"query,omitempty" also:"q,search,text" cli:"positional" jsonschema:"Words to look for, with +must, -not, prefix* and quoted phrases; may hold filter terms such as project:vtt, -tag:draft or on:yesterday."`
-	Filter    string   `json:"filter,omitempty" also:"where" jsonschema:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, on or any label key; a comma in a value is or; a minus in front negates."`
+	Query     string   `json:"query,omitempty" also:"q,search,text" cli:"positional" jsonschema:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
+	Filter    string   `json:"filter,omitempty" also:"where" jsonschema:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, on or a label key; a comma is or, a minus in front is not."`
 	Project   string   `json:"project,omitempty" also:"project_name" jsonschema:"Only entries of this project."`
-	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Only entries that carry every one of these tags."`
+	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Only entries with all of these tags."`
 	Kind      string   `json:"kind,omitempty" also:"type" enum:"kind" jsonschema:"Only entries of this kind."`
-	After     string   `json:"after,omitempty" also:"since,from" jsonschema:"Only entries created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)."`
-	Before    string   `json:"before,omitempty" also:"until,to" jsonschema:"Only entries created before this date."`
-	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"Most entries to return, 5 by default, at most 1000."`
-	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, 2000 by default: snippets first, then whole bodies, best first."`
-	AsOf      string   `json:"as_of,omitempty" also:"at" jsonschema:"Look at the memory as it stood after this change (a number) or at this time (2026-04-18 or RFC 3339)."`
+	After     string   `json:"after,omitempty" also:"since,from" jsonschema:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)."`
+	Before    string   `json:"before,omitempty" also:"until,to" jsonschema:"Created before this date."`
+	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"Most entries, 5 by default, at most 1000."`
+	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, 2000 by default."`
+	AsOf      string   `json:"as_of,omitempty" also:"at" jsonschema:"The memory as it stood after this change (a number) or at this time."`
 	Explain   bool     `json:"explain,omitempty" jsonschema:"Say how each score came about."`
-	Rank      string   `json:"rank,omitempty" also:"ranking" jsonschema:"How to rank: oxbow (the default) or seed, which is plain BM25 as crabtalk has it."`
+	Rank      string   `json:"rank,omitempty" also:"ranking" jsonschema:"oxbow by default, or seed: plain BM25 as crabtalk has it."`
 }
 
 // GetIn is what get takes.
@@ -52,19 +52,19 @@ type GetIn struct {
 type ListIn struct {
 	Filter  string   `json:"filter,omitempty" also:"where,query,q" cli:"positional" jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
 	Project string   `json:"project,omitempty" also:"project_name" jsonschema:"Only entries of this project."`
-	Tags    []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Only entries that carry every one of these tags."`
+	Tags    []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"Only entries with all of these tags."`
 	Kind    string   `json:"kind,omitempty" also:"type" enum:"kind" jsonschema:"Only entries of this kind."`
-	After   string   `json:"after,omitempty" also:"since,from" jsonschema:"Only entries created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)."`
-	Before  string   `json:"before,omitempty" also:"until,to" jsonschema:"Only entries created before this date."`
-	Limit   *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"Most entries to return, 20 by default, at most 1000."`
-	Offset  *int     `json:"offset,omitempty" also:"skip" jsonschema:"Entries to pass over first, 0 by default: the next page begins at offset plus limit."`
+	After   string   `json:"after,omitempty" also:"since,from" jsonschema:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)."`
+	Before  string   `json:"before,omitempty" also:"until,to" jsonschema:"Created before this date."`
+	Limit   *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"Most entries, 20 by default, at most 1000."`
+	Offset  *int     `json:"offset,omitempty" also:"skip" jsonschema:"Entries to pass over first: the next page begins at offset plus limit."`
 }
 
 // ForgetIn is what forget takes.
 type ForgetIn struct {
 	Name      string  `json:"name" also:"key,title,id" cli:"positional" jsonschema:"Name or alias of the entry."`
-	IfVersion *uint64 `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Forget the entry only if it is still at this version."`
-	OpID      string  `json:"op_id,omitempty" also:"idempotency_key,request_id" jsonschema:"Id of this call, at most 64 bytes: a repeat with the same id changes nothing."`
+	IfVersion *uint64 `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Forget it only if it is still at this version."`
+	OpID      string  `json:"op_id,omitempty" also:"idempotency_key,request_id" jsonschema:"Id of this call: a repeat with the same id changes nothing."`
 	DryRun    bool    `json:"dry_run,omitempty" also:"preview" jsonschema:"Show what would be forgotten and change nothing."`
 }
 

@@ -29,7 +29,7 @@ type Tool struct {
 	Idempotent  bool // the same call again changes nothing more
 
 	Input  *jsonschema.Schema // of the arguments; unknown ones are not allowed
-	Output *jsonschema.Schema // of the answer as JSON
+	Output *jsonschema.Schema // of the answer as JSON; nil where a model should get the text alone
 	Params []Param            // of the arguments, in their order
 
 	// Call runs the verb. The arguments are one JSON object, or nothing. An
@@ -77,6 +77,12 @@ type Desk struct {
 	// Project returns the project of that tree, or "". Nil means that it is
 	// not known.
 	Project func() string
+
+	// Profiles are the memory profiles that may be loaded, and Loads those that
+	// the caller's session has loaded; nil where it has no session, and handles
+	// are given. Only the verbs of [WithProfiles] look at them.
+	Profiles *Profiles
+	Loads    *Loads
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source

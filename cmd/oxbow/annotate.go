@@ -19,13 +19,18 @@ import (
 )
 
 // book opens the annotations of the working tree that holds the working
-// directory. The caller closes it.
+// directory, where the home's layout keeps them. The caller closes it.
 func (a *app) book(ctx context.Context) (*annotate.Book, error) {
 	wd, err := a.env.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
 	}
-	return annotate.OpenDir(ctx, wd, &annotate.Options{Clock: a.env.Now})
+	o := annotate.Options{Clock: a.env.Now}
+	// Code has annotations without any home, too.
+	if d, other, err := a.layout(); err == nil && other {
+		o.Dir = d.Annotations
+	}
+	return annotate.OpenDir(ctx, wd, &o)
 }
 
 // withBook runs fn on the annotations and closes them.
@@ -93,9 +98,10 @@ func (a *app) annotateCommand() *cobra.Command {
 		Use:   "annotate FILE:A-B --why TEXT",
 		Short: "Keep why lines of code are as they are",
 		Long: `Annotate ties a reasoning to the lines A to B of a file, as they stand now. It
-is kept beside the code, in .oxbow/annotations of the repository: commit that
-with the code. oxbow why finds it again, also after the lines have moved, were
-edited, or the file has another name.`,
+is kept beside the code, in .oxbow/annotations of the repository, or in
+.cr/annotations when the home is laid out as coderhapsody: commit that with the
+code. oxbow why finds it again, also after the lines have moved, were edited, or
+the file has another name.`,
 		Example: `  oxbow annotate pool.go:42-60 --why "The proxy drops idle connections."
   oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"`,
 		Args: args(1, 1, "one FILE:A-B"),
@@ -146,14 +152,8 @@ edited, or the file has another name.`,
 	return c
 }
 
-// foundOut is what a search of annotations found, as JSON.
-type foundOut struct {
-	tool.Annotation
-	Score float64 `json:"score"`
-}
-
 func (a *app) whyCommand() *cobra.Command {
-	var search string
+	var search, filter string
 	var limit int
 	c := &cobra.Command{
 		Use:   "why FILE[:A[-B]]",
@@ -162,21 +162,26 @@ func (a *app) whyCommand() *cobra.Command {
 each was placed: exact (same place), moved (same text elsewhere), tracked
 (followed through the changes since, or a rename), edited (similar text: look
 before you rely on it), and, for a whole file, lost. With --search it looks
-through the annotations of the whole repository instead.`,
+through the annotations of the whole repository instead, as oxbow recall does
+through the memory: with its filters (file:pool.go, by:agent, after:2026-04),
++must, -not, prefix* and "phrases". Those whose lines, and not whose reasoning,
+hold the words come last. --filter also selects by agent, model and profile.`,
 		Example: `  oxbow why pool.go:42-60
   oxbow why pool.go
-  oxbow why --search "idle connections"`,
+  oxbow why --search "idle connections"
+  oxbow why --search "redis file:pool.go -cluster after:2026-04"
+  oxbow why --filter agent:coder --limit 100`,
 		Args: args(0, 1, "one FILE, or FILE:A-B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (search == "") == (len(args) == 0) {
+			if (search+filter == "") == (len(args) == 0) {
 				return misusef("usage: "+cmd.UseLine()+", or oxbow why --search WORDS", "why needs a FILE or --search, and not both")
 			}
 			if limit < 1 || limit > oxbow.MaxLimit {
 				return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", limit)
 			}
 			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
-				if search != "" {
-					return a.searchWhy(ctx, b, search, limit)
+				if search+filter != "" {
+					return a.searchWhy(ctx, b, search, filter, limit)
 				}
 				file, s, err := a.place(b, args[0])
 				if err != nil {
@@ -190,52 +195,36 @@ through the annotations of the whole repository instead.`,
 				if err != nil {
 					return err
 				}
-				return answer(a, got, func(out *tool.GetAnnotationsOut) {
-					for i, n := range out.Annotations {
-						if i > 0 {
-							a.printf("\n")
-						}
-						a.showAnnotation(n)
-					}
-					for _, n := range out.Notes {
-						a.note("%s", n)
-					}
-				})
+				return answer(a, got, a.showAnnotations)
 			})
 		},
 	}
 	c.Flags().StringVar(&search, "search", "", "look for `WORDS` in all annotations of the repository")
+	c.Flags().StringVar(&filter, "filter", "", "select annotations by `TERMS`, such as agent:x model:y -file:z")
 	c.Flags().IntVar(&limit, "limit", 10, "with --search, the most to show, `N`")
 	return c
 }
 
-func (a *app) searchWhy(ctx context.Context, b *annotate.Book, words string, limit int) error {
-	if err := checkText("--search", words); err != nil {
+func (a *app) searchWhy(ctx context.Context, b *annotate.Book, words, filter string, limit int) error {
+	if err := errors.Join(checkText("--search", words), checkText("--filter", filter)); err != nil {
 		return badArgument(err)
 	}
-	hits, err := b.Search(ctx, words, limit)
+	got, err := a.callCode(ctx, b, "get_annotations", map[string]any{"query": words, "filter": filter, "limit": limit})
 	if err != nil {
 		return err
 	}
-	if a.json {
-		out := struct {
-			Annotations []foundOut `json:"annotations"`
-		}{[]foundOut{}}
-		for _, h := range hits {
-			out.Annotations = append(out.Annotations, foundOut{tool.AnnotationOf(h.Found, h.In), h.Score})
-		}
-		return a.printJSON(out)
-	}
-	if len(hits) == 0 {
-		a.note("no annotation holds these words")
-	}
-	for i, h := range hits {
+	return answer(a, got, a.showAnnotations)
+}
+
+// showAnnotations shows what was found to a person.
+func (a *app) showAnnotations(out *tool.GetAnnotationsOut) {
+	for i, n := range out.Annotations {
 		if i > 0 {
 			a.printf("\n")
 		}
-		a.showAnnotation(tool.AnnotationOf(h.Found, h.In))
+		a.showAnnotation(n)
 	}
-	return nil
+	a.showNotes(out.Notes)
 }
 
 // showAnnotation shows one annotation to a person.

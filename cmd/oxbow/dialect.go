@@ -14,6 +14,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/clawft"
+	"github.com/oxbow-memory/oxbow/dialect/coderhapsody"
 	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
 	"github.com/oxbow-memory/oxbow/dialect/duragent"
 	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
@@ -23,7 +25,7 @@ import (
 
 // dialects are the layouts there are beside oxbow's own, in the order in which
 // they are named to people.
-var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect()}
+var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
 
 // ownLayout is the name of the default layout.
 const ownLayout = "oxbow"

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/dialect"
 )
 
 // storeFile is the name of the store inside its home.
@@ -16,7 +19,8 @@ const homeDir = ".oxbow"
 
 // home returns the directory that holds the store, whether or not it is there
 // yet: what --home says, else $OXBOW_HOME, else the nearest directory .oxbow
-// at or above the working directory, else the user's data directory.
+// at or above the working directory, else the user's data directory. A layout
+// whose custom is the user's own directory has that in the place of the last two.
 func (a *app) home() (string, error) {
 	dir, _, err := a.findHome()
 	return dir, err
@@ -37,6 +41,9 @@ func (a *app) findHome() (dir, rule string, err error) {
 		}
 		return filepath.Clean(c.dir), c.rule, nil
 	}
+	if a.inUserHome() {
+		return filepath.Clean(a.userHome()), "the user's own directory, by the custom of the layout", nil
+	}
 	for dir := wd; ; dir = filepath.Dir(dir) {
 		h := filepath.Join(dir, homeDir)
 		if fi, err := os.Stat(h); err == nil && fi.IsDir() && !onlyAnnotations(h) {
@@ -48,6 +55,21 @@ func (a *app) findHome() (dir, rule string, err error) {
 	}
 	dir, err = a.dataHome()
 	return dir, "your data directory", err
+}
+
+// inUserHome reports whether a layout was named whose home is, by its custom, the
+// user's own directory.
+func (a *app) inUserHome() bool {
+	d, err := dialect.Find(dialects, cmp.Or(a.dialectFlag, a.env.Getenv("OXBOW_DIALECT")))
+	return err == nil && d.UserHome && a.userHome() != ""
+}
+
+// userHome returns the user's own directory, "" when it is not known.
+func (a *app) userHome() string {
+	if dir := a.env.Getenv("USERPROFILE"); a.env.GOOS == "windows" && dir != "" {
+		return dir
+	}
+	return a.env.Getenv("HOME")
 }
 
 // onlyAnnotations reports whether a directory holds annotations of code and no

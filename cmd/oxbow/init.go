@@ -34,7 +34,7 @@ does; see docs/dialects.md.`,
 }
 
 func (a *app) init(ctx context.Context) error {
-	if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" {
+	if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
 		a.homeFlag = homeDir // here, not one further up
 	}
 	home, err := a.home()

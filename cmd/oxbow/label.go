@@ -303,6 +303,8 @@ func (a *app) showPlan(ctx context.Context, m *oxbow.Memory, p label.Plan, dry b
 		a.note("every entry that was meant has these labels already, or none was meant")
 	case dry:
 		a.note("dry run: nothing was changed")
+	case out.Seq != 0 && a.foreign:
+		a.note("this layout keeps no history: oxbow undo cannot take this back")
 	case out.Seq != 0:
 		a.note("to take this back: oxbow undo --seq %d", out.Seq)
 	}

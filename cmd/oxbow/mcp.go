@@ -4,16 +4,13 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,37 +20,87 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/grant"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
+// serving are the flags of oxbow mcp.
+type serving struct {
+	addr, tokenFile, tokensFile string
+	ro, rw                      bool
+	projects, kinds             []string
+}
+
 func (a *app) mcpCommand() *cobra.Command {
-	var addr, tokenFile string
+	var s serving
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the memory to agents (Model Context Protocol)",
 		Long: `Mcp serves the memory to one client over standard input and output or, with
 --http, to any number over HTTP. HTTP is served on this machine only, to those
-who send the token; for another machine, tunnel it (ssh -L). With --profile, or
-OXBOW_PROFILE, clients see nothing but what the profile includes.`,
+who send the token; for another machine, tunnel it (ssh -L).
+
+With --profile, or OXBOW_PROFILE, clients see nothing but what the profile
+includes; over HTTP, /mcp/p/NAME serves any one profile. --ro, --project and
+--kind narrow it further. A file of --tokens names clients, each with rights of
+its own; a line is a name, a secret, ro or rw, and what it sees:
+
+  ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note
+  vtt  sha256:9f86d081884c...  rw  profile=vtt-developer`,
 		Example: `  claude mcp add oxbow -- oxbow mcp
   claude mcp add vtt -- oxbow mcp --profile vtt-developer
+  oxbow mcp --ro --project harbor
   oxbow mcp --http 127.0.0.1:8333
-  oxbow mcp --http :0 --token-file ~/.oxbow-token`,
+  oxbow mcp --http :0 --tokens ~/.oxbow-tokens`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if addr == "" && tokenFile != "" {
+			switch {
+			case s.addr == "" && s.tokenFile != "":
 				return misusef("add --http ADDR", "--token-file means something with --http only")
+			case s.addr == "" && s.tokensFile != "":
+				return misusef("add --http ADDR", "--tokens means something with --http only")
+			case s.tokenFile != "" && s.tokensFile != "":
+				return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
+			case s.ro && s.rw:
+				return misusef("leave one of them out", "--ro and --rw are both given")
 			}
-			return a.mcp(cmd.Context(), addr, tokenFile)
+			return a.mcp(cmd.Context(), s)
 		},
 	}
-	c.Flags().StringVar(&addr, "http", "", "serve HTTP on this `ADDR`, such as 127.0.0.1:8333; port 0 takes a free one")
-	c.Flags().StringVar(&tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token)")
+	c.Flags().StringVar(&s.addr, "http", "", "serve HTTP on this `ADDR`, such as 127.0.0.1:8333; port 0 takes a free one")
+	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token)")
+	c.Flags().StringVar(&s.tokensFile, "tokens", "", "a `FILE` of tokens with the rights of each, instead of one token")
+	c.Flags().BoolVar(&s.ro, "ro", false, "clients only read")
+	c.Flags().BoolVar(&s.rw, "rw", false, "clients read and write, which is the default")
+	c.Flags().StringArrayVar(&s.projects, "project", nil, "clients see and write only entries of this `PROJECT`; auto is that of the working directory")
+	c.Flags().StringArrayVar(&s.kinds, "kind", nil, "clients see and write only entries of this `KIND`")
+	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
+func kindNames() []string {
+	var names []string
+	for _, k := range oxbow.Kinds() {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+// rights returns what the flags allow.
+func (a *app) rights(s serving) (grant.Rights, error) {
+	r := grant.Rights{ReadOnly: s.ro, Kinds: s.kinds}
+	for _, p := range s.projects {
+		name, err := a.projectNamed(p)
+		if err != nil {
+			return r, err
+		}
+		r.Projects = append(r.Projects, name)
+	}
+	return r, badArgument(r.Check())
+}
+
+func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	src, err := a.source()
 	if err != nil {
 		return err
@@ -62,28 +109,38 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	src.Actor, src.Session = oxbow.Agent, ""
 	src.Claimed = oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")}
 	a.sealAfter = time.Second
-	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(build) })
+	how := build
+	if flags.ro {
+		how = a.readingOnly()
+	}
+	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
 	defer func() { err = errors.Join(err, closeStore()) }()
-	var tools []tool.Tool // oxbow's own
-	var told string       // the server's own words
 	d, other, err := a.layout()
 	if err != nil {
 		return err
 	}
-	bound, err := a.bound() // a profile that is not there ends the server at once
-	if err != nil {
+	o := mcpserver.Options{
+		Name:    "oxbow",
+		Version: moduleVersion(),
+		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Rand:    a.env.Rand,
+	}
+	if o.Rights, err = a.rights(flags); err != nil {
 		return err
 	}
-	if bound != nil {
-		tools = append(tool.Table(), tool.RecallMemory())
+	if o.Bound, err = a.bound(); err != nil { // a profile that is not there ends the server at once
+		return err
+	}
+	if o.Profiles, err = a.profiles(); err != nil {
+		a.warn("profiles are not served: %v", err)
 	}
 	// The tools of another layout know files of all the memory.
-	if other && bound == nil {
-		h, err := a.openHome(d, build)
+	if other && o.Bound == nil {
+		h, err := a.openHome(d, how)
 		if err != nil {
 			return err
 		}
-		tools, told = toolsOf(h), toldOf(d, h)
+		o.Tools, o.Instructions = toolsOf(h), toldOf(d, h)
 	}
 	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
 	// In a repository there is code to annotate. Without one, or where it
@@ -95,23 +152,15 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 		if book.IsTree() {
 			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
 			desk.Project = sync.OnceValue(a.projectHere)
-			if tools == nil {
-				tools = tool.Table()
-			}
-			tools = append(tools, tool.Code()...)
+			o.Code = tool.Code()
+			o.CodeProject = a.projectHere()
 		}
 	}
-	s := mcpserver.New(desk, &mcpserver.Options{
-		Tools: tools, Instructions: told,
-		Name:    "oxbow",
-		Version: moduleVersion(),
-		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Rand:    a.env.Rand,
-	})
-	if addr == "" {
+	s := mcpserver.New(desk, &o)
+	if flags.addr == "" {
 		err = s.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
 	} else {
-		err = a.serveHTTP(ctx, s, addr, tokenFile)
+		err = a.serveHTTP(ctx, s, flags)
 	}
 	if ctx.Err() != nil {
 		return nil // told to end, and ended
@@ -119,13 +168,33 @@ func (a *app) mcp(ctx context.Context, addr, tokenFile string) (err error) {
 	return err
 }
 
+// readingOnly returns how a memory is opened that is only read: without a lock,
+// and where nothing can be written. One that is not there yet is opened as if it
+// were to be made, so that it is seen when another makes it.
+func (a *app) readingOnly() access {
+	if path, err := a.storePath(); err == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return build
+		}
+	}
+	return look
+}
+
 // serveHTTP serves until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, addr, tokenFile string) error {
-	addr, err := loopback(addr)
+func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving) error {
+	addr, err := loopback(flags.addr)
 	if err != nil {
 		return err
 	}
-	token, where, err := a.token(tokenFile)
+	var o mcpserver.HTTPOptions
+	var where string
+	if flags.tokensFile != "" {
+		if o.Tokens, where, err = a.tokens(flags.tokensFile); err == nil {
+			err = admitted(s, o.Tokens, where)
+		}
+	} else {
+		o.Token, where, err = a.token(flags.tokenFile)
+	}
 	if err != nil {
 		return err
 	}
@@ -134,7 +203,9 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, addr, tokenFil
 		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow mcp --http 127.0.0.1:0"}
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", s.Handler(mcpserver.HTTPOptions{Token: token}))
+	door := s.Handler(o)
+	mux.Handle("/mcp", door)
+	mux.Handle("/mcp/p/{profile}", door)
 	srv := &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -144,7 +215,14 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, addr, tokenFil
 	}
 	url := "http://" + l.Addr().String() + "/mcp"
 	fmt.Fprintf(a.env.Stderr, "oxbow: serving %s\n", url)
-	fmt.Fprintf(a.env.Stderr, "  the token is in %s; send it as: Authorization: Bearer TOKEN\n", where)
+	if o.Tokens == nil {
+		fmt.Fprintf(a.env.Stderr, "  the token is in %s; send it as: Authorization: Bearer TOKEN\n", where)
+	} else {
+		fmt.Fprintf(a.env.Stderr, "  the tokens are in %s; send one as: Authorization: Bearer TOKEN\n", where)
+	}
+	for _, t := range o.Tokens {
+		fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
+	}
 	if a.env.Listening != nil {
 		a.env.Listening(l.Addr().String())
 	}
@@ -183,68 +261,4 @@ func loopback(addr string) (string, error) {
 			"--http %s would let other machines in", addr)
 	}
 	return net.JoinHostPort(host, port), nil
-}
-
-// makeToken writes a new token to the file, unless another process is first. It
-// takes its name when it is whole: half a token would be taken for one.
-func (a *app) makeToken(file string) error {
-	b := make([]byte, 32)
-	if _, err := io.ReadFull(a.env.Rand, b); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".token-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(base64.RawURLEncoding.EncodeToString(b) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Link(f.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(f.Name(), file) // no hard links here
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
-}
-
-// token returns the token that clients must send and the file it is in, made
-// when it is missing.
-func (a *app) token(file string) (token, where string, err error) {
-	if file == "" {
-		home, err := a.home()
-		if err != nil {
-			return "", "", err
-		}
-		if err := os.MkdirAll(home, 0o700); err != nil {
-			return "", "", fmt.Errorf("making the home: %w", err)
-		}
-		file = filepath.Join(home, "token")
-	} else if file, err = a.abs(file); err != nil {
-		return "", "", err
-	}
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if err := a.makeToken(file); err != nil {
-			return "", "", fmt.Errorf("making the token: %w", err)
-		}
-	}
-	fi, err := os.Stat(file)
-	if err != nil {
-		return "", "", fmt.Errorf("reading the token: %w", err)
-	}
-	if a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
-		return "", "", &hinted{fmt.Errorf("reading the token: others may read %s", file), "chmod 600 " + quote(file)}
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return "", "", fmt.Errorf("reading the token: %w", err)
-	}
-	token = strings.TrimSpace(string(b))
-	if len(token) < 16 || strings.ContainsAny(token, " \t\r\n") {
-		return "", "", &hinted{fmt.Errorf("reading the token: %s does not hold one word of 16 characters or more", file),
-			"remove the file to have a new token made"}
-	}
-	return token, file, nil
 }

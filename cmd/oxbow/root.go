@@ -79,7 +79,7 @@ directory, else your data directory.`,
 		{"agent", "Give to agents:", []*cobra.Command{
 			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(),
+			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
 			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

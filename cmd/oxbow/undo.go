@@ -3,12 +3,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -35,6 +39,9 @@ change, which can be undone in turn.`,
 				}
 				m["count"] = n
 			}
+			if done, err := a.undoOther(cmd.Context(), v, m); done || err != nil {
+				return err
+			}
 			got, err := v.run(cmd.Context(), a, m)
 			if err != nil {
 				return err
@@ -45,6 +52,62 @@ change, which can be undone in turn.`,
 	}
 	v = newVerb(c, "undo", []string{"count"}, nil)
 	return c
+}
+
+// undoOther takes back what consolidate, compress or an overwriting tool did in a
+// home of another layout that keeps what they replaced. It reports false where
+// there is no such home. It works on files of all the memory, and so not in a run
+// that is bound to a profile.
+func (a *app) undoOther(ctx context.Context, v *verb, args map[string]any) (done bool, err error) {
+	r, err := a.bound()
+	if err != nil || r != nil {
+		return false, err
+	}
+	given, err := v.arguments()
+	if err != nil {
+		return false, err
+	}
+	dry := given["dry_run"] == true
+	t, ok, err := a.tidier(unlessDry(change, dry))
+	if err != nil || !ok {
+		return false, err
+	}
+	number := 0
+	if seqs, ok := given["seq"].([]any); ok {
+		if len(seqs) > 1 || args["count"] != nil {
+			return true, misusef("run it again for another", "this layout takes back one change at a time")
+		}
+		if number, err = strconv.Atoi(fmt.Sprint(seqs[0])); err != nil || number < 1 {
+			return true, misusef("", "--seq %v is no number of a change", seqs[0])
+		}
+	}
+	if n, ok := args["count"]; ok && n != 1 {
+		return true, misusef("run it again for the one before", "this layout takes back one change at a time")
+	}
+	did, err := t.TakeBack(ctx, number, dry)
+	switch {
+	case errors.Is(err, oxbow.ErrConflict) && number == 0:
+		return true, &hinted{err, "oxbow undo --seq N takes change N back all the same, and keeps what was changed since"}
+	case errors.Is(err, oxbow.ErrNotFound):
+		return true, &hinted{err, "in this layout, what consolidate, compress and overwriting replaced can be taken back; other changes keep no history"}
+	case err != nil:
+		return true, err
+	}
+	if a.json {
+		return true, a.printJSON(tidiedOut{did, dry})
+	}
+	word := "took back"
+	if dry {
+		word = "would take back"
+	}
+	a.printf("%s change %d: %s of %s\n", word, did.Number, did.What, a.date(did.Time))
+	for _, s := range did.Steps {
+		a.printf("%s  %s\n", s.Did, a.clipped(s.Text))
+	}
+	for _, n := range did.Notes {
+		a.note("%s", n)
+	}
+	return true, nil
 }
 
 func (a *app) showUndone(out *tool.UndoOut) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/filetree"
@@ -117,7 +119,11 @@ func initHome(_ context.Context, o dialect.Options) ([]string, error) {
 		}
 		made = append(made, p.world)
 	}
-	if err := file(p.agentDir(agentFile), fmt.Sprintf(newAgent, quoteYAML(p.agent), c.backend)); err != nil {
+	name, err := yaml.Marshal(p.agent) // in quotes where it needs them
+	if err != nil {
+		return made, err
+	}
+	if err := file(p.agentDir(agentFile), fmt.Sprintf(newAgent, strings.TrimSpace(string(name)), c.backend)); err != nil {
 		return made, err
 	}
 	directive, err := makeMemoryDirective(o.FS, p)
@@ -125,14 +131,6 @@ func initHome(_ context.Context, o dialect.Options) ([]string, error) {
 		made = append(made, directive)
 	}
 	return made, err
-}
-
-// quoteYAML writes a name as YAML has it: bare where nothing can go wrong.
-func quoteYAML(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
 
 // warner returns where to tell what a person should know.
@@ -152,17 +150,17 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		h.clock = time.Now
 	}
 	var err error
-	var any bool
+	var wanted bool
 	if h.place, err = locate(o); err == nil {
-		h.config, any, err = configure(o.FS, h.place, h.warn)
+		h.config, wanted, err = configure(o.FS, h.place, h.warn)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
-	if any && !o.Memory.ReadOnly {
-		// As duragent does at start.
+	if wanted && !o.Memory.ReadOnly {
+		// As duragent does at start. Context has its text in any case.
 		if _, err := makeMemoryDirective(o.FS, h.place); err != nil {
-			return nil, fmt.Errorf("making the directive about memory: %w", err)
+			h.warn(fmt.Sprintf("the directive about memory was not made: %v", err))
 		}
 	}
 	mo := o.Memory
@@ -178,14 +176,14 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 // openStore opens what the backend keeps. The backend oxbow reads the files as
 // long as it has kept nothing itself and may not begin to.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
-	if h.config.backend == backendOxbow {
-		_, err := h.fs.Stat(storeFile(h.place))
-		if err == nil || isNotExist(err) && !mo.ReadOnly {
-			return h.openScoped(ctx, mo)
-		}
-		if !isNotExist(err) {
-			return nil, err
-		}
+	_, err := h.fs.Stat(storeFile(h.place))
+	switch oxbows := h.config.backend == backendOxbow; {
+	case err != nil && !isNotExist(err):
+		return nil, err
+	case oxbows && (err == nil || !mo.ReadOnly):
+		return h.openScoped(ctx, mo)
+	case err == nil:
+		h.warn(storeFile(h.place) + " is not read: agent.yaml does not say backend: oxbow")
 	}
 	tree, err := h.openTree(ctx, h.place.agent, mo)
 	if err != nil {

@@ -98,6 +98,13 @@ func TestAgents(t *testing.T) {
 			t.Errorf("opening %s = %v", name, err)
 		}
 	}
+	// One without memory sees the world where the others keep it.
+	agents(t, fsys, backendOxbow, "rei", "new")
+	put(t, fsys, ".duragent/agents/plain/agent.yaml", "spec:\n  model: x\n")
+	add(t, openHome(t, options(fsys, "rei")).Memory(), oxbow.Add{Name: "people", Content: "Alice"})
+	if e, err := openHome(t, options(fsys, "plain")).Memory().Get(t.Context(), "people"); err != nil || e.Content != "Alice" {
+		t.Errorf("an agent without memory sees %q, %v", e.Content, err)
+	}
 	// Another agent's broken configuration is told, one's own is an error with
 	// its line.
 	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  memory: [\n")
@@ -110,6 +117,28 @@ func TestAgents(t *testing.T) {
 	}
 	if _, err := Dialect().Open(t.Context(), options(fsys, "bob")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("opening bob = %v", err)
+	}
+}
+
+// The agent.yaml of a new agent is one that says so, whatever its name.
+func TestInitAgents(t *testing.T) {
+	fsys := vfs.NewMem()
+	for _, name := range []string{"rei", "no", "it's me", "日本", "1e3"} {
+		if _, err := Dialect().Init(t.Context(), options(fsys, name)); err != nil {
+			t.Errorf("Init(%q) = %v", name, err)
+			continue
+		}
+		f, err := parseYAML("agent.yaml", []byte(read(t, fsys, ".duragent/agents/"+name+"/agent.yaml")))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got, _, err := f.text("metadata.name", ""); err != nil || got != name {
+			t.Errorf("the agent.yaml of %q names %q, %v", name, got, err)
+		}
+		if h := openHome(t, options(fsys, name)); len(h.Tools()) != 5 {
+			t.Errorf("agent %q has %d tools", name, len(h.Tools()))
+		}
 	}
 }
 

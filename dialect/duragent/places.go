@@ -142,16 +142,17 @@ func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 }
 
 // configure returns what holds for an agent, and whether any agent is configured
-// to have memory. An agent without an agent.yaml has its memory, where the
-// others have theirs: whoever opens it here wants it. Agents that keep what they
-// share in different places are refused. An agent.yaml of another agent that
-// cannot be read is told, and counts as none.
-func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, any bool, err error) {
+// to have memory. An agent without an agent.yaml has its memory: whoever opens
+// it here wants it. One whose agent.yaml says nothing of memory sees the world
+// where the others keep it. Agents that keep what they share in different places
+// are refused. An agent.yaml of another agent that cannot be read is told, and
+// counts as none.
+func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted bool, err error) {
 	c, configured, err := readAgent(fsys, p)
 	if err != nil {
 		return c, false, err
 	}
-	any = c.memory
+	wanted = c.memory
 	names, err := agentsOf(fsys, p.agents)
 	if err != nil {
 		return c, false, err
@@ -167,17 +168,18 @@ func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, any boo
 		if err != nil || !ok || !other.memory {
 			continue
 		}
-		any = true
-		if !configured && !c.memory {
-			c = other
+		wanted = true
+		if c.backend == "" {
+			c.backend = other.backend
 		}
-		if c.memory && c.backend != other.backend {
-			return c, any, &oxbow.InvalidError{Field: p.agentDir(agentFile) + ": spec.memory.backend", Value: c.backend,
+		if c.backend != other.backend {
+			return c, wanted, &oxbow.InvalidError{Field: p.agentDir(agentFile) + ": spec.memory.backend", Value: c.backend,
 				Reason: "is not that of agent " + n + ", " + other.backend + "; agents share one world, so give all of them the same"}
 		}
 	}
-	if !configured && !c.memory {
-		c = agentConfig{memory: true, backend: backendFiles}
+	if c.backend == "" {
+		c.backend = backendFiles
 	}
-	return c, any, nil
+	c.memory = c.memory || !configured
+	return c, wanted, nil
 }

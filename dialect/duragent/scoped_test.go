@@ -63,6 +63,15 @@ func TestAdopt(t *testing.T) {
 	if got := names(t, openHome(t, look).Memory()); strings.Contains(got, "bob") {
 		t.Errorf("a reader still sees the files: %s", got)
 	}
+	// Who goes back to the files is told of what they do not show.
+	agents(t, fsys, backendFiles, "bob", "rei")
+	told = nil
+	if got := names(t, openHome(t, o).Memory()); got != before["rei"] {
+		t.Errorf("back in the files: %s, want %s", got, before["rei"])
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "memory.oxbow is not read") {
+		t.Errorf("told %q", told)
+	}
 }
 
 func TestHistory(t *testing.T) {

@@ -209,7 +209,7 @@ func TestAgentsSideBySide(t *testing.T) {
 		t.Run(backend, func(t *testing.T) {
 			fsys := vfs.NewMem()
 			agents(t, fsys, backend, "bob", "rei")
-			const each = 10
+			const each = 6
 			done := make(chan error, 4)
 			for i := range 4 { // two doors of each agent
 				agent := []string{"bob", "rei"}[i%2]

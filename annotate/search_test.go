@@ -1,0 +1,83 @@
+// This file tests that annotations are found as entries are.
+
+package annotate
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func TestSearch(t *testing.T) {
+	m, b := tree(t, map[string]string{"cache.go": source, "net/dial.go": numbered(30)})
+	at := func(n int) time.Time { return noon.AddDate(0, n, 0) }
+	for _, r := range []Record{
+		{File: "cache.go", Span: Span{14, 19}, Why: "Redis drops connections that are idle for long.", Rejected: []string{"memcached: nobody runs it"}, Agent: "coder", Time: at(0)},
+		{File: "cache.go", Span: Span{23, 26}, Why: "The proxy must be told before it closes.", Model: "m-1", Time: at(1)},
+		{File: "net/dial.go", Span: Span{3, 5}, Why: "Redis and the proxy are dialled alike: redis first.", By: oxbow.Person, Time: at(2)},
+	} {
+		add(t, b, r)
+	}
+	search := func(text string) string {
+		t.Helper()
+		q, err := oxbow.ParseQuery(text, at(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := b.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ws []string
+		for _, h := range hits {
+			w, _, _ := strings.Cut(h.Why, " ")
+			if h.ByLines {
+				w += "*"
+			}
+			if (h.Score > 0) != (q.Text != "") {
+				t.Errorf("Search(%q) gives %q the score %v", text, h.Why, h.Score)
+			}
+			ws = append(ws, h.In+" "+w)
+		}
+		return strings.Join(ws, ", ")
+	}
+	for _, c := range []struct{ query, want string }{
+		{"redis", "net/dial.go Redis, cache.go Redis"},
+		{"memcached", "cache.go Redis"}, // what was rejected counts as well
+		{"redis file:cache.go", "cache.go Redis"},
+		{"redis after:2026-05", "net/dial.go Redis"},
+		{"redis -idle", "net/dial.go Redis"},
+		{"proxy +closes", "cache.go The"},
+		{"agent:coder", "cache.go Redis"},
+		{"by:person", "net/dial.go Redis"},
+		{"ErrBusy", "cache.go Redis*"},                  // only the lines hold it
+		{"closes nil", "cache.go The, cache.go Redis*"}, // reasoning first
+		{"archived:true", ""},
+		{"elephant", ""},
+	} {
+		if got := search(c.query); got != c.want {
+			t.Errorf("Search(%q) finds %s, want %s", c.query, got, c.want)
+		}
+	}
+
+	f, err := oxbow.ParseFilter("model:m-1", at(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hits, err := b.Search(t.Context(), oxbow.Query{Text: "proxy", Filter: f}); err != nil || len(hits) != 1 || hits[0].Model != "m-1" {
+		t.Errorf("Search with a filter = %+v, %v, want one", hits, err)
+	}
+
+	// What was found stands where it is now.
+	put(t, m, "cache.go", "// Copyright\n"+source)
+	hits, err := b.Search(t.Context(), oxbow.Query{Text: "idle"})
+	if err != nil || len(hits) == 0 || hits[0].ByLines || hits[0].Placed != Moved || hits[0].Now != (Span{15, 20}) {
+		t.Errorf("Search = %+v, %v, want one that moved", hits, err)
+	}
+	g, err := b.Diagnose(t.Context(), oxbow.Query{Text: "elephant"})
+	if err != nil || g.Entries != 3 || len(g.Terms) != 1 || g.Terms[0].DF != 0 {
+		t.Errorf("Diagnose = %+v, %v", g, err)
+	}
+}

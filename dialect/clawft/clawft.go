@@ -1,0 +1,116 @@
+// This file opens a home, and finds and makes one.
+
+// Package clawft is the layout of clawft, which follows nanobot's: long-term
+// facts in MEMORY.md, what sessions were about in HISTORY.md.
+//
+//	~/.clawft/workspace/memory/MEMORY.md     facts, always before the model
+//	~/.clawft/workspace/memory/HISTORY.md    summaries of sessions, searched when wanted
+//	~/.clawft/workspace/memory/undo/*.json   what was replaced in whole, to take it back
+//
+// Where there is no such directory and ~/.nanobot/workspace/memory is there, that
+// one is used. Which it is, is decided when the home is opened, for all that is
+// done with it.
+//
+// A paragraph of MEMORY.md is an entry of kind note, one of HISTORY.md of kind
+// history. What a paragraph has no place for stands in a comment above it.
+//
+// The files of both are short of what a store can lose: [Home.Consolidate] takes
+// out of MEMORY.md what is said twice, [Home.Compress] makes it fit a budget, and
+// what they take out goes to HISTORY.md.
+package clawft
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Dialect returns the dialect. Its home is the user's home directory, or a
+// directory that stands for it; .clawft in it, the workspace and the directory
+// of the memory itself are understood, too. It knows no agents beside each other.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:     "clawft",
+		Title:    "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
+		UserHome: true,
+		Detect:   func(fsys vfs.FS) (int, error) { p, err := find(fsys, ""); return p.marks, err },
+		Init:     initHome,
+		Open:     func(ctx context.Context, o dialect.Options) (dialect.Home, error) { return Open(ctx, o) },
+	}
+}
+
+// initHome makes the directory. The files are made by what is first written.
+func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
+	p, err := find(o.FS, o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("looking for a memory: %w", err)
+	}
+	if p.there {
+		return nil, nil
+	}
+	if err := makeDir(o.FS, p.dir); err != nil {
+		return nil, fmt.Errorf("making the home: %w", err)
+	}
+	return []string{p.dir}, ctx.Err()
+}
+
+// Home is an opened home. It is a [dialect.Home] and a [dialect.Tidier], and safe
+// for concurrent use.
+type Home struct {
+	fs     vfs.FS // of the memory's directory
+	shown  string // that directory, for people
+	tree   *filetree.Store
+	layout layout
+	memory *oxbow.Memory
+	clock  func() time.Time
+
+	mu   sync.Mutex // guards the following
+	seen *string    // MEMORY.md as it was last read or written through this home, nil before
+}
+
+var _ dialect.Home = (*Home)(nil)
+
+// Open opens a home. Errors are those of reading its directories, and
+// [oxbow.ErrInvalid] for an agent, which this layout does not tell apart.
+func Open(ctx context.Context, o dialect.Options) (*Home, error) {
+	if o.Agent != "" {
+		return nil, &oxbow.InvalidError{Field: "agent", Value: o.Agent, Reason: "has no memory of its own in this layout; leave it out"}
+	}
+	p, err := find(o.FS, o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("looking for a memory: %w", err)
+	}
+	h := &Home{fs: &below{o.FS, p.dir}, shown: filepath.Join(o.Path, filepath.FromSlash(p.dir)), clock: o.Memory.Clock, layout: layout{o.Zone}}
+	if h.clock == nil {
+		h.clock = time.Now
+	}
+	if h.layout.zone == nil {
+		h.layout.zone = time.Local
+	}
+	if p.other != "" && o.Warn != nil {
+		o.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
+			filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown))
+	}
+	h.tree, err = filetree.Open(ctx, h.fs, h.layout, filetree.Options{Clock: o.Memory.Clock,
+		LockWait: o.Memory.LockWait, ReadOnly: o.Memory.ReadOnly, Path: h.shown, Warn: o.Warn})
+	if err != nil {
+		return nil, fmt.Errorf("opening the memory of clawft: %w", err)
+	}
+	mo := o.Memory
+	mo.FS = nil
+	h.memory = oxbow.New(h.tree, &mo)
+	return h, nil
+}
+
+// Memory implements [dialect.Home].
+func (h *Home) Memory() *oxbow.Memory { return h.memory }
+
+// Close implements [dialect.Home].
+func (h *Home) Close() error { return h.memory.Close() }

@@ -1,0 +1,176 @@
+// This file makes MEMORY.md fit a budget.
+
+package clawft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// more stands where a fact was shortened.
+const more = " […]"
+
+// Compress implements [dialect.Tidier]. It does no more than is needed, in this
+// order: what is said twice goes, as in [Home.Consolidate]; then, from the top of
+// the file on, paragraphs are shortened to their first sentence; then, from the
+// top on, facts go. The file grows at its end, so its top is the oldest. Headings
+// go with the last fact below them. An entry with the label tag:keep stays as it
+// is. All that is taken out goes to HISTORY.md, the shortened as a whole.
+func (h *Home) Compress(ctx context.Context, budget int, dry bool) (dialect.Tidied, error) {
+	if budget < 1 {
+		return dialect.Tidied{}, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
+	}
+	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []dialect.Step, error) {
+		is, out, steps, ok := compress(text, budget)
+		if !ok {
+			return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
+				Reason: fmt.Sprintf("cannot be kept: what must stay are %d tokens", prompt.Tokens(injected(is)))}
+		}
+		return is, out, steps, nil
+	})
+}
+
+// compress returns the text so that it fits, and what of it is to be kept in the
+// history. Ok is false when it cannot; the text is then the smallest there is.
+func compress(text string, budget int) (is string, out []moved, steps []dialect.Step, ok bool) {
+	fits := func(s string) bool { return prompt.Tokens(injected(s)) <= budget }
+	if fits(text) {
+		return text, nil, nil, true
+	}
+	base := cutUnits(text)
+	twins, twinSteps := consolidate(base)
+	type action struct {
+		unit int
+		move bool
+	}
+	var actions []action
+	shorts := map[int]string{}
+	for _, move := range []bool{false, true} {
+		for i := range base {
+			u := &base[i]
+			if !u.isFact() || u.gone || u.kept() {
+				continue
+			}
+			if !move {
+				if shorts[i] = shorten(u); shorts[i] == "" {
+					continue
+				}
+			}
+			actions = append(actions, action{i, move})
+		}
+	}
+	// after returns the text after the first n actions, and what they did.
+	after := func(n int) (string, []unit) {
+		units := append([]unit(nil), base...)
+		for _, a := range actions[:n] {
+			if a.move {
+				units[a.unit].gone = true
+			} else {
+				units[a.unit].short = shorts[a.unit]
+			}
+		}
+		settle(units)
+		return join(text, units), units
+	}
+	n := sort.Search(len(actions), func(n int) bool { s, _ := after(n); return fits(s) })
+	// A shorter text is not always of fewer tokens, if only by one.
+	is, units := after(n)
+	for ; n < len(actions) && !fits(is); n++ {
+		is, units = after(n + 1)
+	}
+	if !fits(is) {
+		return is, nil, nil, false
+	}
+	out, steps = twins, twinSteps
+	for i := range units {
+		u := &units[i]
+		switch {
+		case base[i].gone || !u.isFact():
+		case u.gone:
+			m := moved{under: u.under, text: u.text}
+			if last := markNow(u); last != nil {
+				whole := *u
+				whole.short = ""
+				m.named, m.name = whole.print(text, eolOf(text)), last.Name
+			}
+			out = append(out, m)
+			steps = append(steps, dialect.Step{Did: "move", Text: u.fact(), Why: "over the budget"})
+		case u.short != "":
+			out = append(out, moved{under: u.under, text: u.text})
+			steps = append(steps, dialect.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"})
+		}
+	}
+	return is, out, steps, true
+}
+
+// shorten returns the first sentence of a paragraph, "" when there is none that is
+// shorter by a third. Code is left as it is.
+func shorten(u *unit) string {
+	if u.kind == anItem || strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ") || strings.HasPrefix(u.text, "|") {
+		return ""
+	}
+	text := strings.ReplaceAll(u.text, "\r\n", "\n")
+	first, rest, _ := strings.Cut(text, "\n\n")
+	if s := firstSentence(first); s != "" {
+		first, rest = s, "rest"
+	}
+	if first = strings.TrimRight(first, " \t\n"); first == "" || isBlank(rest) {
+		return ""
+	}
+	short := first + more
+	if readMark(firstLine(short)) != nil || 3*prompt.Tokens(short) > 2*prompt.Tokens(text) {
+		return ""
+	}
+	return short
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// abbreviations end with a period that ends no sentence.
+var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "cf", "approx", "bzw", "usw", "ca"}
+
+// firstSentence returns the first sentence of a text that has more than one, else
+// "". A sentence ends with its mark and white space before something that does
+// not begin with a small letter, or with a mark of Chinese or Japanese; it has at
+// least three words, or ten characters of those. One that goes on beyond 1,000
+// bytes is none.
+func firstSentence(s string) string {
+	for i, r := range s {
+		if i > 1000 {
+			break
+		}
+		end := i + utf8.RuneLen(r)
+		rest := strings.TrimLeftFunc(s[end:], unicode.IsSpace)
+		next, _ := utf8.DecodeRuneInString(rest)
+		switch r {
+		case '。', '！', '？':
+			if rest != "" && utf8.RuneCountInString(s[:end]) >= 10 {
+				return s[:end]
+			}
+		case '.', '!', '?':
+			words := strings.Fields(s[:i])
+			if rest == "" || len(rest) == len(s[end:]) || unicode.IsLower(next) || len(words) < 3 {
+				continue
+			}
+			if last := strings.ToLower(strings.TrimLeft(words[len(words)-1], "(\"'")); r == '.' && (utf8.RuneCountInString(last) == 1 || slices.Contains(abbreviations, last)) {
+				continue
+			}
+			return s[:end]
+		}
+	}
+	return ""
+}

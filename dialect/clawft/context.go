@@ -1,0 +1,180 @@
+// This file puts MEMORY.md before the model, and leads conversations.
+
+package clawft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// injected returns what stands before the model for a text of MEMORY.md.
+func injected(memory string) string {
+	memory = strings.TrimPrefix(memory, "\ufeff")
+	if strings.TrimSpace(memory) == "" {
+		return ""
+	}
+	return "\n\n## Memory\n\n" + memory
+}
+
+// Context implements [dialect.Home]: MEMORY.md, whole and as it is, behind the
+// system prompt under the heading "## Memory"; nothing when it is blank.
+// HISTORY.md is not part of it. A budget makes it shorter as [Home.Compress] would
+// make the file, which stays as it is.
+func (h *Home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	var c prompt.Context
+	if err := h.inject(ctx, &c); err != nil {
+		return prompt.Context{}, err
+	}
+	c.Fit(r.Budget)
+	return c, nil
+}
+
+func (h *Home) inject(ctx context.Context, c *prompt.Context) error {
+	memory, _, err := h.ReadMemory(ctx)
+	if err != nil {
+		return err
+	}
+	c.Add(prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System, Text: injected(memory),
+		Short: func(tokens int) string {
+			s, _, _, ok := compress(memory, tokens)
+			if !ok {
+				return ""
+			}
+			return injected(s)
+		}})
+	return nil
+}
+
+// session is one conversation.
+type session struct {
+	h     *Home
+	r     dialect.Request
+	last  string // what of MEMORY.md the model was shown last
+	ended bool
+}
+
+// Session implements [dialect.Home].
+func (h *Home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+	return &session{h: h, r: r}, ctx.Err()
+}
+
+func (s *session) check(ctx context.Context) error {
+	if s.ended {
+		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
+	}
+	return ctx.Err()
+}
+
+// context returns MEMORY.md as it is now, with more behind it.
+func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
+	var c prompt.Context
+	if err := s.h.inject(ctx, &c); err != nil {
+		return prompt.Context{}, err
+	}
+	c.Add(more...)
+	c.Fit(s.r.Budget)
+	s.last = c.Of(prompt.System)
+	return c, nil
+}
+
+// Start implements [dialect.Session].
+func (s *session) Start(ctx context.Context) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	return s.context(ctx)
+}
+
+// BeforeTurn implements [dialect.Session]. The design reads MEMORY.md for each
+// call of the model: when it is no longer what the model was shown, it is
+// returned anew, to stand in the place of the earlier one.
+func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	last := s.last
+	c, err := s.context(ctx)
+	if err != nil {
+		return prompt.Context{}, err
+	}
+	if s.last == last {
+		return prompt.Context{Budget: s.r.Budget}, nil
+	}
+	return c, nil
+}
+
+// Compact implements [dialect.Session]: the summary is written to HISTORY.md, and
+// the conversation goes on from it and from MEMORY.md. The name is that of the
+// entry.
+func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return "", prompt.Context{}, err
+	}
+	name, err := s.keep(ctx, summary)
+	if err != nil {
+		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
+	}
+	c, err := s.context(ctx, summaryPart(name, strings.TrimSpace(clean(summary))))
+	return name, c, err
+}
+
+func summaryPart(name, text string) prompt.Part {
+	return prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: text, Pinned: true}
+}
+
+// keep writes a summary behind HISTORY.md, with its date, and returns the name of
+// the entry.
+func (s *session) keep(ctx context.Context, summary string) (string, error) {
+	text := strings.TrimSpace(clean(summary))
+	if text == "" {
+		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
+	}
+	content := s.h.stamp(s.h.clock()) + " " + text
+	base := s.h.layout.baseName(historyFile, content)
+	name := base
+	for n := 2; ; n++ {
+		err := s.h.memory.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: content})
+		if !errors.Is(err, oxbow.ErrExists) {
+			return name, err
+		}
+		name = fmt.Sprintf("%s (%d)", base, n)
+	}
+}
+
+// Resume implements [dialect.Session]. The name is one that Compact returned, or
+// that of any other entry of HISTORY.md.
+func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	e, err := s.h.tree.Get(ctx, name)
+	if err == nil && e.Kind != oxbow.History {
+		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	if err != nil {
+		return prompt.Context{}, fmt.Errorf("resuming from HISTORY.md: %w", err)
+	}
+	return s.context(ctx, summaryPart(name, e.Content))
+}
+
+// End implements [dialect.Session]. A summary that is not empty is written to
+// HISTORY.md; when that fails, the conversation has not ended.
+func (s *session) End(ctx context.Context, summary string) error {
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	if strings.TrimSpace(clean(summary)) != "" {
+		if _, err := s.keep(ctx, summary); err != nil {
+			return fmt.Errorf("keeping the summary: %w", err)
+		}
+	}
+	s.ended = true
+	return nil
+}

@@ -1,0 +1,227 @@
+// This file reads and writes the two files as their design does: in whole, and by
+// paragraph.
+
+package clawft
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/internal/merge"
+	"github.com/oxbow-memory/oxbow/internal/rank"
+)
+
+// ReadMemory returns all of MEMORY.md, and false when there is none.
+func (h *Home) ReadMemory(ctx context.Context) (text string, ok bool, err error) {
+	text, ok, err = h.tree.Document(ctx, memoryFile)
+	if err != nil {
+		return "", false, fmt.Errorf("reading the memory: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen = &text
+	return text, ok, nil
+}
+
+// ReadHistory returns all of HISTORY.md, and false when there is none.
+func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error) {
+	text, ok, err = h.tree.Document(ctx, historyFile)
+	if err != nil {
+		return "", false, fmt.Errorf("reading the history: %w", err)
+	}
+	return text, ok, nil
+}
+
+// AppendMemory writes a paragraph, or several, behind MEMORY.md, with a blank
+// line between, and returns how many bytes of content it wrote. Control
+// characters other than tabs and line ends are left out.
+func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
+	return h.write(ctx, content, func(now string, _ *string) (string, error) { return appended(now, clean(content)), nil })
+}
+
+// WriteMemory replaces all of MEMORY.md, and returns how many bytes it wrote. What
+// was replaced can be taken back (see [Home.TakeBack]). When somebody else changed
+// the file since it was last read through this home, their change is merged by
+// line or, where that does not go, the error matches [oxbow.ErrConflict].
+func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
+	return h.write(ctx, content, func(now string, seen *string) (string, error) {
+		text := clean(content)
+		if seen == nil || *seen == now {
+			return text, nil
+		}
+		merged, ok := merge.Lines(*seen, text, now)
+		if !ok {
+			return "", fmt.Errorf("%w: somebody else changed the same lines of MEMORY.md; read it again, then write it", oxbow.ErrConflict)
+		}
+		return merged, nil
+	})
+}
+
+// write changes MEMORY.md. What is replaced and not kept in the new text is
+// recorded.
+func (h *Home) write(ctx context.Context, content string, change func(now string, seen *string) (string, error)) (int, error) {
+	if err := oxbow.CheckContent(clean(content)); err != nil || !utf8.ValidString(content) {
+		return 0, cmp.Or(err, oxbow.CheckContent(content))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var was, is string
+	err := h.tree.Edit(ctx, func(v filetree.View, now time.Time) ([]filetree.Edit, error) {
+		var err error
+		was, _ = v.File(memoryFile)
+		if is, err = change(was, h.seen); err != nil {
+			return nil, err
+		}
+		edits := []filetree.Edit{{Path: memoryFile, Text: is}}
+		if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
+			return edits, nil
+		}
+		_, kept, err := h.record(replaced{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
+		return append(edits, kept...), err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("writing the memory: %w", err)
+	}
+	if h.seen == nil || *h.seen == was {
+		h.seen = &is
+	} else if merged, ok := merge.Lines(was, is, *h.seen); ok {
+		// Whoever writes knows what was written, and still not what others did.
+		h.seen = &merged
+	}
+	return len(clean(content)), nil
+}
+
+// atLeastALine returns a text as the tree writes it: never without any bytes.
+func atLeastALine(text string) string {
+	if text == "" {
+		return "\n"
+	}
+	return text
+}
+
+// appended returns a text with more behind it.
+func appended(text, more string) string {
+	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
+		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
+	}
+	return text + gap(text) + more
+}
+
+// AppendHistory writes an entry behind HISTORY.md and a blank line behind it.
+func (h *Home) AppendHistory(ctx context.Context, content string) error {
+	content = strings.TrimRightFunc(clean(content), unicode.IsSpace)
+	if content == "" {
+		return &oxbow.InvalidError{Field: "entry", Reason: "is empty"}
+	}
+	err := h.tree.Edit(ctx, func(v filetree.View, _ time.Time) ([]filetree.Edit, error) {
+		now, _ := v.File(historyFile)
+		return []filetree.Edit{{Path: historyFile, Text: appended(now, content) + eolOf(now) + eolOf(now)}}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("writing the history: %w", err)
+	}
+	return nil
+}
+
+// clean leaves out the control characters that are no white space: a terminal
+// would obey them, and a file with a NUL is no text.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if (r < ' ' || r == 0x7f) && r != '\n' && r != '\r' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// Search returns the paragraphs that hold the query, those of MEMORY.md first and
+// in their order, at most limit of them when limit is above 0. Letter case and
+// diacritics do not count. An empty query finds nothing. A file that cannot be
+// read is left out; the error is then that of reading, beside what the other
+// holds.
+func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
+	memory, _, err := h.ReadMemory(ctx)
+	history, _, herr := h.ReadHistory(ctx)
+	found := append(matches(memory, query), matches(history, query)...)
+	if limit > 0 && len(found) > limit {
+		found = found[:limit]
+	}
+	return found, errors.Join(err, herr)
+}
+
+// matches returns the paragraphs of a text that hold the query. What stands in the
+// comment above an entry counts as the paragraph's, and is not shown.
+func matches(text, query string) []string {
+	if query == "" {
+		return nil
+	}
+	lower, folded := lowered(query), rank.Fold(query)
+	var found []string
+	for _, p := range paragraphs(text) {
+		// Both, since folding makes two letters of some that are one in
+		// lower case.
+		s := p.name + "\n" + p.text
+		if strings.Contains(lowered(s), lower) || strings.Contains(rank.Fold(s), folded) {
+			if t := strings.TrimSpace(p.text); t != "" {
+				found = append(found, t)
+			}
+		}
+	}
+	return found
+}
+
+// lowered returns a text in lower case, with one form of sigma.
+func lowered(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
+
+// paragraph is a stretch of lines without a blank one.
+type paragraph struct {
+	text string // without comments of oxbow's
+	name string // what a comment above it says: name, aliases, labels
+}
+
+// paragraphs cuts a text at blank lines that are not in a block of code. What a
+// comment says counts for all paragraphs of its entry.
+func paragraphs(text string) []paragraph {
+	var ps []paragraph
+	for _, it := range cutItems(text) {
+		name := ""
+		if it.mark != nil {
+			name = strings.Join(slices.Concat([]string{it.mark.Name}, it.mark.Aliases, it.mark.Labels), "\n")
+		}
+		fences := fencing{text: it.content}
+		start, stop := -1, 0
+		flush := func() {
+			if start >= 0 {
+				ps = append(ps, paragraph{it.content[start:stop], name})
+			}
+			start = -1
+		}
+		for at := 0; at < len(it.content); {
+			end, next := lineAt(it.content, at)
+			if after := fences.end(at); after > 0 {
+				end = after
+				_, next = lineAt(it.content, end)
+			}
+			if isBlank(it.content[at:end]) {
+				flush()
+			} else {
+				if start < 0 {
+					start = at
+				}
+				stop = end
+			}
+			at = next
+		}
+		flush()
+	}
+	return ps
+}

@@ -1,0 +1,305 @@
+// This file tests homes: where the memory is, what is before the model, and
+// conversations.
+
+package clawft
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestFind(t *testing.T) {
+	for _, tt := range []struct {
+		name, shown string
+		files       []string // directories end in /
+		dir         string
+		marks       int
+	}{
+		{"neither", "/home/a", nil, ownDir, 0},
+		{"the first", "/home/a", []string{".clawft/workspace/memory/"}, ownDir, 2},
+		{"the legacy one", "/home/a", []string{".nanobot/workspace/memory/MEMORY.md"}, legacyDir, 3},
+		{"both", "/home/a", []string{".nanobot/workspace/memory/MEMORY.md", ".clawft/workspace/memory/MEMORY.md", ".clawft/workspace/memory/HISTORY.md"}, ownDir, 4},
+		{"the directory decides, not the file", "/home/a", []string{".clawft/workspace/memory/", ".nanobot/workspace/memory/MEMORY.md"}, ownDir, 2},
+		{"a workspace without memory", "/home/a", []string{".clawft/workspace/", ".nanobot/workspace/memory/"}, legacyDir, 2},
+		{"a file of that name", "/home/a", []string{".clawft/workspace/memory"}, ownDir, 0},
+		{"clawft's own directory", "/home/a/.clawft", []string{"workspace/memory/MEMORY.md"}, "workspace/memory", 2},
+		{"nothing in it", "/home/a/.clawft/", nil, "workspace/memory", 0},
+		{"nothing in nanobot's", "/home/a/.nanobot", nil, "workspace/memory", 0},
+		{"a workspace", "/home/a/.clawft/workspace", []string{"memory/HISTORY.md", "memory/MEMORY.md"}, "memory", 3},
+		{"an empty workspace", "/home/a/.clawft/workspace", nil, "memory", 0},
+		{"the memory", "/tmp/x", []string{"HISTORY.md", "MEMORY.md"}, ".", 2},
+		{"an empty one", "/home/a/.clawft/workspace/memory", nil, ".", 0},
+		{"half of it could be anybody's", "/tmp/x", []string{"MEMORY.md"}, ".", 0},
+		{"another layout's overview", "/tmp/x", []string{"memory/MEMORY.md"}, "memory", 0},
+	} {
+		fsys := vfs.NewMem()
+		for _, f := range tt.files {
+			if dir, ok := strings.CutSuffix(f, "/"); ok {
+				if err := fsys.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			put(t, fsys, f, "x")
+		}
+		p, err := find(fsys, tt.shown)
+		if p.dir != tt.dir || p.marks != tt.marks || err != nil {
+			t.Errorf("%s: find() = %+v, %v; want %s with %d marks", tt.name, p, err, tt.dir, tt.marks)
+		}
+	}
+}
+
+// What was decided at the start holds for all that is done, whatever directories
+// come up meanwhile.
+func TestDecidedOnce(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, legacyDir+"/HISTORY.md", "old\n")
+	h := openHome(t, fsys)
+	put(t, fsys, ownDir+"/MEMORY.md", "other\n")
+	if err := h.Memory().Apply(t.Context(), oxbow.Add{Name: "n", Content: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	mustCall(t, h, "memory_write", m{"content": "w"})
+	c, err := h.Context(t.Context(), dialect.Request{})
+	if err != nil || c.Text() != "\n\n## Memory\n\nn\n\nw" {
+		t.Errorf("Context() = %q, %v", c.Text(), err)
+	}
+	if got := read(t, fsys, legacyDir+"/MEMORY.md"); got != "n\n\nw" {
+		t.Errorf("the legacy MEMORY.md is %q", got)
+	}
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "other\n" {
+		t.Errorf("the other MEMORY.md is %q", got)
+	}
+}
+
+// Opening makes nothing; the first write does. A memory that is not read is told.
+func TestOpen(t *testing.T) {
+	fsys := vfs.NewMem()
+	h := openHome(t, fsys)
+	if c, err := h.Context(t.Context(), dialect.Request{}); err != nil || c.Text() != "" {
+		t.Errorf("Context() = %q, %v", c.Text(), err)
+	}
+	if got := fsys.Names(); len(got) > 0 {
+		t.Errorf("opening and reading made %q", got)
+	}
+	mustCall(t, h, "memory_write", m{"content": "x"})
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "x" {
+		t.Errorf("MEMORY.md is %q", got)
+	}
+
+	fsys = vfs.NewMem()
+	put(t, fsys, legacyDir+"/MEMORY.md", "old\n")
+	if err := fsys.MkdirAll(ownDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	o := options(fsys)
+	o.Warn = func(s string) { told = append(told, s) }
+	h, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if len(told) != 1 || !strings.Contains(told[0], ".nanobot") {
+		t.Errorf("told %q", told)
+	}
+	o.Agent = "a"
+	if _, err := Open(t.Context(), o); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Open() for an agent = %v", err)
+	}
+}
+
+func TestInit(t *testing.T) {
+	fsys := vfs.NewMem()
+	d := Dialect()
+	for i, want := range [][]string{{ownDir}, nil} {
+		made, err := d.Init(t.Context(), options(fsys))
+		if !slices.Equal(made, want) || err != nil {
+			t.Errorf("Init() number %d = %q, %v; want %q", i+1, made, err, want)
+		}
+	}
+	got, ok, err := dialect.Detect([]dialect.Dialect{d}, fsys)
+	if got.Name != "clawft" || !ok || err != nil {
+		t.Errorf("Detect() = %q, %v, %v", got.Name, ok, err)
+	}
+	h, err := d.Open(t.Context(), options(fsys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := h.(dialect.Tidier); !ok {
+		t.Error("the home is no Tidier")
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a person edits shows in the next recall, the next reading and the next turn.
+func TestEditsShow(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, ownDir+"/MEMORY.md", "likes tea\n")
+	h := openHome(t, fsys)
+	s, err := h.Session(t.Context(), dialect.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := s.Start(t.Context())
+	if err != nil || start.Of(prompt.System) != "\n\n## Memory\n\nlikes tea\n" {
+		t.Fatalf("Start() = %q, %v", start.Text(), err)
+	}
+	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
+		t.Errorf("BeforeTurn() of an unchanged memory = %q, %v", turn.Text(), err)
+	}
+	put(t, fsys, ownDir+"/MEMORY.md", "likes coffee\n")
+	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || turn.Of(prompt.System) != "\n\n## Memory\n\nlikes coffee\n" {
+		t.Errorf("BeforeTurn() after an edit = %q, %v", turn.Text(), err)
+	}
+	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
+		t.Errorf("the next BeforeTurn() = %q, %v", turn.Text(), err)
+	}
+	hits, err := h.Memory().Recall(t.Context(), oxbow.Query{Text: "coffee"})
+	if err != nil || len(hits) != 1 || hits[0].Entry.Name != "likes coffee" {
+		t.Errorf("Recall() = %+v, %v", hits, err)
+	}
+}
+
+func TestContext(t *testing.T) {
+	for _, tt := range []struct{ name, file, want string }{
+		{"none", "", ""},
+		{"blank", " \n\t\n", ""},
+		{"as it is", "a\n\n\n<b> \n</memory>", "\n\n## Memory\n\na\n\n\n<b> \n</memory>"},
+		{"without its byte order mark", "\ufeffa", "\n\n## Memory\n\na"},
+	} {
+		fsys := vfs.NewMem()
+		put(t, fsys, ownDir+"/HISTORY.md", "[2026-01-01] not for the model\n")
+		if tt.file != "" {
+			put(t, fsys, ownDir+"/MEMORY.md", tt.file)
+		}
+		c, err := openHome(t, fsys).Context(t.Context(), dialect.Request{Message: "not"})
+		if err != nil || c.Text() != tt.want {
+			t.Errorf("%s: Context() = %q, %v; want %q", tt.name, c.Text(), err, tt.want)
+		}
+	}
+}
+
+// A budget shortens what is shown and leaves the file.
+func TestContextBudget(t *testing.T) {
+	fsys := vfs.NewMem()
+	old := strings.Repeat("The first thing that was noted here is long. ", 8)
+	text := old + "\n\n<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nAlways call me Anna.\n"
+	put(t, fsys, ownDir+"/MEMORY.md", text)
+	h := openHome(t, fsys)
+	c, err := h.Context(t.Context(), dialect.Request{Budget: 60})
+	if err != nil || c.Tokens > 60 || !strings.Contains(c.Text(), "Anna") || !strings.Contains(c.Text(), more) || len(c.Cut) != 1 {
+		t.Errorf("Context() = %q of %d tokens, cut %v, %v", c.Text(), c.Tokens, c.Cut, err)
+	}
+	if c, err := h.Context(t.Context(), dialect.Request{Budget: 5}); err != nil || c.Text() != "" || len(c.Cut) != 1 {
+		t.Errorf("Context() within 5 tokens = %q, cut %v, %v", c.Text(), c.Cut, err)
+	}
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != text {
+		t.Errorf("MEMORY.md is %q", got)
+	}
+}
+
+func TestSession(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, ownDir+"/MEMORY.md", "facts\n")
+	h := openHome(t, fsys)
+	begin := func() dialect.Session {
+		s, err := h.Session(t.Context(), dialect.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := begin()
+	name, goOn, err := s.Compact(t.Context(), "We talked of Luna.\n")
+	if err != nil || name != "[2026-04-14 10:23] We talked of Luna." || goOn.Of(prompt.User) != "We talked of Luna." || goOn.Of(prompt.System) != "\n\n## Memory\n\nfacts\n" {
+		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
+	}
+	if again, _, err := s.Compact(t.Context(), "We talked of Luna."); err != nil || again != name+" (2)" {
+		t.Errorf("a second Compact() of the same = %q, %v", again, err)
+	}
+	if err := s.End(t.Context(), "First.\n\nSecond."); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.BeforeTurn(t.Context(), "x"); !errors.Is(err, oxbow.ErrClosed) {
+		t.Errorf("a turn after the end = %v", err)
+	}
+	want := "[2026-04-14 10:23] We talked of Luna.\n\n[2026-04-14 10:23] We talked of Luna.\n\n" +
+		"<!-- oxbow {\"name\":\"[2026-04-14 10:23] First.\",\"created\":\"2026-04-14T10:23:45Z\",\"end\":1} -->\n[2026-04-14 10:23] First.\n\nSecond.\n<!-- /oxbow 1 -->\n\n"
+	if got := read(t, fsys, ownDir+"/HISTORY.md"); got != want {
+		t.Errorf("HISTORY.md is %q, want %q", got, want)
+	}
+	h = openHome(t, fsys)
+	s = begin()
+	if c, err := s.Resume(t.Context(), name); err != nil || c.Of(prompt.User) != name {
+		t.Errorf("Resume() = %q, %v", c.Text(), err)
+	}
+	for _, name := range []string{"ghost", "facts"} {
+		if _, err := s.Resume(t.Context(), name); !errors.Is(err, oxbow.ErrNotFound) {
+			t.Errorf("Resume(%q) = %v", name, err)
+		}
+	}
+	if _, _, err := s.Compact(t.Context(), " "); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Compact() of nothing = %v", err)
+	}
+	before := read(t, fsys, ownDir+"/HISTORY.md")
+	if err := s.End(t.Context(), ""); err != nil || read(t, fsys, ownDir+"/HISTORY.md") != before {
+		t.Errorf("an end without a summary = %v", err)
+	}
+	e, err := h.Memory().Get(t.Context(), name)
+	if err != nil || e.Kind != oxbow.History || !e.Created.Equal(time.Date(2026, 4, 14, 10, 23, 0, 0, time.UTC)) {
+		t.Errorf("Get(%q) = %+v, %v", name, e, err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, ownDir+"/MEMORY.md", "a fact of four words\n\na fact of four words\n")
+	before := fsys.Names()
+	o := options(fsys)
+	o.Memory.ReadOnly = true
+	h, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if _, err := call(t, h, "memory_write", m{"content": "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("memory_write = %v", err)
+	}
+	if _, err := h.Consolidate(t.Context(), false); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("Consolidate() = %v", err)
+	}
+	if did, err := h.Consolidate(t.Context(), true); err != nil || len(did.Steps) != 1 {
+		t.Errorf("a preview = %+v, %v", did, err)
+	}
+	if after := fsys.Names(); !slices.Equal(before, after) {
+		t.Errorf("files %q, there were %q", after, before)
+	}
+}
+
+// A name that leaves the directory is refused there, as in every file system.
+func TestBelow(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "secret", "x")
+	put(t, fsys, "a/b/c", "y")
+	b := &below{fsys, "a/b"}
+	if got := read(t, b, "c"); got != "y" {
+		t.Errorf("c is %q", got)
+	}
+	for _, name := range []string{"../../secret", "/secret", path.Join("..", "..", "secret")} {
+		if _, err := b.Stat(name); err == nil {
+			t.Errorf("Stat(%q) leaves the directory", name)
+		}
+	}
+}

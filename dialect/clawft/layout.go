@@ -1,0 +1,213 @@
+// This file holds the layout: which edits of the two files a change of entries
+// is.
+
+package clawft
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+)
+
+// layout reads and edits the two files.
+type layout struct {
+	zone *time.Location // of the dates in HISTORY.md
+}
+
+var _ filetree.Layout = layout{}
+
+// Dirs implements [filetree.Layout].
+func (layout) Dirs() []string { return []string{"."} }
+
+// Match implements [filetree.Layout].
+func (layout) Match(p string) bool { return p == memoryFile || p == historyFile }
+
+// Plan implements [filetree.Layout].
+func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Edit, error) {
+	if add, ok := op.(oxbow.Add); ok {
+		path := memoryFile
+		switch add.Kind {
+		case oxbow.Note:
+		case oxbow.History:
+			path = historyFile
+		default:
+			return nil, fmt.Errorf("keeping an entry of kind %s: %w: MEMORY.md holds notes and HISTORY.md what is of kind history", add.Kind, oxbow.ErrUnsupported)
+		}
+		text, _ := v.File(path)
+		e := oxbow.Entry{Name: add.Name, Kind: add.Kind, Content: add.Content, Aliases: add.Aliases, Labels: add.Labels, Created: add.Created}
+		return []filetree.Edit{{Path: path, Text: l.add(path, text, e, now)}}, nil
+	}
+	place, _ := v.Find(oxbow.OpName(op))
+	text, _ := v.File(place.Path)
+	items := l.parse(place.Path, text)
+	i := slices.IndexFunc(items, func(it item) bool { return it.start == place.Start })
+	if i < 0 {
+		return nil, errors.New("clawft: the entry is not where it was read")
+	}
+	e := place.Entry.Clone()
+	switch op := op.(type) {
+	case oxbow.Remove:
+		return []filetree.Edit{{Path: place.Path, Text: l.remove(place.Path, text, items, i)}}, nil
+	case oxbow.Update:
+		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
+	case oxbow.Alias:
+		e.Aliases = op.Aliases
+	case oxbow.Relabel:
+		e.Labels = op.Labels
+	}
+	return []filetree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
+}
+
+// gap returns what stands between the end of a text and a paragraph behind it, so
+// that there is a blank line.
+func gap(text string) string {
+	eol := eolOf(text)
+	body := strings.TrimRightFunc(text, unicode.IsSpace)
+	tail := text[len(body):]
+	have, want := strings.Count(tail, "\n"), 2
+	if strings.TrimPrefix(body, "\ufeff") == "" {
+		want = 0
+	}
+	more := ""
+	if tail != "" && !strings.HasSuffix(tail, "\n") && (have > 0 || want == 0) {
+		more = eol // ends a line of spaces
+	}
+	for have += len(more) / len(eol); have < want; have++ {
+		more += eol
+	}
+	return more
+}
+
+// add returns the text with an entry behind it. Its end is a blank line, so that
+// whoever appends without looking does not glue a paragraph to it.
+func (l layout) add(path, text string, e oxbow.Entry, now time.Time) string {
+	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
+	given := !e.Created.IsZero()
+	if !given {
+		e.Created = now.UTC().Truncate(time.Second)
+	}
+	eol := eolOf(text)
+	before := l.parse(path, text)
+	result := text
+	for body := range l.forms(e, nil, before, eol, bare) {
+		result = text + gap(text) + body + eol + eol
+		after := l.parse(path, result)
+		if len(after) == len(before)+1 && others(before, after, -1, len(before)) && l.says(path, &after[len(before)], e, given) {
+			break
+		}
+	}
+	return result
+}
+
+// rewrite returns the text with another entry in the place of item i.
+func (l layout) rewrite(path, text string, items []item, i int, e oxbow.Entry) string {
+	it := &items[i]
+	bare := it.mark == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
+	if it.mark != nil {
+		e.Created = it.created
+	}
+	result := text
+	for body := range l.forms(e, it.mark, items, eolOf(text), bare) {
+		result = text[:it.start] + body + text[it.end:]
+		after := l.parse(path, result)
+		if len(after) == len(items) && others(items, after, i, i) && l.says(path, &after[i], e, false) {
+			break
+		}
+	}
+	return result
+}
+
+// forms yields the ways to write an entry, the simplest first: as a bare
+// paragraph, if it may be one, as a paragraph below a comment, and between two.
+func (l layout) forms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
+	content := e.Content
+	if eol != "\n" {
+		content = strings.ReplaceAll(content, "\n", eol)
+	}
+	return func(yield func(string) bool) {
+		if bare && !yield(content) {
+			return
+		}
+		m := markOf(e, old)
+		if !yield(m.line() + eol + content) {
+			return
+		}
+		// No line of the content may close it, and it may not close another
+		// one, whose own line is missing.
+		free := func(n int) bool {
+			return !strings.Contains(content, closeLine(n)) &&
+				!slices.ContainsFunc(among, func(it item) bool { return it.mark != nil && it.mark.End == n && it.end <= it.to })
+		}
+		for m.End = 1; !free(m.End); m.End++ {
+		}
+		yield(m.line() + eol + content + eol + closeLine(m.End))
+	}
+}
+
+// says reports whether an item is read back as the entry.
+func (l layout) says(path string, it *item, e oxbow.Entry, created bool) bool {
+	got := it.entry(path)
+	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
+		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels)) && (!created || got.Created.Equal(e.Created))
+}
+
+// others reports whether the items but i of the one and j of the other are the
+// same entries.
+func others(before, after []item, i, j int) bool {
+	rest := func(items []item, but int) []item {
+		if but < 0 || but >= len(items) {
+			return items
+		}
+		return slices.Concat(items[:but], items[but+1:])
+	}
+	return slices.EqualFunc(rest(before, i), rest(after, j), func(a, b item) bool { return a.name == b.name && a.content == b.content })
+}
+
+// remove returns the text without item i. A later paragraph whose number would
+// change is given its name in a comment first.
+func (l layout) remove(path, text string, items []item, i int) string {
+	want := slices.Delete(slices.Clone(items), i, i+1)
+	eol := eolOf(text)
+	if items[i].mark == nil {
+		base := l.baseName(path, items[i].content)
+		for j := len(items) - 1; j > i; j-- {
+			if it := &items[j]; it.mark == nil && it.name != base && l.baseName(path, it.content) == base {
+				text = text[:it.start] + markOf(it.entry(path), nil).line() + eol + text[it.start:]
+			}
+		}
+	}
+	result := text
+	for _, named := range []bool{false, true} {
+		if named && i+1 < len(items) && items[i+1].mark == nil {
+			// Else it would become the paragraph of the headings above.
+			at := items[i+1].start
+			text = text[:at] + markOf(items[i+1].entry(path), nil).line() + eol + text[at:]
+		}
+		for _, between := range []string{"", eol, eol + eol} {
+			result = cut(text, items[i].start, items[i].end, between)
+			if others(want, l.parse(path, result), -1, -1) {
+				return result
+			}
+		}
+	}
+	return result
+}
+
+// cut takes bytes out of a text, and the line ends and blank lines behind them.
+func cut(text string, start, end int, between string) string {
+	for end < len(text) {
+		stop, next := lineAt(text, end)
+		if !isBlank(text[end:stop]) {
+			break
+		}
+		end = next
+	}
+	return text[:start] + between + text[end:]
+}

@@ -1,0 +1,391 @@
+// This file reads MEMORY.md and HISTORY.md as entries.
+//
+// A paragraph is an entry: lines without a blank one between them. Headings belong
+// to the paragraph below them, and a block of code that is fenced and closed is of
+// one paragraph, whatever is in it. The name of an entry is made from its first
+// line, of several headings from the last; a second that would have the same gets a
+// number. What a paragraph cannot say (another name, labels, aliases, a time, a
+// content with blank lines in it) stands above it in a comment of HTML, which
+// Markdown does not show:
+//
+//	<!-- oxbow {"name":"style","labels":["tag:go"],"created":"2026-04-14T10:23:45Z"} -->
+//	Tabs, not spaces.
+//
+//	<!-- oxbow {"name":"vet","created":"2026-04-14T10:23:45Z","end":1} -->
+//	Luna sees the vet on Thursdays.
+//
+//	Dr. Chen, at nine.
+//	<!-- /oxbow 1 -->
+//
+// With "end", the content goes on to the line that closes it, whose number is
+// one that the content has no such line of. Where that line is missing, and where
+// a comment cannot be read, nothing is an error: the text counts as paragraphs.
+//
+// In HISTORY.md a paragraph may begin with its date, as in "[2026-04-14 10:23]";
+// those behind it without one are of the same time.
+
+package clawft
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+)
+
+// The files.
+const (
+	memoryFile  = "MEMORY.md"
+	historyFile = "HISTORY.md"
+)
+
+const (
+	openMark  = "<!-- oxbow {"
+	openEnd   = "} -->"
+	closeMark = "<!-- /oxbow "
+)
+
+// mark is what the comment above an entry says.
+type mark struct {
+	Name    string   `json:"name"`
+	Aliases []string `json:"aliases,omitempty"`
+	Labels  []string `json:"labels,omitempty"`
+	Created string   `json:"created,omitempty"` // RFC 3339
+	End     int      `json:"end,omitempty"`
+
+	labels  []oxbow.Label
+	created time.Time
+	more    map[string]json.RawMessage // keys that are not known here
+}
+
+// item is an entry in a text.
+type item struct {
+	start, end int   // its bytes, the comments included, the last line end not
+	from, to   int   // of the content
+	mark       *mark // nil for a bare paragraph
+	content    string
+	name       string
+	created    time.Time // zero when the text does not say
+}
+
+// eolOf returns how lines end in a text: as the first one does.
+func eolOf(text string) string {
+	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// lineAt returns the end of the line that begins at i, without and with its line
+// end.
+func lineAt(text string, i int) (end, next int) {
+	n := strings.IndexByte(text[i:], '\n')
+	if n < 0 {
+		return len(text), len(text)
+	}
+	end, next = i+n, i+n+1
+	if end > i && text[end-1] == '\r' {
+		end--
+	}
+	return end, next
+}
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
+// cutItems returns the entries of a text, without names for bare paragraphs.
+func cutItems(text string) []item {
+	eol := eolOf(text)
+	plain := func(s string) string {
+		if eol == "\n" {
+			return s
+		}
+		return strings.ReplaceAll(s, eol, "\n")
+	}
+	var items []item
+	open := false  // the last item takes further lines
+	frame := false // the last item is headings, and takes the paragraph below
+	unclosed := map[int]bool{}
+	fences := fencing{text: text}
+	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
+	for at < len(text) {
+		end, next := lineAt(text, at)
+		line := text[at:end]
+		m := readMark(line)
+		heading := m == nil && headingLevel(line) > 0
+		if m == nil {
+			if after := fences.end(at); after > 0 {
+				end = after
+				_, next = lineAt(text, end)
+			}
+		}
+		switch {
+		case isBlank(line):
+			open = false
+		case m != nil:
+			it := item{start: at, end: end, from: next, to: next, mark: m}
+			open, frame = true, false
+			if m.End <= 0 || unclosed[m.End] {
+				// Nothing closes it.
+			} else if from, to, after := closing(text, next, m.End); after == 0 {
+				unclosed[m.End] = true
+			} else {
+				it.from, it.to, it.end = from, to, after
+				_, next = lineAt(text, after)
+				open = false
+			}
+			items = append(items, it)
+		case open || frame:
+			it := &items[len(items)-1]
+			it.to, it.end = end, end
+			open, frame = true, frame && heading
+		default:
+			items = append(items, item{start: at, end: end, from: at, to: end})
+			open, frame = true, heading
+		}
+		at = next
+	}
+	for i := range items {
+		it := &items[i]
+		it.from = min(it.from, it.to)
+		it.content = plain(text[it.from:it.to])
+	}
+	return items
+}
+
+// fencing finds blocks of code.
+type fencing struct {
+	text string
+	open map[string]bool // the fences that nothing closes any more
+}
+
+// end returns the end of the block of code that begins with the line at i, the line
+// that closes it included, and 0 when none begins there or nothing closes it.
+func (f *fencing) end(i int) int {
+	end, next := lineAt(f.text, i)
+	line := strings.TrimLeft(f.text[i:end], " \t")
+	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
+		return 0
+	}
+	n := len(line) - len(strings.TrimLeft(line, line[:1]))
+	fence := line[:n]
+	if fence[0] == '`' && strings.Contains(line[n:], "`") || f.open[fence] {
+		return 0
+	}
+	for at := next; at < len(f.text); at = next {
+		end, next = lineAt(f.text, at)
+		line := strings.TrimSpace(f.text[at:end])
+		if len(line) >= n && strings.Trim(line, fence[:1]) == "" {
+			return end
+		}
+	}
+	if f.open == nil {
+		f.open = map[string]bool{}
+	}
+	f.open[fence] = true
+	return 0
+}
+
+// closing finds the line that closes a content which begins at from. It returns
+// the content's bytes and the end of that line, 0 when there is none.
+func closing(text string, from, n int) (start, to, after int) {
+	line := closeLine(n)
+	for i := from; i > 0; i++ {
+		k := strings.Index(text[i-1:], "\n"+line)
+		if k < 0 {
+			return 0, 0, 0
+		}
+		i += k // where the line begins
+		end, _ := lineAt(text, i)
+		if !isBlank(text[i+len(line) : end]) {
+			continue
+		}
+		to = max(i-1, from)
+		if to > from && text[to-1] == '\r' && eolOf(text) == "\r\n" {
+			to--
+		}
+		return from, to, end
+	}
+	return 0, 0, 0
+}
+
+func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closeMark, n) }
+
+// readMark returns what a line says of the entry below it, nil when it is not
+// such a comment.
+func readMark(line string) *mark {
+	line = strings.TrimRight(line, " \t")
+	if !strings.HasPrefix(line, openMark) || !strings.HasSuffix(line, openEnd) {
+		return nil
+	}
+	object := []byte(line[len(openMark)-1 : len(line)-len(openEnd)+1])
+	m := &mark{}
+	if json.Unmarshal(object, m) != nil || json.Unmarshal(object, &m.more) != nil {
+		return nil
+	}
+	for _, key := range []string{"name", "aliases", "labels", "created", "end"} {
+		delete(m.more, key)
+	}
+	for _, s := range m.Labels {
+		l, err := oxbow.ParseLabel(s)
+		if err != nil {
+			return nil
+		}
+		m.labels = append(m.labels, l)
+	}
+	if m.Created != "" {
+		t, err := time.Parse(time.RFC3339Nano, m.Created)
+		if err != nil {
+			return nil
+		}
+		m.created = t.UTC()
+	}
+	if oxbow.CheckOp(oxbow.Add{Name: m.Name, Aliases: m.Aliases, Labels: m.labels}) != nil {
+		return nil
+	}
+	return m
+}
+
+// line returns the comment. JSON as it is written here has no < and no >, so
+// that nothing in it ends the comment.
+func (m *mark) line() string {
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // strings and a number
+	}
+	if len(m.more) > 0 {
+		more, err := json.Marshal(m.more)
+		if err != nil {
+			panic(err) // it was read from JSON
+		}
+		b = append(append(b[:len(b)-1], ','), more[1:]...)
+	}
+	return "<!-- oxbow " + string(b) + " -->"
+}
+
+// markOf returns the comment for an entry, with the keys that another one had
+// beside.
+func markOf(e oxbow.Entry, old *mark) *mark {
+	m := &mark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
+	for _, l := range m.labels {
+		m.Labels = append(m.Labels, l.String())
+	}
+	if !e.Created.IsZero() {
+		m.Created = e.Created.UTC().Format(time.RFC3339Nano)
+	}
+	if old != nil {
+		m.more = old.more
+	}
+	return m
+}
+
+// parse returns the entries of a file with their names and times.
+func (l layout) parse(path, text string) []item {
+	items := cutItems(text)
+	taken := map[string]bool{}
+	for i := range items {
+		if m := items[i].mark; m != nil {
+			items[i].name, items[i].created = m.Name, m.created
+			taken[m.Name] = true
+		}
+	}
+	var last time.Time
+	count := map[string]int{}
+	for i := range items {
+		it := &items[i]
+		if it.mark != nil {
+			continue
+		}
+		if path == historyFile {
+			if t, ok := l.dateOf(it.content); ok {
+				last = t
+			}
+			it.created = last
+		}
+		base := l.baseName(path, it.content)
+		it.name = base
+		for n := max(2, count[base]+1); taken[it.name]; n++ {
+			it.name = fmt.Sprintf("%s (%d)", base, n)
+			count[base] = n
+		}
+		taken[it.name] = true
+	}
+	return items
+}
+
+// baseName returns the name of a bare paragraph. Names tell the two files apart,
+// since a store has one entry of a name: in HISTORY.md they begin with a date or
+// with "history: ", in MEMORY.md with neither.
+func (l layout) baseName(path, content string) string {
+	title := content
+	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") {
+		title = rest // the line says what it stood under in MEMORY.md
+	}
+	for {
+		line, rest, ok := strings.Cut(title, "\n")
+		next := strings.TrimLeftFunc(rest, unicode.IsSpace)
+		if !ok || headingLevel(line) == 0 || headingLevel(firstLine(next)) == 0 {
+			break
+		}
+		title = next
+	}
+	name := oxbow.DeriveName(title)
+	_, dated := l.dateOf(name)
+	switch {
+	case path == historyFile && !dated:
+		return "history: " + name
+	case path == memoryFile && (dated || strings.HasPrefix(name, "history: ")):
+		return "memory: " + name
+	}
+	return name
+}
+
+// dateOf returns the time that a paragraph begins with: 2026-04-14 or
+// 2026-04-14 10:23, in brackets, as a heading, or bare.
+func (l layout) dateOf(content string) (time.Time, bool) {
+	s := strings.TrimLeft(content, "#*[ \t")
+	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
+		return time.Time{}, false
+	}
+	for _, form := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly} {
+		if len(s) < len(form) {
+			continue
+		}
+		if after := s[len(form):]; after != "" && (after[0] >= '0' && after[0] <= '9' || after[0] == '-') {
+			continue
+		}
+		if t, err := time.ParseInLocation(form, s[:len(form)], l.zone); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// kindOf returns the kind of the entries of a file.
+func kindOf(path string) oxbow.Kind {
+	if path == historyFile {
+		return oxbow.History
+	}
+	return oxbow.Note
+}
+
+func (it *item) entry(path string) oxbow.Entry {
+	e := oxbow.Entry{Name: it.name, Kind: kindOf(path), Content: it.content, Created: it.created}
+	if it.mark != nil {
+		e.Aliases, e.Labels = it.mark.Aliases, oxbow.SortLabels(it.mark.labels)
+	}
+	return e
+}
+
+// Parse implements [filetree.Layout]. Every text can be read.
+func (l layout) Parse(path, text string) ([]filetree.Item, error) {
+	items := l.parse(path, text)
+	out := make([]filetree.Item, len(items))
+	for i := range items {
+		out[i] = filetree.Item{Entry: items[i].entry(path), Start: items[i].start, End: items[i].end}
+	}
+	return out, nil
+}

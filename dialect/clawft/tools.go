@@ -1,0 +1,195 @@
+// This file holds the tools that this layout gives an agent.
+
+package clawft
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+//go:embed tool_*.md
+var descriptions embed.FS
+
+type readIn struct {
+	Query string `json:"query,omitempty" cli:"positional" also:"q,text" jsonschema:"Optional search query to filter memory content"`
+	File  string `json:"file,omitempty" also:"source" enum:"memory,history,all" jsonschema:"What to read: memory (default), history or all"`
+}
+
+// readOut is what memory_read gives: of a file, its content; of a search, the
+// paragraphs.
+type readOut struct {
+	Content *string   `json:"content,omitempty" jsonschema:"all of the file"`
+	Message string    `json:"message,omitempty" jsonschema:"why there is none"`
+	Query   string    `json:"query,omitempty" jsonschema:"what was looked for"`
+	Matches *[]string `json:"matches,omitempty" jsonschema:"the paragraphs that hold it, in their order"`
+	Count   *int      `json:"count,omitempty" jsonschema:"how many they are"`
+}
+
+// Text implements [tool.Answer].
+func (o readOut) Text() string {
+	switch {
+	case o.Message != "":
+		return o.Message
+	case o.Content != nil:
+		return *o.Content
+	case len(*o.Matches) == 0:
+		return "No paragraph holds " + strconv.Quote(o.Query)
+	}
+	return strings.Join(*o.Matches, "\n\n")
+}
+
+type writeIn struct {
+	Content string `json:"content" cli:"positional" also:"text" jsonschema:"The content to write to memory"`
+	Mode    string `json:"mode,omitempty" jsonschema:"Write mode: 'append' (default) or 'overwrite'"`
+}
+
+type writeOut struct {
+	Message string `json:"message" jsonschema:"what was done"`
+	Path    string `json:"path" jsonschema:"the file"`
+}
+
+// Text implements [tool.Answer].
+func (o writeOut) Text() string { return o.Message }
+
+type searchIn struct {
+	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Words to look for"`
+	Limit *int   `json:"limit,omitempty" jsonschema:"Most entries to return, 5 by default"`
+}
+
+type searchOut struct {
+	Query   string  `json:"query" jsonschema:"what was looked for"`
+	Matches []found `json:"matches" jsonschema:"the entries, best first"`
+	Count   int     `json:"count" jsonschema:"how many they are"`
+}
+
+type found struct {
+	Name string `json:"name" jsonschema:"the name of the entry"`
+	Date string `json:"date" jsonschema:"when it was written, or else when the file was"`
+	Text string `json:"text" jsonschema:"the entry"`
+}
+
+// Text implements [tool.Answer].
+func (o searchOut) Text() string {
+	if o.Count == 0 {
+		return "No session in HISTORY.md is about " + strconv.Quote(o.Query)
+	}
+	texts := make([]string, o.Count)
+	for i, f := range o.Matches {
+		texts[i] = f.Text
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// Tools implements [dialect.Home]: the two of the design, and the search of
+// sessions that it plans.
+func (h *Home) Tools() []tool.Tool {
+	about := func(name, title string) tool.Tool {
+		b, err := descriptions.ReadFile("tool_" + name + ".md")
+		if err != nil {
+			panic(err) // embedded above
+		}
+		return tool.Tool{Name: name, Title: title, Description: string(b)}
+	}
+	read, write, search := about("memory_read", "Read the memory"), about("memory_write", "Write to the memory"), about("session_search", "Search past sessions")
+	read.ReadOnly, read.Idempotent = true, true
+	write.Destructive = true
+	search.ReadOnly, search.Idempotent = true, true
+	w := tool.Define(write, h.writeTool)
+	// The design names two modes; clawft appends for whatever else is said,
+	// and so the schema tells of the two and a call with another is taken.
+	w.Input.Properties["mode"].Enum = []any{"append", "overwrite"}
+	return []tool.Tool{tool.Define(read, h.readTool), w, tool.Define(search, h.searchTool)}
+}
+
+// desk returns the memory of a desk and the context that stamps its source.
+func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, error) {
+	m, err := d.Open(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if _, ok := oxbow.SourceFrom(ctx); !ok {
+		ctx = oxbow.WithSource(ctx, d.Source)
+	}
+	return ctx, m, nil
+}
+
+func (h *Home) readTool(ctx context.Context, _ *tool.Desk, in readIn) (readOut, error) {
+	var texts []string
+	there := false
+	for _, f := range []struct {
+		name string
+		read func(context.Context) (string, bool, error)
+	}{{"memory", h.ReadMemory}, {"history", h.ReadHistory}} {
+		if in.File != f.name && in.File != "all" && (in.File != "" || f.name != "memory") {
+			continue
+		}
+		text, ok, err := f.read(ctx)
+		if err != nil {
+			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
+		}
+		texts, there = append(texts, text), there || ok
+	}
+	if in.Query != "" {
+		all := []string{}
+		for _, text := range texts {
+			all = append(all, matches(text, in.Query)...)
+		}
+		n := len(all)
+		return readOut{Query: in.Query, Matches: &all, Count: &n}, nil
+	}
+	content := texts[0]
+	if len(texts) > 1 && texts[1] != "" {
+		content = appended(content, texts[1])
+	}
+	out := readOut{Content: &content}
+	if !there {
+		out.Message = "No memory file found"
+	}
+	return out, nil
+}
+
+func (h *Home) writeTool(ctx context.Context, _ *tool.Desk, in writeIn) (writeOut, error) {
+	mode := in.Mode
+	if mode == "" {
+		mode = "append"
+	}
+	write := h.AppendMemory
+	if mode == "overwrite" {
+		write = h.WriteMemory
+	}
+	n, err := write(ctx, in.Content)
+	if err != nil {
+		return writeOut{}, err
+	}
+	return writeOut{Message: fmt.Sprintf("Successfully wrote %d bytes to memory (mode: %s)", n, mode), Path: filepath.Join(h.shown, memoryFile)}, nil
+}
+
+func (h *Home) searchTool(ctx context.Context, d *tool.Desk, in searchIn) (searchOut, error) {
+	limit := oxbow.DefaultLimit
+	if in.Limit != nil {
+		if limit = *in.Limit; limit < 1 {
+			return searchOut{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
+		}
+	}
+	ctx, m, err := desk(ctx, d)
+	if err != nil {
+		return searchOut{}, err
+	}
+	hits, err := m.Recall(ctx, oxbow.Query{Text: in.Query, Limit: limit,
+		Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.History.String()}}}}})
+	if err != nil {
+		return searchOut{}, err
+	}
+	out := searchOut{Query: in.Query, Matches: []found{}, Count: len(hits)}
+	for _, hit := range hits {
+		out.Matches = append(out.Matches, found{hit.Entry.Name, hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"), hit.Entry.Content})
+	}
+	return out, nil
+}

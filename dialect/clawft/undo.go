@@ -1,0 +1,191 @@
+// This file keeps what a change replaced in whole, and takes such a change back.
+//
+// Each is a file undo/N.json beside the memory, N from 1 up: what was done, when,
+// MEMORY.md before and after, and what was written behind HISTORY.md. It becomes
+// durable in one step with the change itself. The last 20 are kept.
+
+package clawft
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/internal/merge"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+const (
+	undoDir     = "undo"
+	undoVersion = 1
+	undoMost    = 20
+)
+
+// replaced is one record.
+type replaced struct {
+	Version int       `json:"version"`
+	What    string    `json:"what"`
+	Time    time.Time `json:"time"`
+	Was     string    `json:"memory_was"`
+	Is      string    `json:"memory_is"`
+	History string    `json:"history,omitempty"` // what was written behind HISTORY.md
+}
+
+func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
+
+// records returns the numbers of the records there are, ascending.
+func (h *Home) records() ([]int, error) {
+	entries, err := h.fs.ReadDir(undoDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ns []int
+	for _, e := range entries {
+		if n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".json")); err == nil && n > 0 && e.Name() == path.Base(undoFile(n)) {
+			ns = append(ns, n)
+		}
+	}
+	slices.SortFunc(ns, cmp.Compare[int])
+	return ns, nil
+}
+
+// record returns the edits that keep a record, and its number.
+func (h *Home) record(r replaced) (int, []filetree.Edit, error) {
+	ns, err := h.records()
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Version = undoVersion
+	r.Time = r.Time.UTC().Truncate(time.Second)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(r); err != nil {
+		return 0, nil, err
+	}
+	n := 1
+	if len(ns) > 0 {
+		n = ns[len(ns)-1] + 1
+	}
+	edits := []filetree.Edit{{Path: undoFile(n), Text: b.String()}}
+	for len(ns) >= undoMost {
+		edits = append(edits, filetree.Edit{Path: undoFile(ns[0]), Remove: true})
+		ns = ns[1:]
+	}
+	return n, edits, nil
+}
+
+// readRecord reads the text of a record.
+func readRecord(text string) (replaced, error) {
+	var r replaced
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return r, fmt.Errorf("%w: %v", oxbow.ErrCorrupt, err)
+	}
+	if r.Version != undoVersion {
+		return r, fmt.Errorf("%w: %d", oxbow.ErrVersion, r.Version)
+	}
+	return r, nil
+}
+
+// TakeBack implements [dialect.Tidier]. With a number, changes that were made
+// since stay: they are merged by line.
+func (h *Home) TakeBack(ctx context.Context, number int, dry bool) (dialect.Tidied, error) {
+	var did dialect.Tidied
+	plan := func(file func(string) string, _ time.Time) (edits []filetree.Edit, err error) {
+		did, edits, err = h.takeBack(file, number)
+		return edits, err
+	}
+	if err := h.edit(ctx, dry, plan); err != nil {
+		return dialect.Tidied{}, fmt.Errorf("taking back: %w", err)
+	}
+	return did, nil
+}
+
+func (h *Home) takeBack(read func(string) string, number int) (did dialect.Tidied, _ []filetree.Edit, _ error) {
+	ns, err := h.records()
+	if err != nil {
+		return did, nil, err
+	}
+	last := number == 0
+	switch {
+	case len(ns) == 0:
+		return did, nil, fmt.Errorf("%w: nothing was replaced in whole that could be taken back", oxbow.ErrNotFound)
+	case last:
+		number = ns[len(ns)-1]
+	case !slices.Contains(ns, number):
+		return did, nil, fmt.Errorf("%w: there is no change %d to take back; the last is %d", oxbow.ErrNotFound, number, ns[len(ns)-1])
+	}
+	file := undoFile(number)
+	r, err := readRecord(read(file))
+	if err != nil {
+		return did, nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	memory, history := read(memoryFile), read(historyFile)
+	at := strings.LastIndex(history, r.History)
+	if last && (memory != r.Is || at < 0 || at+len(r.History) != len(history)) {
+		return did, nil, fmt.Errorf("%w: other changes were made since change %d (%s), and they would be mixed with it", oxbow.ErrConflict, number, r.What)
+	}
+	was, ok := merge.Lines(r.Is, atLeastALine(r.Was), memory)
+	if !ok {
+		return did, nil, fmt.Errorf("%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is memory_was in %s",
+			oxbow.ErrConflict, number, r.What, file)
+	}
+	did = dialect.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.Tokens(memory), After: prompt.Tokens(was)}
+	edits := []filetree.Edit{{Path: memoryFile, Text: was}, {Path: file, Remove: true}}
+	switch {
+	case r.History == "":
+	case at < 0 || strings.Count(history, r.History) != 1:
+		did.Notes = append(did.Notes, "what it had written to HISTORY.md was changed since, and stays there")
+	default:
+		left := history[:at] + history[at+len(r.History):]
+		edits = append(edits, filetree.Edit{Path: historyFile, Text: left, Remove: isBlank(left)})
+	}
+	did.Steps = missing(was, memory)
+	return did, edits, nil
+}
+
+// missing returns the paragraphs of a text that another one lacks.
+func missing(text, other string) []dialect.Step {
+	there := map[string]bool{}
+	for _, p := range paragraphs(other) {
+		there[p.text] = true
+	}
+	var steps []dialect.Step
+	for _, p := range paragraphs(text) {
+		if !there[p.text] {
+			steps = append(steps, dialect.Step{Did: "put back", Text: p.text, Why: "it was there before"})
+		}
+	}
+	return steps
+}
+
+// edit makes the edits of a plan, all or none of them. With dry it only plans, on
+// the files as they are read, so that it needs no leave to write. The plan is
+// shown the text of files, "" for one that is not there, and may be called again.
+func (h *Home) edit(ctx context.Context, dry bool, plan func(file func(path string) string, now time.Time) ([]filetree.Edit, error)) error {
+	if !dry {
+		return h.tree.Edit(ctx, func(v filetree.View, now time.Time) ([]filetree.Edit, error) {
+			return plan(func(path string) string { text, _ := v.File(path); return text }, now)
+		})
+	}
+	var failed error
+	_, err := plan(func(path string) string {
+		text, _, err := h.tree.Document(ctx, path)
+		failed = errors.Join(failed, err)
+		return text
+	}, h.clock())
+	return errors.Join(failed, err)
+}

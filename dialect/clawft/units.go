@@ -1,0 +1,254 @@
+// This file cuts MEMORY.md into the facts that can be taken out of it, and puts
+// together what stays.
+
+package clawft
+
+import (
+	"slices"
+	"strings"
+)
+
+// unitKind says what a unit is.
+type unitKind uint8
+
+const (
+	aParagraph unitKind = iota
+	anItem              // of a list, with what is indented below it
+	aNamed              // an entry with a comment above it
+	aHeading            // one or more lines
+	aLead               // the lines above a list, in the same paragraph
+)
+
+// unit is a piece of the text. What is between two of them is blank lines.
+type unit struct {
+	kind       unitKind
+	start, end int // the last line end not included
+	text       string
+	under      string // the headings that it stands below, outermost first, and the lead of its list, with " / " between
+	level      int    // of a heading, 1 to 6
+	group      int    // the paragraph that it is of, without headings above
+	mark       *mark  // of a named one
+
+	gone  bool   // it is taken out
+	short string // what stands for it when it is shortened
+	also  *mark  // what the comment above it is to say, when that changed
+}
+
+// isFact reports whether the unit is one that can be taken out, and no part of the
+// frame that others stand in.
+func (u *unit) isFact() bool { return u.kind != aHeading && u.kind != aLead }
+
+// kept reports whether a person said that the unit must stay.
+func (u *unit) kept() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
+
+// headingLevel returns the level of a heading's line, 0 when it is none.
+func headingLevel(line string) int {
+	rest := strings.TrimLeft(line, "#")
+	if n := len(line) - len(rest); n >= 1 && n <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r') {
+		return n
+	}
+	return 0
+}
+
+// bullet returns the bytes of a line before a list item's text: its indentation
+// and the whole of it with the sign. Sign is 0 when the line begins no item.
+func bullet(line string) (indent, sign int) {
+	rest := strings.TrimLeft(line, " \t")
+	indent = len(line) - len(rest)
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	switch {
+	case rest == "":
+		return 0, 0
+	case digits == 0 && strings.ContainsRune("-*+", rune(rest[0])):
+		digits = 1
+	case digits > 0 && digits <= 9 && digits < len(rest) && (rest[digits] == '.' || rest[digits] == ')'):
+		digits++
+	default:
+		return 0, 0
+	}
+	if after := rest[digits:]; after == "" || after[0] != ' ' && after[0] != '\t' {
+		return 0, 0
+	}
+	return indent, indent + digits
+}
+
+// cutUnits returns the units of a text.
+func cutUnits(text string) []unit {
+	var units []unit
+	var above []unit // the headings that are open
+	under := func() string {
+		names := make([]string, len(above))
+		for i, h := range above {
+			names[i] = strings.TrimSpace(strings.Trim(strings.TrimSpace(h.text), "#"))
+		}
+		return strings.Join(names, " / ")
+	}
+	group := 0
+	fences := fencing{text: text}
+	for _, it := range cutItems(text) {
+		group++
+		if it.mark != nil {
+			units = append(units, unit{kind: aNamed, start: it.start, end: it.end, text: it.content, under: under(), group: group, mark: it.mark})
+			continue
+		}
+		now := unit{start: -1}
+		flush := func() {
+			if now.start >= 0 {
+				now.text = text[now.start:now.end]
+				units = append(units, now)
+			}
+			now = unit{start: -1}
+		}
+		outer := -1 // indentation of the list's items, -1 outside of one
+		lead := ""
+		for at := it.start; at < it.end; {
+			end, next := lineAt(text, at)
+			line := text[at:end]
+			if isBlank(line) {
+				flush()
+				group, at = group+1, next
+				continue
+			}
+			indent, sign := bullet(line)
+			if after := fences.end(at); after > 0 && after <= it.end {
+				end = after
+				_, next = lineAt(text, end)
+				sign = 0
+			}
+			kind, first := aParagraph, now.start < 0
+			switch {
+			case headingLevel(line) > 0 && (first || now.kind == aHeading):
+				flush()
+				level := headingLevel(line)
+				for len(above) > 0 && above[len(above)-1].level >= level {
+					above = above[:len(above)-1]
+				}
+				units = append(units, unit{kind: aHeading, start: at, end: end, text: line, under: under(), level: level, group: group})
+				above = append(above, units[len(units)-1])
+				at = next
+				continue
+			case sign > 0 && (outer < 0 || indent <= outer):
+				if !first && outer < 0 {
+					now.kind = aLead
+					lead = strings.TrimRight(strings.Join(strings.Fields(text[now.start:now.end]), " "), ":")
+					if now.under != "" {
+						lead = now.under + " / " + lead
+					}
+				}
+				flush()
+				kind, first, outer = anItem, true, indent
+			}
+			if first {
+				now = unit{kind: kind, start: at, under: under(), group: group}
+				if lead != "" {
+					now.under = lead
+				}
+			}
+			now.end = end
+			at = next
+		}
+		flush()
+	}
+	return units
+}
+
+// fact returns what the unit says, without the sign of a list.
+func (u *unit) fact() string {
+	if u.kind == anItem {
+		if _, sign := bullet(u.text); sign > 0 {
+			return strings.TrimSpace(u.text[sign:])
+		}
+	}
+	return strings.TrimSpace(u.text)
+}
+
+// settle takes out headings and leads whose facts are all gone.
+func settle(units []unit) {
+	for i := range units {
+		u := &units[i]
+		if u.isFact() {
+			continue
+		}
+		had, has := false, false
+		for j := i + 1; j < len(units); j++ {
+			v := &units[j]
+			if u.kind == aHeading && v.kind == aHeading && v.level <= u.level || u.kind == aLead && v.group != u.group {
+				break
+			}
+			if v.isFact() {
+				had, has = true, has || !v.gone
+			}
+		}
+		u.gone = had && !has
+	}
+}
+
+// join returns the text without the units that are gone, and with those that are
+// shortened or have another comment as they are to be.
+func join(text string, units []unit) string {
+	if len(units) == 0 {
+		return text
+	}
+	eol := eolOf(text)
+	var b strings.Builder
+	b.WriteString(text[:units[0].start])
+	var last *unit
+	for i := range units {
+		u := &units[i]
+		if u.gone {
+			continue
+		}
+		if last != nil {
+			b.WriteString(between(text, units, last, i, eol))
+		}
+		b.WriteString(u.print(text, eol))
+		last = u
+	}
+	if last == nil {
+		return text[:units[0].start]
+	}
+	b.WriteString(text[units[len(units)-1].end:])
+	return b.String()
+}
+
+// between returns what stands between a unit and unit i, which follows it.
+func between(text string, units []unit, last *unit, i int, eol string) string {
+	if last == &units[i-1] || last.group == units[i].group {
+		return text[units[i-1].end:units[i].start]
+	}
+	for i > 0 && units[i-1].group == units[i].group {
+		i--
+	}
+	space := text[units[i-1].end:units[i].start]
+	if strings.Count(space, "\n") < 2 {
+		return eol + eol
+	}
+	return space
+}
+
+// print returns the unit as it is to stand in the text.
+func (u *unit) print(text, eol string) string {
+	if u.short == "" && u.also == nil {
+		return text[u.start:u.end]
+	}
+	m := u.mark
+	if u.also != nil {
+		m = u.also
+	}
+	body := text[u.start:u.end]
+	if u.mark != nil {
+		// The first line is the comment that is to be replaced.
+		_, next := lineAt(text, u.start)
+		body = text[min(next, u.end):u.end]
+	}
+	if u.short != "" {
+		body = strings.ReplaceAll(u.short, "\n", eol)
+		if m != nil {
+			m = &mark{Name: m.Name, Aliases: m.Aliases, Labels: m.Labels, Created: m.Created, more: m.more}
+		}
+	}
+	if m == nil {
+		return body
+	}
+	return m.line() + eol + body
+}

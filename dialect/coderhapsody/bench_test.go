@@ -1,0 +1,66 @@
+// This file measures opening a home: what reading its logs costs.
+
+package coderhapsody
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// BenchmarkOpen opens homes of 1,000 entries, 20 a day, with labels and without
+// any front matter.
+func BenchmarkOpen(b *testing.B) {
+	body := strings.Repeat("Squares are easier than hexes here. ", 30)
+	for _, labelled := range []bool{true, false} {
+		fsys := vfs.NewMem()
+		if err := fsys.MkdirAll(logDir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		want := 0
+		for day := range 50 {
+			at := time.Date(2026, 1, 1+day, 8, 0, 0, 0, time.UTC)
+			text := ""
+			for n := range 20 {
+				if labelled {
+					text += newMatterBlock(at.Add(time.Duration(n)*time.Minute), n)
+				}
+				text += fmt.Sprintf("Entry %d: %s\n\n", n, body)
+			}
+			if err := vfs.WriteFile(fsys, logDir+"/"+at.Format("2006-01-02")+".md", []byte(text), 0o644); err != nil {
+				b.Fatal(err)
+			}
+			if want++; labelled {
+				want += 19
+			}
+		}
+		b.Run(fmt.Sprintf("labelled=%v", labelled), func(b *testing.B) {
+			for b.Loop() {
+				s, err := filetree.Open(b.Context(), fsys, layout{time.UTC}, filetree.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				n := 0
+				for _, err := range s.Entries(b.Context(), oxbow.Filter{}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				if n != want {
+					b.Fatalf("%d entries, want %d", n, want)
+				}
+				_ = s.Close()
+			}
+		})
+	}
+}
+
+func newMatterBlock(at time.Time, n int) string {
+	return fmt.Sprintf("---\ntime: %s\nproject: p%d\ntags: [decision, tag %d]\nrelated_files: [pkg/f%d.go]\nconfidence: 0.8\n---\n\n", formatTime(at), n%8, n, n)
+}

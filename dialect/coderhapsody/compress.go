@@ -1,0 +1,471 @@
+// This file compresses days into weeks, and weeks and days into months. A digest
+// is a log of its own; the logs that it tells again move, byte for byte, to
+// memory/covered, where they are still found, and back when it is undone.
+
+package coderhapsody
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/filetree"
+)
+
+// Spans implements [dialect.Compresser].
+func (h *home) Spans() []string {
+	names := make([]string, len(spans))
+	for i, s := range spans {
+		names[i] = s.name
+	}
+	return names
+}
+
+// Compress implements [dialect.Compresser]. Without a period, it leaves alone
+// what is not over, what one of the two newest logs belongs to, and what is
+// compressed already. A digest has one entry for each group of entries whose
+// labels are the same but for tags, files and confidence: it has their labels,
+// all of their tags and files, and their least confidence when each has one.
+// Handoffs are no part of it. Each period is one change, all or nothing.
+func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.Digest, error) {
+	if err := h.whollyOpen(); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(spans, func(s span) bool { return s.name == r.Span })
+	if i < 0 {
+		return nil, &oxbow.InvalidError{Field: "span", Value: r.Span, Reason: "is not one of " + strings.Join(h.Spans(), ", ")}
+	}
+	if r.Period != "" {
+		if _, _, ok := spans[i].parse(r.Period, h.zone); !ok {
+			example, _, _ := spans[i].of(h.clock().In(h.zone))
+			return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "is not written as " + example}
+		}
+	} else if len(r.Texts) > 0 {
+		return nil, &oxbow.InvalidError{Field: "text", Reason: "is for one " + r.Span + "; say which"}
+	}
+	var periods []string
+	err := h.tree.Look(ctx, func(v filetree.View) error {
+		periods = h.periods(v, spans[i], r.Period)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(periods) == 0 && r.Period != "" {
+		return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "holds nothing that is not compressed already"}
+	}
+	var done []dialect.Digest
+	for _, p := range periods {
+		var d dialect.Digest
+		plan := func(v filetree.View, now time.Time) (edits []filetree.Edit, err error) {
+			d, edits, err = h.digest(v, spans[i], p, r, now)
+			return edits, err
+		}
+		if r.Dry {
+			err = h.tree.Look(ctx, func(v filetree.View) error { _, err := plan(v, h.clock()); return err })
+		} else {
+			err = h.tree.Edit(ctx, plan)
+		}
+		if err != nil {
+			return done, fmt.Errorf("compressing %s %s: %w", r.Span, p, err)
+		}
+		done = append(done, d)
+	}
+	return done, nil
+}
+
+// whollyOpen refuses what works on all of the memory when a profile binds it.
+func (h *home) whollyOpen() error {
+	if h.bound != nil {
+		return fmt.Errorf("%w: it works on all of the memory, and this is bound to profile %q", oxbow.ErrUnsupported, h.bound.Name)
+	}
+	return nil
+}
+
+// inputs returns the logs of a period, the oldest first: those of days and of
+// shorter spans that nothing covers.
+func (h *home) inputs(v filetree.View, s span, period string) []liveFile {
+	var in []liveFile
+	for _, f := range slices.Backward(h.live(v)) {
+		if p, ok := belongs(f.file, s); ok && p == period {
+			in = append(in, f)
+		}
+	}
+	slices.SortStableFunc(in, func(a, b liveFile) int { return a.from.Compare(b.from) })
+	return in
+}
+
+// belongs returns the period of that span that a log belongs to, and false when
+// it is none of those that are compressed into it.
+func belongs(f file, s span) (string, bool) {
+	if f.covered || f.span != "day" && !(f.span == "week" && s.name == "month") {
+		return "", false
+	}
+	period, _, _ := s.of(f.mid())
+	return period, true
+}
+
+// periods returns the periods that can be compressed, the oldest first: only
+// that one, if one is named.
+func (h *home) periods(v filetree.View, s span, only string) []string {
+	found := map[string]bool{}
+	logs := 0
+	recent := map[string]bool{}
+	for _, f := range h.live(v) {
+		p, ok := belongs(f.file, s)
+		if !ok {
+			continue
+		}
+		found[p] = true
+		if f.span == "day" && logs < newest {
+			logs++
+			recent[p] = true
+		}
+	}
+	if only != "" {
+		if found[only] {
+			return []string{only}
+		}
+		return nil
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(p string) bool {
+		_, to, _ := s.parse(p, h.zone)
+		return recent[p] || h.clock().Before(to) || v.Taken(digestPath(s, p)) || v.Taken(coveredPath(digestPath(s, p)))
+	})
+}
+
+func digestPath(s span, period string) string { return logDir + "/" + s.name + "-" + period + ".md" }
+
+func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
+
+// group is the entries of a period that go into one entry of its digest.
+type group struct {
+	title   string        // the labels that keep it apart
+	apart   []oxbow.Label // the same
+	entries []oxbow.Entry
+}
+
+// apart returns the labels of an entry that a digest keeps apart.
+func apart(e *oxbow.Entry) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
+		return l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile || l.Key == oxbow.LabelConfidence || l == coveredLabel
+	})
+}
+
+// titleOf names a group by its labels.
+func titleOf(labels []oxbow.Label) string {
+	words := make([]string, len(labels))
+	for i, l := range labels {
+		words[i] = l.String()
+	}
+	return strings.Join(words, " ")
+}
+
+// digest returns what a period is compressed into, and the edits that do it.
+func (h *home) digest(v filetree.View, s span, period string, r dialect.Compression, now time.Time) (dialect.Digest, []filetree.Edit, error) {
+	p := digestPath(s, period)
+	d := dialect.Digest{Name: s.name + "-" + period, File: p}
+	from, to, _ := s.parse(period, h.zone)
+	switch {
+	case now.Before(to):
+		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "is not over"}
+	case v.Taken(p) || v.Taken(coveredPath(p)):
+		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " + d.Name + " first, to tell again what was added since"}
+	}
+	var edits []filetree.Edit
+	groups := map[string]*group{}
+	for _, f := range h.inputs(v, s, period) {
+		text, ok := v.File(f.path)
+		if !ok {
+			d.Notes = append(d.Notes, f.path+" cannot be read and stays as it is; check says why")
+			continue
+		}
+		if v.Taken(coveredPath(f.path)) {
+			return d, nil, &oxbow.InvalidError{Field: "file", Value: coveredPath(f.path), Reason: "is there already, and would be overwritten; move it away"}
+		}
+		d.Covers = append(d.Covers, path.Base(f.path))
+		edits = append(edits, filetree.Edit{Path: f.path, Remove: true}, filetree.Edit{Path: coveredPath(f.path), Text: text})
+		for _, it := range v.Items(f.path) {
+			e := it.Entry
+			if e.Kind == oxbow.Handoff {
+				continue
+			}
+			labels := apart(&e)
+			title := titleOf(labels)
+			if groups[title] == nil {
+				groups[title] = &group{title: title, apart: labels}
+			}
+			groups[title].entries = append(groups[title].entries, e)
+		}
+	}
+	if len(groups) == 0 {
+		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "holds nothing that a digest could tell"}
+	}
+	for title := range r.Texts {
+		if groups[title] == nil {
+			return d, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "is for a group that is not there; there are " + quoted(slices.Sorted(maps.Keys(groups)))}
+		}
+	}
+	lg := parseLog("", nil)
+	var want []oxbow.Entry
+	for i, title := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[title]
+		e := oxbow.Entry{Name: freeName(v, d.Name, title, want), Kind: oxbow.Archive, Created: from}
+		var notes []string
+		e.Labels, notes = g.labels()
+		for _, n := range notes {
+			d.Notes = append(d.Notes, e.Name+": "+n)
+		}
+		part := dialect.DigestPart{Entry: e.Name, Group: title, Labels: e.Labels, Entries: len(g.entries)}
+		for _, e := range g.entries {
+			part.Before += len(e.Content)
+		}
+		if text, ok := r.Texts[title]; ok {
+			if strings.TrimSpace(text) == "" {
+				return d, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "is empty"}
+			}
+			if err := oxbow.CheckContent(text); err != nil {
+				return d, nil, err
+			}
+			e.Content = strings.TrimRight(text, "\n")
+		} else {
+			e.Content = byRule(d.Name, g, h.zone)
+		}
+		part.Text, part.After = e.Content, len(e.Content)
+		d.Parts = append(d.Parts, part)
+		want = append(want, e)
+		front := frontOf(e, oxbow.Archive, true)
+		if i == 0 {
+			front[keyCovers] = d.Covers
+		}
+		text, ok := lg.appended(newMatter(front), e.Content)
+		if !ok {
+			return d, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "cannot be held by this layout"}
+		}
+		lg = parseLog(text, nil)
+	}
+	if err := h.readsBack(p, lg.text, want); err != nil {
+		return d, nil, err
+	}
+	return d, append(edits, filetree.Edit{Path: p, Text: lg.text}), nil
+}
+
+// readsBack reports whether a text says those entries.
+func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
+	items, err := layout{h.zone}.Parse(p, text)
+	if err != nil {
+		return fmt.Errorf("%s would not be read back: %w", p, err)
+	}
+	same := len(items) == len(want)
+	for i := 0; same && i < len(want); i++ {
+		got := items[i].Entry
+		same = got.Name == want[i].Name && got.Content == want[i].Content && slices.Equal(got.Labels, want[i].Labels)
+	}
+	if !same {
+		return &oxbow.InvalidError{Field: "digest", Value: p, Reason: "would not be read back as it is"}
+	}
+	return nil
+}
+
+func quoted(words []string) string {
+	qs := make([]string, len(words))
+	for i, w := range words {
+		qs[i] = fmt.Sprintf("%q", w)
+	}
+	return strings.Join(qs, ", ")
+}
+
+// freeName returns a name for an entry of a digest that nothing bears.
+func freeName(v filetree.View, base, title string, others []oxbow.Entry) string {
+	name := strings.TrimSpace(base + " " + title)
+	if len(name) > oxbow.MaxName-len(" (1000)") {
+		name = base
+	}
+	made := name
+	for n := 2; ; n++ {
+		_, taken := v.Find(name)
+		if !taken && !slices.ContainsFunc(others, func(e oxbow.Entry) bool { return e.Name == name }) {
+			return name
+		}
+		name = fmt.Sprintf("%s (%d)", made, n)
+	}
+}
+
+// The most labels that a digest has, and bytes of them: front matter is short.
+const (
+	maxDigestLabels = 200
+	maxDigestBytes  = 32 << 10
+)
+
+// labels returns what a group's entry is labelled with: what all of its entries
+// share, all their tags and files, the commonest first where there are too many,
+// and the least confidence when each entry has one.
+func (g *group) labels() (labels []oxbow.Label, notes []string) {
+	count := map[oxbow.Label]int{}
+	least, sure := "", 0
+	for i := range g.entries {
+		e := &g.entries[i]
+		for _, l := range e.Labels {
+			switch l.Key {
+			case oxbow.LabelTag, oxbow.LabelFile:
+				count[l]++
+			case oxbow.LabelConfidence:
+				sure++
+				was, _ := oxbow.ParseConfidence(least)
+				if is, err := oxbow.ParseConfidence(l.Value); err == nil && (least == "" || is < was) {
+					least = l.Value
+				}
+			}
+		}
+	}
+	labels = slices.Clone(g.apart)
+	if sure == len(g.entries) {
+		labels = append(labels, oxbow.Label{Key: oxbow.LabelConfidence, Value: least})
+	}
+	more := oxbow.SortLabels(slices.Collect(maps.Keys(count)))
+	slices.SortStableFunc(more, func(a, b oxbow.Label) int { return count[b] - count[a] })
+	size, dropped := 0, 0
+	for _, l := range more {
+		if size += len(l.Value) + 4; len(labels) >= maxDigestLabels || size > maxDigestBytes {
+			dropped++
+			continue
+		}
+		labels = append(labels, l)
+	}
+	if dropped > 0 {
+		notes = append(notes, fmt.Sprintf("%d of its rarest tags and files are left to the entries that it tells again", dropped))
+	}
+	return oxbow.SortLabels(labels), notes
+}
+
+// Decompress implements [dialect.Compresser]. The digest itself is kept in
+// memory/undone, where nothing reads it. Each is one change, all or nothing.
+func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dialect.Digest, error) {
+	if err := h.whollyOpen(); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, &oxbow.InvalidError{Field: "digest", Reason: "is not named; say which, such as week-2026-W16"}
+	}
+	var done []dialect.Digest
+	for _, name := range names {
+		var d dialect.Digest
+		plan := func(v filetree.View, _ time.Time) (edits []filetree.Edit, err error) {
+			d, edits, err = h.takeBack(v, name)
+			return edits, err
+		}
+		var err error
+		if dry {
+			err = h.tree.Look(ctx, func(v filetree.View) error { _, err := plan(v, time.Time{}); return err })
+		} else {
+			err = h.tree.Edit(ctx, plan)
+		}
+		if err != nil {
+			return done, fmt.Errorf("taking back %q: %w", name, err)
+		}
+		done = append(done, d)
+	}
+	return done, nil
+}
+
+// takeBack returns the edits that undo a digest.
+func (h *home) takeBack(v filetree.View, name string) (dialect.Digest, []filetree.Edit, error) {
+	name = strings.TrimSuffix(path.Base(name), ".md")
+	p := logDir + "/" + name + ".md"
+	d := dialect.Digest{Name: name, File: p}
+	none := func(why string) (dialect.Digest, []filetree.Edit, error) {
+		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
+	}
+	f, ok := fileOf(p, h.zone)
+	if !ok || f.span != "week" && f.span != "month" {
+		return none("is not the name of one, such as week-2026-W16 or month-2026-04")
+	}
+	text, ok := v.File(p)
+	if !ok {
+		if _, covered := v.File(coveredPath(p)); covered {
+			return none("is itself told again by " + h.coverOf(v, path.Base(p)) + "; undo that first")
+		}
+		return none("is not there, or cannot be read")
+	}
+	_, ps, err := layout{h.zone}.parts(p, text)
+	if err != nil {
+		return d, nil, err
+	}
+	for i, q := range ps {
+		d.Covers = append(d.Covers, q.matter.covers...)
+		it := v.Items(p)[i].Entry
+		d.Parts = append(d.Parts, dialect.DigestPart{Entry: it.Name, Group: titleOf(apart(&it)), Labels: it.Labels, After: len(it.Content), Text: it.Content})
+	}
+	if len(d.Covers) == 0 {
+		return none("does not say what it covers; it was not made by compression")
+	}
+	var edits []filetree.Edit
+	for _, c := range d.Covers {
+		// The digest is a text that people edit: it names files, not ways out.
+		if _, ok := fileOf(logDir+"/"+c, h.zone); !ok || path.Base(c) != c {
+			return none(fmt.Sprintf("names %q, which is not the file of a log", c))
+		}
+		back := logDir + "/" + c
+		text, ok := v.File(coveredPath(c))
+		switch {
+		case !ok && v.Taken(coveredPath(c)):
+			return none(coveredPath(c) + " cannot be read; check says why")
+		case !ok:
+			d.Notes = append(d.Notes, coveredPath(c)+" is not there any more")
+			continue
+		case v.Taken(back):
+			return none(back + " is there again, and would be overwritten; move its entries, then the file, away")
+		}
+		edits = append(edits, filetree.Edit{Path: coveredPath(c), Remove: true}, filetree.Edit{Path: back, Text: text})
+	}
+	kept, err := freeUndone(v, name)
+	if err != nil {
+		return d, nil, err
+	}
+	d.Notes = append(d.Notes, "the digest is kept in "+kept)
+	return d, append(edits, filetree.Edit{Path: p, Remove: true}, filetree.Edit{Path: kept, Text: text}), nil
+}
+
+// coverOf returns the name of the digest that covers a file.
+func (h *home) coverOf(v filetree.View, base string) string {
+	for p := range v.Files() {
+		if f, ok := fileOf(p, h.zone); !ok || f.covered {
+			continue
+		}
+		text, ok := v.File(p)
+		if !ok {
+			continue
+		}
+		_, ps, err := layout{h.zone}.parts(p, text)
+		if err != nil {
+			continue
+		}
+		for _, q := range ps {
+			if slices.Contains(q.matter.covers, base) {
+				return strings.TrimSuffix(path.Base(p), ".md")
+			}
+		}
+	}
+	return "a digest"
+}
+
+// freeUndone returns a path for a digest that was taken back.
+func freeUndone(v filetree.View, name string) (string, error) {
+	for n := 1; n <= maxFiles; n++ {
+		p := undoneDir + "/" + name + ".md"
+		if n > 1 {
+			p = fmt.Sprintf("%s/%s-%d.md", undoneDir, name, n)
+		}
+		if !v.Taken(p) {
+			return p, nil
+		}
+	}
+	return "", errors.New(undoneDir + " holds too many digests of that name; remove some")
+}

@@ -1,0 +1,294 @@
+// This file puts what is remembered before the model.
+
+package coderhapsody
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+//go:embed prompt.md
+var instructions string
+
+// The names of the parts of a context.
+const (
+	partIdentity     = "identity"
+	partMemory       = "memory"
+	partInstructions = "instructions"
+	partLog          = "log"
+	partDigest       = "digest"
+	partRecall       = "recall"
+)
+
+// newest is how many logs are always before the model.
+const newest = 2
+
+// What is recalled for a message by itself, as CodeRhapsody has it.
+const (
+	minMessage  = 50   // characters of a message that is looked for
+	maxRecalled = 3    // memories
+	maxSnippet  = 800  // characters of each
+	maxBlock    = 6144 // bytes of all
+)
+
+// Context implements [dialect.Home]. Without a profile: SOUL.md, MEMORY.md, how
+// to use the tools, the two newest logs, then older logs, digests of weeks and
+// of months, the newest first, as far as the budget goes, which is 30,000 tokens
+// unless the request has one; and for a message what is recalled for it. With a
+// profile, what that selects, and nothing else.
+func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	c, err := h.system(ctx, r)
+	if err != nil {
+		return prompt.Context{}, err
+	}
+	before, err := h.recalled(ctx, r.Message, namesIn(c))
+	if err != nil {
+		return prompt.Context{}, err
+	}
+	if len(before.Parts) == 0 {
+		return c, nil
+	}
+	c.Add(before.Parts...)
+	h.budget(&c, r.Budget)
+	return c, nil
+}
+
+// tokens returns the budget of a request: without one of its own, that of the
+// profile, or what a profile has that names none.
+func (h *home) tokens(budget int) int {
+	switch {
+	case budget > 0:
+		return budget
+	case h.bound != nil:
+		return h.bound.MaxTokens
+	}
+	return profile.DefaultMaxTokens
+}
+
+// budget keeps a context within the budget of a request.
+func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokens(budget)) }
+
+// system returns what belongs to the system prompt.
+func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	if h.bound != nil {
+		sel, err := h.profiles.Select(ctx, h.whole, h.bound, profile.Request{Query: r.Message, Budget: r.Budget})
+		return sel.Context, err
+	}
+	var c prompt.Context
+	for _, d := range []struct{ name, file string }{{partIdentity, soulFile}, {partMemory, memoryFile}} {
+		s, _, err := h.tree.Document(ctx, d.file)
+		if err != nil {
+			return c, err
+		}
+		if s = strings.TrimPrefix(s, "\ufeff"); strings.TrimSpace(s) != "" {
+			c.Add(prompt.Part{Name: d.name, Source: d.file, Pinned: true, Why: "always there",
+				Text: "<!-- " + d.file + " -->\n" + strings.TrimRight(s, "\n") + "\n\n"})
+		}
+	}
+	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions + "\n"})
+	tried, left := 0, prompt.Cut{Name: partLog, Why: "over the budget: four times as much is newer"}
+	more := 0
+	err := h.tree.Look(ctx, func(v filetree.View) error {
+		logs := 0
+		for _, f := range h.live(v) {
+			name, why, pinned := partDigest, "the newest first", false
+			if f.span == "day" {
+				logs++
+				name = partLog
+				if pinned = logs <= newest; pinned {
+					why = fmt.Sprintf("one of the %d newest logs", newest)
+				}
+			}
+			for _, it := range v.Items(f.path) {
+				switch {
+				case it.Entry.Kind == oxbow.Handoff:
+				case !pinned && tried > 4*h.tokens(r.Budget):
+					more++
+					left.Tokens += len(it.Entry.Content) / 4
+				default:
+					c.Add(entryPart(&it.Entry, name, why, pinned))
+					tried += len(it.Entry.Content) / 4
+				}
+			}
+		}
+		return nil
+	})
+	h.budget(&c, r.Budget)
+	if more > 0 {
+		left.Source = fmt.Sprintf("%d more entries", more)
+		c.Cut = append(c.Cut, left)
+	}
+	return c, err
+}
+
+// liveFile is a log that nothing tells again.
+type liveFile struct {
+	file
+	path string
+}
+
+// live returns the logs that no digest covers, days first, then the shorter
+// spans, each the newest first. What lies with the covered files and is covered
+// by none, because the digest was removed by hand, is live again.
+func (h *home) live(v filetree.View) []liveFile {
+	var days, buckets, covered, all []liveFile
+	told := map[string]bool{}
+	for p := range v.Files() {
+		f, ok := fileOf(p, h.zone)
+		if !ok {
+			continue
+		}
+		l := liveFile{f, p}
+		if f.span == "week" || f.span == "month" {
+			text, _ := v.File(p)
+			// Of a digest with mistakes, what can be read counts.
+			_, ps, _ := layout{h.zone}.parts(p, text)
+			for _, q := range ps {
+				for _, c := range q.matter.covers {
+					told[c] = true
+				}
+			}
+		}
+		switch {
+		case f.covered:
+			covered = append(covered, l)
+		case f.span == "day":
+			days = append(days, l)
+		case f.span == "bucket":
+			buckets = append(buckets, l)
+			all = append(all, l)
+		default:
+			all = append(all, l)
+		}
+	}
+	for _, l := range covered {
+		switch {
+		case told[path.Base(l.path)]:
+		case l.span == "day":
+			days = append(days, l)
+		default:
+			all = append(all, l)
+		}
+	}
+	for _, d := range days {
+		if !slices.ContainsFunc(buckets, func(b liveFile) bool { return d.within(b.file) }) {
+			all = append(all, d)
+		}
+	}
+	rank := map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
+	slices.SortStableFunc(all, func(a, b liveFile) int {
+		if d := rank[a.span] - rank[b.span]; d != 0 {
+			return d
+		}
+		if d := b.from.Compare(a.from); d != 0 {
+			return d
+		}
+		if d := b.number() - a.number(); d != 0 {
+			return d
+		}
+		return strings.Compare(b.path, a.path)
+	})
+	return all
+}
+
+// number is that of a day's log among those of the day, 0 for the one without.
+func (f file) number() int {
+	i := strings.LastIndexByte(f.base, '-')
+	n, err := strconv.Atoi(strings.TrimPrefix(f.base[i+1:], "session"))
+	if err != nil || len(f.base) <= len("2006-01-02") {
+		return 0
+	}
+	return n
+}
+
+// entryPart shows an entry: what is known of it outside of the fence, what it
+// says inside.
+func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))
+	for _, l := range e.Labels {
+		b.WriteString(", " + l.String())
+	}
+	b.WriteString("\n\n")
+	head := b.String()
+	return prompt.Part{Name: name, Source: e.Name, Pinned: pinned, Why: why,
+		Text: head + prompt.Fence("markdown", e.Content) + "\n",
+		Short: func(tokens int) string {
+			render := func(s string) string {
+				return head + prompt.Fence("markdown", s) + "\n(cut here: recall_memory finds the rest)\n\n"
+			}
+			cut := prompt.Paragraphs(e.Content, func(s string) bool { return prompt.Tokens(render(s)) <= tokens })
+			if cut == "" {
+				return ""
+			}
+			return render(cut)
+		}}
+}
+
+// namesIn returns the names of the entries that are in a context.
+func namesIn(c prompt.Context) map[string]bool {
+	in := map[string]bool{}
+	for _, p := range c.Parts {
+		switch p.Name {
+		case partLog, partDigest, profile.PartEntry:
+			in[p.Source] = true
+		}
+	}
+	return in
+}
+
+// recalled returns what a message finds, but for what is before the model
+// already. It goes before the message, and is not kept.
+func (h *home) recalled(ctx context.Context, message string, present map[string]bool) (prompt.Context, error) {
+	var c prompt.Context
+	message = strings.TrimSpace(message)
+	if utf8.RuneCountInString(message) < minMessage {
+		return c, nil
+	}
+	hits, err := h.memory.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present))})
+	if err != nil {
+		return c, err
+	}
+	const head = "[Auto-recalled memories]\n"
+	var b strings.Builder
+	var names []string
+	words := strings.Fields(strings.ToLower(message))
+	for _, hit := range hits {
+		if len(names) == maxRecalled {
+			break
+		}
+		e := hit.Entry
+		if present[e.Name] {
+			continue
+		}
+		from, err := h.tree.Locate(ctx, e.Name)
+		if err != nil {
+			continue // it was forgotten meanwhile
+		}
+		said := fmt.Sprintf("\nFrom %s — %s:\n> %s\n", path.Base(from.Path), strings.Join(strings.Fields(e.Name), " "), text.Snippet(e.Content, words, maxSnippet))
+		if len(head)+b.Len()+len(said) > maxBlock {
+			continue
+		}
+		b.WriteString(said)
+		names = append(names, e.Name)
+	}
+	if len(names) > 0 {
+		c.Add(prompt.Part{Name: partRecall, Source: strings.Join(names, ", "), Role: prompt.User, Why: "found by the message", Text: head + b.String()})
+		c.Fit(0)
+	}
+	return c, nil
+}

@@ -1,0 +1,395 @@
+// This file tells filetree how logs hold entries: reading them, and planning
+// changes as edits of their text.
+
+package coderhapsody
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// maxLog is from how many bytes on a day's next entries go to another file.
+const maxLog = 8 << 20
+
+// layout is the [filetree.Layout] of logs.
+type layout struct{ zone *time.Location }
+
+// Dirs implements [filetree.Layout].
+func (layout) Dirs() []string { return append([]string{logDir, coveredDir}, bucketDirs...) }
+
+// Match implements [filetree.Layout].
+func (l layout) Match(p string) bool {
+	_, ok := fileOf(p, l.zone)
+	return ok
+}
+
+// part is a block of a log with what its front matter says.
+type part struct {
+	block   int
+	matter  matter
+	content string
+	name    string
+}
+
+// parts returns the blocks of a text that are entries. Front matter that cannot
+// be read is content; the error says what is wrong with it.
+func (l layout) parts(p, text string) (*log, []part, error) {
+	f, ok := fileOf(p, l.zone)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s is not the name of a log", p)
+	}
+	var wrong profile.Mistakes
+	lg := parseLog(text, nil)
+	matters := map[int]matter{} // by start
+	bad := map[int]bool{}
+	for _, b := range lg.blocks {
+		if !b.front {
+			continue
+		}
+		m, err := readMatter(p, text[b.head:b.close], b.line, f.from)
+		if err != nil {
+			var ms profile.Mistakes
+			if !errors.As(err, &ms) {
+				return nil, nil, err
+			}
+			wrong, bad[b.start] = append(wrong, ms...), true
+			continue
+		}
+		matters[b.start] = m
+	}
+	if len(bad) > 0 {
+		lg = parseLog(text, func(start int) bool { return bad[start] })
+	}
+	var ps []part
+	for i, b := range lg.blocks {
+		if lg.blank(i) {
+			continue
+		}
+		ps = append(ps, part{block: i, matter: matters[b.start], content: lg.content(i)})
+	}
+	nameAll(f.base, ps)
+	if len(wrong) > 0 {
+		return lg, ps, wrong
+	}
+	return lg, ps, nil
+}
+
+// nameAll gives names to the parts of a file that bear none, so that no two of
+// those are the same.
+func nameAll(base string, ps []part) {
+	seen := map[string]bool{}
+	for i := range ps {
+		p := &ps[i]
+		if p.name = p.matter.name; p.name != "" {
+			continue
+		}
+		made := nameIn(base, p.block == 0, &p.matter, p.content)
+		p.name = made
+		for n := 2; seen[p.name]; n++ {
+			p.name = made + " (" + strconv.Itoa(n) + ")"
+		}
+		seen[p.name] = true
+	}
+}
+
+// Parse implements [filetree.Layout].
+func (l layout) Parse(p, text string) ([]filetree.Item, error) {
+	lg, ps, err := l.parts(p, text)
+	if lg == nil {
+		return nil, err
+	}
+	f, _ := fileOf(p, l.zone)
+	items := make([]filetree.Item, len(ps))
+	for i, q := range ps {
+		b := lg.blocks[q.block]
+		e := oxbow.Entry{Name: q.name, Kind: f.kind, Content: q.content, Aliases: q.matter.aliases,
+			Labels: q.matter.labels, Created: q.matter.time, Updated: q.matter.updated}
+		if q.matter.kind != nil {
+			e.Kind = *q.matter.kind
+		}
+		if e.Created.IsZero() {
+			e.Created = f.from.UTC()
+		}
+		if e.Updated.IsZero() {
+			e.Updated = e.Created
+		}
+		if f.covered {
+			e.Labels = append(slices.Clone(e.Labels), coveredLabel)
+		}
+		items[i] = filetree.Item{Entry: e, Start: b.start, End: b.next}
+	}
+	return items, err
+}
+
+// coveredLabel is what the entries of covered files bear: it stands nowhere in
+// their text, which stays as it was.
+var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
+
+// Plan implements [filetree.Layout].
+func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Edit, error) {
+	if add, ok := op.(oxbow.Add); ok {
+		return l.add(v, add, now)
+	}
+	place, _ := v.Find(oxbow.OpName(op))
+	text, ok := v.File(place.Path)
+	if !ok {
+		return nil, &oxbow.InvalidError{Field: "file", Value: place.Path, Reason: "has front matter that cannot be read, and is not changed before that is mended; check says where"}
+	}
+	lg, ps, err := l.parts(place.Path, text)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(ps, func(p part) bool { return lg.blocks[p.block].start == place.Start })
+	if i < 0 {
+		return nil, fmt.Errorf("entry %q is not where it was in %s", place.Entry.Name, place.Path)
+	}
+	e := place.Entry
+	switch op := op.(type) {
+	case oxbow.Remove:
+		return l.remove(place.Path, lg, ps, i)
+	case oxbow.Update:
+		if op.Content != e.Content {
+			ps[i].matter.updated = now.Truncate(time.Second)
+		}
+		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
+	case oxbow.Alias:
+		e.Aliases = op.Aliases
+	case oxbow.Relabel:
+		e.Labels = op.Labels
+	}
+	text, err = l.rewrite(place.Path, lg, ps, i, e)
+	if err != nil {
+		return nil, err
+	}
+	return []filetree.Edit{{Path: place.Path, Text: text}}, nil
+}
+
+// frontOf returns what is to stand in the front matter of a new entry.
+func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]string {
+	vs := labelValues(e.Labels)
+	vs[keyTime] = []string{formatTime(e.Created)}
+	if len(e.Aliases) > 0 {
+		vs[keyAliases] = e.Aliases
+	}
+	if e.Kind != fileKind {
+		vs[keyKind] = []string{e.Kind.String()}
+	}
+	if withName {
+		vs[keyName] = []string{e.Name}
+	}
+	return vs
+}
+
+// add appends an entry to the log of the day on which it was made. A file that
+// cannot take it, because it is long, or held, or would be read otherwise with
+// more behind it, is left alone, and the day gets another.
+func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Edit, error) {
+	e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
+	if e.Created.IsZero() {
+		e.Created = now.Truncate(time.Second)
+	}
+	day := e.Created.In(l.zone)
+	if day.Year() < 1 || day.Year() > 9999 {
+		day = now.In(l.zone)
+	}
+	if edit, ok := l.whole(v, e); ok {
+		return []filetree.Edit{edit}, nil
+	}
+	for n := 1; n <= maxFiles; n++ {
+		p := logDir + "/" + day.Format("2006-01-02") + ".md"
+		if n > 1 {
+			p = fmt.Sprintf("%s/%s-%d.md", logDir, day.Format("2006-01-02"), n)
+		}
+		text, ok := v.File(p)
+		if !ok && v.Taken(p) || len(text) > maxLog {
+			continue
+		}
+		f, _ := fileOf(p, l.zone)
+		lg := parseLog(text, nil)
+		for _, withName := range []bool{false, true} {
+			if !withName && !made(e.Name, f.base) {
+				continue
+			}
+			next, ok := lg.appended(newMatter(frontOf(e, f.kind, withName)), e.Content)
+			if !ok {
+				break
+			}
+			if !withName {
+				_, ps, err := l.parts(p, next)
+				if err != nil || len(ps) == 0 || ps[len(ps)-1].name != e.Name {
+					continue
+				}
+			}
+			return []filetree.Edit{{Path: p, Text: next}}, nil
+		}
+	}
+	return nil, &oxbow.InvalidError{Field: "entry", Value: op.Name, Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFiles)}
+}
+
+// whole returns the file of an entry that is all of a log, as one from before
+// there were labels is when it comes back from another layout: its name is that
+// of a file that is not there yet, and its time is the day's.
+func (l layout) whole(v filetree.View, e oxbow.Entry) (filetree.Edit, bool) {
+	p := logDir + "/" + e.Name + ".md"
+	if !dayName.MatchString(e.Name) {
+		return filetree.Edit{}, false
+	}
+	if f, ok := fileOf(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {
+		return filetree.Edit{}, false
+	}
+	front := frontOf(e, e.Kind, false)
+	delete(front, keyTime)
+	lg := parseLog("", nil)
+	text := lg.raw(e.Content, true) + lg.eol
+	if len(front) > 0 {
+		text, _ = lg.appended(newMatter(front), e.Content)
+	}
+	_, ps, err := l.parts(p, text)
+	ok := err == nil && len(ps) == 1 && ps[0].name == e.Name && ps[0].content == e.Content
+	return filetree.Edit{Path: p, Text: text}, ok
+}
+
+// maxFiles is the most files of one day.
+const maxFiles = 1000
+
+// made reports whether a name could be one that was made in a file of that base.
+func made(name, base string) bool {
+	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
+}
+
+// rewrite returns the text with part i as that entry.
+func (l layout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) (string, error) {
+	f, _ := fileOf(p, l.zone)
+	q := ps[i]
+	want := map[string][]string{}
+	labels := oxbow.SortLabels(e.Labels)
+	if f.covered {
+		// It is said by where the file is.
+		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
+	}
+	if !slices.Equal(labels, q.matter.labels) {
+		values := labelValues(labels)
+		for _, k := range labelKeys {
+			if !slices.Equal(values[k], q.matter.stands[k]) {
+				want[k] = values[k] // nil takes the key away
+			}
+		}
+	}
+	if !slices.Equal(e.Aliases, q.matter.aliases) {
+		want[keyAliases] = e.Aliases
+	}
+	if e.Content != q.content {
+		want[keyUpdated] = []string{formatTime(q.matter.updated)}
+	}
+	text, err := edited(lg, q.block, want, e.Content, e.Kind)
+	if err != nil {
+		return "", err
+	}
+	return l.pinned(p, text, namesOf(ps))
+}
+
+// edited returns the text with other front matter and content of one block,
+// which is of that kind.
+func edited(lg *log, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
+	b := lg.blocks[block]
+	head, tail := lg.text[:b.start], lg.text[b.start:]
+	if !b.front {
+		if len(want) == 0 {
+			return lg.withContent(block, content), nil
+		}
+		front := newMatter(want)
+		if lg.eol != "\n" {
+			front = strings.ReplaceAll(front, "\n", lg.eol)
+		}
+		text := head + marker(lg.eol) + front + marker(lg.eol) + lg.eol + tail
+		return parseLog(text, nil).withContent(block, content), nil
+	}
+	front, err := editMatter(lg.text[b.head:b.close], lg.eol, want)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case front == "" && block == 0 && strings.TrimSpace(content) != "":
+		// The file is as it was before there were labels.
+		return parseLog(head+lg.text[b.body:], nil).withContent(block, content), nil
+	case !opens(front, block == 0):
+		// A block stays one only if it begins with a key.
+		front = keyKind + ": " + kind.String() + lg.eol + front
+	}
+	text := lg.text[:b.head] + front + lg.text[b.close:]
+	return parseLog(text, nil).withContent(block, content), nil
+}
+
+// pinned returns the text with a name in the front matter of each part whose
+// name was made and would be another one now. Want are the names that the parts
+// are to have.
+func (l layout) pinned(p, text string, want []string) (string, error) {
+	f, _ := fileOf(p, l.zone)
+	for range want {
+		lg, now, err := l.parts(p, text)
+		if err != nil {
+			return "", &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + err.Error()}
+		}
+		if len(now) != len(want) {
+			return text, nil // the store sees it and refuses
+		}
+		j := 0
+		for j < len(now) && now[j].name == want[j] {
+			j++
+		}
+		if j == len(now) {
+			return text, nil
+		}
+		if text, err = edited(lg, now[j].block, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind); err != nil {
+			return "", err
+		}
+	}
+	return text, nil
+}
+
+// namesOf returns the names of parts.
+func namesOf(ps []part) []string {
+	names := make([]string, len(ps))
+	for i, p := range ps {
+		names[i] = p.name
+	}
+	return names
+}
+
+// remove takes a block out, and the file with its last. What a digest covers
+// must stay covered by something: the next block of it takes that over.
+func (l layout) remove(p string, lg *log, ps []part, i int) ([]filetree.Edit, error) {
+	covers := ps[i].matter.covers
+	rest, left := lg.without(ps[i].block)
+	if !left || len(ps) == 1 {
+		if len(covers) > 0 {
+			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].name,
+				Reason: "tells other entries again, which nothing would then; take it back as a whole: oxbow compress undo " + path.Base(strings.TrimSuffix(p, ".md"))}
+		}
+		return []filetree.Edit{{Path: p, Remove: true}}, nil
+	}
+	names := namesOf(slices.Delete(slices.Clone(ps), i, i+1))
+	if len(covers) > 0 {
+		now, others, err := l.parts(p, rest)
+		if err != nil || len(others) == 0 {
+			return nil, fmt.Errorf("removing entry %q: the rest of %s cannot be read: %w", ps[i].name, p, err)
+		}
+		if rest, err = edited(now, others[0].block, map[string][]string{keyCovers: covers}, others[0].content, oxbow.Archive); err != nil {
+			return nil, err
+		}
+	}
+	text, err := l.pinned(p, rest, names)
+	if err != nil {
+		return nil, err
+	}
+	return []filetree.Edit{{Path: p, Text: text}}, nil
+}

@@ -1,0 +1,310 @@
+// This file cuts the text of a log into blocks and edits them in place. A log is
+// a text of blocks:
+//
+//	---
+//	time: 2026-04-18T14:02:03Z
+//	project: homebrew-vtt
+//	tags: [architecture, decision]
+//	related_files: [pkg/vtt/spatial.go]
+//	---
+//
+//	Built the spatial awareness system.
+//
+//	---
+//	time: 2026-04-18T15:10:00Z
+//	…
+//
+// A block begins with a line --- whose next line begins with one of the keys
+// below and a colon, and its front matter ends with the next line ---; at the
+// beginning of a file any key will do. What stands before the first block is a
+// block without front matter: so is all of a log that was written before there
+// were labels.
+//
+// One empty line behind the front matter is the file's, and so is one line end
+// behind the content, and an empty line more where another block follows. All
+// else is the content's. A line --- of a content that would begin a block is
+// written \---, and one backslash goes when such a line is read.
+
+package coderhapsody
+
+import (
+	"strings"
+)
+
+// The keys of front matter, in the order in which they are written.
+const (
+	keyName       = "name"    // of the entry, where it is not made from the content
+	keyTime       = "time"    // when it was first remembered
+	keyUpdated    = "updated" // when its content was changed last
+	keyKind       = "kind"    // where it is not what the file's name says
+	keyAliases    = "aliases"
+	keyProject    = "project" // one, or a list
+	keyTags       = "tags"
+	keyFiles      = "related_files"
+	keyConfidence = "confidence" // a number from 0 to 1
+	keyProcess    = "process"    // true or false
+	keyPinned     = "pinned"     // true or false
+	keyLabels     = "labels"     // all others, as key:value
+	keyCovers     = "covers"     // of the first block of a digest: the files that it tells again
+)
+
+var keys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
+	keyConfidence, keyProcess, keyPinned, keyLabels, keyCovers}
+
+// block is a stretch of a log. All fields but line are bytes of the text.
+type block struct {
+	start     int
+	front     bool
+	head      int // with front matter: its YAML is text[head:close]
+	close     int // the closing marker
+	line      int // of text[head], from 1
+	body, end int // the content
+	next      int // where the next block begins
+}
+
+// log is the text of a file and its blocks. There is always a first block,
+// which may be blank.
+type log struct {
+	text   string
+	eol    string // "\n", or "\r\n" where the first line ends so
+	blocks []block
+}
+
+// isMarker reports whether a line, with or without its end, is three dashes.
+func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
+
+// opens reports whether a block begins with a line --- that is followed by that
+// line. With any, any key will do.
+func opens(next string, any bool) bool {
+	i := strings.IndexByte(next, ':')
+	if i <= 0 || i+1 < len(next) && strings.IndexByte(" \t\r\n", next[i+1]) < 0 {
+		return false
+	}
+	key := next[:i]
+	if !any {
+		for _, k := range keys {
+			if k == key {
+				return true
+			}
+		}
+		return false
+	}
+	for _, c := range []byte(key) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return true
+}
+
+// parseLog finds the blocks of a text. The front matter of a block for which
+// bad is true is taken for content; nil means of none.
+func parseLog(text string, bad func(start int) bool) *log {
+	l := &log{text: text, eol: "\n"}
+	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		l.eol = "\r\n"
+	}
+	top := 0
+	if strings.HasPrefix(text, "\ufeff") {
+		top = len("\ufeff")
+	}
+	type span struct{ from, to int }
+	var lines []span
+	for at := top; at < len(text); {
+		to := len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			to = at + i + 1
+		}
+		lines = append(lines, span{at, to})
+		at = to
+	}
+	line := func(i int) string { return text[lines[i].from:lines[i].to] }
+	// The next marker at or after each line.
+	marker := make([]int, len(lines)+1)
+	marker[len(lines)] = -1
+	for i := len(lines) - 1; i >= 0; i-- {
+		marker[i] = marker[i+1]
+		if isMarker(line(i)) {
+			marker[i] = i
+		}
+	}
+	for i := 0; i < len(lines); i++ {
+		if i == 0 {
+			l.blocks = append(l.blocks, block{start: top, body: top})
+		}
+		if marker[i] != i || i+1 >= len(lines) || !opens(line(i+1), i == 0) || marker[i+1] < 0 {
+			continue
+		}
+		if bad != nil && bad(lines[i].from) {
+			continue
+		}
+		c := marker[i+1]
+		b := block{start: lines[i].from, front: true, head: lines[i+1].from, close: lines[c].from, line: i + 2, body: lines[c].to}
+		if c+1 < len(lines) && strings.TrimRight(line(c+1), "\r\n") == "" {
+			b.body = lines[c+1].to
+		}
+		if i == 0 {
+			l.blocks[0] = b
+		} else {
+			l.blocks = append(l.blocks, b)
+		}
+		i = c
+	}
+	if len(l.blocks) == 0 {
+		l.blocks = []block{{start: top, body: top}}
+	}
+	for i := range l.blocks {
+		b := &l.blocks[i]
+		b.next = len(text)
+		if i+1 < len(l.blocks) {
+			b.next = l.blocks[i+1].start
+		}
+		b.end = b.next
+		trim := func() {
+			if strings.HasSuffix(text[b.body:b.end], l.eol) {
+				b.end -= len(l.eol)
+			}
+		}
+		if b.next < len(text) && strings.HasSuffix(text[b.body:b.next], l.eol+l.eol) {
+			trim()
+		}
+		trim()
+	}
+	return l
+}
+
+// blank reports whether a block is none: no front matter, and no words.
+func (l *log) blank(i int) bool {
+	b := l.blocks[i]
+	return !b.front && strings.TrimSpace(l.text[b.body:b.next]) == ""
+}
+
+// content returns what block i says, with \n at its line ends.
+func (l *log) content(i int) string {
+	b := l.blocks[i]
+	s := l.text[b.body:b.end]
+	if l.eol != "\n" {
+		s = strings.ReplaceAll(s, l.eol, "\n")
+	}
+	return unescape(s, !b.front)
+}
+
+// raw returns a content as it stands in this log.
+func (l *log) raw(content string, any bool) string {
+	content = escape(content, any)
+	if l.eol != "\n" {
+		content = strings.ReplaceAll(content, "\n", l.eol)
+	}
+	return content
+}
+
+// withContent returns the text with another content of block i.
+func (l *log) withContent(i int, content string) string {
+	if content == l.content(i) {
+		return l.text
+	}
+	b := l.blocks[i]
+	raw := l.raw(content, !b.front && i == 0)
+	text := l.text[:b.body] + raw + l.text[b.end:]
+	if now := parseLog(text, nil); len(now.blocks) == len(l.blocks) && now.blocks[i].front == b.front && now.content(i) == content {
+		return text
+	}
+	// The spaces of this file would be taken for the content's, or its for
+	// theirs: lay the block out anew.
+	head, tail := l.text[:b.body], l.eol
+	if b.front {
+		head = l.text[:b.close] + marker(l.eol) + l.eol
+	}
+	if b.next < len(l.text) {
+		tail += l.eol
+	}
+	return head + raw + tail + l.text[b.next:]
+}
+
+func marker(eol string) string { return "---" + eol }
+
+// appended returns the text with one block more, and says false when that would
+// change one that is there.
+func (l *log) appended(front, content string) (string, bool) {
+	var b strings.Builder
+	b.WriteString(l.text)
+	if text := strings.TrimPrefix(l.text, "\ufeff"); text != "" {
+		if !strings.HasSuffix(text, l.eol) {
+			b.WriteString(l.eol)
+		}
+		if strings.TrimSpace(text) != "" {
+			b.WriteString(l.eol)
+		}
+	}
+	start := b.Len()
+	if l.eol != "\n" {
+		front = strings.ReplaceAll(front, "\n", l.eol)
+	}
+	b.WriteString(marker(l.eol) + front + marker(l.eol) + l.eol + l.raw(content, false) + l.eol)
+	text := b.String()
+	now := parseLog(text, nil)
+	if last := now.blocks[len(now.blocks)-1]; !last.front || last.start != start {
+		return text, false
+	}
+	if start == l.blocks[0].start {
+		return text, len(now.blocks) == 1
+	}
+	if len(now.blocks) != len(l.blocks)+1 {
+		return text, false
+	}
+	for i, old := range l.blocks {
+		if b := now.blocks[i]; b.start != old.start || b.front != old.front || b.body != old.body || b.end != old.end {
+			return text, false
+		}
+	}
+	return text, true
+}
+
+// without returns the text without block i, and false when nothing is left.
+func (l *log) without(i int) (string, bool) {
+	b := l.blocks[i]
+	rest := l.text[b.next:]
+	if i == 0 {
+		return l.text[:b.start] + rest, rest != ""
+	}
+	if rest != "" {
+		return l.text[:b.start] + rest, true
+	}
+	prev := l.blocks[i-1]
+	if i == 1 && l.blank(0) {
+		return "", false
+	}
+	return l.text[:prev.end] + l.eol, true
+}
+
+// escape and unescape are each other's reverse. With any, the first line is at
+// the beginning of a file.
+func escape(s string, any bool) string {
+	return eachMarker(s, any, func(line string) string { return `\` + line })
+}
+
+func unescape(s string, any bool) string {
+	return eachMarker(s, any, func(line string) string { return strings.TrimPrefix(line, `\`) })
+}
+
+// eachMarker puts fn in the place of the lines that are backslashes and three
+// dashes and that would, without the backslashes, begin a block.
+func eachMarker(s string, any bool, fn func(line string) string) string {
+	if !strings.Contains(s, "---") {
+		return s
+	}
+	var b strings.Builder
+	for at := 0; at < len(s); {
+		to := len(s)
+		if i := strings.IndexByte(s[at:], '\n'); i >= 0 {
+			to = at + i + 1
+		}
+		line := s[at:to]
+		if isMarker(strings.TrimLeft(line, `\`)) && opens(s[to:], any && at == 0) {
+			line = fn(line)
+		}
+		b.WriteString(line)
+		at = to
+	}
+	return b.String()
+}

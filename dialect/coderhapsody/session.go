@@ -1,0 +1,204 @@
+// This file leads conversations: a handoff is taken at their beginning, a
+// summary is kept when they are compacted or end, and one goes on from it.
+
+package coderhapsody
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/handoff"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// The names of the parts that a session adds.
+const (
+	partHandoff = "handoff"
+	partSummary = "summary"
+)
+
+// Session implements [dialect.Home].
+func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+	return &session{h: h, r: r}, ctx.Err()
+}
+
+// session is one conversation.
+type session struct {
+	h       *home // as the profile binds it, once a handoff names one
+	r       dialect.Request
+	present map[string]bool // entries that are before the model already
+	ended   bool
+}
+
+func (s *session) check(ctx context.Context) error {
+	if s.ended {
+		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
+	}
+	return ctx.Err()
+}
+
+// Start returns the context of the home, and with it the newest handoff that
+// waits, which is taken: no other conversation gets it. A memory profile that
+// the handoff names binds this conversation, unless one does already.
+func (s *session) Start(ctx context.Context) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	t, taken, err := s.take(ctx)
+	if err != nil {
+		return prompt.Context{}, fmt.Errorf("looking for a handoff: %w", err)
+	}
+	if taken && t.Profile != "" && s.h.bound == nil {
+		bound, err := s.h.WithProfile(t.Profile)
+		if err != nil {
+			s.h.warn(fmt.Sprintf("the handoff %q wants the memory profile %q, which is not loaded: %v", t.Name, t.Profile, err))
+		} else {
+			s.h = bound.(*home)
+		}
+	}
+	c, err := s.system(ctx)
+	if err != nil || !taken {
+		return c, err
+	}
+	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.User, Pinned: true, Why: "it waited for this session", Text: t.Text(s.h.look(t.Files))})
+	s.h.budget(&c, s.r.Budget)
+	return c, nil
+}
+
+// look says which of the files that a handoff names are not in the working
+// directory.
+func (h *home) look(names []string) []handoff.File {
+	files := make([]handoff.File, len(names))
+	for i, name := range names {
+		files[i].Name = name
+		rel := path.Clean(name)
+		switch {
+		case h.work == nil:
+			files[i].Trouble = "not looked at"
+		case !fs.ValidPath(rel):
+			files[i].Trouble = "outside the working directory, not looked at"
+		default:
+			info, err := h.work.Stat(path.Join(h.workDir, rel))
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				files[i].Trouble = "missing"
+			case err != nil:
+				files[i].Trouble = "cannot be read"
+			case !info.Mode().IsRegular():
+				files[i].Trouble = "not a regular file"
+			default:
+				files[i].Bytes = info.Size()
+			}
+		}
+	}
+	return files
+}
+
+// take takes the newest handoff that waits. A memory that may only be read keeps
+// it waiting.
+func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
+	t, err := handoff.Take(ctx, s.h.memory, "", "")
+	switch {
+	case errors.Is(err, handoff.ErrNone):
+		return t, false, nil
+	case errors.Is(err, oxbow.ErrReadOnly):
+		s.h.warn("a handoff waits, and is not taken: this memory may only be read")
+		return t, false, nil
+	}
+	return t, err == nil, err
+}
+
+// system returns the context of the home, and notes what is in it.
+func (s *session) system(ctx context.Context) (prompt.Context, error) {
+	c, err := s.h.system(ctx, s.r)
+	s.present = namesIn(c)
+	return c, err
+}
+
+// BeforeTurn returns what the message finds, but for what Start or Compact put
+// before the model.
+func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	c, err := s.h.recalled(ctx, message, s.present)
+	if s.r.Budget > 0 {
+		c.Pack(s.r.Budget)
+	}
+	return c, err
+}
+
+// Compact keeps the summary in the log of today, before anything is cut, and
+// returns its name. The conversation goes on from the context as it is now, and
+// from the summary.
+func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return "", prompt.Context{}, err
+	}
+	e, _, err := s.h.keep(ctx, s.h.memory, oxbow.History, summary, nil)
+	if err != nil {
+		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
+	}
+	c, err := s.goOn(ctx, e.Name, summary)
+	return e.Name, c, err
+}
+
+// Resume returns the context as it is now, and the summary of that name. One
+// that is not there is said to the model, and told to Warn: the conversation can
+// go on without it.
+func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
+	if err := s.check(ctx); err != nil {
+		return prompt.Context{}, err
+	}
+	e, err := s.h.memory.Store().Get(ctx, name)
+	switch {
+	case errors.Is(err, oxbow.ErrNotFound) || err == nil && e.Kind != oxbow.History:
+		s.h.warn(fmt.Sprintf("there is no summary %q to resume from", name))
+		return s.goOn(ctx, name, "(the summary of the earlier conversation is not there)")
+	case err != nil:
+		return prompt.Context{}, fmt.Errorf("resuming from %q: %w", name, err)
+	}
+	return s.goOn(ctx, name, e.Content)
+}
+
+// goOn is what a conversation goes on from. The summary is not shown twice.
+func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Context, error) {
+	c, err := s.system(ctx)
+	if err != nil {
+		return c, err
+	}
+	parts := c.Parts[:0:0]
+	for _, p := range c.Parts {
+		if p.Name != partLog && p.Name != profile.PartEntry || p.Source != name {
+			parts = append(parts, p)
+		}
+	}
+	c.Parts = parts
+	s.present[name] = true
+	c.Add(prompt.Part{Name: partSummary, Source: name, Role: prompt.User, Pinned: true, Why: "the conversation goes on from it",
+		Text: "The conversation so far, in short:\n\n" + prompt.Fence("markdown", summary)})
+	s.h.budget(&c, s.r.Budget)
+	return c, nil
+}
+
+// End closes the conversation. A summary that is not empty is kept in the log of
+// today; when that fails, the conversation has not ended.
+func (s *session) End(ctx context.Context, summary string) error {
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	if strings.TrimSpace(summary) != "" {
+		if _, _, err := s.h.keep(ctx, s.h.memory, oxbow.History, summary, nil); err != nil {
+			return fmt.Errorf("keeping the summary: %w", err)
+		}
+	}
+	s.ended = true
+	return nil
+}

@@ -1,0 +1,100 @@
+// This file holds the tools that this layout gives an agent beside those of the
+// table.
+
+package coderhapsody
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+//go:embed tool_save_memory.md
+var aboutSaveMemory string
+
+// Tools implements [dialect.Home]: save_memory, which writes to the log of the
+// day, and recall_memory.
+func (h *home) Tools() []tool.Tool {
+	save := tool.Define(tool.Tool{Name: "save_memory", Title: "Save a memory", Description: aboutSaveMemory, Idempotent: true}, h.saveMemory)
+	return []tool.Tool{save, tool.RecallMemory()}
+}
+
+// maxNames bounds the search for a name that is free.
+const maxNames = 10_000
+
+func (h *home) saveMemory(ctx context.Context, d *tool.Desk, in tool.SaveMemoryIn) (tool.SavedOut, error) {
+	m, err := d.Open(ctx)
+	if err != nil {
+		return tool.SavedOut{}, err
+	}
+	if _, ok := oxbow.SourceFrom(ctx); !ok {
+		ctx = oxbow.WithSource(ctx, d.Source)
+	}
+	var labels []oxbow.Label
+	put := func(key string, values ...string) {
+		for _, v := range values {
+			labels = append(labels, oxbow.Label{Key: key, Value: v})
+		}
+	}
+	if in.Project != "" {
+		put(oxbow.LabelProject, in.Project)
+	}
+	put(oxbow.LabelTag, in.Tags...)
+	put(oxbow.LabelFile, in.RelatedFiles...)
+	if c := in.Confidence; c != nil {
+		if !(*c >= 0 && *c <= 1) {
+			return tool.SavedOut{}, &oxbow.InvalidError{Field: "confidence", Value: strconv.FormatFloat(*c, 'g', -1, 64), Reason: "is not a number from 0 to 1"}
+		}
+		labels = append(labels, oxbow.Confidence(*c))
+	}
+	e, known, err := h.keep(ctx, m, oxbow.Journal, in.Content, oxbow.SortLabels(labels))
+	if err != nil {
+		return tool.SavedOut{}, err
+	}
+	out := tool.SavedOut{Name: e.Name, Version: e.Version}
+	if known {
+		out.Notes = append(out.Notes, "the log of today says this already: nothing was changed")
+	}
+	return out, nil
+}
+
+// keep adds an entry to the log of today, under a name made from its first line.
+// The same content that is there already under such a name is returned, and not
+// kept twice.
+func (h *home) keep(ctx context.Context, m *oxbow.Memory, kind oxbow.Kind, content string, labels []oxbow.Label) (e oxbow.Entry, known bool, err error) {
+	if strings.TrimSpace(content) == "" {
+		return e, false, &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
+	}
+	if err := oxbow.CheckContent(content); err != nil {
+		return e, false, err
+	}
+	base := h.clock().In(h.zone).Format("2006-01-02") + " " + oxbow.DeriveName(content)
+	for n := 1; n <= maxNames; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s (%d)", base, n)
+		}
+		err := m.Apply(ctx, oxbow.Add{Name: name, Kind: kind, Content: content, Labels: labels})
+		if err != nil && !errors.Is(err, oxbow.ErrExists) {
+			return e, false, err
+		}
+		old, gerr := m.Store().Get(ctx, name)
+		if err == nil {
+			if gerr != nil { // it was kept, and is gone since
+				return oxbow.Entry{Name: name}, false, nil
+			}
+			return old, false, nil
+		}
+		if gerr == nil && old.Content == content && old.Kind == kind && slices.Equal(old.Labels, labels) {
+			return old, true, nil
+		}
+	}
+	return e, false, &oxbow.InvalidError{Field: "content", Reason: fmt.Sprintf("begins as %d entries of today do; give it another first line", maxNames)}
+}

@@ -1,0 +1,114 @@
+// This file tests which texts are taken for twins, and which must not be.
+
+package alike
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTwins(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		texts []string
+		want  []Twin
+	}{
+		{"nothing", nil, nil},
+		{"the same", []string{"Tabs, not spaces.", "x", "tabs,  not\nspaces"}, []Twin{{2, 0, true}}},
+		{"the same thrice", []string{"We ship on Tuesdays", "We ship on Tuesdays.", "WE SHIP ON TUESDAYS"}, []Twin{{1, 0, true}, {2, 0, true}}},
+		{"the shorter goes", []string{"The user prefers dark mode", "The user prefers the dark mode in every editor"}, []Twin{{0, 1, false}}},
+		{"whatever its place", []string{"The user prefers the dark mode in every editor", "User prefers dark mode"}, []Twin{{1, 0, false}}},
+		{"stop words and forms", []string{"Anna likes walking her dogs", "Anna liked to walk the dog"}, []Twin{{1, 0, false}}},
+		{"a chain ends at the longest", []string{"Luna sees the vet", "Luna sees the vet Thursdays", "Luna sees the good vet Thursdays at noon"},
+			[]Twin{{0, 2, false}, {1, 2, false}}},
+		{"the same as what goes", []string{"Luna sees the vet", "luna sees the vet.", "Luna sees the vet Thursdays"}, []Twin{{0, 2, false}, {1, 2, false}}},
+
+		{"another day", []string{"We ship the billing service on every Tuesday morning", "We ship the billing service on every Thursday morning"}, nil},
+		{"another order", []string{"Luna chases Rex daily", "Rex chases Luna daily"}, nil},
+		{"a negation", []string{"Commits are squashed before merge", "Commits are not squashed before merge"}, nil},
+		{"a contraction", []string{"Builds run tests nightly", "Builds don't run tests nightly"}, nil},
+		{"a negation in German", []string{"Anna trinkt morgens Kaffee", "Anna trinkt morgens nicht Kaffee"}, nil},
+		{"a number", []string{"The server listens on port 8080", "The server listens on port 8081"}, nil},
+		{"a number more", []string{"The server listens on port", "The server listens on port 80"}, nil},
+		{"a symbol", []string{"Push main branch with force", "Push main branch with --force"}, nil},
+		{"C and C++", []string{"Parser code stays in C forever", "Parser code stays in C++ forever"}, nil},
+		{"a box that is ticked", []string{"[ ] Renew the passport online", "[x] Renew the passport online"}, nil},
+		{"a minus", []string{"Default level value is 1", "Default level value is -1"}, nil},
+		{"about more", []string{"Anna likes tea", "Anna likes tea, lives in Oslo and has two dogs called Rex and Luna"}, nil},
+		{"too few words", []string{"likes tea", "likes green tea"}, nil},
+		{"no words", []string{"", "---", "", "***"}, nil},
+		{"Han, only the same", []string{"我喜欢猫和狗", "我不喜欢猫和狗", "我喜欢猫和狗"}, []Twin{{2, 0, true}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var texts []Text
+			for _, s := range tt.texts {
+				texts = append(texts, Text{Text: s})
+			}
+			if got := Twins(texts); !slices.Equal(got, tt.want) {
+				t.Errorf("Twins(%q) = %+v, want %+v", tt.texts, got, tt.want)
+			}
+		})
+	}
+}
+
+// Short texts mean something under their heading only.
+func TestUnder(t *testing.T) {
+	texts := []Text{{Text: "none", Under: "Allergies"}, {Text: "none", Under: "Projects"}, {Text: "None.", Under: "Projects"},
+		{Text: "Prefers dark mode always", Under: "User"}, {Text: "prefers dark mode always", Under: "Editor"}}
+	if got, want := Twins(texts), []Twin{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
+		t.Errorf("Twins() = %+v, want %+v", got, want)
+	}
+}
+
+func TestWeight(t *testing.T) {
+	texts := []Text{{Text: "We ship on Tuesdays"}, {Text: "we ship on tuesdays", Weight: 1}, {Text: "We ship on Tuesdays."}}
+	if got, want := Twins(texts), []Twin{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
+		t.Errorf("Twins() = %+v, want %+v", got, want)
+	}
+}
+
+// What is kept is there, is kept, and says all that the dropped one does.
+func FuzzTwins(f *testing.F) {
+	f.Add("a b c d\na b c\nA B C d.\nnot a b c d\n")
+	f.Add("We ship on Tuesdays\nwe ship on tuesdays\nWe ship on Tuesdays and Fridays\nport 80\nport 81\n猫\n猫")
+	f.Fuzz(func(t *testing.T, s string) {
+		lines := strings.Split(s, "\n")
+		texts := make([]Text, len(lines))
+		for i, l := range lines {
+			texts[i] = Text{Text: l, Under: fmt.Sprint(i % 2), Weight: i % 3}
+		}
+		twins := Twins(texts)
+		gone := map[int]bool{}
+		for _, w := range twins {
+			if gone[w.Drop] {
+				t.Fatalf("%d is dropped twice", w.Drop)
+			}
+			gone[w.Drop] = true
+		}
+		for _, w := range twins {
+			if gone[w.Keep] || w.Keep == w.Drop {
+				t.Fatalf("%d is dropped for %d, which is dropped", w.Drop, w.Keep)
+			}
+			for _, digit := range "0123456789" {
+				if strings.Count(lines[w.Drop], string(digit)) != strings.Count(lines[w.Keep], string(digit)) {
+					t.Fatalf("%q is dropped for %q", lines[w.Drop], lines[w.Keep])
+				}
+			}
+		}
+		if again := Twins(texts); !slices.Equal(again, twins) {
+			t.Fatalf("once %v, then %v", twins, again)
+		}
+	})
+}
+
+func BenchmarkTwins(b *testing.B) {
+	var texts []Text
+	for i := range 10_000 {
+		texts = append(texts, Text{Text: fmt.Sprintf("Fact %d about project%c and word%d that person%d told somebody at place%d", i, 'a'+i%26, i%97, i%31, i%11)})
+	}
+	for b.Loop() {
+		Twins(texts)
+	}
+}

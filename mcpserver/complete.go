@@ -1,0 +1,166 @@
+// This file holds completions: of names of entries, of handoffs and of profiles,
+// and of labels. All are taken from what the client may see.
+
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/handoff"
+)
+
+// complete returns the values that begin with what was typed, then those that
+// hold it: names with the last written first, labels with those of the most
+// entries first.
+func (d *door) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	values, err := d.values(ctx, req.Params)
+	if err != nil {
+		return nil, errors.New(explain(err))
+	}
+	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	res.Completion.Total = len(values)
+	res.Completion.HasMore = len(values) > maxCompleted
+	res.Completion.Values = append(res.Completion.Values, values[:min(len(values), maxCompleted)]...)
+	return res, nil
+}
+
+// values returns all that completes an argument, best first.
+func (d *door) values(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+	if p.Ref == nil {
+		return nil, nil
+	}
+	typed := p.Argument.Value
+	switch at := p.Ref.Name + "." + p.Argument.Name; {
+	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
+		es, err := d.newest(ctx)
+		var names []string
+		for _, e := range es {
+			names = append(append(names, e.Name), e.Aliases...)
+		}
+		return fitting(names, typed), err
+	case p.Ref.Type != "ref/prompt":
+		return nil, nil
+	case at == "context."+argProject, at == "handoff."+argProject:
+		labels, err := d.labels(ctx, oxbow.LabelProject, "")
+		return fitting(labels, typed), err
+	case at == "context."+argTags:
+		return d.completeTags(ctx, p)
+	case at == "handoff."+argName:
+		names, err := d.handoffs(ctx)
+		return fitting(names, typed), err
+	case at == "profile."+argName && d.desk.Profiles != nil:
+		return d.profiles(typed)
+	}
+	return nil, nil
+}
+
+// fitting returns the values that begin with what was typed, then those that
+// hold it, each group in its order. Capitals do not count.
+func fitting(values []string, typed string) []string {
+	typed = strings.ToLower(typed)
+	var begin, hold []string
+	for _, v := range values {
+		switch low := strings.ToLower(v); {
+		case strings.HasPrefix(low, typed):
+			begin = append(begin, v)
+		case strings.Contains(low, typed):
+			hold = append(hold, v)
+		}
+	}
+	return append(begin, hold...)
+}
+
+// labels returns the values of a label, those of the most entries first; of one
+// project when it is given.
+func (d *door) labels(ctx context.Context, key, project string) ([]string, error) {
+	es, err := d.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int{}
+	for _, e := range es {
+		if project != "" && !slices.Contains(e.Values(oxbow.LabelProject), project) {
+			continue
+		}
+		for _, v := range e.Values(key) {
+			count[v]++
+		}
+	}
+	return slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
+	}), nil
+}
+
+// completeTags completes the last of several tags, and keeps those before it.
+func (d *door) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+	project := ""
+	if p.Context != nil {
+		project = p.Context.Arguments[argProject]
+	}
+	tags, err := d.labels(ctx, oxbow.LabelTag, project)
+	if err != nil {
+		return nil, err
+	}
+	i := strings.LastIndexByte(p.Argument.Value, ',') + 1
+	before, last := p.Argument.Value[:i], strings.TrimSpace(p.Argument.Value[i:])
+	given := splitTags(before)
+	if len(given) > 0 {
+		before = strings.Join(given, ", ") + ", "
+	}
+	tags = slices.DeleteFunc(fitting(tags, last), func(t string) bool { return slices.Contains(given, t) })
+	for i := range tags {
+		tags[i] = before + tags[i]
+	}
+	return tags, nil
+}
+
+// handoffs returns the names of all handoffs, the open ones first, then the
+// newest.
+func (d *door) handoffs(ctx context.Context) ([]string, error) {
+	m, err := d.desk.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hs, err := handoff.List(ctx, m, "", true)
+	slices.SortStableFunc(hs, func(a, b handoff.Handoff) int {
+		switch {
+		case a.Taken == b.Taken:
+			return 0
+		case a.Taken:
+			return 1
+		}
+		return -1
+	})
+	names := make([]string, len(hs))
+	for i, h := range hs {
+		names[i] = h.Name
+	}
+	return names, err
+}
+
+// profiles returns the names of the profiles that may be named. Looking whether
+// one may be can take reading it, so that no more are looked at than are shown.
+func (d *door) profiles(typed string) ([]string, error) {
+	all, err := d.opts.Profiles.Names()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, n := range fitting(all, typed) {
+		if d.visible(n) {
+			names = append(names, n)
+		}
+		if len(names) > maxCompleted {
+			break
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,106 @@
+// This file tests that a loaded memory profile is of one session where there are
+// sessions, and of its handle where there are none.
+
+package mcpserver
+
+import (
+	"net/http"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// say calls a tool and returns its text.
+func say(t *testing.T, cs *mcp.ClientSession, name string, args any) string {
+	t.Helper()
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s(%v): %v", name, args, err)
+	}
+	if res.IsError {
+		t.Fatalf("%s(%v): %s", name, args, textOf(res))
+	}
+	return textOf(res)
+}
+
+var handleIn = regexp.MustCompile(`handle (\S+?)[:.,]`)
+
+func TestLoadPerSession(t *testing.T) {
+	for _, v := range versions {
+		t.Run(v, func(t *testing.T) {
+			m := strangerMemory(t, strangers[0], "harbor")
+			s := New(harborDesk(m), &Options{Profiles: harborProfiles(t)})
+			url := serveTokens(t, s, grant.Tokens{grant.New("it", token, grant.Rights{})})
+			connect := func() *mcp.ClientSession {
+				cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer{token}}}, v)
+				t.Cleanup(func() { cs.Close() })
+				return cs
+			}
+			one, two := connect(), connect()
+			res, err := one.CallTool(t.Context(), &mcp.CallToolParams{Name: "load_memory_profile", Arguments: obj{"name": "harbor"}})
+			if err != nil || res.IsError || res.StructuredContent != nil {
+				t.Fatalf("load_memory_profile = %+v, %v, want a text alone: twice would break the budget", res, err)
+			}
+			found := handleIn.FindStringSubmatch(textOf(res))
+			if found == nil {
+				t.Fatalf("no handle in %q", textOf(res))
+			}
+			with := obj{"handle": found[1]}
+			all, part := "5 of 5 entries", "3 of 3 entries"
+			want := map[bool]string{true: part, false: all}[v < stateless]
+			if got := say(t, one, "list", nil); !strings.HasPrefix(got, want) {
+				t.Errorf("list in the session that loaded = %q, want %q", got, want)
+			}
+			if got := say(t, two, "list", nil); !strings.HasPrefix(got, all) {
+				t.Errorf("list in another session = %q, want %q", got, all)
+			}
+			if got := say(t, one, "list", with); !strings.HasPrefix(got, part) {
+				t.Errorf("list with the handle = %q, want %q", got, part)
+			}
+			res, err = two.CallTool(t.Context(), &mcp.CallToolParams{Name: "list", Arguments: with})
+			if err != nil || res.IsError != (v < stateless) {
+				t.Errorf("list with the handle of another session = %s, %v, want an error where there are sessions", textOf(res), err)
+			}
+			if got := say(t, one, "unload_memory_profile", with); !strings.Contains(got, "may be dropped") {
+				t.Errorf("unload_memory_profile = %q, want what may be dropped", got)
+			}
+			if got := say(t, one, "list", nil); !strings.HasPrefix(got, all) {
+				t.Errorf("list after unloading = %q, want %q", got, all)
+			}
+		})
+	}
+}
+
+// What a session has loaded goes with it.
+func TestLoadsEndWithTheSession(t *testing.T) {
+	d := &door{loads: map[weak.Pointer[mcp.ServerSession]]*tool.Loads{}}
+	kept := new(mcp.ServerSession)
+	for range 100 {
+		ss := new(mcp.ServerSession)
+		if first, again := d.loadsOf(ss), d.loadsOf(ss); first != again {
+			t.Fatal("one session has two lists of what it loaded")
+		}
+	}
+	mine := d.loadsOf(kept)
+	count := func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.loads)
+	}
+	for deadline := time.Now().Add(20 * time.Second); count() > 1 && time.Now().Before(deadline); {
+		runtime.GC()
+		runtime.Gosched()
+	}
+	if n := count(); n != 1 || d.loadsOf(kept) != mine {
+		t.Errorf("%d lists are kept, want that of the session that is left", n)
+	}
+	runtime.KeepAlive(kept)
+}

@@ -1,0 +1,264 @@
+// This file holds prompts, which a person picks: /context, /handoff, /profile.
+
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/handoff"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// ask is a prompt: what clients show of it, and what it gives.
+type ask struct {
+	mcp.Prompt
+	give func(d *door, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
+}
+
+// The arguments of prompts. What completes them is in complete.go.
+const (
+	argMessage   = "message"
+	argProject   = "project"
+	argTags      = "tags"
+	argMaxTokens = "max_tokens"
+	argName      = "name"
+	argQuery     = "query"
+)
+
+var promptContext = ask{
+	Prompt: mcp.Prompt{Name: "context", Title: "What memory holds for this",
+		Description: "Puts what the memory holds before the model: documents, then entries, as many as the budget holds.",
+		Arguments: []*mcp.PromptArgument{
+			{Name: argMessage, Description: "What it is for: what fits ranks higher."},
+			{Name: argProject, Description: "Only entries of this project."},
+			{Name: argTags, Description: "Only entries with all of these tags, parted by commas."},
+			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the profile allows by default."},
+		}},
+	give: (*door).giveContext,
+}
+
+var promptProfile = ask{
+	Prompt: mcp.Prompt{Name: "profile", Title: "Load a memory profile",
+		Description: "Loads a memory profile for a stretch of work, as the tool load_memory_profile does.",
+		Arguments: []*mcp.PromptArgument{
+			{Name: argName, Description: "Name of the profile.", Required: true},
+			{Name: argQuery, Description: "What it is for: what fits ranks higher."},
+			{Name: argMaxTokens, Description: fmt.Sprintf("Most tokens to spend, %d by default.", tool.DefaultLoadTokens)},
+		}},
+	give: (*door).giveProfile,
+}
+
+var promptHandoff = ask{
+	Prompt: mcp.Prompt{Name: "handoff", Title: "Take the waiting handoff",
+		Description: "Takes the task that an earlier session left, with its memory profile; when none waits, says how to leave one.",
+		Arguments: []*mcp.PromptArgument{
+			{Name: argName, Description: "Name of the handoff; the newest that waits by default."},
+			{Name: argProject, Description: "Only a handoff of this project."},
+		}},
+	give: (*door).giveHandoff,
+}
+
+// asks returns the prompts of a view.
+func (v *view) asks() []ask {
+	if v.desk.Profiles == nil {
+		return []ask{promptHandoff}
+	}
+	return []ask{promptContext, promptHandoff, promptProfile}
+}
+
+func (d *door) addPrompts(m *mcp.Server) {
+	for _, a := range d.asks() {
+		m.AddPrompt(&a.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			ctx = d.stamp(ctx, req.Session, req.ClientInfo())
+			args, err := a.arguments(req.Params.Arguments)
+			if err != nil {
+				return nil, invalidParams(err)
+			}
+			text, err := a.give(d, ctx, req, args)
+			if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrNotFound) {
+				return nil, invalidParams(err)
+			}
+			if err != nil {
+				return nil, errors.New(explain(err))
+			}
+			return &mcp.GetPromptResult{Description: a.Description,
+				Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}, nil
+		})
+	}
+}
+
+func invalidParams(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: explain(err)}
+}
+
+// arguments returns those that were given. A client may fill in what is empty.
+func (a *ask) arguments(given map[string]string) (map[string]string, error) {
+	args := map[string]string{}
+	var names []string
+	for _, p := range a.Arguments {
+		names = append(names, p.Name)
+		if s := strings.TrimSpace(given[p.Name]); s != "" {
+			args[p.Name] = s
+		} else if p.Required {
+			return nil, &oxbow.InvalidError{Field: "argument", Value: p.Name, Reason: "is missing"}
+		}
+	}
+	for name := range given {
+		if !slices.Contains(names, name) {
+			return nil, &oxbow.InvalidError{Field: "argument", Value: name, Reason: "is not known; /" + a.Name + " takes " + strings.Join(names, ", ")}
+		}
+	}
+	return args, nil
+}
+
+// tokens returns the argument max_tokens, nil when it was not given.
+func tokens(args map[string]string) (*int, error) {
+	s, ok := args[argMaxTokens]
+	if !ok {
+		return nil, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return nil, &oxbow.InvalidError{Field: argMaxTokens, Value: s, Reason: "is no number of tokens, such as 4000"}
+	}
+	return &n, nil
+}
+
+// giveContext is what oxbow context prints, of what the client may see.
+func (d *door) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
+	budget, err := tokens(args)
+	if err != nil {
+		return "", err
+	}
+	m, err := d.desk.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	var f oxbow.Filter
+	if p := args[argProject]; p != "" {
+		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{p}})
+	}
+	for _, t := range splitTags(args[argTags]) {
+		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelTag, Values: []string{t}})
+	}
+	if !f.IsZero() {
+		narrow := m.Within(oxbow.Scope{Title: "the arguments", Any: []oxbow.Filter{f}, ReadOnly: true})
+		defer narrow.Close()
+		m = narrow
+	}
+	r := profile.Everything()
+	if d.bound != nil {
+		r = *d.bound
+	}
+	r.Documents = slices.DeleteFunc(slices.Clone(r.Documents), func(doc profile.Document) bool { return !d.document(doc) })
+	req := profile.Request{Query: args[argMessage]}
+	if budget != nil {
+		req.Budget = min(*budget, r.MaxTokens)
+	}
+	sel, err := d.opts.Profiles.Select(ctx, m, &r, req)
+	if err != nil {
+		return "", err
+	}
+	text := sel.Text()
+	if sel.Inside == 0 {
+		text += "(no entry fits)\n"
+	}
+	return text, nil
+}
+
+// splitTags returns the tags of a list with commas.
+func splitTags(s string) []string {
+	var tags []string
+	for t := range strings.SplitSeq(s, ",") {
+		if t = strings.TrimSpace(t); t != "" {
+			tags = append(tags, t)
+		}
+	}
+	return tags
+}
+
+// giveProfile loads a profile, in the session where there is one.
+func (d *door) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
+	budget, err := tokens(args)
+	if err != nil {
+		return "", err
+	}
+	out, err := tool.LoadProfile(ctx, d.deskOf(req.Session, req.ProtocolVersion()),
+		tool.LoadMemoryProfileIn{Name: args[argName], Query: args[argQuery], MaxTokens: budget})
+	if err != nil {
+		return "", err
+	}
+	return out.Text(), nil
+}
+
+// howToHandOff is what a model reads when no handoff waits.
+const howToHandOff = `No handoff waits. If this is to leave the task to a later session, call handoff_task: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
+`
+
+// giveHandoff takes a handoff, and loads its profile. Who may only read is shown
+// it, and one that was taken is shown again when it is asked for by name.
+func (d *door) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
+	m, err := d.desk.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	h, note, err := d.take(ctx, m, args[argName], args[argProject])
+	if errors.Is(err, handoff.ErrNone) {
+		if d.rights.ReadOnly {
+			return "No handoff waits.\n", nil
+		}
+		return howToHandOff, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	files := make([]handoff.File, len(h.Files))
+	for i, f := range h.Files {
+		files[i] = handoff.File{Name: f}
+	}
+	text := h.Text(files)
+	if note != "" {
+		text += "\nNote: " + note + "\n"
+	}
+	if h.Profile == "" || d.desk.Profiles == nil {
+		return text, nil
+	}
+	out, err := tool.LoadProfile(ctx, d.deskOf(req.Session, req.ProtocolVersion()), tool.LoadMemoryProfileIn{Name: h.Profile})
+	if err != nil {
+		// The handoff may be taken by now: it must be shown all the same.
+		return text + fmt.Sprintf("\nNote: its memory profile was not loaded: %v\n", err), nil
+	}
+	return text + "\n" + out.Text(), nil
+}
+
+// take returns a handoff, taken where it can be, and what is to be said of that.
+func (d *door) take(ctx context.Context, m *oxbow.Memory, name, project string) (handoff.Handoff, string, error) {
+	if !d.rights.ReadOnly {
+		h, err := handoff.Take(ctx, m, name, project)
+		if errors.Is(err, handoff.ErrTaken) {
+			h, err = handoff.Get(ctx, m, name)
+			return h, "another session took it before.", err
+		}
+		return h, "", err
+	}
+	const shown = "it was shown only: this client may not take it."
+	if name != "" {
+		h, err := handoff.Get(ctx, m, name)
+		return h, shown, err
+	}
+	open, err := handoff.List(ctx, m, project, false)
+	if err != nil || len(open) == 0 {
+		return handoff.Handoff{}, "", errors.Join(err, handoff.ErrNone)
+	}
+	return open[0], shown, nil
+}

@@ -1,0 +1,172 @@
+// This file tests paths and tokens over HTTP: which profile is served where, to
+// whom, and with which tools.
+
+package mcpserver
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// post sends one request and returns the answer's status, head and body.
+func post(t *testing.T, url, secret, session, body string) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{"Authorization": "Bearer " + secret, "Content-Type": "application/json",
+		"Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+		if v != "" {
+			req.Header.Set(k, v)
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, string(b)
+}
+
+func TestPaths(t *testing.T) {
+	ts := grant.Tokens{grant.New("all", "secret of all clients", grant.Rights{}), grant.New("harbor", "secret of the harbor", grant.Rights{Profile: "harbor"})}
+	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), harborOptions(Options{Profiles: harborProfiles(t)})), ts)
+	for _, tt := range []struct {
+		name, path, secret string
+		want               int
+		says               string
+	}{
+		{"all of it", "/mcp", "secret of all clients", 200, "serverInfo"},
+		{"a profile", "/mcp/p/harbor", "secret of all clients", 200, "serverInfo"},
+		{"a token's own profile", "/mcp/p/harbor", "secret of the harbor", 200, "serverInfo"},
+		{"a token without a path", "/mcp", "secret of the harbor", 200, "serverInfo"},
+		{"another profile than the token's", "/mcp/p/airfield", "secret of the harbor", 403, `you see profile "harbor", and nothing through another`},
+		{"none than the token's", "/mcp/p/nowhere", "secret of the harbor", 403, `you see profile "harbor"`},
+		{"no such profile", "/mcp/p/harbour", "secret of all clients", 404, `there is no profile "harbour"; did you mean harbor?`},
+		{"no name of a profile", "/mcp/p/..%2f..%2fsecret", "secret of all clients", 404, "letters, digits"},
+		{"a profile with mistakes", "/mcp/p/broken", "secret of all clients", 500, "broken.yaml:3"},
+		{"no token", "/mcp/p/harbor", "", 401, "token"},
+		{"no token, no profile", "/mcp/p/nowhere", "wrong", 401, "token"},
+	} {
+		status, _, said := post(t, url+tt.path, tt.secret, "", hello)
+		if status != tt.want || !strings.Contains(said, tt.says) {
+			t.Errorf("%s: status %d, %q, want %d and %q", tt.name, status, said, tt.want, tt.says)
+		}
+	}
+}
+
+// A session is of one token and one path: with another it is not found.
+func TestSessionsAreOfOneToken(t *testing.T) {
+	ts := grant.Tokens{grant.New("one", "secret of the first", grant.Rights{}), grant.New("two", "secret of the second", grant.Rights{ReadOnly: true})}
+	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), ts)
+	status, head, _ := post(t, url+"/mcp", "secret of the first", "", hello)
+	session := head.Get("Mcp-Session-Id")
+	if status != 200 || session == "" {
+		t.Fatalf("status %d, session %q", status, session)
+	}
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	for _, tt := range []struct {
+		path, secret string
+		want         int
+	}{
+		{"/mcp", "secret of the first", 200}, {"/mcp", "secret of the second", 404}, {"/mcp/p/harbor", "secret of the first", 404},
+	} {
+		if status, _, said := post(t, url+tt.path, tt.secret, session, ping); status != tt.want {
+			t.Errorf("%s with the %s: status %d, %s, want %d", tt.path, tt.secret, status, said, tt.want)
+		}
+	}
+}
+
+// toolNames returns what a view offers.
+func toolNames(t *testing.T, s *Server, r grant.Rights) []string {
+	t.Helper()
+	v, err := s.view(grant.New("it", token, r), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tl := range v.tools {
+		names = append(names, tl.Name)
+	}
+	return names
+}
+
+// Who may not see all of the memory gets no tool that does, and who may not
+// write none that writes.
+func TestToolsByRights(t *testing.T) {
+	around := tool.Define(tool.Tool{Name: "set_identity", Description: "Writes a file of the home."},
+		func(context.Context, *tool.Desk, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
+	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
+	desk.Book = func(context.Context) (*annotate.Book, error) { return nil, oxbow.ErrUnsupported }
+	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), CodeProject: "crane-app", Profiles: harborProfiles(t)})
+	for _, tt := range []struct {
+		name         string
+		rights       grant.Rights
+		offered, not []string
+	}{
+		{"all", grant.Rights{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations"}, []string{"recall_memory"}},
+		{"read only", grant.Rights{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity"}},
+		{"a profile", grant.Rights{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity"}},
+		{"the project of the tree", grant.Rights{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity"}},
+		{"another project", grant.Rights{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "annotate", "get_annotations"}},
+		{"a kind", grant.Rights{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "annotate", "get_annotations"}},
+	} {
+		names := toolNames(t, s, tt.rights)
+		for _, n := range tt.offered {
+			if !slices.Contains(names, n) {
+				t.Errorf("%s: %s is not offered, only %v", tt.name, n, names)
+			}
+		}
+		for _, n := range tt.not {
+			if slices.Contains(names, n) {
+				t.Errorf("%s: %s is offered", tt.name, n)
+			}
+		}
+	}
+}
+
+func TestAdmits(t *testing.T) {
+	set := harborProfiles(t)
+	r, err := set.Resolve("harbor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := strangerMemory(t, strangers[0], "harbor")
+	free := New(harborDesk(m), &Options{Profiles: set, Rights: grant.Rights{Projects: []string{"harbor"}}})
+	bound := New(harborDesk(m.Within(r.Scope())), &Options{Profiles: set, Bound: &r})
+	none := New(harborDesk(m), nil)
+	for _, tt := range []struct {
+		name   string
+		s      *Server
+		rights grant.Rights
+		wrong  string
+	}{
+		{"less", free, grant.Rights{ReadOnly: true, Projects: []string{"harbor", "airfield"}}, ""},
+		{"nothing in common", free, grant.Rights{Projects: []string{"airfield"}}, "none of those that are allowed already: harbor"},
+		{"a profile", free, grant.Rights{Profile: "airfield"}, ""},
+		{"no such profile", free, grant.Rights{Profile: "airfeld"}, "did you mean airfield"},
+		{"a broken profile", free, grant.Rights{Profile: "broken"}, "broken.yaml"},
+		{"the server's profile", bound, grant.Rights{Profile: "harbor"}, ""},
+		{"another than the server's", bound, grant.Rights{Profile: "airfield"}, `is not "harbor"`},
+		{"no profiles at all", none, grant.Rights{Profile: "harbor"}, "there are none yet"},
+	} {
+		err := tt.s.Admits(grant.New("it", token, tt.rights))
+		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+			t.Errorf("%s: Admits = %v, want %q", tt.name, err, tt.wrong)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+// This file holds views: what clients of the same rights see of the memory, and
+// what they are offered.
+
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// errBound is a request for another profile than the one that all is bound to.
+var errBound = errors.New("bound to another profile")
+
+// view is the memory as clients of the same rights see it. All that they ask
+// for, be it by a tool, a resource, a prompt or a completion, goes through its
+// desk.
+type view struct {
+	*Server
+	rights grant.Rights
+	bound  *profile.Resolved // the profile of the rights, nil for none
+	scopes []oxbow.Scope     // on top of the server's memory, the lowest first
+	desk   *tool.Desk
+	tools  []tool.Tool
+	told   string // the instructions
+}
+
+// view returns what a token sees, within a profile if one is named. Errors match
+// errBound, [oxbow.ErrInvalid] (no such profile), or are [profile.Mistakes].
+func (s *Server) view(t grant.Token, named string) (*view, error) {
+	own := s.opts.Rights
+	if s.opts.Bound != nil {
+		own.Profile = s.opts.Bound.Name
+	}
+	rights, err := own.And(t.Rights)
+	if err != nil {
+		return nil, err
+	}
+	if named != "" && rights.Profile != "" && rights.Profile != named {
+		return nil, fmt.Errorf("%w: you see profile %q, and nothing through another", errBound, rights.Profile)
+	}
+	if named != "" {
+		rights.Profile = named
+	}
+	v := &view{Server: s, rights: rights}
+	var below []oxbow.Scope
+	switch {
+	case s.opts.Bound != nil: // the memory is bound already
+		v.bound = s.opts.Bound
+		below = append(below, v.bound.Scope())
+	case rights.Profile != "":
+		if s.opts.Profiles == nil {
+			return nil, &profile.UnknownError{Name: rights.Profile}
+		}
+		r, err := s.opts.Profiles.Resolve(rights.Profile)
+		if err != nil {
+			return nil, err
+		}
+		v.bound = &r
+		v.scopes = append(v.scopes, r.Scope())
+		below = append(below, r.Scope())
+	}
+	if top, ok := rights.Scope(t.Title(), below...); ok {
+		v.scopes = append(v.scopes, top)
+		below = append(below, top)
+	}
+	desk := *s.desk
+	if len(v.scopes) > 0 {
+		desk.Open = v.opener()
+	}
+	if v.bound != nil {
+		desk.Source.Profile = v.bound.Name
+	}
+	if s.opts.Profiles != nil {
+		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
+			Fit: func(s oxbow.Scope) oxbow.Scope { return grant.Fit(s, below...) }}
+	}
+	v.desk = &desk
+	v.tools, v.told = v.offered(), v.opts.Instructions
+	if v.partial() {
+		v.told = instructions
+	}
+	return v, nil
+}
+
+// partial reports whether the view leaves out a part of the memory.
+func (v *view) partial() bool { return v.bound != nil || v.rights.Narrow() }
+
+// opener returns an Open that binds the memory to the scopes once.
+func (v *view) opener() func(context.Context) (*oxbow.Memory, error) {
+	open := v.Server.desk.Open
+	var mu sync.Mutex // guards m
+	var m *oxbow.Memory
+	return func(ctx context.Context) (*oxbow.Memory, error) {
+		all, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if m == nil {
+			m = all
+			for _, s := range v.scopes {
+				m = m.Within(s)
+			}
+		}
+		return m, nil
+	}
+}
+
+// offered returns the tools of the view. Those of another layout know files of
+// all the memory, and annotations are of the project of the working tree: who
+// may not see those is not offered them. Who may only read is not offered what
+// writes.
+func (v *view) offered() []tool.Tool {
+	tools := slices.Clone(v.opts.Tools)
+	if v.partial() {
+		tools = append(tool.Table(), tool.RecallMemory())
+	}
+	if len(v.rights.Kinds) == 0 && (len(v.rights.Projects) == 0 || slices.Contains(v.rights.Projects, v.opts.CodeProject)) {
+		tools = append(tools, v.opts.Code...)
+	}
+	if v.rights.ReadOnly {
+		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
+	}
+	if v.desk.Profiles != nil {
+		tools = tool.WithProfiles(tools)
+	}
+	return tools
+}
+
+// visible reports whether a profile may be named: of those bound to a profile,
+// that one; of those bound to projects, the profiles that have one of them.
+func (v *view) visible(name string) bool {
+	if v.bound != nil {
+		return name == v.bound.Name
+	}
+	if len(v.rights.Projects) == 0 {
+		return true
+	}
+	r, err := v.opts.Profiles.Resolve(name)
+	if err != nil {
+		return false
+	}
+	for _, t := range r.Scope().Only {
+		if t.Key == oxbow.LabelProject {
+			return slices.ContainsFunc(t.Values, func(p string) bool { return slices.Contains(v.rights.Projects, p) })
+		}
+	}
+	return true
+}
+
+// document reports whether a document may be shown. Documents are of no project
+// and no kind: those whom the rights bind see the ones of their profile alone.
+func (v *view) document(d profile.Document) bool {
+	if v.bound != nil {
+		return slices.Contains(v.bound.Documents, d)
+	}
+	return !v.rights.Narrow()
+}

@@ -1,0 +1,268 @@
+// This file holds the verbs that load and unload a memory profile in the middle
+// of a conversation: the selection is a tool result, which can be dropped from
+// it again.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// DefaultLoadTokens is the budget of a profile that is loaded without one, or
+// its own max_tokens when that is less: clients cut longer results of tools.
+const DefaultLoadTokens = 20000
+
+// minLoadTokens is the least budget that has room for what must be said.
+const minLoadTokens = 400
+
+// maxLoaded is how many profiles one session may have loaded.
+const maxLoaded = 8
+
+// maxProfilesListed is how many profiles load_memory_profile lists.
+const maxProfilesListed = 50
+
+// LoadMemoryProfileIn is what load_memory_profile takes.
+type LoadMemoryProfileIn struct {
+	Name      string `json:"name,omitempty" also:"memory_profile,profile" cli:"positional" jsonschema:"Name of the profile; without it, the profiles are listed."`
+	Query     string `json:"query,omitempty" also:"q,message,text" jsonschema:"What it is for: what fits ranks higher."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, at most the profile's own budget."`
+}
+
+// UnloadMemoryProfileIn is what unload_memory_profile takes.
+type UnloadMemoryProfileIn struct {
+	Handle string `json:"handle,omitempty" also:"id,name,memory_profile,profile" cli:"positional" jsonschema:"What load_memory_profile gave; without it, the profile loaded last."`
+}
+
+// LoadMemoryProfileOut is what load_memory_profile gives.
+type LoadMemoryProfileOut struct {
+	Handle    string         `json:"handle,omitempty"`
+	Profile   string         `json:"profile,omitempty"`
+	InForce   bool           `json:"in_force,omitempty"` // for the session, without giving the handle
+	Inside    int            `json:"inside"`             // entries that it includes, of those that may be seen
+	In        int            `json:"in"`                 // of those, how many are in the selection
+	Tokens    int            `json:"tokens"`             // of all the text, about
+	Budget    int            `json:"budget"`
+	Selection string         `json:"selection,omitempty"`
+	Notes     []string       `json:"notes,omitempty"`
+	Profiles  []ProfileShort `json:"profiles,omitempty"` // when no name was given
+}
+
+// ProfileShort is a profile in a list.
+type ProfileShort struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// UnloadMemoryProfileOut is what unload_memory_profile gives.
+type UnloadMemoryProfileOut struct {
+	Handle  string   `json:"handle"`
+	Profile string   `json:"profile"`
+	Tokens  int      `json:"tokens,omitempty"` // that may be dropped, about
+	Loaded  []string `json:"loaded,omitempty"` // handles that are still loaded, the one in force last
+	Message string   `json:"message"`
+}
+
+// Text says what was unloaded and what may be dropped.
+func (o UnloadMemoryProfileOut) Text() string { return o.Message + "\n" }
+
+// Text is the selection, and before it what it is and how to be rid of it.
+func (o LoadMemoryProfileOut) Text() string {
+	var b strings.Builder
+	if o.Handle == "" {
+		for _, p := range o.Profiles {
+			fmt.Fprintf(&b, "%s  %s\n", p.Name, p.Description)
+		}
+		writeNotes(&b, nil, nil, o.Notes)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "Loaded memory profile %q, handle %s: %d of its %s, about %d of %d tokens.\n", o.Profile, o.Handle, o.In, plural(o.Inside, "entry", "entries"), o.Tokens, o.Budget)
+	if o.InForce {
+		b.WriteString("Until unload_memory_profile, the memory's tools see and write only what it includes.")
+	} else {
+		b.WriteString("Give this handle to the memory's tools to see and write only what it includes.")
+	}
+	b.WriteString(" When it is no longer needed, call unload_memory_profile with the handle, and this text may be dropped.\n")
+	writeNotes(&b, nil, nil, o.Notes)
+	b.WriteString("\n" + o.Selection)
+	return b.String()
+}
+
+// LoadProfile is the verb load_memory_profile, for doors that load a profile in
+// another way, too.
+func LoadProfile(ctx context.Context, d *Desk, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
+	var out LoadMemoryProfileOut
+	if d.Profiles == nil {
+		return out, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
+	}
+	if in.Name == "" {
+		return d.Profiles.list()
+	}
+	r, err := d.Profiles.resolve(in.Name)
+	if err != nil {
+		return out, err
+	}
+	ctx, m, err := d.open(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Budget = min(r.MaxTokens, DefaultLoadTokens)
+	if in.MaxTokens != nil {
+		out.Budget = *in.MaxTokens
+		if out.Budget > r.MaxTokens {
+			out.Notes = append(out.Notes, fmt.Sprintf("max_tokens %d was lowered to %d, which the profile allows", out.Budget, r.MaxTokens))
+			out.Budget = r.MaxTokens
+		}
+	}
+	if out.Budget < minLoadTokens {
+		return out, bad("max_tokens", strconv.Itoa(out.Budget), fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens))
+	}
+	l := d.Profiles.load(r, d.now())
+	var noted string
+	if d.Loads != nil {
+		if l, noted, err = d.Loads.push(l); err != nil {
+			return out, err
+		}
+		out.InForce = true
+	}
+	if noted != "" {
+		out.Notes = append(out.Notes, noted)
+	}
+	out.Handle, out.Profile = l.handle, l.name
+	if err := d.Profiles.selectInto(ctx, m, r, in.Query, &out); err != nil {
+		if d.Loads != nil && noted == "" {
+			d.Loads.drop(l.handle) // nothing was shown, so nothing is loaded
+		}
+		return out, err
+	}
+	if d.Loads != nil {
+		d.Loads.shown(l.handle, out.Tokens)
+	}
+	return out, nil
+}
+
+// selectInto makes the selection so that the whole text keeps within the budget,
+// with the margin of [prompt.Context.Pack].
+func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.Resolved, query string, out *LoadMemoryProfileOut) error {
+	scoped := *r
+	scoped.Documents = nil
+	for _, doc := range r.Documents {
+		if p.Document == nil || p.Document(doc) {
+			scoped.Documents = append(scoped.Documents, doc)
+		}
+	}
+	notes := out.Notes
+	// What stands around the selection is known only with it: a first guess,
+	// then what it was too much.
+	around := 150
+	for {
+		if around >= out.Budget {
+			return bad("max_tokens", strconv.Itoa(out.Budget), "has no room for what must be said of the profile; give more")
+		}
+		sel, err := p.Set.Select(ctx, m, &scoped, profile.Request{Query: query, Budget: out.Budget - around})
+		if err != nil {
+			return err
+		}
+		out.Selection, out.Inside, out.In = sel.Text(), sel.Inside, sel.In
+		out.Notes = append(notes[:len(notes):len(notes)], loadNotes(&sel, r.MaxTokens, out.Budget)...)
+		out.Tokens = out.Budget // as wide as it can be
+		all := prompt.Tokens(out.Text())
+		if over := all - prompt.Room(out.Budget); over > 0 {
+			around += over*prompt.Margin/100 + 1
+			continue
+		}
+		out.Tokens = all
+		return nil
+	}
+}
+
+// loadNotes says what was left out.
+func loadNotes(sel *profile.Selection, most, budget int) []string {
+	var notes []string
+	if sel.Inside == 0 {
+		notes = append(notes, "no entry that you may see is in this profile")
+	}
+	entries := 0
+	for _, k := range sel.Context.Cut {
+		if k.Name == profile.PartEntry {
+			entries++
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("document %q: %s", k.Source, k.Why))
+	}
+	if len(notes) > 5 {
+		notes = append(notes[:5:5], fmt.Sprintf("%d more documents were left out", len(notes)-5))
+	}
+	if entries > 0 && sel.Inside > 0 {
+		n := fmt.Sprintf("%s did not fit whole; recall finds the rest", plural(max(entries, sel.Inside-sel.In), "entry", "entries"))
+		if budget < most {
+			n += fmt.Sprintf(", or max_tokens up to %d", most)
+		}
+		notes = append(notes, n)
+	}
+	return append(notes, sel.Notes...)
+}
+
+// UnloadProfile is the verb unload_memory_profile.
+func UnloadProfile(_ context.Context, d *Desk, in UnloadMemoryProfileIn) (UnloadMemoryProfileOut, error) {
+	if d.Profiles == nil {
+		return UnloadMemoryProfileOut{}, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
+	}
+	if d.Loads != nil {
+		return d.Loads.unload(in.Handle)
+	}
+	if in.Handle == "" {
+		return UnloadMemoryProfileOut{}, bad("handle", "", "is empty; give the handle that load_memory_profile gave")
+	}
+	name, _, _, err := parseHandle(in.Handle)
+	if err != nil {
+		return UnloadMemoryProfileOut{}, err
+	}
+	return UnloadMemoryProfileOut{Handle: in.Handle, Profile: name,
+		Message: fmt.Sprintf("Unloaded memory profile %q: no longer give the handle %s. The result of load_memory_profile that gave it may be dropped from the conversation.", name, in.Handle)}, nil
+}
+
+// list returns the profiles there are.
+func (p *Profiles) list() (LoadMemoryProfileOut, error) {
+	var out LoadMemoryProfileOut
+	all, err := p.Set.List()
+	if err != nil {
+		return out, err
+	}
+	more := 0
+	for _, f := range all {
+		if f.Hidden || p.Visible != nil && !p.Visible(f.Name) {
+			continue
+		}
+		if len(out.Profiles) == maxProfilesListed {
+			more++
+			continue
+		}
+		s := ProfileShort{f.Name, strings.Join(strings.Fields(f.Description), " ")}
+		if f.Wrong != nil {
+			s.Description = "cannot be loaded: its file has mistakes"
+		}
+		out.Profiles = append(out.Profiles, s)
+	}
+	switch {
+	case more > 0:
+		out.Notes = append(out.Notes, fmt.Sprintf("and %d more", more))
+	case len(out.Profiles) == 0:
+		out.Notes = append(out.Notes, "there are no memory profiles yet; a person makes one with: oxbow profile new NAME")
+	}
+	return out, nil
+}
+
+// Load and unload, as verbs. They are not in the table: a door offers them
+// where it serves profiles; see [WithProfiles].
+func loadVerbs() []Tool {
+	load := define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile)
+	load.Output = nil // the text is all of it: twice would be over its budget
+	return []Tool{load, define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, UnloadProfile)}
+}

@@ -1,0 +1,386 @@
+// This file tests loading and unloading memory profiles: what is in force, what
+// handles are worth, and that no budget is exceeded.
+
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// study is a desk with two profiles and entries of each.
+type study struct {
+	t     *testing.T
+	files *vfs.Mem
+	desk  *Desk
+	now   time.Time
+	tools []Tool
+}
+
+func newStudy(t *testing.T, session bool) *study {
+	t.Helper()
+	s := &study{t: t, files: vfs.NewMem(), now: time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC), tools: WithProfiles(Table())}
+	if err := s.files.MkdirAll("profiles", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.write("profiles/vtt.yaml", "name: vtt\ndescription: Builds the tabletop\ninclude:\n  projects: [vtt]\n")
+	s.write("profiles/novel.yaml", "name: novel\ninclude:\n  projects: [novel]\nalways_include: [SOUL.md, plot.md]\nmax_tokens: 2000\n")
+	s.write("SOUL.md", "I am careful.\n")
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return s.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for i := range 30 {
+		for _, p := range []string{"vtt", "novel"} {
+			e := oxbow.Entry{Name: fmt.Sprintf("%s %02d", p, i), Content: strings.Repeat(fmt.Sprintf("The %s has scene %d of many words. ", p, i), 8),
+				Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: p}}}
+			if _, err := m.Remember(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.desk = &Desk{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
+		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}}, Source: oxbow.Source{Door: "mcp", Actor: oxbow.Agent}}
+	if session {
+		s.desk.Loads = &Loads{}
+	}
+	return s
+}
+
+func (s *study) write(name, text string) {
+	s.t.Helper()
+	if err := vfs.WriteFile(s.files, name, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// call calls a verb with arguments as JSON.
+func (s *study) call(name, args string) (Answer, error) {
+	s.t.Helper()
+	for _, t := range s.tools {
+		if t.Name == name {
+			return t.Call(s.t.Context(), s.desk, json.RawMessage(args))
+		}
+	}
+	s.t.Fatalf("there is no verb %s", name)
+	return nil, nil
+}
+
+func (s *study) load(args string) LoadMemoryProfileOut {
+	s.t.Helper()
+	a, err := s.call("load_memory_profile", args)
+	if err != nil {
+		s.t.Fatalf("load_memory_profile %s: %v", args, err)
+	}
+	return a.(LoadMemoryProfileOut)
+}
+
+func (s *study) unload(args string) UnloadMemoryProfileOut {
+	s.t.Helper()
+	a, err := s.call("unload_memory_profile", args)
+	if err != nil {
+		s.t.Fatalf("unload_memory_profile %s: %v", args, err)
+	}
+	return a.(UnloadMemoryProfileOut)
+}
+
+// total returns how many entries list sees.
+func (s *study) total(args string) int {
+	s.t.Helper()
+	a, err := s.call("list", args)
+	if err != nil {
+		s.t.Fatalf("list %s: %v", args, err)
+	}
+	return a.(ListOut).Total
+}
+
+// fails checks that a call is refused with these words.
+func (s *study) fails(name, args string, words ...string) {
+	s.t.Helper()
+	a, err := s.call(name, args)
+	if !errors.Is(err, oxbow.ErrInvalid) {
+		s.t.Errorf("%s %s = %v, %v, want an error that matches ErrInvalid", name, args, a, err)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			s.t.Errorf("%s %s: %q, want %q in it", name, args, err, w)
+		}
+	}
+}
+
+// A profile is loaded for a stretch of work, another inside of it, and both are
+// unloaded.
+func TestLoadInSession(t *testing.T) {
+	s := newStudy(t, true)
+	if n := s.total(`{}`); n != 60 {
+		t.Fatalf("list sees %d entries at first, want 60", n)
+	}
+	vtt := s.load(`{"name":"vtt","query":"scene 7"}`)
+	text := vtt.Text()
+	for _, w := range []string{`Loaded memory profile "vtt", handle ` + vtt.Handle, "Until unload_memory_profile", "I am careful.", `## "vtt 07"`} {
+		if !strings.Contains(text, w) {
+			t.Errorf("the text of a loaded profile lacks %q:\n%s", w, text)
+		}
+	}
+	if strings.Contains(text, "novel") || !vtt.InForce || vtt.Inside != 30 {
+		t.Errorf("loaded %+v, want what is of vtt, in force", vtt)
+	}
+	if n := s.total(`{}`); n != 30 {
+		t.Errorf("within vtt, list sees %d entries, want 30", n)
+	}
+	// What is saved belongs to it, and what is outside is not there.
+	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server."}`); err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.call("get", `{"name":"Fog is kept on the server."}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := a.(GetOut).Entry; strings.Join(e.Labels["project"], "") != "vtt" || strings.Join(e.Labels["profile"], "") != "vtt" || e.Source.Profile != "vtt" {
+		t.Errorf("what was saved has labels %v and source %+v, want both of vtt", e.Labels, e.Source)
+	}
+	if _, err := s.call("get", `{"name":"novel 03"}`); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("get of what is outside = %v, want not found", err)
+	}
+	s.fails("save_memory", `{"content":"x","project":"novel"}`, "only vtt")
+
+	// Nested: the last counts, and unloading it brings back the one before.
+	novel := s.load(`{"name":"novel"}`)
+	if n := s.total(`{}`); n != 30 {
+		t.Errorf("within novel, list sees %d entries, want 30", n)
+	}
+	if n := s.total(`{"handle":"` + vtt.Handle + `"}`); n != 31 {
+		t.Errorf("with the handle of vtt, list sees %d entries, want 31", n)
+	}
+	again := s.load(`{"name":"vtt"}`)
+	if again.Handle != vtt.Handle || len(again.Notes) == 0 || !strings.Contains(again.Notes[0], "loaded already") {
+		t.Errorf("loaded twice: %+v, want the same handle and a word", again)
+	}
+	if n := s.total(`{}`); n != 31 {
+		t.Errorf("within vtt again, list sees %d entries, want 31", n)
+	}
+	u := s.unload(`{}`)
+	if u.Handle != vtt.Handle || u.Tokens != vtt.Tokens+again.Tokens || len(u.Loaded) != 1 || u.Loaded[0] != novel.Handle ||
+		!strings.Contains(u.Message, "may be dropped") || !strings.Contains(u.Message, `In force now: "novel"`) {
+		t.Errorf("unload = %+v, want vtt with the tokens of both results, and novel in force", u)
+	}
+	s.fails("list", `{"handle":"`+vtt.Handle+`"}`, "was unloaded already", "loaded now: "+novel.Handle)
+	s.fails("unload_memory_profile", `{"handle":"`+vtt.Handle+`"}`, "was unloaded already")
+	s.fails("list", `{"handle":"vtt@0-00000000"}`, "not of this session")
+	if u := s.unload(`{"handle":"novel"}`); u.Handle != novel.Handle || len(u.Loaded) != 0 {
+		t.Errorf("unload by name = %+v, want novel", u)
+	}
+	if n := s.total(`{}`); n != 61 {
+		t.Errorf("after all is unloaded, list sees %d entries, want 61", n)
+	}
+	s.fails("unload_memory_profile", `{}`, "no memory profile is loaded")
+}
+
+// A file that was edited is loaded as it is now, under another handle.
+func TestLoadAfterEdit(t *testing.T) {
+	s := newStudy(t, true)
+	first := s.load(`{"name":"vtt"}`)
+	s.write("profiles/vtt.yaml", "name: vtt\ninclude:\n  entries: [vtt 03]\n")
+	if n := s.total(`{}`); n != 30 {
+		t.Errorf("an edit changed what is loaded: list sees %d entries, want 30", n)
+	}
+	second := s.load(`{"name":"vtt"}`)
+	if second.Handle == first.Handle || !strings.Contains(strings.Join(second.Notes, ""), "edited since") || s.total(`{}`) != 1 {
+		t.Errorf("loaded again: %+v, want a new handle, a word, and one entry", second)
+	}
+	s.fails("list", `{"handle":"`+first.Handle+`"}`, "unloaded already")
+	if u := s.unload(`{}`); len(u.Loaded) != 0 {
+		t.Errorf("unload leaves %v, want nothing", u.Loaded)
+	}
+	for i := range maxLoaded + 1 {
+		name := fmt.Sprintf("p%d", i)
+		s.write("profiles/"+name+".yaml", "name: "+name+"\n")
+		if i < maxLoaded {
+			s.load(`{"name":"` + name + `"}`)
+		}
+	}
+	s.fails("load_memory_profile", fmt.Sprintf(`{"name":"p%d"}`, maxLoaded), "unload one")
+}
+
+// Without sessions the handle alone says what to work within.
+func TestLoadByHandle(t *testing.T) {
+	s := newStudy(t, false)
+	vtt := s.load(`{"name":"vtt"}`)
+	if vtt.InForce || !strings.Contains(vtt.Text(), "Give this handle") {
+		t.Errorf("loaded %+v, want that the handle is to be given", vtt)
+	}
+	if n := s.total(`{}`); n != 60 {
+		t.Errorf("without the handle, list sees %d entries, want 60", n)
+	}
+	with := `{"handle":"` + vtt.Handle + `"}`
+	if n := s.total(with); n != 30 {
+		t.Errorf("with the handle, list sees %d entries, want 30", n)
+	}
+	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server.","handle":"`+vtt.Handle+`"}`); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.total(with); n != 31 {
+		t.Errorf("after saving with the handle, list sees %d entries, want 31", n)
+	}
+	// Another server, or this one after a restart, takes it as well.
+	other := *s.desk
+	other.Profiles = &Profiles{Set: s.desk.Profiles.Set}
+	s.desk = &other
+	if n := s.total(with); n != 31 {
+		t.Errorf("another server with the handle sees %d entries, want 31", n)
+	}
+	if u := s.unload(with); u.Profile != "vtt" || !strings.Contains(u.Message, "may be dropped") {
+		t.Errorf("unload = %+v, want vtt", u)
+	}
+	s.fails("unload_memory_profile", `{}`, "give the handle")
+	s.fails("list", `{"handle":"vtt"}`, "is not what load_memory_profile gives")
+	s.fails("list", `{"handle":"../x@0-00000000"}`, "is not what load_memory_profile gives")
+	s.fails("list", `{"handle":"`+strings.Replace(vtt.Handle, "vtt", "nothing", 1)+`"}`, `there is no profile "nothing"`)
+	s.fails("list", `{"handle":7}`, "not a text")
+	s.fails("list", `{"handle":"`+vtt.Handle+`","handle":"x"}`, "given twice")
+	if n := s.total(`{"handle":null}`); n != 61 {
+		t.Errorf("with null for a handle, list sees %d entries, want 61", n)
+	}
+	s.now = s.now.Add(25 * time.Hour)
+	s.fails("list", with, "counts for one day", `load "vtt" again`)
+	s.now = s.now.Add(-3 * 24 * time.Hour)
+	s.fails("list", with, "counts for one day")
+	s.now = s.now.Add(2 * 24 * time.Hour)
+	s.write("profiles/vtt.yaml", "name: vtt\ninclude:\n  projects: [vtt]\n  date_range: [2026-01-01, null]\n")
+	s.fails("list", with, "before it was edited")
+}
+
+func TestLoadWhatIsNotThere(t *testing.T) {
+	s := newStudy(t, true)
+	s.write("profiles/broken.yaml", "name: broken\nincluded: x\n")
+	s.fails("load_memory_profile", `{"name":"vttt"}`, `there is no profile "vttt"; did you mean vtt?`)
+	s.fails("load_memory_profile", `{"name":"../vtt"}`, "profile name")
+	s.fails("load_memory_profile", `{"name":"broken"}`, "broken.yaml:2")
+	s.fails("load_memory_profile", `{"name":"vtt","max_tokens":100}`, "less than 400")
+	if s.total(`{}`) != 60 {
+		t.Error("a profile that could not be loaded narrows the memory")
+	}
+	text := s.load(`{}`).Text()
+	for _, w := range []string{"vtt  Builds the tabletop\n", "novel  \n", "broken  cannot be loaded"} {
+		if !strings.Contains(text, w) {
+			t.Errorf("the list is %q, want %q in it", text, w)
+		}
+	}
+	s.desk.Profiles.Visible = func(name string) bool { return name == "novel" }
+	s.fails("load_memory_profile", `{"name":"vtt"}`, `there is no profile "vtt"`)
+	if got := s.load(`{}`); len(got.Profiles) != 1 || got.Profiles[0].Name != "novel" {
+		t.Errorf("the list is %+v, want novel alone", got.Profiles)
+	}
+	s.desk.Profiles = nil
+	for _, name := range []string{"load_memory_profile", "unload_memory_profile"} {
+		if _, err := s.call(name, `{"name":"vtt"}`); !errors.Is(err, oxbow.ErrUnsupported) {
+			t.Errorf("%s without profiles = %v, want that it is not supported", name, err)
+		}
+	}
+}
+
+// The whole text, what is said around the selection too, keeps within the
+// budget by as much as the estimate may be too low.
+func TestLoadKeepsBudget(t *testing.T) {
+	s := newStudy(t, false)
+	s.write("plot.md", strings.Repeat("A paragraph of the plot, with some words.\n\n", 40))
+	for _, name := range []string{"vtt", "novel"} {
+		for _, budget := range []int{400, 401, 450, 600, 777, 1000, 1999, 2000, 5000, 20000} {
+			out := s.load(fmt.Sprintf(`{"name":%q,"max_tokens":%d,"query":"scene"}`, name, budget))
+			got, most := prompt.Tokens(out.Text()), prompt.Room(min(budget, out.Budget))
+			if got > most || out.Tokens > most {
+				t.Errorf("%s with %d tokens: the text has %d, says %d, want at most %d", name, budget, got, out.Tokens, most)
+			}
+			if budget == 2000 && out.In < 5 {
+				t.Errorf("%s with %d tokens holds %d entries: the budget is not used", name, budget, out.In)
+			}
+		}
+	}
+	out := s.load(`{"name":"novel","max_tokens":9000}`)
+	if out.Budget != 2000 || !strings.Contains(strings.Join(out.Notes, ""), "lowered to 2000") {
+		t.Errorf("loaded %+v, want the profile's own budget, and a word", out)
+	}
+	if out := s.load(`{"name":"vtt"}`); out.Budget != DefaultLoadTokens {
+		t.Errorf("without max_tokens the budget is %d, want %d", out.Budget, DefaultLoadTokens)
+	}
+	out = s.load(`{"name":"novel","max_tokens":600}`)
+	if !strings.Contains(out.Text(), "did not fit whole; recall finds the rest, or max_tokens up to 2000") {
+		t.Errorf("what was cut is not told: %v", out.Notes)
+	}
+	s.desk.Profiles.Document = func(d profile.Document) bool { return d.Path != "SOUL.md" }
+	if out := s.load(`{"name":"vtt"}`); strings.Contains(out.Selection, "careful") {
+		t.Error("a document that may not be shown was")
+	}
+}
+
+// The indexes of the profiles used last are kept, and those in use.
+func TestLoadKeepsFewIndexes(t *testing.T) {
+	s := newStudy(t, false)
+	m, err := s.desk.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.desk.Profiles
+	busy, release := p.within(m, loaded{name: "busy", scope: oxbow.Scope{Any: []oxbow.Filter{{}}}})
+	for i := range 3 * maxKept {
+		v, done := p.within(m, loaded{name: fmt.Sprint(i), scope: oxbow.Scope{Any: []oxbow.Filter{{}}}})
+		if hits, err := v.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil || len(hits) == 0 {
+			t.Errorf("Recall = %d hits, %v", len(hits), err)
+		}
+		done()
+	}
+	if n := len(p.kept); n != maxKept {
+		t.Errorf("%d indexes are kept, want %d", n, maxKept)
+	}
+	if _, err := busy.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil {
+		t.Errorf("Recall of the one in use = %v", err)
+	}
+	release()
+	again, release := p.within(m, loaded{name: "busy"})
+	defer release()
+	if again != busy {
+		t.Error("the one in use was not kept")
+	}
+}
+
+func FuzzHandle(f *testing.F) {
+	f.Add("vtt@t8k3sq-1f3c9a0b")
+	f.Add("a.b-c_d@0-00000000")
+	f.Add("@-")
+	f.Add("vtt@zzzzzzzzzzzzzzzzzzzz-1f3c9a0b")
+	f.Fuzz(func(t *testing.T, h string) {
+		name, at, digest, err := parseHandle(h)
+		if err != nil {
+			if !errors.Is(err, oxbow.ErrInvalid) {
+				t.Errorf("parseHandle(%q) = %v, want an error that matches ErrInvalid", h, err)
+			}
+			return
+		}
+		if profile.CheckName(name) != nil {
+			t.Errorf("parseHandle(%q) gives the name %q", h, name)
+		}
+		n, a, d, err := parseHandle(handleOf(name, at, digest))
+		if n != name || !a.Equal(at) || d != digest || err != nil {
+			t.Errorf("%q reads back as %q, %v, %q, %v", h, n, a, d, err)
+		}
+	})
+}
