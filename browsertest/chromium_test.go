@@ -22,7 +22,7 @@ import (
 
 // patience bounds every wait: some ten times what the longest takes on a quiet
 // machine.
-const patience = 2 * time.Minute
+const patience = 3 * time.Minute
 
 // pollEvery is how often a page is looked at by those who wait for it.
 const pollEvery = 20 * time.Millisecond
@@ -66,7 +66,7 @@ func chromium(t *testing.T, profile string) context.Context {
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Flag("headless", "new"),
 		chromedp.Flag("no-sandbox", true)) // which a container does not allow
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, flags...)
 	t.Cleanup(stop)
