@@ -366,8 +366,12 @@ func (s *Store) removeOne(w write) error {
 
 // makeDir makes a directory and those above it, and makes them durable: also
 // those that are there, once, since who made them may not have come to it. The
-// caller has the turn.
+// root is the caller's own: what makes that durable is above it. The caller has
+// the turn.
 func (s *Store) makeDir(dir string) error {
+	if dir == "." {
+		return nil
+	}
 	if _, err := s.fs.Stat(dir); err != nil {
 		delete(s.durable, dir)
 	}
