@@ -214,7 +214,7 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving)
 	mux.Handle("/mcp/p/{profile}", door)
 	srv := &http.Server{
 		Handler:           mux,
-		ReadHeaderTimeout: 5 * time.Second,
+		ReadHeaderTimeout: 30 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),

@@ -28,11 +28,13 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -139,6 +141,11 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	p := progress{c: c, out: stderr, start: time.Now(), sums: make([]int, len(c.counts)), show: isTerminal(stderr)}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
+	// An interrupted campaign ends the seeds that it has begun, and says what
+	// it has done; a second interrupt ends it at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop)
 	var wg sync.WaitGroup
 	for range *workers {
 		wg.Go(func() {
@@ -146,7 +153,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 				mu.Lock()
 				s := next
 				next++
-				over := *count > 0 && s-*seed >= uint64(*count) || *count == 0 && p.sums[0] >= *most || bad >= 20
+				over := *count > 0 && s-*seed >= uint64(*count) || *count == 0 && p.sums[0] >= *most || bad >= 20 || ctx.Err() != nil
 				mu.Unlock()
 				if over {
 					return
