@@ -112,7 +112,7 @@ var bounds = []struct {
 		}
 		desk := harborDesk(m.Within(r.Scope()))
 		desk.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
-		return overMemory(t, New(desk, harborOptions(Options{Profiles: set, Bound: &r, Whole: tool.SubAgents()})), version)
+		return overMemory(t, New(desk, harborOptions(Options{Profiles: set, Bound: &r})), version)
 	}},
 	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
 		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: grant.Rights{Projects: []string{"harbor"}}})), version)
@@ -132,6 +132,7 @@ func harborDesk(m *oxbow.Memory) *tool.Desk {
 }
 
 func harborOptions(o Options) *Options {
+	o.Whole = tool.SubAgents()
 	o.Rand = strings.NewReader(strings.Repeat("r", 1<<10))
 	return &o
 }
@@ -370,5 +371,25 @@ func TestScopeStamps(t *testing.T) {
 	}
 	if said := textOf(res); !res.IsError || !strings.Contains(said, "choose another") || strings.Contains(said, "airfield") {
 		t.Errorf("remember = %q, want a refusal that names nothing", said)
+	}
+}
+
+// A sub-agent is bound by the server's own profile and by nothing else: clients
+// with narrower rights cannot start one.
+func TestOnlyTheWholeServerStartsSubAgents(t *testing.T) {
+	for _, b := range bounds {
+		t.Run(b.name, func(t *testing.T) {
+			cs := b.connect(t, strangerMemory(t, strangers[0], "harbor"), b.version)
+			offered := false
+			for tl, err := range cs.Tools(t.Context(), nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				offered = offered || tl.Name == "spawn_sub_agent"
+			}
+			if want := b.name == "profile of the server"; offered != want {
+				t.Errorf("spawn_sub_agent is offered: %v, want %v", offered, want)
+			}
+		})
 	}
 }
