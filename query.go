@@ -18,7 +18,10 @@ type Query struct {
 	Limit   int    // 0 means [DefaultLimit]; more than [MaxLimit] means that; negative is an error
 	AsOf    uint64 // look at the store as it stood after this change; 0 means now
 	Explain bool   // fill in [Hit.Explanation]
-	Rank    string // [RankOxbow] or [RankSeed]; "" means [Options.Ranking]
+	// Collapse leaves out what says the same as a better hit, and counts it in
+	// that one's Alike. It looks at four times as many hits as are wanted.
+	Collapse bool
+	Rank     string // [RankOxbow] or [RankSeed]; "" means [Options.Ranking]
 
 	// Operators, if not nil, are what the query says beyond words. [ParseQuery]
 	// reads them. RankSeed looks at Text only.
@@ -50,6 +53,7 @@ type Hit struct {
 	Entry       Entry
 	Score       float64      // higher is better; 0 when the query had no text
 	Explanation *Explanation // nil unless asked for
+	Alike       []string     // names of hits that say the same and are left out for it; see [Query.Collapse]
 }
 
 // Explanation accounts for a score: the sum of the terms' scores.

@@ -240,12 +240,24 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
+	most := limit
+	if q.Collapse {
+		most = min(collapsePool*limit, MaxLimit)
+	}
 	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) []Hit {
 		p := r.plan(s, q)
+		var hits []Hit
 		if p.any {
-			return s.newest(p.allow, limit)
+			hits = s.newest(p.allow, most)
+		} else {
+			hits = r.search(s, p, most)
 		}
-		hits := r.search(s, p, limit)
+		if q.Collapse {
+			hits = collapse(hits, limit)
+		}
+		if p.any {
+			return hits
+		}
 		if q.Explain {
 			for i := range hits {
 				hits[i].Explanation = r.explain(s, p, hits[i].Entry.ID)

@@ -17,7 +17,7 @@ import (
 // reads: names, descriptions and the schemas of what they take. A client sends
 // the latter with each turn of a conversation; measure before raising them.
 const (
-	maxList = 1850
+	maxList = 1900
 	maxRead = 1250
 )
 

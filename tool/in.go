@@ -40,6 +40,7 @@ type RecallIn struct {
 	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, 2000 by default."`
 	AsOf      string   `json:"as_of,omitempty" also:"at" jsonschema:"The memory as it stood after this change (a number) or at this time."`
 	Explain   bool     `json:"explain,omitempty" jsonschema:"Say how each score came about."`
+	Collapse  bool     `json:"collapse,omitempty" also:"dedupe" jsonschema:"Show what says the same once."`
 	Rank      string   `json:"rank,omitempty" also:"ranking" jsonschema:"oxbow by default, or seed: plain BM25 as crabtalk has it."`
 }
 

@@ -25,6 +25,8 @@ type Entry struct {
 
 	Citations []Citation `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
 
+	Alike []string `json:"alike,omitempty"` // names of hits that say the same and are not shown
+
 	Explanation *Explanation `json:"explanation,omitempty"`
 }
 

@@ -37,7 +37,7 @@ func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) 
 		return RecallOut{}, err
 	}
 	q.Filter = q.Filter.And(f).And(where)
-	q.Explain, q.Rank = in.Explain, in.Rank
+	q.Explain, q.Collapse, q.Rank = in.Explain, in.Collapse, in.Rank
 	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
 		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
@@ -164,7 +164,7 @@ func shownWords(content string, read oxbow.Reading) []string {
 func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]Citation, read oxbow.Reading, budget int) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
-		e.Score, e.Citations = h.Score, cited[h.Entry.ID]
+		e.Score, e.Citations, e.Alike = h.Score, cited[h.Entry.ID], h.Alike
 		e.Snippet = snippet(h.Entry.Content, shownWords(h.Entry.Content, read), snippetWidth)
 		e.Explanation = explanationOf(h.Explanation)
 		out.Hits = append(out.Hits, e)

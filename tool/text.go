@@ -48,6 +48,9 @@ func writeEntry(b *strings.Builder, e Entry) {
 		}
 		b.WriteString("labels: " + strings.Join(ws, " ") + "\n")
 	}
+	if len(e.Alike) > 0 {
+		b.WriteString("said as well by " + quoteAll(e.Alike) + "\n")
+	}
 	for _, c := range e.Citations {
 		fmt.Fprintf(b, "cites %s: %s", strconv.Quote(c.File), c.State)
 		if c.Now != "" {

@@ -89,6 +89,9 @@ func (a *app) showHit(n int, h tool.Entry) {
 			a.printf("   %s\n", line)
 		}
 	}
+	if len(h.Alike) > 0 {
+		a.printf("   %s\n", a.dim(fit("said as well by "+clean(strings.Join(h.Alike, ", ")), a.width()-3)))
+	}
 	for _, c := range h.Citations {
 		a.printf("   %s\n", a.dim(fit("cites "+citationText(c), a.width()-3)))
 	}

@@ -1,0 +1,47 @@
+// This file leaves out hits that say what a better one says.
+
+package oxbow
+
+import "github.com/oxbow-memory/oxbow/internal/alike"
+
+// collapsePool is how many hits are looked at for each that is wanted, when
+// those that are alike count once.
+const collapsePool = 4
+
+// collapse returns the first limit hits, without those that say the same as a
+// better one: their names are in its Alike, the best first. What the same is,
+// package alike says: it is careful, and needs the same words in the same order.
+func collapse(hits []Hit, limit int) []Hit {
+	texts := make([]alike.Text, len(hits))
+	for i := range hits {
+		// What a short text says depends on what it is called.
+		texts[i] = alike.Text{Text: hits[i].Entry.Content, Under: hits[i].Entry.Name, Weight: len(hits) - i}
+	}
+	best := make([]int, len(hits)) // of those that are alike
+	for i := range best {
+		best[i] = i
+	}
+	find := func(i int) int {
+		for best[i] != i {
+			i = best[i]
+		}
+		return i
+	}
+	for _, t := range alike.Twins(texts) {
+		a, b := find(t.Drop), find(t.Keep)
+		best[max(a, b)] = min(a, b)
+	}
+	at := map[int]int{} // of the best, where it is in kept
+	var kept []Hit
+	for i, h := range hits {
+		if b := find(i); b != i {
+			if k, ok := at[b]; ok {
+				kept[k].Alike = append(kept[k].Alike, h.Entry.Name)
+			}
+		} else if len(kept) < limit {
+			at[i] = len(kept)
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
