@@ -185,7 +185,7 @@ func (r *ranking) plan(s *shelf, q Query) *plan {
 	for _, w := range ws {
 		pl, weight := planned{w.Word, w.Term, false}, 1.0
 		if r.index.DF(w.Term) == 0 {
-			if t := rank.Slip(w.Term, r.index.Terms()); t != "" {
+			if t := rank.Slip(w.Term, r.index.DF); t != "" {
 				pl.term, pl.instead, weight = t, true, weightSlip
 			}
 		}

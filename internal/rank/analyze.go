@@ -3,7 +3,6 @@
 package rank
 
 import (
-	"iter"
 	"strings"
 	"sync"
 
@@ -180,45 +179,4 @@ func (a *Analyzer) Question(s string) (words []Word, only bool) {
 		}
 	}
 	return words, true
-}
-
-// Slip returns the term that a word no document holds was perhaps meant to be:
-// one typing error away (a letter too many, too few or wrong, or two neighbours
-// swapped), both of at least four letters, and "" when there is none. Of
-// several, one that begins alike goes first, then the one that most documents
-// hold, then the smaller string.
-func Slip(term string, terms iter.Seq2[string, int]) string {
-	best, bestDF, bestAlike := "", 0, false
-	for t, df := range terms {
-		if d := len(t) - len(term); d > 1 || d < -1 || len(t) < minSlip || len(term) < minSlip || !oneSlip(term, t) || hasDigit(t) {
-			continue
-		}
-		alike := t[0] == term[0]
-		if best == "" || alike && !bestAlike || alike == bestAlike && (df > bestDF || df == bestDF && t < best) {
-			best, bestDF, bestAlike = t, df, alike
-		}
-	}
-	return best
-}
-
-const minSlip = 4 // bytes
-
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789:") }
-
-// oneSlip reports whether a and b, which differ, are one typing error apart.
-func oneSlip(a, b string) bool {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	a, b = a[i:], b[i:]
-	switch {
-	case len(a) == len(b)+1:
-		return a[1:] == b
-	case len(b) == len(a)+1:
-		return a == b[1:]
-	case len(a) == 0 || len(a) != len(b):
-		return false
-	}
-	return a[1:] == b[1:] || len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 }
