@@ -38,12 +38,13 @@ type World struct {
 	States []*State // the first is that before all events
 	InIn   []int    // numbers of operations done in the middle of another step, as from, to pairs
 
-	setup rig.Setup
-	procs []*proc
-	model *Model
-	clock *clock
-	rand  io.Reader
-	last  *Step // the last Batch that carried an op id
+	setup      rig.Setup
+	procs      []*proc
+	model      *Model
+	clock      *clock
+	rand       io.Reader
+	last       *Step // the last Batch that carried an op id
+	compacting bool  // the step in whose middle another is done is a compaction
 
 	killAt int // the operation at which a process is ended, 0 for none
 }
@@ -172,7 +173,9 @@ func (w *World) Step(st Step) error {
 		fired = true
 		if inner = w.between(st); inner == nil {
 			from := w.Disk.Ops()
+			w.compacting = st.Kind == Compact
 			inner = w.event(*st.In, true)
+			w.compacting = false
 			w.InIn = append(w.InIn, from+1, w.Disk.Ops())
 		}
 	}
@@ -241,6 +244,10 @@ func (w *World) event(st Step, inner bool) error {
 		if !inner {
 			return fmt.Errorf("busy, and nobody has the lock: %w", err)
 		}
+		busy = true
+	case w.compacting && st.Kind == Revert && errors.Is(err, oxbow.ErrNotFound):
+		// It looked for the change before it asked for the lock, and saw the
+		// compaction, under way as it is, which has dropped that.
 		busy = true
 	default:
 		want := w.expectRevert(next, st, undo)
