@@ -214,7 +214,7 @@ func FuzzLayout(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, content string, pick int) {
 		l := layout{time.UTC}
 		if len(text)+len(content) > 4000 || oxbow.CheckContent(text) != nil || oxbow.CheckContent(content) != nil {
-			t.Skip()
+			t.Skip("too long, or no content that a store takes")
 		}
 		items := l.parse(memoryFile, text)
 		end := 0
