@@ -5,8 +5,6 @@ package oxbow
 
 import (
 	"cmp"
-	"context"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -480,93 +478,4 @@ func (l *lifter) account(id uint64) []lifted {
 		}
 	}
 	return out
-}
-
-// explain accounts for the score of a hit.
-func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
-	x, ok := r.index.Explain(id, p.terms)
-	if !ok {
-		return nil
-	}
-	e := &Explanation{Formula: "bm25", Entries: x.N, Length: x.Len, AvgLen: x.AvgLen}
-	var fields []rank.Field
-	var counts [][]int // by field, then term
-	var account []lifted
-	if r.an != nil {
-		e.Formula = RankOxbow
-		terms := make([]string, len(x.Terms))
-		for i, t := range x.Terms {
-			terms[i] = t.Term
-		}
-		fields = fieldsOf(s.docs[id])
-		for _, f := range fields {
-			counts = append(counts, r.an.Count(f.Text, terms))
-		}
-		l := lifter{r: r, s: s, p: p, own: map[uint64]bm25.Explanation{}}
-		account = l.account(id)
-	}
-	for i, t := range x.Terms {
-		ts := TermScore{Term: t.Term, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}
-		for _, w := range p.words {
-			if w.term == t.Term && w.word != t.Term {
-				ts.Word = w.word
-				break
-			}
-		}
-		switch {
-		case r.an == nil || account[i].score == 0:
-		case account[i].from != 0:
-			ts.Score = account[i].score
-			ts.Fields = []FieldScore{{Field: "beside " + s.docs[account[i].from].Name, Score: ts.Score}}
-		case strings.HasPrefix(t.Term, datePrefix):
-			ts.Fields = []FieldScore{{Field: "date", TF: t.TF, Score: t.Score}}
-		default:
-			ts.Fields = fieldScores(ts, fields, counts, i)
-		}
-		e.Terms = append(e.Terms, ts)
-	}
-	return e
-}
-
-// fieldScores shares a term's score among the fields that hold it, as their
-// weighted frequencies stand to each other. Fields of one name are one.
-func fieldScores(t TermScore, fields []rank.Field, counts [][]int, i int) []FieldScore {
-	var fs []FieldScore
-	sum := 0.0
-	for j, f := range fields {
-		if counts[j][i] == 0 {
-			continue
-		}
-		tf := float64(counts[j][i]) * float64(f.Weight) / 16
-		sum += tf
-		k := slices.IndexFunc(fs, func(s FieldScore) bool { return s.Field == f.Name })
-		if k < 0 {
-			k = len(fs)
-			fs = append(fs, FieldScore{Field: f.Name})
-		}
-		fs[k].TF += tf
-	}
-	for k := range fs {
-		fs[k].Score = t.Score * fs[k].TF / math.Max(sum, 1.0/16)
-	}
-	return fs
-}
-
-// Reading says how the query is understood: by which ranking, which terms it
-// looks for, and what stands in for words that no entry holds.
-func (m *Memory) Reading(ctx context.Context, q Query) (Reading, error) {
-	if q.AsOf != 0 {
-		return then(ctx, m, q, (*Memory).Reading)
-	}
-	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) Reading {
-		p := r.plan(s, q)
-		read := Reading{Rank: r.name, StopWords: p.stop}
-		if r.an != nil {
-			read.Dates = q.Dates
-		}
-		for _, w := range p.words {
-			read.Terms = append(read.Terms, ReadTerm{w.word, w.term, w.instead})
-		}
-		return read
-	})
 }
