@@ -46,6 +46,11 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 			rep.BytesAfter = d.sizeAfter(horizon, bases)
 			return nil
 		}
+		// The index file has words of what is dropped. As after an erasure, it
+		// is made anew.
+		if err := d.dropIndex(true); err != nil {
+			return fmt.Errorf("removing the index file: %w", err)
+		}
 		rep.Seq, err = d.rewrite(ctx, horizon, bases, sum[:], fmt.Sprintf(
 			"compaction: %d changes up to %d dropped, %d earlier versions with them", rep.Changes, horizon, rep.Versions), nil)
 		rep.BytesAfter = d.log.Size()

@@ -415,6 +415,41 @@ func TestIndexAfterCompaction(t *testing.T) {
 	}
 }
 
+// What a compaction drops for good is not left in the index file.
+func TestIndexOfWhatIsDropped(t *testing.T) {
+	h := newIndexHome(t, 300)
+	m := h.open(nil)
+	if _, err := m.Remember(t.Context(), Entry{Name: "old", Content: "xyzzyplugh beta"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.fs.Remove(indexTestFile); err != nil {
+		t.Fatal(err)
+	}
+	h.recall(m, "alpha")
+	h.close(m)
+	m = h.open(nil)
+	if err := m.Forget(t.Context(), "old"); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(h.file(), []byte("xyzzyplugh")) {
+		t.Fatal("the index file does not hold the word, so the test shows nothing")
+	}
+	before := time.Unix(1776300000, 0) // all that there is
+	if _, err := m.Store().(Compacter).Compact(t.Context(), before, true); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.file()) == 0 {
+		t.Error("a dry run removed the index file")
+	}
+	if _, err := m.Store().(Compacter).Compact(t.Context(), before, false); err != nil {
+		t.Fatal(err)
+	}
+	h.nowhere("xyzzyplugh")
+	h.agree(m)
+	h.close(m)
+	h.nowhere("xyzzyplugh")
+}
+
 // What is erased is not in the index file either, and who has the old one open
 // answers without it.
 func TestIndexOfWhatIsErased(t *testing.T) {
