@@ -221,3 +221,43 @@ func TestStrangeJournal(t *testing.T) {
 		}
 	}
 }
+
+// A directory that somebody else made, and did not make durable, is made so by
+// the first write into it: else a crash takes the acknowledged file with it.
+func TestCrashUnderDirectoryOfOthers(t *testing.T) {
+	for _, op := range []oxbow.Op{oxbow.Add{Name: "a", Content: "kept", Created: noon}, oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "kept"}} {
+		disk := crashfs.New(nil)
+		for _, dir := range (cards{}).Dirs() {
+			if err := disk.Process().MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openOn(t, disk.Process(), Options{})
+		mustApply(t, s, op)
+		want := said(t, s)
+		images := 0
+		for img, label := range disk.Images {
+			images++
+			after := openOn(t, img, Options{})
+			if got := said(t, after); !slices.Equal(got, want) {
+				t.Errorf("%s: the tree holds %q, want %q", label, got, want)
+			}
+			mustBeSound(t, after)
+		}
+		if images == 0 {
+			t.Error("no disk was looked at")
+		}
+		mustBeSound(t, s)
+	}
+}
+
+func mustBeSound(t *testing.T, s *Store) {
+	t.Helper()
+	rep, err := s.Check(t.Context())
+	if err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check() = %+v, %v", rep.Problems, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
