@@ -141,6 +141,9 @@ func (a *app) contextFromHandoff(ctx context.Context, r *profile.Resolved, s sel
 // contextOf prints what the system of another layout would put before the
 // model.
 func (a *app) contextOf(ctx context.Context, d dialect.Dialect, s selecting) error {
+	if s.budget < 0 {
+		return misusef("leave it out for no bound", "--budget %d is less than 1 token", s.budget)
+	}
 	if err := s.check(); err != nil {
 		return err
 	}
