@@ -68,7 +68,8 @@ type Explanation struct {
 // TermScore is what one term of the query gave to a score:
 // Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl)). RankSeed
 // has k1 = 1.2 and b = 0.75, RankOxbow 1.2 and 0.5. What a turn of a talk has
-// from the turns beside it stands among the Fields only.
+// from the turns beside it, and what it gains or loses for who speaks and what
+// it tells, stands among the Fields only.
 type TermScore struct {
 	Term   string
 	Word   string  // of the query, when the term is not what was written: its stem or a correction
@@ -82,7 +83,9 @@ type TermScore struct {
 
 // FieldScore is the part of a term's score that came from one field: name,
 // alias, label, body, speaker, user, assistant or date; or "beside " and the
-// name of the entry next to this one in the same talk.
+// name of an entry near to this one in the same talk. Behind those stands what
+// a turn gains because the query names "who speaks", or asks for a time and "it
+// tells when", and what it loses when "it asks".
 type FieldScore struct {
 	Field string
 	TF    float64

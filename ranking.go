@@ -1,5 +1,5 @@
 // This file holds the rankings: which terms an entry is found by, which a query
-// looks for, and how a turn of a talk is helped by the turns beside it.
+// looks for.
 
 package oxbow
 
@@ -48,17 +48,11 @@ const (
 	weightDate      = 16
 
 	// Weights of a query's terms beside those of its words, which weigh 1.
-	weightSlip   = 0.8  // a correction
-	weightWhen   = 0.5  // the date that the query names
-	weightPrefix = 0.8  // a word that begins so
-	mostPrefixed = 32   // words that a prefix stands for
-	mostDays     = 31   // days that a date expression is looked for by
-	besidePool   = 100  // candidates that the turns beside them may lift
-	besideBefore = 0.6  // part of what the turn before gives
-	besideAfter  = 0.4  // … the turn after
-	besideSecond = 0.25 // … the turns next to those
-
-	besideTime = time.Hour // turns of one talk are created within
+	weightSlip   = 0.8 // a correction
+	weightWhen   = 0.5 // the date that the query names
+	weightPrefix = 0.8 // a word that begins so
+	mostPrefixed = 32  // words that a prefix stands for
+	mostDays     = 31  // days that a date expression is looked for by
 )
 
 // ranking is one way to rank. an is nil for RankSeed.
@@ -157,6 +151,7 @@ type plan struct {
 	words      []planned
 	terms      []bm25.QueryTerm
 	stop       bool // only stop words
+	when       bool // asks for a time
 	conditions []condition
 	allow      func(id uint64) bool // filter and conditions; nil for none
 }
@@ -180,6 +175,7 @@ func (r *ranking) plan(s *shelf, q Query) *plan {
 	}
 	var ws []rank.Word
 	ws, p.stop = r.an.Question(words)
+	p.when = rank.AsksWhen(words)
 	for _, w := range ws {
 		pl, weight := planned{w.Word, w.Term, false}, 1.0
 		if r.index.DF(w.Term) == 0 {
@@ -350,132 +346,17 @@ func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
 		return nil
 	}
 	q := bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow}
-	found := r.index.Search(q)
-	if r.an != nil && slices.ContainsFunc(found, func(h bm25.Hit) bool { return isTurn(s.docs[h.ID]) }) {
-		found = r.lift(s, p, limit)
+	if r.an != nil {
+		q.Limit = max(limit, turnLook)
 	}
+	found := r.index.Search(q)
+	if r.an != nil && slices.ContainsFunc(found[:min(len(found), turnLook)], func(h bm25.Hit) bool { return isTurn(s.docs[h.ID]) }) {
+		found = r.turns(s, p, limit)
+	}
+	found = found[:min(len(found), limit)]
 	hits := make([]Hit, len(found))
 	for i, h := range found {
 		hits[i] = Hit{Entry: *s.docs[h.ID], Score: h.Score}
 	}
 	return hits
-}
-
-func isTurn(e *Entry) bool { return e != nil && rank.IsTurn(e.Content) }
-
-// lift ranks the candidates anew, with what the turns beside them give. The
-// candidates are the best of the index and the turns beside those.
-func (r *ranking) lift(s *shelf, p *plan, limit int) []bm25.Hit {
-	found := r.index.Search(bm25.Query{Terms: p.terms, Limit: max(besidePool, 2*limit), Allow: p.allow})
-	seen := make(map[uint64]bool, 3*len(found))
-	var hits []bm25.Hit
-	l := lifter{r: r, s: s, p: p, own: map[uint64]bm25.Explanation{}}
-	add := func(id uint64) {
-		if seen[id] {
-			return
-		}
-		seen[id] = true
-		score := 0.0
-		for _, t := range l.account(id) {
-			score += t.score
-		}
-		if score > 0 {
-			hits = append(hits, bm25.Hit{ID: id, Score: score})
-		}
-	}
-	for _, h := range found {
-		add(h.ID)
-		for _, b := range l.beside(h.ID) {
-			if b.step == 1 || b.step == -1 {
-				add(b.id)
-			}
-		}
-	}
-	slices.SortFunc(hits, func(a, b bm25.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), s.docs[b.ID].Updated.Compare(s.docs[a.ID].Updated), cmp.Compare(a.ID, b.ID))
-	})
-	return hits[:min(limit, len(hits))]
-}
-
-// lifter computes what terms give to entries.
-type lifter struct {
-	r   *ranking
-	s   *shelf
-	p   *plan
-	own map[uint64]bm25.Explanation // without neighbours
-}
-
-// neighbour is an entry beside another one, so many steps away.
-type neighbour struct {
-	id   uint64
-	step int
-}
-
-// beside returns the turns beside a turn: of the same session when they say
-// one, created within the hour, and selected by the plan. Their IDs follow each
-// other, as those of turns do that were written one after another.
-func (l *lifter) beside(id uint64) []neighbour {
-	e := l.s.docs[id]
-	if !isTurn(e) {
-		return nil
-	}
-	session, _ := e.Label("session")
-	var ns []neighbour
-	for _, way := range []int{-1, 1} {
-		for step := way; step >= -2 && step <= 2; step += way {
-			n := l.s.docs[id+uint64(int64(step))]
-			if !isTurn(n) || n.Created.Sub(e.Created).Abs() > besideTime || l.p.allow != nil && !l.p.allow(n.ID) {
-				break
-			}
-			if other, _ := n.Label("session"); other != session {
-				break
-			}
-			ns = append(ns, neighbour{n.ID, step})
-		}
-	}
-	return ns
-}
-
-func (l *lifter) alone(id uint64) bm25.Explanation {
-	e, ok := l.own[id]
-	if !ok {
-		e, _ = l.r.index.Explain(id, l.p.terms)
-		l.own[id] = e
-	}
-	return e
-}
-
-// lifted is what a term gives to an entry, and from which neighbour, 0 when
-// from the entry itself.
-type lifted struct {
-	score float64
-	from  uint64
-}
-
-// account returns what each term gives: the most of what it gives by itself
-// and of the parts that the turns beside give.
-func (l *lifter) account(id uint64) []lifted {
-	own := l.alone(id)
-	out := make([]lifted, len(own.Terms))
-	for i, t := range own.Terms {
-		out[i].score = t.Score
-	}
-	for _, n := range l.beside(id) {
-		part := besideSecond
-		switch n.step {
-		case -1:
-			part = besideBefore
-		case 1:
-			part = besideAfter
-		}
-		for i, t := range l.alone(n.id).Terms {
-			if strings.HasPrefix(t.Term, datePrefix) {
-				continue // it has the date itself
-			}
-			if s := part * t.Score; i < len(out) && s > out[i].score {
-				out[i] = lifted{s, n.id}
-			}
-		}
-	}
-	return out
 }

@@ -16,6 +16,12 @@ import (
 )
 
 func BenchmarkRecallBothRankings(b *testing.B) {
+	b.Run("texts", func(b *testing.B) { benchmarkBoth(b, 150, "") })
+	b.Run("turns", func(b *testing.B) { benchmarkBoth(b, 20, "Ann: ") })
+}
+
+// benchmarkBoth measures over entries of so many words, each begun so.
+func benchmarkBoth(b *testing.B, length int, begin string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(rng, 1.25, 4, 100_000)
 	words := func(n int) string {
@@ -32,7 +38,7 @@ func BenchmarkRecallBothRankings(b *testing.B) {
 	defer m.Close()
 	ops := make([]oxbow.Op, 10_000)
 	for i := range ops {
-		ops[i] = oxbow.Add{Name: fmt.Sprint("n", i), Content: words(150)}
+		ops[i] = oxbow.Add{Name: fmt.Sprint("n", i), Content: begin + words(length)}
 	}
 	if err := m.Apply(b.Context(), ops...); err != nil {
 		b.Fatal(err)

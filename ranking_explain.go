@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
 	"github.com/oxbow-memory/oxbow/internal/rank"
 )
 
@@ -21,7 +20,7 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 	e := &Explanation{Formula: "bm25", Entries: x.N, Length: x.Len, AvgLen: x.AvgLen}
 	var fields []rank.Field
 	var counts [][]int // by field, then term
-	var account []lifted
+	var account account
 	if r.an != nil {
 		e.Formula = RankOxbow
 		terms := make([]string, len(x.Terms))
@@ -32,8 +31,7 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 		for _, f := range fields {
 			counts = append(counts, r.an.Count(f.Text, terms))
 		}
-		l := lifter{r: r, s: s, p: p, own: map[uint64]bm25.Explanation{}}
-		account = l.account(id)
+		newTalk(r, s, p, []uint64{id}).account(id, &account)
 	}
 	for i, t := range x.Terms {
 		ts := TermScore{Term: t.Term, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}
@@ -43,15 +41,24 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 				break
 			}
 		}
-		switch {
-		case r.an == nil || account[i].score == 0:
-		case account[i].from != 0:
-			ts.Score = account[i].score
-			ts.Fields = []FieldScore{{Field: "beside " + s.docs[account[i].from].Name, Score: ts.Score}}
-		case strings.HasPrefix(t.Term, datePrefix):
-			ts.Fields = []FieldScore{{Field: "date", TF: t.TF, Score: t.Score}}
-		default:
-			ts.Fields = fieldScores(ts, fields, counts, i)
+		if r.an != nil {
+			from := account.from[i]
+			ts.Score = account.terms[i]
+			switch {
+			case ts.Score == 0:
+			case from != 0:
+				ts.Fields = []FieldScore{{Field: "beside " + s.docs[from].Name, Score: ts.Score}}
+			case strings.HasPrefix(t.Term, datePrefix):
+				ts.Fields = []FieldScore{{Field: "date", TF: t.TF, Score: ts.Score}}
+			default:
+				ts.Fields = fieldScores(ts, fields, counts, i)
+			}
+			for _, f := range account.factors {
+				if more := ts.Score*f.by - ts.Score; more != 0 {
+					ts.Fields = append(ts.Fields, FieldScore{Field: f.why, Score: more})
+					ts.Score += more
+				}
+			}
 		}
 		e.Terms = append(e.Terms, ts)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -154,16 +155,17 @@ func TestReadingAndDiagnosis(t *testing.T) {
 	}
 }
 
-// A turn of a talk is found by the words of the turn before it, the account
-// says so, and a filter that hides a turn hides what it gives.
+// A turn of a talk is found by the words of the question before it, and goes
+// before that; the account says so, and a filter that hides a turn hides what
+// it gives.
 func TestTurnsBeside(t *testing.T) {
 	m := filled(t,
 		"t1|Ann: Where did you buy the violin?",
 		"t2|Bob: In a little shop in Cremona.",
 		"t3|Ann: Nice.",
 		"n|A note about a violin that nobody said, and of a good many other things besides")
-	if got := names(t, m, "buy violin", ""); got != "t1 t2 t3 n" && !strings.HasPrefix(got, "t1 t2") {
-		t.Errorf("found %q, want t1, then t2", got)
+	if got := names(t, m, "buy violin", ""); got != "t2 t1 n t3" {
+		t.Errorf("found %q, want t2, the answer, then t1", got)
 	}
 	q := oxbow.Query{Text: "buy violin", Explain: true, Limit: 10}
 	hits, err := m.Recall(t.Context(), q)
@@ -177,6 +179,76 @@ func TestTurnsBeside(t *testing.T) {
 	q.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"t1"}, Not: true}}}
 	if hits, err = m.Recall(t.Context(), q); err != nil || len(hits) != 1 || hits[0].Entry.Name != "n" {
 		t.Errorf("without t1: %+v, %v, want only n", hits, err)
+	}
+}
+
+// Of turns alike, first is the one of whom the question names, one that tells
+// when before others if a time is asked for, and a question comes last. [names]
+// compares each score with its account.
+func TestTurnsOfWhom(t *testing.T) {
+	m := filled(t,
+		"s1|Ann: A sailing trip is fun.",
+		"x2|user: something between, so that nothing is beside",
+		"s2|Bob: A sailing trip is fun.",
+		"x3|user: something between, so that nothing is beside",
+		"s3|Bob: A sailing trip was yesterday.",
+		"x4|user: something between, so that nothing is beside",
+		"s4|Bob: A sailing trip was fun?",
+		"x5|user: something between, so that nothing is beside",
+		"l1|Cas: Well.")
+	for query, want := range map[string]string{
+		"trip Bob":            "s3 s2 s4 s1",
+		"Ann's sailing trip":  "s1 s3 s2 s4",
+		"when was the trip":   "s3 s2 s1 s4",
+		"what year, the trip": "s3 s2 s1 s4",
+	} {
+		if got := names(t, m, query, ""); got != want {
+			t.Errorf("%q found %q, want %q", query, got, want)
+		}
+	}
+	hits, err := m.Recall(t.Context(), oxbow.Query{Text: "when was Bob's trip", Explain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []string
+	for _, f := range hits[0].Explanation.Terms[1].Fields {
+		fields = append(fields, f.Field)
+	}
+	if got := strings.Join(fields, ", "); hits[0].Entry.Name != "s3" || got != "body, who speaks, it tells when" {
+		t.Errorf("%s has its score from %q", hits[0].Entry.Name, got)
+	}
+}
+
+// However many hits are asked for, a talk is ranked alike, and the account of
+// every hit sums to its score.
+func TestTurnsAccount(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields("boat tower week harbour yesterday Ann Bob trip ship sail buy lamp oil rope tide? moon?")
+	some := func() string {
+		var ws []string
+		for range 1 + rng.IntN(6) {
+			ws = append(ws, words[rng.IntN(len(words))])
+		}
+		return strings.Join(ws, " ")
+	}
+	var entries []string
+	for i := range 300 {
+		before := [...]string{"Ann: ", "Bob: ", "Ann Bo: ", "user: ", ""}[rng.IntN(5)]
+		entries = append(entries, "e"+strconv.Itoa(i)+"|"+before+some())
+	}
+	m := filled(t, entries...)
+	for range 100 {
+		query := []string{"", "when "}[rng.IntN(2)] + some()
+		all := strings.Fields(names(t, m, query, ""))
+		hits, err := m.Recall(t.Context(), oxbow.Query{Text: query, Limit: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, h := range hits {
+			if h.Entry.Name != all[i] {
+				t.Fatalf("%q: hit %d of 5 is %s, of 20 %s", query, i, h.Entry.Name, all[i])
+			}
+		}
 	}
 }
 

@@ -327,3 +327,34 @@ func TestWeights(t *testing.T) {
 		t.Errorf("TF = %v, want it saturated", e.Terms[0].TF)
 	}
 }
+
+// The parts of many scores are those of each one's account, also of documents
+// that were replaced, deleted, or read from an image.
+func TestPartsAreExplanations(t *testing.T) {
+	x := New(Params{})
+	for i := range uint64(500) {
+		ws := []string{"a", "b", "c", "d", "e"}[:1+i%5]
+		x.Put(i*7%500, int64(i), Words(append(ws, "x"+string(rune('a'+i%17)))))
+	}
+	for i := range uint64(100) {
+		x.Put(i, 0, Words([]string{"e", "c", "c"}))
+		x.Delete(300 + i)
+	}
+	terms := []QueryTerm{{"xd", 1}, {"c", .5}, {"e", 0}, {"nobody's", 1}, {"c", 2}, {"b", -1}}
+	ids := []uint64{499, 3, 350, 3, 7, 100, 1 << 40}
+	texts, parts := x.Parts(ids, terms)
+	if !slices.Equal(texts, []string{"c", "e", "nobody's", "xd"}) {
+		t.Fatalf("terms are %q", texts)
+	}
+	for i, id := range ids {
+		e, ok := x.Explain(id, terms)
+		if ok != (parts[i] != nil) {
+			t.Fatalf("document %d: Parts %v, Explain %v", id, parts[i], ok)
+		}
+		for k, ts := range e.Terms {
+			if parts[i][k] != ts.Score {
+				t.Errorf("document %d, %q: Parts %v, Explain %v", id, ts.Term, parts[i][k], ts.Score)
+			}
+		}
+	}
+}

@@ -3,17 +3,17 @@
 package rank
 
 import (
+	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
-// speakers are the words that chat logs put before what somebody said, and
-// whether that was a program.
-var speakers = map[string]bool{
-	"user": false, "human": false,
-	"assistant": true, "ai": true, "bot": true, "model": true, "system": true, "tool": true,
-}
+// people and programs are the words that chat logs put before what somebody, or
+// a program, said.
+var (
+	people   = []string{"user", "human"}
+	programs = []string{"assistant", "ai", "bot", "model", "system", "tool"}
+)
 
 // speaker returns the length of the speaker's word and colon that s begins
 // with, 0 when there is none, and whether a program speaks.
@@ -22,11 +22,14 @@ func speaker(s string) (n int, program bool) {
 	if i < 0 || i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\n' {
 		return 0, false
 	}
-	program, ok := speakers[strings.ToLower(s[:i])]
-	if !ok {
-		return 0, false
+	is := func(word string) bool { return len(word) == i && strings.EqualFold(word, s[:i]) }
+	switch {
+	case slices.ContainsFunc(people, is):
+		return i + 1, false
+	case slices.ContainsFunc(programs, is):
+		return i + 1, true
 	}
-	return i + 1, program
+	return 0, false
 }
 
 // speakerWeight is what the name before a turn weighs, in sixteenths: who said
@@ -41,14 +44,17 @@ func name(s string) int {
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {
 		return 0
 	}
-	words := strings.Fields(s[:i])
-	for _, w := range words {
-		if r, _ := utf8.DecodeRuneInString(w); !unicode.IsUpper(r) {
-			return 0
+	words, within := 0, false
+	for _, r := range s[:i] {
+		switch {
+		case unicode.IsSpace(r):
+			within = false
+		case !within:
+			within = true
+			if words++; words > 3 || !unicode.IsUpper(r) {
+				return 0
+			}
 		}
-	}
-	if len(words) > 3 {
-		return 0
 	}
 	return i
 }
@@ -60,6 +66,12 @@ func IsTurn(text string) bool {
 	n, _ := speaker(text)
 	return n == 0 && len(text) <= 1500 && name(text) > 0 && !strings.Contains(strings.TrimSpace(text), "\n\n")
 }
+
+// Speaker returns who speaks in a turn: the name that it begins with.
+func Speaker(turn string) string { return turn[:name(turn)] }
+
+// Asks reports whether a turn ends in a question.
+func Asks(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
 // Dialogue cuts a text into fields. One that begins with "user: " or another
 // speaker of a chat, and goes on so behind empty lines, gives a field for each

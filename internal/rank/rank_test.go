@@ -152,6 +152,39 @@ func TestDialogue(t *testing.T) {
 	}
 }
 
+func TestAsksAndTellsWhen(t *testing.T) {
+	for question, want := range map[string]bool{
+		"When did Ann sail?":                true,
+		"Do you remember when I sailed?":    true,
+		"What year was the trip":            true,
+		"tell me how long the trip took":    true,
+		"What did Ann say when she sailed?": false,
+		"whenever I sail":                   false,
+		"what is a yearbook":                false,
+		"":                                  false,
+	} {
+		if got := AsksWhen(question); got != want {
+			t.Errorf("AsksWhen(%q) = %v", question, got)
+		}
+	}
+	a := NewAnalyzer()
+	for text, want := range map[string]bool{
+		"Ann: I sailed yesterday.":   true,
+		"two WEEKS ago":              true,
+		"in Febru\u00e1ry, December": true,
+		"I may sail":                 false,
+		"a daylily":                  false,
+		"":                           false,
+	} {
+		if got := a.TellsWhen(text); got != want {
+			t.Errorf("TellsWhen(%q) = %v", text, got)
+		}
+	}
+	if !Asks("Ann: And you? \n") || Asks("Ann: Why? Because.") || Speaker("Jo Ann: Hi") != "Jo Ann" {
+		t.Error("Asks or Speaker is wrong")
+	}
+}
+
 // Whatever the bytes, terms are folded, cover every word, and come out the same
 // from a fresh analyzer.
 func FuzzDoc(f *testing.F) {
