@@ -129,9 +129,17 @@ func dateTerms(t time.Time) []string {
 		return nil
 	}
 	t = t.UTC()
-	return []string{datePrefix + t.Format("2006-01-02"), datePrefix + t.Format("2006-01"), datePrefix + t.Format("2006"),
-		datePrefix + strings.ToLower(t.Month().String())}
+	day := t.Format(datePrefix + "2006-01-02")
+	return []string{day, day[:len(day)-len("-02")], day[:len(day)-len("-01-02")], monthTerms[t.Month()]}
 }
+
+// monthTerms are the terms of the months' names.
+var monthTerms = func() (terms [13]string) {
+	for m := time.January; m <= time.December; m++ {
+		terms[m] = datePrefix + strings.ToLower(m.String())
+	}
+	return terms
+}()
 
 // planned is a word of a query and the term looked for.
 type planned struct {

@@ -3,7 +3,6 @@
 package rank
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/bm25"
@@ -20,52 +19,19 @@ type Field struct {
 // seen, because stemming a word takes longer than finding it again. It is safe
 // for concurrent use.
 type Analyzer struct {
-	mu     sync.Mutex
-	chunks map[string][]unit
-	terms  map[string]*term
-	stamp  uint64 // of the document being made
+	mu    sync.Mutex
+	known known
+	stamp uint64 // of the document being made
 }
-
-// term is a term and its place in the document being made.
-type term struct {
-	text  string
-	stamp uint64 // the document that has it
-	at    int    // in that document's terms
-}
-
-// maxChunks bounds what an Analyzer keeps, at about 5 MB.
-const maxChunks = 1 << 15
 
 // NewAnalyzer returns an analyzer that has seen nothing.
-func NewAnalyzer() *Analyzer {
-	return &Analyzer{chunks: map[string][]unit{}, terms: map[string]*term{}}
-}
-
-// units returns the units of a chunk. The caller holds the lock.
-func (a *Analyzer) units(c string) []unit {
-	if us, ok := a.chunks[c]; ok {
-		return us
-	}
-	us := cut(strings.Clone(c))
-	for i := range us {
-		if t, ok := a.terms[us[i].text]; ok {
-			us[i].term = t
-		} else {
-			a.terms[us[i].text] = us[i].term
-		}
-	}
-	if len(c) <= maxWhole {
-		a.chunks[strings.Clone(c)] = us
-	}
-	return us
-}
+func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown()} }
 
 // begin makes the analyzer ready for a document. What it kept is dropped only
 // here, since a document in the making counts by it.
 func (a *Analyzer) begin() {
-	if len(a.chunks) > maxChunks || len(a.terms) > 2*maxChunks {
-		clear(a.chunks)
-		clear(a.terms)
+	if a.known.full() {
+		a.known = newKnown()
 	}
 	a.stamp++
 }
@@ -90,19 +56,32 @@ func (a *Analyzer) SetDoc(d *bm25.Doc, fields []Field) {
 		f := &fields[i]
 		s := f.Text
 		for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
-			for _, u := range a.units(s[from:to]) {
-				if u.stamp != a.stamp {
-					u.stamp, u.at = a.stamp, len(d.Terms)
-					d.Terms = append(d.Terms, bm25.Term{Text: u.text})
+			c := s[from:to]
+			if len(c) <= maxWhole {
+				if k := a.known.find(c); k.units == 1 {
+					a.count(d, k.term, k.whole, f.Weight)
+					continue
 				}
-				t := &d.Terms[u.at]
-				t.TF = uint16(min(uint32(t.TF)+f.Weight, 1<<16-1))
-				if !u.whole {
-					d.Len += f.Weight
-				}
+			}
+			for _, u := range a.known.unitsOf(c) {
+				a.count(d, u.term, u.whole, f.Weight)
 			}
 		}
 	}
+}
+
+// count counts a term in d once.
+func (a *Analyzer) count(d *bm25.Doc, number uint32, whole bool, weight uint32) {
+	if !whole {
+		d.Len += weight
+	}
+	t := &a.known.terms[number]
+	if t.stamp != a.stamp {
+		t.stamp, t.at = a.stamp, len(d.Terms)
+		d.Terms = append(d.Terms, bm25.Term{Text: t.text})
+	}
+	n := &d.Terms[t.at].TF
+	*n = uint16(min(uint32(*n)+weight, 1<<16-1))
 }
 
 // Count returns how often each of the terms stands in the text, wholes
@@ -127,7 +106,7 @@ func (a *Analyzer) each(s string, fn func([]unit)) {
 	defer a.mu.Unlock()
 	a.begin()
 	for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
-		fn(a.units(s[from:to]))
+		fn(a.known.unitsOf(s[from:to]))
 	}
 }
 

@@ -80,8 +80,8 @@ func TestFieldsWeigh(t *testing.T) {
 	if got := a.Doc(fields); !slices.Equal(got.Terms, want.Terms) || got.Len != want.Len {
 		t.Errorf("after it forgot, Doc = %+v, want %+v", got, want)
 	}
-	if len(a.chunks) > 100 {
-		t.Errorf("it keeps %d chunks after forgetting", len(a.chunks))
+	if n := len(a.known.chunks); n > 100 {
+		t.Errorf("it keeps %d chunks after forgetting", n)
 	}
 }
 

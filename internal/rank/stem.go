@@ -94,8 +94,8 @@ func (w *stemmer) regions() {
 		return min(i+1, len(w.b))
 	}
 	w.r1 = -1
-	for _, p := range []string{"gener", "commun", "arsen"} {
-		if strings.HasPrefix(string(w.b), p) {
+	for _, p := range [...]string{"gener", "commun", "arsen"} {
+		if len(w.b) >= len(p) && string(w.b[:len(p)]) == p {
 			w.r1 = len(p)
 		}
 	}
@@ -105,7 +105,10 @@ func (w *stemmer) regions() {
 	w.r2 = next(w.r1)
 }
 
-func (w *stemmer) ends(s string) bool { return strings.HasSuffix(string(w.b), s) }
+func (w *stemmer) ends(s string) bool {
+	n := len(w.b) - len(s)
+	return n >= 0 && string(w.b[n:]) == s
+}
 
 // cut replaces the last n bytes.
 func (w *stemmer) cut(n int, with string) { w.b = append(w.b[:len(w.b)-n], with...) }
@@ -137,7 +140,7 @@ func (w *stemmer) shortAt(i int) bool {
 }
 
 func (w *stemmer) step0() {
-	for _, s := range []string{"'s'", "'s", "'"} {
+	for _, s := range [...]string{"'s'", "'s", "'"} {
 		if w.ends(s) {
 			w.cut(len(s), "")
 			return
@@ -164,7 +167,7 @@ func (w *stemmer) step1a() {
 }
 
 func (w *stemmer) step1b() {
-	for _, s := range []string{"eedly", "eed"} {
+	for _, s := range [...]string{"eedly", "eed"} {
 		if w.ends(s) {
 			if w.inR1(len(s)) {
 				w.cut(len(s), "ee")
@@ -172,7 +175,7 @@ func (w *stemmer) step1b() {
 			return
 		}
 	}
-	for _, s := range []string{"ingly", "edly", "ing", "ed"} {
+	for _, s := range [...]string{"ingly", "edly", "ing", "ed"} {
 		if !w.ends(s) {
 			continue
 		}
@@ -205,9 +208,11 @@ type rule struct{ suffix, with string }
 
 // longest returns the rule with the longest suffix of the word.
 func (w *stemmer) longest(rules []rule) (best rule, ok bool) {
-	for _, r := range rules {
-		if len(r.suffix) > len(best.suffix) && w.ends(r.suffix) {
-			best, ok = r, true
+	last := w.b[len(w.b)-1]
+	for i := range rules {
+		r := &rules[i]
+		if n := len(r.suffix); r.suffix[n-1] == last && n > len(best.suffix) && w.ends(r.suffix) {
+			best, ok = *r, true
 		}
 	}
 	return best, ok

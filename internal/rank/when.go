@@ -45,7 +45,7 @@ func (a *Analyzer) TellsWhen(text string) bool {
 	defer a.mu.Unlock()
 	a.begin()
 	for from, to := chunk(text, 0); from < to; from, to = chunk(text, to) {
-		for _, u := range a.units(text[from:to]) {
+		for _, u := range a.known.unitsOf(text[from:to]) {
 			if timeTerms[u.text] {
 				return true
 			}

@@ -32,8 +32,9 @@ import (
 
 // unit is a term of a chunk.
 type unit struct {
-	*term
+	term  uint32 // its number, of what is known
 	whole bool   // stands for several words, which are units too
+	text  string // of the term
 	word  string // as it was written, lower case and folded
 }
 
@@ -78,6 +79,13 @@ func classOf(s string) (class uint8, size int) {
 // which are equal when there is none.
 func chunk(s string, i int) (from, to int) {
 	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf { // as classOf, for most bytes
+			if asciiClass[c] == isWord {
+				break
+			}
+			i++
+			continue
+		}
 		class, n := classOf(s[i:])
 		if class == isWord {
 			break
@@ -86,6 +94,14 @@ func chunk(s string, i int) (from, to int) {
 	}
 	from = i
 	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if class := asciiClass[c]; class == isWord {
+				i++
+				continue
+			} else if class == separates {
+				break
+			}
+		}
 		class, n := classOf(s[i:])
 		if class == isWord {
 			i += n
@@ -123,17 +139,21 @@ const (
 	maxWord  = 64 // bytes
 )
 
-// cut returns the units of a chunk: the parts in order, each whole behind its
-// parts.
-func cut(c string) []unit {
-	var us []unit
+// cut appends the units of a chunk to us: the parts in order, each whole behind
+// its parts.
+func cut(us []unit, c string) []unit {
+	if isPlain(c) {
+		w := Fold(c)
+		return append(us, unit{text: Root(w), word: w})
+	}
+	first := len(us)
 	add := func(text, word string, whole bool) {
-		for _, u := range us {
+		for _, u := range us[first:] {
 			if whole && u.text == text {
 				return
 			}
 		}
-		us = append(us, unit{term: &term{text: text}, whole: whole, word: word})
+		us = append(us, unit{text: text, word: word, whole: whole})
 	}
 	elements := 0
 	for element := range strings.SplitSeq(c, "/") {
@@ -162,6 +182,17 @@ func cut(c string) []unit {
 		add(w, w, true)
 	}
 	return us
+}
+
+// isPlain reports whether the chunk is a word of small ASCII letters, the first
+// of which may be a capital. Most chunks are.
+func isPlain(c string) bool {
+	for i := 1; i < len(c); i++ {
+		if !isLower(c[i]) {
+			return false
+		}
+	}
+	return len(c) <= maxWord && (isLower(c[0]) || isUpper(c[0]))
 }
 
 // isNumbers reports whether the chunk is digits and connectors, perhaps behind
