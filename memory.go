@@ -27,7 +27,8 @@ type Options struct {
 	FS vfs.FS
 
 	// Clock gives the time that changes are stamped with, time.Now by
-	// default. No decision is made by it.
+	// default. No decision is made by it, but ages are counted to it where
+	// [Query.Recency] has no time of its own.
 	Clock func() time.Time
 
 	// Rand gives the random bytes of a store's identity, crypto/rand by

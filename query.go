@@ -23,6 +23,14 @@ type Query struct {
 	Collapse bool
 	Rank     string // [RankOxbow] or [RankSeed]; "" means [Options.Ranking]
 
+	// Recency, if above 0, is a half-life by which older entries rank lower:
+	// a score is multiplied by ½ + ½·2^(−age/Recency). An entry is as old as
+	// its last change, but one that records a moment (Archive, Journal,
+	// History) or was imported counts from its Created. Ages are counted to
+	// Now; zero means [Options.Clock]'s time.
+	Recency time.Duration
+	Now     time.Time
+
 	// Operators, if not nil, are what the query says beyond words. [ParseQuery]
 	// reads them. RankSeed looks at Text only.
 	Operators *Operators
@@ -78,14 +86,15 @@ type TermScore struct {
 	DF     int     // entries that hold the term
 	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1)
 	Score  float64
-	Fields []FieldScore // where Score comes from: they sum to it, to rounding; nil for RankSeed
+	Fields []FieldScore // where Score comes from: they sum to it, to rounding; nil for RankSeed without Recency
 }
 
 // FieldScore is the part of a term's score that came from one field: name,
 // alias, label, body, speaker, user, assistant or date; or "beside " and the
 // name of an entry near to this one in the same talk. Behind those stands what
 // a turn gains because the query names "who speaks", or asks for a time and "it
-// tells when", and what it loses when "it asks".
+// tells when", and what it loses when "it asks". What [Query.Recency] takes is
+// "age", beside "text" for RankSeed.
 type FieldScore struct {
 	Field string
 	TF    float64

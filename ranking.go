@@ -162,10 +162,12 @@ type plan struct {
 	when       bool // asks for a time
 	conditions []condition
 	allow      func(id uint64) bool // filter and conditions; nil for none
+
+	recency func(id uint64) float64 // what an entry's age makes of its score; nil for nothing
 }
 
 func (r *ranking) plan(s *shelf, q Query) *plan {
-	p := &plan{allow: s.allow(q.Filter)}
+	p := &plan{allow: s.allow(q.Filter), recency: s.recency(q)}
 	words := q.Text
 	if r.an == nil {
 		p.any = strings.TrimSpace(words) == ""
@@ -353,7 +355,7 @@ func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
 	if len(p.terms) == 0 {
 		return nil
 	}
-	q := bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow}
+	q := bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow, Factor: p.recency}
 	if r.an != nil {
 		q.Limit = max(limit, turnLook)
 	}

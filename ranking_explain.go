@@ -53,16 +53,25 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 			default:
 				ts.Fields = fieldScores(ts, fields, counts, i)
 			}
-			for _, f := range account.factors {
-				if more := ts.Score*f.by - ts.Score; more != 0 {
-					ts.Fields = append(ts.Fields, FieldScore{Field: f.why, Score: more})
-					ts.Score += more
-				}
-			}
+			multiply(&ts, account.factors)
+		} else if p.recency != nil && ts.Score > 0 {
+			ts.Fields = []FieldScore{{Field: "text", TF: t.TF, Score: ts.Score}}
+			multiply(&ts, []factor{{"age", p.recency(id)}})
 		}
 		e.Terms = append(e.Terms, ts)
 	}
 	return e
+}
+
+// multiply multiplies a term's score, and says among its fields what that made
+// of it.
+func multiply(t *TermScore, factors []factor) {
+	for _, f := range factors {
+		if more := t.Score*f.by - t.Score; more != 0 {
+			t.Fields = append(t.Fields, FieldScore{Field: f.why, Score: more})
+			t.Score += more
+		}
+	}
 }
 
 // fieldScores shares a term's score among the fields that hold it, as their

@@ -38,7 +38,7 @@ func isTurn(e *Entry) bool { return e != nil && rank.IsTurn(e.Content) }
 // turns ranks the candidates anew, as turns of a talk. The candidates are the
 // best hits of the index and the turns beside those.
 func (r *ranking) turns(s *shelf, p *plan, limit int) []bm25.Hit {
-	found := r.index.Search(bm25.Query{Terms: p.terms, Limit: max(turnPool, limit+limit/2), Allow: p.allow})
+	found := r.index.Search(bm25.Query{Terms: p.terms, Limit: max(turnPool, limit+limit/2), Allow: p.allow, Factor: p.recency})
 	ids := make([]uint64, len(found))
 	for i, h := range found {
 		ids[i] = h.ID
@@ -202,9 +202,12 @@ func (t *talk) account(id uint64, a *account) {
 		if t.p.when && t.r.an.TellsWhen(e.Content) {
 			a.factors = append(a.factors, factor{"it tells when", factorTime})
 		}
-		for _, f := range a.factors {
-			a.score *= f.by
-		}
+	}
+	if t.p.recency != nil {
+		a.factors = append(a.factors, factor{"age", t.p.recency(id)})
+	}
+	for _, f := range a.factors {
+		a.score *= f.by
 	}
 }
 

@@ -237,6 +237,9 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRecency(&q, m.opts.Clock); err != nil {
+		return nil, err
+	}
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}

@@ -169,7 +169,7 @@ var probes = map[string][]obj{
 		{"query": "zeppelin"}, {"query": "zepelin zymurgist"}, {"query": "crane", "explain": true}, {"query": "crane", "explain": true, "rank": "seed"},
 		{"query": "the passengers", "limit": 100}, {"filter": "project:airfield"}, {"filter": "project:airfeld"}, {"filter": "tag:sealed"},
 		{"filter": "has:tag"}, {"filter": `name:"zeppelin"`}, {"query": "zep*"}, {"query": "zeppelin", "as_of": "5"}, {"query": "crane", "as_of": "5", "explain": true},
-		{"query": "container", "as_of": "2026-04-01"}, {"filter": "kind:note", "limit": 100},
+		{"query": "container", "as_of": "2026-04-01"}, {"filter": "kind:note", "limit": 100}, {"query": "crane", "explain": true, "recency": "30d"},
 	},
 	"recall_memory": {
 		{"query": "zeppelin"}, {"project": "airfield"}, {"tags": []string{"sealed", "x"}, "tags_match": "any"}, {"date": "2026-04-01", "max_results": 100},

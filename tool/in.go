@@ -42,6 +42,7 @@ type RecallIn struct {
 	Explain   bool     `json:"explain,omitempty" jsonschema:"Say how each score came about."`
 	Collapse  bool     `json:"collapse,omitempty" also:"dedupe" jsonschema:"Show what says the same once."`
 	Rank      string   `json:"rank,omitempty" also:"ranking" jsonschema:"oxbow by default, or seed: plain BM25 as crabtalk has it."`
+	Recency   string   `json:"recency,omitempty" also:"half_life" flag:"recency" jsonschema:"Rank older entries lower, by this half-life, such as 30d."`
 }
 
 // GetIn is what get takes.

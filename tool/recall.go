@@ -37,6 +37,13 @@ func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) 
 		return RecallOut{}, err
 	}
 	q.Filter = q.Filter.And(f).And(where)
+	if in.Recency != "" {
+		half, ok := ParseSpan(in.Recency)
+		if !ok || half <= 0 {
+			return RecallOut{}, bad("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
+		}
+		q.Recency, q.Now = half, now
+	}
 	q.Explain, q.Collapse, q.Rank = in.Explain, in.Collapse, in.Rank
 	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
 		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")

@@ -370,6 +370,8 @@ func TestBadInput(t *testing.T) {
 		{"recall", map[string]any{"query": "x", "as_of": "soon"}, []string{"as_of", "neither"}},
 		{"recall", map[string]any{"query": "x", "as_of": 0}, []string{"count from 1"}},
 		{"recall", map[string]any{"query": "x", "as_of": 4711}, []string{"4711"}},
+		{"recall", map[string]any{"query": "x", "recency": "soon"}, []string{"recency", "half-life", "30d"}},
+		{"recall", map[string]any{"query": "x", "recency": "0d"}, []string{"recency", "half-life"}},
 		{"recall", map[string]any{"query": "x", "project": "a\nb"}, []string{"control character"}},
 		{"list", map[string]any{"limit": 0}, []string{"would return nothing"}},
 		{"list", map[string]any{"offset": -1}, []string{"offset", "less than 0"}},

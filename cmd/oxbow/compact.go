@@ -5,12 +5,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // compactOut is what a compaction dropped, as JSON.
@@ -83,30 +83,11 @@ func (a *app) compact(ctx context.Context, m *oxbow.Memory, before time.Time, dr
 	return nil
 }
 
-// spans are the units of --keep beside those of [time.ParseDuration]; a month
-// is 30 days and a year 365.
-var spans = []struct {
-	unit string
-	long time.Duration
-}{
-	{"mo", 30 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"w", 7 * 24 * time.Hour}, {"y", 365 * 24 * time.Hour},
-}
-
 // parseSpan reads a length of time such as 90d.
 func parseSpan(s string) (time.Duration, error) {
-	bad := misusef("write 90d, 12w, 6mo, 1y or 36h", "%q is not a length of time", s)
-	for _, u := range spans {
-		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
-			v, err := strconv.ParseUint(s[:n], 10, 16)
-			if err != nil || time.Duration(v) > (1<<63-1)/u.long {
-				return 0, bad
-			}
-			return time.Duration(v) * u.long, nil
-		}
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, bad
+	d, ok := tool.ParseSpan(s)
+	if !ok {
+		return 0, misusef("write 90d, 12w, 6mo, 1y or 36h", "%q is not a length of time", s)
 	}
 	return d, nil
 }

@@ -22,7 +22,8 @@ after:2026-04, by:agent. Filters alone select, newest first.`,
 		Example: `  oxbow recall double charge
   oxbow recall deploy project:harbor -tag:draft --limit 3
   oxbow recall retry timeout --explain
-  oxbow recall prices --as-of 2026-01-31 --json`,
+  oxbow recall prices --as-of 2026-01-31 --json
+  oxbow recall prices --recency 30d`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.arguments()
 			if err != nil {
@@ -32,6 +33,7 @@ after:2026-04, by:agent. Filters alone select, newest first.`,
 			delete(m, "max_tokens")
 			delete(m, "explain")
 			delete(m, "as_of")
+			delete(m, "recency")
 			if strings.TrimSpace(strings.Join(args, " ")) == "" && len(m) == 0 {
 				return misusef("for example: oxbow recall deploy project:harbor; oxbow list shows all entries", "recall needs words to look for, or a filter")
 			}

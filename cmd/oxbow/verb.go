@@ -80,6 +80,8 @@ func (f *paramFlag) Type() string {
 	switch f.param.Name {
 	case "after", "before", "as_of":
 		return "DATE"
+	case "recency":
+		return "SPAN"
 	}
 	return strings.ToUpper(strings.TrimSuffix(f.param.Flag, "s"))
 }

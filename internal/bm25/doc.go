@@ -62,6 +62,10 @@ type Query struct {
 	// would otherwise be among the hits found so far, and must not call the
 	// index.
 	Allow func(id uint64) bool
+
+	// Factor, if not nil, is what a document's score is multiplied by: above 0
+	// and at most 1. It is asked as Allow is.
+	Factor func(id uint64) float64
 }
 
 // Any returns the query's terms for plain words, all of weight 1.

@@ -13,7 +13,7 @@ type Hit struct {
 // Search returns the documents with the highest scores, at most q.Limit: higher
 // scores first, then newer ones, then smaller ids.
 func (x *Index) Search(ask Query) []Hit {
-	limit, allow := ask.Limit, ask.Allow
+	limit, allow, factor := ask.Limit, ask.Allow, ask.Factor
 	if limit <= 0 {
 		return nil
 	}
@@ -30,9 +30,15 @@ func (x *Index) Search(ask Query) []Hit {
 		}
 		d := &x.docs[number]
 		c := ranked{score, d.newer, d.id}
-		if top.wants(c) && (allow == nil || allow(d.id)) {
-			top.add(c)
+		if !top.wants(c) || allow != nil && !allow(d.id) {
+			return top.least
 		}
+		if factor != nil { // which lifts nobody, so who was not wanted is not wanted now
+			if c.score *= factor(d.id); !top.wants(c) {
+				return top.least
+			}
+		}
+		top.add(c)
 		return top.least
 	})
 	q.heap = top.heap

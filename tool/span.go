@@ -1,0 +1,32 @@
+// This file reads lengths of time.
+
+package tool
+
+import (
+	"strconv"
+	"time"
+)
+
+// spans are the units of a span beside those of [time.ParseDuration].
+var spans = []struct {
+	unit string
+	long time.Duration
+}{
+	{"mo", 30 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"w", 7 * 24 * time.Hour}, {"y", 365 * 24 * time.Hour},
+}
+
+// ParseSpan reads a length of time such as 90d, 12w, 6mo, 1y or 36h, at least
+// 0. A month is 30 days and a year 365.
+func ParseSpan(s string) (time.Duration, bool) {
+	for _, u := range spans {
+		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
+			v, err := strconv.ParseUint(s[:n], 10, 16)
+			if err != nil || time.Duration(v) > (1<<63-1)/u.long {
+				return 0, false
+			}
+			return time.Duration(v) * u.long, true
+		}
+	}
+	d, err := time.ParseDuration(s)
+	return d, err == nil && d >= 0
+}

@@ -1,0 +1,26 @@
+// This file tests reading lengths of time.
+
+package tool
+
+import (
+	"testing"
+	"time"
+)
+
+func FuzzParseSpan(f *testing.F) {
+	const day = 24 * time.Hour
+	for s, want := range map[string]time.Duration{
+		"30d": 30 * day, "2w": 14 * day, "6mo": 180 * day, "1y": 365 * day, "36h": 36 * time.Hour, "0": 0, "5m": 5 * time.Minute,
+		"": -1, "d": -1, "-3d": -1, "+3d": -1, "-1h": -1, "1.5d": -1, "3 d": -1, "99999y": -1, "30": -1, "month": -1,
+	} {
+		f.Add(s)
+		if got, ok := ParseSpan(s); ok != (want >= 0) || ok && got != want {
+			f.Errorf("ParseSpan(%q) = %v, %v, want %v", s, got, ok, want)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if d, ok := ParseSpan(s); ok && d < 0 {
+			t.Errorf("ParseSpan(%q) = %v", s, d)
+		}
+	})
+}
