@@ -184,7 +184,7 @@ func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
 		all = nil // replaced just now: the next check looks at the new one
 	}
 	for _, e := range all {
-		if have := m.shelf.docs[e.ID]; have == nil || have.Version != e.Version {
+		if have := m.shelf.doc(e.ID); have == nil || have.Version != e.Version {
 			missing = append(missing, e)
 		}
 	}
