@@ -46,6 +46,11 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 		}
 		if same {
 			r.Problems = append(r.Problems, d.leftovers()...)
+			if err != nil || len(r.Problems) > 0 {
+				return r, err
+			}
+			ps, err := d.checkIndexFile(ctx)
+			r.Problems = append(r.Problems, ps...)
 			return r, err
 		}
 	}

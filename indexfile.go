@@ -67,8 +67,11 @@ var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errIndex is a file that cannot be used.
-var errIndex = errors.New("the index file is of no use")
+// errIndex is a file that cannot be used, errIndexDamage one that is damaged.
+var (
+	errIndex       = errors.New("the index file is of no use")
+	errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
+)
 
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that
@@ -98,6 +101,9 @@ func readIndexHead(f vfs.File) (indexHead, error) {
 	if err != nil {
 		return h, err
 	}
+	if info.Size() == 0 {
+		return h, fmt.Errorf("%w: it is empty", errIndex) // an erasure was interrupted
+	}
 	b, err := indexPiece(f, 0, indexHeadSize)
 	if err != nil {
 		return h, err
@@ -111,7 +117,7 @@ func readIndexHead(f vfs.File) (indexHead, error) {
 	case le.Uint32(b[12:]) != indexRevision:
 		return h, fmt.Errorf("%w: it is of another ranking", errIndex)
 	case h.entries < 0 || h.entries > size/indexRow || h.image < 0 || h.image > size || h.imageAt()+h.image != size || h.at < 0:
-		return h, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndex, size)
+		return h, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
 	}
 	return h, nil
 }
@@ -158,7 +164,7 @@ func (h *indexHead) readRows(f vfs.File) (indexRows, error) {
 	r := indexRows(b)
 	for i := 1; i < r.len(); i++ {
 		if r.id(i) <= r.id(i-1) {
-			return nil, fmt.Errorf("%w: its entries are not in order", errIndex)
+			return nil, fmt.Errorf("%w: its entries are not in order", errIndexDamage)
 		}
 	}
 	return r, nil
@@ -261,13 +267,13 @@ func (h *indexHead) fits(log *wal.Log) bool {
 func indexPiece(f io.ReaderAt, off, n int64) ([]byte, error) {
 	b := make([]byte, n)
 	if _, err := f.ReadAt(b, off); err == io.EOF {
-		return nil, fmt.Errorf("%w: it is cut short", errIndex)
+		return nil, fmt.Errorf("%w: it is cut short", errIndexDamage)
 	} else if err != nil {
 		return nil, err
 	}
 	b, sum := b[:n-4], binary.LittleEndian.Uint32(b[n-4:])
 	if crc32.Checksum(b, castagnoli) != sum {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errIndex, n, off)
+		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errIndexDamage, n, off)
 	}
 	return b, nil
 }

@@ -365,6 +365,21 @@ func TestLazyOfAnother(t *testing.T) {
 			}
 			h.put(newer)
 		},
+		// As many changes, of the same lengths, in another order.
+		"another history": func() {
+			if err := h.fs.Put("memory.oxbow", old, 0o600, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			_ = h.fs.Remove("memory.oxbow.lock")
+			m := h.open(nil)
+			for i := range 300 {
+				if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("later ", i), Content: "delta gamma w7"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.close(m)
+			h.put(newer)
+		},
 		"no log": func() { _ = h.fs.Remove("memory.oxbow") },
 		"another store": func() {
 			_ = h.fs.Remove("memory.oxbow")
