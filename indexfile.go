@@ -177,7 +177,8 @@ type savedIndex struct {
 	rows  indexRows
 	file  vfs.File
 
-	log *wal.Log // where the entries are read; nil when the shelf has them all
+	log  *wal.Log       // where the entries are read; nil when the shelf has them all
+	seen map[int64]bool // offsets of the records that were read
 }
 
 // close lets go of the files.
@@ -236,6 +237,7 @@ func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
 		if s.log, err = d.another(false); err != nil {
 			return nil, err
 		}
+		s.seen = map[int64]bool{}
 		if !s.head.fits(s.log) {
 			return nil, fmt.Errorf("%w: it is of another history", errIndex)
 		}

@@ -149,23 +149,42 @@ func (d *db) awake() {
 // errRow says that an entry could not be read.
 var errRow = errors.New("the entry is not where the index file says")
 
-// entry reads the entry of a row.
-func (s *savedIndex) entry(i int) (*Entry, error) {
-	r, err := s.log.At(s.rows.offset(i))
+// read calls fn with the entry of a row or, when its record was read before, with
+// all entries that the rows have in it: then it is likely that all are wanted.
+func (s *savedIndex) read(i int, fn func(*Entry)) error {
+	off := s.rows.offset(i)
+	r, err := s.log.At(off)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	e, err := entryOf(&r, s.rows.id(i))
-	if err == nil && (e == nil || e.Version != s.rows.version(i)) {
-		err = fmt.Errorf("%w: entry %d at byte %d", errRow, s.rows.id(i), s.rows.offset(i))
+	ours := func(op string) bool { return isOf(op, s.rows.id(i)) }
+	if again := s.seen[off]; again {
+		ours = nil
 	}
-	return e, err
+	s.seen[off] = true
+	es, err := entriesOf(&r, ours)
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, e := range es {
+		j, there := s.rows.find(e.ID)
+		if there && s.rows.offset(j) == off && s.rows.version(j) == e.Version {
+			fn(e)
+			found = found || i == j
+		}
+	}
+	if !found {
+		return fmt.Errorf("%w: entry %d at byte %d", errRow, s.rows.id(i), off)
+	}
+	return nil
 }
 
-// entryOf returns the entry of that ID as a record leaves it, nil when it does
-// not.
-func entryOf(r *wal.Record, id uint64) (*Entry, error) {
-	var e *Entry
+// entriesOf returns the entries of a record as it leaves them, those of the ops
+// that are wanted, nil for all.
+func entriesOf(r *wal.Record, want func(op string) bool) ([]*Entry, error) {
+	var es []*Entry
+	places := map[uint64]int{} // in es, by ID
 	var source Source
 	at := time.Unix(0, r.Time).UTC()
 	err := eachField(string(r.Body), func(f field) error {
@@ -175,26 +194,34 @@ func entryOf(r *wal.Record, id uint64) (*Entry, error) {
 			source = s
 			return err
 		case fieldOp:
-			if !ofEntry(f.str, id) {
+			if want != nil && !want(f.str) {
 				return nil
 			}
 			p, err := decodePut(f)
-			if e = p.entry; p.verb == VerbRemove {
-				e = nil
+			i, again := places[p.entry.ID]
+			if !again {
+				i = len(es)
+				places[p.entry.ID], es = i, append(es, nil)
+			}
+			if es[i] = p.entry; p.verb == VerbRemove {
+				es[i] = nil
 			}
 			return err
 		}
 		return nil
 	})
-	if e != nil && e.Version == 0 {
-		source.Time = at
-		e.Version, e.Updated, e.Source = r.Seq, at, source
+	es = slices.DeleteFunc(es, func(e *Entry) bool { return e == nil })
+	source.Time = at
+	for _, e := range es {
+		if e.Version == 0 { // else it is of a base, and says so itself
+			e.Version, e.Updated, e.Source = r.Seq, at, source
+		}
 	}
-	return e, err
+	return es, err
 }
 
-// ofEntry reports whether an op is on the entry of that ID.
-func ofEntry(op string, id uint64) bool {
+// isOf reports whether an op is on the entry of that ID.
+func isOf(op string, id uint64) bool {
 	is := false
 	_ = eachField(op, func(f field) error {
 		if f.num == 2 {

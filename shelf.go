@@ -107,13 +107,15 @@ func (s *shelf) doc(id uint64) *Entry {
 	if !found {
 		return nil
 	}
-	e, err := s.saved.entry(i)
+	err := s.saved.read(i, func(e *Entry) {
+		if _, known := s.docs[e.ID]; !known || e.ID == id {
+			s.docs[e.ID] = e
+		}
+	})
 	if err != nil {
 		s.err = err
-		return nil
 	}
-	s.docs[id] = e
-	return e
+	return s.docs[id]
 }
 
 // name returns the name of an entry.
