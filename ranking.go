@@ -330,7 +330,11 @@ func (r *ranking) holds(s *shelf, words string) func(id uint64) bool {
 	return func(id uint64) bool {
 		if state[id] == 1 {
 			state[id] = 3
-			for _, f := range fieldsOf(s.docs[id]) {
+			e := s.doc(id)
+			if e == nil {
+				return false
+			}
+			for _, f := range fieldsOf(e) {
 				if len(seq) == 1 && f.Name != "speaker" || stands(r.an.Sequence(f.Text), seq) {
 					state[id] = 2
 					break
@@ -356,17 +360,15 @@ func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
 		return nil
 	}
 	q := bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow, Factor: p.recency}
-	if r.an != nil {
-		q.Limit = max(limit, turnLook)
-	}
 	found := r.index.Search(q)
-	if r.an != nil && slices.ContainsFunc(found[:min(len(found), turnLook)], func(h bm25.Hit) bool { return isTurn(s.docs[h.ID]) }) {
+	if r.an != nil && slices.ContainsFunc(found[:min(len(found), turnLook)], func(h bm25.Hit) bool { return isTurn(s.doc(h.ID)) }) {
 		found = r.turns(s, p, limit)
 	}
-	found = found[:min(len(found), limit)]
-	hits := make([]Hit, len(found))
-	for i, h := range found {
-		hits[i] = Hit{Entry: *s.docs[h.ID], Score: h.Score}
+	hits := make([]Hit, 0, len(found))
+	for _, h := range found {
+		if e := s.doc(h.ID); e != nil { // else it could not be read
+			hits = append(hits, Hit{Entry: *e, Score: h.Score})
+		}
 	}
 	return hits
 }

@@ -39,7 +39,7 @@ func (s *shelf) recency(q Query) func(id uint64) float64 {
 		return nil
 	}
 	return func(id uint64) float64 {
-		e := s.docs[id]
+		e := s.doc(id)
 		if e == nil {
 			return 1
 		}

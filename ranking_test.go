@@ -188,16 +188,14 @@ func TestTurnsBeside(t *testing.T) {
 // when before others if a time is asked for, and a question comes last. [names]
 // compares each score with its account.
 func TestTurnsOfWhom(t *testing.T) {
-	m := filled(t,
-		"s1|Ann: A sailing trip is fun.",
-		"x2|user: something between, so that nothing is beside",
-		"s2|Bob: A sailing trip is fun.",
-		"x3|user: something between, so that nothing is beside",
-		"s3|Bob: A sailing trip was yesterday.",
-		"x4|user: something between, so that nothing is beside",
-		"s4|Bob: A sailing trip was fun?",
-		"x5|user: something between, so that nothing is beside",
-		"l1|Cas: Well.")
+	var entries []string
+	for i, said := range []string{"Ann: A sailing trip is fun.", "Bob: A sailing trip is fun.", "Bob: A sailing trip was yesterday.", "Bob: A sailing trip was fun?"} {
+		entries = append(entries, "s"+strconv.Itoa(i+1)+"|"+said)
+		for j := range 5 { // so that nothing is beside
+			entries = append(entries, "x"+strconv.Itoa(10*i+j)+"|user: something between")
+		}
+	}
+	m := filled(t, entries...)
 	for query, want := range map[string]string{
 		"trip Bob":            "s3 s2 s4 s1",
 		"Ann's sailing trip":  "s1 s3 s2 s4",
@@ -221,8 +219,8 @@ func TestTurnsOfWhom(t *testing.T) {
 	}
 }
 
-// However many hits are asked for, a talk is ranked alike, and the account of
-// every hit sums to its score.
+// Whether ten hits are asked for or more, a talk is ranked alike, and the
+// account of every hit sums to its score.
 func TestTurnsAccount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("boat tower week harbour yesterday Ann Bob trip ship sail buy lamp oil rope tide? moon?")
@@ -242,13 +240,13 @@ func TestTurnsAccount(t *testing.T) {
 	for range 100 {
 		query := []string{"", "when "}[rng.IntN(2)] + some()
 		all := strings.Fields(names(t, m, query, ""))
-		hits, err := m.Recall(t.Context(), oxbow.Query{Text: query, Limit: 5})
+		hits, err := m.Recall(t.Context(), oxbow.Query{Text: query, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, h := range hits {
 			if h.Entry.Name != all[i] {
-				t.Fatalf("%q: hit %d of 5 is %s, of 20 %s", query, i, h.Entry.Name, all[i])
+				t.Fatalf("%q: hit %d of 10 is %s, of 20 %s", query, i, h.Entry.Name, all[i])
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // What RankOxbow makes of turns. A turn is short, and what it is about was
 // often said before.
 const (
-	turnLook = 10 // the best hits, one of which must be a turn for all this
+	turnLook = 10 // the best of the hits that are wanted, one of which must be a turn for all this
 	turnPool = 30 // the best hits without all this, which are candidates; more when more are wanted
 	turnNext = 2  // turns beside those that are candidates, too
 
@@ -55,7 +55,7 @@ func (r *ranking) turns(s *shelf, p *plan, limit int) []bm25.Hit {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c // without looking up the entries
 		}
-		return cmp.Or(s.docs[b.ID].Updated.Compare(s.docs[a.ID].Updated), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(s.newer(a.ID, b.ID), cmp.Compare(a.ID, b.ID))
 	})
 	return hits[:min(limit, len(hits))]
 }
@@ -74,11 +74,14 @@ type talk struct {
 
 // place is an entry, or an id that nobody has.
 type place struct {
-	id      uint64
+	id    uint64
+	parts []float64 // what each term gives it by itself; nil when it is not in the index
+	gives bool      // some of them are above 0
+
+	known   bool   // whether what follows was looked up
 	entry   *Entry // nil when it is no turn, or hidden by the plan
 	session string
 	asks    bool
-	parts   []float64 // what each term gives it by itself
 }
 
 // newTalk looks up what stands beside the entries, and makes their nearest
@@ -101,23 +104,33 @@ func newTalk(r *ranking, s *shelf, p *plan, ids []uint64) *talk {
 	}
 	t.places = make([]place, len(all))
 	for i, id := range all {
-		t.places[i] = place{id: id, parts: parts[i]}
-		if e := s.docs[id]; isTurn(e) && (p.allow == nil || p.allow(id)) {
-			session, _ := e.Label("session")
-			t.places[i].entry, t.places[i].session, t.places[i].asks = e, session, rank.Asks(e.Content)
-		}
+		t.places[i] = place{id: id, parts: parts[i], gives: slices.ContainsFunc(parts[i], func(given float64) bool { return given > 0 })}
 	}
 	for _, id := range ids {
 		t.candidates = append(t.candidates, id)
-		t.beside(t.find(id), func(n *place, step int) {
-			if step >= -turnNext && step <= turnNext {
-				t.candidates = append(t.candidates, n.id)
-			}
-		})
+		t.beside(t.find(id), turnNext, false, func(n *place, _ int) { t.candidates = append(t.candidates, n.id) })
 	}
 	slices.Sort(t.candidates)
 	t.candidates = slices.Compact(t.candidates)
 	return t
+}
+
+// look looks a place up. Most places give nothing to anybody, and are not
+// looked up, which may be reading a file.
+func (t *talk) look(i int) *place {
+	n := &t.places[i]
+	if n.known {
+		return n
+	}
+	n.known = true
+	if n.parts == nil || t.p.allow != nil && !t.p.allow(n.id) {
+		return n
+	}
+	if e := t.s.doc(n.id); isTurn(e) {
+		n.session, _ = e.Label("session")
+		n.entry, n.asks = e, rank.Asks(e.Content)
+	}
+	return n
 }
 
 // find returns the index of the place of that id.
@@ -126,26 +139,23 @@ func (t *talk) find(id uint64) int {
 	return i
 }
 
-// beside calls fn with the turns beside a turn: of the same session when they
-// say one, created within the hour, and selected by the plan. Their IDs follow
-// each other, as those of turns do that were written one after another. What
-// is no turn has none.
-func (t *talk) beside(i int, fn func(n *place, step int)) {
-	own := &t.places[i]
+// beside calls fn with the turns at most so many steps beside a turn: of the
+// same session when they say one, created within the hour, and selected by the
+// plan. Turns that were written one after another have IDs that follow each
+// other; what stands between, and is none, is passed over. With give, those are
+// left out that no term gives anything. What is no turn has none beside it.
+func (t *talk) beside(i, reach int, give bool, fn func(n *place, step int)) {
+	own := t.look(i)
 	if own.entry == nil {
 		return
 	}
-	for _, way := range []int{-1, 1} {
-		for step := way; step >= -besideReach && step <= besideReach; step += way {
-			j := i + step
-			if j < 0 || j >= len(t.places) {
-				break
-			}
-			n := &t.places[j]
-			if n.entry == nil || n.id != own.id+uint64(int64(step)) || n.session != own.session ||
-				n.entry.Created.Sub(own.entry.Created).Abs() > besideTime {
-				break
-			}
+	for step := -reach; step <= reach; step++ {
+		j := i + step
+		if step == 0 || j < 0 || j >= len(t.places) || t.places[j].id != own.id+uint64(int64(step)) || give && !t.places[j].gives {
+			continue
+		}
+		n := t.look(j)
+		if n.entry != nil && n.session == own.session && n.entry.Created.Sub(own.entry.Created).Abs() <= besideTime {
 			fn(n, step)
 		}
 	}
@@ -170,10 +180,10 @@ type factor struct {
 // has is used again.
 func (t *talk) account(id uint64, a *account) {
 	i := t.find(id)
-	own := &t.places[i]
+	own := t.look(i)
 	a.terms, a.from = append(a.terms[:0], own.parts...), append(a.from[:0], make([]uint64, len(own.parts))...)
 	a.factors, a.score = a.factors[:0], 0
-	t.beside(i, func(n *place, step int) {
+	t.beside(i, besideReach, true, func(n *place, step int) {
 		part := besideFurther
 		switch {
 		case step == -1 && n.asks:
