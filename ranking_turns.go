@@ -76,7 +76,6 @@ type talk struct {
 type place struct {
 	id    uint64
 	parts []float64 // what each term gives it by itself; nil when it is not in the index
-	gives bool      // some of them are above 0
 
 	known   bool   // whether what follows was looked up
 	entry   *Entry // nil when it is no turn, or hidden by the plan
@@ -104,19 +103,20 @@ func newTalk(r *ranking, s *shelf, p *plan, ids []uint64) *talk {
 	}
 	t.places = make([]place, len(all))
 	for i, id := range all {
-		t.places[i] = place{id: id, parts: parts[i], gives: slices.ContainsFunc(parts[i], func(given float64) bool { return given > 0 })}
+		t.places[i] = place{id: id, parts: parts[i]}
 	}
 	for _, id := range ids {
 		t.candidates = append(t.candidates, id)
-		t.beside(t.find(id), turnNext, false, func(n *place, _ int) { t.candidates = append(t.candidates, n.id) })
+		all := func(*place, int) bool { return true }
+		t.beside(t.find(id), turnNext, all, func(n *place, _ int) { t.candidates = append(t.candidates, n.id) })
 	}
 	slices.Sort(t.candidates)
 	t.candidates = slices.Compact(t.candidates)
 	return t
 }
 
-// look looks a place up. Most places give nothing to anybody, and are not
-// looked up, which may be reading a file.
+// look looks a place up, which may be reading a file: most places give nothing
+// to anybody.
 func (t *talk) look(i int) *place {
 	n := &t.places[i]
 	if n.known {
@@ -142,16 +142,20 @@ func (t *talk) find(id uint64) int {
 // beside calls fn with the turns at most so many steps beside a turn: of the
 // same session when they say one, created within the hour, and selected by the
 // plan. Turns that were written one after another have IDs that follow each
-// other; what stands between, and is none, is passed over. With give, those are
-// left out that no term gives anything. What is no turn has none beside it.
-func (t *talk) beside(i, reach int, give bool, fn func(n *place, step int)) {
+// other; what stands between, and is none, is passed over. A place that is not worth
+// it is not looked up. What is no turn has none beside it.
+func (t *talk) beside(i, reach int, worth func(n *place, step int) bool, fn func(n *place, step int)) {
 	own := t.look(i)
 	if own.entry == nil {
 		return
 	}
-	for step := -reach; step <= reach; step++ {
+	for n := range 2 * reach {
+		step := n/2 + 1 // the nearest first
+		if n%2 == 0 {
+			step = -step
+		}
 		j := i + step
-		if step == 0 || j < 0 || j >= len(t.places) || t.places[j].id != own.id+uint64(int64(step)) || give && !t.places[j].gives {
+		if j < 0 || j >= len(t.places) || t.places[j].id != own.id+uint64(int64(step)) || !worth(&t.places[j], step) {
 			continue
 		}
 		n := t.look(j)
@@ -183,16 +187,28 @@ func (t *talk) account(id uint64, a *account) {
 	own := t.look(i)
 	a.terms, a.from = append(a.terms[:0], own.parts...), append(a.from[:0], make([]uint64, len(own.parts))...)
 	a.factors, a.score = a.factors[:0], 0
-	t.beside(i, besideReach, true, func(n *place, step int) {
-		part := besideFurther
+	part := func(step int, asks bool) float64 {
 		switch {
-		case step == -1 && n.asks:
-			part = besideAsked
+		case step == -1 && asks:
+			return besideAsked
 		case step == -1:
-			part = besideBefore
+			return besideBefore
 		case step == 1:
-			part = besideAfter
+			return besideAfter
 		}
+		return besideFurther
+	}
+	worth := func(n *place, step int) bool { // if it may give more than there is
+		part := part(step, true)
+		for k, given := range n.parts {
+			if part*given > a.terms[k] && !t.dates[k] {
+				return true
+			}
+		}
+		return false
+	}
+	t.beside(i, besideReach, worth, func(n *place, step int) {
+		part := part(step, n.asks)
 		for k, given := range n.parts {
 			if given := part * given; given > a.terms[k] && !t.dates[k] {
 				a.terms[k], a.from[k] = given, n.id
