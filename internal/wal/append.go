@@ -21,6 +21,12 @@ const (
 	minStep = 64 << 10
 	maxStep = 1 << 20
 
+	// zeros is how much free space one call writes. What one call writes, Linux
+	// keeps in one piece of its cache, and then each append into that piece
+	// looks at all of it: with a call for 1 MiB, an append and its sync take
+	// 1.15 times as long.
+	zeros = 16 << 10
+
 	// reserve is the free space that only urgent appends may use, so that
 	// entries can still be forgotten when the disk is full.
 	reserve = 16 << 10
@@ -168,8 +174,7 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 	}
 	step := min(max(l.size/8, l.step), maxStep)
 	grown := (need + l.spare + step - 1) / step * step
-	_, err = l.file.WriteAt(make([]byte, grown-l.size), l.size)
-	if err == nil {
+	if err = writeZeros(l.file, l.size, grown); err == nil {
 		l.size = grown
 		return nil
 	}
@@ -178,6 +183,19 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 		return nil
 	}
 	return full(err)
+}
+
+// writeZeros fills the file with zeros from one offset to another, exclusive.
+func writeZeros(f vfs.File, from, to int64) error {
+	b := make([]byte, min(zeros, to-from))
+	for from < to {
+		n := min(int64(len(b)), to-from)
+		if _, err := f.WriteAt(b[:n], from); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
 }
 
 // takeBack undoes a write that did not get through, so that the records are

@@ -73,8 +73,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	if _, err := f.WriteAt(h.encode(), 0); err != nil { // fill may have set BaseEnd
 		return err
 	}
-	free := (w.off+l.spare+l.step-1)/l.step*l.step - w.off
-	if _, err := f.WriteAt(make([]byte, free), w.off); err != nil {
+	if err := writeZeros(f, w.off, (w.off+l.spare+l.step-1)/l.step*l.step); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
