@@ -61,10 +61,10 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 		if opID != "" {
 			ctx = WithOpID(ctx, opID)
 		}
-		return &request{ctx: ctx, done: make(chan struct{}), build: func(g *stage) (*body, error) {
+		return newRequest(ctx, func(g *stage) (*body, error) {
 			p, err := g.op(Add{Name: "a", Content: "text"})
 			return &body{ops: []put{p}}, err
-		}}
+		})
 	}
 	for _, tt := range []struct {
 		name         string
