@@ -17,8 +17,9 @@ import (
 // meanwhile. On Windows that also means that files are opened so that others
 // may rename and remove them, and that a rename replaces a file that is open.
 type OS struct {
-	root *os.Root
-	path string
+	root  *os.Root
+	path  string
+	place place
 }
 
 var _ FS = (*OS)(nil)
@@ -31,7 +32,9 @@ func Dir(path string) (*OS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening directory: %w", err)
 	}
-	return &OS{root: root, path: path}, nil
+	o := &OS{root: root, path: path}
+	o.place.open(o)
+	return o, nil
 }
 
 // Path returns the path that [Dir] was given.
@@ -39,7 +42,10 @@ func (o *OS) Path() string { return o.path }
 
 // Close lets go of the directory. Files and locks that are open stay so; all
 // other calls then fail with [fs.ErrClosed].
-func (o *OS) Close() error { return o.root.Close() }
+func (o *OS) Close() error {
+	_ = o.place.Close() // nothing was written through it
+	return o.root.Close()
+}
 
 // OpenFile opens a regular file; any other (a directory, pipe or device) is
 // refused, and opening a pipe does not wait for its other end. The process's

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -70,6 +71,9 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.buf = nil; cap(buf) <= firstChunk {
+		l.buf = buf
+	}
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
 		return nil, err
 	}
@@ -127,7 +131,7 @@ func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err 
 	for _, d := range drafts {
 		n += Overhead + len(d.Body)
 	}
-	buf = make([]byte, 0, n)
+	buf = slices.Grow(l.buf[:0], n)
 	for i, d := range drafts {
 		if len(d.Body) > MaxBody {
 			return nil, nil, false, fmt.Errorf("a change of %d bytes is more than one record can hold (%d)", len(d.Body), MaxBody)
@@ -308,6 +312,9 @@ func (l *Log) cutTail() error {
 // them off or leaves them out of a new file calls it first.
 func (l *Log) keepTail() (torn bool, err error) {
 	if l.checked {
+		if l.free.Load() == l.end {
+			return false, nil // looked at since the lock was taken
+		}
 		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.end)
 		if err != nil && err != io.EOF {

@@ -85,6 +85,7 @@ func (l *Log) Lock(ctx context.Context) error {
 			return readOnly(err)
 		}
 		if ok {
+			l.free.Store(-1)
 			l.readNote()
 			_ = l.writeNote()
 			return nil
