@@ -142,9 +142,9 @@ func (l *Log) readNote() {
 		}
 		l.noteFile = f
 	}
-	var b [noteSize]byte
+	b := &l.noteRead
 	n, _ := l.noteFile.ReadAt(b[:], 0)
-	if n == noteSize && b == l.noteMine {
+	if n == noteSize && *b == l.noteMine {
 		return // nobody had the lock in between
 	}
 	l.noted = note{}

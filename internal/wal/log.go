@@ -63,6 +63,7 @@ type Log struct {
 	noted    note           // what the lock file said when the lock was taken
 	known    note           // what we last made durable
 	noteMine [noteSize]byte // what we wrote there last
+	noteRead [noteSize]byte // what was read there last
 	hexID    string         // hexOf, in hex
 	hexOf    [16]byte
 	failed   error // why nothing is appended any more
