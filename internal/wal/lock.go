@@ -85,7 +85,9 @@ func (l *Log) Lock(ctx context.Context) error {
 			return readOnly(err)
 		}
 		if ok {
-			l.free.Store(-1)
+			if !l.Broken(BreakTailLook) {
+				l.free.Store(-1) // what was seen before says nothing
+			}
 			l.readNote()
 			_ = l.writeNote()
 			return nil

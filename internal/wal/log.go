@@ -142,6 +142,7 @@ func (l *Log) adopt(f vfs.File) error {
 	l.file, l.info, l.header, l.seed, l.size = f, fi, h, h.seed(), fi.Size()
 	l.end, l.seq, l.chain, l.durable, l.safe = HeaderSize, h.Base, h.Chain, h.Base, HeaderSize
 	l.checked, l.mine, l.failed, l.gaps = false, false, nil, nil
+	l.free.Store(-1)
 	return nil
 }
 

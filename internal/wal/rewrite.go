@@ -101,6 +101,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	}
 	l.file, l.info, l.header, l.seed, l.size = f, fi, *h, h.seed(), fi.Size()
 	l.checked = true
+	l.free.Store(-1)
 	// Until the directory is synced, a crash may bring the old file back, and
 	// with it the loss of all that comes after: no append before it.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
