@@ -122,7 +122,8 @@ func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 }
 
 // Rename moves a file or directory. A link is moved or replaced itself, not
-// what it leads to. A directory is never replaced.
+// what it leads to. A directory is never replaced. On Windows, it waits up to
+// two seconds for others that have a file open in a way that forbids it.
 func (o *OS) Rename(oldname, newname string) error {
 	from, err := localize("rename", oldname)
 	if err != nil {
@@ -135,7 +136,7 @@ func (o *OS) Rename(oldname, newname string) error {
 	if oldname == "." || newname == "." {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: fs.ErrInvalid}
 	}
-	return o.root.Rename(from, to)
+	return untilFree(func() error { return o.root.Rename(from, to) })
 }
 
 // Remove deletes a file, a link or an empty directory.
@@ -147,7 +148,7 @@ func (o *OS) Remove(name string) error {
 	if name == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
 	}
-	return o.root.Remove(local)
+	return untilFree(func() error { return o.root.Remove(local) })
 }
 
 // SyncDir makes the names in a directory durable. On Windows, js and wasip1 it
