@@ -160,7 +160,7 @@ func (d *db) lead(r *request) {
 	batch := d.line.take()
 	err := errPanic
 	defer func() {
-		if err != nil && err == r.ctx.Err() {
+		if err != nil && err == r.ctx.Err() && !r.finished() {
 			// Only this caller gave up, and nothing was tried: the others get
 			// their turn.
 			r.finish(0, err)
