@@ -235,7 +235,7 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 			s := gone
 			switch {
 			case i > renamed: // only the same text, and surely, makes it this file's
-				if s = pg.byText(r, true); s.sure < .9 {
+				if s = pg.byText(r, true, nil); s.sure < .9 {
 					continue
 				}
 			default:
@@ -271,13 +271,6 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 	return nil
 }
 
-// followed is an old text, and what became of its lines.
-type followed struct {
-	*oldText
-	diff *differ
-	to   []int // nil until it is needed
-}
-
 // find places one annotation on the page.
 func (p *page) find(r *Record, blob string, old *followed) spot {
 	if len(r.Block) == 0 || r.Span.Len() == 0 && len(p.lines) == 0 {
@@ -288,15 +281,12 @@ func (p *page) find(r *Record, blob string, old *followed) spot {
 		return spot{r.Span, Exact, 1, "the file is as it was then"}
 	}
 	if old != nil {
-		if old.to == nil {
-			old.to = old.diff.match(old.num, p.num)
-		}
 		// A sidecar can claim a blob that does not hold its block.
 		if r.Span.Len() > 0 && r.Span.Last <= len(old.lines) && HashLines(old.lines[r.Span.First-1:r.Span.Last]) == r.Hash {
-			return p.byDiff(r, old.lines, old.to)
+			return p.byDiff(r, old)
 		}
 	}
-	if s := p.byText(r, false); s.placed != Lost {
+	if s := p.byText(r, false, nil); s.placed != Lost {
 		return s
 	}
 	return p.byLikeness(r)

@@ -33,10 +33,11 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	lines := fs.Int("lines", 5, "lines of each file, `N`")
 	blocks := fs.Int("blocks", 4, "blocks of 3 to 20 lines of each file, `N`")
 	seed := fs.Uint64("seed", 1, "of the draw, `N`")
+	strict := fs.Bool("strict", false, "count lines that were reworded as gone, as the data of others does")
 	show := fs.Int("show", 0, "print the first `N` anchors that oxbow placed wrong, with the texts")
 	b.dirFlag(fs)
 	return func(ctx context.Context) error {
-		p := plan{pairs: *pairs, files: *files, lines: *lines, blocks: *blocks}
+		p := plan{pairs: *pairs, files: *files, lines: *lines, blocks: *blocks, strict: *strict}
 		for g := range strings.SplitSeq(*gaps, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(g))
 			if err != nil || n < 1 {
