@@ -129,6 +129,40 @@ func TestUndoGC(t *testing.T) {
 	}
 }
 
+// TestUndoGCStepByStep: an annotation that went and came is taken back through
+// all of it.
+func TestUndoGCStepByStep(t *testing.T) {
+	m, b := tree(t, map[string]string{"pool.go": source})
+	ticking(b)
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	put(t, m, "pool.go", source)
+	gc(t, b, "archived ; returned timeout")
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	for i, want := range []string{"archived ; returned timeout", "archived timeout; returned ", "archived ; returned timeout", "archived ; returned "} {
+		if r, err := b.UndoGC(t.Context(), false); err != nil || r.names() != want {
+			t.Errorf("undo %d: %s, %v; want %s", i, r.names(), err, want)
+		}
+	}
+	// A run of which nothing is left hides none before it.
+	other := add(t, b, Record{File: "pool.txt", Block: []string{"of a file that never was"}, Span: Span{1, 1}, Why: "other"})
+	gc(t, b, "archived timeout other; returned ")
+	put(t, m, "pool.go", source)
+	gc(t, b, "archived ; returned timeout")
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	put(t, m, "pool.go", source)
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	if r, err := b.UndoGC(t.Context(), false); err != nil || r.names() != "archived ; returned other" {
+		t.Errorf("undo past runs that nothing is left of: %s, %v; want %s returned", r.names(), err, other.Why)
+	}
+	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %+v, %v", r, err)
+	}
+}
+
 // TestGCWithAClockThatWentBack: an event counts by its time, so that one of an
 // earlier clock would be void.
 func TestGCWithAClockThatWentBack(t *testing.T) {
