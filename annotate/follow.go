@@ -25,10 +25,6 @@ func (f *followed) compare(p *page) {
 	}
 }
 
-// runLetters is how many letters and digits a block that was moved must have
-// together with the lines that were moved with it.
-const runLetters = 30
-
 // byDiff follows the block through what became of the old text.
 func (p *page) byDiff(r *Record, f *followed) spot {
 	f.compare(p)
@@ -102,7 +98,7 @@ func (f *followed) movedWith(p *page, was, now Span) bool {
 	for hi-lo < maxRun && same(hi) {
 		hi++
 	}
-	return hi-lo > 1 && letters(f.lines[o+lo:o+hi]...) >= runLetters
+	return hi-lo > 1 && letters(f.lines[o+lo:o+hi]...) >= tellingBlock
 }
 
 const maxRun = 1000 // lines

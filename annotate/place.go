@@ -79,7 +79,9 @@ func letters(lines ...string) int {
 
 // bounds for what counts as telling; see docs/annotations.md.
 const (
-	telling     = 40  // letters of a block that is found by its text without any context
+	telling      = 40 // letters of a line that is found by its text without any context
+	tellingBlock = 30 // the same of two lines or more
+
 	nearContext = .34 // share of the context that a block needs otherwise
 	scopeWeight = 1.5 // of the lines that a block stands in; the lines next to it weigh 1 each
 	similar     = .5  // least similarity of edited text
@@ -140,7 +142,7 @@ func (p *page) byText(r *Record, strict bool, taken []bool) spot {
 		return a.far - b.far
 	})
 	c := best[0]
-	tells := letters(r.Block...) >= telling
+	tells := letters(r.Block...) >= telling || n > 1 && letters(r.Block...) >= tellingBlock
 	if !tells && c.context < nearContext || strict && !tells || len(best) > 1 && c.context < nearContext {
 		return gone
 	}
