@@ -6,7 +6,7 @@ package annotate
 import (
 	"slices"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 )
 
 // Placing says how an annotation was placed.
@@ -68,14 +68,31 @@ func (p *page) bares() places {
 func letters(lines ...string) int {
 	n := 0
 	for _, l := range lines {
-		for _, r := range l {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				n++
+		for i := 0; i < len(l); i++ {
+			if c := l[i]; c < utf8.RuneSelf {
+				n += int(asciiLetter[c])
+				continue
 			}
+			for _, r := range l[i:] {
+				if isLetter(r) {
+					n++
+				}
+			}
+			break
 		}
 	}
 	return n
 }
+
+// asciiLetter is 1 for letters and digits of ASCII.
+var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
+	for r := range rune(utf8.RuneSelf) {
+		if isLetter(r) {
+			t[r] = 1
+		}
+	}
+	return t
+}()
 
 // bounds for what counts as telling; see docs/annotations.md.
 const (
@@ -142,7 +159,8 @@ func (p *page) byText(r *Record, strict bool, taken []bool) spot {
 		return a.far - b.far
 	})
 	c := best[0]
-	tells := letters(r.Block...) >= telling || n > 1 && letters(r.Block...) >= tellingBlock
+	most := letters(r.Block...)
+	tells := most >= telling || n > 1 && most >= tellingBlock
 	if !tells && c.context < nearContext || strict && !tells || len(best) > 1 && c.context < nearContext {
 		return gone
 	}
