@@ -119,7 +119,7 @@ func TestFollow(t *testing.T) {
 	if err := run(t.Context(), args, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ", "| oxbow, with git | 1.0000 | 0.0000 | 0.0000 |"} {
+	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ", "tiny, blocks of renamed files: ", "| oxbow, with git | 1.0000 | 0.0000 | 0.0000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report has no %q:\n%s", want, &out)
 		}
