@@ -39,8 +39,8 @@ type Skipped struct {
 // that git knows. Without git, or before the first commit, the working tree
 // alone counts. A dry run changes nothing.
 //
-// A file that cannot be looked at (binary now, or too long) is skipped and
-// reported. When git does not answer, nothing at all is changed and its error
+// A file that cannot be looked at (binary now, too long, or gone before the
+// history of a shallow clone begins) is skipped and reported. When git does not answer, nothing at all is changed and its error
 // is returned: not to know is no reason to archive. Run again, GC changes
 // nothing more.
 func (b *Book) GC(ctx context.Context, dryRun bool) (GCReport, error) {
@@ -266,9 +266,12 @@ func (b *Book) standings(ctx context.Context, commit string, head bool, name str
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if i == 0 && commit != "" {
-				more, _, err := b.hist.Successors(ctx, own)
+				more, was, err := b.hist.Successors(ctx, own)
 				if err != nil {
 					return nil, err
+				}
+				if h, ok := b.hist.(interface{ Shallow() bool }); ok && !was && h.Shallow() {
+					return nil, &unreadableError{own, errShallow}
 				}
 				for _, n := range more {
 					if CheckFile(n) == nil && !slices.Contains(files, n) {
@@ -313,5 +316,9 @@ func (b *Book) standings(ctx context.Context, commit string, head bool, name str
 	}
 	return at, nil
 }
+
+// errShallow is about a file that is not there, and of which the part of the
+// history that is here does not say what became of it.
+var errShallow = errors.New("is not there, and this shallow clone has not the history that says why; git fetch --unshallow gets it")
 
 var errNoAnswer = errors.New("git did not say what the file was like")

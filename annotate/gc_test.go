@@ -221,6 +221,32 @@ func TestGCByGit(t *testing.T) {
 	gc(t, b, "archived numbers; returned ")
 }
 
+// TestGCInAShallowClone: where the history begins after a file was renamed, it is
+// not known what became of it.
+func TestGCInAShallowClone(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.book()
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	g.git("mv", "pool.go", "conns.go")
+	g.commit()
+	gc(t, b, "archived ; returned ")
+	clone := &repo{t, t.TempDir()}
+	clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
+	c := clone.book()
+	if r := gc(t, c, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.go" || !errors.Is(r.Skipped[0].Err, errShallow) {
+		t.Errorf("skipped %v, want pool.go", r.Skipped)
+	}
+	// What goes within the history that is there is archived as ever.
+	add(t, c, Record{File: "conns.go", Span: Span{1, 3}, Why: "imports"})
+	clone.git("rm", "-q", "conns.go")
+	clone.commit()
+	if r := gc(t, c, "archived imports; returned "); len(r.Skipped) != 1 {
+		t.Errorf("skipped %v, want pool.go", r.Skipped)
+	}
+}
+
 // TestGCWithoutAnAnswer: what git does not say is no reason to archive.
 func TestGCWithoutAnAnswer(t *testing.T) {
 	g := newRepo(t)

@@ -109,6 +109,14 @@ func (a *app) place(b *annotate.Book, arg string) (string, annotate.Span, error)
 	if err := checkText("FILE", arg); err != nil {
 		return "", annotate.Span{}, badArgument(err)
 	}
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return "", annotate.Span{}, fmt.Errorf("finding the working directory: %w", err)
+	}
+	// The name of a file may end as lines do.
+	if file, err := b.File(wd, arg); err == nil && b.HasFile(file) {
+		return file, annotate.Span{}, nil
+	}
 	var s annotate.Span
 	name := arg
 	if m := lineRange.FindStringSubmatch(arg); m != nil {
@@ -121,10 +129,6 @@ func (a *app) place(b *annotate.Book, arg string) (string, annotate.Span, error)
 		if err != nil || s.Len() == 0 {
 			return "", s, misusef("write FILE:42 or FILE:42-60; lines count from 1", "%q names no lines", arg)
 		}
-	}
-	wd, err := a.env.Getwd()
-	if err != nil {
-		return "", s, fmt.Errorf("finding the working directory: %w", err)
 	}
 	file, err := b.File(wd, name)
 	return file, s, badArgument(err)
