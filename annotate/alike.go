@@ -5,6 +5,7 @@ package annotate
 import (
 	"math"
 	"unicode"
+	"unicode/utf8"
 )
 
 // bag counts the words of a block, and of a window of lines of a page that
@@ -163,12 +164,20 @@ func (v vocabulary) numbers(to []int32, line string) []int32 {
 	return to
 }
 
+// isLetter reports whether r is a letter or a digit.
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
 // words yields the words of a line: letters, digits and underscores.
 func words(l string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start := -1
 		for i, r := range l {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+			if isLetter(r) || r == '_' {
 				if start < 0 {
 					start = i
 				}

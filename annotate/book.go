@@ -86,6 +86,7 @@ type Book struct {
 	shut func() error
 	root string    // of the tree, by the operating system; "" when it is not known
 	repo *git.Repo // nil when there is none
+	bare error     // says that the root is a repository without a working tree
 
 	mu     sync.Mutex          // guards all below
 	cards  map[string]*card    // by path of the sidecar
@@ -197,6 +198,9 @@ func (b *Book) Records(_ context.Context, file string) ([]Record, error) {
 
 // content returns the file of the working tree.
 func (b *Book) content(file string) ([]byte, error) {
+	if b.bare != nil {
+		return nil, b.bare
+	}
 	data, err := vfs.ReadFile(b.work, file, MaxFile)
 	if errors.Is(err, vfs.ErrTooLarge) {
 		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: fmt.Sprintf("is longer than %d MiB, too long to annotate", MaxFile>>20)}
@@ -250,6 +254,9 @@ type seenFile struct {
 func (b *Book) complete(ctx context.Context, r *Record, seen map[string]*seenFile) error {
 	if err := r.check(); err != nil {
 		return err
+	}
+	if strings.HasPrefix(r.File, b.dir+"/") {
+		return &oxbow.InvalidError{Field: "file", Value: r.File, Reason: "is of the annotations themselves"}
 	}
 	if r.Block == nil {
 		f := seen[r.File]

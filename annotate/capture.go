@@ -31,6 +31,12 @@ func (b *Book) Text(file string) ([]string, error) {
 	return Lines(data), nil
 }
 
+// HasFile reports whether the tree has the file.
+func (b *Book) HasFile(file string) bool {
+	fi, err := b.work.Stat(file)
+	return err == nil && fi.Mode().IsRegular()
+}
+
 // BlobName returns git's name for a content in the repository of the tree,
 // whether or not git has it.
 func (b *Book) BlobName(content []byte) string {

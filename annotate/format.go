@@ -31,8 +31,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -207,22 +209,58 @@ type sidecar struct {
 	torn    bool // the last write was cut off
 }
 
+// parsedLine is a line of a sidecar, and what it says.
+type parsedLine struct {
+	text   []byte
+	record *Record
+	event  *event
+	newer  bool
+	err    error
+}
+
+// parseShare is the least number of lines that are worth another goroutine.
+const parseShare = 64
+
+// parseLines reads the lines of a sidecar, several at a time: it is what a first
+// lookup waits for.
+func parseLines(data []byte) []parsedLine {
+	var lines []parsedLine
+	for rest := data; len(rest) > 0; {
+		b, after, _ := bytes.Cut(rest, []byte{'\n'})
+		lines = append(lines, parsedLine{text: b})
+		rest = after
+	}
+	var wg sync.WaitGroup
+	n := max(parseShare, len(lines)/runtime.GOMAXPROCS(0)+1)
+	for some := range slices.Chunk(lines, n) {
+		wg.Go(func() {
+			for i := range some {
+				l := &some[i]
+				l.record, l.event, l.newer, l.err = parseLine(l.text)
+			}
+		})
+	}
+	wg.Wait()
+	return lines
+}
+
 // parse reads a sidecar. It never fails: what cannot be read is in the answer.
 func parse(data []byte) *sidecar {
 	s := &sidecar{last: map[string]event{}}
 	byID := map[string]int{}
-	raw := map[string]string{}
-	rest := data
-	for n := 1; len(rest) > 0; n++ {
-		at := int64(len(data) - len(rest))
-		b, after, whole := bytes.Cut(rest, []byte{'\n'})
-		rest = after
-		r, e, newer, err := parseLine(b)
+	raw := map[string][]byte{}
+	lines := parseLines(data)
+	at := int64(0)
+	for n, l := range lines {
+		b, r, e, newer, err := l.text, l.record, l.event, l.newer, l.err
+		whole := n < len(lines)-1 || data[len(data)-1] == '\n'
+		from := at
+		at += int64(len(b)) + 1
 		switch {
 		case err != nil && !whole:
 			s.torn = true
 		case err != nil:
-			s.damaged = append(s.damaged, damage{n, at, err})
+			s.damaged = append(s.damaged, damage{n + 1, from, err})
 		case newer:
 			s.newer++
 		case e != nil:
@@ -230,10 +268,10 @@ func parse(data []byte) *sidecar {
 		case r != nil:
 			i, ok := byID[r.ID]
 			if !ok {
-				byID[r.ID], raw[r.ID] = len(s.records), string(b)
+				byID[r.ID], raw[r.ID] = len(s.records), b
 				s.records = append(s.records, r)
-			} else if string(b) < raw[r.ID] {
-				s.records[i], raw[r.ID] = r, string(b)
+			} else if bytes.Compare(b, raw[r.ID]) < 0 {
+				s.records[i], raw[r.ID] = r, b
 			}
 		}
 	}

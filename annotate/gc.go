@@ -5,11 +5,14 @@
 package annotate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -36,8 +39,8 @@ type Skipped struct {
 // that git knows. Without git, or before the first commit, the working tree
 // alone counts. A dry run changes nothing.
 //
-// A file that cannot be looked at (binary now, or too long) is skipped and
-// reported. When git does not answer, nothing at all is changed and its error
+// A file that cannot be looked at (binary now, too long, or gone before the
+// history of a shallow clone begins) is skipped and reported. When git does not answer, nothing at all is changed and its error
 // is returned: not to know is no reason to archive. Run again, GC changes
 // nothing more.
 func (b *Book) GC(ctx context.Context, dryRun bool) (GCReport, error) {
@@ -87,7 +90,7 @@ func (b *Book) runName() string { return "gc-" + b.opts.Clock().UTC().Format("20
 // UndoGC takes the last run of [Book.GC] back, which was not taken back yet:
 // what it archived returns, and what it brought back is archived again, unless
 // something else has happened to it since. Called again, it takes back the run
-// before. Run is "" when there is none. A dry run changes nothing.
+// before that, and passes over runs of which nothing is left to take back. Run is "" when there is none. A dry run changes nothing.
 func (b *Book) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]event{}, map[string]bool{}
@@ -106,26 +109,44 @@ func (b *Book) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	if err != nil {
 		return rep, fmt.Errorf("taking a gc back: %w", err)
 	}
-	last := ""
-	for r, e := range runs {
-		if c := e.time.Compare(runs[last].time); !undone[r] && (last == "" || c > 0 || c == 0 && r > last) {
-			last = r
+	order := slices.SortedFunc(maps.Keys(runs), func(x, y string) int {
+		return cmp.Or(runs[y].time.Compare(runs[x].time), strings.Compare(y, x))
+	})
+	for _, run := range order {
+		if undone[run] {
+			continue
+		}
+		if rep, err = b.takeBack(ctx, run, undone, dryRun); err != nil {
+			return GCReport{}, fmt.Errorf("taking a gc back: %w", err)
+		}
+		if len(rep.Archived)+len(rep.Returned) > 0 {
+			return rep, nil
 		}
 	}
-	if last == "" {
-		return rep, nil
-	}
-	rep.Run = last
-	err = b.each(ctx, func(name string, s *sidecar) error {
+	rep.Run = ""
+	return rep, nil
+}
+
+// takeBack takes back what a run did and nothing else has changed since, but
+// for runs that were taken back themselves.
+func (b *Book) takeBack(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
+	rep := GCReport{Run: run}
+	err := b.each(ctx, func(name string, s *sidecar) error {
 		rep.Files++
 		rep.Annotations += len(s.records)
+		counts := map[string]event{}
+		for _, e := range s.events {
+			if e.undo == "" && !undone[e.run] {
+				counts[e.id] = e
+			}
+		}
 		var events []event
 		for _, r := range s.records {
-			e, ok := s.last[r.ID]
-			if !ok || e.run != last {
+			e, ok := counts[r.ID]
+			if !ok || e.run != run || r.Archived == e.back {
 				continue
 			}
-			events = append(events, event{id: r.ID, back: !e.back, time: b.opts.Clock(), run: "undo-" + last, undo: last})
+			events = append(events, event{id: r.ID, back: !e.back, time: b.opts.Clock(), run: "undo-" + run, undo: run})
 			at := Standing{Found{Record: *r, Placed: Lost}, ownerOf(name, s)}
 			if at.Archived = e.back; e.back {
 				rep.Archived = append(rep.Archived, at)
@@ -138,10 +159,7 @@ func (b *Book) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 		}
 		return b.append(ctx, name, nil, events)
 	})
-	if err != nil {
-		return GCReport{}, fmt.Errorf("taking a gc back: %w", err)
-	}
-	return rep, nil
+	return rep, err
 }
 
 // each calls fn for each sidecar, by path.
@@ -248,9 +266,12 @@ func (b *Book) standings(ctx context.Context, commit string, head bool, name str
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if i == 0 && commit != "" {
-				more, _, err := b.hist.Successors(ctx, own)
+				more, was, err := b.hist.Successors(ctx, own)
 				if err != nil {
 					return nil, err
+				}
+				if h, ok := b.hist.(interface{ Shallow() bool }); ok && !was && h.Shallow() {
+					return nil, &unreadableError{own, errShallow}
 				}
 				for _, n := range more {
 					if CheckFile(n) == nil && !slices.Contains(files, n) {
@@ -295,5 +316,9 @@ func (b *Book) standings(ctx context.Context, commit string, head bool, name str
 	}
 	return at, nil
 }
+
+// errShallow is about a file that is not there, and of which the part of the
+// history that is here does not say what became of it.
+var errShallow = errors.New("is not there, and this shallow clone has not the history that says why; git fetch --unshallow gets it")
 
 var errNoAnswer = errors.New("git did not say what the file was like")

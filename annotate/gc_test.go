@@ -129,6 +129,40 @@ func TestUndoGC(t *testing.T) {
 	}
 }
 
+// TestUndoGCStepByStep: an annotation that went and came is taken back through
+// all of it.
+func TestUndoGCStepByStep(t *testing.T) {
+	m, b := tree(t, map[string]string{"pool.go": source})
+	ticking(b)
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	put(t, m, "pool.go", source)
+	gc(t, b, "archived ; returned timeout")
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	for i, want := range []string{"archived ; returned timeout", "archived timeout; returned ", "archived ; returned timeout", "archived ; returned "} {
+		if r, err := b.UndoGC(t.Context(), false); err != nil || r.names() != want {
+			t.Errorf("undo %d: %s, %v; want %s", i, r.names(), err, want)
+		}
+	}
+	// A run of which nothing is left hides none before it.
+	other := add(t, b, Record{File: "pool.txt", Block: []string{"of a file that never was"}, Span: Span{1, 1}, Why: "other"})
+	gc(t, b, "archived timeout other; returned ")
+	put(t, m, "pool.go", source)
+	gc(t, b, "archived ; returned timeout")
+	put(t, m, "pool.go", "")
+	gc(t, b, "archived timeout; returned ")
+	put(t, m, "pool.go", source)
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	if r, err := b.UndoGC(t.Context(), false); err != nil || r.names() != "archived ; returned other" {
+		t.Errorf("undo past runs that nothing is left of: %s, %v; want %s returned", r.names(), err, other.Why)
+	}
+	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %+v, %v", r, err)
+	}
+}
+
 // TestGCWithAClockThatWentBack: an event counts by its time, so that one of an
 // earlier clock would be void.
 func TestGCWithAClockThatWentBack(t *testing.T) {
@@ -185,6 +219,32 @@ func TestGCByGit(t *testing.T) {
 	g.git("rm", "-q", "d.go")
 	g.commit()
 	gc(t, b, "archived numbers; returned ")
+}
+
+// TestGCInAShallowClone: where the history begins after a file was renamed, it is
+// not known what became of it.
+func TestGCInAShallowClone(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.book()
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	g.git("mv", "pool.go", "conns.go")
+	g.commit()
+	gc(t, b, "archived ; returned ")
+	clone := &repo{t, t.TempDir()}
+	clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
+	c := clone.book()
+	if r := gc(t, c, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.go" || !errors.Is(r.Skipped[0].Err, errShallow) {
+		t.Errorf("skipped %v, want pool.go", r.Skipped)
+	}
+	// What goes within the history that is there is archived as ever.
+	add(t, c, Record{File: "conns.go", Span: Span{1, 3}, Why: "imports"})
+	clone.git("rm", "-q", "conns.go")
+	clone.commit()
+	if r := gc(t, c, "archived imports; returned "); len(r.Skipped) != 1 {
+		t.Errorf("skipped %v, want pool.go", r.Skipped)
+	}
 }
 
 // TestGCWithoutAnAnswer: what git does not say is no reason to archive.

@@ -4,6 +4,7 @@ package annotate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +82,17 @@ func (b *Book) Lookup(ctx context.Context, file string, span Span) ([]Found, err
 
 // place finds all annotations of a file.
 func (b *Book) place(ctx context.Context, file string) (*placed, error) {
+	// Git is asked first, and answers while the rest is read.
+	var head string
+	var headErr error
+	names, known := func() ([]string, error) { return nil, nil }, false
+	if b.hist != nil {
+		if head, headErr = b.hist.Head(ctx); headErr == nil && head != "" {
+			asking, stop := context.WithCancel(ctx)
+			names, known = b.names(asking, head, file)
+			defer func() { stop(); _, _ = names() }()
+		}
+	}
 	own, err := b.read(sidecarOf(file))
 	if err != nil {
 		return nil, err
@@ -93,19 +105,23 @@ func (b *Book) place(ctx context.Context, file string) (*placed, error) {
 	if isBinary(content) {
 		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
 	}
-	p := &placed{content: content, cards: []*sidecar{own}}
-	var names []string
+	p := &placed{content: content, head: head, cards: []*sidecar{own}}
+	var former []string
 	if b.hist != nil {
 		// Without an answer of git's, the text still says much.
-		if p.head, err = b.hist.Head(ctx); err == nil && p.head != "" {
-			names, err = b.names(ctx, p.head, file, func() { b.prepare(ctx, file, p, own) })
+		err := headErr
+		if err == nil && head != "" {
+			if !known {
+				b.prepare(ctx, file, p, own)
+			}
+			former, err = names()
 		}
 		p.partial = err != nil
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-	for _, n := range names {
+	for _, n := range former {
 		if CheckFile(n) != nil {
 			continue
 		}
@@ -132,7 +148,7 @@ func (b *Book) place(ctx context.Context, file string) (*placed, error) {
 	if old != nil && old.head == p.head && slices.Equal(old.cards, p.cards) && bytes.Equal(old.content, content) {
 		return old, nil
 	}
-	if err := b.placeAll(ctx, p, file, len(names)); err != nil {
+	if err := b.placeAll(ctx, p, file, len(former)); err != nil {
 		return nil, err
 	}
 	if p.partial {
@@ -162,34 +178,35 @@ func (b *Book) prepare(ctx context.Context, file string, p *placed, own *sidecar
 	_ = line.fetch(ctx, b.hist, p.head, want)
 }
 
-// names returns what the file was called before, and remembers it for this
-// state of the history. While git is asked, it calls meanwhile.
-func (b *Book) names(ctx context.Context, head, file string, meanwhile func()) ([]string, error) {
+// names asks what the file was called before, and returns the call that waits for
+// the answer, which is remembered for this state of the history: whether it was
+// known already.
+func (b *Book) names(ctx context.Context, head, file string) (wait func() ([]string, error), known bool) {
 	key := head + " " + file
 	b.mu.Lock()
 	names, ok := b.called[key]
 	b.mu.Unlock()
 	if ok {
-		return names, nil
+		return func() ([]string, error) { return names, nil }, true
 	}
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		names, err = b.hist.Names(ctx, file)
+		if names, err = b.hist.Names(ctx, file); err != nil {
+			return
+		}
+		b.mu.Lock()
+		if len(b.called) >= maxPlaced {
+			clear(b.called)
+		}
+		b.called[key] = names
+		b.mu.Unlock()
 	}()
-	meanwhile()
-	<-done
-	if err != nil {
-		return nil, err
-	}
-	b.mu.Lock()
-	if len(b.called) >= maxPlaced {
-		clear(b.called)
-	}
-	b.called[key] = names
-	b.mu.Unlock()
-	return names, nil
+	return func() ([]string, error) {
+		<-done
+		return names, err
+	}, false
 }
 
 // placeAll fills in what p is about. The first card is the file's own, the next
@@ -235,7 +252,7 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 			s := gone
 			switch {
 			case i > renamed: // only the same text, and surely, makes it this file's
-				if s = pg.byText(r, true); s.sure < .9 {
+				if s = pg.byText(r, true, nil); s.sure < .9 {
 					continue
 				}
 			default:
@@ -253,29 +270,30 @@ func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int
 			p.found = append(p.found, Found{Record: *r, Placed: s.placed, Now: s.span, Confidence: s.sure, How: s.how})
 		}
 	}
-	slices.SortStableFunc(p.found, func(x, y Found) int {
+	p.sort()
+	return nil
+}
+
+// sort orders what was found by place, the lost last, and then by time.
+func (p *placed) sort() {
+	order := make([]*Found, len(p.found)) // a Found is long to move
+	for i := range p.found {
+		order[i] = &p.found[i]
+	}
+	slices.SortStableFunc(order, func(x, y *Found) int {
 		if (x.Placed == Lost) != (y.Placed == Lost) {
 			if x.Placed == Lost {
 				return 1
 			}
 			return -1
 		}
-		if c := x.Now.First - y.Now.First; c != 0 {
-			return c
-		}
-		if c := x.Now.Last - y.Now.Last; c != 0 {
-			return c
-		}
-		return x.Time.Compare(y.Time)
+		return cmp.Or(x.Now.First-y.Now.First, x.Now.Last-y.Now.Last, x.Time.Compare(y.Time))
 	})
-	return nil
-}
-
-// followed is an old text, and what became of its lines.
-type followed struct {
-	*oldText
-	diff *differ
-	to   []int // nil until it is needed
+	found := make([]Found, len(order))
+	for i, f := range order {
+		found[i] = *f
+	}
+	p.found = found
 }
 
 // find places one annotation on the page.
@@ -288,15 +306,12 @@ func (p *page) find(r *Record, blob string, old *followed) spot {
 		return spot{r.Span, Exact, 1, "the file is as it was then"}
 	}
 	if old != nil {
-		if old.to == nil {
-			old.to = old.diff.match(old.num, p.num)
-		}
 		// A sidecar can claim a blob that does not hold its block.
 		if r.Span.Len() > 0 && r.Span.Last <= len(old.lines) && HashLines(old.lines[r.Span.First-1:r.Span.Last]) == r.Hash {
-			return p.byDiff(r, old.lines, old.to)
+			return p.byDiff(r, old)
 		}
 	}
-	if s := p.byText(r, false); s.placed != Lost {
+	if s := p.byText(r, false, nil); s.placed != Lost {
 		return s
 	}
 	return p.byLikeness(r)

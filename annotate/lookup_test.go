@@ -246,6 +246,12 @@ func TestShortBlocks(t *testing.T) {
 	}{
 		{"a brace that moved with its lines", Span{10, 10}, func(s string) string { return "\n\n" + s }, Moved, Span{12, 12}},
 		{"a brace whose lines are gone", Span{10, 10}, func(s string) string { return s[strings.Index(s, "// Get"):] }, Lost, Span{}},
+		{"two lines alone among new ones", Span{15, 16}, func(string) string {
+			return "one\ntwo\nthree\nfour\n\tcase c := <-p.idle:\n\t\treturn c, nil\nfive\nsix\nseven\n"
+		}, Lost, Span{}},
+		{"two telling lines alone among new ones", Span{6, 7}, func(string) string {
+			return "one\ntwo\nthree\nfour\nfunc Open(size int) *Pool {\n\tp := &Pool{size: size}\nfive\nsix\nseven\n"
+		}, Moved, Span{5, 6}},
 		{"one of two equal lines", Span{25, 25}, func(s string) string { return strings.Replace(s, "close(p.idle)", "p.drain()", 1) }, Exact, Span{25, 25}},
 	} {
 		m, b := tree(t, map[string]string{"pool.go": source})

@@ -6,16 +6,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // OpenDir opens the book of the working tree that holds the directory: that of
-// its git repository, or without one the directory itself. Options.History is
-// set to the repository's, unless it is given. Files are opened below the root
-// of the tree only. The caller closes the book.
+// its git repository, or without one the nearest directory above it that has
+// annotations and is the user's own, or else the directory itself.
+// Options.History is set to the repository's, unless it is given. Files are
+// opened below the root of the tree only. The caller closes the book.
 func OpenDir(_ context.Context, dir string, o *Options) (*Book, error) {
 	var opts Options
 	if o != nil {
@@ -25,6 +29,7 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Book, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening annotations: %w", err)
 	}
+	var bare error
 	repo, err := git.Find(root, nil)
 	switch {
 	case err == nil:
@@ -34,6 +39,10 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Book, error) {
 		}
 	case !errors.Is(err, git.ErrNone) && !errors.Is(err, git.ErrOwner):
 		return nil, fmt.Errorf("opening annotations: %w", err)
+	case errors.Is(err, git.ErrBare):
+		bare = err
+	default:
+		root = annotated(root, opts.Dir)
 	}
 	work, err := vfs.Dir(root)
 	if err != nil {
@@ -43,8 +52,26 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Book, error) {
 	if err != nil {
 		return nil, errors.Join(err, work.Close())
 	}
-	b.root, b.repo, b.shut = root, repo, work.Close
+	b.root, b.repo, b.bare, b.shut = root, repo, bare, work.Close
 	return b, nil
+}
+
+// annotated returns the nearest of the directory and those above it that holds
+// annotations, and the directory itself when none does. What belongs to another
+// user does not count, as with repositories.
+func annotated(dir, sub string) string {
+	if sub == "" {
+		sub = DefaultDir
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		at := filepath.Join(d, filepath.FromSlash(sub))
+		if fi, err := os.Stat(at); err == nil && fi.IsDir() && git.Ours(d) && git.Ours(at) {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
 }
 
 // Root returns the path of the tree's root, or "" when [OpenDir] did not open
@@ -54,6 +81,7 @@ func (b *Book) Root() string { return b.root }
 // File returns the path below the root of the tree, as records have it, of a
 // path of the operating system that is absolute or relative to dir.
 func (b *Book) File(dir, name string) (string, error) {
+	given := strings.ToValidUTF8(name, "\ufffd")
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
@@ -71,5 +99,8 @@ func (b *Book) File(dir, name string) (string, error) {
 		rel = name
 	}
 	rel = filepath.ToSlash(rel)
+	if rel == ".." || strings.HasPrefix(rel, "../") || filepath.IsAbs(rel) {
+		return "", &oxbow.InvalidError{Field: "file", Value: given, Reason: "is not inside the working tree " + b.root}
+	}
 	return rel, CheckFile(rel)
 }

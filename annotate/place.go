@@ -1,13 +1,12 @@
-// This file finds where one block of lines stands in a text: first by the
-// comparison of the old text with the new one, where the old one is known, then
-// by the block's text with its context, then by what is alike.
+// This file finds where one block of lines stands in a text of which no older
+// version is known: by the block's text with its context, then by what is alike.
 
 package annotate
 
 import (
 	"slices"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 )
 
 // Placing says how an annotation was placed.
@@ -69,27 +68,47 @@ func (p *page) bares() places {
 func letters(lines ...string) int {
 	n := 0
 	for _, l := range lines {
-		for _, r := range l {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				n++
+		for i := 0; i < len(l); i++ {
+			if c := l[i]; c < utf8.RuneSelf {
+				n += int(asciiLetter[c])
+				continue
 			}
+			for _, r := range l[i:] {
+				if isLetter(r) {
+					n++
+				}
+			}
+			break
 		}
 	}
 	return n
 }
 
+// asciiLetter is 1 for letters and digits of ASCII.
+var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
+	for r := range rune(utf8.RuneSelf) {
+		if isLetter(r) {
+			t[r] = 1
+		}
+	}
+	return t
+}()
+
 // bounds for what counts as telling; see docs/annotations.md.
 const (
-	telling     = 40  // letters of a block that is found by its text without any context
+	telling      = 40 // letters of a line that is found by its text without any context
+	tellingBlock = 30 // the same of two lines or more
+
 	nearContext = .34 // share of the context that a block needs otherwise
 	scopeWeight = 1.5 // of the lines that a block stands in; the lines next to it weigh 1 each
 	similar     = .5  // least similarity of edited text
 	similarLine = .6  // the same for a single line, which has few words
 )
 
-// byText finds the block where its text stands unchanged. strict wants it once
-// in the text, and telling.
-func (p *page) byText(r *Record, strict bool) spot {
+// byText finds the block where its text stands unchanged and no line is taken,
+// which is by index; nil means that none is. strict wants the text once, and
+// telling.
+func (p *page) byText(r *Record, strict bool, taken []bool) spot {
 	n := len(r.Block) + r.Cut
 	if n == 0 || n > len(p.lines) {
 		return gone
@@ -120,7 +139,8 @@ func (p *page) byText(r *Record, strict bool) spot {
 		first := int(at) - rare
 		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
 			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
-			r.Cut > 0 && HashLines(p.lines[first:first+n]) != r.Hash {
+			r.Cut > 0 && HashLines(p.lines[first:first+n]) != r.Hash ||
+			taken != nil && slices.Contains(taken[first:first+n], true) {
 			continue
 		}
 		far := first - (r.Span.First - 1)
@@ -139,7 +159,8 @@ func (p *page) byText(r *Record, strict bool) spot {
 		return a.far - b.far
 	})
 	c := best[0]
-	tells := letters(r.Block...) >= telling
+	most := letters(r.Block...)
+	tells := most >= telling || n > 1 && most >= tellingBlock
 	if !tells && c.context < nearContext || strict && !tells || len(best) > 1 && c.context < nearContext {
 		return gone
 	}
@@ -194,71 +215,6 @@ func (p *page) context(r *Record, first, n int) float64 {
 		got, all = got+scopeWeight*float64(same)/float64(of), all+scopeWeight
 	}
 	return got / all
-}
-
-// byDiff follows the block through m, which says what became of each line of
-// the old text; see [matchLines].
-func (p *page) byDiff(r *Record, old []string, m []int) spot {
-	from, to := r.Span.First-1, r.Span.Last
-	first, last, kept, keptLetters, allLetters := -1, -1, 0, 0, 0
-	for i := from; i < to; i++ {
-		n := letters(old[i])
-		allLetters += n
-		if m[i] < 0 {
-			continue
-		}
-		if first < 0 {
-			first = m[i]
-		}
-		last = m[i]
-		kept++
-		keptLetters += n
-	}
-	n := to - from
-	if kept == n && last-first == n-1 {
-		s := spot{Span{first + 1, last + 1}, Tracked, .99, "followed through the changes of the file since"}
-		if s.span == r.Span {
-			s.placed = Exact
-		}
-		return s
-	}
-	// What is left may be braces that happen to stand in that order.
-	if kept > 0 && (allLetters == 0 || float64(keptLetters) >= .3*float64(allLetters)) && last-first < 4*n+20 {
-		lo, hi := first, last+1
-		if m[from] < 0 && from > 0 && m[from-1] >= 0 {
-			lo = max(m[from-1]+1, first-2*n)
-		}
-		if m[to-1] < 0 && to < len(m) && m[to] >= 0 {
-			hi = min(m[to], last+1+2*n)
-		}
-		same := p.newBag(old[from:to]).alike(lo, hi)
-		if same >= similar {
-			return spot{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
-		}
-	}
-	// A block that was moved brings its surroundings along; one of several lines
-	// is known by itself.
-	if s := p.byText(r, false); s.placed != Lost && p.nearby(r, s.span) >= .5 {
-		return s
-	}
-	if s := p.byText(r, true); s.placed != Lost && n > 1 {
-		return s
-	}
-	// What took the block's place may be a new wording of it.
-	lo, hi := 0, len(p.lines)
-	for i := from - 1; i >= 0; i-- {
-		if m[i] >= 0 {
-			lo = m[i] + 1
-			break
-		}
-	}
-	for i := to; i < len(m); i++ {
-		if m[i] >= 0 {
-			hi = m[i]
-			break
-		}
-	}
-	return p.within(old[from:to], lo, hi, lo)
 }
 
 // within looks for the lines most like the block among those from lo to hi.

@@ -33,10 +33,11 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	lines := fs.Int("lines", 5, "lines of each file, `N`")
 	blocks := fs.Int("blocks", 4, "blocks of 3 to 20 lines of each file, `N`")
 	seed := fs.Uint64("seed", 1, "of the draw, `N`")
+	strict := fs.Bool("strict", false, "count lines that were reworded as gone, as the data of others does")
 	show := fs.Int("show", 0, "print the first `N` anchors that oxbow placed wrong, with the texts")
 	b.dirFlag(fs)
 	return func(ctx context.Context) error {
-		p := plan{pairs: *pairs, files: *files, lines: *lines, blocks: *blocks}
+		p := plan{pairs: *pairs, files: *files, lines: *lines, blocks: *blocks, strict: *strict}
 		for g := range strings.SplitSeq(*gaps, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(g))
 			if err != nil || n < 1 {
@@ -70,8 +71,9 @@ type driftRun struct {
 	tmp  string
 }
 
-// driftKind is lines, or blocks.
-var driftKinds = []string{"lines", "blocks"}
+// driftKinds are what anchors are counted as; those of files that have another
+// name by then are counted twice.
+var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
 // driftTable is what all ways did on each kind of anchors.
 type driftTable map[string]map[string]*tally
@@ -179,11 +181,22 @@ func (r *driftRun) score(ctx context.Context, c *clone, ps []pair, into ...drift
 				return err
 			}
 			for k, x := range p.anchors {
-				for _, t := range into {
-					t.at(kindOf(x), driftWays[0]).add(x, with[i][k])
-					t.at(kindOf(x), driftWays[1]).add(x, without[i][k])
-					for _, w := range baselines {
-						t.at(kindOf(x), w.name).add(x, w.place(a, b, x))
+				kinds := []string{kindOf(x)}
+				if p.fa != p.fb {
+					kinds = append(kinds, kindOf(x)+" of renamed files")
+				}
+				for _, w := range baselines {
+					s := w.place(a, b, x)
+					for _, kind := range kinds {
+						for _, t := range into {
+							t.at(kind, w.name).add(x, s)
+						}
+					}
+				}
+				for _, kind := range kinds {
+					for _, t := range into {
+						t.at(kind, driftWays[0]).add(x, with[i][k])
+						t.at(kind, driftWays[1]).add(x, without[i][k])
 					}
 				}
 				r.explain(p, x, a, b, with[i][k], "with git")

@@ -119,10 +119,19 @@ func TestFollow(t *testing.T) {
 	if err := run(t.Context(), args, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ", "| oxbow, with git | 1.0000 | 0.0000 | 0.0000 |"} {
+	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ", "tiny, blocks of renamed files: ", "| oxbow, with git | 1.0000 | 0.0000 | 0.0000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report has no %q:\n%s", want, &out)
 		}
+	}
+
+	// Reworded lines as gone: of the lines none is changed then.
+	out.Reset()
+	if err := run(t.Context(), append(args, "--strict", "--gaps", "4", "--lines", "30"), &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "tiny, lines: 27 stand, 0 changed, 3 gone") {
+		t.Errorf("--strict does not count the reworded line as gone:\n%s", &out)
 	}
 
 	// The same lines as data of others.
@@ -150,6 +159,27 @@ func TestFollow(t *testing.T) {
 	for _, want := range []string{"tiny: 1 lines are left out", "tiny, lines: 27 stand, 0 changed, 3 gone"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report has no %q:\n%s", want, &out)
+		}
+	}
+}
+
+func TestReworded(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		out, put []string
+		moved    map[int]int
+		want     map[int]int
+	}{
+		{"indents only", []string{"if ready {", "}", "return ready, nil"}, []string{"\tif ready {", "\t}", "\treturn ready, nil"}, nil, map[int]int{10: 20, 12: 22}},
+		{"of two that are the same, the first and the second", []string{"call(one)", "call(one)"}, []string{"call(one, x)", "call(one, x)"}, nil, map[int]int{10: 20, 11: 21}},
+		{"each is its own", []string{"cap: int(n.vsize)", "len: int(n.vsize)"}, []string{"len: int(n.vsize())"}, nil, map[int]int{11: 20}},
+		{"not across another", []string{"alpha beta gamma", "delta epsilon zeta"}, []string{"delta epsilon zeta!", "alpha beta gamma!"}, nil, map[int]int{11: 20}},
+		{"one that was moved is not", []string{"alpha beta gamma"}, []string{"alpha beta gamma!"}, map[int]int{10: 90}, map[int]int{}},
+		{"nor what came from elsewhere", []string{"alpha beta gamma"}, []string{"alpha beta gamma!"}, map[int]int{50: 20}, map[int]int{}},
+		{"another line", []string{"alpha beta gamma"}, []string{"nothing of the kind"}, nil, map[int]int{}},
+	} {
+		if got := rewordedIn([]chunk{{a: 10, b: 20, out: c.out, put: c.put}}, c.moved); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

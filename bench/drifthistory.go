@@ -9,8 +9,9 @@
 // and once among what was put in), its lines have moved, too. Where a line is
 // taken out and one that is alike is put in in its place, it was reworded: it is
 // followed on, and counted apart. Alike means that of the pairs of letters that
-// stand side by side six of ten are in both, each the other's best in the
-// hunk; words, which oxbow goes by, play no part. What git's diff gets wrong in
+// stand side by side six of ten are in both; of a hunk those lines are taken for
+// reworded that, in the same order, have most in common together. Words, which
+// oxbow goes by, play no part. What git's diff gets wrong in
 // one step is wrong in the truth.
 
 package main
@@ -28,7 +29,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // gitIn runs git in a directory and returns what it says. The repository is one
@@ -222,7 +222,8 @@ func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 			}
 			return to, ""
 		}
-		moved, again := movedIn(d.hunks), rewordedIn(d.hunks)
+		moved := movedIn(d.hunks)
+		again := rewordedIn(d.hunks, moved)
 		for k, f := range to {
 			if f.to < 0 {
 				continue
@@ -234,147 +235,6 @@ func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 		}
 	}
 	return to, file
-}
-
-// step returns where a line stands after the hunks.
-func step(hunks []chunk, moved map[int]int, at int) int {
-	if len(hunks) == 0 {
-		return at
-	}
-	i, _ := slices.BinarySearchFunc(hunks, at, func(c chunk, at int) int {
-		if c.a+len(c.out) <= at {
-			return -1
-		}
-		return 1
-	}) // the first hunk that ends behind the line
-	if i < len(hunks) && at >= hunks[i].a {
-		if to, ok := moved[at]; ok {
-			return to
-		}
-		return -1
-	}
-	if i == 0 {
-		return at
-	}
-	last := hunks[i-1]
-	return at - (last.a + len(last.out)) + last.b + len(last.put)
-}
-
-// movedIn returns the lines of blocks that the hunks took out in one place and
-// put in in another.
-func movedIn(hunks []chunk) map[int]int {
-	type place struct{ hunk, i int }
-	count := map[string]int{} // of lines put in
-	where := map[string]place{}
-	gone := map[string]int{}
-	for k, c := range hunks {
-		for i, l := range c.put {
-			count[l]++
-			where[l] = place{k, i}
-		}
-		for _, l := range c.out {
-			gone[l]++
-		}
-	}
-	moved := map[int]int{}
-	for _, c := range hunks {
-		for i := 0; i < len(c.out); i++ {
-			p, ok := where[c.out[i]]
-			if !ok || count[c.out[i]] != 1 || gone[c.out[i]] != 1 {
-				continue
-			}
-			put := hunks[p.hunk].put
-			// The run around this line that is the same in both.
-			lo, hi := 0, 1
-			for i-lo-1 >= 0 && p.i-lo-1 >= 0 && c.out[i-lo-1] == put[p.i-lo-1] {
-				lo++
-			}
-			for i+hi < len(c.out) && p.i+hi < len(put) && c.out[i+hi] == put[p.i+hi] {
-				hi++
-			}
-			if lo+hi < 2 || lettersOf(c.out[i-lo:i+hi]) < 40 {
-				continue
-			}
-			for x := -lo; x < hi; x++ {
-				moved[c.a+i+x] = hunks[p.hunk].b + p.i + x
-			}
-			i += hi - 1
-		}
-	}
-	return moved
-}
-
-// rewordedIn returns the lines that the hunks took out and put in again in other
-// words.
-func rewordedIn(hunks []chunk) map[int]int {
-	again := map[int]int{}
-	for _, c := range hunks {
-		if len(c.out) == 0 || len(c.put) == 0 || len(c.out)*len(c.put) > 10000 {
-			continue
-		}
-		like := make([][]float64, len(c.out))
-		for i, o := range c.out {
-			like[i] = make([]float64, len(c.put))
-			for j, p := range c.put {
-				like[i][j] = pairsAlike(o, p)
-			}
-		}
-		for i := range c.out {
-			j := best(len(c.put), func(j int) float64 { return like[i][j] })
-			if like[i][j] >= .6 && best(len(c.out), func(k int) float64 { return like[k][j] }) == i {
-				again[c.a+i] = c.b + j
-			}
-		}
-	}
-	return again
-}
-
-func best(n int, of func(int) float64) int {
-	b := 0
-	for i := 1; i < n; i++ {
-		if of(i) > of(b) {
-			b = i
-		}
-	}
-	return b
-}
-
-// pairsAlike is twice the pairs of neighbouring signs, white space left out,
-// that two lines have in common, by all they have.
-func pairsAlike(a, b string) float64 {
-	pairs := func(s string) map[string]int {
-		rs := []rune(strings.Join(strings.Fields(s), ""))
-		m := map[string]int{}
-		for i := 0; i+1 < len(rs); i++ {
-			m[string(rs[i:i+2])]++
-		}
-		return m
-	}
-	x, y := pairs(a), pairs(b)
-	n, common := 0, 0
-	for p, c := range x {
-		n += c
-		common += min(c, y[p])
-	}
-	for _, c := range y {
-		n += c
-	}
-	if n == 0 {
-		return 0
-	}
-	return 2 * float64(common) / float64(n)
-}
-
-func lettersOf(lines []string) int {
-	n := 0
-	for _, l := range lines {
-		for _, r := range l {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // anchor is a line or a block at one commit, and the truth.
@@ -396,6 +256,7 @@ type plan struct {
 	pairs         int   // of each gap
 	files         int   // of each pair of commits
 	lines, blocks int   // of each file
+	strict        bool  // lines that were reworded are gone
 }
 
 // draw draws pairs of commits, files that were changed between them and are
@@ -434,6 +295,11 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 				}
 				if err := h.forget(ctx, lines, to, h.commits[j], name); err != nil {
 					return nil, err
+				}
+				for k := range to {
+					if p.strict && to[k].reworded {
+						to[k] = fate{-1, false}
+					}
 				}
 				q := pair{a: h.commits[i], b: h.commits[j], fa: f, fb: name}
 				q.anchors = drawAnchors(lines, to, p, rnd)

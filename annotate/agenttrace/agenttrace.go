@@ -135,6 +135,9 @@ func Write(w io.Writer, records []annotate.Record) (Report, error) {
 		}
 		t.Metadata = map[string]json.RawMessage{Key: l}
 		rep.left("reasoning has no place in Agent Trace: it is in the metadata")
+		if r.Archived {
+			rep.left("archived annotations: read again they are not archived")
+		}
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)

@@ -75,7 +75,12 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
+	recs[1].Archived = true
 	rep, err := Write(&out, recs)
+	recs[1].Archived = false
+	if n := rep.Left["archived annotations: read again they are not archived"]; n != 1 {
+		t.Errorf("Write tells of %d archived annotations, want 1", n)
+	}
 	if err != nil || rep.Written != 2 || rep.Left["annotations whose lines are not known are left out"] != 1 {
 		t.Errorf("Write = %+v, %v", rep, err)
 	}
@@ -137,13 +142,14 @@ func TestReadOfOthers(t *testing.T) {
 		 "related":[{"type":"session","url":"https://api.cursor.com/v1/sessions/67890"}]}]},
 		{"path":"../out.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":1}]}]},
 		{"path":"none.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
-		trace("2", `"vcs":{"type":"git","revision":"`+strings.Repeat("ab", 20)+`"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
+		trace("short", `"vcs":{"type":"git","revision":"deadbeef"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
+		trace("2", `"vcs":{"type":"git","revision":"`+strings.Repeat("AB", 20)+`"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
 		trace("3", `"vcs":{"type":"jj","revision":"kkmpptxz"},"files":[]`) +
 		trace("4", `"files":[{"path":"pool.go","conversations":[{"contributor":{"type":"mixed"},"ranges":[{"start_line":1,"end_line":1}]}]}]`)
 	flat := strings.ReplaceAll(strings.ReplaceAll(text, "\n\t\t", ""), "\n {", " {")
 	want := map[string]int{"ranges that a person wrote": 1, "ranges that end behind their file": 1, "ranges whose path or lines cannot be": 1,
 		"ranges of a file that is not there": 1, "ranges at a revision that this repository does not have": 1, "content hashes: they are not compared": 1,
-		"related resources of a conversation": 1, "records of another version control system than git": 1, "ranges without a revision: their lines are those of now": 1}
+		"related resources of a conversation": 1, "records of another version control system than git": 1, "records whose revision is no whole name of a commit": 1, "ranges without a revision: their lines are those of now": 1}
 	for name, in := range map[string]string{"one after the other": text, "lines": flat, "array": "[" + strings.TrimSuffix(strings.ReplaceAll(flat, "}\n{", "},\n{"), "\n") + "]", "with a broken line": flat + "{\"version\n"} {
 		t.Run(name, func(t *testing.T) {
 			recs, rep, err := Read(t.Context(), b, strings.NewReader(in))

@@ -119,11 +119,14 @@ func ranges(t *record, rep *Report) []want {
 	commit := ""
 	switch {
 	case t.VCS == nil:
-	case t.VCS.Type != "git" || !isHex(t.VCS.Revision):
+	case t.VCS.Type != "git":
 		rep.left("records of another version control system than git")
 		return nil
+	case !isHex(strings.ToLower(t.VCS.Revision)):
+		rep.left("records whose revision is no whole name of a commit")
+		return nil
 	default:
-		commit = t.VCS.Revision
+		commit = strings.ToLower(t.VCS.Revision)
 	}
 	if strings.SplitN(t.Version, ".", 2)[0] > "1" {
 		rep.left("records of a version that is not known")

@@ -388,6 +388,7 @@ func (c *codex) told(call *codexCall) []Edit {
 		e := call.edit
 		e.Path = path
 		if ch.Moved != "" {
+			c.t.Moves = append(c.t.Moves, Move{From: e.Path, To: ch.Moved, Dir: e.Dir, At: len(c.t.Edits)})
 			e.Path = ch.Moved
 		}
 		var es []Edit
@@ -430,6 +431,7 @@ func (c *codex) asked(call *codexCall) []Edit {
 		e := call.edit
 		e.Path = f.path
 		if f.moved != "" {
+			c.t.Moves = append(c.t.Moves, Move{From: e.Path, To: f.moved, Dir: e.Dir, At: len(c.t.Edits)})
 			e.Path = f.moved
 		}
 		if f.del {

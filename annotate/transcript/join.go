@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +39,9 @@ type Joined struct {
 // Join makes a record of each edit of a file of the book's tree. Its ID is made
 // of the name of the tool call, so that a transcript that is read again, or was
 // gone on with in another file, gives the same records. Records of which the
-// lines are not known, but the text is, have no Span.
+// lines are not known, but the text is, have no Span. A file that the agent
+// renamed later is called as it was named last, if that is there and the file is
+// not: git need not know of a name in between.
 func Join(b *annotate.Book, t *Transcript, o *Options) (*Joined, error) {
 	var opts Options
 	if o != nil {
@@ -47,6 +50,7 @@ func Join(b *annotate.Book, t *Transcript, o *Options) (*Joined, error) {
 	j := &Joined{}
 	outside := map[string]bool{}
 	now := map[string][]string{} // files as they are
+	names := movesOf(b, t, opts.From)
 	for i := range t.Edits {
 		e := &t.Edits[i]
 		file, ok := fileOf(b, e, opts.From)
@@ -58,6 +62,8 @@ func Join(b *annotate.Book, t *Transcript, o *Options) (*Joined, error) {
 			}
 			continue
 		}
+		then := file
+		file = names.last(b, file, i)
 		if e.tabs || e.Span.Len() == 0 {
 			if _, ok := now[file]; !ok {
 				lines, err := b.Text(file)
@@ -78,7 +84,7 @@ func Join(b *annotate.Book, t *Transcript, o *Options) (*Joined, error) {
 			j.Unlocated++
 			continue
 		}
-		j.Records = append(j.Records, at.record(b, t.Client, file))
+		j.Records = append(j.Records, at.record(b, t.Client, file, then))
 	}
 	return j, nil
 }
@@ -99,6 +105,45 @@ func fileOf(b *annotate.Book, e *Edit, from string) (string, bool) {
 	file, err := b.File(b.Root(), filepath.FromSlash(name))
 	return file, err == nil
 }
+
+// moves is what became of the names of files, by name, in the order of edits.
+type moves map[string][]moved
+
+type moved struct {
+	to string
+	at int // edits before
+}
+
+func movesOf(b *annotate.Book, t *Transcript, from string) moves {
+	m := moves{}
+	for _, v := range t.Moves {
+		was, ok := fileOf(b, &Edit{Path: v.From, Dir: v.Dir}, from)
+		to, ok2 := fileOf(b, &Edit{Path: v.To, Dir: v.Dir}, from)
+		if ok && ok2 && was != to {
+			m[was] = append(m[was], moved{to, v.At})
+		}
+	}
+	return m
+}
+
+// last returns what a file is called now that had that name at edit number i.
+func (m moves) last(b *annotate.Book, file string, i int) string {
+	now := file
+	for hops := 0; hops < maxMoves; hops++ {
+		next, ok := slices.BinarySearchFunc(m[now], i, func(v moved, i int) int { return v.at - i - 1 })
+		if !ok && next == len(m[now]) {
+			break
+		}
+		now, i = m[now][next].to, m[now][next].at-1
+	}
+	if now == file || b.HasFile(file) || !b.HasFile(now) {
+		return file
+	}
+	return now
+}
+
+// maxMoves bounds how often one file is followed.
+const maxMoves = 100
 
 // isAbs reports whether a path is absolute on any system: transcripts travel.
 func isAbs(name string) bool {
@@ -174,7 +219,8 @@ func (e *Edit) set(lines []string, first, n int) {
 	e.scope = annotate.Scope(lines, first)
 }
 
-func (e *Edit) record(b *annotate.Book, client, file string) annotate.Record {
+// record makes the record of an edit of the file, which was called then.
+func (e *Edit) record(b *annotate.Book, client, file, then string) annotate.Record {
 	r := annotate.Record{
 		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: word(e.Model), Session: word(e.Session),
 		Ref: word(client + " " + e.Call), Time: e.Time, Before: e.Before, After: e.After,
@@ -192,7 +238,7 @@ func (e *Edit) record(b *annotate.Book, client, file string) annotate.Record {
 	}
 	block := annotate.Lines([]byte(strings.Join(e.Block, "\n") + "\n"))
 	r.SetBlock(block)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", client, e.Call, file, e.N))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", client, e.Call, then, e.N))
 	r.ID = "t" + hex.EncodeToString(sum[:8])
 	return r
 }

@@ -200,8 +200,14 @@ func parseEnvelope(text string) ([]fileChange, error) {
 			}
 			return ok
 		}
+		// Below the path of an update, what begins with a space is text, and may
+		// read like a mark.
+		text := at != nil && !at.add && !at.del && len(at.hunks) > 0 && strings.HasPrefix(l, " ")
 		switch {
 		case ended:
+		case text:
+			h := &at.hunks[len(at.hunks)-1]
+			h.lines = append(h.lines, l)
 		case head == "*** End Patch":
 			ended = true
 		case path("*** Add File: "):

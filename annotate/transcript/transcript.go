@@ -68,6 +68,7 @@ type Edit struct {
 type Transcript struct {
 	Client string // "claude-code" or "codex"
 	Edits  []Edit // in the order in which the calls were made
+	Moves  []Move // likewise
 
 	Lines   int // lines of the file that are not empty
 	Bad     int // of these, those that cannot be read
@@ -76,6 +77,13 @@ type Transcript struct {
 	Pending int // of these, those without a result: the transcript ends before
 	Removed int // files that were deleted: no line is left to annotate
 	Unread  int // calls that succeeded and whose change the transcript does not show
+}
+
+// Move is a file that the agent gave another name.
+type Move struct {
+	From, To string
+	Dir      string // where the agent worked, as in [Edit]
+	At       int    // how many edits came before
 }
 
 // Bounds of what is read.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -25,17 +28,68 @@ func (a *app) book(ctx context.Context) (*annotate.Book, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
 	}
+	return a.bookAt(ctx, wd)
+}
+
+func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Book, error) {
 	o := annotate.Options{Clock: a.env.Now}
 	// Code has annotations without any home, too.
 	if d, other, err := a.layout(); err == nil && other {
 		o.Dir = d.Annotations
 	}
-	return annotate.OpenDir(ctx, wd, &o)
+	return annotate.OpenDir(ctx, dir, &o)
+}
+
+// bookOf opens the annotations that FILE[:A[-B]] belongs to: those of the
+// repository that holds the file, which may be another than that of the working
+// directory, such as a submodule.
+func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Book, error) {
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("finding the working directory: %w", err)
+	}
+	if m := lineRange.FindStringSubmatch(arg); m != nil {
+		arg = m[1]
+	}
+	if !filepath.IsAbs(arg) {
+		arg = filepath.Join(wd, arg)
+	}
+	dir := filepath.Dir(arg)
+	if at, err := filepath.EvalSymlinks(dir); err == nil && at != wd {
+		if b, err := a.bookAt(ctx, at); err == nil && b.IsTree() {
+			return b, nil
+		} else if err == nil {
+			if err := b.Close(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a.book(ctx)
 }
 
 // withBook runs fn on the annotations and closes them.
-func (a *app) withBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Book) error) (err error) {
-	b, err := a.book(ctx)
+func (a *app) withBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Book) error) error {
+	return a.onBook(ctx, fn, func() (*annotate.Book, error) { return a.book(ctx) })
+}
+
+// withBookOf is withBook for what [app.bookOf] opens.
+func (a *app) withBookOf(ctx context.Context, arg string, fn func(ctx context.Context, b *annotate.Book) error) error {
+	err := a.onBook(ctx, fn, func() (*annotate.Book, error) { return a.bookOf(ctx, arg) })
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, git.ErrBare):
+		return &hinted{err, "lines are annotated where there are files: run it in a clone with a working tree"}
+	case errors.Is(err, fs.ErrNotExist):
+		return &hinted{err, "FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations"}
+	case strings.Contains(err.Error(), "path escapes from parent"): // package os has no name for it
+		return &hinted{err, "a link on the way leads out of the working tree; name the file itself"}
+	}
+	return err
+}
+
+func (a *app) onBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Book) error, open func() (*annotate.Book, error)) (err error) {
+	b, err := open()
 	if err != nil {
 		return err
 	}
@@ -55,6 +109,14 @@ func (a *app) place(b *annotate.Book, arg string) (string, annotate.Span, error)
 	if err := checkText("FILE", arg); err != nil {
 		return "", annotate.Span{}, badArgument(err)
 	}
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return "", annotate.Span{}, fmt.Errorf("finding the working directory: %w", err)
+	}
+	// The name of a file may end as lines do.
+	if file, err := b.File(wd, arg); err == nil && b.HasFile(file) {
+		return file, annotate.Span{}, nil
+	}
 	var s annotate.Span
 	name := arg
 	if m := lineRange.FindStringSubmatch(arg); m != nil {
@@ -67,10 +129,6 @@ func (a *app) place(b *annotate.Book, arg string) (string, annotate.Span, error)
 		if err != nil || s.Len() == 0 {
 			return "", s, misusef("write FILE:42 or FILE:42-60; lines count from 1", "%q names no lines", arg)
 		}
-	}
-	wd, err := a.env.Getwd()
-	if err != nil {
-		return "", s, fmt.Errorf("finding the working directory: %w", err)
 	}
 	file, err := b.File(wd, name)
 	return file, s, badArgument(err)
@@ -127,7 +185,7 @@ at it with --dry-run first.`,
 			if strings.TrimSpace(why) == "" {
 				return misusef("say it with --why TEXT", "it is not said why")
 			}
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Book) error {
 				file, s, err := a.place(b, args[0])
 				if err != nil {
 					return err
@@ -200,10 +258,12 @@ hold the words come last. --filter also selects by agent, model and profile.`,
 			if limit < 1 || limit > oxbow.MaxLimit {
 				return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", limit)
 			}
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
-				if search+filter != "" {
+			if search+filter != "" {
+				return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
 					return a.searchWhy(ctx, b, search, filter, limit)
-				}
+				})
+			}
+			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Book) error {
 				file, s, err := a.place(b, args[0])
 				if err != nil {
 					return err

@@ -124,7 +124,7 @@ func (a *app) transcripts(name string) ([]string, bool, error) {
 		return nil, true, fmt.Errorf("looking for transcripts: %w", err)
 	}
 	if len(names) == 0 {
-		return nil, true, misusef("transcripts are files that end in .jsonl", "there is no transcript in %s", name)
+		return nil, true, misusef("transcripts are files that end in .jsonl", "there is no transcript in %s", full)
 	}
 	return names, true, nil
 }

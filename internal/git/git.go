@@ -45,6 +45,10 @@ import (
 // ErrNone is returned by [Find] when there is no repository, or no git.
 var ErrNone = errors.New("no git repository")
 
+// ErrBare is returned by [Find], and matches [ErrNone], inside of a repository
+// without a working tree, or of git's own directory.
+var ErrBare = fmt.Errorf("%w with a working tree", ErrNone)
+
 // ErrOwner is returned by [Find] when the repository belongs to somebody else.
 var ErrOwner = errors.New("git repository belongs to another user")
 
@@ -69,7 +73,8 @@ type Repo struct {
 }
 
 // Find returns the repository that holds the directory, which it or one above
-// it is the root of. Errors match [ErrNone] or [ErrOwner].
+// it is the root of. Errors match [ErrNone], of which [ErrBare] is one, or
+// [ErrOwner].
 func Find(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
 	if o != nil {
@@ -98,7 +103,7 @@ func Find(dir string, o *Options) (*Repo, error) {
 		return nil, err
 	}
 	for _, p := range []string{r.root, r.dir, r.common} {
-		if !ownedByUs(p) {
+		if !Ours(p) {
 			return nil, fmt.Errorf("%w: %s", ErrOwner, p)
 		}
 	}
@@ -140,12 +145,27 @@ func (r *Repo) find(dir string) error {
 			}
 			return nil
 		}
+		if isBare(dir) {
+			return fmt.Errorf("%w: %s is a repository by itself", ErrBare, dir)
+		}
 		up := filepath.Dir(dir)
 		if up == dir {
 			return ErrNone
 		}
 		dir = up
 	}
+}
+
+// isBare reports whether the directory holds what git takes for a repository.
+func isBare(dir string) bool {
+	for _, part := range []string{"objects", "refs"} {
+		if fi, err := os.Stat(filepath.Join(dir, part)); err != nil || !fi.IsDir() {
+			return false
+		}
+	}
+	b, err := readSmall(filepath.Join(dir, "HEAD"))
+	text := strings.TrimSpace(string(b))
+	return err == nil && (isHex(text) || strings.HasPrefix(text, "ref: refs/"))
 }
 
 // gitFile reads a file .git, as worktrees and submodules have it.

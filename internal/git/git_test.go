@@ -302,3 +302,25 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestFindNoWorkingTree: a repository by itself, and git's own directory, are
+// not taken for a directory like any other.
+func TestFindNoWorkingTree(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"objects", "refs", "hooks"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Find(dir, nil); !errors.Is(err, ErrNone) || errors.Is(err, ErrBare) {
+		t.Errorf("Find without HEAD = %v, want ErrNone", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{dir, filepath.Join(dir, "hooks")} {
+		if _, err := Find(d, nil); !errors.Is(err, ErrBare) || !errors.Is(err, ErrNone) {
+			t.Errorf("Find(%s) = %v, want ErrBare", d, err)
+		}
+	}
+}

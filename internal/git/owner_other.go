@@ -4,6 +4,6 @@
 
 package git
 
-// ownedByUs is true: Windows guards directories by access lists, and browsers
+// Ours is true: Windows guards directories by access lists, and browsers
 // have one user.
-func ownedByUs(string) bool { return true }
+func Ours(string) bool { return true }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// ownedByUs reports whether the user of this process owns the path.
-func ownedByUs(path string) bool {
+// Ours reports whether the user of this process owns the path.
+func Ours(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {
 		return false

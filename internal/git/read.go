@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -296,6 +297,13 @@ const (
 	maxHops   = 16
 	maxDeaths = 5
 )
+
+// Shallow reports whether the history ends before its beginning, as in a clone
+// with --depth.
+func (r *Repo) Shallow() bool {
+	fi, err := os.Stat(filepath.Join(r.common, "shallow"))
+	return err == nil && fi.Size() > 0
+}
 
 // Successors returns what a file that HEAD does not have was renamed to, and
 // that in turn, newest last, and whether it was ever deleted or renamed. It goes

@@ -1,0 +1,186 @@
+// This file says what one commit did to the lines of a file: which it left alone,
+// moved, and reworded.
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// step returns where a line stands after the hunks.
+func step(hunks []chunk, moved map[int]int, at int) int {
+	if len(hunks) == 0 {
+		return at
+	}
+	i, _ := slices.BinarySearchFunc(hunks, at, func(c chunk, at int) int {
+		if c.a+len(c.out) <= at {
+			return -1
+		}
+		return 1
+	}) // the first hunk that ends behind the line
+	if i < len(hunks) && at >= hunks[i].a {
+		if to, ok := moved[at]; ok {
+			return to
+		}
+		return -1
+	}
+	if i == 0 {
+		return at
+	}
+	last := hunks[i-1]
+	return at - (last.a + len(last.out)) + last.b + len(last.put)
+}
+
+// movedIn returns the lines of blocks that the hunks took out in one place and
+// put in in another.
+func movedIn(hunks []chunk) map[int]int {
+	type place struct{ hunk, i int }
+	count := map[string]int{} // of lines put in
+	where := map[string]place{}
+	gone := map[string]int{}
+	for k, c := range hunks {
+		for i, l := range c.put {
+			count[l]++
+			where[l] = place{k, i}
+		}
+		for _, l := range c.out {
+			gone[l]++
+		}
+	}
+	moved := map[int]int{}
+	for _, c := range hunks {
+		for i := 0; i < len(c.out); i++ {
+			p, ok := where[c.out[i]]
+			if !ok || count[c.out[i]] != 1 || gone[c.out[i]] != 1 {
+				continue
+			}
+			put := hunks[p.hunk].put
+			// The run around this line that is the same in both.
+			lo, hi := 0, 1
+			for i-lo-1 >= 0 && p.i-lo-1 >= 0 && c.out[i-lo-1] == put[p.i-lo-1] {
+				lo++
+			}
+			for i+hi < len(c.out) && p.i+hi < len(put) && c.out[i+hi] == put[p.i+hi] {
+				hi++
+			}
+			if lo+hi < 2 || lettersOf(c.out[i-lo:i+hi]) < 40 {
+				continue
+			}
+			for x := -lo; x < hi; x++ {
+				moved[c.a+i+x] = hunks[p.hunk].b + p.i + x
+			}
+			i += hi - 1
+		}
+	}
+	return moved
+}
+
+// Bounds of [rewordedIn].
+const (
+	driftAlike = .6     // least likeness of a line and its new wording
+	driftCells = 250000 // lines taken out by lines put in, of a hunk that is looked at
+)
+
+// rewordedIn returns the lines that the hunks took out and put in again in other
+// words: in the same order, and as alike together as can be. Lines that were moved
+// are not among them.
+func rewordedIn(hunks []chunk, moved map[int]int) map[int]int {
+	again := map[int]int{}
+	came := map[int]bool{}
+	for _, to := range moved {
+		came[to] = true
+	}
+	for _, c := range hunks {
+		n, m := len(c.out), len(c.put)
+		if n == 0 || m == 0 || n*m > driftCells {
+			continue
+		}
+		out, put := make([]letterPairs, n), make([]letterPairs, m)
+		for i, l := range c.out {
+			out[i] = pairsOf(l)
+		}
+		for j, l := range c.put {
+			put[j] = pairsOf(l)
+		}
+		// best[i][j] is the most that lines from i and from j on have in common.
+		best := make([][]float64, n+1)
+		for i := range best {
+			best[i] = make([]float64, m+1)
+		}
+		like := func(i, j int) float64 {
+			if _, ok := moved[c.a+i]; ok || came[c.b+j] {
+				return 0
+			}
+			if f := out[i].alike(put[j]); f >= driftAlike {
+				return f
+			}
+			return 0
+		}
+		for i := n - 1; i >= 0; i-- {
+			for j := m - 1; j >= 0; j-- {
+				best[i][j] = max(best[i+1][j], best[i][j+1])
+				if f := like(i, j); f > 0 {
+					best[i][j] = max(best[i][j], f+best[i+1][j+1])
+				}
+			}
+		}
+		for i, j := 0, 0; i < n && j < m; {
+			switch best[i][j] {
+			case best[i+1][j]:
+				i++
+			case best[i][j+1]:
+				j++
+			default:
+				again[c.a+i] = c.b + j
+				i, j = i+1, j+1
+			}
+		}
+	}
+	return again
+}
+
+// letterPairs is how often two signs stand side by side in a line, white space
+// left out.
+type letterPairs struct {
+	of  map[[2]rune]int
+	all int
+}
+
+func pairsOf(s string) letterPairs {
+	p := letterPairs{of: map[[2]rune]int{}}
+	rs := []rune(strings.Join(strings.Fields(s), ""))
+	for i := 0; i+1 < len(rs); i++ {
+		p.of[[2]rune{rs[i], rs[i+1]}]++
+		p.all++
+	}
+	return p
+}
+
+// alike is twice the pairs that the two have in common, by all they have.
+func (p letterPairs) alike(q letterPairs) float64 {
+	all := p.all + q.all
+	if all == 0 {
+		return 0
+	}
+	common := 0
+	for x, c := range p.of {
+		common += min(c, q.of[x])
+	}
+	return 2 * float64(common) / float64(all)
+}
+
+func pairsAlike(a, b string) float64 { return pairsOf(a).alike(pairsOf(b)) }
+
+func lettersOf(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		for _, r := range l {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				n++
+			}
+		}
+	}
+	return n
+}
