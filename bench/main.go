@@ -6,7 +6,7 @@
 // turns within one run, so that the ratio holds on other machines too.
 //
 //	go run . quality             # on a tiny set that is built in
-//	go run . quality --data DIR  # on LongMemEval and SciFact
+//	go run . quality --data DIR  # on LongMemEval, LoCoMo, QMSum, SciFact
 //	go run . recall --n 10000
 //	go run . write --n 100,100000
 //	go run . start
@@ -39,7 +39,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"quality", "how well recall ranks, on public data sets", quality},
+		{"quality", "how well recall ranks, on public data sets", qualityCommand},
 		{"recall", "what a recall costs, and an entry in memory", recall},
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},
