@@ -143,6 +143,9 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 	if d.broken != nil {
 		return d.broken
 	}
+	if err := d.wholeLocked(); err != nil {
+		return err
+	}
 	if !d.log.Broken(wal.BreakCatchUp) {
 		if err := d.catchUp(); err != nil {
 			return err

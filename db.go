@@ -44,8 +44,10 @@ type db struct {
 	appending atomic.Bool
 	broken    error // why the log cannot be read any further
 
+	lazy atomic.Pointer[lazy] // nil once the log was read; what it has, logmu guards
+
 	mu     sync.RWMutex // guards st and closed
-	st     *state
+	st     *state       // of no meaning while lazy is set
 	closed bool
 
 	watch func([]Delta, bool)
@@ -72,7 +74,13 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 	}
 	d.log = log
 	d.base = log.Header().Base
-	if _, err := d.readOn(); err != nil {
+	lazy := d.openLazy()
+	_, err = d.readOn()
+	if lazy && err != nil {
+		err = d.reload()
+	}
+	if err != nil {
+		d.awake()
 		_ = log.Close()
 		return nil, err
 	}
@@ -90,9 +98,17 @@ func (d *db) logOptions() wal.Options {
 // readOn reads what stands behind the position of the log into the state.
 // logmu is held exclusively.
 func (d *db) readOn() ([]Delta, error) {
+	if z := d.lazy.Load(); z != nil {
+		return d.replay(d.log, z, nil, 0)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
+}
+
+// A taker takes in the changes of a log, and returns what each did.
+type taker interface {
+	take(r *wal.Record, v *body) ([]Delta, error)
 }
 
 // errStop ends a replay early.
@@ -100,7 +116,7 @@ var errStop = errors.New("stop")
 
 // replay reads on in log, into st, up to and including the change last (0: all
 // there is). note, if not nil, is called with the offset of each change.
-func (d *db) replay(log *wal.Log, st *state, note func(int64), last uint64) ([]Delta, error) {
+func (d *db) replay(log *wal.Log, st taker, note func(int64), last uint64) ([]Delta, error) {
 	var deltas []Delta
 	err := log.Read(func(r *wal.Record) error {
 		if last != 0 && r.Seq > last {
@@ -112,7 +128,11 @@ func (d *db) replay(log *wal.Log, st *state, note func(int64), last uint64) ([]D
 			if err != nil {
 				return d.formError(r, err)
 			}
-			deltas = append(deltas, st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)...)
+			did, err := st.take(r, v)
+			if err != nil {
+				return err
+			}
+			deltas = append(deltas, did...)
 			if r.Type == typeChange && note != nil {
 				note(r.Offset)
 			}
@@ -164,6 +184,9 @@ func (d *db) catchUp() error {
 		if err == nil && news == wal.Grown {
 			end := d.log.End()
 			deltas, rerr := d.readOn()
+			if errors.Is(rerr, errWhole) {
+				return d.reload()
+			}
 			d.tell(deltas, false)
 			if rerr != nil {
 				d.breaks(rerr)
@@ -206,6 +229,9 @@ func (d *db) reload() error {
 	_, err := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	if err != nil {
 		d.breaks(err)
+		if d.lazy.Load() != nil {
+			d.broken = err // there is no state to go on from
+		}
 		return err
 	}
 	if had && d.log.Header().ID == id && d.log.Seq() < seq {
@@ -217,6 +243,7 @@ func (d *db) reload() error {
 	d.mu.Lock()
 	d.st, d.offsets, d.base, d.broken = st, offsets, d.log.Header().Base, nil
 	d.mu.Unlock()
+	d.awake()
 	d.tell(nil, true)
 	return nil
 }
@@ -239,6 +266,17 @@ func (d *db) Watch(fn func([]Delta, bool)) { d.watch = fn }
 
 // Refresh implements [Watcher].
 func (d *db) Refresh(ctx context.Context) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	if err := d.whole(); err != nil {
+		return err
+	}
+	return d.refresh()
+}
+
+// refreshLazy is Refresh for who does without the state.
+func (d *db) refreshLazy(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
@@ -327,6 +365,7 @@ func (d *db) Close() error {
 		return ErrClosed
 	}
 	d.closed = true
+	d.awake()
 	if d.idle != nil {
 		d.idle.Stop()
 	}

@@ -46,6 +46,11 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 		}
 		if same {
 			r.Problems = append(r.Problems, d.leftovers()...)
+			if err != nil || len(r.Problems) > 0 {
+				return r, err
+			}
+			ps, err := d.checkIndexFile(ctx)
+			r.Problems = append(r.Problems, ps...)
 			return r, err
 		}
 	}
@@ -184,7 +189,7 @@ func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
 		all = nil // replaced just now: the next check looks at the new one
 	}
 	for _, e := range all {
-		if have := m.shelf.docs[e.ID]; have == nil || have.Version != e.Version {
+		if have := m.shelf.doc(e.ID); have == nil || have.Version != e.Version {
 			missing = append(missing, e)
 		}
 	}

@@ -137,7 +137,7 @@ func (d *db) versionsIn(seq uint64, name string) ([]Version, error) {
 		}
 		return vs, nil
 	}
-	err = d.eachBase(func(p put) {
+	err = d.eachBase(func(_ int64, p put) {
 		if p.entry.Name == name && p.entry.Version == seq {
 			vs = append(vs, Version{Seq: seq, Verb: VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
 				Note: "earlier versions were dropped by a compaction"})
@@ -147,7 +147,7 @@ func (d *db) versionsIn(seq uint64, name string) ([]Version, error) {
 }
 
 // eachBase calls fn with the entries of the log's base.
-func (d *db) eachBase(fn func(put)) error {
+func (d *db) eachBase(fn func(offset int64, p put)) error {
 	log, err := d.another(false)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (d *db) eachBase(fn func(put)) error {
 			return d.formError(r, err)
 		}
 		for _, p := range v.ops {
-			fn(p)
+			fn(r.Offset, p)
 		}
 		return nil
 	})

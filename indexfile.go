@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/bm25"
@@ -27,7 +28,7 @@ import (
 //
 //	head, 128 bytes:
 //	     0    8 89 "oxidx" 0D 0A
-//	     8    4 format, 1
+//	     8    4 format, 2
 //	    12    4 revision of the ranking's terms
 //	    16   16 name of the ranking, padded with zeros
 //	    32   16 id of the store
@@ -35,9 +36,12 @@ import (
 //	    56   32 chain of the log at S
 //	    88    8 entries, N
 //	    96    8 length of the image
-//	   104   20 0
+//	   104    8 offset of the record of S in the log, 0 when S is its base
+//	   112    8 the ID that the next entry gets
+//	   120    4 0
 //	   124    4 check
-//	entries, 16·N + 4 bytes: ids and versions (8 bytes each), rising by id; check
+//	entries, 24·N + 4 bytes: id, version and the offset of the record that holds
+//	    that version (8 bytes each), rising by id; check
 //	image of the index (package bm25)
 //
 // An entry of the log is found by the image when its id and its version are
@@ -48,8 +52,9 @@ import (
 const IndexSuffix = ".idx"
 
 const (
-	indexFormat = 1
-	indexHead   = 128
+	indexFormat   = 2
+	indexHeadSize = 128
+	indexRow      = 24
 
 	// A file is written when at least this many entries, and as many as make it
 	// one in indexShare, are not in the one that is there: so reading on costs
@@ -62,80 +67,126 @@ var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errIndex is a file that cannot be used.
-var errIndex = errors.New("the index file is of no use")
-
-// savedIndex is an index file that was opened.
-type savedIndex struct {
-	ranking  string
-	index    *bm25.Index
-	ids      []uint64 // rising
-	versions []uint64
-	file     vfs.File
-}
+// errIndex is a file that cannot be used, errIndexDamage one that is damaged.
+var (
+	errIndex       = errors.New("the index file is of no use")
+	errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
+)
 
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that
 // another oxbow wrote would be believed (TestIndexRevision notices).
 const indexRevision = 1
 
-// indexName returns the name of the index file.
-func (d *db) indexName() string { return d.name + IndexSuffix }
+// indexHead is the head of an index file.
+type indexHead struct {
+	ranking string
+	store   [16]byte
+	seq     uint64 // S
+	chain   [32]byte
+	entries int64
+	image   int64 // its length
+	at      int64 // offset of the record of S
+	nextID  uint64
+}
 
-// openIndex returns the index that was kept for the state of now, or of before.
-func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
-	f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
+// imageAt returns the offset of the image in the file.
+func (h *indexHead) imageAt() int64 { return indexHeadSize + h.entries*indexRow + 4 }
+
+// readIndexHead reads the head of an index file, and sees whether the file has
+// the length that it says.
+func readIndexHead(f vfs.File) (indexHead, error) {
+	var h indexHead
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return h, err
 	}
-	head, err := indexPiece(f, 0, indexHead, info.Size())
+	if info.Size() == 0 {
+		return h, fmt.Errorf("%w: it is empty", errIndex) // an erasure was interrupted
+	}
+	b, err := indexPiece(f, 0, indexHeadSize)
 	if err != nil {
-		return nil, err
+		return h, err
 	}
 	le := binary.LittleEndian
-	var name [16]byte
-	copy(name[:], ranking)
-	d.logmu.RLock()
-	id := d.log.Header().ID
-	chain, known := d.chainAt(le.Uint64(head[48:]))
-	d.logmu.RUnlock()
-	n, size := le.Uint64(head[88:]), le.Uint64(head[96:])
-	switch {
-	case [8]byte(head) != indexMagic, le.Uint32(head[8:]) != indexFormat:
-		return nil, fmt.Errorf("%w: it is of another format", errIndex)
-	case [16]byte(head[16:]) != name, le.Uint32(head[12:]) != indexRevision:
-		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
-	case [16]byte(head[32:]) != id, !known, [32]byte(head[56:]) != chain:
-		return nil, fmt.Errorf("%w: it is of another history", errIndex)
-	case n > uint64(info.Size())/16 || size > uint64(info.Size()) || indexHead+16*n+4+size != uint64(info.Size()):
-		return nil, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndex, info.Size())
+	h = indexHead{ranking: string(bytes.TrimRight(b[16:32], "\x00")), store: [16]byte(b[32:]), seq: le.Uint64(b[48:]), chain: [32]byte(b[56:]),
+		entries: int64(le.Uint64(b[88:])), image: int64(le.Uint64(b[96:])), at: int64(le.Uint64(b[104:])), nextID: le.Uint64(b[112:])}
+	switch size := info.Size(); {
+	case [8]byte(b) != indexMagic, le.Uint32(b[8:]) != indexFormat, le.Uint32(b[120:]) != 0:
+		return h, fmt.Errorf("%w: it is of another format", errIndex)
+	case le.Uint32(b[12:]) != indexRevision:
+		return h, fmt.Errorf("%w: it is of another ranking", errIndex)
+	case h.entries < 0 || h.entries > size/indexRow || h.image < 0 || h.image > size || h.imageAt()+h.image != size || h.at < 0:
+		return h, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
 	}
-	list, err := indexPiece(f, indexHead, int64(16*n+4), info.Size())
+	return h, nil
+}
+
+// encode returns the bytes of the head.
+func (h *indexHead) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, indexHeadSize)
+	copy(b, indexMagic[:])
+	le.PutUint32(b[8:], indexFormat)
+	le.PutUint32(b[12:], indexRevision)
+	copy(b[16:32], h.ranking)
+	copy(b[32:], h.store[:])
+	le.PutUint64(b[48:], h.seq)
+	copy(b[56:], h.chain[:])
+	le.PutUint64(b[88:], uint64(h.entries))
+	le.PutUint64(b[96:], uint64(h.image))
+	le.PutUint64(b[104:], uint64(h.at))
+	le.PutUint64(b[112:], h.nextID)
+	le.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
+	return b
+}
+
+// indexRows are the entries of an index file, as they stand in it.
+type indexRows []byte
+
+func (r indexRows) len() int             { return len(r) / indexRow }
+func (r indexRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r[indexRow*i:]) }
+func (r indexRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r[indexRow*i+8:]) }
+func (r indexRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r[indexRow*i+16:])) }
+
+// find returns the row of an entry.
+func (r indexRows) find(id uint64) (i int, found bool) {
+	i = sort.Search(r.len(), func(i int) bool { return r.id(i) >= id })
+	return i, i < r.len() && r.id(i) == id
+}
+
+// readRows reads the entries of the file of that head.
+func (h *indexHead) readRows(f vfs.File) (indexRows, error) {
+	b, err := indexPiece(f, indexHeadSize, h.entries*indexRow+4)
 	if err != nil {
 		return nil, err
 	}
-	s := &savedIndex{ranking: ranking, file: f, ids: make([]uint64, n), versions: make([]uint64, n)}
-	for i := range s.ids {
-		s.ids[i], s.versions[i] = le.Uint64(list[16*i:]), le.Uint64(list[16*i+8:])
-		if i > 0 && s.ids[i] <= s.ids[i-1] {
-			return nil, fmt.Errorf("%w: its entries are not in order", errIndex)
+	r := indexRows(b)
+	for i := 1; i < r.len(); i++ {
+		if r.id(i) <= r.id(i-1) {
+			return nil, fmt.Errorf("%w: its entries are not in order", errIndexDamage)
 		}
 	}
-	from := int64(indexHead + 16*n + 4)
-	s.index, err = bm25.OpenImage(io.NewSectionReader(f, from, int64(size)), int64(size), paramsOf(ranking))
-	if err != nil {
-		return nil, err
+	return r, nil
+}
+
+// savedIndex is an index file that was opened.
+type savedIndex struct {
+	head  indexHead
+	index *bm25.Index
+	rows  indexRows
+	file  vfs.File
+
+	log  *wal.Log       // where the entries are read; nil when the shelf has them all
+	seen map[int64]bool // offsets of the records that were read
+}
+
+// close lets go of the files.
+func (s *savedIndex) close() {
+	_ = s.file.Close() // it was only read
+	if s.log != nil {
+		_ = s.log.Close()
 	}
-	return s, nil
 }
 
 // knows reports whether the index was made from that version of the entry.
@@ -143,42 +194,126 @@ func (s *savedIndex) knows(id, version uint64) bool {
 	if s == nil {
 		return false
 	}
-	i, found := slices.BinarySearch(s.ids, id)
-	return found && s.versions[i] == version
+	i, found := s.rows.find(id)
+	return found && s.rows.version(i) == version
+}
+
+// indexName returns the name of the index file.
+func (d *db) indexName() string { return d.name + IndexSuffix }
+
+// openIndex returns the index that was kept for the state of now, or of before.
+// Of a store whose log was not read, it is the one that it was opened by, and
+// can read entries.
+func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
+	f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &savedIndex{file: f}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.head, err = readIndexHead(f); err != nil {
+		return nil, err
+	}
+	if s.head.ranking != ranking {
+		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
+	}
+	d.logmu.RLock()
+	z := d.lazy.Load()
+	switch {
+	case z == nil && (s.head.seq > d.log.Seq() || !s.head.fits(d.log)):
+		err = fmt.Errorf("%w: it is of another history", errIndex)
+	case z != nil && z.head != s.head:
+		err = fmt.Errorf("%w: the store was opened by another", errIndex)
+	}
+	d.logmu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	if z != nil {
+		if s.log, err = d.another(false); err != nil {
+			return nil, err
+		}
+		s.seen = map[int64]bool{}
+		if !s.head.fits(s.log) {
+			return nil, fmt.Errorf("%w: it is of another history", errIndex)
+		}
+	}
+	if s.rows, err = s.head.readRows(f); err != nil {
+		return nil, err
+	}
+	s.index, err = bm25.OpenImage(io.NewSectionReader(f, s.head.imageAt(), s.head.image), s.head.image, paramsOf(ranking))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// fits reports whether the log has the history that the file was made from.
+func (h *indexHead) fits(log *wal.Log) bool {
+	is := log.Header()
+	if is.ID != h.store {
+		return false
+	}
+	if h.at == 0 {
+		return is.Base == h.seq && is.Chain == h.chain
+	}
+	r, err := log.At(h.at)
+	return err == nil && r.Type < wal.Unchained && r.Seq == h.seq && r.Chain == h.chain
 }
 
 // indexPiece returns n bytes of f, which end with their check, without it.
-func indexPiece(f io.ReaderAt, off, n, size int64) ([]byte, error) {
-	if n > size-off {
-		return nil, fmt.Errorf("%w: it is cut short", errIndex)
-	}
+func indexPiece(f io.ReaderAt, off, n int64) ([]byte, error) {
 	b := make([]byte, n)
-	if _, err := f.ReadAt(b, off); err != nil {
+	if _, err := f.ReadAt(b, off); err == io.EOF {
+		return nil, fmt.Errorf("%w: it is cut short", errIndexDamage)
+	} else if err != nil {
 		return nil, err
 	}
 	b, sum := b[:n-4], binary.LittleEndian.Uint32(b[n-4:])
 	if crc32.Checksum(b, castagnoli) != sum {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errIndex, n, off)
+		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errIndexDamage, n, off)
 	}
 	return b, nil
 }
 
-// chainAt returns the chain at a change, and false when the log does not know
-// it any more, or yet. logmu is held.
-func (d *db) chainAt(seq uint64) ([32]byte, bool) {
-	switch h := d.log.Header(); {
-	case seq == d.log.Seq():
-		return d.log.Chain(), true
-	case seq == h.Base:
-		return h.Chain, true
-	case seq < d.base || seq-d.base > uint64(len(d.offsets)):
-		return [32]byte{}, false
+// places returns where the log holds each version of a list of entries: the
+// offset of its record, 0 for what is not there. logmu is held.
+func (d *db) places(ids, versions []uint64) ([]int64, error) {
+	seq, tail := d.base, d.offsets
+	z := d.lazy.Load()
+	if z != nil {
+		seq, tail = z.head.seq, z.tail
 	}
-	r, err := d.log.At(d.offsets[seq-d.base-1])
-	if err != nil || r.Seq != seq {
-		return [32]byte{}, false
+	offs := make([]int64, len(ids))
+	before := map[uint64]int{} // entries of an earlier version, by ID
+	for i, v := range versions {
+		if v > seq && v-seq <= uint64(len(tail)) {
+			offs[i] = tail[v-seq-1]
+		} else if v <= seq {
+			before[ids[i]] = i
+		}
 	}
-	return r.Chain, true
+	if len(before) == 0 {
+		return offs, nil
+	}
+	if z != nil {
+		_, err := z.has(0) // reads the rows
+		for i := range z.rows.len() {
+			if j, ok := before[z.rows.id(i)]; ok && versions[j] == z.rows.version(i) {
+				offs[j] = z.rows.offset(i)
+			}
+		}
+		return offs, err
+	}
+	return offs, d.eachBase(func(off int64, p put) {
+		if i, ok := before[p.entry.ID]; ok && versions[i] == p.entry.Version {
+			offs[i] = off
+		}
+	})
 }
 
 // saveIndex writes the index file: what fill makes of the state of a moment at
@@ -213,28 +348,36 @@ func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions 
 	if image == nil {
 		return nil
 	}
-	le := binary.LittleEndian
-	head := make([]byte, indexHead)
-	copy(head, indexMagic[:])
-	le.PutUint32(head[8:], indexFormat)
-	le.PutUint32(head[12:], indexRevision)
-	copy(head[16:32], ranking)
-	id, chain := d.log.Header().ID, d.log.Chain()
-	copy(head[32:], id[:])
-	le.PutUint64(head[48:], d.log.Seq())
-	copy(head[56:], chain[:])
-	le.PutUint64(head[88:], uint64(len(ids)))
-	le.PutUint64(head[96:], uint64(len(image)))
-	le.PutUint32(head[124:], crc32.Checksum(head[:124], castagnoli))
-	list := make([]byte, 0, 16*len(ids)+4)
-	for i := range ids {
-		list = le.AppendUint64(le.AppendUint64(list, ids[i]), versions[i])
+	offs, err := d.places(ids, versions)
+	if err != nil {
+		return err
 	}
-	list = le.AppendUint32(list, crc32.Checksum(list, castagnoli))
+	rows := make([]byte, 0, indexRow*len(ids)+4)
+	le := binary.LittleEndian
+	for i := range ids {
+		if offs[i] == 0 {
+			return fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, versions[i], ids[i])
+		}
+		rows = le.AppendUint64(le.AppendUint64(le.AppendUint64(rows, ids[i]), versions[i]), uint64(offs[i]))
+	}
+	rows = le.AppendUint32(rows, crc32.Checksum(rows, castagnoli))
+	head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(),
+		entries: int64(len(ids)), image: int64(len(image))}
+	if z := d.lazy.Load(); z != nil {
+		head.nextID, head.at = z.nextID, z.head.at
+		if n := len(z.tail); n > 0 {
+			head.at = z.tail[n-1]
+		}
+	} else {
+		head.nextID = d.st.nextID // it changes only with logmu
+		if n := len(d.offsets); n > 0 {
+			head.at = d.offsets[n-1]
+		}
+	}
 	if err := d.dropIndex(false); err != nil {
 		return err
 	}
-	return vfs.WriteDerived(d.fs, d.indexName(), 0o600, head, list, image)
+	return vfs.WriteDerived(d.fs, d.indexName(), 0o600, head.encode(), rows, image)
 }
 
 // dropIndex removes what an interrupted writing left of an index file, and with
@@ -301,14 +444,7 @@ func (m *Memory) keepIndex() {
 		if err != nil {
 			return nil, nil, nil
 		}
-		ids = make([]uint64, 0, len(m.shelf.docs))
-		for id := range m.shelf.docs {
-			ids = append(ids, id)
-		}
-		slices.Sort(ids)
-		for _, id := range ids {
-			versions = append(versions, m.shelf.docs[id].Version)
-		}
+		ids, versions = m.shelf.versions()
 		return image, ids, versions
 	})
 }
@@ -316,5 +452,5 @@ func (m *Memory) keepIndex() {
 func (m *Memory) worthKeeping() bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.shelf != nil && m.shelf.unsaved+len(m.pending) >= indexLeast+len(m.shelf.docs)/indexShare
+	return m.shelf != nil && m.shelf.unsaved+len(m.pending) >= indexLeast+m.shelf.len()/indexShare
 }

@@ -58,6 +58,13 @@ type Options struct {
 	// same ([IndexSuffix]), so that the next process need not make the index
 	// again. Memories that are not ReadOnly always do.
 	KeepIndex bool
+
+	// Lazy lets Open read only what the index file does not cover, when there
+	// is one ([IndexSuffix]): [Memory.Recall] then reads the entries that it
+	// finds, and whatever else is asked first reads the whole store, as Open
+	// does otherwise. For programs that recall once. Damage in what is not read
+	// is not found by Open, but by who reads it.
+	Lazy bool
 }
 
 func (o *Options) orDefault() Options {

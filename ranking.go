@@ -324,7 +324,11 @@ func (r *ranking) holds(s *shelf, words string) func(id uint64) bool {
 	return func(id uint64) bool {
 		if state[id] == 1 {
 			state[id] = 3
-			for _, f := range fieldsOf(s.docs[id]) {
+			e := s.doc(id)
+			if e == nil {
+				return false
+			}
+			for _, f := range fieldsOf(e) {
 				if len(seq) == 1 && f.Name != "speaker" || stands(r.an.Sequence(f.Text), seq) {
 					state[id] = 2
 					break
@@ -351,12 +355,14 @@ func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
 	}
 	q := bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow}
 	found := r.index.Search(q)
-	if r.an != nil && slices.ContainsFunc(found, func(h bm25.Hit) bool { return isTurn(s.docs[h.ID]) }) {
+	if r.an != nil && slices.ContainsFunc(found, func(h bm25.Hit) bool { return isTurn(s.doc(h.ID)) }) {
 		found = r.lift(s, p, limit)
 	}
-	hits := make([]Hit, len(found))
-	for i, h := range found {
-		hits[i] = Hit{Entry: *s.docs[h.ID], Score: h.Score}
+	hits := make([]Hit, 0, len(found))
+	for _, h := range found {
+		if e := s.doc(h.ID); e != nil { // else it could not be read
+			hits = append(hits, Hit{Entry: *e, Score: h.Score})
+		}
 	}
 	return hits
 }
@@ -392,7 +398,7 @@ func (r *ranking) lift(s *shelf, p *plan, limit int) []bm25.Hit {
 		}
 	}
 	slices.SortFunc(hits, func(a, b bm25.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), s.docs[b.ID].Updated.Compare(s.docs[a.ID].Updated), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), s.newer(a.ID, b.ID), cmp.Compare(a.ID, b.ID))
 	})
 	return hits[:min(limit, len(hits))]
 }
@@ -415,7 +421,7 @@ type neighbour struct {
 // one, created within the hour, and selected by the plan. Their IDs follow each
 // other, as those of turns do that were written one after another.
 func (l *lifter) beside(id uint64) []neighbour {
-	e := l.s.docs[id]
+	e := l.s.doc(id)
 	if !isTurn(e) {
 		return nil
 	}
@@ -423,7 +429,7 @@ func (l *lifter) beside(id uint64) []neighbour {
 	var ns []neighbour
 	for _, way := range []int{-1, 1} {
 		for step := way; step >= -2 && step <= 2; step += way {
-			n := l.s.docs[id+uint64(int64(step))]
+			n := l.s.doc(id + uint64(int64(step)))
 			if !isTurn(n) || n.Created.Sub(e.Created).Abs() > besideTime || l.p.allow != nil && !l.p.allow(n.ID) {
 				break
 			}

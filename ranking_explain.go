@@ -28,7 +28,11 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 		for i, t := range x.Terms {
 			terms[i] = t.Term
 		}
-		fields = fieldsOf(s.docs[id])
+		doc := s.doc(id)
+		if doc == nil {
+			return nil
+		}
+		fields = fieldsOf(doc)
 		for _, f := range fields {
 			counts = append(counts, r.an.Count(f.Text, terms))
 		}
@@ -47,7 +51,7 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 		case r.an == nil || account[i].score == 0:
 		case account[i].from != 0:
 			ts.Score = account[i].score
-			ts.Fields = []FieldScore{{Field: "beside " + s.docs[account[i].from].Name, Score: ts.Score}}
+			ts.Fields = []FieldScore{{Field: "beside " + s.name(account[i].from), Score: ts.Score}}
 		case strings.HasPrefix(t.Term, datePrefix):
 			ts.Fields = []FieldScore{{Field: "date", TF: t.TF, Score: t.Score}}
 		default:

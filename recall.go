@@ -4,147 +4,16 @@
 package oxbow
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/bm25"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
-
-// shelf is the entries of a store and what ranks them. Memory.mu guards it.
-type shelf struct {
-	rankings map[string]*ranking // by name; a ranking is made when it is first asked for
-	docs     map[uint64]*Entry
-	saved    *savedIndex // what the memory's own ranking began from, nil for nothing
-	unsaved  int         // entries put or removed since
-}
-
-func newShelf(ranks ...string) *shelf {
-	s := &shelf{rankings: map[string]*ranking{}, docs: map[uint64]*Entry{}}
-	for _, name := range ranks {
-		s.rankings[name] = newRanking(name)
-	}
-	return s
-}
-
-// close lets go of the index file. The shelf is of no use any more.
-func (s *shelf) close() {
-	if s != nil && s.saved != nil {
-		_ = s.saved.file.Close() // it was only read
-	}
-}
-
-func (s *shelf) set(d Delta) {
-	s.unsaved++
-	for _, r := range s.rankings {
-		if d.Entry == nil {
-			r.index.Delete(d.ID)
-		} else {
-			r.put(d.Entry)
-		}
-	}
-	if d.Entry == nil {
-		delete(s.docs, d.ID)
-	} else {
-		s.docs[d.ID] = d.Entry
-	}
-}
-
-// While a shelf is filled, fillBatch entries are handed on at once, and so many
-// batches may be ready ahead.
-const (
-	fillBatch = 64
-	fillAhead = 4
-)
-
-// fill puts entries, in order of ID, into an empty shelf. They are cut into
-// terms by one goroutine while another puts the terms of those before into the
-// index: each takes about half of the time. What the saved index knows is not
-// cut again.
-func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
-	type cut struct {
-		entry *Entry
-		known bool       // the saved index has it
-		docs  []bm25.Doc // one for each of rs; of no meaning when it is known
-	}
-	rs := slices.Collect(maps.Values(s.rankings))
-	batches := make(chan []cut, fillAhead)
-	used := make(chan []cut, fillAhead+2) // their room is used again
-	var failed error                      // set before batches is closed
-	go func() {
-		defer close(batches)
-		var words []string
-		next := func() []cut {
-			select {
-			case b := <-used:
-				return b[:0]
-			default:
-				return make([]cut, 0, fillBatch)
-			}
-		}
-		batch := next()
-		for e, err := range entries {
-			if err != nil {
-				failed = err
-				return
-			}
-			batch = batch[:len(batch)+1]
-			c := &batch[len(batch)-1]
-			c.entry, c.known = &e, s.saved.knows(e.ID, e.Version)
-			if c.docs == nil {
-				c.docs = make([]bm25.Doc, len(rs))
-			}
-			for i, r := range rs {
-				if !c.known {
-					r.cut(&e, &c.docs[i], &words)
-				}
-			}
-			if len(batch) == fillBatch {
-				batches <- batch
-				batch = next()
-			}
-		}
-		batches <- batch
-	}()
-	puts := make([]func(id uint64, newer int64, d bm25.Doc), len(rs))
-	var bulks []*bm25.Bulk
-	for i, r := range rs {
-		if puts[i] = r.index.Put; s.saved == nil {
-			bulk := bm25.NewBulk(r.index)
-			puts[i], bulks = bulk.Add, append(bulks, bulk)
-		}
-	}
-	for batch := range batches {
-		for _, c := range batch {
-			if !c.known {
-				for i, put := range puts {
-					put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
-				}
-				s.unsaved++
-			}
-			s.docs[c.entry.ID] = c.entry
-		}
-		used <- batch // has room for all that there are
-	}
-	for _, b := range bulks {
-		b.Done()
-	}
-	if failed == nil && s.saved != nil {
-		for _, id := range s.saved.ids {
-			if s.docs[id] == nil {
-				s.rankings[s.saved.ranking].index.Delete(id)
-				s.unsaved++
-			}
-		}
-		s.saved.ids, s.saved.versions = nil, nil
-	}
-	return failed
-}
 
 // changed takes in what a store did. It is called on the way of every change,
 // so it only notes it: who recalls next brings the index up. It must not wait
@@ -177,7 +46,11 @@ func (m *Memory) drain() {
 func (m *Memory) fresh(ctx context.Context) error {
 	w, watched := m.store.(Watcher)
 	if watched {
-		if err := w.Refresh(ctx); err != nil {
+		refresh := w.Refresh
+		if d, ok := m.store.(*db); ok {
+			refresh = d.refreshLazy // an index file may do for the state
+		}
+		if err := refresh(ctx); err != nil {
 			return err
 		}
 		m.mu.RLock()
@@ -208,9 +81,16 @@ func (m *Memory) fresh(ctx context.Context) error {
 
 		s := newShelf(m.opts.Ranking)
 		if saved := m.savedFor(m.opts.Ranking); saved != nil {
-			s.saved, s.rankings[saved.ranking].index = saved, saved.index
+			s.begin(saved)
 		}
-		err := s.fill(m.store.Entries(ctx, Filter{}))
+		var err error
+		if s.late {
+			for _, d := range m.store.(*db).sinceIndex() {
+				s.set(d)
+			}
+		} else {
+			err = s.fill(m.store.Entries(ctx, Filter{}))
+		}
 		m.mu.Lock()
 		m.filling = false
 		done := err == nil && resets == m.resets
@@ -278,7 +158,7 @@ func ask[T any](ctx context.Context, m *Memory, rank string, fn func(s *shelf, r
 			return none, err
 		}
 		v := fn(s, r)
-		err = r.index.Err()
+		err = errors.Join(r.index.Err(), s.failed())
 		unlock()
 		if err == nil {
 			return v, nil
@@ -312,8 +192,10 @@ func (m *Memory) shelved(ctx context.Context, rank string) (s *shelf, r *ranking
 		m.mu.Lock()
 		if s = m.shelf; s != nil && s.rankings[rank] == nil {
 			r := newRanking(rank)
-			for _, id := range slices.Sorted(maps.Keys(s.docs)) {
-				r.put(s.docs[id])
+			for _, id := range s.ids() {
+				if e := s.doc(id); e != nil {
+					r.put(e)
+				}
 			}
 			s.rankings[rank] = r
 		}
@@ -349,36 +231,6 @@ func checkLimit(n int) (int, error) {
 	return min(n, MaxLimit), nil
 }
 
-// allow returns the test that the filter puts to a document, nil for none.
-func (s *shelf) allow(f Filter) func(id uint64) bool {
-	if f.IsZero() {
-		return nil
-	}
-	return func(id uint64) bool {
-		e := s.docs[id]
-		return e != nil && f.Match(e)
-	}
-}
-
-// newest returns what allow, nil for everything, selects, newest version first.
-func (s *shelf) newest(allow func(uint64) bool, limit int) []Hit {
-	var es []*Entry
-	for _, e := range s.docs {
-		if allow == nil || allow(e.ID) {
-			es = append(es, e)
-		}
-	}
-	slices.SortFunc(es, func(a, b *Entry) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
-	})
-	es = es[:min(limit, len(es))]
-	hits := make([]Hit, len(es))
-	for i, e := range es {
-		hits[i] = Hit{Entry: *e}
-	}
-	return hits
-}
-
 // maxNear is the most suggestions a [Diagnosis] makes.
 const maxNear = 5
 
@@ -394,7 +246,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 
 func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
 	p := r.plan(s, Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates})
-	d := Diagnosis{Entries: len(s.docs)}
+	d := Diagnosis{Entries: s.len()}
 	for _, w := range p.words {
 		c := TermCount{w.word, 0}
 		if !w.instead {
@@ -429,7 +281,7 @@ func (s *shelf) count(r *ranking, p *plan, allow func(uint64) bool) int {
 		return r.index.Count(bm25.Query{Terms: p.terms, Allow: allow})
 	}
 	n := 0
-	for id := range s.docs {
+	for _, id := range s.ids() {
 		if allow == nil || allow(id) {
 			n++
 		}
@@ -475,27 +327,6 @@ func keys(seq iter.Seq2[string, int]) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-func (s *shelf) names() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, e := range s.docs {
-			if !yield(e.Name) {
-				return
-			}
-		}
-	}
-}
-
-// labelValues yields the values that labels of that key have.
-func (s *shelf) labelValues(key string) iter.Seq[string] {
-	seen := map[string]bool{}
-	for _, e := range s.docs {
-		for _, v := range e.Values(key) {
-			seen[v] = true
-		}
-	}
-	return maps.Keys(seen)
 }
 
 // Near returns names of entries near to a name that is not there, best first,

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
 // Op ids are remembered for at least this many changes that carried one.
@@ -41,6 +43,11 @@ func (st *state) touched(name string) uint64 {
 		return e.Version
 	}
 	return st.gone[name]
+}
+
+// take implements taker.
+func (st *state) take(r *wal.Record, v *body) ([]Delta, error) {
+	return st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v), nil
 }
 
 // apply takes in a change and returns what it did to the entries.

@@ -78,7 +78,13 @@ func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) 
 		return RecallOut{}, err
 	}
 	if len(hits) == 0 {
-		out.Why, out.Near, err = diagnose(ctx, m, q)
+		if out.Why, out.Near, err = diagnose(ctx, m, q); err != nil {
+			return out, err
+		}
+		read, err := m.Reading(ctx, q)
+		for _, d := range read.Dates {
+			out.Notes = append(out.Notes, fmt.Sprintf("%q was read as %s", d.Text, spanned(d)))
+		}
 		return out, err
 	}
 	if out.More = len(hits) > limit; out.More {
@@ -116,14 +122,23 @@ func readingNotes(read oxbow.Reading, hits []oxbow.Hit) []string {
 		}
 	}
 	for _, d := range read.Dates {
-		last := d.To.Add(-time.Second)
-		span := d.From.Format(time.DateOnly)
-		if s := last.Format(time.DateOnly); s != span {
-			span += " to " + s
-		}
-		notes = append(notes, fmt.Sprintf("%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else", d.Text, span, strconv.Quote(d.Text)))
+		notes = append(notes, fmt.Sprintf("%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else", d.Text, spanned(d), strconv.Quote(d.Text)))
 	}
 	return notes
+}
+
+// spanned writes the first and last day of a span.
+func spanned(d oxbow.Span) string {
+	first := d.From.Format(time.DateOnly)
+	switch last := d.To.Add(-time.Second).Format(time.DateOnly); {
+	case d.To.IsZero():
+		return first + " on"
+	case d.From.IsZero():
+		return "up to " + last
+	case last != first:
+		return first + " to " + last
+	}
+	return first
 }
 
 // writtenAs returns a word of the hits that has that term, and the term when

@@ -172,7 +172,7 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		}
 	}
 	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		ReadOnly: how == look, KeepIndex: a.mayWrite(path) == nil})
+		ReadOnly: how == look, KeepIndex: a.mayWrite(path) == nil, Lazy: true})
 	if err != nil {
 		return nil, openError(path, err)
 	}

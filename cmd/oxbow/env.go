@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,11 +73,15 @@ func Run(ctx context.Context, env Env) int {
 // take for a bundle of short flags.
 var negated = regexp.MustCompile(`^-[a-z][a-z0-9_-]*:.`)
 
+// without is a word that recall is to leave out, such as -deploy: it has only the
+// short flags -q and -h.
+var without = regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`)
+
 // mark stands before a marked argument. No argument of a process can hold a
 // NUL, so it cannot be mistaken.
 const mark = "\x00"
 
-// markTerms hides negated filter terms from the flag parser, up to a "--".
+// markTerms hides negated filter terms and words from the flag parser, up to a "--".
 // unmark and unmarkFlags undo it once the flags are parsed.
 func markTerms(args []string) []string {
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
@@ -89,7 +94,7 @@ func markTerms(args []string) []string {
 			break
 		}
 		marked[i] = arg
-		if negated.MatchString(arg) {
+		if negated.MatchString(arg) || slices.Contains(args[:i], "recall") && without.MatchString(arg) {
 			marked[i] = mark + arg
 		}
 	}

@@ -18,10 +18,11 @@ func (a *app) recallCommand() *cobra.Command {
 		Short: "Find entries by words, best first",
 		Long: `Recall ranks the entries that hold any of the words (BM25). Among the words
 may stand filters: project:vtt, tag:"two words", -tag:draft, kind:note,
-after:2026-04, by:agent. Filters alone select, newest first.`,
+after:2026-04, by:agent. Filters alone select, newest first. A word may be
+demanded (+word), left out (-word), "two words" together, or begun (ret*).`,
 		Example: `  oxbow recall double charge
   oxbow recall deploy project:harbor -tag:draft --limit 3
-  oxbow recall retry timeout --explain
+  oxbow recall retry -payment '"two words"' --explain
   oxbow recall prices --as-of 2026-01-31 --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.arguments()

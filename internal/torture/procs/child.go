@@ -47,10 +47,10 @@ func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", filepath.Join(*home, storeFile), err)
 	}
-	return errors.Join(serve(ctx, m, in, out), m.Close())
+	return errors.Join(serve(ctx, fsys, m, in, out), m.Close())
 }
 
-func serve(ctx context.Context, m *oxbow.Memory, in io.Reader, out io.Writer) error {
+func serve(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader, out io.Writer) error {
 	var mu sync.Mutex // guards out and werr
 	var werr error
 	var open sync.WaitGroup
@@ -65,7 +65,7 @@ func serve(ctx context.Context, m *oxbow.Memory, in io.Reader, out io.Writer) er
 			return errors.Join(err, werr)
 		}
 		open.Go(func() {
-			a, err := carryOut(ctx, m, c)
+			a, err := carryOut(ctx, fsys, m, c)
 			if err != nil {
 				a.Refused = refusalOf(err)
 			}
@@ -93,7 +93,7 @@ func refusalOf(err error) string {
 	return err.Error()
 }
 
-func carryOut(ctx context.Context, m *oxbow.Memory, c call) (answer, error) {
+func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer, error) {
 	if c.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, c.OpID)
 	}
@@ -107,6 +107,15 @@ func carryOut(ctx context.Context, m *oxbow.Memory, c call) (answer, error) {
 	case get:
 		e, err := m.Get(ctx, c.Name)
 		return answer{Version: e.Version, Content: e.Content}, err
+	case glance:
+		// As a program does that is started for one recall.
+		once, err := oxbow.Open(storeFile, &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true, Lazy: true})
+		if err != nil {
+			return answer{}, err
+		}
+		c.Verb = recall
+		a, err := carryOut(ctx, fsys, once, c)
+		return a, errors.Join(err, once.Close())
 	case recall:
 		hits, err := m.Recall(ctx, oxbow.Query{Text: c.Query, Limit: 5})
 		a := answer{Names: map[string]uint64{}}

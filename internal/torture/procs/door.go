@@ -22,6 +22,7 @@ const (
 	forget   = "forget"
 	get      = "get"
 	recall   = "recall"
+	glance   = "glance"  // recall by a memory opened for it, of library children only
 	names    = "names"   // all entries, of library children only
 	compact  = "compact" // of library children only
 )
@@ -50,7 +51,7 @@ type answer struct {
 	ID      uint64            `json:"id"`
 	Version uint64            `json:"version,omitempty"` // of the entry; of forget, the change that did it
 	Content string            `json:"content,omitempty"` // of get
-	Names   map[string]uint64 `json:"names,omitempty"`   // of names and recall: versions by name
+	Names   map[string]uint64 `json:"names,omitempty"`   // of names, recall and glance: versions by name
 	Refused string            `json:"refused,omitempty"` // one of the words above, or what went wrong
 }
 

@@ -28,10 +28,12 @@ func (r *reader) read(ctx context.Context) {
 		switch x := r.rand.IntN(10); {
 		case x < 2 && r.p.kind == library:
 			ok = r.names(ctx)
+		case x < 4 && r.p.kind == library:
+			ok = r.recall(ctx, glance)
 		case x < 6:
 			ok = r.get(ctx)
 		default:
-			ok = r.recall(ctx)
+			ok = r.recall(ctx, recall)
 		}
 		if ok {
 			r.run.reads.Add(1)
@@ -63,12 +65,12 @@ func (r *reader) get(ctx context.Context) bool {
 }
 
 // recall looks for an entry by its name, which no other has in its text.
-func (r *reader) recall(ctx context.Context) bool {
+func (r *reader) recall(ctx context.Context, verb string) bool {
 	name, before, ok := r.run.ledger.lately(r.rand.Int())
 	if !ok {
 		return false
 	}
-	a, _, err := r.p.ask(ctx, call{Verb: recall, Query: name})
+	a, _, err := r.p.ask(ctx, call{Verb: verb, Query: name})
 	if err != nil {
 		return false
 	}
@@ -77,7 +79,7 @@ func (r *reader) recall(ctx context.Context) bool {
 		return false
 	}
 	v, found := a.Names[name]
-	r.judge("recall", name, before, r.run.ledger.look(name), found, v)
+	r.judge(verb, name, before, r.run.ledger.look(name), found, v)
 	return true
 }
 

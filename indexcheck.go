@@ -1,0 +1,132 @@
+// This file holds the examination of the index file: its bytes, its list of
+// entries against the log, and its words against theirs.
+
+package oxbow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+)
+
+// mostChecked is how many entries' words a check compares with the index file.
+// Of more entries, so many are taken that lie evenly among them.
+const mostChecked = 2000
+
+// checkIndexFile says what is wrong with the index file. A file that is not
+// there, or is of another history, format or ranking, is none and is in order:
+// nobody believes it.
+func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
+	bad := func(format string, args ...any) []Problem {
+		return []Problem{{-1, "the index file " + d.path + IndexSuffix + fmt.Sprintf(format, args...),
+			"remove it: nothing is lost, and the next recall makes it anew"}}
+	}
+	f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return nil, err
+	}
+	defer f.Close()
+	log, err := d.another(false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	head, err := readIndexHead(f)
+	switch {
+	case errors.Is(err, errIndexDamage):
+		return bad(": %v", err), nil
+	case err != nil || !log.Exists() || !head.fits(log) || checkRanking(head.ranking) != nil:
+		return nil, nil
+	}
+	rows, err := head.readRows(f)
+	if err != nil {
+		return bad(": %v", err), nil
+	}
+	index, err := bm25.OpenImage(io.NewSectionReader(f, head.imageAt(), head.image), head.image, paramsOf(head.ranking))
+	if err == nil {
+		_, err = index.AppendImage(nil) // reads all of it
+	}
+	if err != nil {
+		return bad(": %v", err), nil
+	}
+	st, places := newState(), map[uint64]int64{}
+	if head.seq > 0 {
+		if _, err := d.replay(log, placing{st, places}, nil, head.seq); err != nil {
+			return nil, err
+		}
+	}
+	if len(st.order) != rows.len() || st.nextID != head.nextID {
+		return bad(" lists %d entries of change %d, which left %d", rows.len(), head.seq, len(st.order)), nil
+	}
+	r := newRanking(head.ranking)
+	step := max(1, (len(st.order)+mostChecked-1)/mostChecked)
+	var doc bm25.Doc
+	var words []string
+	for i, e := range st.order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if rows.id(i) != e.ID || rows.version(i) != e.Version || rows.offset(i) != places[e.ID] {
+			return bad(" has another version or place of entry %q than change %d left", e.Name, head.seq), nil
+		}
+		if i%step != 0 {
+			continue
+		}
+		r.cut(e, &doc, &words)
+		if !indexHolds(index, e.ID, &doc) {
+			return bad(" has other words for entry %q than it holds", e.Name), nil
+		}
+	}
+	return nil, nil
+}
+
+// placing is a state that notes which record each entry is in.
+type placing struct {
+	st     *state
+	places map[uint64]int64
+}
+
+// take implements taker.
+func (p placing) take(r *wal.Record, v *body) ([]Delta, error) {
+	deltas, err := p.st.take(r, v)
+	for _, d := range deltas {
+		if d.Entry != nil {
+			p.places[d.ID] = r.Offset
+		}
+	}
+	return deltas, err
+}
+
+// indexHolds reports whether the index has that document under the ID.
+func indexHolds(x *bm25.Index, id uint64, doc *bm25.Doc) bool {
+	sums := map[string]int{}
+	var ask []bm25.QueryTerm
+	for _, t := range doc.Terms {
+		if t.TF > 0 {
+			sums[t.Text] += int(t.TF)
+			ask = append(ask, bm25.QueryTerm{Text: t.Text, Weight: 1})
+		}
+	}
+	x1, ok := x.Explain(id, ask)
+	if len(sums) == 0 {
+		return !ok // what has no words is not indexed
+	}
+	if !ok || x1.Len != float64(doc.Len)/bm25.One || len(x1.Terms) != len(sums) {
+		return false
+	}
+	for _, t := range x1.Terms {
+		if int(t.TF*bm25.One) != min(sums[t.Term], 1<<16-1) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,86 @@
+// This file tests that a check finds what is wrong with an index file, and does
+// not mind one that nobody believes.
+
+package oxbow
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"testing"
+)
+
+func (h *indexHome) problems() []Problem {
+	h.t.Helper()
+	m := h.open(&Options{ReadOnly: true})
+	defer m.Close()
+	rep, err := m.Store().(Checker).Check(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return rep.Problems
+}
+
+func TestCheckIndexFile(t *testing.T) {
+	h := newIndexHome(t, 400)
+	sound := h.file()
+	le := binary.LittleEndian
+	rows := func(b []byte) []byte { return b[indexHeadSize : indexHeadSize+24*400+4] }
+	seal := func(b []byte) { le.PutUint32(b[len(b)-4:], crc32.Checksum(b[:len(b)-4], castagnoli)) }
+	for _, try := range []struct {
+		what string
+		bad  bool
+		edit func(b []byte) []byte
+	}{
+		{"sound", false, func(b []byte) []byte { return b }},
+		{"empty", false, func(b []byte) []byte { return nil }},
+		{"of another store", false, func(b []byte) []byte { b[32]++; sealHead(b); return b }},
+		{"of another format", false, func(b []byte) []byte { b[8]++; sealHead(b); return b }},
+		{"of another history", false, func(b []byte) []byte { b[60]++; sealHead(b); return b }},
+		{"cut", true, func(b []byte) []byte { return b[:len(b)-1] }},
+		{"cut in its head", true, func(b []byte) []byte { return b[:100] }},
+		{"a bit of the head", true, func(b []byte) []byte { b[50] ^= 1; return b }},
+		{"a bit of the list", true, func(b []byte) []byte { rows(b)[500] ^= 1; return b }},
+		{"a bit of the words", true, func(b []byte) []byte { b[len(b)-len(b)/4] ^= 1; return b }},
+		{"another version", true, func(b []byte) []byte { rows(b)[24*7+8]++; seal(rows(b)); return b }},
+		{"another place", true, func(b []byte) []byte { rows(b)[24*7+16]++; seal(rows(b)); return b }},
+		{"another entry", true, func(b []byte) []byte { le.PutUint64(rows(b)[24*399:], 5000); seal(rows(b)); return b }},
+		{"another next ID", true, func(b []byte) []byte { b[112]++; sealHead(b); return b }},
+	} {
+		h.put(try.edit(bytes.Clone(sound)))
+		if ps := h.problems(); len(ps) > 0 != try.bad {
+			t.Errorf("%s: %v", try.what, ps)
+		}
+		h.sampled(1)
+	}
+	h.put(sound)
+
+	// An image that is sound and of other words.
+	m := h.open(nil)
+	r := m.shelfForTest(t)
+	e := *m.shelf.doc(9)
+	e.Content = "kestrel"
+	r.put(&e)
+	ids, versions := m.shelf.versions()
+	image, err := r.index.AppendImage(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Store().(*db).saveIndex(RankOxbow, func() ([]byte, []uint64, []uint64) { return image, ids, versions }); err != nil {
+		t.Fatal(err)
+	}
+	if ps := h.problems(); len(ps) != 1 {
+		t.Errorf("other words: %v", ps)
+	}
+	h.put(sound)
+	h.close(m)
+}
+
+// shelfForTest fills the index, and returns its ranking.
+func (m *Memory) shelfForTest(t *testing.T) *ranking {
+	t.Helper()
+	if err := m.fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return m.shelf.rankings[RankOxbow]
+}

@@ -1,0 +1,113 @@
+// This file tests going to a position without reading what stands before it.
+
+package wal
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestJump(t *testing.T) {
+	fsys := vfs.NewMem()
+	a := open(t, fsys)
+	for _, s := range []string{"one", "two", "three", "four", "five", "six"} {
+		add(t, a, s)
+	}
+	type place struct {
+		offset int64
+		seq    uint64
+		chain  [32]byte
+	}
+	var places []place
+	b := open(t, fsys)
+	if err := b.Read(func(r *Record) error {
+		places = append(places, place{r.Offset, r.Seq, r.Chain})
+		return nil
+	}); err != nil || len(places) != 6 {
+		t.Fatal(err, len(places))
+	}
+
+	p := places[2]
+	c := open(t, fsys)
+	for what, wrong := range map[string]place{
+		"another number":     {p.offset, 4, p.chain},
+		"another chain":      {p.offset, 3, places[3].chain},
+		"another record":     {places[3].offset, 3, p.chain},
+		"no record":          {p.offset + 1, 3, p.chain},
+		"the header":         {1, 3, p.chain},
+		"behind the end":     {1 << 40, 3, p.chain},
+		"the base, not zero": {0, 3, p.chain},
+	} {
+		var corrupt *CorruptError
+		if err := c.Jump(wrong.offset, wrong.seq, wrong.chain); !errors.As(err, &corrupt) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if c.End() != HeaderSize || c.Seq() != 0 {
+			t.Fatalf("%s: the position is %d, after change %d", what, c.End(), c.Seq())
+		}
+	}
+	if err := c.Jump(p.offset, p.seq, p.chain); err != nil {
+		t.Fatal(err)
+	}
+	same(t, all(t, c), "4 four", "5 five", "6 six")
+	add(t, c, "seven")
+	same(t, all(t, a), "7 seven")
+
+	// Damage before the position is not looked at; behind it, it is.
+	damaged := image(t, fsys)
+	damaged[places[0].offset+40] ^= 1
+	d := open(t, fsWith(t, damaged))
+	if err := d.Jump(p.offset, p.seq, p.chain); err != nil {
+		t.Fatal(err)
+	}
+	same(t, all(t, d), "4 four", "5 five", "6 six", "7 seven")
+	damaged[places[4].offset+40] ^= 1
+	d = open(t, fsWith(t, damaged))
+	if err := d.Jump(p.offset, p.seq, p.chain); err != nil {
+		t.Fatal(err)
+	}
+	var corrupt *CorruptError
+	if got, err := read(d); !errors.As(err, &corrupt) || len(got) != 1 {
+		t.Errorf("read %q, %v; want one change, and the damage", got, err)
+	}
+}
+
+func TestJumpToTheBase(t *testing.T) {
+	fsys := vfs.NewMem()
+	a := open(t, fsys)
+	add(t, a, "one")
+	add(t, a, "two")
+	chain := a.Chain()
+	if err := a.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Rewrite(2, chain, func(emit func(Record) error) error {
+		return emit(Record{Seq: 2, Time: 1, Type: Base, Body: []byte("both"), Chain: chain})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	a.Unlock()
+	all(t, a)
+	add(t, a, "three")
+	b := open(t, fsys)
+	for _, wrong := range []struct {
+		seq   uint64
+		chain [32]byte
+	}{{1, chain}, {2, a.Chain()}} {
+		if b.Jump(0, wrong.seq, wrong.chain) == nil {
+			t.Error("a base that is another was believed")
+		}
+	}
+	if err := b.Jump(HeaderSize, 2, chain); err == nil {
+		t.Error("a record of the base was taken for a change")
+	}
+	if err := b.Jump(0, 2, chain); err != nil {
+		t.Fatal(err)
+	}
+	same(t, all(t, b), "3 three")
+	if open(t, vfs.NewMem()).Jump(0, 0, [32]byte{}) == nil {
+		t.Error("a log without a file has a base")
+	}
+}

@@ -1,0 +1,510 @@
+// This file tests stores that are opened without reading their log: they answer
+// as others do, whatever happens to the log and to the index file meanwhile.
+
+package oxbow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// lazily opens the store without reading its log, and fails unless that works.
+func (h *indexHome) lazily() *Memory {
+	h.t.Helper()
+	m := h.open(&Options{Lazy: true})
+	if !isLazy(m) {
+		h.t.Fatal("the log was read")
+	}
+	return m
+}
+
+func isLazy(m *Memory) bool { return m.Store().(*db).lazy.Load() != nil }
+
+// lazyAgrees fails unless a memory that has not read its log answers as one that
+// has, and still has not read it then.
+func (h *indexHome) lazyAgrees(m *Memory) {
+	h.t.Helper()
+	h.agree(m)
+	if !isLazy(m) {
+		h.t.Error("the log was read")
+	}
+}
+
+func TestLazyRecall(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.lazily()
+	h.lazyAgrees(m)
+	if n := indexed(m); n != 0 {
+		t.Errorf("%d entries were indexed, want none", n)
+	}
+	one := h.lazily()
+	if _, err := one.Recall(t.Context(), Query{Text: "harbor lantern", Limit: 1}); err != nil || len(one.shelf.docs) != 1 {
+		t.Errorf("%d entries were read for one hit; %v", len(one.shelf.docs), err)
+	}
+	h.close(one)
+	// All that a query may need beside words.
+	plain := h.open(nil)
+	for _, q := range []Query{
+		{Text: "harbor", Filter: mustFilter(t, "after:2026-04-14T10:25:00Z")},
+		{Filter: mustFilter(t, "kind:note")},
+		{Text: "harbor", Explain: true},
+		{Text: "silver w7", Collapse: true},
+		{Text: "silver w7", Rank: RankSeed},
+		{Text: "silver w7", AsOf: 1},
+	} {
+		m := h.lazily()
+		got, err := m.Recall(t.Context(), q)
+		want, werr := plain.Recall(t.Context(), q)
+		if err != nil || werr != nil {
+			t.Fatal(err, werr)
+		}
+		if len(want) == 0 || fmt.Sprintf("%+v", deref(got)) != fmt.Sprintf("%+v", deref(want)) {
+			t.Errorf("%+v finds %v\nwant %v", q, names(got), names(want))
+		}
+		h.close(m)
+	}
+	for _, text := range []string{"harbour", "nothingofthis", "entry 77"} {
+		q := Query{Text: text, Filter: mustFilter(t, "tag:none")}
+		got, err := m.Diagnose(t.Context(), q)
+		want, werr := plain.Diagnose(t.Context(), q)
+		if err != nil || werr != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%q: %+v %v\nwant %+v %v", text, got, err, want, werr)
+		}
+	}
+	h.close(plain)
+	h.close(m) // Check reads the log
+}
+
+func mustFilter(t *testing.T, s string) Filter {
+	t.Helper()
+	q, err := ParseQuery(s, time.Unix(1776200000, 0).UTC())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.Filter
+}
+
+// deref makes hits whose explanations are shown as values.
+func deref(hits []Hit) (all []any) {
+	for _, h := range hits {
+		x := h.Explanation
+		h.Explanation = nil
+		all = append(all, h)
+		if x != nil {
+			all = append(all, *x)
+		}
+	}
+	return all
+}
+
+// A record may have an entry twice, and of one that it removes, nothing counts.
+func TestLazyOfABatch(t *testing.T) {
+	h := newIndexHome(t, 300)
+	m := h.open(nil)
+	var ops []Op
+	for i := range 300 {
+		name := fmt.Sprint("both ", i)
+		ops = append(ops, Add{Name: name, Content: "kestrel first"}, Update{Name: name, Content: fmt.Sprint("kestrel last ", i)})
+		if i%3 == 0 {
+			ops = append(ops, Remove{Name: name})
+		}
+		if i%6 == 0 {
+			ops = append(ops, Add{Name: name, Content: fmt.Sprint("kestrel again ", i)})
+		}
+	}
+	if err := m.Apply(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+	h.recall(m, "kestrel")
+	h.close(m)
+	plain := h.open(nil)
+	m = h.lazily()
+	for _, q := range []Query{{Text: "last 1", Limit: 300}, {Text: "kestrel", Limit: 500}, {Text: "kestrel harbor", Limit: 300, Filter: mustFilter(t, "name:\"both 6\"")}} {
+		got, err := m.Recall(t.Context(), q)
+		want, werr := plain.Recall(t.Context(), q)
+		if err != nil || werr != nil || len(want) == 0 || fmt.Sprint(deref(got)) != fmt.Sprint(deref(want)) {
+			t.Errorf("%q: %d hits, %v; want %d, %v", q.Text, len(got), err, len(want), werr)
+		}
+	}
+	if !isLazy(m) {
+		t.Error("the log was read")
+	}
+	h.close(plain)
+	h.close(m)
+}
+
+// Whatever is asked beside a recall reads the log first, and is right.
+func TestLazyAllElse(t *testing.T) {
+	ctx := t.Context()
+	for what, do := range map[string]func(m *Memory) error{
+		"get": func(m *Memory) error {
+			e, err := m.Get(ctx, "entry 5")
+			if err == nil && e.ID != 6 {
+				err = fmt.Errorf("ID %d", e.ID)
+			}
+			return err
+		},
+		"no such name": func(m *Memory) error {
+			if _, err := m.Get(ctx, "no such"); !errors.Is(err, ErrNotFound) {
+				return fmt.Errorf("got %v", err)
+			}
+			return nil
+		},
+		"entries": func(m *Memory) error {
+			n := 0
+			for _, err := range m.Entries(ctx, Filter{}) {
+				if n++; err != nil {
+					return err
+				}
+			}
+			if n != 300 {
+				return fmt.Errorf("%d entries", n)
+			}
+			return nil
+		},
+		"remember": func(m *Memory) error {
+			e, err := m.Remember(ctx, Entry{Name: "entry 5", Content: "another harbor"})
+			if err == nil && (e.ID != 6 || e.Version != 2) {
+				err = fmt.Errorf("%+v", e)
+			}
+			return err
+		},
+		"add": func(m *Memory) error { return m.Apply(ctx, Add{Name: "new", Content: "a new harbor"}) },
+		"add again": func(m *Memory) error {
+			if err := m.Apply(ctx, Add{Name: "entry 7", Content: "x"}); !errors.Is(err, ErrExists) {
+				return fmt.Errorf("got %v", err)
+			}
+			return nil
+		},
+		"forget": func(m *Memory) error { return m.Forget(ctx, "entry 5") },
+		"revert": func(m *Memory) error { _, err := m.Revert(ctx, 1); return err },
+		"stats": func(m *Memory) error {
+			s, err := m.Store().(Counter).Stats(ctx)
+			if err == nil && (s.Entries != 300 || s.Last != 1) {
+				err = fmt.Errorf("%+v", s)
+			}
+			return err
+		},
+		"erase": func(m *Memory) error { _, err := m.Erase(ctx, "entry 5", false); return err },
+		"compact": func(m *Memory) error {
+			_, err := m.Store().(Compacter).Compact(ctx, time.Unix(2e9, 0), false)
+			return err
+		},
+		"log": func(m *Memory) error {
+			for c, err := range m.Log(ctx) {
+				if err != nil || c.Seq != 1 {
+					return fmt.Errorf("%d %v", c.Seq, err)
+				}
+			}
+			return nil
+		},
+		"as of":  func(m *Memory) error { _, err := m.AsOf(ctx, 1); return err },
+		"backup": func(m *Memory) error { _, err := m.Backup(ctx, "copy.oxbow", true); return err },
+	} {
+		for _, recalled := range []bool{false, true} {
+			h := newIndexHome(t, 300)
+			m := h.lazily()
+			if recalled {
+				h.recall(m, "harbor")
+			}
+			if err := do(m); err != nil {
+				t.Errorf("%s (recalled: %v): %v", what, recalled, err)
+			}
+			h.agree(m)
+			h.close(m)
+		}
+	}
+}
+
+// What others write while the log is not read is seen, and what makes it
+// necessary to read it is noticed.
+func TestLazyBesideWriters(t *testing.T) {
+	ctx := t.Context()
+	h := newIndexHome(t, 600)
+	other := h.open(nil)
+	before := h.lazily() // has an index before it all
+	h.lazyAgrees(before)
+	for i := range 60 {
+		name := fmt.Sprint("entry ", i*7)
+		var err error
+		switch i % 4 {
+		case 0:
+			err = other.Forget(ctx, name)
+		case 1:
+			_, err = other.Remember(ctx, Entry{Name: name, Content: "harbor changed w7"})
+		case 2:
+			_, err = other.Remember(ctx, Entry{Name: fmt.Sprint("new ", i), Content: "lantern w19 new"})
+		case 3:
+			err = other.Forget(ctx, fmt.Sprint("new ", i-1))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%10 == 0 {
+			h.lazyAgrees(before)
+			after := h.lazily()
+			h.lazyAgrees(after)
+			h.close(after)
+		}
+	}
+	h.lazyAgrees(before)
+	// An entry that comes back needs the names.
+	last := uint64(0)
+	for c, err := range other.Log(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Versions[0].Entry.Name == "entry 0" {
+			last = c.Seq
+			break
+		}
+	}
+	if _, err := other.Revert(ctx, last); err != nil {
+		t.Fatal(err)
+	}
+	h.agree(before)
+	if isLazy(before) {
+		t.Error("an entry came back, and the log was not read")
+	}
+	after := h.open(&Options{Lazy: true})
+	if isLazy(after) {
+		t.Error("an entry came back, and the log was not read")
+	}
+	h.agree(after)
+	h.close(after)
+	h.close(before)
+	h.close(other)
+}
+
+// A store that is rewritten under a memory that has not read it is read.
+func TestLazyUnderRewrite(t *testing.T) {
+	ctx := t.Context()
+	for what, do := range map[string]func(m *Memory) error{
+		"erase": func(m *Memory) error { _, err := m.Erase(ctx, "entry 5", false); return err },
+		"compact": func(m *Memory) error {
+			_, err := m.Store().(Compacter).Compact(ctx, time.Unix(2e9, 0), false)
+			return err
+		},
+	} {
+		h := newIndexHome(t, 300)
+		fresh, used, other := h.lazily(), h.lazily(), h.open(nil)
+		h.lazyAgrees(used)
+		if err := do(other); err != nil {
+			t.Fatal(what, err)
+		}
+		for _, m := range []*Memory{fresh, used} {
+			h.agree(m)
+			if _, err := m.Get(ctx, "entry 5"); what == "erase" && !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: %v", what, err)
+			}
+			h.close(m)
+		}
+		h.recall(other, "harbor")
+		h.close(other)
+		// The file that was made since is one of a log with a base.
+		m := h.lazily()
+		h.lazyAgrees(m)
+		if _, err := m.Remember(ctx, Entry{Name: "after", Content: "harbor w7"}); err != nil {
+			t.Fatal(err)
+		}
+		h.agree(m)
+		h.close(m)
+		m = h.lazily()
+		h.lazyAgrees(m)
+		h.close(m)
+	}
+}
+
+// Damage in what was not read is found by who reads it, and never answered
+// from. What does not need it is still answered.
+func TestLazyDamage(t *testing.T) {
+	h := newIndexHome(t, 300)
+	w := h.open(nil)
+	for i := range 300 { // each a record of its own
+		if _, err := w.Remember(t.Context(), Entry{Name: fmt.Sprint("own ", i), Content: fmt.Sprint("kestrel number", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.recall(w, "kestrel")
+	h.close(w)
+	sound, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(sound)
+	at := bytes.Index(damaged, []byte("kestrel number150"))
+	damaged[at+3] ^= 4
+	put := func(b []byte) {
+		t.Helper()
+		if err := h.fs.Put("memory.oxbow", b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(damaged)
+	m := h.lazily()
+	if hits, err := m.Recall(t.Context(), Query{Text: "number7"}); err != nil || len(hits) != 1 || hits[0].Entry.Content != "kestrel number7" {
+		t.Errorf("an entry that is sound: %v %v", names(hits), err)
+	}
+	if hits, err := m.Recall(t.Context(), Query{Text: "number150"}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("an entry that is damaged: %v %v", names(hits), err)
+	}
+	if hits, err := m.Recall(t.Context(), Query{Text: "number7"}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("after the damage was found: %v %v", names(hits), err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	m = h.lazily()
+	if _, err := m.Get(t.Context(), "own 7"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("get: %v", err)
+	}
+	if err := m.Apply(t.Context(), Add{Name: "x", Content: "y"}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("add: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	put(sound)
+	m = h.lazily()
+	h.lazyAgrees(m)
+	h.close(m)
+}
+
+// A log that is not the one that was indexed is read, whatever it is.
+func TestLazyOfAnother(t *testing.T) {
+	h := newIndexHome(t, 300)
+	file := h.file()
+	old, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := h.open(nil)
+	for i := range 300 {
+		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("later ", i), Content: "gamma delta w7"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.recall(m, "gamma")
+	h.close(m)
+	newer := h.file()
+	for what, try := range map[string]func(){
+		"an older copy of the log": func() {
+			if err := h.fs.Put("memory.oxbow", old, 0o600, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			h.put(newer)
+		},
+		// As many changes, of the same lengths, in another order.
+		"another history": func() {
+			if err := h.fs.Put("memory.oxbow", old, 0o600, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			_ = h.fs.Remove("memory.oxbow.lock")
+			m := h.open(nil)
+			for i := range 300 {
+				if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("later ", i), Content: "delta gamma w7"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.close(m)
+			h.put(newer)
+		},
+		"no log": func() { _ = h.fs.Remove("memory.oxbow") },
+		"another store": func() {
+			_ = h.fs.Remove("memory.oxbow")
+			m := h.open(nil)
+			for i := range 300 {
+				if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("entry ", i), Content: "alpha of another"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.close(m)
+			h.put(file)
+		},
+	} {
+		try()
+		m := h.open(&Options{Lazy: true})
+		if isLazy(m) {
+			t.Errorf("%s: the index file was believed", what)
+		}
+		h.agree(m)
+		h.close(m)
+	}
+}
+
+// Many who ask at once, while others write.
+func TestLazyTogether(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.lazily()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 1))
+			for range 30 {
+				if hits, err := m.Recall(t.Context(), Query{Text: words(r, 2)}); err != nil || len(hits) == 0 {
+					t.Error(len(hits), err)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		w := h.open(nil)
+		for i := range 40 {
+			if _, err := w.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i), Content: "harbor " + strings.Repeat("w7 ", i)}); err != nil {
+				t.Error(err)
+			}
+		}
+		h.close(w)
+	})
+	all.Go(func() {
+		if _, err := m.Get(t.Context(), "entry 100"); err != nil {
+			t.Error(err)
+		}
+	})
+	all.Wait()
+	h.agree(m)
+	h.close(m)
+}
+
+// What a memory that has not read the log writes as an index file is as good.
+func TestLazyWritesTheFile(t *testing.T) {
+	h := newIndexHome(t, 600)
+	before := h.file()
+	other := h.open(nil)
+	m := h.lazily()
+	for i := range 400 {
+		name := fmt.Sprint("later ", i)
+		if i%4 == 3 {
+			if err := other.Forget(t.Context(), fmt.Sprint("entry ", i)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if _, err := other.Remember(t.Context(), Entry{Name: name, Content: "gamma delta w7"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.lazyAgrees(m)
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if slices.Equal(before, h.file()) {
+		t.Fatal("no file was written")
+	}
+	m = h.lazily()
+	h.lazyAgrees(m)
+	if n := indexed(m); n != 0 {
+		t.Errorf("%d entries were indexed anew, want none", n)
+	}
+	h.close(m)
+	h.close(other)
+}

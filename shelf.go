@@ -1,0 +1,334 @@
+// This file holds the shelf: the entries that are ranked, and what ranks them.
+
+package oxbow
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+)
+
+// shelf is the entries of a store and what ranks them. Memory.mu guards it.
+type shelf struct {
+	rankings map[string]*ranking // by name; a ranking is made when it is first asked for
+	saved    *savedIndex         // what the memory's own ranking began from, nil for nothing
+	unsaved  int                 // entries put or removed since
+
+	// docs are the entries by ID. Those of a late shelf come when somebody asks
+	// for them; nil stands for one that is not there any more.
+	docs map[uint64]*Entry
+
+	late   bool       // what docs lacks is read from the log of saved
+	living int        // entries of a late shelf
+	mu     sync.Mutex // guards docs and err of a late shelf
+	err    error      // why an entry could not be read: what was found before it counts for nothing
+}
+
+func newShelf(ranks ...string) *shelf {
+	s := &shelf{rankings: map[string]*ranking{}, docs: map[uint64]*Entry{}}
+	for _, name := range ranks {
+		s.rankings[name] = newRanking(name)
+	}
+	return s
+}
+
+// begin makes the index of the file that of an empty shelf. A file that can read
+// entries makes it a late one, which needs no filling.
+func (s *shelf) begin(saved *savedIndex) {
+	s.saved = saved
+	s.rankings[saved.head.ranking].index = saved.index
+	s.late, s.living = saved.log != nil, saved.rows.len()
+}
+
+// close lets go of the index file. The shelf is of no use any more.
+func (s *shelf) close() {
+	if s != nil && s.saved != nil {
+		s.saved.close()
+	}
+}
+
+func (s *shelf) set(d Delta) {
+	s.unsaved++
+	for _, r := range s.rankings {
+		if d.Entry == nil {
+			r.index.Delete(d.ID)
+		} else {
+			r.put(d.Entry)
+		}
+	}
+	switch {
+	case s.late:
+		if s.has(d.ID) {
+			s.living--
+		}
+		if s.docs[d.ID] = d.Entry; d.Entry != nil {
+			s.living++
+		}
+	case d.Entry == nil:
+		delete(s.docs, d.ID)
+	default:
+		s.docs[d.ID] = d.Entry
+	}
+}
+
+// has reports whether a late shelf has an entry of that ID.
+func (s *shelf) has(id uint64) bool {
+	if e, known := s.docs[id]; known {
+		return e != nil
+	}
+	_, found := s.saved.rows.find(id)
+	return found
+}
+
+// len returns the number of entries.
+func (s *shelf) len() int {
+	if s.late {
+		return s.living
+	}
+	return len(s.docs)
+}
+
+// doc returns the entry of that ID, nil when there is none.
+func (s *shelf) doc(id uint64) *Entry {
+	if !s.late {
+		return s.docs[id]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, known := s.docs[id]
+	if known {
+		return e
+	}
+	i, found := s.saved.rows.find(id)
+	if !found {
+		return nil
+	}
+	err := s.saved.read(i, func(e *Entry) {
+		if _, known := s.docs[e.ID]; !known || e.ID == id {
+			s.docs[e.ID] = e
+		}
+	})
+	if err != nil {
+		s.err = err
+	}
+	return s.docs[id]
+}
+
+// name returns the name of an entry.
+func (s *shelf) name(id uint64) string {
+	if e := s.doc(id); e != nil {
+		return e.Name
+	}
+	return ""
+}
+
+// newer compares two entries by the time of their versions, the newer first.
+func (s *shelf) newer(a, b uint64) int {
+	ea, eb := s.doc(a), s.doc(b)
+	if ea == nil || eb == nil {
+		return 0
+	}
+	return eb.Updated.Compare(ea.Updated)
+}
+
+// failed returns why an entry could not be read.
+func (s *shelf) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// ids returns the IDs of the entries, rising.
+func (s *shelf) ids() []uint64 {
+	ids := make([]uint64, 0, s.len())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, e := range s.docs {
+		if e != nil {
+			ids = append(ids, id)
+		}
+	}
+	if s.late {
+		for i := range s.saved.rows.len() {
+			if _, known := s.docs[s.saved.rows.id(i)]; !known {
+				ids = append(ids, s.saved.rows.id(i))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// all yields the entries.
+func (s *shelf) all() iter.Seq[*Entry] {
+	if !s.late {
+		return maps.Values(s.docs)
+	}
+	return func(yield func(*Entry) bool) {
+		for _, id := range s.ids() {
+			if e := s.doc(id); e != nil && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// versions returns the IDs of the entries, rising, and their versions.
+func (s *shelf) versions() (ids, versions []uint64) {
+	ids = s.ids()
+	versions = make([]uint64, len(ids))
+	for i, id := range ids {
+		if e := s.docs[id]; e != nil {
+			versions[i] = e.Version
+		} else if j, found := s.saved.rows.find(id); found {
+			versions[i] = s.saved.rows.version(j)
+		}
+	}
+	return ids, versions
+}
+
+// While a shelf is filled, fillBatch entries are handed on at once, and so many
+// batches may be ready ahead.
+const (
+	fillBatch = 64
+	fillAhead = 4
+)
+
+// fill puts entries, in order of ID, into an empty shelf. They are cut into
+// terms by one goroutine while another puts the terms of those before into the
+// index: each takes about half of the time. What the saved index knows is not
+// cut again.
+func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
+	type cut struct {
+		entry *Entry
+		known bool       // the saved index has it
+		docs  []bm25.Doc // one for each of rs; of no meaning when it is known
+	}
+	rs := slices.Collect(maps.Values(s.rankings))
+	batches := make(chan []cut, fillAhead)
+	used := make(chan []cut, fillAhead+2) // their room is used again
+	var failed error                      // set before batches is closed
+	go func() {
+		defer close(batches)
+		var words []string
+		next := func() []cut {
+			select {
+			case b := <-used:
+				return b[:0]
+			default:
+				return make([]cut, 0, fillBatch)
+			}
+		}
+		batch := next()
+		for e, err := range entries {
+			if err != nil {
+				failed = err
+				return
+			}
+			batch = batch[:len(batch)+1]
+			c := &batch[len(batch)-1]
+			c.entry, c.known = &e, s.saved.knows(e.ID, e.Version)
+			if c.docs == nil {
+				c.docs = make([]bm25.Doc, len(rs))
+			}
+			for i, r := range rs {
+				if !c.known {
+					r.cut(&e, &c.docs[i], &words)
+				}
+			}
+			if len(batch) == fillBatch {
+				batches <- batch
+				batch = next()
+			}
+		}
+		batches <- batch
+	}()
+	puts := make([]func(id uint64, newer int64, d bm25.Doc), len(rs))
+	var bulks []*bm25.Bulk
+	for i, r := range rs {
+		if puts[i] = r.index.Put; s.saved == nil {
+			bulk := bm25.NewBulk(r.index)
+			puts[i], bulks = bulk.Add, append(bulks, bulk)
+		}
+	}
+	for batch := range batches {
+		for _, c := range batch {
+			if !c.known {
+				for i, put := range puts {
+					put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
+				}
+				s.unsaved++
+			}
+			s.docs[c.entry.ID] = c.entry
+		}
+		used <- batch // has room for all that there are
+	}
+	for _, b := range bulks {
+		b.Done()
+	}
+	if failed == nil && s.saved != nil {
+		for i := range s.saved.rows.len() {
+			if id := s.saved.rows.id(i); s.docs[id] == nil {
+				s.rankings[s.saved.head.ranking].index.Delete(id)
+				s.unsaved++
+			}
+		}
+		s.saved.rows = nil
+	}
+	return failed
+}
+
+// allow returns the test that the filter puts to a document, nil for none.
+func (s *shelf) allow(f Filter) func(id uint64) bool {
+	if f.IsZero() {
+		return nil
+	}
+	return func(id uint64) bool {
+		e := s.doc(id)
+		return e != nil && f.Match(e)
+	}
+}
+
+// newest returns what allow, nil for everything, selects, newest version first.
+func (s *shelf) newest(allow func(uint64) bool, limit int) []Hit {
+	var es []*Entry
+	for e := range s.all() {
+		if allow == nil || allow(e.ID) {
+			es = append(es, e)
+		}
+	}
+	slices.SortFunc(es, func(a, b *Entry) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	})
+	es = es[:min(limit, len(es))]
+	hits := make([]Hit, len(es))
+	for i, e := range es {
+		hits[i] = Hit{Entry: *e}
+	}
+	return hits
+}
+
+func (s *shelf) names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for e := range s.all() {
+			if !yield(e.Name) {
+				return
+			}
+		}
+	}
+}
+
+// labelValues yields the values that labels of that key have.
+func (s *shelf) labelValues(key string) iter.Seq[string] {
+	seen := map[string]bool{}
+	for e := range s.all() {
+		for _, v := range e.Values(key) {
+			seen[v] = true
+		}
+	}
+	return maps.Keys(seen)
+}
