@@ -93,7 +93,7 @@ func (r *peersRun) run(ctx context.Context) error {
 	} else {
 		r.printf("Stop words stay; but both rankings of oxbow leave them out by themselves, as crabtalk's analyzer and the default one do: beside the others, compare the bare index, which keeps all words. ")
 	}
-	r.printf("The peers take turns every %d queries; who is slow answers the first ones only (n), and × compares with seed over the same queries. CPU is that of the whole process. Open is a process of its own: opening, to the first answer, with the files in the system's cache; RAM is what it then has that stands for no file: what others leave to the system's cache is not in it. The bare index and the scan keep nothing but the texts on disk.\n\n", peerChunk)
+	r.printf("The peers take turns every %d queries; who is slow answers the first ones only (n), and × compares with seed over the same queries. CPU is that of the whole process. Open is a process of its own: opening for one answer, to that answer, with the files in the system's cache. RAM is what stands for no file once it is open for many: what others leave to the system's cache is not in it. The bare index and the scan keep nothing but the texts on disk.\n\n", peerChunk)
 	for _, n := range r.sizes {
 		if err := r.size(ctx, n, pieces); err != nil {
 			return fmt.Errorf("measuring peers at %d: %w", n, err)
