@@ -35,7 +35,7 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			o.Sets = []string{*set}
 		}
 		r, err := quality.Run(ctx, o)
-		if err != nil {
+		if err != nil && (r == nil || len(r.Results) == 0) {
 			return err
 		}
 		if len(r.Results) == 0 {
@@ -46,7 +46,7 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			b.printf("The set is the tiny one that is built in: it shows that the measurement works and says nothing about quality. Give --data DIR for real sets.\n\n")
 		}
 		b.report(r)
-		return nil
+		return err // of a set that could not be read
 	}
 }
 

@@ -130,21 +130,24 @@ func (a *app) benchQuality(ctx context.Context, f *qualityFlags) (err error) {
 	if p != nil {
 		p.end()
 	}
-	if err != nil {
+	if err != nil && (r == nil || len(r.Results) == 0) {
 		return qualityError(err)
 	}
 	if len(r.Results) == 0 {
 		return &hinted{fmt.Errorf("%s holds none of the sets", data), whereSets()}
 	}
 	if a.json {
-		err = a.printJSON(r)
+		err = errors.Join(err, a.printJSON(r))
 	} else {
 		a.showQuality(r, f.groups)
 	}
-	if err == nil && r.Proof.NDCG > 0 && !r.Proof.Proved && r.Proof.Whole() {
+	if err != nil {
+		return qualityError(err) // of a set that could not be read
+	}
+	if r.Proof.NDCG > 0 && !r.Proof.Proved && r.Proof.Whole() {
 		return errors.New("the scorer is not proved: " + r.Proof.Why)
 	}
-	return err
+	return nil
 }
 
 // whereSets says where the sets are to be had.
@@ -262,6 +265,9 @@ func (a *app) showQuality(r *quality.Report, groups bool) {
 		if !told[files] {
 			a.printf("\n")
 			a.paragraph(fmt.Sprintf("%s, from %s. %s", res.Title, clean(filepath.FromSlash(files)), res.Protocol))
+			for _, n := range res.Notes {
+				a.paragraph("In the data, " + n + ".")
+			}
 			told[files] = true
 		}
 		a.paragraph(fmt.Sprintf("%s: %d in %s.", upper(res.Unit), res.Entries, count(res.Memories, "memory", "memories")))

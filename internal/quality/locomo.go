@@ -17,6 +17,8 @@ type Talk struct {
 	Sessions []Entry
 	Turns    []Entry
 	Asks     []TalkAsk
+
+	lost int // pieces of evidence that are no turn
 }
 
 // TalkAsk is a question about a talk and the ids of the sessions, and of the
@@ -60,6 +62,10 @@ func (p *publishedTalk) talk() (*Talk, error) {
 	if len(t.Turns) == 0 {
 		return nil, errors.New("has no sessions")
 	}
+	known := map[string]bool{}
+	for _, e := range t.Turns {
+		known[e.ID] = true
+	}
 	for i, q := range p.QA {
 		sessions, turns := evidence(q.Evidence)
 		if q.Category == 5 || len(turns) == 0 {
@@ -71,6 +77,11 @@ func (p *publishedTalk) talk() (*Talk, error) {
 		var text string
 		if err := json.Unmarshal(q.Question, &text); err != nil || strings.TrimSpace(text) == "" {
 			return nil, fmt.Errorf("question %d: has no text", i+1)
+		}
+		for id := range turns {
+			if !known[id] {
+				t.lost++
+			}
 		}
 		t.Asks = append(t.Asks, TalkAsk{text, q.Category, sessions, turns})
 	}
@@ -142,6 +153,7 @@ func (s *Source) Talks() iter.Seq2[*Talk, error] {
 				yield(nil, &DataError{File: s.Files[0], Err: err})
 				return
 			}
+			s.note("evidence that names no turn counts as not found: %d", t.lost)
 			if !yield(t, nil) {
 				return
 			}

@@ -15,6 +15,8 @@ import (
 type Meeting struct {
 	Turns []Entry
 	Asks  []Ask
+
+	outside int // stretches that are not in the meeting
 }
 
 // publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl.
@@ -55,10 +57,14 @@ func (p *publishedMeeting) meeting() (*Meeting, error) {
 		}
 		right := map[string]bool{}
 		for _, s := range q.Spans {
-			if len(s) != 2 || s[0] < 0 || s[1] < s[0] || int(s[0]) >= len(p.Said) {
-				return nil, fmt.Errorf("query %d has the span %v, in a meeting of %d turns", i+1, s, len(p.Said))
+			if len(s) != 2 {
+				return nil, fmt.Errorf("query %d has the span %v, not a first and a last turn", i+1, s)
 			}
-			for n := int(s[0]); n <= min(int(s[1]), len(p.Said)-1); n++ {
+			first, last := int(s[0]), int(s[1])
+			if first < 0 || last < first || last >= len(p.Said) {
+				m.outside++
+			}
+			for n := max(first, 0); n <= min(last, len(p.Said)-1); n++ {
 				right[strconv.Itoa(n)] = true
 			}
 		}
@@ -87,6 +93,7 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 					yield(nil, &DataError{File: f, Err: err})
 					return
 				}
+				s.note("stretches that do not lie in their meeting are cut to it: %d", m.outside)
 				if !yield(m, nil) {
 					return
 				}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
@@ -52,8 +53,9 @@ type Result struct {
 	Unit     string   `json:"entries_are"`
 	Files    []string `json:"files"`
 	Protocol string   `json:"protocol"`
-	Memories int      `json:"memories"` // cases
-	Entries  int      `json:"entries"`  // in all of them
+	Notes    []string `json:"notes,omitempty"` // what is odd in the data
+	Memories int      `json:"memories"`        // cases
+	Entries  int      `json:"entries"`         // in all of them
 	Rows     []Row    `json:"rows"`
 }
 
@@ -75,8 +77,8 @@ type Missing struct {
 // limit is how many hits are looked at.
 const limit = 10
 
-// Run measures. A set that is not there is named in the report; when none is,
-// that is an error.
+// Run measures. A set that is not there is named in the report. Beside a
+// [DataError] stands the report of what could be read.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	for _, n := range o.Sets {
 		if !slices.Contains(SetNames(), n) {
@@ -101,28 +103,30 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if s.Name == "scifact" && len(sources) > 0 {
 			c, err := readSciFact(sources[0])
 			if err != nil {
-				var d *DataError
-				if errors.As(err, &d) {
-					d.From = s.From
-				}
-				return nil, err
+				r.Proof.Why = err.Error() // also said by who asks its questions
+				continue
 			}
 			if r.Proof, err = prove(ctx, c); err != nil {
 				return nil, err
 			}
 		}
 	}
+	var bad []error
 	for _, s := range found {
 		rs, err := o.source(ctx, s)
 		if err != nil {
-			return nil, fmt.Errorf("measuring %s: %w", s.Set.Title, err)
+			err = fmt.Errorf("measuring %s: %w", s.Set.Title, err)
+			if d := new(DataError); !errors.As(err, &d) {
+				return nil, err
+			}
+			bad = append(bad, err)
 		}
 		r.Results = append(r.Results, rs...)
 	}
 	if o.Embedder != nil {
 		r.Embed = o.Embedder.spent()
 	}
-	return r, nil
+	return r, errors.Join(bad...)
 }
 
 // key is a ranking and a group of questions.
@@ -206,6 +210,9 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 	}
 	var rs []Result
 	for _, t := range tallies {
+		for _, format := range slices.Sorted(maps.Keys(s.notes)) {
+			t.Notes = append(t.Notes, fmt.Sprintf(format, s.notes[format]))
+		}
 		rs = append(rs, t.result(rankings))
 	}
 	return rs, nil

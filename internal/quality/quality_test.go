@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -121,6 +122,35 @@ func TestRunWithoutSets(t *testing.T) {
 	cancel()
 	if _, err := Run(ctx, Options{Data: everything(t), Root: "/sets"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled run ends with %v", err)
+	}
+}
+
+// What is odd in published data is told, and what cannot be read does not take
+// the other sets with it.
+func TestOddAndBroken(t *testing.T) {
+	odd := strings.NewReplacer(`["1","2"],[3,3]`, `["1","2"],["3","9"],["2","1"],["7","8"]`).Replace(meetings)
+	r, err := Run(t.Context(), Options{Root: "/sets", Data: fstest.MapFS{
+		"qmsum/val.jsonl":    file(odd),
+		"locomo10.json":      file(strings.Replace(talks, `["D3:1"]`, `["D3:1","D:3:9"]`, 1)),
+		"longmemeval_s.json": file("{"),
+	}})
+	var d *DataError
+	if !errors.As(err, &d) || d.File != "longmemeval_s.json" || r == nil {
+		t.Fatalf("Run() = %v, %v, want a DataError beside a report", r, err)
+	}
+	notes := map[string][]string{}
+	for _, res := range r.Results {
+		notes[res.Set+" "+res.Unit] = res.Notes
+	}
+	lost := []string{"evidence that names no turn counts as not found: 1"}
+	want := map[string][]string{"locomo sessions": lost, "locomo turns": lost,
+		"qmsum turns": {"stretches that do not lie in their meeting are cut to it: 3"}}
+	if !maps.EqualFunc(notes, want, slices.Equal) {
+		t.Errorf("notes = %q, want %q", notes, want)
+	}
+	// Turns 1 to 3 are right as before.
+	if got := rows(r, "qmsum", "turns")["seed"]; got.N != 1 || got.Any1 != 1 {
+		t.Errorf("QMSum by seed = %+v", got)
 	}
 }
 

@@ -136,7 +136,18 @@ type Source struct {
 	Set   *Set
 	Files []string // below the directory of the data
 
-	fsys fs.FS
+	fsys  fs.FS
+	notes map[string]int // what is odd in the data, with a %d for how often
+}
+
+// note counts what is odd in the data.
+func (s *Source) note(format string, n int) {
+	if n > 0 {
+		if s.notes == nil {
+			s.notes = map[string]int{}
+		}
+		s.notes[format] += n
+	}
 }
 
 // Find returns what is there of a set in the directory root that fsys holds, and
@@ -149,7 +160,7 @@ func (s *Set) Find(fsys fs.FS, root string) ([]*Source, error) {
 	var found []*Source
 	for _, d := range ds {
 		for _, files := range s.find(fsys, root, d) {
-			found = append(found, &Source{s, files, fsys})
+			found = append(found, &Source{Set: s, Files: files, fsys: fsys})
 		}
 	}
 	return found, nil
@@ -174,7 +185,7 @@ func FindOne(fsys fs.FS, root, name string) (*Source, error) {
 	return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(SetNames(), ", "))
 }
 
-// Cases yields the cases of the source. It yields at most one error, last.
+// Cases yields the cases of the source, once. It yields at most one error, last.
 func (s *Source) Cases() iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for c, err := range s.Set.cases(s) {
