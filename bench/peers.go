@@ -25,6 +25,7 @@ import (
 
 const (
 	peerLimit   = 10  // hits of a query
+	peerWarm    = 5   // queries that are not timed
 	peerChunk   = 20  // queries of one peer before it is the next one's turn
 	peerChecked = 200 // queries that are compared with exhaustive scoring
 	peerFirst   = 20  // queries of the process that says what memory a peer takes
@@ -215,12 +216,12 @@ func size(dir string) (int64, error) {
 }
 
 // latency asks each peer each query, a few at a time. The first few are asked
-// twice and timed the second time.
+// twice and timed the second time. Who has had its time answers no more.
 func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries []string) error {
 	p := r.progress("asking in turns")
 	defer p.end()
 	for _, c := range cs {
-		if err := c.ask(ctx, texts, queries[:min(peerChunk, len(queries))], false); err != nil {
+		if err := c.ask(ctx, texts, queries[:min(peerWarm, len(queries))], 0); err != nil {
 			return err
 		}
 	}
@@ -234,7 +235,7 @@ func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := c.ask(ctx, texts, chunk, true); err != nil {
+			if err := c.ask(ctx, texts, chunk, r.budget); err != nil {
 				return err
 			}
 		}
@@ -243,9 +244,13 @@ func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries
 	return nil
 }
 
-// ask asks some queries.
-func (c *contestant) ask(ctx context.Context, texts, queries []string, timed bool) error {
+// ask asks some queries, and times them until the budget is spent; without a
+// budget they are not timed.
+func (c *contestant) ask(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
+		if budget > 0 && c.spent > budget {
+			return nil
+		}
 		cpu, _ := processorTime()
 		from := time.Now()
 		fs, err := c.s.search(ctx, q, peerLimit)
@@ -254,7 +259,7 @@ func (c *contestant) ask(ctx context.Context, texts, queries []string, timed boo
 		if err != nil {
 			return fmt.Errorf("%s: asking %q: %w", c.title, q, err)
 		}
-		if !timed {
+		if budget == 0 {
 			continue
 		}
 		c.spent += took
