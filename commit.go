@@ -8,7 +8,10 @@ package oxbow
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -19,23 +22,73 @@ type request struct {
 	ctx   context.Context
 	build func(g *stage) (*body, error)
 
-	done chan struct{} // closed when seq and err are set
+	// wake tells its caller that it is finished, or else that it is the
+	// caller's turn to commit. It holds one word, so that nobody waits to send.
+	wake chan struct{}
+	done bool // seq and err are set
 	seq  uint64
 	err  error
 }
 
-// finish tells the caller how it went.
-func (r *request) finish(seq uint64, err error) {
-	r.seq, r.err = seq, err
-	close(r.done)
+func newRequest(ctx context.Context, build func(g *stage) (*body, error)) *request {
+	return &request{ctx: ctx, build: build, wake: make(chan struct{}, 1)}
 }
 
-func (r *request) finished() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
+// finish tells the caller how it went.
+func (r *request) finish(seq uint64, err error) {
+	r.seq, r.err, r.done = seq, err, true
+	r.wake <- struct{}{}
+}
+
+func (r *request) finished() bool { return r.done }
+
+// line is where requests wait. The first to come to an empty line commits all
+// that is waiting, and then names who does so next.
+type line struct {
+	mu      sync.Mutex // guards all below
+	waiting []*request
+	led     bool // somebody commits, or was told to
+	last    int  // how many were committed together last
+}
+
+// join puts the request in the line and reports whether it is its caller's turn
+// to commit.
+func (q *line) join(r *request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, r)
+	lead := !q.led
+	q.led = true
+	return lead
+}
+
+// take empties the line.
+func (q *line) take() []*request {
+	q.mu.Lock()
+	last := q.last
+	q.mu.Unlock()
+	if last > 1 {
+		// Those who were told together are just now coming back with their next
+		// change: let them, or this batch is one change and the next all others.
+		runtime.Gosched()
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	batch := q.waiting
+	q.waiting, q.last = nil, len(batch)
+	return batch
+}
+
+// pass puts back those of a batch that are not finished, and lets the first in
+// the line go on.
+func (q *line) pass(batch []*request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if batch = slices.DeleteFunc(batch, (*request).finished); len(batch) > 0 {
+		q.waiting = append(batch, q.waiting...)
+	}
+	if q.led = len(q.waiting) > 0; q.led {
+		q.waiting[0].wake <- struct{}{}
 	}
 }
 
@@ -82,47 +135,46 @@ func (d *db) Apply(ctx context.Context, ops ...Op) error {
 	return err
 }
 
-// commit makes one change durable and returns its number. Whoever gets the turn
-// commits all that is waiting.
+// errPanic is what those are told whose changes were to be made durable when
+// the program panicked.
+var errPanic = fmt.Errorf("%w: the program panicked meanwhile", ErrUnknownOutcome)
+
+// commit makes one change durable and returns its number.
 func (d *db) commit(ctx context.Context, build func(g *stage) (*body, error)) (uint64, error) {
 	if len(opIDFrom(ctx)) > 64 {
 		return 0, &InvalidError{Field: "op id", Value: clip(opIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
-	r := &request{ctx: ctx, build: build, done: make(chan struct{})}
-	d.queued.Lock()
-	d.queue = append(d.queue, r)
-	d.queued.Unlock()
-
-	// Either somebody commits it, or it is our turn to commit what waits.
-	select {
-	case <-r.done:
-		return r.seq, r.err
-	case d.turn <- struct{}{}:
-		defer d.turn.Unlock()
+	r := newRequest(ctx, build)
+	if !d.line.join(r) {
+		<-r.wake
 	}
-	if r.finished() {
-		return r.seq, r.err
-	}
-	d.queued.Lock()
-	batch := d.queue
-	d.queue = nil
-	d.queued.Unlock()
-
-	err := d.locked(ctx, func() error { return d.commitAll(batch) })
-	if ctx.Err() != nil && !r.finished() {
-		// Only this caller gave up: the others get their turn.
-		r.finish(0, ctx.Err())
-		d.queued.Lock()
-		d.queue = append(slices.DeleteFunc(batch, (*request).finished), d.queue...)
-		d.queued.Unlock()
-		return r.seq, r.err
-	}
-	for _, o := range batch {
-		if !o.finished() {
-			o.finish(0, err)
-		}
+	if !r.finished() {
+		d.lead(r)
 	}
 	return r.seq, r.err
+}
+
+// lead commits all that is in the line, r among it.
+func (d *db) lead(r *request) {
+	d.turn.Lock()
+	batch := d.line.take()
+	err := errPanic
+	defer func() {
+		if err != nil && err == r.ctx.Err() && !r.finished() {
+			// Only this caller gave up, and nothing was tried: the others get
+			// their turn.
+			r.finish(0, err)
+		} else {
+			for _, o := range batch {
+				if !o.finished() {
+					o.finish(0, err)
+				}
+			}
+		}
+		d.turn.Unlock()
+		d.line.pass(batch)
+	}()
+	err = d.locked(r.ctx, func() error { return d.commitAll(batch) })
 }
 
 // locked runs fn with the lock between processes and the log to itself, and
@@ -162,11 +214,9 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 // was done before"), which nobody else can see yet and which may never come to
 // be. So it is told when that change is durable.
 func (d *db) commitAll(batch []*request) error {
-	g := &stage{st: d.st, names: map[string]*Entry{}, gone: map[string]uint64{},
-		nextID: d.st.nextID, seq: d.log.Seq() + 1, now: d.opts.Clock().UTC()}
-	var drafts []wal.Draft
-	var bodies []*body
-	var staged []*request
+	g := d.newStage()
+	defer d.keepStage(g)
+	drafts := make([]draft, 0, len(batch))
 	var later []func()
 	answer := func(r *request, seq uint64, err error) {
 		if len(drafts) == 0 || d.log.Broken(wal.BreakEarlyAnswer) {
@@ -187,41 +237,49 @@ func (d *db) commitAll(batch []*request) error {
 			continue
 		}
 		v.opID, v.note, v.source = id, or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
-		draft := wal.Draft{Type: typeChange, Time: g.now.UnixNano(), Urgent: onlyRemoves(v)}
-		draft.Body, draft.Digest = encodeBody(v)
-		if len(draft.Body) > wal.MaxBody {
-			g.rollback()
-			answer(r, 0, &InvalidError{Field: "change", Value: size(len(draft.Body)),
-				Reason: "is more than the " + size(wal.MaxBody) + " that one change may hold; split it"})
-			continue
+		f := draft{request: r, body: v}
+		if v.size() > smallBody {
+			// It may be more than a record can hold: this one is refused then,
+			// and not those after it, which are staged on top.
+			if f.encode(); len(f.enc.body) > wal.MaxBody {
+				g.rollback()
+				answer(r, 0, &InvalidError{Field: "change", Value: size(len(f.enc.body)),
+					Reason: "is more than the " + size(wal.MaxBody) + " that one change may hold; split it"})
+				continue
+			}
 		}
 		g.keep(id)
-		drafts, bodies, staged = append(drafts, draft), append(bodies, v), append(staged, r)
+		drafts = append(drafts, f)
 	}
 	if len(drafts) == 0 {
 		return nil
 	}
+	for _, f := range drafts {
+		for _, p := range f.body.ops {
+			p.entry.Version = 0 // nobody asks the stage any more
+		}
+	}
 	if d.log.Broken(wal.BreakEarlyShow) {
 		d.mu.Lock()
-		for i, v := range bodies {
-			d.st.apply(d.log.Seq()+1+uint64(i), g.now, v)
+		for i, f := range drafts {
+			d.st.apply(d.log.Seq()+1+uint64(i), g.now, f.body)
 		}
 		d.mu.Unlock()
 	}
-	recs, err := d.log.Append(drafts...)
+	recs, err := d.append(drafts, g.now)
 	if err != nil {
 		return err // locked describes it
 	}
-	var deltas []Delta
+	deltas := make([]Delta, 0, len(drafts))
 	d.mu.Lock()
 	for i, rec := range recs {
 		d.offsets = append(d.offsets, rec.Offset)
-		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), bodies[i])...)
+		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
 	d.mu.Unlock()
 	d.tell(deltas, false)
 	for i, rec := range recs {
-		staged[i].finish(rec.Seq, nil)
+		drafts[i].request.finish(rec.Seq, nil)
 	}
 	for _, tell := range later {
 		tell()
@@ -230,6 +288,68 @@ func (d *db) commitAll(batch []*request) error {
 		d.idle.Reset(d.opts.SealAfter)
 	}
 	return nil
+}
+
+// draft is a change that was staged, on its way into the log.
+type draft struct {
+	request *request
+	body    *body
+	enc     *encoder // holds its bytes; nil before they were made
+}
+
+// smallBody is a size, in bytes by body.size, of which a record can hold many.
+const smallBody = 1 << 20
+
+// encoders are there to be used again. Large ones are not kept.
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+func (f *draft) encode() {
+	if f.enc == nil {
+		f.enc = encoders.Get().(*encoder)
+		f.enc.encode(f.body)
+	}
+}
+
+func (f *draft) release() {
+	if f.enc != nil && cap(f.enc.body) <= 64<<10 {
+		encoders.Put(f.enc)
+	}
+	f.enc = nil
+}
+
+// append makes the drafts durable.
+func (d *db) append(drafts []draft, at time.Time) ([]wal.Record, error) {
+	encodeAll(drafts)
+	recs := make([]wal.Draft, len(drafts))
+	for i := range drafts {
+		f := &drafts[i]
+		defer f.release()
+		recs[i] = wal.Draft{Type: typeChange, Time: at.UnixNano(), Urgent: onlyRemoves(f.body),
+			Body: f.enc.body, Digest: f.enc.digest}
+	}
+	return d.log.Append(recs...)
+}
+
+// encodeAll makes the bytes of all drafts, which is most of the work of a
+// change (the hash is), and so with all processors where there are many.
+func encodeAll(drafts []draft) {
+	const few = 4 // by one processor: to wake another costs as much
+	var next atomic.Int64
+	work := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(drafts) {
+				return
+			}
+			drafts[i].encode()
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(drafts)/few) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
 }
 
 // source is who makes the change of that context.
@@ -266,7 +386,40 @@ type stage struct {
 	seq    uint64 // the number that the change being staged will get
 	now    time.Time
 
-	undo []func() // takes back the change being staged
+	undo []undoStep // takes back the change being staged
+}
+
+// undoStep is what the stage said of a name before.
+type undoStep struct {
+	name   string
+	entry  *Entry
+	staged bool // else the stage did not have the name
+	gone   uint64
+	nextID uint64
+}
+
+// newStage returns a stage with nothing on top of the state. The caller has the
+// turn.
+func (d *db) newStage() *stage {
+	g := d.spare
+	if d.spare = nil; g == nil {
+		g = &stage{names: map[string]*Entry{}, gone: map[string]uint64{}, opIDs: map[string]uint64{}}
+	}
+	g.st, g.nextID, g.seq, g.now = d.st, d.st.nextID, d.log.Seq()+1, d.opts.Clock().UTC()
+	return g
+}
+
+// keepStage keeps a stage for the next commit, unless it has become large.
+func (d *db) keepStage(g *stage) {
+	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
+		return
+	}
+	clear(g.names)
+	clear(g.gone)
+	clear(g.opIDs)
+	clear(g.undo[:cap(g.undo)])
+	g.st = nil
+	d.spare = g
 }
 
 // try stages one change, all of it or nothing.
@@ -280,8 +433,13 @@ func (g *stage) try(build func(g *stage) (*body, error)) (*body, error) {
 }
 
 func (g *stage) rollback() {
-	for _, fn := range slices.Backward(g.undo) {
-		fn()
+	for _, u := range slices.Backward(g.undo) {
+		g.gone[u.name], g.nextID = u.gone, u.nextID
+		if u.staged {
+			g.names[u.name] = u.entry
+		} else {
+			delete(g.names, u.name)
+		}
 	}
 	g.undo = g.undo[:0]
 }
@@ -289,9 +447,6 @@ func (g *stage) rollback() {
 // keep takes the change that was just staged for good.
 func (g *stage) keep(opID string) {
 	if opID != "" {
-		if g.opIDs == nil {
-			g.opIDs = map[string]uint64{}
-		}
 		g.opIDs[opID] = g.seq
 	}
 	g.seq++
@@ -329,15 +484,10 @@ func (g *stage) touched(name string) uint64 {
 
 // put stages an entry, as the change being staged leaves it.
 func (g *stage) put(verb Verb, e *Entry) put {
-	p := put{verb: verb, entry: e, prev: g.touched(e.Name)}
+	p := put{verb: verb, prev: g.touched(e.Name), entry: e}
 	g.set(e.Name, e)
-	e.Version = g.seq
-	id := g.nextID
+	e.Version = g.seq // until the change is applied, which gives it again
 	g.nextID = max(g.nextID, e.ID+1)
-	g.undo = append(g.undo, func() { g.nextID = id })
-	logged := *e
-	logged.Version = 0 // given again when the change is applied
-	p.entry = &logged
 	return p
 }
 
@@ -350,15 +500,7 @@ func (g *stage) drop(e *Entry) put {
 
 func (g *stage) set(name string, e *Entry) {
 	old, had := g.names[name]
-	oldGone := g.gone[name]
-	g.undo = append(g.undo, func() {
-		g.gone[name] = oldGone
-		if had {
-			g.names[name] = old
-		} else {
-			delete(g.names, name)
-		}
-	})
+	g.undo = append(g.undo, undoStep{name: name, entry: old, staged: had, gone: g.gone[name], nextID: g.nextID})
 	g.names[name] = e
 	if e == nil {
 		g.gone[name] = g.seq

@@ -5,10 +5,13 @@ package oxbow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -61,10 +64,10 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 		if opID != "" {
 			ctx = WithOpID(ctx, opID)
 		}
-		return &request{ctx: ctx, done: make(chan struct{}), build: func(g *stage) (*body, error) {
+		return newRequest(ctx, func(g *stage) (*body, error) {
 			p, err := g.op(Add{Name: "a", Content: "text"})
 			return &body{ops: []put{p}}, err
-		}}
+		})
 	}
 	for _, tt := range []struct {
 		name         string
@@ -149,6 +152,100 @@ func TestFullDiskIsToldOnce(t *testing.T) {
 	}
 	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
 		t.Errorf("Check() = %v, %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Errorf("Close() = %v", err)
+	}
+}
+
+// Of those who stand in line, one that gives up takes nobody along, and one
+// whose change makes the program panic leaves the others with an unknown
+// outcome; the next in line goes on.
+func TestLine(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		first  error // what the first in line is told; nil: it panics
+		second error
+	}{
+		{"the first gives up", context.Canceled, nil},
+		{"the first panics", nil, ErrUnknownOutcome},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, err := Open("m.oxbow", &Options{FS: vfs.NewMem()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := m.Store().(*db)
+				d.turn.Lock()
+				ctx, cancel := context.WithCancel(t.Context())
+				var first, second error
+				var panicked any
+				go func() {
+					defer func() { panicked = recover() }()
+					_, first = d.commit(ctx, func(*stage) (*body, error) { panic("a mistake") })
+				}()
+				synctest.Wait()
+				go func() { second = m.Apply(t.Context(), Add{Name: "a", Content: "text"}) }()
+				synctest.Wait()
+				if tt.first != nil {
+					cancel()
+				}
+				d.turn.Unlock()
+				synctest.Wait()
+				cancel()
+				if !errors.Is(first, tt.first) || (panicked != nil) != (tt.first == nil) {
+					t.Errorf("the first is told %v and panics with %v, want %v", first, panicked, tt.first)
+				}
+				if !errors.Is(second, tt.second) {
+					t.Errorf("the second is told %v, want %v", second, tt.second)
+				}
+				if err := m.Apply(t.Context(), Add{Name: "b", Content: "text"}); err != nil {
+					t.Errorf("afterwards, Apply() = %v", err)
+				}
+				_, err = m.Get(t.Context(), "a")
+				if there := err == nil; there != (tt.second == nil) {
+					t.Errorf("the second's entry is there: %v (%v)", there, err)
+				}
+				if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+					t.Errorf("Check() = %+v, %v", rep.Problems, err)
+				}
+				if err := m.Close(); err != nil {
+					t.Errorf("Close() = %v", err)
+				}
+			})
+		})
+	}
+}
+
+// Changes that share a sync are encoded side by side, in memory that was used
+// before: each is what its caller said, small or large, and the chain holds.
+func TestManyWriters(t *testing.T) {
+	m, err := Open("m.oxbow", &Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := func(i int) string { return strings.Repeat(fmt.Sprint("text ", i, " "), 1+i%7*300) }
+	const writers, each = 32, 20
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for j := range each {
+				i := w*each + j
+				if err := m.Apply(t.Context(), Add{Name: fmt.Sprint(i), Content: content(i)}); err != nil {
+					t.Errorf("Apply(%d) = %v", i, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range writers * each {
+		if e, err := m.Get(t.Context(), fmt.Sprint(i)); err != nil || e.Content != content(i) {
+			t.Errorf("Get(%d) = %d bytes, %v; want %d", i, len(e.Content), err, len(content(i)))
+		}
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 || rep.Entries != writers*each {
+		t.Errorf("Check() = %+v, %v", rep, err)
 	}
 	if err := m.Close(); err != nil {
 		t.Errorf("Close() = %v", err)

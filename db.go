@@ -29,9 +29,9 @@ type db struct {
 	path string // for people
 	opts Options
 
-	turn   baton      // held by the goroutine that commits for all
-	queue  []*request // what waits to be committed
-	queued sync.Mutex // guards queue
+	turn  baton  // held by the goroutine that commits for all
+	line  line   // what waits to be committed
+	spare *stage // for the next commit; guarded by turn
 
 	// logmu guards log, offsets and base: shared to look, exclusive to read on
 	// or append. While appending is set its holder has the lock between

@@ -109,22 +109,31 @@ type seenID struct {
 // encodeBody returns the bytes of a body and their digest, as digestBody makes
 // it.
 func encodeBody(v *body) ([]byte, [32]byte) {
-	n := 256
+	var c encoder
+	c.encode(v)
+	return c.body, c.digest
+}
+
+// encoder holds the bytes of one body, and their digest, until it encodes the
+// next in the same memory.
+type encoder struct {
+	body   []byte
+	digest [sha256.Size]byte
+
+	op  []byte
+	sum []byte // what the digest is made from
+}
+
+func (c *encoder) encode(v *body) {
+	b := slices.Grow(c.body[:0], v.size())
+	c.op = appendSource(c.op[:0], &v.source)
+	b = appendBytes(b, fieldSource, c.op)
+	sum := append(c.sum[:0], b...)
 	for i := range v.ops {
-		n += v.ops[i].size()
-	}
-	h := sha256.New()
-	b := make([]byte, 0, n)
-	b = appendBytes(b, fieldSource, appendSource(nil, &v.source))
-	h.Write(b)
-	var op []byte
-	var sum [1 + sha256.Size]byte
-	sum[0] = fieldOp
-	for i := range v.ops {
-		op = appendPut(slices.Grow(op[:0], v.ops[i].size()), &v.ops[i], false)
-		b = appendBytes(b, fieldOp, op)
-		*(*[sha256.Size]byte)(sum[1:]) = sha256.Sum256(op)
-		h.Write(sum[:])
+		c.op = appendPut(slices.Grow(c.op[:0], v.ops[i].size()), &v.ops[i], false)
+		b = appendBytes(b, fieldOp, c.op)
+		h := sha256.Sum256(c.op)
+		sum = append(append(sum, fieldOp), h[:]...)
 	}
 	rest := len(b)
 	b = appendString(b, fieldOpID, v.opID)
@@ -133,10 +142,17 @@ func encodeBody(v *body) ([]byte, [32]byte) {
 		b = appendUint(b, fieldReverts, s)
 	}
 	b = appendBytes(b, fieldBase, v.base)
-	h.Write(b[rest:])
-	var digest [32]byte
-	h.Sum(digest[:0])
-	return b, digest
+	sum = append(sum, b[rest:]...)
+	c.body, c.sum, c.digest = b, sum, sha256.Sum256(sum)
+}
+
+// size is about how many bytes the body takes, and seldom less.
+func (v *body) size() int {
+	n := 256 + len(v.note) + len(v.base) + 10*len(v.reverts)
+	for i := range v.ops {
+		n += v.ops[i].size()
+	}
+	return n
 }
 
 // appendBase appends the bytes of a base record's body.

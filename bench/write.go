@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -20,6 +19,7 @@ import (
 func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "100,100000", "entries in the store before, `N,N…`")
 	rounds := fl.Int("rounds", 500, "writes to time")
+	delay := fl.Duration("sync-delay", time.Millisecond, "measure groups also on a disk whose sync takes `D` more; 0: do not")
 	sqlite := fl.Bool("sqlite", true, "measure SQLite too")
 	var src source
 	fl.StringVar(&src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
@@ -29,6 +29,9 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		ns, err := numbers(*sizes)
 		if err != nil {
 			return err
+		}
+		if *delay < 0 {
+			return errors.New("measuring writes: -sync-delay must not be below 0")
 		}
 		if *rounds < 1 {
 			return errors.New("measuring writes: -rounds must be above 0")
@@ -49,6 +52,12 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			w := &writeRun{bench: b, n: n, rounds: *rounds, texts: es, dir: filepath.Join(dir, strconv.Itoa(i))}
 			if err := w.run(ctx, *sqlite); err != nil {
 				return fmt.Errorf("writing beside %d entries: %w", n, err)
+			}
+		}
+		if *delay > 0 {
+			w := &writeRun{bench: b, rounds: *rounds, texts: es, dir: filepath.Join(dir, "slow"), delay: *delay}
+			if err := w.runSlow(ctx); err != nil {
+				return fmt.Errorf("writing to a slow disk: %w", err)
 			}
 		}
 		return nil
@@ -81,6 +90,7 @@ type writeRun struct {
 	n, rounds int
 	texts     []oxbow.Add
 	dir       string
+	delay     time.Duration // of each sync
 
 	path  string
 	m     *oxbow.Memory
@@ -143,7 +153,8 @@ func (w *writeRun) used(ctx context.Context) (int64, error) {
 
 // single times one write at a time, each beside the bare cost of its bytes.
 func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
-	var size int // bytes that the last write added to the log
+	var size int // bytes that the write of this round adds to the log
+	more := 0    // bytes that a write adds beside name and content
 	ox := &writer{name: "oxbow, with its index", write: func(e oxbow.Add) error { return w.m.Apply(ctx, e) }}
 	bare, err := bareWriters(w.dir, w.rounds, &size)
 	if err != nil {
@@ -165,8 +176,11 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 		}
 	}
 	w.logf("write: timing")
-	total := int64(0)
 	const warm = 20
+	start, err := w.used(ctx) // of what is timed
+	if err != nil {
+		return err
+	}
 	for i := range warm + w.rounds {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -176,18 +190,12 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 				r.times = nil
 			}
 			bare.rewind()
-			total = 0
+			if start, err = w.used(ctx); err != nil {
+				return err
+			}
 		}
 		e := w.fresh("single", i)
-		from, err := w.used(ctx)
-		if err != nil {
-			return err
-		}
-		// A bare row takes as many bytes as oxbow's last write did; for the
-		// first, those of the text must do.
-		if size == 0 {
-			size = len(e.Content) + len(e.Name)
-		}
+		size = more + len(e.Content) + len(e.Name)
 		for j := range rows {
 			r := rows[(i+j)%len(rows)]
 			if err := r.times.add(func() error { return r.write(e) }); err != nil {
@@ -195,18 +203,26 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 			}
 		}
 		w.acked++
-		to, err := w.used(ctx)
-		if err != nil {
-			return err
+		// Looked at beforehand only: whoever asks for the size of the log makes
+		// the next write to it dearer.
+		if i < warm {
+			was := start
+			if start, err = w.used(ctx); err != nil {
+				return err
+			}
+			more = int(start-was) - len(e.Content) - len(e.Name)
 		}
-		size = int(to - from)
-		total += to - from
+	}
+	end, err := w.used(ctx)
+	if err != nil {
+		return err
 	}
 	w.printf("### One durable write beside %s entries\n\n", count(w.n))
-	t := newTable(fmt.Sprintf("%s writes of %s bytes on average", count(w.rounds), count(int(total)/w.rounds)), "p50", "p90", "p99", "p50 × overwrite", "p50 × append")
+	t := newTable(fmt.Sprintf("%s writes of %s bytes on average", count(w.rounds), count(int(end-start)/w.rounds)), "p10", "p50", "p90", "p99", "p10 × append", "p50 × append", "p50 × overwrite")
 	for _, r := range rows {
-		t.row(r.name, span(r.times.p50()), span(r.times.quantile(.9)), span(r.times.quantile(.99)),
-			ratio(r.times.p50(), bare.over.times.p50()), ratio(r.times.p50(), bare.app.times.p50()))
+		p10, p50 := r.times.quantile(.1), r.times.p50()
+		t.row(r.name, span(p10), span(p50), span(r.times.quantile(.9)), span(r.times.quantile(.99)),
+			ratio(p10, bare.app.times.quantile(.1)), ratio(p50, bare.app.times.p50()), ratio(p50, bare.over.times.p50()))
 	}
 	t.print(w.out)
 	return nil
@@ -251,8 +267,8 @@ func bareWriters(dir string, rounds int, size *int) (*bare, error) {
 		*at += int64(len(p))
 		return f.Sync()
 	}
-	b.app = &writer{name: "bare append and fsync of as many bytes", write: func(oxbow.Add) error { return put(b.appended, &b.appendAt) }}
-	b.over = &writer{name: "bare overwrite of zeros and fsync", write: func(oxbow.Add) error { return put(b.zeros, &b.zerosAt) }}
+	b.app = &writer{name: "bare append and fsync of as many bytes: the file grows", write: func(oxbow.Add) error { return put(b.appended, &b.appendAt) }}
+	b.over = &writer{name: "bare overwrite of zeros and fsync: it has its size", write: func(oxbow.Add) error { return put(b.zeros, &b.zerosAt) }}
 	return b, nil
 }
 
@@ -260,47 +276,6 @@ func bareWriters(dir string, rounds int, size *int) (*bare, error) {
 func (b *bare) rewind() { b.zerosAt = 0 }
 
 func (b *bare) close() error { return errors.Join(b.appended.Close(), b.zeros.Close()) }
-
-// grouped measures writes a second by several goroutines.
-func (w *writeRun) grouped(ctx context.Context) error {
-	t := newTable(fmt.Sprintf("goroutines that write, beside %s entries", count(w.n)), "writes", "writes/s", "p50 of one", "p99 of one", "× 1 goroutine")
-	var one float64
-	for _, g := range []int{1, 8, 64} {
-		each := max(w.rounds/2, 1)
-		w.logf("write: %d goroutines", g)
-		times := make([]timings, g)
-		errs := make([]error, g)
-		var wg sync.WaitGroup
-		from := time.Now()
-		for i := range g {
-			wg.Go(func() {
-				for j := range each {
-					e := w.fresh(fmt.Sprintf("group %d", g), i*each+j)
-					if errs[i] = times[i].add(func() error { return w.m.Apply(ctx, e) }); errs[i] != nil {
-						return
-					}
-				}
-			})
-		}
-		wg.Wait()
-		took := time.Since(from)
-		if err := errors.Join(errs...); err != nil {
-			return err
-		}
-		w.acked += g * each
-		var all timings
-		for _, ts := range times {
-			all = append(all, ts...)
-		}
-		rate := float64(g*each) / took.Seconds()
-		if g == 1 {
-			one = rate
-		}
-		t.row(count(g), count(g*each), digits(rate), span(all.p50()), span(all.quantile(.99)), digits(rate/one)+"×")
-	}
-	t.print(w.out)
-	return nil
-}
 
 // verify opens the store again and compares it with what was acknowledged.
 func (w *writeRun) verify(ctx context.Context) (err error) {

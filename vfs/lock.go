@@ -21,6 +21,7 @@ type osLock struct {
 
 	mu     sync.Mutex // guards all below
 	f      *os.File
+	info   fs.FileInfo // of f; which file it is never changes
 	held   bool
 	closed bool
 }
@@ -30,15 +31,24 @@ type osLock struct {
 // hinder reading or writing them. Where the platform has no file locks (js,
 // wasip1, solaris, aix) the lock holds between the Locks of this process only.
 func (o *OS) OpenLock(name string) (Lock, error) {
-	f, err := o.openLockFile(name)
+	f, info, err := o.openLockFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return &osLock{fs: o, name: name, f: f}, nil
+	return &osLock{fs: o, name: name, f: f, info: info}, nil
 }
 
-func (o *OS) openLockFile(name string) (*os.File, error) {
-	return o.open(name, os.O_RDWR|os.O_CREATE, 0o600)
+func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
+	f, err := o.open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // TryLock takes the lock if it is free. A lock that this Lock holds already is
@@ -72,30 +82,23 @@ func (l *osLock) TryLock() (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
-		f, err := l.fs.openLockFile(l.name)
+		f, info, err := l.fs.openLockFile(l.name)
 		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
 		l.f.Close()
-		l.f = f
+		l.f, l.info = f, info
 	}
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, lockRounds)
 }
 
 // current reports whether the name still leads to the file that is open.
 func (l *osLock) current() (bool, error) {
-	open, err := l.f.Stat()
-	if err != nil {
-		return false, err
-	}
-	named, err := l.fs.Stat(l.name)
-	switch {
-	case err == nil:
-		return os.SameFile(open, named), nil
-	case isNotExist(err):
+	same, err := Leads(l.fs, l.name, l.info)
+	if isNotExist(err) {
 		return false, nil
 	}
-	return false, err
+	return same, err
 }
 
 // Unlock releases the lock. To release one that is not held is an error.

@@ -17,8 +17,9 @@ import (
 // meanwhile. On Windows that also means that files are opened so that others
 // may rename and remove them, and that a rename replaces a file that is open.
 type OS struct {
-	root *os.Root
-	path string
+	root  *os.Root
+	path  string
+	place place
 }
 
 var _ FS = (*OS)(nil)
@@ -31,7 +32,9 @@ func Dir(path string) (*OS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening directory: %w", err)
 	}
-	return &OS{root: root, path: path}, nil
+	o := &OS{root: root, path: path}
+	o.place.open(o)
+	return o, nil
 }
 
 // Path returns the path that [Dir] was given.
@@ -39,7 +42,10 @@ func (o *OS) Path() string { return o.path }
 
 // Close lets go of the directory. Files and locks that are open stay so; all
 // other calls then fail with [fs.ErrClosed].
-func (o *OS) Close() error { return o.root.Close() }
+func (o *OS) Close() error {
+	_ = o.place.Close() // nothing was written through it
+	return o.root.Close()
+}
 
 // OpenFile opens a regular file; any other (a directory, pipe or device) is
 // refused, and opening a pipe does not wait for its other end. The process's
@@ -116,7 +122,8 @@ func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 }
 
 // Rename moves a file or directory. A link is moved or replaced itself, not
-// what it leads to. A directory is never replaced.
+// what it leads to. A directory is never replaced. On Windows, it waits up to
+// two seconds for others that have a file open in a way that forbids it.
 func (o *OS) Rename(oldname, newname string) error {
 	from, err := localize("rename", oldname)
 	if err != nil {
@@ -129,7 +136,7 @@ func (o *OS) Rename(oldname, newname string) error {
 	if oldname == "." || newname == "." {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: fs.ErrInvalid}
 	}
-	return o.root.Rename(from, to)
+	return untilFree(func() error { return o.root.Rename(from, to) })
 }
 
 // Remove deletes a file, a link or an empty directory.
@@ -141,7 +148,7 @@ func (o *OS) Remove(name string) error {
 	if name == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
 	}
-	return o.root.Remove(local)
+	return untilFree(func() error { return o.root.Remove(local) })
 }
 
 // SyncDir makes the names in a directory durable. On Windows, js and wasip1 it

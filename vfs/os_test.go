@@ -7,6 +7,7 @@ package vfs_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -199,4 +200,62 @@ func TestLockFileRemovedUnderAnotherProcess(t *testing.T) {
 	must(t, stdin.Close())
 	must(t, child.Wait())
 	wantSoon(t, l)
+}
+
+// Whether a name leads to a file is what Stat and SameFile say, and a file that
+// took another's place is not that other.
+func TestLeads(t *testing.T) {
+	dir := t.TempDir()
+	o, err := vfs.Dir(dir)
+	must(t, err)
+	m := vfs.NewMem()
+	for what, fsys := range map[string]vfs.FS{"OS": o, "Mem": m, "wrapped OS": struct{ vfs.FS }{o}} {
+		t.Run(what, func(t *testing.T) {
+			must(t, fsys.MkdirAll("d", 0o700))
+			for _, name := range []string{"a", "b", "d/a"} {
+				must(t, vfs.WriteFile(fsys, name, []byte(name), 0o600))
+			}
+			info := func(name string) fs.FileInfo {
+				f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+				must(t, err)
+				defer f.Close()
+				fi, err := f.Stat()
+				must(t, err)
+				return fi
+			}
+			check := func(name string, fi fs.FileInfo, want bool) {
+				t.Helper()
+				if got, err := vfs.Leads(fsys, name, fi); got != want || err != nil {
+					t.Errorf("Leads(%q) = %v, %v; want %v", name, got, err, want)
+				}
+			}
+			a, b, da := info("a"), info("b"), info("d/a")
+			check("a", a, true)
+			check("a", b, false)
+			check("d/a", da, true)
+			check("d/a", a, false)
+			check("d", a, false)
+			must(t, fsys.Rename("b", "a"))
+			check("a", a, false)
+			check("a", b, true)
+			if fsys != vfs.FS(m) && os.Symlink("a", filepath.Join(dir, "link")) == nil {
+				check("link", b, true)
+				check("link", a, false)
+			}
+			for _, name := range []string{"b", "d/b"} {
+				if got, err := vfs.Leads(fsys, name, b); got || !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("Leads(%q) of what is gone = %v, %v; want an error matching ErrNotExist", name, got, err)
+				}
+			}
+			if _, err := vfs.Leads(fsys, "../a", a); !errors.Is(err, fs.ErrInvalid) {
+				t.Errorf("Leads out of the root = %v, want an error matching ErrInvalid", err)
+			}
+		})
+	}
+	a, err := o.Stat("a")
+	must(t, err)
+	must(t, o.Close())
+	if _, err := vfs.Leads(o, "a", a); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Leads of a closed directory = %v, want an error matching ErrClosed", err)
+	}
 }

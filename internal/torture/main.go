@@ -138,6 +138,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	}
 	// What is alive is small and what is thrown away is much.
 	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // but not all that there is
 	p := progress{c: c, out: stderr, start: time.Now(), sums: make([]int, len(c.counts)), show: isTerminal(stderr)}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0

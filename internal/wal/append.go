@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -20,6 +21,12 @@ import (
 const (
 	minStep = 64 << 10
 	maxStep = 1 << 20
+
+	// zeros is how much free space one call writes. What one call writes, Linux
+	// keeps in one piece of its cache, and then each append into that piece
+	// looks at all of it: with a call for 1 MiB, an append and its sync take
+	// 1.15 times as long.
+	zeros = 16 << 10
 
 	// reserve is the free space that only urgent appends may use, so that
 	// entries can still be forgotten when the disk is full.
@@ -63,6 +70,9 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 	recs, buf, urgent, err := l.link(drafts)
 	if err != nil {
 		return nil, err
+	}
+	if l.buf = nil; cap(buf) <= firstChunk {
+		l.buf = buf
 	}
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
 		return nil, err
@@ -121,7 +131,7 @@ func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err 
 	for _, d := range drafts {
 		n += Overhead + len(d.Body)
 	}
-	buf = make([]byte, 0, n)
+	buf = slices.Grow(l.buf[:0], n)
 	for i, d := range drafts {
 		if len(d.Body) > MaxBody {
 			return nil, nil, false, fmt.Errorf("a change of %d bytes is more than one record can hold (%d)", len(d.Body), MaxBody)
@@ -168,8 +178,7 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 	}
 	step := min(max(l.size/8, l.step), maxStep)
 	grown := (need + l.spare + step - 1) / step * step
-	_, err = l.file.WriteAt(make([]byte, grown-l.size), l.size)
-	if err == nil {
+	if err = writeZeros(l.file, l.size, grown); err == nil {
 		l.size = grown
 		return nil
 	}
@@ -178,6 +187,19 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 		return nil
 	}
 	return full(err)
+}
+
+// writeZeros fills the file with zeros from one offset to another, exclusive.
+func writeZeros(f vfs.File, from, to int64) error {
+	b := make([]byte, min(zeros, to-from))
+	for from < to {
+		n := min(int64(len(b)), to-from)
+		if _, err := f.WriteAt(b[:n], from); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
 }
 
 // takeBack undoes a write that did not get through, so that the records are
@@ -290,6 +312,9 @@ func (l *Log) cutTail() error {
 // them off or leaves them out of a new file calls it first.
 func (l *Log) keepTail() (torn bool, err error) {
 	if l.checked {
+		if l.free.Load() == l.end {
+			return false, nil // looked at since the lock was taken
+		}
 		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.end)
 		if err != nil && err != io.EOF {

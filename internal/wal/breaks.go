@@ -22,6 +22,7 @@ const (
 	BreakEarlyShow                      // a change is shown before it is durable
 	BreakRefresh                        // what others appended last is taken for durable
 	BreakEarlyAnswer                    // an answer that rests on a change is given before it is durable
+	BreakTailLook                       // what was free before the lock was taken is taken for free
 	BreakIntent                         // a file is replaced without a note that its name may not be durable
 )
 

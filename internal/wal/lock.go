@@ -85,6 +85,9 @@ func (l *Log) Lock(ctx context.Context) error {
 			return readOnly(err)
 		}
 		if ok {
+			if !l.Broken(BreakTailLook) {
+				l.free.Store(-1) // what was seen before says nothing
+			}
 			l.readNote()
 			_ = l.writeNote()
 			return nil
@@ -141,9 +144,9 @@ func (l *Log) readNote() {
 		}
 		l.noteFile = f
 	}
-	var b [noteSize]byte
+	b := &l.noteRead
 	n, _ := l.noteFile.ReadAt(b[:], 0)
-	if n == noteSize && b == l.noteMine {
+	if n == noteSize && *b == l.noteMine {
 		return // nobody had the lock in between
 	}
 	l.noted = note{}

@@ -51,10 +51,11 @@ type Log struct {
 	durable uint64       // highest sequence number known to be on stable storage
 	safe    int64        // what stands before this offset is on stable storage
 	size    int64        // of the file, when last looked at
-	free    atomic.Int64 // the position at which the last Poll saw free space, -1 for none
+	free    atomic.Int64 // the position behind which the last Poll saw zeros, prefixSize of them; -1 for none
 	checked bool         // the bytes behind end were seen to be zeros, or are ours
 	mine    bool         // the last record is ours and not sealed
 
+	buf  []byte     // for the bytes of the next append
 	gaps [][2]int64 // stretches of damaged bytes that held nothing, as [from, to)
 
 	lock     vfs.Lock
@@ -62,6 +63,7 @@ type Log struct {
 	noted    note           // what the lock file said when the lock was taken
 	known    note           // what we last made durable
 	noteMine [noteSize]byte // what we wrote there last
+	noteRead [noteSize]byte // what was read there last
 	hexID    string         // hexOf, in hex
 	hexOf    [16]byte
 	failed   error // why nothing is appended any more
@@ -140,6 +142,7 @@ func (l *Log) adopt(f vfs.File) error {
 	l.file, l.info, l.header, l.seed, l.size = f, fi, h, h.seed(), fi.Size()
 	l.end, l.seq, l.chain, l.durable, l.safe = HeaderSize, h.Base, h.Chain, h.Base, HeaderSize
 	l.checked, l.mine, l.failed, l.gaps = false, false, nil, nil
+	l.free.Store(-1)
 	return nil
 }
 
@@ -170,16 +173,17 @@ const (
 // every record acknowledged before the call, by anybody, has been read.
 func (l *Log) Poll() (News, error) {
 	if l.file != nil {
-		var b [4]byte
+		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.end)
 		if err != nil && err != io.EOF {
 			return Same, err
 		}
-		if !isZero(b[:n]) {
-			l.free.Store(-1)
+		if l.free.Store(-1); !isZero(b[:min(n, len(recordMark))]) {
 			return Grown, nil
 		}
-		l.free.Store(l.end)
+		if isZero(b[:n]) {
+			l.free.Store(l.end)
+		}
 	}
 	// The order matters: the name still leading here after the tail was read
 	// proves that no other file had taken our place when it was read.
@@ -189,16 +193,23 @@ func (l *Log) Poll() (News, error) {
 // Place reports where the name leads: Same, Replaced or Gone. What stands
 // behind the position is not looked at.
 func (l *Log) Place() (News, error) {
-	fi, err := l.fs.Stat(l.name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if l.file == nil {
+	if l.file == nil {
+		_, err := l.fs.Stat(l.name)
+		if errors.Is(err, fs.ErrNotExist) {
 			return Same, nil
 		}
+		if err != nil {
+			return Same, err
+		}
+		return Replaced, nil
+	}
+	same, err := vfs.Leads(l.fs, l.name, l.info)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return Gone, nil
 	case err != nil:
 		return Same, err
-	case l.file == nil || !vfs.SameFile(fi, l.info) && !l.Broken(BreakIdentity):
+	case !same && !l.Broken(BreakIdentity):
 		return Replaced, nil
 	}
 	return Same, nil

@@ -73,8 +73,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	if _, err := f.WriteAt(h.encode(), 0); err != nil { // fill may have set BaseEnd
 		return err
 	}
-	free := (w.off+l.spare+l.step-1)/l.step*l.step - w.off
-	if _, err := f.WriteAt(make([]byte, free), w.off); err != nil {
+	if err := writeZeros(f, w.off, (w.off+l.spare+l.step-1)/l.step*l.step); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -102,6 +101,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	}
 	l.file, l.info, l.header, l.seed, l.size = f, fi, *h, h.seed(), fi.Size()
 	l.checked = true
+	l.free.Store(-1)
 	// Until the directory is synced, a crash may bring the old file back, and
 	// with it the loss of all that comes after: no append before it.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {

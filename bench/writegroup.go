@@ -1,0 +1,107 @@
+// This file holds what writes cost that are made at the same time, also on a disk
+// whose sync is slow.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// slowDisk is a file system whose syncs of files take longer.
+type slowDisk struct {
+	vfs.FS
+	delay time.Duration
+}
+
+type slowFile struct {
+	vfs.File
+	delay time.Duration
+}
+
+func (d slowDisk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := d.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return slowFile{f, d.delay}, nil
+}
+
+func (f slowFile) Sync() error {
+	time.Sleep(f.delay)
+	return f.File.Sync()
+}
+
+// runSlow measures groups in an empty store on a slow disk.
+func (w *writeRun) runSlow(ctx context.Context) (err error) {
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return err
+	}
+	dir, err := vfs.Dir(w.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	w.path = filepath.Join(w.dir, "memory.oxbow")
+	if w.m, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.delay}}); err != nil {
+		return err
+	}
+	if err := errors.Join(w.grouped(ctx), w.m.Close()); err != nil {
+		return err
+	}
+	return w.verify(ctx)
+}
+
+// grouped measures writes a second by several goroutines.
+func (w *writeRun) grouped(ctx context.Context) error {
+	title := fmt.Sprintf("goroutines that write, beside %s entries", count(w.n))
+	if w.delay > 0 {
+		title = fmt.Sprintf("goroutines that write; a sync takes %s more", span(w.delay))
+	}
+	t := newTable(title, "writes", "writes/s", "p50 of one", "p99 of one", "× 1 goroutine")
+	var one float64
+	for _, g := range []int{1, 8, 64} {
+		each := max(w.rounds/2, 1)
+		w.logf("write: %d goroutines", g)
+		times := make([]timings, g)
+		errs := make([]error, g)
+		var wg sync.WaitGroup
+		from := time.Now()
+		for i := range g {
+			wg.Go(func() {
+				for j := range each {
+					e := w.fresh(fmt.Sprintf("group %d", g), i*each+j)
+					if errs[i] = times[i].add(func() error { return w.m.Apply(ctx, e) }); errs[i] != nil {
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		took := time.Since(from)
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		w.acked += g * each
+		var all timings
+		for _, ts := range times {
+			all = append(all, ts...)
+		}
+		rate := float64(g*each) / took.Seconds()
+		if g == 1 {
+			one = rate
+		}
+		t.row(count(g), count(g*each), digits(rate), span(all.p50()), span(all.quantile(.99)), digits(rate/one)+"×")
+	}
+	t.print(w.out)
+	return nil
+}

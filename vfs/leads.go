@@ -1,0 +1,20 @@
+// This file holds the question whether a name still leads to a file that is
+// open, which a store asks before each read and each write.
+
+package vfs
+
+import "io/fs"
+
+// Leads reports whether the name leads to the file that info describes. It is
+// [FS.Stat] and [SameFile], and cheaper where the file system knows a way.
+func Leads(fsys FS, name string, info fs.FileInfo) (bool, error) {
+	if o, ok := fsys.(*OS); ok {
+		return o.leads(name, info)
+	}
+	return leads(fsys, name, info)
+}
+
+func leads(fsys FS, name string, info fs.FileInfo) (bool, error) {
+	now, err := fsys.Stat(name)
+	return err == nil && SameFile(now, info), err
+}
