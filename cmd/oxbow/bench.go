@@ -163,9 +163,18 @@ func whereSets() string {
 // qualityError says what to do about a file that cannot be read, and about an
 // endpoint that gives no vectors.
 func qualityError(err error) error {
-	var d *quality.DataError
-	if errors.As(err, &d) {
-		return &hinted{err, "get it again from " + d.From}
+	var hints []string
+	all := []error{err}
+	if j, ok := err.(interface{ Unwrap() []error }); ok { // several sets are broken
+		all = j.Unwrap()
+	}
+	for _, one := range all {
+		if d := new(quality.DataError); errors.As(one, &d) {
+			hints = append(hints, "get "+filepath.Base(d.File)+" again from "+d.From)
+		}
+	}
+	if len(hints) > 0 {
+		return &hinted{err, strings.Join(hints, "\n")}
 	}
 	var e *quality.EmbedError
 	if !errors.As(err, &e) {
