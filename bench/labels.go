@@ -16,9 +16,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/quality"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -178,71 +180,57 @@ func leaveOut(ctx context.Context, es []labelled, share float64, whole bool, see
 
 // readTalks reads LoCoMo: the project is the number of the talk.
 func readTalks(data fs.FS, turns bool) ([]labelled, error) {
-	cs, err := readLoCoMo(data)
+	src, err := quality.FindOne(data, ".", "locomo")
 	if err != nil {
 		return nil, err
 	}
 	var es []labelled
-	for i, c := range cs {
-		ss, ts, err := c.straws()
+	n := 0
+	for talk, err := range src.Talks() {
 		if err != nil {
 			return nil, err
 		}
-		project := fmt.Sprintf("talk-%d", i+1)
+		n++
+		project := fmt.Sprintf("talk-%d", n)
 		if !turns {
-			for _, s := range ss {
-				es = append(es, labelled{project: project, text: s.text})
+			for _, s := range talk.Sessions {
+				es = append(es, labelled{project: project, text: s.Text})
 			}
 			continue
 		}
-		for len(ts) > 0 {
+		for ts := range slices.Chunk(talk.Turns, 4) {
 			var b strings.Builder
-			for _, t := range ts[:min(4, len(ts))] {
-				b.WriteString(t.text + "\n\n")
+			for _, t := range ts {
+				b.WriteString(t.Text + "\n\n")
 			}
 			es = append(es, labelled{project: project, text: strings.TrimSpace(b.String())})
-			ts = ts[min(4, len(ts)):]
 		}
 	}
 	return es, nil
 }
 
-func readLoCoMo(data fs.FS) ([]conversation, error) {
-	raw, err := fs.ReadFile(data, "locomo-dev/locomo5.json")
+// readMeetings reads QMSum: the project is the number of the meeting.
+func readMeetings(data fs.FS) ([]labelled, error) {
+	src, err := quality.FindOne(data, ".", "qmsum")
 	if err != nil {
 		return nil, err
 	}
-	var cs []conversation
-	if err := json.Unmarshal(raw, &cs); err != nil {
-		return nil, fmt.Errorf("reading locomo5.json: %w", err)
-	}
-	return cs, nil
-}
-
-// readMeetings reads QMSum: the project is the number of the meeting.
-func readMeetings(data fs.FS) ([]labelled, error) {
 	var es []labelled
 	n := 0
-	err := readGzip(data, "qmsum-val/val.jsonl.gz", func(line []byte) error {
-		var m struct {
-			Said []struct {
-				Speaker, Content string
-			} `json:"meeting_transcripts"`
-		}
-		if err := json.Unmarshal(line, &m); err != nil {
-			return err
+	for m, err := range src.Meetings() {
+		if err != nil {
+			return nil, err
 		}
 		n++
 		var b strings.Builder
-		for _, s := range m.Said {
-			fmt.Fprintf(&b, "%s: %s\n\n", s.Speaker, s.Content)
+		for _, t := range m.Turns {
+			b.WriteString(t.Text + "\n\n")
 		}
 		for _, p := range cut(b.String(), pieceSize) {
 			es = append(es, labelled{project: fmt.Sprintf("meeting-%d", n), text: p})
 		}
-		return nil
-	})
-	return es, err
+	}
+	return es, nil
 }
 
 // readLines reads the lines of source files: the project is the repository.

@@ -6,8 +6,9 @@
 // turns within one run, so that the ratio holds on other machines too.
 //
 //	go run . quality             # on a tiny set that is built in
-//	go run . quality --data DIR  # on LongMemEval and SciFact
+//	go run . quality --data DIR  # on LongMemEval, LoCoMo, QMSum, SciFact
 //	go run . recall --n 10000
+//	go run . peers --data DIR    # beside bleve, bluge, SQLite's FTS5, a scan
 //	go run . write --n 100,100000
 //	go run . start
 //	go run . labels --data DIR   # on LoCoMo, QMSum and source files
@@ -39,8 +40,9 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"quality", "how well recall ranks, on public data sets", quality},
+		{"quality", "how well recall ranks, on public data sets", qualityCommand},
 		{"recall", "what a recall costs, and an entry in memory", recall},
+		{"peers", "oxbow beside other engines, in turns", peersCommand},
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},
 		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},
@@ -125,6 +127,13 @@ func (b *bench) title(name, dir string) {
 }
 
 func main() {
+	if job := os.Getenv(peerVar); job != "" {
+		if err := peerProcess(job, os.Stdout); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

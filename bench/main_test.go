@@ -14,10 +14,17 @@ import (
 )
 
 // TestMain runs the tests or, when told so by the environment, plays a memory
-// server: see fakeServer.
+// server, see fakeServer, or opens a peer.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("OXBOW_BENCH_FAKE"); mode != "" {
 		fakeServer(mode)
+		os.Exit(0)
+	}
+	if job := os.Getenv(peerVar); job != "" {
+		if err := peerProcess(job, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

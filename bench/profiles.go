@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/quality"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -29,9 +30,8 @@ type mixed struct {
 }
 
 type mixedEntry struct {
-	project string
-	straw   // its id is unique among those of its project
-	name    string
+	project       string
+	quality.Entry // its ID is unique among those of its project
 }
 
 // ask is a question about one project, and the ids of the entries that answer
@@ -128,7 +128,7 @@ func (j *injected) judge(x *mixed, sel *profile.Selection, a ask, byName map[str
 		case e.project != a.project:
 			strangers++
 			foreign += p.Tokens
-		case a.right[e.id] && !shortened[p.Source]:
+		case a.right[e.ID] && !shortened[p.Source]:
 			right++
 		}
 	}
@@ -208,9 +208,9 @@ func (x *mixed) remember(ctx context.Context) (*oxbow.Memory, map[string]int, er
 	}
 	byName := map[string]int{}
 	for i, e := range x.entries {
-		now = e.date
-		byName[e.name] = i
-		if err := m.Apply(ctx, oxbow.Add{Name: e.name, Kind: oxbow.Archive, Content: e.text, Created: e.date,
+		now = e.Date
+		byName[e.Name] = i
+		if err := m.Apply(ctx, oxbow.Add{Name: e.Name, Kind: oxbow.Archive, Content: e.Text, Created: e.Date,
 			Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: e.project}}}); err != nil {
 			return nil, nil, errors.Join(err, m.Close())
 		}
@@ -233,49 +233,44 @@ func (x *mixed) profiles() (*profile.Set, error) {
 }
 
 // add takes in the entries of one project. Their names say nothing.
-func (x *mixed) add(project string, ss []straw) {
+func (x *mixed) add(project string, es []quality.Entry) {
 	x.projects = append(x.projects, project)
-	for _, s := range ss {
-		x.entries = append(x.entries, mixedEntry{project, s, ""})
+	for _, e := range es {
+		x.entries = append(x.entries, mixedEntry{project, e})
 	}
 }
 
 // finish puts the entries in order, and names them.
 func (x *mixed) finish() {
-	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.date.Compare(b.date) })
+	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.Date.Compare(b.Date) })
 	for i := range x.entries {
-		x.entries[i].name = fmt.Sprintf("e%05d", i+1)
+		x.entries[i].Name = fmt.Sprintf("e%05d", i+1)
 	}
 }
 
 // mixTalks reads LoCoMo: each talk is a project.
 func mixTalks(data fs.FS, turns bool) (mixed, error) {
 	x := mixed{budgets: []int{2000, 8000}}
-	cs, err := readLoCoMo(data)
+	src, err := quality.FindOne(data, ".", "locomo")
 	if err != nil {
 		return x, err
 	}
-	for i, c := range cs {
-		sessions, said, err := c.straws()
+	for talk, err := range src.Talks() {
 		if err != nil {
 			return x, err
 		}
-		project := fmt.Sprintf("talk-%d", i+1)
+		project := fmt.Sprintf("talk-%d", len(x.projects)+1)
 		if turns {
-			x.add(project, said)
+			x.add(project, talk.Turns)
 		} else {
-			x.add(project, sessions)
+			x.add(project, talk.Sessions)
 		}
-		for _, q := range c.QA {
-			rightSessions, rightTurns := evidence(q.Evidence)
-			if q.Category == 5 || len(rightTurns) == 0 {
-				continue
-			}
-			right := rightSessions
+		for _, q := range talk.Asks {
+			right := q.Sessions
 			if turns {
-				right = rightTurns
+				right = q.Turns
 			}
-			x.asks = append(x.asks, ask{project, q.Question, right})
+			x.asks = append(x.asks, ask{project, q.Text, right})
 		}
 	}
 	x.finish()
@@ -286,29 +281,22 @@ func mixTalks(data fs.FS, turns bool) (mixed, error) {
 // whose project its haystack is.
 func mixHistories(data fs.FS) (mixed, error) {
 	x := mixed{budgets: []int{8000, 30000}}
-	sub, err := fs.Sub(data, "longmemeval-dev")
+	src, err := quality.FindOne(data, ".", "longmemeval")
 	if err != nil {
 		return x, err
 	}
-	qs, err := readQuestions(sub)
-	if err != nil {
-		return x, err
-	}
-	texts, err := readSessions(sub)
-	if err != nil {
-		return x, err
-	}
-	for i, q := range qs {
-		if strings.HasSuffix(q.ID, "_abs") {
-			continue // nothing answers it
-		}
-		ss, err := q.straws(texts)
+	n := 0
+	for q, err := range src.Questions() {
 		if err != nil {
 			return x, err
 		}
-		project := fmt.Sprintf("person-%d", i+1)
-		x.add(project, ss)
-		x.asks = append(x.asks, ask{project, q.Text, q.right()})
+		n++
+		if strings.HasSuffix(q.ID, "_abs") {
+			continue // nothing answers it
+		}
+		project := fmt.Sprintf("person-%d", n)
+		x.add(project, q.Entries())
+		x.asks = append(x.asks, ask{project, q.Text, q.Right()})
 	}
 	x.finish()
 	return x, nil

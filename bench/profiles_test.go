@@ -7,17 +7,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/quality"
 )
 
 func TestProfiles(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 0, 0, 0, 0, time.UTC) }
 	x := mixed{budgets: []int{90, 2000}}
-	x.add("ann", []straw{{"", "A1", "Ann keeps bees on the roof.", day(1)}, {"", "A2", "Ann sold the red bicycle.", day(2)}})
-	x.add("bob", []straw{{"", "B1", "Bob plays the tuba at night.", day(3)}, {"", "B2", "Bob wrote about bees.", day(4)}})
+	x.add("ann", []quality.Entry{{ID: "A1", Text: "Ann keeps bees on the roof.", Date: day(1)}, {ID: "A2", Text: "Ann sold the red bicycle.", Date: day(2)}})
+	x.add("bob", []quality.Entry{{ID: "B1", Text: "Bob plays the tuba at night.", Date: day(3)}, {ID: "B2", Text: "Bob wrote about bees.", Date: day(4)}})
 	x.asks = []ask{{"ann", "what does she keep on the roof", map[string]bool{"A1": true}},
 		{"ann", "what was sold, and what is kept", map[string]bool{"A1": true, "A2": true}}}
 	x.finish()
-	if x.entries[0].name != "e00001" || x.entries[3].id != "B2" {
+	if x.entries[0].Name != "e00001" || x.entries[3].ID != "B2" {
 		t.Fatalf("entries %+v", x.entries)
 	}
 	got := map[string][]string{}

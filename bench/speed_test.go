@@ -14,17 +14,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// textDir makes a directory with one text of many words.
-func textDir(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
+// walks is one text of many words.
+func walks() string {
 	var b strings.Builder
 	for _, w := range strings.Fields("river lake meadow bridge ferry otter heron willow") {
 		for _, v := range strings.Fields("quiet early distant muddy frozen narrow") {
 			b.WriteString("Beside the " + v + " " + w + " somebody saw " + w + " and " + v + " stones, and wrote them down for the people of " + w + "ham.\n")
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "walks.txt"), []byte(b.String()), 0o600); err != nil {
+	return b.String()
+}
+
+// textDir makes a directory with the text.
+func textDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "walks.txt"), []byte(walks()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/quality"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -108,13 +109,20 @@ func walkTexts(fsys fs.FS, take func(name, text string) error) error {
 
 // walkSessions gives every session of LongMemEval to take, by id.
 func walkSessions(fsys fs.FS, take func(name, text string) error) error {
-	data, err := fs.Sub(fsys, "longmemeval-dev")
+	src, err := quality.FindOne(fsys, ".", "longmemeval")
 	if err != nil {
 		return err
 	}
-	texts, err := readSessions(data)
-	if err != nil {
-		return err
+	texts := map[string]string{} // a session stands in several haystacks
+	for q, err := range src.Questions() {
+		if err != nil {
+			return err
+		}
+		for i := range q.Sessions {
+			if s := &q.Sessions[i]; texts[s.ID] == "" {
+				texts[s.ID] = s.Text()
+			}
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
 		if err := take(id, texts[id]); err != nil {

@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -35,15 +34,8 @@ var tokenSets = []struct {
 }{
 	{"LoCoMo: talks between people", func(d fs.FS) ([]string, error) { return textsOf(readTalks(d, false)) }},
 	{"LongMemEval: chats with a program", func(d fs.FS) ([]string, error) {
-		sub, err := fs.Sub(d, "longmemeval-dev")
-		if err != nil {
-			return nil, err
-		}
-		m, err := readSessions(sub)
 		var ts []string
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			ts = append(ts, m[k])
-		}
+		err := walkSessions(d, func(_, text string) error { ts = append(ts, text); return nil })
 		return ts, err
 	}},
 	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return textsOf(readMeetings(d)) }},

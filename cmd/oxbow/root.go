@@ -80,7 +80,7 @@ directory, else your data directory.`,
 			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
-			a.demoCommand(), a.versionCommand(), a.completionCommand()}},
+			a.benchCommand(), a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.cmds {

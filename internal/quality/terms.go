@@ -1,7 +1,7 @@
 // This file holds an analyzer like the one of the published figures that the
 // scorer is compared with.
 
-package main
+package quality
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
 // This file compares the measures with values worked out by hand.
 
-package main
+package quality
 
 import (
 	"math"
@@ -57,27 +57,21 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-func TestScore(t *testing.T) {
-	var s score
-	if got := s.cell(s.mrr); got != "0.0000" {
-		t.Errorf("mean of nothing = %s, want 0.0000", got)
+func TestSums(t *testing.T) {
+	var s sums
+	if got := s.scores(); got != (Scores{}) {
+		t.Errorf("means of nothing = %+v, want 0", got)
 	}
 	s.add([]string{"a", "b"}, ids("a")) // 1
 	s.add([]string{"b", "a"}, ids("a")) // 1/2
 	s.add([]string{"x"}, ids("a"))      // 0
 	ten := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"}
 	s.add(ten, ids("a")) // rank 11 is beyond the ten
-	for _, tt := range []struct {
-		name, got, want string
-	}{
-		{"MRR", s.cell(s.mrr), "0.3750"},
-		{"any@1", s.cell(s.any1), "0.2500"},
-		{"any@10", s.cell(s.any10), "0.5000"},
-		{"R@100", s.cell(s.share100), "0.7500"},
-		{"nDCG@10", s.cell(s.ndcg10), "0.4077"}, // (1 + 0.63093)/4
-	} {
-		if tt.got != tt.want {
-			t.Errorf("%s = %s, want %s", tt.name, tt.got, tt.want)
-		}
+	want := Scores{N: 4, Any1: .25, Any5: .5, Any10: .5, All5: .5, NDCG: (1 + 1/math.Log2(3)) / 4, MRR: .375}
+	if got := s.scores(); got != want {
+		t.Errorf("scores() = %+v, want %+v", got, want)
+	}
+	if s.share100 != 3 {
+		t.Errorf("recall at 100 adds up to %v, want 3", s.share100)
 	}
 }

@@ -1,12 +1,9 @@
 // This file holds the measures of a ranking. All take the ranking best first,
 // without repeats, and the ids that are right.
 
-package main
+package quality
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // recallAny is 1 when one of the first k is right, else 0 (the hit rate, or
 // success, at k).
@@ -78,33 +75,38 @@ func reciprocal(ranking []string, right map[string]bool) float64 {
 	return 0
 }
 
-// score sums the measures of rankings up. The MRR looks at the first ten.
-type score struct {
+// sums adds the measures of rankings up.
+type sums struct {
 	n int
 
-	any1, any5, any10, all5, ndcg5, ndcg10, mrr, share100 float64
+	any1, any5, any10, all5, ndcg10, mrr, share100 float64
 }
 
-// add counts one ranking.
-func (s *score) add(ranking []string, right map[string]bool) {
+// add counts one ranking. All but recall at 100 look at the first ten.
+func (s *sums) add(ranking []string, right map[string]bool) {
 	s.n++
 	s.any1 += recallAny(ranking, right, 1)
 	s.any5 += recallAny(ranking, right, 5)
 	s.any10 += recallAny(ranking, right, 10)
 	s.all5 += recallAll(ranking, right, 5)
-	s.ndcg5 += ndcg(ranking, right, 5)
 	s.ndcg10 += ndcg(ranking, right, 10)
 	s.mrr += reciprocal(ranking[:min(10, len(ranking))], right)
 	s.share100 += recallShare(ranking, right, 100)
 }
 
-// mean returns the mean of a sum of this score.
-func (s *score) mean(sum float64) float64 {
-	if s.n == 0 {
-		return 0
-	}
-	return sum / float64(s.n)
+// Scores are the means of the measures over N questions. JSON names them as the
+// papers do.
+type Scores struct {
+	N     int     `json:"n"`
+	Any1  float64 `json:"recall_any@1"` // questions with a right one among the first
+	Any5  float64 `json:"recall_any@5"`
+	Any10 float64 `json:"recall_any@10"`
+	All5  float64 `json:"recall_all@5"` // questions with all right ones among the first 5
+	NDCG  float64 `json:"ndcg@10"`
+	MRR   float64 `json:"mrr@10"`
 }
 
-// cell prints the mean of a sum.
-func (s *score) cell(sum float64) string { return fmt.Sprintf("%.4f", s.mean(sum)) }
+func (s *sums) scores() Scores {
+	n := float64(max(s.n, 1))
+	return Scores{s.n, s.any1 / n, s.any5 / n, s.any10 / n, s.all5 / n, s.ndcg10 / n, s.mrr / n}
+}

@@ -1,0 +1,241 @@
+// This file holds what a peer is, and the ones that are our own: the two rankings
+// of oxbow through Memory.Recall, its bare index with stop words kept, and a
+// plain scan.
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// peer is one way to find texts again. A text is known by its number.
+type peer struct {
+	name  string // for --engines
+	title string
+
+	// build makes what open opens, in an empty directory, a thousand texts at
+	// once, durable. It calls done with how many there are.
+	build func(ctx context.Context, dir string, texts []string, done func(int)) error
+	open  func(dir string) (searcher, error)
+	once  func(dir string) (searcher, error) // opens for one answer; nil for who has no other way
+
+	terms func(string) []string // how our own cut texts and queries, nil for others
+}
+
+// searcher finds texts. Its search is safe for concurrent use.
+type searcher interface {
+	// search returns the numbers of the texts that hold any of the words, best
+	// first, at most limit.
+	search(ctx context.Context, words string, limit int) ([]found, error)
+	close() error
+}
+
+// found is a text that was found. The score of a peer that tells none is 0.
+type found struct {
+	number int
+	score  float64
+}
+
+// buildBatch is how many texts are written at once.
+const buildBatch = 1000
+
+// peers returns all that are built in.
+func peers() []peer {
+	ps := []peer{
+		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
+		oxbowPeer("oxbow", "oxbow (default)", oxbow.RankOxbow),
+		{name: "engine", title: "oxbow's index alone, stop words kept", build: buildLines, open: openEngine, terms: plainWords},
+	}
+	ps = append(ps, otherPeers()...)
+	return append(ps, peer{name: "scan", title: "plain scan", build: buildLines, open: openScan})
+}
+
+// batches calls fn with each stretch of buildBatch texts and the number of the
+// first.
+func batches(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
+	for i := 0; i < len(texts); i += buildBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		some := texts[i:min(i+buildBatch, len(texts))]
+		if err := fn(i, some); err != nil {
+			return err
+		}
+		done(i + len(some))
+	}
+	return nil
+}
+
+// oxbowPeer is a ranking of the library. All entries are as old, so that equal
+// scores stand in the order of their numbers.
+func oxbowPeer(name, title, ranking string) peer {
+	options := func() *oxbow.Options {
+		return &oxbow.Options{Ranking: ranking, Clock: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
+	}
+	p := peer{name: name, title: title}
+	if ranking == oxbow.RankSeed {
+		p.terms = text.Crabtalk
+	}
+	p.build = func(ctx context.Context, dir string, texts []string, done func(int)) error {
+		m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), options())
+		if err != nil {
+			return err
+		}
+		err = batches(ctx, texts, done, func(first int, some []string) error {
+			ops := make([]oxbow.Op, len(some))
+			for i, s := range some {
+				ops[i] = oxbow.Add{Name: fmt.Sprintf("e%07d", first+i), Content: s}
+			}
+			return m.Apply(ctx, ops...)
+		})
+		if err == nil { // the index is part of what the others build
+			_, err = m.Recall(ctx, oxbow.Query{Text: "index", Limit: 1})
+		}
+		return errors.Join(err, m.Close())
+	}
+	open := func(dir string, lazy bool) (searcher, error) {
+		o := options()
+		o.Lazy = lazy
+		m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), o)
+		if err != nil {
+			return nil, err
+		}
+		return &oxbowSearcher{m}, nil
+	}
+	p.open = func(dir string) (searcher, error) { return open(dir, false) }
+	p.once = func(dir string) (searcher, error) { return open(dir, true) } // as oxbow recall does
+	return p
+}
+
+type oxbowSearcher struct{ m *oxbow.Memory }
+
+func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]found, error) {
+	hits, err := s.m.Recall(ctx, oxbow.Query{Text: words, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	fs := make([]found, len(hits))
+	for i, h := range hits {
+		n, err := strconv.Atoi(strings.TrimPrefix(h.Entry.Name, "e"))
+		if err != nil {
+			return nil, fmt.Errorf("entry %q has no number", h.Entry.Name)
+		}
+		fs[i] = found{n, h.Score}
+	}
+	return fs, nil
+}
+
+func (s *oxbowSearcher) close() error { return s.m.Close() }
+
+// buildLines writes the texts as quoted lines of one file.
+func buildLines(ctx context.Context, dir string, texts []string, done func(int)) error {
+	f, err := os.Create(filepath.Join(dir, "texts"))
+	if err != nil {
+		return err
+	}
+	err = batches(ctx, texts, done, func(_ int, some []string) error {
+		var b strings.Builder
+		for _, s := range some {
+			b.WriteString(strconv.Quote(s) + "\n")
+		}
+		if _, err := f.WriteString(b.String()); err != nil {
+			return err
+		}
+		return f.Sync()
+	})
+	return errors.Join(err, f.Close())
+}
+
+func readTexts(dir string) ([]string, error) {
+	f, err := os.Open(filepath.Join(dir, "texts"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	var texts []string
+	r := bufio.NewReaderSize(f, 1<<20)
+	for {
+		line, err := r.ReadString('\n')
+		if err == io.EOF {
+			return texts, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		s, err := strconv.Unquote(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			return nil, fmt.Errorf("text %d: %w", len(texts)+1, err)
+		}
+		texts = append(texts, s)
+	}
+}
+
+// plainWords cuts a text into its letters and digits, in lower case.
+func plainWords(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// engine is the index without a store: what is left of a recall when nothing is
+// kept but terms, and no word is too common to count.
+type engine struct{ x *bm25.Index }
+
+func openEngine(dir string) (searcher, error) {
+	texts, err := readTexts(dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{bm25.New(bm25.Params{})}
+	for i, s := range texts {
+		e.x.Put(uint64(i), 0, bm25.Words(plainWords(s)))
+	}
+	return e, nil
+}
+
+func (e *engine) search(_ context.Context, words string, limit int) ([]found, error) {
+	hits := e.x.Search(bm25.Query{Terms: bm25.Any(plainWords(words)), Limit: limit})
+	fs := make([]found, len(hits))
+	for i, h := range hits {
+		fs[i] = found{int(h.ID), h.Score}
+	}
+	return fs, nil
+}
+
+func (e *engine) close() error { return nil }
+
+// scan looks through all texts: what a memory without an index does.
+type scan struct{ lower []string }
+
+func openScan(dir string) (searcher, error) {
+	texts, err := readTexts(dir)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range texts {
+		texts[i] = strings.ToLower(s)
+	}
+	return &scan{texts}, nil
+}
+
+func (s *scan) search(_ context.Context, words string, limit int) ([]found, error) {
+	var fs []found
+	for _, n := range plainScan(s.lower, words, limit) {
+		fs = append(fs, found{number: n})
+	}
+	return fs, nil
+}
+
+func (s *scan) close() error { return nil }

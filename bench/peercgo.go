@@ -1,0 +1,11 @@
+//go:build cgo && sqlite_fts5 && !js && !wasip1
+
+// This file holds SQLite's FTS5 as C: go run -tags sqlite_fts5 . peers
+
+package main
+
+import _ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+
+func cgoPeers() []peer {
+	return []peer{fts5Peer("fts5-cgo", "SQLite FTS5 (mattn, cgo)", "sqlite3")}
+}

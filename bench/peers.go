@@ -1,0 +1,426 @@
+// This file holds the command peers: oxbow beside what else a user of Go could
+// pick, in one run, in turns.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+const (
+	peerLimit   = 10  // hits of a query
+	peerWarm    = 5   // queries that are not timed
+	peerChunk   = 20  // queries of one peer before it is the next one's turn
+	peerChecked = 200 // queries that are compared with exhaustive scoring
+	peerFirst   = 20  // queries of the process that says what memory a peer takes
+)
+
+// peersRun is one measurement.
+type peersRun struct {
+	*bench
+	src     source
+	sizes   []int
+	queries int
+	seed    uint64
+	budget  time.Duration // of the queries of one peer at one size
+	rate    time.Duration // of one measurement of queries a second
+	drop    bool          // stop words are left out of the queries
+	peers   []peer
+}
+
+func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	r := &peersRun{bench: b}
+	var names []string
+	for _, p := range peers() {
+		names = append(names, p.name)
+	}
+	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
+	engines := fl.String("engines", strings.Join(names, ","), "only these `NAMES`; seed is always there")
+	fl.IntVar(&r.queries, "queries", 1000, "queries to time, fewer for those that are slow")
+	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
+	fl.DurationVar(&r.budget, "budget", 20*time.Second, "the `TIME` that the queries of one peer may take at one size")
+	fl.DurationVar(&r.rate, "rate", time.Second, "the `TIME` of one measurement of queries a second")
+	fl.BoolVar(&r.drop, "drop-stop-words", false, "leave stop words and single letters out of the queries of all")
+	fl.StringVar(&r.src.data, "data", "", "`DIR` that holds LongMemEval: its sessions are the texts")
+	fl.StringVar(&r.src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		for s := range strings.SplitSeq(*sizes, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(s))
+			if err != nil || n < 1 {
+				return fmt.Errorf("measuring peers: --sizes %q is not a list of numbers above 0", *sizes)
+			}
+			r.sizes = append(r.sizes, n)
+		}
+		wanted := append(strings.Split(*engines, ","), "seed")
+		for _, name := range wanted {
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("measuring peers: there is no %q; there are %s (and fts5-cgo with go run -tags sqlite_fts5)", name, strings.Join(names, ", "))
+			}
+		}
+		r.peers = slices.DeleteFunc(peers(), func(p peer) bool { return !slices.Contains(wanted, p.name) })
+		if r.queries < 1 || r.budget <= 0 || r.rate <= 0 {
+			return errors.New("measuring peers: --queries, --budget and --rate must be above 0")
+		}
+		return r.run(ctx)
+	}
+}
+
+func (r *peersRun) run(ctx context.Context) error {
+	r.title("peers", os.TempDir())
+	pieces, from, err := r.src.entries(ctx, slices.Max(r.sizes))
+	if err != nil {
+		return err
+	}
+	r.printf("Texts of about %d bytes from %s. Queries: stretches of 2 to 8 words from the texts, any of the words, %d hits. ", pieceSize, from, peerLimit)
+	if r.drop {
+		r.printf("Stop words and single letters are left out of the queries of all. ")
+	} else {
+		r.printf("Stop words stay; but both rankings of oxbow leave them out by themselves, as crabtalk's analyzer and the default one do: beside the others, compare the bare index, which keeps all words. ")
+	}
+	r.printf("The peers take turns every %d queries; who is slow answers the first ones only (n), and × compares with seed over the same queries. CPU is that of the whole process. Open is a process of its own: opening for one answer, to that answer, with the files in the system's cache. RAM is what stands for no file once it is open for many: what others leave to the system's cache is not in it. The bare index and the scan keep nothing but the texts on disk.\n\n", peerChunk)
+	for _, n := range r.sizes {
+		if err := r.size(ctx, n, pieces); err != nil {
+			return fmt.Errorf("measuring peers at %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// contestant is a peer at one size, and what was measured of it.
+type contestant struct {
+	*peer
+	dir       string
+	s         searcher
+	built     time.Duration
+	disk      int64
+	cost      peerCost
+	wall, cpu timings
+	spent     time.Duration
+	rates     map[int][]float64
+	found     int // queries whose own text was among the hits
+}
+
+// size measures all peers on n texts.
+func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err error) {
+	texts, again := sample(pieces, n, r.seed)
+	es := make([]oxbow.Add, n)
+	bytes := 0
+	for i, s := range texts {
+		es[i].Content = s
+		bytes += len(s)
+	}
+	queries, err := phrases(es, r.queries, r.seed)
+	if err != nil {
+		return err
+	}
+	if r.drop {
+		for i, q := range queries {
+			queries[i] = strings.Join(text.Crabtalk(q), " ")
+		}
+	}
+	dir, remove, err := r.temp()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	var cs []*contestant
+	defer func() {
+		for _, c := range cs {
+			if c.s != nil {
+				err = errors.Join(err, c.s.close())
+			}
+		}
+	}()
+	for i := range r.peers {
+		c := &contestant{peer: &r.peers[i], dir: filepath.Join(dir, r.peers[i].name), rates: map[int][]float64{}}
+		cs = append(cs, c)
+		if err := r.prepare(ctx, c, texts, queries); err != nil {
+			return fmt.Errorf("%s: %w", c.title, err)
+		}
+	}
+	if err := r.latency(ctx, cs, texts, queries); err != nil {
+		return err
+	}
+	if err := r.rates(ctx, cs, queries); err != nil {
+		return err
+	}
+	r.printf("### %s texts\n\n", count(n))
+	if again {
+		r.printf("There are %s such texts; so each of these is put together from sentences of all, drawn at random (seed %d). ", count(len(pieces)), r.seed)
+	}
+	r.printf("%d bytes each on average. The first %d hits of oxbow, and of its bare index, are those of exhaustive scoring for all of %d queries tried.\n\n",
+		bytes/n, peerLimit, min(peerChecked, len(queries)))
+	r.table(cs, n)
+	return nil
+}
+
+// prepare builds, compares, and measures alone what takes no turns.
+func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []string) error {
+	if err := os.Mkdir(c.dir, 0o700); err != nil {
+		return err
+	}
+	p := r.progress(c.name + ": building")
+	from := time.Now()
+	if err := c.build(ctx, c.dir, texts, func(done int) { p.set(done, len(texts)) }); err != nil {
+		return fmt.Errorf("building: %w", err)
+	}
+	c.built = time.Since(from)
+	p.end()
+	var err error
+	if c.disk, err = size(c.dir); err != nil {
+		return err
+	}
+	if c.cost, err = ownProcess(ctx, peerJob{c.name, c.dir, queries[:min(peerFirst, len(queries))]}); err != nil {
+		return err
+	}
+	if c.s, err = c.open(c.dir); err != nil {
+		return fmt.Errorf("opening: %w", err)
+	}
+	if c.terms != nil || c.name == "oxbow" {
+		return checkPeer(ctx, c.peer, c.s, texts, queries[:min(peerChecked, len(queries))])
+	}
+	return nil
+}
+
+// size returns the bytes of the files in a directory.
+func size(dir string) (int64, error) {
+	var sum int64
+	err := fs.WalkDir(os.DirFS(dir), ".", func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	return sum, err
+}
+
+// latency asks each peer each query, a few at a time. The first few are asked
+// twice and timed the second time. Who has had its time answers no more.
+func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries []string) error {
+	p := r.progress("asking in turns")
+	defer p.end()
+	for _, c := range cs {
+		if err := c.ask(ctx, texts, queries[:min(peerWarm, len(queries))], 0); err != nil {
+			return err
+		}
+	}
+	for i := 0; i < len(queries); i += peerChunk {
+		chunk := queries[i:min(i+peerChunk, len(queries))]
+		for j := range cs {
+			c := cs[(i/peerChunk+j)%len(cs)]
+			if c.spent > r.budget {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := c.ask(ctx, texts, chunk, r.budget); err != nil {
+				return err
+			}
+		}
+		p.set(i+len(chunk), len(queries))
+	}
+	return nil
+}
+
+// ask asks some queries, and times them until the budget is spent; without a
+// budget they are not timed.
+func (c *contestant) ask(ctx context.Context, texts, queries []string, budget time.Duration) error {
+	for _, q := range queries {
+		if budget > 0 && c.spent > budget {
+			return nil
+		}
+		cpu, _ := processorTime()
+		from := time.Now()
+		fs, err := c.s.search(ctx, q, peerLimit)
+		took := time.Since(from)
+		after, ok := processorTime()
+		if err != nil {
+			return fmt.Errorf("%s: asking %q: %w", c.title, q, err)
+		}
+		if budget == 0 {
+			continue
+		}
+		c.spent += took
+		c.wall = append(c.wall, took)
+		if ok {
+			c.cpu = append(c.cpu, after-cpu)
+		}
+		if slices.ContainsFunc(fs, func(f found) bool {
+			return f.number >= 0 && f.number < len(texts) && holdsWords(texts[f.number], q)
+		}) {
+			c.found++
+		}
+	}
+	return nil
+}
+
+// holdsWords reports whether all words of the query stand in the text.
+func holdsWords(s, query string) bool {
+	s = strings.ToLower(s)
+	for w := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(s, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// rates measures queries a second on one and on two cores, in turns, three times
+// for each.
+func (r *peersRun) rates(ctx context.Context, cs []*contestant, queries []string) error {
+	p := r.progress("queries a second, round")
+	defer p.end()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for round := range 3 {
+		p.set(round+1, 3)
+		for i := range cs {
+			c := cs[(round+i)%len(cs)]
+			for _, cores := range []int{1, 2} {
+				if cores > runtime.NumCPU() {
+					continue
+				}
+				runtime.GOMAXPROCS(cores)
+				rate, err := c.rate(ctx, cores, r.rate, queries)
+				if err != nil {
+					return err
+				}
+				c.rates[cores] = append(c.rates[cores], rate)
+			}
+		}
+	}
+	return nil
+}
+
+// rate asks on that many goroutines for that long, at least once on each, and
+// returns queries a second.
+func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duration, queries []string) (float64, error) {
+	asked, errs := make([]int, goroutines), make([]error, goroutines)
+	var wg sync.WaitGroup
+	from := time.Now()
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := g * len(queries) / goroutines; errs[g] == nil; i++ {
+				if _, errs[g] = c.s.search(ctx, queries[i%len(queries)], peerLimit); errs[g] == nil {
+					errs[g] = ctx.Err()
+				}
+				if asked[g]++; time.Since(from) >= long {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	sum := 0
+	for _, n := range asked {
+		sum += n
+	}
+	return float64(sum) / time.Since(from).Seconds(), errors.Join(errs...)
+}
+
+// table prints what was measured.
+func (r *peersRun) table(cs []*contestant, n int) {
+	seed := cs[slices.IndexFunc(cs, func(c *contestant) bool { return c.name == "seed" })]
+	t := newTable(count(n)+" texts", "n", "p50", "p95", "p99", "CPU p50", "CPU × seed", "wall × seed", "q/s 1 core", "q/s 2 cores", "texts built/s", "RAM B/text", "disk B/text", "open", "all words in 10")
+	for _, c := range cs {
+		high := func(q float64, least int) string {
+			if len(c.wall) < least {
+				return "–"
+			}
+			return span(c.wall.quantile(q))
+		}
+		cpu, timesCPU := "–", "–"
+		if len(c.cpu) > 0 {
+			cpu, timesCPU = span(c.cpu.p50()), ratio(c.cpu.p50(), seed.cpu[:min(len(c.cpu), len(seed.cpu))].p50())
+		}
+		rates := map[int]string{}
+		for _, g := range []int{1, 2} {
+			if rates[g] = "–"; len(c.rates[g]) > 0 {
+				rates[g] = digits(median(c.rates[g]))
+			}
+		}
+		anon := "–"
+		if c.cost.Anon >= 0 {
+			anon = digits(float64(c.cost.Anon) / float64(n))
+		}
+		built := "–" // the index of one that keeps none is built when it is opened
+		if c.name != "engine" && c.name != "scan" {
+			built = digits(float64(n) / c.built.Seconds())
+		}
+		t.row(c.title, count(len(c.wall)), span(c.wall.p50()), high(.95, 40), high(.99, 200), cpu, timesCPU,
+			ratio(c.wall.p50(), seed.wall[:min(len(c.wall), len(seed.wall))].p50()), rates[1], rates[2], built, anon,
+			digits(float64(c.disk)/float64(n)), span(c.cost.First), fmt.Sprintf("%.3f", float64(c.found)/float64(max(len(c.wall), 1))))
+	}
+	t.print(r.out)
+}
+
+// sample returns n texts: the pieces as they are while there are enough, else
+// texts put together from their sentences.
+func sample(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
+	if n <= len(pieces) {
+		for _, p := range pieces[:n] {
+			texts = append(texts, p.Content)
+		}
+		return texts, false
+	}
+	var sentences []string
+	for _, p := range pieces {
+		sentences = append(sentences, sentencesOf(p.Content)...)
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range n {
+		var b strings.Builder
+		for b.Len() < pieceSize-100 {
+			b.WriteString(sentences[rng.IntN(len(sentences))] + " ")
+		}
+		texts = append(texts, strings.TrimSpace(b.String()))
+	}
+	return texts, true
+}
+
+// sentencesOf cuts a text behind full stops, question marks and lines. Stretches
+// of more than 400 bytes, such as tables, are cut at a space.
+func sentencesOf(s string) []string {
+	var out []string
+	for line := range strings.Lines(s) {
+		for line != "" {
+			end := len(line)
+			for _, stop := range []string{". ", "? ", "! ", "; "} {
+				if i := strings.Index(line, stop); i >= 0 {
+					end = min(end, i+len(stop))
+				}
+			}
+			if end > 400 {
+				if i := strings.LastIndexByte(line[:400], ' '); i > 0 {
+					end = i + 1
+				}
+			}
+			if part := strings.TrimSpace(line[:end]); part != "" {
+				out = append(out, part)
+			}
+			line = line[end:]
+		}
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+// This file holds the vectors that were made before, a file each, named by the
+// hash of what they were made of.
+
+package quality
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"math"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Cache keeps vectors. A file that is damaged or was written by something else
+// is as good as none, and is written anew.
+type Cache struct{ FS vfs.FS }
+
+// A file has the magic, four bytes of CRC32C over what follows, and the numbers
+// as float32, little-endian.
+const cacheMagic = "oxbow vector 1\n"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// maxVector bounds what is read of a file: no model gives so many numbers.
+const maxVector = 1 << 20
+
+func cacheName(endpoint, model, text string) string {
+	h := sha256.New()
+	for _, s := range []string{endpoint, model, text} {
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(s))))
+		h.Write([]byte(s))
+	}
+	s := hex.EncodeToString(h.Sum(nil))
+	return s[:2] + "/" + s[2:]
+}
+
+// get returns the vector of a text, or nil.
+func (c *Cache) get(endpoint, model, text string) []float32 {
+	if c == nil {
+		return nil
+	}
+	b, err := vfs.ReadFile(c.FS, cacheName(endpoint, model, text), maxVector)
+	if err != nil {
+		return nil
+	}
+	return decodeVector(b)
+}
+
+func decodeVector(b []byte) []float32 {
+	n := len(cacheMagic) + 4
+	if len(b) <= n || (len(b)-n)%4 != 0 || string(b[:len(cacheMagic)]) != cacheMagic ||
+		binary.LittleEndian.Uint32(b[len(cacheMagic):]) != crc32.Checksum(b[n:], castagnoli) {
+		return nil
+	}
+	v := make([]float32, 0, (len(b)-n)/4)
+	for b = b[n:]; len(b) > 0; b = b[4:] {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(b))
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+		v = append(v, x)
+	}
+	return v
+}
+
+func encodeVector(v []float32) []byte {
+	var numbers []byte
+	for _, x := range v {
+		numbers = binary.LittleEndian.AppendUint32(numbers, math.Float32bits(x))
+	}
+	b := binary.LittleEndian.AppendUint32([]byte(cacheMagic), crc32.Checksum(numbers, castagnoli))
+	return append(b, numbers...)
+}
+
+// put keeps the vector of a text.
+func (c *Cache) put(endpoint, model, text string, v []float32) error {
+	if c == nil {
+		return nil
+	}
+	name := cacheName(endpoint, model, text)
+	if err := c.FS.MkdirAll(name[:2], 0o700); err != nil {
+		return err
+	}
+	return vfs.WriteDerived(c.FS, name, 0o600, encodeVector(v))
+}

@@ -1,0 +1,111 @@
+// This file holds what is measured on: entries, what is asked of them, and the
+// memory that a case is asked of.
+
+package quality
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Entry is one entry of a case.
+type Entry struct {
+	Name string // in the memory; it tells nothing of the text
+	ID   string // in the set
+	Text string
+	Date time.Time
+}
+
+// Ask is a question and the ids of the entries that answer it.
+type Ask struct {
+	Text   string
+	Groups []string // the kinds of question that it is counted with, beside all
+	Right  map[string]bool
+}
+
+// Case is a memory and what is asked of it.
+type Case struct {
+	Unit    string // what an entry is: sessions, turns, abstracts
+	Entries []Entry
+	Asks    []Ask
+}
+
+// undated is the date of entries of sets that have none.
+var undated = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// memory is a memory that holds the entries of a case.
+type memory struct {
+	*oxbow.Memory
+	ids map[string]string // in the set, by name
+}
+
+// remember writes the entries into a memory of their own, each at its date. The
+// caller closes it.
+func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) {
+	var now time.Time
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: ranking, Clock: func() time.Time { return now }})
+	if err != nil {
+		return nil, err
+	}
+	h := &memory{m, make(map[string]string, len(es))}
+	var ops []oxbow.Op
+	for i, e := range es {
+		h.ids[e.Name] = e.ID
+		ops = append(ops, oxbow.Add{Name: e.Name, Kind: oxbow.Archive, Content: e.Text, Created: e.Date})
+		if i+1 < len(es) && es[i+1].Date.Equal(e.Date) && len(ops) < 1000 {
+			continue
+		}
+		now = e.Date
+		if err := m.Apply(ctx, ops...); err != nil {
+			return nil, errors.Join(fmt.Errorf("remembering %s: %w", e.ID, err), m.Close())
+		}
+		ops = ops[:0]
+	}
+	return h, nil
+}
+
+// recall returns the ids of the first limit hits.
+func (h *memory) recall(ctx context.Context, query string, limit int) ([]string, error) {
+	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(hits))
+	for i, hit := range hits {
+		ids[i] = h.ids[hit.Entry.Name]
+	}
+	return ids, nil
+}
+
+// close closes the memory when its store is found sound: rankings out of one
+// that is not are worth nothing.
+func (h *memory) close(ctx context.Context) error {
+	r, err := h.Check(ctx)
+	if err == nil && len(r.Problems) > 0 {
+		err = fmt.Errorf("the store that was asked is damaged: %s", r.Problems[0].What)
+	}
+	return errors.Join(err, h.Close())
+}
+
+// rankings asks every question of a case in a fresh memory, and returns the ids
+// of the first limit hits of each.
+func (c *Case) rankings(ctx context.Context, ranking string, limit int) (found [][]string, err error) {
+	h, err := remember(ctx, c.Entries, ranking)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.close(ctx)) }()
+	for _, a := range c.Asks {
+		ids, err := h.recall(ctx, a.Text, limit)
+		if err != nil {
+			return nil, fmt.Errorf("asking %q: %w", a.Text, err)
+		}
+		found = append(found, ids)
+	}
+	return found, nil
+}

@@ -1,0 +1,309 @@
+// This file holds the client of an embedding endpoint: texts in batches over the
+// OpenAI-compatible POST /v1/embeddings, with retries.
+
+package quality
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Embedder makes vectors of texts. It is not safe for concurrent use.
+type Embedder struct {
+	Model string
+	Key   string // sent as a bearer token when it is not ""
+
+	// Batch is the most texts of one request; 0 means 64.
+	Batch int
+
+	// MaxBytes cuts longer texts off, since models take no more than some
+	// thousand tokens; 0 means 8000.
+	MaxBytes int
+
+	Cache  *Cache       // nil for none
+	Client *http.Client // nil for one that waits two minutes
+
+	// Wait waits before a request is tried again; nil waits by the clock.
+	Wait func(ctx context.Context, d time.Duration) error
+
+	endpoint string
+	length   int // of the vectors, once one was seen
+	stats    Embedded
+}
+
+// EmbedError is a request that the endpoint did not answer with vectors.
+type EmbedError struct {
+	Endpoint string
+	Status   int // of HTTP, 0 when there was no answer
+	Texts    int // of the request
+	Tries    int
+	Err      error
+}
+
+func (e *EmbedError) Error() string {
+	s := fmt.Sprintf("asking %s for vectors of %d texts: %v", e.Endpoint, e.Texts, e.Err)
+	if e.Tries > 1 {
+		s += fmt.Sprintf(" (tried %d times)", e.Tries)
+	}
+	return s
+}
+
+func (e *EmbedError) Unwrap() error { return e.Err }
+
+// Embedded says how the vectors were made.
+type Embedded struct {
+	Endpoint string `json:"endpoint"`
+	Model    string `json:"model"`
+	Length   int    `json:"dimensions"`
+	Made     int    `json:"made"`     // texts that the endpoint was asked about
+	Cached   int    `json:"cached"`   // texts whose vectors were there
+	Requests int    `json:"requests"` // those tried again count again
+	Cut      int    `json:"cut"`      // texts that were cut off
+	MaxBytes int    `json:"max_bytes"`
+}
+
+// NewEmbedder returns a client of the endpoint at the URL: the whole URL of it,
+// or what comes before /embeddings or /v1/embeddings.
+func NewEmbedder(at, model string) (*Embedder, error) {
+	u, err := url.Parse(at)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q is not a URL: %w", at, err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("%q is not the URL of an endpoint, such as http://127.0.0.1:8080", at)
+	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return nil, fmt.Errorf("%q has more than a scheme, a host and a path", u.Redacted())
+	case model == "":
+		return nil, errors.New("the model has no name")
+	}
+	p := strings.TrimRight(u.Path, "/")
+	switch {
+	case strings.HasSuffix(p, "/embeddings"):
+	case strings.HasSuffix(p, "/v1"):
+		p += "/embeddings"
+	default:
+		p += "/v1/embeddings"
+	}
+	u.Path = p
+	return &Embedder{Model: model, endpoint: u.String()}, nil
+}
+
+// SetKey sets the key. It refuses to send one where others can read it: over
+// plain HTTP to another machine.
+func (e *Embedder) SetKey(key string) error {
+	u, err := url.Parse(e.endpoint)
+	if err != nil {
+		return err
+	}
+	ip := net.ParseIP(u.Hostname())
+	if key != "" && u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("a key is not sent to %s without encryption: use https", u.Host)
+	}
+	e.Key = key
+	return nil
+}
+
+func (e *Embedder) spent() *Embedded {
+	s := e.stats
+	s.Endpoint, s.Model, s.Length, s.MaxBytes = e.endpoint, e.Model, e.length, cmp.Or(e.MaxBytes, 8000)
+	return &s
+}
+
+// Vectors returns a vector of length 1 for each text; for a text that has none,
+// such as an empty one, of length 0.
+func (e *Embedder) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
+	vs := make([][]float32, len(texts))
+	ask := map[string][]int{} // where a text that is to be made stands
+	var order []string
+	for i, t := range texts {
+		if most := cmp.Or(e.MaxBytes, 8000); len(t) > most {
+			for most > 0 && !utf8.RuneStart(t[most]) {
+				most--
+			}
+			t = t[:most]
+			e.stats.Cut++
+		}
+		if _, ok := ask[t]; !ok {
+			if v := e.Cache.get(e.endpoint, e.Model, t); v != nil && (e.length == 0 || len(v) == e.length) {
+				e.length = len(v)
+				e.stats.Cached++
+				vs[i] = v
+				continue
+			}
+			order = append(order, t)
+		}
+		ask[t] = append(ask[t], i)
+	}
+	for len(order) > 0 {
+		batch := order[:min(cmp.Or(e.Batch, 64), len(order))]
+		order = order[len(batch):]
+		made, err := e.make(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		for j, v := range made {
+			normalise(v)
+			if err := e.Cache.put(e.endpoint, e.Model, batch[j], v); err != nil {
+				return nil, fmt.Errorf("keeping a vector: %w", err)
+			}
+			for _, i := range ask[batch[j]] {
+				vs[i] = v
+			}
+		}
+		e.stats.Made += len(batch)
+	}
+	return vs, nil
+}
+
+// tries is how often a request is tried; between two tries it waits a second,
+// then twice as long each time.
+const tries = 5
+
+// make asks the endpoint for the vectors of some texts.
+func (e *Embedder) make(ctx context.Context, texts []string) ([][]float32, error) {
+	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
+	if err != nil {
+		return nil, err
+	}
+	wait := time.Second
+	for n := 1; ; n++ {
+		vs, status, again, err := e.try(ctx, body, len(texts))
+		if err == nil {
+			return vs, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if again == 0 || n == tries {
+			return nil, &EmbedError{e.endpoint, status, len(texts), n, err}
+		}
+		pause := e.Wait
+		if pause == nil {
+			pause = sleep
+		}
+		if err := pause(ctx, max(wait, min(again, time.Minute))); err != nil {
+			return nil, err
+		}
+		wait *= 2
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// try makes one request. With an error, again is 0 when trying again cannot
+// help, else how long to wait at least.
+func (e *Embedder) try(ctx context.Context, body []byte, n int) (vs [][]float32, status int, again time.Duration, err error) {
+	e.stats.Requests++
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if e.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+e.Key)
+	}
+	client := e.Client
+	if client == nil {
+		client = &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // the URL is said already
+		}
+		return nil, 0, time.Nanosecond, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<28))
+	if err != nil {
+		return nil, 0, time.Nanosecond, fmt.Errorf("reading the answer: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		err := fmt.Errorf("it answered %s: %s", resp.Status, said(answer))
+		if s := resp.StatusCode; s != http.StatusTooManyRequests && s < 500 {
+			return nil, s, 0, err
+		}
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return nil, resp.StatusCode, max(time.Duration(seconds)*time.Second, time.Nanosecond), err
+	}
+	vs, err = e.read(answer, n)
+	return vs, resp.StatusCode, 0, err
+}
+
+// said returns what an answer that is no success says, for a person.
+func said(answer []byte) string {
+	var o struct {
+		Error struct{ Message string }
+	}
+	s := string(answer)
+	if json.Unmarshal(answer, &o) == nil && o.Error.Message != "" {
+		s = o.Error.Message
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if s == "" {
+		return "nothing more"
+	}
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + "…"
+	}
+	return s
+}
+
+// read reads the n vectors of an answer, which may stand in any order.
+func (e *Embedder) read(answer []byte, n int) ([][]float32, error) {
+	var o struct {
+		Data []struct {
+			Index     *int
+			Embedding []float32
+		}
+	}
+	if err := json.Unmarshal(answer, &o); err != nil {
+		return nil, fmt.Errorf("its answer is not what /v1/embeddings gives: %w", err)
+	}
+	if len(o.Data) != n {
+		return nil, fmt.Errorf("its answer has %d vectors for %d texts", len(o.Data), n)
+	}
+	vs := make([][]float32, n)
+	for i, d := range o.Data {
+		if d.Index != nil {
+			i = *d.Index
+		}
+		if i < 0 || i >= n || vs[i] != nil {
+			return nil, fmt.Errorf("its answer has a vector of text %d twice, or of none", i)
+		}
+		if len(d.Embedding) == 0 || e.length != 0 && len(d.Embedding) != e.length {
+			return nil, fmt.Errorf("its answer has a vector of %d numbers, where others have %d", len(d.Embedding), e.length)
+		}
+		for _, x := range d.Embedding {
+			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+				return nil, fmt.Errorf("its answer has a vector with a number that is not finite")
+			}
+		}
+		e.length = len(d.Embedding)
+		vs[i] = d.Embedding
+	}
+	return vs, nil
+}

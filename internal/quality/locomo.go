@@ -1,0 +1,186 @@
+// This file holds LoCoMo: long talks between two people, and questions that some
+// turns of them answer.
+
+package quality
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+)
+
+// Talk is one conversation of LoCoMo, and what is asked about it.
+type Talk struct {
+	Sessions []Entry
+	Turns    []Entry
+	Asks     []TalkAsk
+
+	lost int // pieces of evidence that are no turn
+}
+
+// TalkAsk is a question about a talk and the ids of the sessions, and of the
+// turns, that answer it.
+type TalkAsk struct {
+	Text            string
+	Category        int // see categories
+	Sessions, Turns map[string]bool
+}
+
+// categories are LoCoMo's kinds of questions. What 5 asks about was never said.
+var categories = map[int]string{1: "several hops", 2: "time", 3: "open domain", 4: "single hop"}
+
+// locomoDate is the form of a session's date.
+const locomoDate = "3:04 pm on 2 January, 2006"
+
+// publishedTalk is one element of locomo10.json. Beside two speakers,
+// Conversation holds session_1, session_1_date_time, session_2 and so on.
+type publishedTalk struct {
+	Conversation map[string]json.RawMessage `json:"conversation"`
+	QA           []struct {
+		Question json.RawMessage `json:"question"`
+		Category int             `json:"category"`
+		Evidence []string        `json:"evidence"` // of turns: D1:3, some "D8:6; D9:17"
+	} `json:"qa"`
+}
+
+func (p *publishedTalk) talk() (*Talk, error) {
+	t := new(Talk)
+	missing := 0
+	for n := 1; missing < 10; n++ { // sessions may be left out
+		raw, ok := p.Conversation[fmt.Sprintf("session_%d", n)]
+		if !ok {
+			missing++
+			continue
+		}
+		if err := t.session(n, raw, p.Conversation[fmt.Sprintf("session_%d_date_time", n)]); err != nil {
+			return nil, fmt.Errorf("session_%d: %w", n, err)
+		}
+	}
+	if len(t.Turns) == 0 {
+		return nil, errors.New("has no sessions")
+	}
+	known := map[string]bool{}
+	for _, e := range t.Turns {
+		known[e.ID] = true
+	}
+	for i, q := range p.QA {
+		sessions, turns := evidence(q.Evidence)
+		if q.Category == 5 || len(turns) == 0 {
+			continue
+		}
+		if q.Category < 1 || q.Category > 5 {
+			return nil, fmt.Errorf("question %d: is of category %d, not 1 to 5", i+1, q.Category)
+		}
+		var text string
+		if err := json.Unmarshal(q.Question, &text); err != nil || strings.TrimSpace(text) == "" {
+			return nil, fmt.Errorf("question %d: has no text", i+1)
+		}
+		for id := range turns {
+			if !known[id] {
+				t.lost++
+			}
+		}
+		t.Asks = append(t.Asks, TalkAsk{text, q.Category, sessions, turns})
+	}
+	return t, nil
+}
+
+// session takes in session n.
+func (t *Talk) session(n int, said, dated json.RawMessage) error {
+	var turns []struct {
+		Speaker string `json:"speaker"`
+		ID      string `json:"dia_id"`
+		Text    string `json:"text"`
+	}
+	if err := json.Unmarshal(said, &turns); err != nil {
+		return err
+	}
+	var stamp string
+	if err := json.Unmarshal(dated, &stamp); err != nil {
+		return fmt.Errorf("its date: %w", err)
+	}
+	date, err := time.Parse(locomoDate, stamp)
+	if err != nil {
+		return fmt.Errorf("its date is not like 1:56 pm on 8 May, 2023: %w", err)
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	var text strings.Builder
+	for i, s := range turns {
+		if s.Speaker == "" || s.ID == "" {
+			return fmt.Errorf("turn %d has no speaker or no dia_id", i+1)
+		}
+		line := s.Speaker + ": " + s.Text
+		text.WriteString(line + "\n\n")
+		t.Turns = append(t.Turns, Entry{fmt.Sprintf("t%04d", len(t.Turns)+1), s.ID, line, date})
+	}
+	t.Sessions = append(t.Sessions, Entry{fmt.Sprintf("s%04d", n), fmt.Sprintf("D%d", n), strings.TrimSpace(text.String()), date})
+	return nil
+}
+
+// evidence returns the ids of the turns, and of their sessions, that answer. A
+// few that the set names do not exist; they stay, and are never found.
+func evidence(ids []string) (sessions, turns map[string]bool) {
+	sessions, turns = map[string]bool{}, map[string]bool{}
+	for _, id := range ids {
+		for _, t := range strings.FieldsFunc(id, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
+			if s, _, ok := strings.Cut(t, ":"); ok {
+				sessions[s], turns[t] = true, true
+			}
+		}
+	}
+	return sessions, turns
+}
+
+// Talks yields the conversations in the file of a source of LoCoMo. It yields at
+// most one error, last.
+func (s *Source) Talks() iter.Seq2[*Talk, error] {
+	return func(yield func(*Talk, error) bool) {
+		n := 0
+		for p, err := range objects[publishedTalk](s.fsys, s.Files[0]) {
+			n++
+			var t *Talk
+			if err == nil {
+				if t, err = p.talk(); err != nil {
+					err = fmt.Errorf("conversation %d: %w", n, err)
+				}
+			}
+			if err != nil {
+				yield(nil, &DataError{File: s.Files[0], Err: err})
+				return
+			}
+			s.note("evidence that names no turn counts as not found: %d", t.lost)
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// loCoMo yields two cases a talk: its sessions and its turns.
+func loCoMo(s *Source) iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		for t, err := range s.Talks() {
+			if err != nil {
+				yield(Case{}, err)
+				return
+			}
+			if len(t.Asks) == 0 {
+				continue
+			}
+			bySession, byTurn := Case{"sessions", t.Sessions, nil}, Case{"turns", t.Turns, nil}
+			for _, a := range t.Asks {
+				groups := []string{categories[a.Category]}
+				bySession.Asks = append(bySession.Asks, Ask{a.Text, groups, a.Sessions})
+				byTurn.Asks = append(byTurn.Asks, Ask{a.Text, groups, a.Turns})
+			}
+			if !yield(bySession, nil) || !yield(byTurn, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,296 @@
+// This file holds LongMemEval: chats of one person with a program, and questions
+// that some sessions of them answer.
+
+package quality
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Question is a question of LongMemEval, the sessions that it is asked among,
+// and which of them, and of their turns, hold the answer.
+type Question struct {
+	ID       string // ends in _abs when no session answers in full
+	Type     string
+	Text     string
+	Answers  []string        // ids of sessions
+	Evidence map[string]bool // ids of turns, see turnID
+	Sessions []Session       // a session that stands twice stands once here
+}
+
+// Session is a chat.
+type Session struct {
+	ID    string
+	Date  time.Time
+	Turns []Turn
+}
+
+// Turn is one thing said.
+type Turn struct{ Role, Text string }
+
+func (t Turn) String() string { return strings.TrimSpace(t.Role + ": " + t.Text) }
+
+// Text returns the session as one text.
+func (s *Session) Text() string {
+	var b strings.Builder
+	for i, t := range s.Turns {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(t.String())
+	}
+	return b.String()
+}
+
+func turnID(session string, i int) string { return fmt.Sprintf("%s#%d", session, i) }
+
+// haystackDate is the form of a date of LongMemEval.
+const haystackDate = "2006/01/02 (Mon) 15:04"
+
+// saidTurn is a turn as [role, text] or {"role":…,"content":…}.
+type saidTurn struct {
+	Turn
+	answer bool
+}
+
+func (t *saidTurn) UnmarshalJSON(b []byte) error {
+	if b[0] == '[' {
+		var pair []string
+		if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
+			return errors.New("a turn is not [role, text]")
+		}
+		t.Turn = Turn{pair[0], pair[1]}
+		return nil
+	}
+	var o struct {
+		Role    *string
+		Content string
+		Answer  bool `json:"has_answer"`
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return err
+	}
+	if o.Role == nil {
+		return errors.New("a turn has no role")
+	}
+	t.Turn, t.answer = Turn{*o.Role, o.Content}, o.Answer
+	return nil
+}
+
+// publishedQuestion is an element of longmemeval_s.json.
+type publishedQuestion struct {
+	ID       string       `json:"question_id"`
+	Type     string       `json:"question_type"`
+	Text     string       `json:"question"`
+	Answers  []string     `json:"answer_session_ids"`
+	IDs      []string     `json:"haystack_session_ids"`
+	Dates    []string     `json:"haystack_dates"`
+	Sessions [][]saidTurn `json:"haystack_sessions"`
+}
+
+func (p *publishedQuestion) question() (*Question, error) {
+	if len(p.IDs) == 0 || len(p.IDs) != len(p.Dates) || len(p.IDs) != len(p.Sessions) {
+		return nil, fmt.Errorf("has %d haystack_session_ids, %d haystack_dates and %d haystack_sessions", len(p.IDs), len(p.Dates), len(p.Sessions))
+	}
+	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
+	for i, id := range p.IDs {
+		if err := q.add(id, p.Dates[i], p.Sessions[i]); err != nil {
+			return nil, err
+		}
+	}
+	return q, q.check()
+}
+
+// splitQuestion is a line of questions.jsonl, whose sessions are in a file of
+// their own.
+type splitQuestion struct {
+	ID       string               `json:"question_id"`
+	Type     string               `json:"question_type"`
+	Text     string               `json:"question"`
+	Answers  []string             `json:"answer_session_ids"`
+	Haystack [][2]string          `json:"haystack"`       // session id, date
+	Evidence [][2]json.RawMessage `json:"evidence_turns"` // session id, index of the turn
+}
+
+func (p *splitQuestion) question(sessions map[string][]saidTurn) (*Question, error) {
+	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
+	for _, h := range p.Haystack {
+		turns, ok := sessions[h[0]]
+		if !ok {
+			return nil, fmt.Errorf("names session %q, which is not there", h[0])
+		}
+		if err := q.add(h[0], h[1], turns); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range p.Evidence {
+		var id string
+		var i int
+		if err := errors.Join(json.Unmarshal(e[0], &id), json.Unmarshal(e[1], &i)); err != nil {
+			return nil, fmt.Errorf("its evidence_turns: %w", err)
+		}
+		if i < 0 || i >= len(sessions[id]) {
+			return nil, fmt.Errorf("its evidence, turn %d of session %q, is not there", i, id)
+		}
+		q.Evidence[turnID(id, i)] = true
+	}
+	return q, q.check()
+}
+
+// add takes in a session of the haystack, unless it has it already.
+func (q *Question) add(id, date string, turns []saidTurn) error {
+	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
+		return nil
+	}
+	d, err := time.Parse(haystackDate, date)
+	if err != nil {
+		return fmt.Errorf("session %q has no date like 2023/04/30 (Sun) 13:59: %w", id, err)
+	}
+	s := Session{ID: id, Date: d}
+	for i, t := range turns {
+		s.Turns = append(s.Turns, t.Turn)
+		if t.answer {
+			q.Evidence[turnID(id, i)] = true
+		}
+	}
+	q.Sessions = append(q.Sessions, s)
+	return nil
+}
+
+func (q *Question) check() error {
+	switch {
+	case q.ID == "" || strings.TrimSpace(q.Text) == "":
+		return errors.New("has no question_id or no question")
+	case len(q.Sessions) == 0:
+		return errors.New("has no sessions")
+	}
+	for _, id := range q.Answers {
+		if !slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
+			return fmt.Errorf("is answered by session %q, which is not in its haystack", id)
+		}
+	}
+	return nil
+}
+
+// Questions yields the questions in the files of a source of LongMemEval. It
+// yields at most one error, last.
+func (s *Source) Questions() iter.Seq2[*Question, error] {
+	if len(s.Files) == 2 {
+		return splitQuestions(s.fsys, s.Files[0], s.Files[1])
+	}
+	return func(yield func(*Question, error) bool) {
+		n := 0
+		for p, err := range objects[publishedQuestion](s.fsys, s.Files[0]) {
+			n++
+			var q *Question
+			if err == nil {
+				if q, err = p.question(); err != nil {
+					err = fmt.Errorf("question %d: %w", n, err)
+				}
+			}
+			if err != nil {
+				yield(nil, &DataError{File: s.Files[0], Err: err})
+				return
+			}
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
+
+func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question, error] {
+	return func(yield func(*Question, error) bool) {
+		turns := map[string][]saidTurn{}
+		for s, err := range objects[struct {
+			ID    string
+			Turns []saidTurn
+		}](fsys, sessions) {
+			if err == nil && (s.ID == "" || s.Turns == nil) {
+				err = fmt.Errorf("object %d has no id or no turns", len(turns)+1)
+			}
+			if err != nil {
+				yield(nil, &DataError{File: sessions, Err: err})
+				return
+			}
+			turns[s.ID] = s.Turns
+		}
+		n := 0
+		for p, err := range objects[splitQuestion](fsys, questions) {
+			n++
+			var q *Question
+			if err == nil {
+				if q, err = p.question(turns); err != nil {
+					err = fmt.Errorf("question %d: %w", n, err)
+				}
+			}
+			if err != nil {
+				yield(nil, &DataError{File: questions, Err: err})
+				return
+			}
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Entries returns the sessions as entries, in order. The ids would give the
+// answer away, since those of answers begin with "answer": no name has them.
+func (q *Question) Entries() []Entry {
+	var es []Entry
+	for i := range q.Sessions {
+		s := &q.Sessions[i]
+		es = append(es, Entry{fmt.Sprintf("s%04d", i+1), s.ID, s.Text(), s.Date})
+	}
+	return es
+}
+
+// turns returns the turns of all sessions as entries.
+func (q *Question) turns() []Entry {
+	var es []Entry
+	for _, s := range q.Sessions {
+		for i, t := range s.Turns {
+			es = append(es, Entry{fmt.Sprintf("t%05d", len(es)+1), turnID(s.ID, i), t.String(), s.Date})
+		}
+	}
+	return es
+}
+
+// Right returns the ids of the sessions that answer.
+func (q *Question) Right() map[string]bool {
+	m := map[string]bool{}
+	for _, id := range q.Answers {
+		m[id] = true
+	}
+	return m
+}
+
+// longMemEval yields two cases a question: its sessions and its turns.
+func longMemEval(s *Source) iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		for q, err := range s.Questions() {
+			if err != nil {
+				yield(Case{}, err)
+				return
+			}
+			groups := []string{q.Type}
+			if !strings.HasSuffix(q.ID, "_abs") {
+				groups = append(groups, "answerable")
+			}
+			if len(q.Answers) > 0 && !yield(Case{"sessions", q.Entries(), []Ask{{q.Text, groups, q.Right()}}}, nil) {
+				return
+			}
+			if len(q.Evidence) > 0 && !yield(Case{"turns", q.turns(), []Ask{{q.Text, groups, q.Evidence}}}, nil) {
+				return
+			}
+		}
+	}
+}

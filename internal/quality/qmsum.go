@@ -1,0 +1,118 @@
+// This file holds QMSum: transcripts of meetings, and questions that some
+// stretches of them answer.
+
+package quality
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Meeting is one meeting of QMSum, an entry a turn, and what is asked about it.
+type Meeting struct {
+	Turns []Entry
+	Asks  []Ask
+
+	outside int // stretches that are not in the meeting
+}
+
+// publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl.
+type publishedMeeting struct {
+	Said []struct {
+		Speaker string `json:"speaker"`
+		Content string `json:"content"`
+	} `json:"meeting_transcripts"`
+	Asked []struct {
+		Text  string       `json:"query"`
+		Spans [][]position `json:"relevant_text_span"` // first and last turn, from 0
+	} `json:"specific_query_list"`
+}
+
+// position is the number of a turn, which the set writes as a string.
+type position int
+
+func (p *position) UnmarshalJSON(b []byte) error {
+	n, err := strconv.Atoi(strings.Trim(string(b), `"`))
+	if err != nil {
+		return fmt.Errorf("%s is not the number of a turn", b)
+	}
+	*p = position(n)
+	return nil
+}
+
+func (p *publishedMeeting) meeting() (*Meeting, error) {
+	if len(p.Said) == 0 {
+		return nil, errors.New("has no meeting_transcripts")
+	}
+	m := new(Meeting)
+	for i, s := range p.Said {
+		m.Turns = append(m.Turns, Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(i), s.Speaker + ": " + s.Content, undated})
+	}
+	for i, q := range p.Asked {
+		if strings.TrimSpace(q.Text) == "" {
+			return nil, fmt.Errorf("query %d has no text", i+1)
+		}
+		right := map[string]bool{}
+		for _, s := range q.Spans {
+			if len(s) != 2 {
+				return nil, fmt.Errorf("query %d has the span %v, not a first and a last turn", i+1, s)
+			}
+			first, last := int(s[0]), int(s[1])
+			if first < 0 || last < first || last >= len(p.Said) {
+				m.outside++
+			}
+			for n := max(first, 0); n <= min(last, len(p.Said)-1); n++ {
+				right[strconv.Itoa(n)] = true
+			}
+		}
+		if len(right) > 0 {
+			m.Asks = append(m.Asks, Ask{Text: q.Text, Right: right})
+		}
+	}
+	return m, nil
+}
+
+// Meetings yields the meetings in the files of a source of QMSum. It yields at
+// most one error, last.
+func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
+	return func(yield func(*Meeting, error) bool) {
+		for _, f := range s.Files {
+			n := 0
+			for p, err := range objects[publishedMeeting](s.fsys, f) {
+				n++
+				var m *Meeting
+				if err == nil {
+					if m, err = p.meeting(); err != nil {
+						err = fmt.Errorf("meeting %d: %w", n, err)
+					}
+				}
+				if err != nil {
+					yield(nil, &DataError{File: f, Err: err})
+					return
+				}
+				s.note("stretches that do not lie in their meeting are cut to it: %d", m.outside)
+				if !yield(m, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// qmSum yields a case a meeting.
+func qmSum(s *Source) iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		for m, err := range s.Meetings() {
+			if err != nil {
+				yield(Case{}, err)
+				return
+			}
+			if len(m.Asks) > 0 && !yield(Case{"turns", m.Turns, m.Asks}, nil) {
+				return
+			}
+		}
+	}
+}

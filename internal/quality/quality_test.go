@@ -1,0 +1,196 @@
+// This file tests the measurement on sets that are small enough to check by eye.
+
+package quality
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+)
+
+// rows returns the rows of a report about all questions of a set.
+func rows(r *Report, set, unit string) map[string]Scores {
+	m := map[string]Scores{}
+	for _, res := range r.Results {
+		for _, row := range res.Rows {
+			if res.Set == set && res.Unit == unit && row.Group == "" {
+				m[row.Ranking] = row.Scores
+			}
+		}
+	}
+	return m
+}
+
+// near compares two scores to four places.
+func near(a, b Scores) bool {
+	x, y := []float64{a.Any1, a.Any5, a.Any10, a.All5, a.NDCG, a.MRR}, []float64{b.Any1, b.Any5, b.Any10, b.All5, b.NDCG, b.MRR}
+	return a.N == b.N && slices.EqualFunc(x, y, func(p, q float64) bool { return math.Abs(p-q) < 1e-4 })
+}
+
+func everything(t testing.TB) fstest.MapFS {
+	all := fstest.MapFS{}
+	for name, fss := range forms(t) {
+		for p, f := range fss[0] {
+			all[p] = f
+		}
+		if name == "" {
+			t.Fatal("a set has no name")
+		}
+	}
+	return all
+}
+
+func TestRun(t *testing.T) {
+	asked := 0
+	r, err := Run(t.Context(), Options{Data: everything(t), Root: "/sets", Progress: func(_ string, done int) { asked = max(asked, done) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked != 4 { // of LoCoMo: two questions, of sessions and of turns
+		t.Errorf("progress came to %d questions, want 4", asked)
+	}
+	const second = 0.63093 // 1/log2(3)
+	for _, tt := range []struct {
+		set, unit, ranking string
+		want               Scores
+	}{
+		// q1 looks for "which whale sings": a says whale twice and stands
+		// before b, by seed. q2 looks for a word of the session's id, which no
+		// entry may be found by.
+		{"longmemeval", "sessions", "seed", Scores{2, 0, .5, .5, .5, second / 2, .25}},
+		{"longmemeval", "turns", "seed", Scores{1, 0, 1, 1, 1, second, .5}},
+		// The second question finds session 1, where half of the answer stands,
+		// and turn D1:1 by its word, which is not right. The gain of a first of
+		// two right ones is 1/(1 + 0.63093).
+		{"locomo", "sessions", "seed", Scores{2, 1, 1, 1, .5, (1 + 1/(1+second)) / 2, 1}},
+		{"locomo", "turns", "seed", Scores{2, .5, .5, .5, .5, .5, .5}},
+		// "budget" stands in turn 3, which is shorter, and in turn 1; "the" in
+		// turn 1 too: both are right, of three.
+		{"qmsum", "turns", "seed", Scores{1, 1, 1, 1, 0, (1 + second) / (1 + second + .5), 1}},
+		// "camel" is no word of the abstracts, nor is "whale".
+		{"scifact", "abstracts", "seed", Scores{2, 0, 0, 0, 0, 0, 0}},
+		// Stems find both; "whales" twice stands before the right one.
+		{"scifact", "abstracts", "oxbow", Scores{2, .5, 1, 1, 1, (1 + second) / 2, .75}},
+	} {
+		if got := rows(r, tt.set, tt.unit)[tt.ranking]; !near(got, tt.want) {
+			t.Errorf("%s %s by %s = %+v, want %+v", tt.set, tt.unit, tt.ranking, got, tt.want)
+		}
+	}
+	if len(r.Results) != 6 || len(r.Missing) != 0 {
+		t.Errorf("%d results, %v missing, want 6 and none", len(r.Results), r.Missing)
+	}
+	// Each ranking is told for each group.
+	groups := map[string]int{}
+	for _, row := range r.Results[0].Rows {
+		groups[row.Group] += row.N
+	}
+	if want := map[string]int{"": 4, "answerable": 2, "plain": 4}; !maps.Equal(groups, want) {
+		t.Errorf("groups = %v, want %v", groups, want)
+	}
+	// The proof is tried, and is none on three abstracts.
+	if p := r.Proof; p.Proved || p.Whole() || p.Why == "" || math.Abs(p.NDCG-(1+second)/2) > 1e-4 {
+		t.Errorf("proof = %+v", p)
+	}
+}
+
+func TestRunWithoutSets(t *testing.T) {
+	r, err := Run(t.Context(), Options{Data: fstest.MapFS{"locomo10.json": file(talks)}, Root: "/sets"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missing []string
+	for _, m := range r.Missing {
+		missing = append(missing, m.Set)
+		if m.Expect == "" || m.From == "" {
+			t.Errorf("%s is missing, and %+v does not say what and where", m.Set, m)
+		}
+	}
+	if !slices.Equal(missing, []string{"longmemeval", "qmsum", "scifact"}) || len(r.Results) != 2 || r.Proof.Proved || r.Proof.Why == "" {
+		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.Proof)
+	}
+	if _, err := Run(t.Context(), Options{Data: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {
+		t.Error("a set of no known name is no error")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, Options{Data: everything(t), Root: "/sets"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled run ends with %v", err)
+	}
+}
+
+// What is odd in published data is told, and what cannot be read does not take
+// the other sets with it.
+func TestOddAndBroken(t *testing.T) {
+	odd := strings.NewReplacer(`["1","2"],[3,3]`, `["1","2"],["3","9"],["2","1"],["7","8"]`).Replace(meetings)
+	r, err := Run(t.Context(), Options{Root: "/sets", Data: fstest.MapFS{
+		"qmsum/val.jsonl":    file(odd),
+		"locomo10.json":      file(strings.Replace(talks, `["D3:1"]`, `["D3:1","D:3:9"]`, 1)),
+		"longmemeval_s.json": file("{"),
+	}})
+	var d *DataError
+	if !errors.As(err, &d) || d.File != "longmemeval_s.json" || r == nil {
+		t.Fatalf("Run() = %v, %v, want a DataError beside a report", r, err)
+	}
+	notes := map[string][]string{}
+	for _, res := range r.Results {
+		notes[res.Set+" "+res.Unit] = res.Notes
+	}
+	lost := []string{"evidence that names no turn counts as not found: 1"}
+	want := map[string][]string{"locomo sessions": lost, "locomo turns": lost,
+		"qmsum turns": {"stretches that do not lie in their meeting are cut to it: 3"}}
+	if !maps.EqualFunc(notes, want, slices.Equal) {
+		t.Errorf("notes = %q, want %q", notes, want)
+	}
+	// Turns 1 to 3 are right as before.
+	if got := rows(r, "qmsum", "turns")["seed"]; got.N != 1 || got.Any1 != 1 {
+		t.Errorf("QMSum by seed = %+v", got)
+	}
+}
+
+func TestLuceneTerms(t *testing.T) {
+	l := newLucene()
+	for _, tt := range []struct {
+		in   string
+		want []string
+	}{
+		// Stems by Porter's published rules.
+		{"The relational databases' ponies", []string{"relat", "databas", "poni"}},
+		{"It is NOT on the list", []string{"list"}},
+		{"Parkinson's and Crohn\u2019s", []string{"parkinson", "crohn"}},
+		{"TNF-alpha 1.5 mg, (ab) by", []string{"tnf", "alpha", "1.5", "mg", "ab"}},
+		{"... -- !", nil},
+		{"running running", []string{"run", "run"}},
+	} {
+		if got := l.terms(tt.in); !slices.Equal(got, tt.want) {
+			t.Errorf("terms(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// A term that stands twice in the query counts twice.
+func TestRepeated(t *testing.T) {
+	x := bm25.New(bm25.Params{K1: .9, B: .4})
+	x.Put(1, 0, bm25.Words([]string{"red", "x", "y"}))
+	x.Put(2, 0, bm25.Words([]string{"blue", "x", "y"}))
+	x.Put(3, 0, bm25.Words([]string{"red", "z", "z"})) // makes red the commoner, weaker word
+	found := func(terms []string, limit int) (ids []uint64) {
+		for _, h := range repeated(x, terms, limit) {
+			ids = append(ids, h.ID)
+		}
+		return ids
+	}
+	if got, want := found([]string{"red", "blue"}, 10), []uint64{2, 1, 3}; !slices.Equal(got, want) {
+		t.Errorf("once: %v, want %v", got, want)
+	}
+	// idf(blue) = ln(2.5/1.5 + 1) = 0.981, idf(red) = ln(1.5/2.5 + 1) = 0.470.
+	if got, want := found([]string{"red", "blue", "red", "red"}, 2), []uint64{1, 3}; !slices.Equal(got, want) {
+		t.Errorf("three times red: %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,239 @@
+// This file holds SciFact (BEIR): abstracts of papers, and claims that some of
+// them support or refute.
+
+package quality
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// claims is the whole of SciFact.
+type claims struct {
+	papers []Paper
+	asks   []Ask
+}
+
+// readSciFact reads the files of a source of SciFact.
+func readSciFact(s *Source) (*claims, error) {
+	bad := func(i int, err error) error { return &DataError{File: s.Files[i], Err: err} }
+	c := new(claims)
+	var err error
+	var topics [][2]string
+	var right map[string]map[string]bool
+	if strings.HasSuffix(s.Files[0], ".zip") {
+		if c.papers, err = zippedPapers(s.fsys, s.Files[0]); err != nil {
+			return nil, bad(0, err)
+		}
+		if topics, err = tabbedTopics(s.fsys, s.Files[1]); err != nil {
+			return nil, bad(1, err)
+		}
+	} else {
+		for p, err := range beirObjects(s.fsys, s.Files[0]) {
+			if err != nil {
+				return nil, bad(0, err)
+			}
+			c.papers = append(c.papers, p)
+		}
+		for q, err := range beirObjects(s.fsys, s.Files[1]) {
+			if err != nil {
+				return nil, bad(1, err)
+			}
+			topics = append(topics, [2]string{q.ID, q.Text})
+		}
+	}
+	if right, err = readQrels(s.fsys, s.Files[2]); err != nil {
+		return nil, bad(2, err)
+	}
+	for _, t := range topics {
+		if right[t[0]] != nil {
+			c.asks = append(c.asks, Ask{Text: t[1], Right: right[t[0]]})
+		}
+	}
+	if len(c.asks) == 0 {
+		return nil, bad(2, fmt.Errorf("judges none of the %d queries of %s", len(topics), s.Files[1]))
+	}
+	return c, nil
+}
+
+// Paper is one abstract, or a query without a title: a line of corpus.jsonl or
+// queries.jsonl.
+type Paper struct {
+	ID    string `json:"_id"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+func beirObjects(fsys fs.FS, name string) iter.Seq2[Paper, error] {
+	return func(yield func(Paper, error) bool) {
+		n := 0
+		for o, err := range objects[Paper](fsys, name) {
+			n++
+			if err == nil && (o.ID == "" || strings.TrimSpace(o.Title+o.Text) == "") {
+				err = fmt.Errorf("object %d has no _id or no text", n)
+			}
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// zippedPapers reads the corpus as its authors publish it: a CSV of doc_id,
+// title, abstract, structured in a zip, the abstract being a Python list of
+// strings as numpy prints it.
+func zippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
+	b, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking it: %w", err)
+	}
+	f, err := z.Open("corpus_train.csv")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = 4
+	for n := 0; ; n++ {
+		row, err := r.Read()
+		if err == io.EOF {
+			return papers, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the corpus: %w", err)
+		}
+		if n == 0 {
+			continue
+		}
+		sentences, err := pythonStrings(row[2])
+		if err != nil {
+			return nil, fmt.Errorf("abstract %s: %w", row[0], err)
+		}
+		papers = append(papers, Paper{row[0], row[1], strings.Join(sentences, " ")})
+	}
+}
+
+// pythonStrings reads a list of Python string literals, with commas or only
+// white space between them.
+func pythonStrings(s string) ([]string, error) {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
+		return nil, errors.New("is not a list")
+	}
+	s = s[1 : len(s)-1]
+	var list []string
+	for {
+		s = strings.TrimLeft(s, " ,\n\r\t")
+		if s == "" {
+			return list, nil
+		}
+		quote := s[0]
+		if quote != '\'' && quote != '"' {
+			return nil, fmt.Errorf("has %q where a string should begin", s[:1])
+		}
+		var b strings.Builder
+		rest := s[1:]
+		for {
+			if rest == "" {
+				return nil, errors.New("has a string without an end")
+			}
+			if rest[0] == quote {
+				break
+			}
+			if strings.HasPrefix(rest, `\'`) || strings.HasPrefix(rest, `\"`) {
+				b.WriteByte(rest[1])
+				rest = rest[2:]
+				continue
+			}
+			r, multi, tail, err := strconv.UnquoteChar(rest, 0)
+			if err != nil {
+				return nil, fmt.Errorf("has a bad escape: %w", err)
+			}
+			if multi || r < 0x80 {
+				b.WriteRune(r)
+			} else {
+				b.WriteRune(rune(byte(r))) // \xNN is a code point in Python, a byte in Go
+			}
+			rest = tail
+		}
+		list = append(list, b.String())
+		s = rest[1:]
+	}
+}
+
+// tabbedTopics reads the queries, "id TAB text" a line.
+func tabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
+	for l, err := range readLines(fsys, name) {
+		if err != nil {
+			return nil, err
+		}
+		id, text, ok := strings.Cut(l.text, "\t")
+		if !ok {
+			return nil, fmt.Errorf("line %d has no tab", l.num)
+		}
+		topics = append(topics, [2]string{id, text})
+	}
+	return topics, nil
+}
+
+// readQrels reads which documents are right: "query 0 document relevance" a
+// line, or the same without the 0 under a line that names the columns.
+func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
+	right := map[string]map[string]bool{}
+	for l, err := range readLines(fsys, name) {
+		if err != nil {
+			return nil, err
+		}
+		f := strings.Fields(l.text)
+		if l.num == 1 && f[0] == "query-id" {
+			continue
+		}
+		if len(f) == 4 {
+			f = slices.Delete(f, 1, 2)
+		}
+		if len(f) != 3 {
+			return nil, fmt.Errorf("line %d has %d fields, not 3 or 4", l.num, len(f))
+		}
+		grade, err := strconv.Atoi(f[2])
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %q is not a relevance", l.num, f[2])
+		}
+		if grade <= 0 {
+			continue
+		}
+		if right[f[0]] == nil {
+			right[f[0]] = map[string]bool{}
+		}
+		right[f[0]][f[1]] = true
+	}
+	return right, nil
+}
+
+// sciFact yields one case: all abstracts.
+func sciFact(s *Source) iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		c, err := readSciFact(s)
+		if err != nil {
+			yield(Case{}, err)
+			return
+		}
+		var es []Entry
+		for i, p := range c.papers {
+			es = append(es, Entry{fmt.Sprintf("a%05d", i+1), p.ID, strings.TrimSpace(p.Title + "\n\n" + p.Text), undated})
+		}
+		yield(Case{"abstracts", es, c.asks}, nil)
+	}
+}

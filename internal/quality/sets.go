@@ -1,0 +1,200 @@
+// This file says which sets there are, which files they are in, and where to
+// get them.
+
+package quality
+
+import (
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Set is a public set of questions.
+type Set struct {
+	Name     string // for a command line
+	Title    string
+	Expect   string // the files, in words
+	From     string // where they are published
+	Protocol string // how it is measured
+
+	find  func(fsys fs.FS, root, dir string) [][]string // the files of each source in the directory
+	cases func(*Source) iter.Seq2[Case, error]
+}
+
+// Sets returns the sets in the order in which they are measured.
+func Sets() []*Set {
+	return []*Set{
+		{
+			Name: "longmemeval", Title: "LongMemEval",
+			Expect: "longmemeval_s.json or longmemeval_s_cleaned.json",
+			From:   "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned",
+			Protocol: "Each question is asked of a fresh memory of its own haystack: one entry a session, \"user: …\" and \"assistant: …\", or one a turn. " +
+				"Right are the sessions that the set names, also for questions without an answer (_abs), or the turns with evidence; questions without any are left out.",
+			find: func(fsys fs.FS, _, dir string) [][]string {
+				found := each(fsys, dir, "longmemeval_s_cleaned.json", "longmemeval_s.json", "longmemeval_s")
+				if split := pickAll(fsys, dir, "questions.jsonl", "sessions.jsonl"); split != nil {
+					found = append(found, split)
+				}
+				return found
+			},
+			cases: longMemEval,
+		},
+		{
+			Name: "locomo", Title: "LoCoMo",
+			Expect: "locomo10.json",
+			From:   "https://github.com/snap-research/locomo/blob/main/data/locomo10.json",
+			Protocol: "The questions of categories 1 to 4 that name evidence, each asked of a memory of its whole conversation: one entry a session, or one a turn, " +
+				"\"Speaker: text\", without what is said of pictures. Right are the turns of the evidence, or their sessions.",
+			find: func(fsys fs.FS, _, dir string) [][]string {
+				var names []string
+				in, _ := fs.ReadDir(fsys, dir) // what cannot be read holds nothing
+				for _, d := range in {
+					if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "locomo") && strings.HasSuffix(n, ".json") && !slices.Contains(names, n) {
+						names = append(names, n)
+					}
+				}
+				return each(fsys, dir, names...)
+			},
+			cases: loCoMo,
+		},
+		{
+			Name: "qmsum", Title: "QMSum",
+			Expect:   "train.jsonl, val.jsonl or test.jsonl in a directory with qmsum in its path",
+			From:     "https://github.com/Yale-LILY/QMSum/tree/main/data/ALL/jsonl",
+			Protocol: "The specific queries that name stretches, each asked of a memory of its meeting, one entry a turn, \"Speaker: text\". Right are all turns of the stretches, so that all@5 is out of reach for most.",
+			find: func(fsys fs.FS, root, dir string) [][]string {
+				if !named(root, dir, "qmsum") {
+					return nil
+				}
+				var all []string
+				for _, f := range each(fsys, dir, "train.jsonl", "val.jsonl", "test.jsonl") {
+					all = append(all, f...)
+				}
+				if all == nil {
+					return nil
+				}
+				return [][]string{all}
+			},
+			cases: qmSum,
+		},
+		{
+			Name: "scifact", Title: "SciFact",
+			Expect:   "corpus.jsonl, queries.jsonl and qrels/test.tsv in a directory with scifact in its path",
+			From:     "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/scifact.zip",
+			Protocol: "BEIR's test queries, asked of one memory of all abstracts, title and text as one entry. Right are the judged ones.",
+			find: func(fsys fs.FS, root, dir string) [][]string {
+				if !named(root, dir, "scifact") {
+					return nil
+				}
+				var found [][]string
+				for _, names := range [][]string{
+					{"corpus.jsonl", "queries.jsonl", "qrels/test.tsv"},
+					{"scifact.zip", "topics.beir-v1.0.0-scifact.test.tsv", "qrels.beir-v1.0.0-scifact.test.txt"},
+				} {
+					if f := pickAll(fsys, dir, names...); f != nil {
+						found = append(found, f)
+					}
+				}
+				return found
+			},
+			cases: sciFact,
+		},
+	}
+}
+
+// each returns a source for each of the files that is there.
+func each(fsys fs.FS, dir string, names ...string) [][]string {
+	var found [][]string
+	for _, n := range names {
+		if f := pick(fsys, dir, n); f != "" {
+			found = append(found, []string{f})
+		}
+	}
+	return found
+}
+
+// named reports whether the path of the directory has the word in it. Files that
+// many sets have are taken for a set's only where its name says so.
+func named(root, dir, word string) bool {
+	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
+}
+
+// SetNames returns the names of the sets.
+func SetNames() []string {
+	var names []string
+	for _, s := range Sets() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Source is a set as it was found.
+type Source struct {
+	Set   *Set
+	Files []string // below the directory of the data
+
+	fsys  fs.FS
+	notes map[string]int // what is odd in the data, with a %d for how often
+}
+
+// note counts what is odd in the data.
+func (s *Source) note(format string, n int) {
+	if n > 0 {
+		if s.notes == nil {
+			s.notes = map[string]int{}
+		}
+		s.notes[format] += n
+	}
+}
+
+// Find returns what is there of a set in the directory root that fsys holds, and
+// in the directories in it.
+func (s *Set) Find(fsys fs.FS, root string) ([]*Source, error) {
+	ds, err := dirs(fsys)
+	if err != nil {
+		return nil, fmt.Errorf("looking for %s: %w", s.Title, err)
+	}
+	var found []*Source
+	for _, d := range ds {
+		for _, files := range s.find(fsys, root, d) {
+			found = append(found, &Source{Set: s, Files: files, fsys: fsys})
+		}
+	}
+	return found, nil
+}
+
+// FindOne returns the first source of the set of that name, or an error that
+// says what is missing.
+func FindOne(fsys fs.FS, root, name string) (*Source, error) {
+	for _, s := range Sets() {
+		if s.Name != name {
+			continue
+		}
+		found, err := s.Find(fsys, root)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s is not in %s: it is %s, from %s", s.Title, root, s.Expect, s.From)
+		}
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(SetNames(), ", "))
+}
+
+// Cases yields the cases of the source, once. It yields at most one error, last.
+func (s *Source) Cases() iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		for c, err := range s.Set.cases(s) {
+			if d, ok := err.(*DataError); ok {
+				d.From = s.Set.From
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
