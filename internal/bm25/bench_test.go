@@ -73,21 +73,116 @@ func corpusOf(b *testing.B, n int) *corpus {
 	return c
 }
 
+// addUp is Search by the plain way: all postings of the query's terms.
+func addUp(x *Index, ask Query) []Hit {
+	q := newQuery(ask.Terms)
+	defer q.release()
+	s := x.scale()
+	q.open(x, s)
+	top := top{limit: min(ask.Limit, len(x.docs)), heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
+	x.scan(q, s, top.least, func(number uint32, score float64) float64 {
+		d := &x.docs[number]
+		if c := (ranked{score, d.newer, d.id}); top.wants(c) && x.lens[number] != dead {
+			top.add(c)
+		}
+		return top.least
+	})
+	q.heap = top.heap
+	return top.hits()
+}
+
+// quantile returns what the part q of the times does not exceed, in µs. They
+// are sorted by it.
+func quantile(took []time.Duration, q float64) float64 {
+	slices.Sort(took)
+	return float64(took[int(q*float64(len(took)-1))]) / 1e3
+}
+
+// BenchmarkSearch searches the best and, in turns with it, adds up all postings.
 func BenchmarkSearch(b *testing.B) {
 	for _, n := range []int{1e3, 1e4, 1e5} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			c := corpusOf(b, n)
-			var took []time.Duration
+			var best, all []time.Duration
+			for i := 0; b.Loop(); i++ {
+				q := ask(c.queries[i%len(c.queries)], 10, nil)
+				start := time.Now()
+				got := c.index.Search(q)
+				best = append(best, time.Since(start))
+				start = time.Now()
+				want := addUp(c.index, q)
+				all = append(all, time.Since(start))
+				if !slices.Equal(got, want) {
+					b.Fatalf("Search(%v) = %v, want %v", q, got, want)
+				}
+			}
+			p50 := quantile(best, .5)
+			b.ReportMetric(p50, "p50-µs")
+			b.ReportMetric(quantile(best, .99)/p50, "p99/p50")
+			b.ReportMetric(quantile(all, .5)/p50, "all/best")
+		})
+	}
+}
+
+// BenchmarkFiltered searches among all documents and, in turns with it, among
+// one in so many.
+func BenchmarkFiltered(b *testing.B) {
+	for _, every := range []uint64{2, 10, 100, 1000} {
+		b.Run(fmt.Sprintf("n=100000/1in%d", every), func(b *testing.B) {
+			c := corpusOf(b, 1e5)
+			var all, some []time.Duration
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
 				c.index.Search(ask(c.queries[i%len(c.queries)], 10, nil))
-				took = append(took, time.Since(start))
+				all = append(all, time.Since(start))
+				start = time.Now()
+				c.index.Search(ask(c.queries[i%len(c.queries)], 10, func(id uint64) bool { return id%every == 1 }))
+				some = append(some, time.Since(start))
 			}
-			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)/2])/1e3, "p50-µs")
-			b.ReportMetric(float64(took[len(took)*99/100])/1e3, "p99-µs")
+			b.ReportMetric(quantile(some, .5)/quantile(all, .5), "filtered/all")
 		})
 	}
+}
+
+// BenchmarkBesideWriter searches alone and, in turns of a hundred searches with
+// that, beside a writer that does nothing but replace documents.
+func BenchmarkBesideWriter(b *testing.B) {
+	c := corpusOf(b, 1e4)
+	x := New(Params{})
+	docs := make([]Doc, len(c.docs))
+	for i, d := range c.docs {
+		docs[i] = Words(d)
+		x.Put(uint64(i), 0, docs[i])
+	}
+	var alone, beside []time.Duration
+	writes := 0
+	search := func(took *[]time.Duration) {
+		for i := range 100 {
+			start := time.Now()
+			x.Search(ask(c.queries[i%len(c.queries)], 10, nil))
+			*took = append(*took, time.Since(start))
+		}
+	}
+	for b.Loop() {
+		search(&alone)
+		stop, done := make(chan struct{}), make(chan int)
+		go func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					done <- n
+					return
+				default:
+					x.Put(uint64(n*7919%len(docs)), 0, docs[n*104729%len(docs)])
+				}
+			}
+		}()
+		search(&beside)
+		close(stop)
+		writes += <-done
+	}
+	b.ReportMetric(quantile(alone, .5)/quantile(beside, .5), "alone/beside-p50")
+	b.ReportMetric(float64(writes)/float64(len(beside)), "writes/search")
 }
 
 func BenchmarkPut(b *testing.B) {

@@ -21,8 +21,14 @@
 //
 // The shape:
 //
-//	dictionary   term ──► list of {document number, tf}, rising by number
+//	dictionary   term ──► list of {document number, tf, impact}, rising by number
 //	documents    number ──► id, newer, dl, the terms it holds
+//
+// The impact of a posting is one byte that says how much it gives at most. A
+// search reads little more than the impacts of a common term, and looks up the
+// other terms in those documents only that can still be among the best
+// (best.go). In a small index it adds up all postings (scan.go). Both give the
+// same scores to the last bit.
 //
 // Document numbers are dense and given in order of arrival. A deleted
 // document keeps its number, and its postings stay, until the index is
@@ -38,6 +44,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 )
@@ -78,28 +85,13 @@ type Index struct {
 	lens    []uint32          // by document number: dl in sixteenths, or dead
 	living  int               // documents that are not dead
 	total   uint64            // sum of dl over the living
+	slope   float64           // of the scale that all impacts are of
 
 	image *Image // what is not in terms yet; nil when nothing is
 	err   error  // why the image could not be read
 
-	distinct []uint32 // scratch of Put
-}
-
-// A posting says that a term stands tf sixteenths of a time in a document.
-type posting struct{ doc, tf uint32 }
-
-// term is a word and where it stands. It lives as long as a living document
-// holds it.
-type term struct {
-	text    string
-	list    []posting // rising by document number, the dead among them
-	df      uint32    // living documents in list
-	pending uint32    // times seen in the document being put
-	waits   bool      // the postings that the image has are not in list yet
-
-	// Bounds of tf and dl over the list. They tell the most that the term can
-	// give to a score. What has died may hold them wide until the next compaction.
-	maxTF, minLen uint32
+	distinct []uint32         // scratch of Put
+	recent   *[recents]uint32 // terms of Put, by place
 }
 
 // doc is what ranking needs of a document beside its length, which is apart
@@ -249,4 +241,69 @@ func (s scale) gain(idf, weight float64) float64 { return float64(float64(idf*(s
 func (s scale) score(gain float64, tf, dl uint32) float64 {
 	f := float64(tf)
 	return float64(gain*f) / (f + (s.rest + float64(s.slope*float64(dl))))
+}
+
+// impactSteps is the impact of a posting that gives all that a term can give.
+// Impacts have 7 bits, so that eight of them can be compared in one addition.
+const impactSteps = 127
+
+// impact returns the part of the gain that a posting gives, in 127ths, rounded
+// up.
+func (s scale) impact(tf, dl uint32) uint8 {
+	return impact(float64(tf), s.rest+float64(s.slope*float64(dl)))
+}
+
+func impact(tf, k float64) uint8 { return uint8(min(1+int(impactSteps*tf/(tf+k)), impactSteps)) }
+
+// ofImpacts returns the scale that impacts are of.
+func (x *Index) ofImpacts() scale {
+	s := x.scale()
+	s.slope = x.slope
+	return s
+}
+
+// stretch returns what a bound by an impact has to be multiplied by to hold now:
+// when the mean length has grown, all lengths count for less.
+func (x *Index) stretch(s scale) float64 {
+	if s.slope > 0 && s.slope < x.slope {
+		return x.slope / s.slope
+	}
+	return 1
+}
+
+// drift is how far the mean length may be from that of the impacts before they
+// are computed anew.
+const drift = 0.1
+
+// settle computes the impacts anew when the mean length has drifted away from
+// theirs: too long bounds let too much through. It costs a few nanoseconds for
+// each posting, and comes after about as many words as were changed as make a
+// tenth of the index.
+func (x *Index) settle() {
+	s := x.scale()
+	if s.slope >= x.slope*(1-drift) && s.slope <= x.slope*(1+drift) {
+		return
+	}
+	x.slope = s.slope
+	for i := range x.terms {
+		t := &x.terms[i]
+		t.most = 0
+		if t.wide == nil {
+			for j := range t.list {
+				p := &t.list[j]
+				p.impact = s.impact(uint32(p.tf), x.lens[p.doc])
+				t.most = max(t.most, p.impact)
+			}
+			continue
+		}
+		for j, st := range t.wide.stretches {
+			at := st.before
+			for set := st.bits(); set != 0; set &= set - 1 {
+				p := &t.wide.impacts[at]
+				*p = s.impact(uint32(t.wide.tfs[at]), x.lens[64*j+bits.TrailingZeros64(set)])
+				t.most = max(t.most, *p)
+				at++
+			}
+		}
+	}
 }

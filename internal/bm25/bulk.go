@@ -4,6 +4,7 @@ package bm25
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -107,7 +108,7 @@ func (b *Bulk) term(text string) uint32 {
 		n = uint32(len(b.seen))
 		text = strings.Clone(text) // it is often a slice of a whole document
 		b.x.dict[text] = n
-		b.x.terms = append(b.x.terms, term{text: text, minLen: dead})
+		b.x.terms = append(b.x.terms, term{text: text})
 		b.seen = append(b.seen, sight{})
 	}
 	*r = recent{b.x.terms[n].text, n}
@@ -128,33 +129,50 @@ func place(s string) uint64 {
 	return h * 0x9e3779b97f4a7c15 >> 51 // the golden ratio's odd multiplier; 64 − 13 bits
 }
 
+// isWideTerm stands for the place of the next posting of a wide term.
+const isWideTerm = math.MaxUint32
+
 // Done makes the index ready. The Bulk must not be used any more.
 func (b *Bulk) Done() {
 	x := b.x
 	// All lists stand one behind the other. Each ends its capacity where the
 	// next begins, so that what is appended later moves it elsewhere.
-	postings := make([]posting, b.count)
 	next := make([]uint32, len(b.seen)) // by term number: where its next posting goes
-	from := 0
+	from := uint32(0)
 	for n := range x.terms {
-		next[n] = uint32(from)
-		from += int(b.seen[n].df)
+		t := &x.terms[n]
+		t.df = b.seen[n].df
+		if isWide(int(t.df), len(x.docs)) {
+			t.wide, next[n] = newWide(int(t.df), len(x.docs)), isWideTerm
+			continue
+		}
+		next[n] = from
+		from += t.df
 	}
+	postings := make([]posting, from)
+	s := x.scale()
+	x.slope = s.slope
 	for number, items := range b.items {
+		k := s.rest + float64(s.slope*float64(x.lens[number]))
 		for _, it := range items {
-			postings[next[it.term]] = posting{uint32(number), it.tf}
-			next[it.term]++
+			p := posting{uint32(number), uint16(it.tf), impact(float64(it.tf), k)}
+			if to := &next[it.term]; *to != isWideTerm {
+				postings[*to] = p
+				*to++
+			} else {
+				x.terms[it.term].wide.push(p)
+			}
 		}
 	}
 	x.unnoted = len(x.docs)
 	for n := range x.terms {
 		t := &x.terms[n]
-		t.df = b.seen[n].df
-		t.list, postings = postings[:t.df:t.df], postings[t.df:]
-		for _, p := range t.list {
-			t.maxTF = max(t.maxTF, p.tf)
-			t.minLen = min(t.minLen, x.lens[p.doc])
+		if t.wide != nil {
+			t.most = slices.Max(t.wide.impacts)
+			continue
 		}
+		t.setList(postings[:t.df:t.df], len(x.docs))
+		postings = postings[t.df:]
 	}
 	*b = Bulk{}
 }

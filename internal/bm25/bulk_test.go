@@ -6,6 +6,7 @@ package bm25
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -50,10 +51,12 @@ func TestBulkIsAsPut(t *testing.T) {
 			}
 			for i := range one.terms {
 				x, y := one.terms[i], all.terms[i]
-				if !equal(x.list, y.list) {
-					t.Fatalf("seed %d, %s: term %d has %v, want %v", seed, when, i, y.list, x.list)
+				// How far impacts may be from the present mean length depends on
+				// the way to it.
+				if !equal(bare(&x), bare(&y)) {
+					t.Fatalf("seed %d, %s: term %d has %v, want %v", seed, when, i, bare(&y), bare(&x))
 				}
-				x.list, y.list = nil, nil
+				x.list, y.list, x.guide, y.guide, x.wide, y.wide, x.most, y.most = nil, nil, nil, nil, nil, nil, 0, 0
 				if !reflect.DeepEqual(x, y) {
 					t.Fatalf("seed %d, %s: term %d is %+v, want %+v", seed, when, i, y, x)
 				}
@@ -83,6 +86,15 @@ func TestBulkIsAsPut(t *testing.T) {
 		all.note()
 		compare("changed")
 	}
+}
+
+// bare returns the postings of a term without their impacts.
+func bare(t *term) []posting {
+	list := slices.Clone(t.postings(nil))
+	for i := range list {
+		list[i].impact = 0
+	}
+	return list
 }
 
 func equal[E comparable](a, b []E) bool {

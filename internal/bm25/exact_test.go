@@ -126,7 +126,7 @@ func checkInside(t *testing.T, x *Index) {
 			t.Fatalf("term %q: df %d, counted %d; pending %d", e.text, e.df, df[n], e.pending)
 		}
 		if e.df == 0 {
-			if e.list != nil || !slices.Contains(x.spare, uint32(n)) {
+			if e.list != nil || e.wide != nil || !slices.Contains(x.spare, uint32(n)) {
 				t.Fatalf("term number %d is neither used nor spare", n)
 			}
 			continue
@@ -135,16 +135,24 @@ func checkInside(t *testing.T, x *Index) {
 			t.Fatalf("term %q is not in the dictionary", e.text)
 		}
 		alive := uint32(0)
-		for i, p := range e.list {
-			if i > 0 && e.list[i-1].doc >= p.doc {
+		list, scale := e.postings(nil), x.ofImpacts()
+		if e.wide != nil && (len(list) != len(e.wide.tfs) || len(list) != len(e.wide.impacts) || len(e.list) > 0) {
+			t.Fatalf("term %q: %d bits, %d tfs, %d impacts, %d postings beside", e.text, len(list), len(e.wide.tfs), len(e.wide.impacts), len(e.list))
+		}
+		for i, p := range list {
+			if i > 0 && list[i-1].doc >= p.doc {
 				t.Fatalf("term %q: list does not rise at %d", e.text, i)
+			}
+			if e.tf(p.doc) != p.tf {
+				t.Fatalf("term %q: tf(%d) = %d, want %d", e.text, p.doc, e.tf(p.doc), p.tf)
 			}
 			if x.lens[p.doc] == dead {
 				continue
 			}
 			alive++
-			if p.tf == 0 || p.tf > e.maxTF || x.lens[p.doc] < e.minLen {
-				t.Fatalf("term %q: posting %+v outside of its bounds", e.text, p)
+			most := scale.score(impactSteps, uint32(p.tf), x.lens[p.doc])
+			if p.tf == 0 || p.impact > e.most || float64(p.impact) < most || float64(p.impact) > most+1 {
+				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", e.text, p, most, e.most)
 			}
 		}
 		if alive != e.df {

@@ -2,11 +2,6 @@
 
 package bm25
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Explanation accounts for a document's score.
 type Explanation struct {
 	N      int         // documents in the index
@@ -48,10 +43,9 @@ func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 		if n, ok := x.dict[w.Text]; ok {
 			t := &x.terms[n]
 			ts.DF, ts.IDF = int(t.df), s.idf(t.df)
-			i, found := slices.BinarySearchFunc(t.list, number, func(p posting, n uint32) int { return cmp.Compare(p.doc, n) })
-			if found {
-				ts.TF = float64(t.list[i].tf) / One
-				ts.Score = s.score(s.gain(ts.IDF, w.Weight), t.list[i].tf, dl)
+			if tf := uint32(t.tf(number)); tf > 0 {
+				ts.TF = float64(tf) / One
+				ts.Score = s.score(s.gain(ts.IDF, w.Weight), tf, dl)
 			}
 		}
 		e.Score += ts.Score

@@ -109,12 +109,17 @@ func (x *Index) AppendImage(b []byte) ([]byte, error) {
 	slices.SortFunc(terms, func(s, t *term) int { return strings.Compare(s.text, t.text) })
 	var table, firsts []byte
 	blocks := 0
+	var room []posting
 	for block := range slices.Chunk(terms, blockTerms) {
 		lists := len(b)
 		var entries []byte
 		for _, t := range block {
 			from := len(b)
-			b = appendList(b, t.list, number)
+			list := t.postings(room[:0])
+			if t.wide != nil {
+				room = list
+			}
+			b = appendList(b, list, number)
 			entries = le.AppendUint32(entries, uint32(len(t.text)))
 			entries = le.AppendUint32(entries, t.df)
 			entries = le.AppendUint32(entries, uint32(len(b)-from))
@@ -241,6 +246,7 @@ func OpenImage(r io.ReaderAt, size int64, p Params) (*Index, error) {
 		return nil, err
 	}
 	x.image, x.opened = img, true
+	x.settle()
 	return x, nil
 }
 

@@ -110,7 +110,7 @@ func (x *Index) list(t imageTerm, more int) ([]posting, error) {
 
 // decodeList appends the living of the df postings that b is to list.
 func (x *Index) decodeList(list []posting, b []byte, df uint32) ([]posting, error) {
-	next := uint64(0)
+	next, s := uint64(0), x.ofImpacts()
 	docs := uint64(len(x.loaded))
 	for range df {
 		v, n := uint64(0), 1
@@ -133,7 +133,7 @@ func (x *Index) decodeList(list []posting, b []byte, df uint32) ([]posting, erro
 		}
 		next = number + 1
 		if x.lens[number] != dead {
-			list = append(list, posting{uint32(number), uint32(tf)})
+			list = append(list, posting{uint32(number), uint16(tf), s.impact(uint32(tf), x.lens[number])})
 		}
 	}
 	if len(b) > 0 {
@@ -205,7 +205,7 @@ func (x *Index) take(it imageTerm, there bool, text string) error {
 	}
 	var own []posting // of documents put since
 	if known {
-		own = x.terms[n].list
+		own = x.terms[n].postings(nil)
 	}
 	list, err := x.list(it, len(own))
 	if err != nil {
@@ -224,10 +224,7 @@ func (x *Index) adopt(list, own []posting, n uint32, known bool, text string) er
 	t := &x.terms[n]
 	t.waits = false
 	t.df += uint32(len(list))
-	for _, p := range list {
-		t.maxTF, t.minLen = max(t.maxTF, p.tf), min(t.minLen, x.lens[p.doc])
-	}
-	t.list = append(list, own...)
+	t.setList(append(list, own...), len(x.docs))
 	return nil
 }
 
@@ -282,9 +279,12 @@ func (x *Index) takeBlock(k *block, ts []imageTerm) error {
 	}
 	all := uint64(0)
 	for _, t := range ts {
-		all += uint64(t.df)
+		if !isWide(int(t.df), len(x.docs)) {
+			all += uint64(t.df)
+		}
 	}
 	room := make([]posting, 0, all) // all lists of the block in one piece
+	var broad []posting
 	for _, t := range ts {
 		n, known := x.dict[t.text]
 		if known && !x.terms[n].waits {
@@ -294,15 +294,26 @@ func (x *Index) takeBlock(k *block, ts []imageTerm) error {
 		if crc32.Checksum(data, castagnoli) != t.check {
 			return fmt.Errorf("%w: the list of a term does not match its checksum", ErrImage)
 		}
-		from := len(room)
-		if room, err = x.decodeList(room, data, t.df); err != nil {
+		var list []posting
+		if isWide(int(t.df), len(x.docs)) { // it will not keep its list
+			broad, err = x.decodeList(broad[:0], data, t.df)
+			list = broad
+		} else {
+			from := len(room)
+			room, err = x.decodeList(room, data, t.df)
+			list = room[from:len(room):len(room)]
+		}
+		if err != nil {
 			return err
 		}
 		var own []posting
 		if known {
-			own = x.terms[n].list
+			own = x.terms[n].postings(nil)
 		}
-		if err := x.adopt(room[from:len(room):len(room)], own, n, known, t.text); err != nil {
+		if !isWide(len(list), len(x.docs)) && len(broad) > 0 {
+			list = slices.Clone(list)
+		}
+		if err := x.adopt(list, own, n, known, t.text); err != nil {
 			return err
 		}
 	}
@@ -316,10 +327,16 @@ func (x *Index) note() {
 	x.readAll()
 	docs := x.docs[:x.unnoted]
 	sizes, last := make([]int, len(docs)), make([]uint32, len(docs))
+	var room []posting
 	each := func(fn func(number, term uint32)) {
 		clear(last)
 		for n := range x.terms {
-			for _, p := range x.terms[n].list {
+			t := &x.terms[n]
+			list := t.postings(room[:0])
+			if t.wide != nil {
+				room = list
+			}
+			for _, p := range list {
 				if int(p.doc) >= len(docs) {
 					break
 				}
@@ -336,9 +353,9 @@ func (x *Index) note() {
 		sizes[number] += n
 		sum += n
 	})
-	room := make([]byte, sum)
+	packed := make([]byte, sum)
 	for i := range docs {
-		docs[i].terms, room = room[:0:sizes[i]], room[sizes[i]:]
+		docs[i].terms, packed = packed[:0:sizes[i]], packed[sizes[i]:]
 	}
 	each(func(number, step uint32) {
 		docs[number].terms = binary.AppendUvarint(docs[number].terms, uint64(step))

@@ -39,11 +39,11 @@ func (x *Index) Parts(ids []uint64, terms []QueryTerm) (texts []string, parts []
 		if !ok {
 			continue
 		}
-		list, gain := x.terms[n].list, s.gain(s.idf(x.terms[n].df), w.Weight)
+		t := &x.terms[n]
+		gain := s.gain(s.idf(t.df), w.Weight)
 		for _, p := range places {
-			list = list[seek(list, p.number):]
-			if len(list) > 0 && list[0].doc == p.number {
-				parts[p.at][k] = s.score(gain, list[0].tf, x.lens[p.number])
+			if tf := uint32(t.tf(p.number)); tf > 0 {
+				parts[p.at][k] = s.score(gain, tf, x.lens[p.number])
 			}
 		}
 	}

@@ -21,6 +21,7 @@ func (x *Index) Put(id uint64, newer int64, d Doc) {
 		x.add(id, newer, d)
 	}
 	x.compactIfWorthIt()
+	x.settle()
 }
 
 // Delete removes the document of that id, if there is one.
@@ -29,6 +30,7 @@ func (x *Index) Delete(id uint64) {
 	defer x.mu.Unlock()
 	x.remove(id)
 	x.compactIfWorthIt()
+	x.settle()
 }
 
 // add appends a document. Its number is the largest, so lists stay sorted.
@@ -40,24 +42,24 @@ func (x *Index) add(id uint64, newer int64, d Doc) {
 		if w.TF == 0 {
 			continue
 		}
-		n, ok := x.dict[w.Text]
-		if !ok {
-			n = x.newTerm(w.Text)
-		}
+		n := x.lookUp(w.Text)
 		t := &x.terms[n]
 		if t.pending == 0 {
 			distinct = append(distinct, n)
 		}
-		t.pending = min(t.pending+uint32(w.TF), math.MaxUint16)
+		t.pending = uint16(min(uint32(t.pending)+uint32(w.TF), math.MaxUint16))
 	}
+	scale := x.ofImpacts()
+	k := scale.rest + float64(scale.slope*float64(dl))
 	for _, n := range distinct {
 		t := &x.terms[n]
 		if len(t.list) == cap(t.list) && len(t.list)-int(t.df) > len(t.list)/3 {
 			// A document that is rewritten often fills the lists of its
 			// terms with the dead. Room is made before any is asked for.
 			t.list = slices.DeleteFunc(t.list, func(p posting) bool { return x.lens[p.doc] == dead })
+			t.setGuide()
 		}
-		t.append(posting{number, t.pending}, dl)
+		t.push(posting{number, t.pending, impact(float64(t.pending), k)})
 		t.df++
 		t.pending = 0
 	}
@@ -68,6 +70,24 @@ func (x *Index) add(id uint64, newer int64, d Doc) {
 	x.living++
 	x.total += uint64(dl)
 	x.distinct = distinct
+}
+
+// lookUp returns the number of a term, which may be new. A text has few words
+// often: those looked up last are found without the dictionary.
+func (x *Index) lookUp(text string) uint32 {
+	if x.recent == nil {
+		x.recent = new([recents]uint32)
+	}
+	r := &x.recent[place(text)]
+	if n := *r; int(n) < len(x.terms) && x.terms[n].text == text && text != "" {
+		return n
+	}
+	n, ok := x.dict[text]
+	if !ok {
+		n = x.newTerm(text)
+	}
+	*r = n
+	return n
 }
 
 // packTerms returns rising numbers as varints, each less the one before: about
@@ -98,13 +118,6 @@ func eachTerm(b []byte, fn func(n uint32)) {
 	}
 }
 
-// append adds a posting of a document with dl terms to the end of the list.
-func (t *term) append(p posting, dl uint32) {
-	t.list = append(t.list, p)
-	t.maxTF = max(t.maxTF, p.tf)
-	t.minLen = min(t.minLen, dl)
-}
-
 // newTerm gives the term a number. The text is copied: it is often a slice of
 // a whole document.
 func (x *Index) newTerm(text string) uint32 {
@@ -113,10 +126,10 @@ func (x *Index) newTerm(text string) uint32 {
 	if last := len(x.spare) - 1; last >= 0 {
 		n = x.spare[last]
 		x.spare = x.spare[:last]
-		x.terms[n] = term{text: text, minLen: dead, waits: x.image != nil}
+		x.terms[n] = term{text: text, waits: x.image != nil}
 	} else {
 		n = uint32(len(x.terms))
-		x.terms = append(x.terms, term{text: text, minLen: dead, waits: x.image != nil})
+		x.terms = append(x.terms, term{text: text, waits: x.image != nil})
 	}
 	x.dict[text] = n
 	return n
@@ -141,7 +154,7 @@ func (x *Index) remove(id uint64) {
 		// hold it. The lists that are still in the image leave
 		// out the dead when they are read.
 		for n := range x.terms {
-			if t := &x.terms[n]; t.df > 0 && holds(t.list, number) {
+			if t := &x.terms[n]; t.df > 0 && t.tf(number) > 0 {
 				x.uncount(uint32(n))
 			}
 		}
@@ -154,11 +167,6 @@ func (x *Index) remove(id uint64) {
 
 // isLoaded reports whether the number is that of a document of the image.
 func (x *Index) isLoaded(number uint32) bool { return int(number) < len(x.loaded) }
-
-func holds(list []posting, number uint32) bool {
-	i := search(list, number)
-	return i < len(list) && list[i].doc == number
-}
 
 // uncount takes one document from a term.
 func (x *Index) uncount(n uint32) {
@@ -216,16 +224,20 @@ func (x *Index) compact() {
 	}
 	x.loaded, x.unnoted = kept, unnoted
 
+	var room []posting
 	for i := range x.terms {
 		t := &x.terms[i]
-		old := t.list
-		t.list, t.maxTF, t.minLen = old[:0], 0, dead
-		for _, p := range old {
+		list := t.postings(room[:0])
+		kept := list[:0]
+		for _, p := range list {
 			if to := number[p.doc]; to != dead {
-				t.append(posting{to, p.tf}, x.lens[to])
+				kept = append(kept, posting{to, p.tf, p.impact})
 			}
 		}
-		t.list = fit(t.list)
+		if t.wide != nil {
+			room, kept = list, slices.Clone(kept)
+		}
+		t.setList(fit(kept), int(n))
 	}
 }
 

@@ -1,0 +1,368 @@
+// This file holds the search for the best alone: by what a posting gives at
+// most, documents that cannot be among them are left aside.
+
+package bm25
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// slack covers the rounding of sums of a few thousand terms, so that a bound
+// never rejects what the exact sum would let in.
+const slack = 1 - 1e-9
+
+// batchSize is how many candidates are taken through the terms at a time. One
+// waits for memory while others are looked up.
+const batchSize = 256
+
+// batch is candidates, rising by number, that hold one term and none that can
+// give more, unless they were met there before.
+type batch struct {
+	n    int
+	docs [batchSize]uint32
+	k    [batchSize]float64  // k1·(1 − b + b·dl/avgdl), in sixteenths
+	sums [batchSize]float64  // what the terms so far give
+	at   [batchSize]uint32   // scratch of probeWide
+	live [batchSize]uint8    // those that can still be among the best, rising
+	tfs  [][batchSize]uint16 // by place of the term
+}
+
+// best offers the documents that may be among the best to top. The terms are
+// gone through from the one that can give most to the one that can give least,
+// and postings whose impact, with all that the weaker terms may give, does not
+// reach the worst of the best so far are passed over. It ends when all the
+// terms left together do not reach it (Turtle and Flood's MaxScore, 1995).
+//
+// The scores that are offered are added up over all terms in their order, so
+// that they are those of scan to the last bit.
+//
+// It reports false when it is better to add up all postings: in a small index,
+// or because too many candidates turn out not to be allowed. What it offered
+// until then counts for nothing.
+func (x *Index) best(q *query, s scale, top *top, offer func(number uint32, score float64) (allowed bool)) (done bool) {
+	for len(q.batch.tfs) < len(q.order) {
+		q.batch.tfs = append(q.batch.tfs, [batchSize]uint16{})
+	}
+	if q.rest[0] > math.MaxFloat64 {
+		return false // weights so large that bounds tell nothing
+	}
+	b := bestOf{x: x, query: q, s: s, top: top, give: offer}
+	postings := 0
+	for i := range q.cursors {
+		postings += q.cursors[i].count()
+	}
+	if postings <= fewPostings && len(x.docs) <= 2*window {
+		return false // to choose among so few would cost more
+	}
+	b.patience = postings / worthOfRefusal
+	for place, i := range q.order {
+		if q.rest[place] < b.bar() {
+			break
+		}
+		c := &q.cursors[i]
+		if b.patience < 0 {
+			return false
+		}
+		above := impactSteps + 1
+		if c.count() > sampleFrom {
+			// The strongest first: they lift the threshold for the others.
+			if strong := c.strong(); strong > b.floor(c) {
+				b.pass(c, strong, above)
+				above = strong
+			}
+		}
+		b.pass(c, b.floor(c), above)
+	}
+	return b.patience >= 0
+}
+
+// fewPostings are added up in less time than it takes to begin otherwise.
+const fewPostings = 2000
+
+// worthOfRefusal is how many postings can be added up in the time that a
+// candidate takes which is not allowed.
+const worthOfRefusal = 32
+
+// Of a term with more than sampleFrom postings about so many are taken first.
+const (
+	sampleFrom  = 512
+	strongFirst = 64
+	samples     = 128
+)
+
+// strong returns an impact that about strongFirst postings of the term reach.
+func (t *term) strong() int {
+	var counts [impactSteps + 1]uint16
+	n := t.count()
+	step := n / samples
+	for i := 0; i < n; i += step {
+		if t.wide != nil {
+			counts[t.wide.impacts[i]&impactSteps]++
+		} else {
+			counts[t.list[i].impact&impactSteps]++
+		}
+	}
+	impact, left := impactSteps, max(strongFirst/step, 1)
+	for ; impact > 1; impact-- {
+		if left -= int(counts[impact]); left <= 0 {
+			break
+		}
+	}
+	return impact
+}
+
+// bestOf is one search for the best.
+type bestOf struct {
+	*query
+	x    *Index
+	s    scale
+	top  *top
+	give func(number uint32, score float64) (allowed bool)
+
+	patience int // refusals that may still come
+}
+
+// bar returns what a bound has to reach.
+func (b *bestOf) bar() float64 { return b.top.least * slack }
+
+// floor returns the least impact that a posting of the term needs.
+func (b *bestOf) floor(c *cursor) int {
+	bar, rest := b.bar(), b.rest[c.place+1]
+	if rest >= bar {
+		return 1
+	}
+	enough := func(impact int) bool { return c.unit*float64(impact)+rest >= bar }
+	impact := int(min(max((bar-rest)/c.unit, 1), impactSteps+1))
+	for impact > 1 && enough(impact-1) {
+		impact--
+	}
+	for impact <= impactSteps && !enough(impact) {
+		impact++
+	}
+	return impact
+}
+
+// pass takes the postings with an impact from floor to below above.
+func (b *bestOf) pass(c *cursor, floor, above int) {
+	if floor >= above {
+		return
+	}
+	if c.wide != nil {
+		b.passWide(c, floor, above)
+	} else {
+		b.passList(c, floor, above)
+	}
+	b.flush(c)
+}
+
+func (b *bestOf) passList(c *cursor, floor, above int) {
+	k, tfs := &b.batch, &b.batch.tfs[c.place]
+	for i := range c.list {
+		p := &c.list[i]
+		if int(p.impact) < floor || int(p.impact) >= above {
+			continue
+		}
+		k.docs[k.n], tfs[k.n] = p.doc, p.tf
+		if k.n++; k.n == batchSize {
+			b.flush(c)
+			if floor = max(floor, b.floor(c)); floor >= above {
+				return
+			}
+		}
+	}
+}
+
+const (
+	everyByte = 0x0101010101010101
+	topBits   = 0x80 * everyByte
+)
+
+// passWide compares eight impacts at a time: those that reach the floor carry
+// into the top bits of their bytes.
+func (b *bestOf) passWide(c *cursor, floor, above int) {
+	k, tfs, w := &b.batch, &b.batch.tfs[c.place], c.wide
+	add := uint64(0x80-floor) * everyByte
+	at, set, next := 0, w.stretches[0].bits(), 0 // next is the index of the lowest bit of set
+	for i := 0; i < len(w.impacts); i += 8 {
+		var eight uint64
+		if i+8 <= len(w.impacts) {
+			eight = binary.LittleEndian.Uint64(w.impacts[i:])
+		} else {
+			for j, v := range w.impacts[i:] {
+				eight |= uint64(v) << (8 * j)
+			}
+		}
+		for reach := (eight + add) & topBits; reach != 0; reach &= reach - 1 {
+			index := i + bits.TrailingZeros64(reach)/8
+			if int(w.impacts[index]) >= above {
+				continue
+			}
+			for at+1 < len(w.stretches) && int(w.stretches[at+1].before) <= index {
+				at++
+				set, next = w.stretches[at].bits(), int(w.stretches[at].before)
+			}
+			for ; next < index; next++ {
+				set &= set - 1
+			}
+			k.docs[k.n], tfs[k.n] = uint32(64*at+bits.TrailingZeros64(set)), w.tfs[index]
+			if k.n++; k.n == batchSize {
+				b.flush(c)
+				if floor = max(floor, b.floor(c)); floor >= above {
+					return
+				}
+				add = uint64(0x80-floor) * everyByte
+				// What is left of these eight is looked at once more than needed.
+			}
+		}
+	}
+}
+
+// flush takes the batch, of documents that hold the term, through all weaker
+// terms, and offers what is left.
+func (b *bestOf) flush(c *cursor) {
+	k := &b.batch
+	n := k.n
+	k.n = 0
+	if n == 0 || b.patience < 0 {
+		return
+	}
+	s, lens, bar := b.s, b.x.lens, b.bar()
+	gain, rest, tfs := c.gain, b.rest[c.place+1], &k.tfs[c.place]
+	left := 0
+	for i, number := range k.docs[:n] {
+		f := float64(tfs[i])
+		by := s.rest + float64(s.slope*float64(lens[number]))
+		if by == 0 {
+			by = math.SmallestNonzeroFloat64 // lest nothing be divided by nothing; added to a tf it makes no difference
+		}
+		sum := float64(gain*f) / (f + by)
+		k.k[i], k.sums[i] = by, sum
+		k.live[left] = uint8(i)
+		left += 1 - int(math.Float64bits(sum+rest-bar)>>63)
+	}
+	for place := c.place + 1; place < len(b.order) && left > 0; place++ {
+		weaker := &b.cursors[b.order[place]]
+		if weaker.wide != nil {
+			b.probeWide(weaker, left)
+		} else {
+			b.probeList(weaker, left)
+		}
+		left = b.sift(weaker, left, bar)
+	}
+	live := k.live[:left]
+	if left > firstOffers {
+		live = b.offerFirst(c, live)
+	}
+	for _, i := range live {
+		if k.sums[i] >= b.bar() {
+			b.offer(c, int(i))
+		}
+	}
+}
+
+// Of more than firstOffers candidates those with the largest sums are offered
+// first: the threshold that they make is too high for most of the others.
+const firstOffers = 12
+
+// offerFirst offers the best of the live and returns the others.
+func (b *bestOf) offerFirst(c *cursor, live []uint8) []uint8 {
+	k := &b.batch
+	best := live[:firstOffers] // by sum, falling
+	for j := range live {
+		i := live[j]
+		at := min(j, firstOffers)
+		for at > 0 && k.sums[best[at-1]] < k.sums[i] {
+			at--
+		}
+		if at < firstOffers { // the last of the best changes places with i
+			live[j] = best[min(j, firstOffers-1)]
+			copy(best[at+1:min(j+1, firstOffers)], best[at:])
+			best[at] = i
+		}
+	}
+	for _, i := range best {
+		b.offer(c, int(i))
+	}
+	return live[firstOffers:]
+}
+
+// probeWide finds the term in the first of the live, adds what it gives, and
+// returns how many stay alive. There are two loops without branches that depend
+// on what is found, so that many look-ups wait for memory at once.
+func (b *bestOf) probeWide(c *cursor, live int) {
+	k, tfs, w := &b.batch, &b.batch.tfs[c.place], c.wide
+	stretches, at := w.stretches, k.at[:live]
+	for j, i := range k.live[:live] {
+		number := k.docs[i]
+		if int(number/64) >= len(stretches) {
+			at[j] = 0
+			continue
+		}
+		s := &stretches[number/64]
+		set := s.bits()
+		upTo := s.before + uint32(bits.OnesCount64(set<<(63-number%64)))
+		at[j] = upTo * uint32(set>>(number%64)&1) // one more than the index, or 0
+	}
+	for j, i := range k.live[:live] {
+		tf := w.tfs[max(at[j], 1)-1]
+		if at[j] == 0 {
+			tf = 0
+		}
+		tfs[i] = tf
+	}
+}
+
+// probeList is probeWide for a list.
+func (b *bestOf) probeList(c *cursor, live int) {
+	k, tfs := &b.batch, &b.batch.tfs[c.place]
+	for _, i := range k.live[:live] {
+		tf := uint16(0)
+		if at := c.find(k.docs[i]); at < len(c.list) && c.list[at].doc == k.docs[i] {
+			tf = c.list[at].tf
+		}
+		tfs[i] = tf
+	}
+}
+
+// sift adds what a term gives to the first of the live, and returns how many
+// stay alive.
+func (b *bestOf) sift(c *cursor, live int, bar float64) (left int) {
+	k, tfs, gain, rest := &b.batch, &b.batch.tfs[c.place], c.gain, b.rest[c.place+1]
+	for _, i := range k.live[:live] {
+		f := float64(tfs[i])
+		sum := k.sums[i] + float64(gain*f)/(f+k.k[i])
+		k.sums[i] = sum
+		k.live[left] = i
+		left += 1 - int(math.Float64bits(sum+rest-bar)>>63)
+	}
+	return left
+}
+
+// offer puts a candidate among the best if it is alive, allowed and good enough.
+// c is the strongest term that it is known to hold.
+func (b *bestOf) offer(c *cursor, i int) {
+	k, number := &b.batch, b.batch.docs[i]
+	score := 0.0
+	for j := range b.cursors {
+		if o := &b.cursors[j]; o.place >= c.place {
+			if f := float64(k.tfs[o.place][i]); f > 0 {
+				score += float64(o.gain*f) / (f + k.k[i])
+			}
+		}
+	}
+	d := &b.x.docs[number]
+	r := ranked{score, d.newer, d.id}
+	if score < b.top.least || !b.top.wants(r) || b.x.lens[number] == dead {
+		return
+	}
+	for _, j := range b.order[:c.place] {
+		if b.cursors[j].tf(number) > 0 {
+			return // it was met there, with all that it has
+		}
+	}
+	if !b.give(number, score) {
+		b.patience--
+	}
+}

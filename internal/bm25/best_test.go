@@ -1,0 +1,217 @@
+// This file compares ten thousand searches with a scan of plain documents while
+// those change, and follows a term from one form to the other.
+
+package bm25
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// table is documents and how often each of few words stands in them.
+type table struct {
+	words []string
+	docs  []*row // by id, nil for none
+	n     int
+}
+
+type row struct {
+	newer int64
+	len   uint32
+	tf    []uint16 // by word
+}
+
+// best ranks all documents by the formula as scale.score has it.
+func (m *table) best(q Query) []Hit {
+	ts := distinct(nil, q.Terms)
+	s := scale{n: float64(m.n), k1: DefaultK1}
+	at, df := make([]int, len(ts)), make([]uint32, len(ts))
+	for i, t := range ts {
+		at[i], _ = slices.BinarySearch(m.words, t.Text)
+	}
+	total := uint64(0)
+	for _, d := range m.docs {
+		if d == nil {
+			continue
+		}
+		total += uint64(d.len)
+		for i, w := range at {
+			if d.tf[w] > 0 {
+				df[i]++
+			}
+		}
+	}
+	s.avgdl = float64(total) / One / s.n
+	s.rest, s.slope = One*float64(s.k1*(1-DefaultB)), float64(s.k1*DefaultB)/s.avgdl
+	var all []ranked
+	for id, d := range m.docs {
+		if d == nil {
+			continue
+		}
+		sum := 0.0
+		for i, w := range at {
+			if d.tf[w] > 0 {
+				sum += s.score(s.gain(s.idf(df[i]), ts[i].Weight), uint32(d.tf[w]), d.len)
+			}
+		}
+		if q.Factor != nil {
+			sum *= q.Factor(uint64(id))
+		}
+		if sum > 0 && (q.Allow == nil || q.Allow(uint64(id))) {
+			all = append(all, ranked{sum, d.newer, uint64(id)})
+		}
+	}
+	slices.SortFunc(all, func(a, b ranked) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	var hits []Hit
+	for _, r := range all[:min(q.Limit, len(all))] {
+		hits = append(hits, Hit{r.id, r.score})
+	}
+	return hits
+}
+
+// Documents have one of few lengths and times, so that ties are everywhere; the
+// lengths of those that come are longer at times, so that the mean length
+// drifts away from that of the impacts.
+func TestTenThousandQueries(t *testing.T) {
+	const queries, vocab, ids = 10_000, 250, 6000 // so many that not all postings are added up
+	seed := rand.Uint64()
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	}()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	z := rand.NewZipf(rng, 1.1, 5, vocab-1)
+	m := &table{docs: make([]*row, ids)}
+	for i := range vocab {
+		m.words = append(m.words, "w"+strconv.Itoa(i))
+	}
+	slices.Sort(m.words)
+	longer := uint32(1)
+	x := New(Params{})
+	change := func() {
+		id := rng.Uint64N(ids)
+		if m.docs[id] != nil {
+			m.docs[id] = nil
+			m.n--
+		}
+		if rng.IntN(10) == 0 {
+			x.Delete(id)
+			return
+		}
+		m.n++
+		r := &row{rng.Int64N(3), longer * []uint32{100, 200, 200, 800}[rng.IntN(4)], make([]uint16, vocab)}
+		d := Doc{Len: r.len}
+		for range 1 + rng.IntN(30) {
+			w, tf := z.Uint64(), []uint16{One, One, One, 6, 2 * One, 700}[rng.IntN(6)]
+			r.tf[w] += tf
+			d.Terms = append(d.Terms, Term{m.words[w], tf})
+		}
+		x.Put(id, r.newer, d)
+		m.docs[id] = r
+	}
+	for range ids * 5 / 2 {
+		change()
+	}
+	given, chosen := 0, 0
+	for i := range queries {
+		if i%1000 == 0 {
+			longer = []uint32{1, 5, 1, 30}[rng.IntN(4)]
+			checkInside(t, x)
+			x = reopened(t, x, Params{})
+		}
+		for range rng.IntN(4) {
+			change()
+		}
+		q := Query{Limit: []int{1, 3, 10, 10, 60, many + 1}[rng.IntN(6)]}
+		for range 1 + rng.IntN(8) {
+			q.Terms = append(q.Terms, QueryTerm{m.words[z.Uint64()], []float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)]})
+		}
+		if k := rng.IntN(10); k < 4 {
+			every := []uint64{2, 10, 100, 1000}[k]
+			q.Allow = func(id uint64) bool { return id%every == 1 }
+		}
+		if rng.IntN(5) == 0 {
+			q.Factor = func(id uint64) float64 { return 1 / float64(1+id%3) }
+		}
+		got, want := x.Search(q), m.best(q)
+		if !slices.Equal(got, want) {
+			t.Fatalf("query %d: Search(%+v) = %v, want %v", i, q, got, want)
+		}
+		given += len(got)
+		if len(x.docs) > wideDocs && q.Limit <= many {
+			chosen++
+		}
+	}
+	if given < queries || chosen < queries/2 {
+		t.Errorf("%d queries had %d hits in all, and %d did not add up all postings", queries, given, chosen)
+	}
+	checkInside(t, x)
+}
+
+// Weights may be so large that sums have no bound, or so small that they vanish.
+func TestExtremeWeights(t *testing.T) {
+	x := New(Params{B: 1})
+	for i := range wideDocs + 300 {
+		x.Put(uint64(i), 0, Doc{Terms: []Term{{"x", One}, {"y", uint16(1 + i%3)}}, Len: uint32(i % 2)})
+	}
+	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
+		q := Query{Terms: []QueryTerm{{"x", w}, {"y", w}}, Limit: 5}
+		got := x.Search(q)
+		q.Limit = many + 1 // all are added up
+		if want := x.Search(q); !slices.Equal(got, want[:min(5, len(want))]) {
+			t.Errorf("weight %v: Search = %v, want the first of %v", w, got, want)
+		}
+	}
+}
+
+// A term of many documents becomes wide, and narrow again as others come.
+func TestWideAndNarrow(t *testing.T) {
+	x := New(Params{})
+	id := uint64(0)
+	add := func(n int, words ...string) {
+		for range n {
+			id++
+			x.Put(id, 0, Words(words))
+		}
+	}
+	form := func() string {
+		e := &x.terms[x.dict["often"]]
+		return fmt.Sprintf("wide %v guide %v postings %d", e.wide != nil, e.guide != nil, e.count())
+	}
+	add(wideDocs, "seldom")
+	for _, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { add(guideLeast-1, "often") }, "wide false guide false postings 63"},
+		{func() { add(100, "often") }, "wide false guide true postings 163"},
+		{func() { add(137, "often") }, "wide true guide false postings 300"},
+		{func() { add(300*narrowShare, "seldom") }, "wide true guide false postings 300"},
+		{func() { add(1, "often") }, "wide false guide true postings 301"},
+		{func() { add(10_000, "often") }, "wide true guide false postings 10301"},
+	} {
+		step.do()
+		if got := form(); got != step.want {
+			t.Errorf("after %d documents: %s, want %s", id, got, step.want)
+		}
+		checkInside(t, x)
+		if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 || hits[0].ID != wideDocs+1 {
+			t.Errorf("after %d documents Search = %v, want the first of equals", id, hits)
+		}
+	}
+	for i := range uint64(25_000) {
+		x.Delete(i + 100) // what stays is in few of the documents that come
+	}
+	add(5000, "seldom")
+	checkInside(t, x)
+}
