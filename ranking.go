@@ -173,8 +173,11 @@ func (r *ranking) plan(s *shelf, q Query) *plan {
 		p.any = strings.TrimSpace(words) == ""
 		terms := text.Crabtalk(words)
 		p.terms = bm25.Any(terms)
-		for _, t := range slices.Compact(slices.Sorted(slices.Values(terms))) {
-			p.words = append(p.words, planned{t, t, false})
+		slices.Sort(terms)
+		terms = slices.Compact(terms)
+		p.words = make([]planned, len(terms))
+		for i, t := range terms {
+			p.words[i] = planned{t, t, false}
 		}
 		return p
 	}
