@@ -8,8 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-
-	"github.com/oxbow-memory/oxbow/internal/bm25"
 )
 
 // shelf is the entries of a store and what ranks them. Memory.mu guards it.
@@ -189,97 +187,6 @@ func (s *shelf) versions() (ids, versions []uint64) {
 		}
 	}
 	return ids, versions
-}
-
-// While a shelf is filled, fillBatch entries are handed on at once, and so many
-// batches may be ready ahead.
-const (
-	fillBatch = 64
-	fillAhead = 4
-)
-
-// fill puts entries, in order of ID, into an empty shelf. They are cut into
-// terms by one goroutine while another puts the terms of those before into the
-// index: each takes about half of the time. What the saved index knows is not
-// cut again.
-func (s *shelf) fill(entries iter.Seq2[Entry, error]) error {
-	type cut struct {
-		entry *Entry
-		known bool       // the saved index has it
-		docs  []bm25.Doc // one for each of rs; of no meaning when it is known
-	}
-	rs := slices.Collect(maps.Values(s.rankings))
-	batches := make(chan []cut, fillAhead)
-	used := make(chan []cut, fillAhead+2) // their room is used again
-	var failed error                      // set before batches is closed
-	go func() {
-		defer close(batches)
-		var words []string
-		next := func() []cut {
-			select {
-			case b := <-used:
-				return b[:0]
-			default:
-				return make([]cut, 0, fillBatch)
-			}
-		}
-		batch := next()
-		for e, err := range entries {
-			if err != nil {
-				failed = err
-				return
-			}
-			batch = batch[:len(batch)+1]
-			c := &batch[len(batch)-1]
-			c.entry, c.known = &e, s.saved.knows(e.ID, e.Version)
-			if c.docs == nil {
-				c.docs = make([]bm25.Doc, len(rs))
-			}
-			for i, r := range rs {
-				if !c.known {
-					r.cut(&e, &c.docs[i], &words)
-				}
-			}
-			if len(batch) == fillBatch {
-				batches <- batch
-				batch = next()
-			}
-		}
-		batches <- batch
-	}()
-	puts := make([]func(id uint64, newer int64, d bm25.Doc), len(rs))
-	var bulks []*bm25.Bulk
-	for i, r := range rs {
-		if puts[i] = r.index.Put; s.saved == nil {
-			bulk := bm25.NewBulk(r.index)
-			puts[i], bulks = bulk.Add, append(bulks, bulk)
-		}
-	}
-	for batch := range batches {
-		for _, c := range batch {
-			if !c.known {
-				for i, put := range puts {
-					put(c.entry.ID, c.entry.Updated.UnixNano(), c.docs[i])
-				}
-				s.unsaved++
-			}
-			s.docs[c.entry.ID] = c.entry
-		}
-		used <- batch // has room for all that there are
-	}
-	for _, b := range bulks {
-		b.Done()
-	}
-	if failed == nil && s.saved != nil {
-		for i := range s.saved.rows.len() {
-			if id := s.saved.rows.id(i); s.docs[id] == nil {
-				s.rankings[s.saved.head.ranking].index.Delete(id)
-				s.unsaved++
-			}
-		}
-		s.saved.rows = nil
-	}
-	return failed
 }
 
 // allow returns the test that the filter puts to a document, nil for none.
