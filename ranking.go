@@ -162,12 +162,13 @@ type plan struct {
 	when       bool // asks for a time
 	conditions []condition
 	allow      func(id uint64) bool // filter and conditions; nil for none
+	among      []uint64             // all that allow may allow, and perhaps others; nil when that is not known
 
 	recency func(id uint64) float64 // what an entry's age makes of its score; nil for nothing
 }
 
 func (r *ranking) plan(s *shelf, q Query) *plan {
-	p := &plan{allow: s.allow(q.Filter), recency: s.recency(q)}
+	p := &plan{allow: s.allow(q.Filter), among: s.among(q.Filter), recency: s.recency(q)}
 	words := q.Text
 	if r.an == nil {
 		p.any = strings.TrimSpace(words) == ""
@@ -357,13 +358,17 @@ func stands(text, seq []string) bool {
 	return false
 }
 
+// query returns what the plan asks of the index.
+func (p *plan) query(limit int) bm25.Query {
+	return bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow, Among: p.among, Factor: p.recency}
+}
+
 // search returns the hits of a plan.
 func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
 	if len(p.terms) == 0 {
 		return nil
 	}
-	q := bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow, Factor: p.recency}
-	found := r.index.Search(q)
+	found := r.index.Search(p.query(limit))
 	if r.an != nil && slices.ContainsFunc(found[:min(len(found), turnLook)], func(h bm25.Hit) bool { return isTurn(s.doc(h.ID)) }) {
 		found = r.turns(s, p, limit)
 	}

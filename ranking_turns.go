@@ -38,7 +38,7 @@ func isTurn(e *Entry) bool { return e != nil && rank.IsTurn(e.Content) }
 // turns ranks the candidates anew, as turns of a talk. The candidates are the
 // best hits of the index and the turns beside those.
 func (r *ranking) turns(s *shelf, p *plan, limit int) []bm25.Hit {
-	found := r.index.Search(bm25.Query{Terms: p.terms, Limit: max(turnPool, limit+limit/2), Allow: p.allow, Factor: p.recency})
+	found := r.index.Search(p.query(max(turnPool, limit+limit/2)))
 	ids := make([]uint64, len(found))
 	for i, h := range found {
 		ids[i] = h.ID

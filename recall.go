@@ -131,7 +131,7 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 		p := r.plan(s, q)
 		var hits []Hit
 		if p.any {
-			hits = s.newest(p.allow, most)
+			hits = s.newest(p, most)
 		} else {
 			hits = r.search(s, p, most)
 		}

@@ -20,10 +20,12 @@ type shelf struct {
 	// for them; nil stands for one that is not there any more.
 	docs map[uint64]*Entry
 
-	late   bool       // what docs lacks is read from the log of saved
-	living int        // entries of a late shelf
-	mu     sync.Mutex // guards docs and err of a late shelf
-	err    error      // why an entry could not be read: what was found before it counts for nothing
+	late   bool    // what docs lacks is read from the log of saved
+	living int     // entries of a late shelf
+	labels byLabel // nil until a filter asks for labels; never of a late shelf
+
+	mu  sync.Mutex // guards labels, and docs and err of a late shelf
+	err error      // why an entry could not be read: what was found before it counts for nothing
 }
 
 func newShelf(ranks ...string) *shelf {
@@ -66,10 +68,18 @@ func (s *shelf) set(d Delta) {
 		if s.docs[d.ID] = d.Entry; d.Entry != nil {
 			s.living++
 		}
-	case d.Entry == nil:
-		delete(s.docs, d.ID)
 	default:
-		s.docs[d.ID] = d.Entry
+		if s.labels != nil {
+			if old := s.docs[d.ID]; old != nil {
+				s.labels.remove(old)
+			}
+			if d.Entry != nil {
+				s.labels.add(d.Entry)
+			}
+		}
+		if s.docs[d.ID] = d.Entry; d.Entry == nil {
+			delete(s.docs, d.ID)
+		}
 	}
 }
 
@@ -200,12 +210,21 @@ func (s *shelf) allow(f Filter) func(id uint64) bool {
 	}
 }
 
-// newest returns what allow, nil for everything, selects, newest version first.
-func (s *shelf) newest(allow func(uint64) bool, limit int) []Hit {
+// newest returns what the plan selects, newest version first.
+func (s *shelf) newest(p *plan, limit int) []Hit {
 	var es []*Entry
-	for e := range s.all() {
-		if allow == nil || allow(e.ID) {
+	take := func(e *Entry) {
+		if p.allow == nil || p.allow(e.ID) {
 			es = append(es, e)
+		}
+	}
+	if p.among != nil {
+		for _, id := range p.among {
+			take(s.docs[id])
+		}
+	} else {
+		for e := range s.all() {
+			take(e)
 		}
 	}
 	slices.SortFunc(es, func(a, b *Entry) int {

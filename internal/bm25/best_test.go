@@ -139,6 +139,14 @@ func TestTenThousandQueries(t *testing.T) {
 		if k := rng.IntN(10); k < 4 {
 			every := []uint64{2, 10, 100, 1000}[k]
 			q.Allow = func(id uint64) bool { return id%every == 1 }
+			if rng.IntN(2) == 0 {
+				q.Among = []uint64{}
+				for id := range uint64(ids + 10) { // those that are not there, too
+					if id%every == 1 || rng.IntN(500) == 0 {
+						q.Among = append(q.Among, id)
+					}
+				}
+			}
 		}
 		if rng.IntN(5) == 0 {
 			q.Factor = func(id uint64) float64 { return 1 / float64(1+id%3) }

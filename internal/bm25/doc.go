@@ -63,6 +63,11 @@ type Query struct {
 	// index.
 	Allow func(id uint64) bool
 
+	// Among, if not nil, names all documents that Allow may allow, each once,
+	// and perhaps others: when they are few, no others are looked at. With it,
+	// Allow may not be nil.
+	Among []uint64
+
 	// Factor, if not nil, is what a document's score is multiplied by: above 0
 	// and at most 1. It is asked as Allow is.
 	Factor func(id uint64) float64

@@ -44,7 +44,10 @@ func (x *Index) Search(ask Query) []Hit {
 		top.add(c)
 		return true
 	}
-	if limit > many || !x.best(q, s, &top, offer) {
+	switch {
+	case ask.Among != nil && allow != nil && x.among(q, s, ask.Among, offer):
+	case limit <= many && x.best(q, s, &top, offer):
+	default:
 		// Whatever was found before, it is found again.
 		least := top.least
 		top.heap = top.heap[:0]
