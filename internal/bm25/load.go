@@ -300,8 +300,9 @@ func (x *Index) takeBlock(k *block, ts []imageTerm) error {
 			list = broad
 		} else {
 			from := len(room)
-			room, err = x.decodeList(room, data, t.df)
-			list = room[from:len(room):len(room)]
+			if room, err = x.decodeList(room, data, t.df); err == nil {
+				list = room[from:len(room):len(room)]
+			}
 		}
 		if err != nil {
 			return err
