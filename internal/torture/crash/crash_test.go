@@ -48,3 +48,13 @@ func TestSeedsRepeat(t *testing.T) {
 		}
 	}
 }
+
+// Scripts that the campaign itself once misjudged: a repeat of a change, in the
+// middle of which another change with an id is refused.
+func TestMisjudged(t *testing.T) {
+	for _, seed := range []uint64{1343} {
+		if tally, v := Seed(seed, Options{}); v != nil || tally.Images == 0 {
+			t.Errorf("seed %d: %+v, %v", seed, tally, v)
+		}
+	}
+}

@@ -156,6 +156,7 @@ func (w *World) unless(err error) error {
 
 // Step does one step, and the one in its middle.
 func (w *World) Step(st Step) error {
+	st = w.settle(st)
 	if st.In == nil || st.Kind == Revert {
 		return w.event(st, false)
 	}
@@ -190,6 +191,15 @@ func (w *World) Step(st Step) error {
 	return nil
 }
 
+// settle says of a Retry what it does again: a batch in the middle of it comes
+// too late for that.
+func (w *World) settle(st Step) Step {
+	if st.Kind == Retry && st.OpID == "" && w.last != nil {
+		st.OpID, st.Ops = w.last.OpID, w.last.Ops
+	}
+	return st
+}
+
 // between lets the other process read in the middle of a step: it sees what was
 // before, or what is after.
 func (w *World) between(st Step) error {
@@ -218,6 +228,7 @@ func (w *World) between(st Step) error {
 
 // event does one step and, when recording, holds it against the model.
 func (w *World) event(st Step, inner bool) error {
+	st = w.settle(st)
 	if st.Kind == Batch && st.OpID != "" {
 		w.last = &st
 	}
@@ -270,7 +281,7 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 		return 0, err
 	}
 	ctx := context.Background()
-	switch st.Kind {
+	switch st = w.settle(st); st.Kind {
 	case Remember:
 		_, err = m.Remember(ctx, oxbow.Entry{Name: st.Name, Content: st.Text})
 	case Batch:
@@ -294,8 +305,8 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 			_, err = w.Memory(st.Proc)
 		}
 	case Retry:
-		if w.last != nil {
-			err = m.Apply(oxbow.WithOpID(ctx, w.last.OpID), w.last.Ops...)
+		if st.OpID != "" {
+			err = m.Apply(oxbow.WithOpID(ctx, st.OpID), st.Ops...)
 		}
 	}
 	return 0, err
@@ -306,7 +317,7 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 func (w *World) expect(m *Model, st Step) error { return w.expectRevert(m, st, m.Undoable()) }
 
 func (w *World) expectRevert(m *Model, st Step, undo uint64) error {
-	switch st.Kind {
+	switch st = w.settle(st); st.Kind {
 	case Remember:
 		return m.Remember(st.Name, st.Text)
 	case Batch:
@@ -318,8 +329,8 @@ func (w *World) expectRevert(m *Model, st Step, undo uint64) error {
 			return m.Revert(undo)
 		}
 	case Retry:
-		if w.last != nil {
-			return m.Apply(w.last.OpID, w.last.Ops...)
+		if st.OpID != "" {
+			return m.Apply(st.OpID, st.Ops...)
 		}
 	}
 	return nil

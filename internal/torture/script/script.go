@@ -37,8 +37,8 @@ type Step struct {
 	Proc int
 	Name string     // of the entry, for Remember and Forget
 	Text string     // its content
-	Ops  []oxbow.Op // of a Batch
-	OpID string     // of a Batch, may be empty
+	Ops  []oxbow.Op // of a Batch; of a Retry once it is begun
+	OpID string     // likewise; of a Batch it may be empty
 	Half bool       // Compact keeps the newer half
 	In   *Step      // another process's step, done in the middle of this one
 	At   int        // In comes before this call of the step to its file system, from 1
