@@ -1,0 +1,186 @@
+// This file holds staging: changes on top of the state, not durable yet, each of
+// which can be taken back.
+
+package oxbow
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// stage is a state with changes on top that are not durable yet.
+type stage struct {
+	st     *state
+	names  map[string]*Entry // staged entries; nil: staged as removed
+	gone   map[string]uint64
+	opIDs  map[string]uint64
+	nextID uint64
+	seq    uint64 // the number that the change being staged will get
+	now    time.Time
+
+	undo []undoStep // takes back the change being staged
+}
+
+// undoStep is what the stage said of a name before.
+type undoStep struct {
+	name   string
+	entry  *Entry
+	staged bool // else the stage did not have the name
+	gone   uint64
+	nextID uint64
+}
+
+// newStage returns a stage with nothing on top of the state. The caller has the
+// turn.
+func (d *db) newStage() *stage {
+	g := d.spare
+	if d.spare = nil; g == nil {
+		g = &stage{names: map[string]*Entry{}, gone: map[string]uint64{}, opIDs: map[string]uint64{}}
+	}
+	g.st, g.nextID, g.seq, g.now = d.st, d.st.nextID, d.log.Seq()+1, d.opts.Clock().UTC()
+	return g
+}
+
+// keepStage keeps a stage for the next commit, unless it has become large.
+func (d *db) keepStage(g *stage) {
+	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
+		return
+	}
+	clear(g.names)
+	clear(g.gone)
+	clear(g.opIDs)
+	clear(g.undo[:cap(g.undo)])
+	g.st = nil
+	d.spare = g
+}
+
+// try stages one change, all of it or nothing.
+func (g *stage) try(build func(g *stage) (*body, error)) (*body, error) {
+	g.undo = g.undo[:0]
+	v, err := build(g)
+	if err != nil {
+		g.rollback()
+	}
+	return v, err
+}
+
+func (g *stage) rollback() {
+	for _, u := range slices.Backward(g.undo) {
+		g.gone[u.name], g.nextID = u.gone, u.nextID
+		if u.staged {
+			g.names[u.name] = u.entry
+		} else {
+			delete(g.names, u.name)
+		}
+	}
+	g.undo = g.undo[:0]
+}
+
+// keep takes the change that was just staged for good.
+func (g *stage) keep(opID string) {
+	if opID != "" {
+		g.opIDs[opID] = g.seq
+	}
+	g.seq++
+}
+
+func (g *stage) seen(opID string) (uint64, bool) {
+	if opID == "" {
+		return 0, false
+	}
+	if seq, ok := g.opIDs[opID]; ok {
+		return seq, true
+	}
+	seq, ok := g.st.opIDs[opID]
+	return seq, ok
+}
+
+// get returns the entry of that name, nil when there is none.
+func (g *stage) get(name string) *Entry {
+	if e, ok := g.names[name]; ok {
+		return e
+	}
+	return g.st.names[name]
+}
+
+// touched returns the last change that touched the name.
+func (g *stage) touched(name string) uint64 {
+	if e, ok := g.names[name]; ok {
+		if e != nil {
+			return e.Version
+		}
+		return g.gone[name]
+	}
+	return g.st.touched(name)
+}
+
+// put stages an entry, as the change being staged leaves it.
+func (g *stage) put(verb Verb, e *Entry) put {
+	p := put{verb: verb, prev: g.touched(e.Name), entry: e}
+	g.set(e.Name, e)
+	e.Version = g.seq // until the change is applied, which gives it again
+	g.nextID = max(g.nextID, e.ID+1)
+	return p
+}
+
+// drop stages the removal of an entry.
+func (g *stage) drop(e *Entry) put {
+	p := put{verb: VerbRemove, prev: g.touched(e.Name), entry: &Entry{ID: e.ID, Name: e.Name, Kind: e.Kind}}
+	g.set(e.Name, nil)
+	return p
+}
+
+func (g *stage) set(name string, e *Entry) {
+	old, had := g.names[name]
+	g.undo = append(g.undo, undoStep{name: name, entry: old, staged: had, gone: g.gone[name], nextID: g.nextID})
+	g.names[name] = e
+	if e == nil {
+		g.gone[name] = g.seq
+	}
+}
+
+// op stages one change of the seam.
+func (g *stage) op(op Op) (put, error) {
+	name := OpName(op)
+	old := g.get(name)
+	if add, ok := op.(Add); ok {
+		if old != nil {
+			return put{}, &NameError{name, ErrExists}
+		}
+		created := add.Created.UTC().Round(0)
+		if add.Created.IsZero() {
+			created = g.now
+		}
+		return g.put(VerbAdd, &Entry{ID: g.nextID, Name: name, Kind: add.Kind, Content: add.Content,
+			Aliases: slices.Clone(add.Aliases), Labels: SortLabels(add.Labels), Created: created}), nil
+	}
+	if old == nil {
+		return put{}, &NameError{name, ErrNotFound}
+	}
+	e := old.Clone()
+	var want uint64
+	var verb Verb
+	switch op := op.(type) {
+	case Update:
+		want, verb = op.If, VerbUpdate
+		e.Content, e.Aliases, e.Labels = op.Content, slices.Clone(op.Aliases), SortLabels(op.Labels)
+	case Alias:
+		want, verb = op.If, VerbAlias
+		e.Aliases = slices.Clone(op.Aliases)
+	case Relabel:
+		want, verb = op.If, VerbLabel
+		e.Labels = SortLabels(op.Labels)
+	case Remove:
+		want, verb = op.If, VerbRemove
+	default:
+		panic(fmt.Sprintf("oxbow: op %T outside the sealed set", op))
+	}
+	if want != 0 && want != old.Version {
+		return put{}, &ConflictError{Name: name, Want: want, Have: old.Version}
+	}
+	if verb == VerbRemove {
+		return g.drop(old), nil
+	}
+	return g.put(verb, &e), nil
+}
