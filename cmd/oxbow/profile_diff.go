@@ -47,7 +47,7 @@ it compares that profile then with now, and shows what was changed too (~).`,
 // side is one of the two that are compared, in an answer.
 type side struct {
 	Profile string `json:"profile"`
-	AsOf    uint64 `json:"as_of,omitempty"` // after this change; absent for now
+	AsOf    uint64 `json:"as_of,omitempty"` // after this change; left out when it is the present state
 }
 
 func (s side) String() string {

@@ -1,6 +1,6 @@
 // This file writes the table of letters and what they are without marks.
 
-// Gen writes bases.go, from Unicode's canonical decompositions as
+// Command gen writes bases.go, from Unicode's canonical decompositions as
 // golang.org/x/text has them.
 package main
 
