@@ -1,0 +1,131 @@
+// This file tests that a store opened without reading its log believes neither
+// damage nor the index file of another.
+
+package oxbow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Damage in what was not read is found by who reads it, and never answered
+// from. What does not need it is still answered.
+func TestLazyDamage(t *testing.T) {
+	h := newIndexHome(t, 300)
+	w := h.open(nil)
+	for i := range 300 { // each a record of its own
+		if _, err := w.Remember(t.Context(), Entry{Name: fmt.Sprint("own ", i), Content: fmt.Sprint("kestrel number", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.recall(w, "kestrel")
+	h.close(w)
+	sound, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(sound)
+	at := bytes.Index(damaged, []byte("kestrel number150"))
+	damaged[at+3] ^= 4
+	put := func(b []byte) {
+		t.Helper()
+		if err := h.fs.Put("memory.oxbow", b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(damaged)
+	m := h.lazily()
+	if hits, err := m.Recall(t.Context(), Query{Text: "number7"}); err != nil || len(hits) != 1 || hits[0].Entry.Content != "kestrel number7" {
+		t.Errorf("an entry that is sound: %v %v", names(hits), err)
+	}
+	if hits, err := m.Recall(t.Context(), Query{Text: "number150"}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("an entry that is damaged: %v %v", names(hits), err)
+	}
+	if hits, err := m.Recall(t.Context(), Query{Text: "number7"}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("after the damage was found: %v %v", names(hits), err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	m = h.lazily()
+	if _, err := m.Get(t.Context(), "own 7"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("get: %v", err)
+	}
+	if err := m.Apply(t.Context(), Add{Name: "x", Content: "y"}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("add: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	put(sound)
+	m = h.lazily()
+	h.lazyAgrees(m)
+	h.close(m)
+}
+
+// A log that is not the one that was indexed is read, whatever it is.
+func TestLazyOfAnother(t *testing.T) {
+	h := newIndexHome(t, 300)
+	file := h.file()
+	old, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := h.open(nil)
+	for i := range 300 {
+		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("later ", i), Content: "gamma delta w7"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.recall(m, "gamma")
+	h.close(m)
+	newer := h.file()
+	for what, try := range map[string]func(){
+		"an older copy of the log": func() {
+			if err := h.fs.Put("memory.oxbow", old, 0o600, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			h.put(newer)
+		},
+		// As many changes, of the same lengths, in another order.
+		"another history": func() {
+			if err := h.fs.Put("memory.oxbow", old, 0o600, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			_ = h.fs.Remove("memory.oxbow.lock")
+			m := h.open(nil)
+			for i := range 300 {
+				if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("later ", i), Content: "delta gamma w7"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.close(m)
+			h.put(newer)
+		},
+		"no log": func() { _ = h.fs.Remove("memory.oxbow") },
+		"another store": func() {
+			_ = h.fs.Remove("memory.oxbow")
+			m := h.open(nil)
+			for i := range 300 {
+				if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("entry ", i), Content: "alpha of another"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.close(m)
+			h.put(file)
+		},
+	} {
+		try()
+		m := h.open(&Options{Lazy: true})
+		if isLazy(m) {
+			t.Errorf("%s: the index file was believed", what)
+		}
+		h.agree(m)
+		h.close(m)
+	}
+}
