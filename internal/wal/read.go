@@ -84,8 +84,13 @@ func (l *Log) read(fn func(r *Record) error) error {
 			n := copy(buf, buf[l.end-off:])
 			buf, off = buf[:n], l.end
 		}
-		if want > cap(buf) {
-			buf = append(make([]byte, 0, max(want, readChunk)), buf...)
+		switch {
+		case want <= cap(buf):
+		case want <= firstChunk:
+			buf = first[:len(buf)] // which is where it is
+		default:
+			size := max(want, int(min(l.Size()-off+1, readChunk)))
+			buf = append(make([]byte, 0, size), buf...)
 		}
 		n, err := l.file.ReadAt(buf[len(buf):cap(buf)], off+int64(len(buf)))
 		buf = buf[:len(buf)+n]

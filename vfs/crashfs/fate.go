@@ -50,20 +50,30 @@ func (op *dataOp) apply(buf []byte, f fate) []byte {
 	if op.op.Kind == Truncate {
 		return resize(buf, op.op.Off)
 	}
-	off, from, to, end := op.op.Off, 0, len(op.data), len(op.data)
+	from, to := 0, len(op.data)
 	switch f.form {
-	case head:
-		to, end = f.at, f.at
-	case grown:
+	case head, grown:
 		to = f.at
 	case tail:
 		from = f.at
 	}
-	if size := off + int64(end); size > int64(len(buf)) {
-		buf = resize(buf, size)
+	if end := op.end(f); end > int64(len(buf)) {
+		buf = resize(buf, end)
 	}
-	copy(buf[off+int64(from):], op.data[from:to])
+	copy(buf[op.op.Off+int64(from):], op.data[from:to])
 	return buf
+}
+
+// end returns up to where what was left of a write makes its file reach, 0 for
+// what makes no file longer.
+func (op *dataOp) end(f fate) int64 {
+	switch {
+	case f.form == lost || op.op.Kind == Truncate:
+		return 0
+	case f.form == head:
+		return op.op.Off + int64(f.at)
+	}
+	return op.op.Off + int64(len(op.data))
 }
 
 // resize sets the length, with zeros in what is new.

@@ -343,9 +343,15 @@ func (e *enumerator) build(n *inode, index []int, fates []fate) []byte {
 	for _, op := range n.ops {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
-	data := append(make([]byte, 0, size), n.base...)
+	// What is behind data's length is zeros, unless a truncation clips it.
+	data := make([]byte, size)
+	data = data[:copy(data, n.base)]
 	for i, op := range n.ops {
-		data = op.apply(data, fates[index[i]])
+		f := fates[index[i]]
+		if end := op.end(f); int(end) > len(data) && int(end) <= cap(data) {
+			data = data[:end]
+		}
+		data = op.apply(data, f)
 	}
 	return slices.Clip(data)
 }
