@@ -70,7 +70,7 @@ type Params struct {
 type Index struct {
 	k1, b      float64
 	countEmpty bool
-	opened     bool // from an image
+	opened     bool // from an image, or a part: not all terms are there
 
 	mu sync.RWMutex // guards all below
 
@@ -87,6 +87,7 @@ type Index struct {
 	total   uint64            // sum of dl over the living
 	slope   float64           // of the scale that all impacts are of
 
+	part  *part  // the terms it was made for; nil for all
 	image *Image // what is not in terms yet; nil when nothing is
 	err   error  // why the image could not be read
 
@@ -133,7 +134,7 @@ func (x *Index) Len() int {
 }
 
 // Err returns the error that kept the index from reading the image that it was
-// opened from. What was found before it counts for nothing.
+// opened from, or from knowing a term ([NewPart]). What was found before it counts for nothing.
 func (x *Index) Err() error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

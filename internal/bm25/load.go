@@ -154,6 +154,10 @@ func (x *Index) needFor(terms []QueryTerm) {
 	if !x.opened {
 		return
 	}
+	if x.part != nil {
+		x.needPart(terms)
+		return
+	}
 	x.mu.RLock()
 	waits := slices.ContainsFunc(terms, func(t QueryTerm) bool { return x.lacks(t.Text) })
 	x.mu.RUnlock()
@@ -249,6 +253,10 @@ func (x *Index) needAll() {
 // readAll takes in all that the image knows, and lets go of it. The caller
 // holds the lock exclusively.
 func (x *Index) readAll() {
+	if x.part != nil {
+		x.wantAll()
+		return
+	}
 	img := x.image
 	if img == nil {
 		return
