@@ -35,6 +35,8 @@ type known struct {
 	texts  []string
 	units  []unit
 	byText map[string]uint32
+	fixed  bool   // only the terms that are there count: units of others are not kept
+	cutNow []unit // scratch
 }
 
 type slot struct {
@@ -50,6 +52,8 @@ type seen struct {
 	length uint8
 	units  uint8 // how many
 	whole  bool  // the first unit is
+	parts  uint8 // units that are not, also those that are not kept
+	some   bool  // there are units, kept or not
 }
 
 // term is a term and its place in the document being made.
@@ -116,10 +120,14 @@ func (k *known) find(c string) *seen {
 			}
 		}
 	}
-	c = strings.Clone(c)
+	if !k.fixed { // whose texts stay where they are
+		c = strings.Clone(c)
+	}
 	n, from := uint32(len(k.chunks)), len(k.units)
-	k.units = k.cut(k.units, c)
-	s := seen{ends: e, length: uint8(len(c)), units: uint8(len(k.units) - from), from: uint32(from)}
+	s := seen{ends: e, length: uint8(len(c)), from: uint32(from)}
+	var parts int
+	k.units, parts, s.some = k.cut(k.units, c)
+	s.units, s.parts = uint8(len(k.units)-from), uint8(parts)
 	if s.units > 0 {
 		s.term, s.whole = k.units[from].term, k.units[from].whole
 	}
@@ -136,26 +144,38 @@ func (k *known) find(c string) *seen {
 // they are cut.
 func (k *known) unitsOf(c string) []unit {
 	if len(c) > maxWhole {
-		return k.cut(nil, strings.Clone(c))
+		us, _, _ := k.cut(nil, strings.Clone(c))
+		return us
 	}
-	s := k.find(c)
-	return k.units[s.from:][:s.units]
+	return k.kept(k.find(c))
 }
 
-// cut appends the units of a chunk to us, their terms numbered.
-func (k *known) cut(us []unit, c string) []unit {
-	from := len(us)
-	us = cut(us, c)
-	for i := from; i < len(us); i++ {
-		n, ok := k.byText[us[i].text]
-		if !ok {
-			n = uint32(len(k.terms))
-			k.terms = append(k.terms, term{text: us[i].text})
-			k.byText[us[i].text] = n
+// kept returns the units that are kept of a chunk.
+func (k *known) kept(s *seen) []unit { return k.units[s.from:][:s.units] }
+
+// cut appends the units of a chunk to us, their terms numbered, and says how
+// many are no wholes, and whether there are any. A fixed table leaves out what is
+// of none of its terms.
+func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
+	k.cutNow = cut(k.cutNow[:0], c)
+	for _, u := range k.cutNow {
+		if !u.whole {
+			parts++
 		}
-		us[i].term = n
+		n, ok := k.byText[u.text]
+		switch {
+		case ok:
+		case k.fixed:
+			continue
+		default:
+			n = uint32(len(k.terms))
+			k.terms = append(k.terms, term{text: u.text})
+			k.byText[u.text] = n
+		}
+		u.term = n
+		us = append(us, u)
 	}
-	return us
+	return us, parts, len(k.cutNow) > 0
 }
 
 // grow makes twice as many slots.

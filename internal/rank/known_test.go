@@ -42,9 +42,9 @@ func TestKnownAsCut(t *testing.T) {
 	}
 }
 
-// BenchmarkDocs measures texts of 1 kB of a language whose words come as often
-// as those of English do, from the first text on.
-func BenchmarkDocs(b *testing.B) {
+// benchTexts are texts of 1 kB of a language whose words come as often as those
+// of English do.
+func benchTexts() []string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(rng, 1.1, 4, 60_000)
 	syllables := strings.Fields("ra ti on the ing ment s al i ble con de per ly er o na st ed e")
@@ -59,6 +59,12 @@ func BenchmarkDocs(b *testing.B) {
 		}
 		texts[i] = t.String()
 	}
+	return texts
+}
+
+// BenchmarkDocs measures texts of 1 kB, from the first text on.
+func BenchmarkDocs(b *testing.B) {
+	texts := benchTexts()
 	b.SetBytes(int64(len(texts) * 1000))
 	for b.Loop() {
 		a := NewAnalyzer()
