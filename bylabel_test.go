@@ -94,7 +94,7 @@ func TestFiltersByLabel(t *testing.T) {
 // recallAll is Recall by putting the filter to every entry.
 func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 	t.Helper()
-	hits, err := ask(t.Context(), m, q.Rank, func(s *shelf, r *ranking) []Hit {
+	hits, err := ask(t.Context(), m, q, func(s *shelf, r *ranking) []Hit {
 		p := r.plan(s, q)
 		p.among = nil
 		if p.any {

@@ -48,7 +48,8 @@ import (
 // those of the file, and the chain of the log at S is the file's: then both
 // have the same history up to S, so that an id and a version mean the same text.
 // All other entries are indexed anew. A file that does not fit, or is damaged,
-// counts as none.
+// counts as none. So does one of fewer than 128 bytes that are all dots: each
+// stands for a process that answered its only question without an index.
 const IndexSuffix = ".idx"
 
 const (
@@ -103,6 +104,11 @@ func readIndexHead(f vfs.File) (indexHead, error) {
 	}
 	if info.Size() == 0 {
 		return h, fmt.Errorf("%w: it is empty", errIndex) // an erasure was interrupted
+	}
+	if n, err := glancesIn(f); err != nil {
+		return h, err
+	} else if n > 0 {
+		return h, fmt.Errorf("%w: it counts glances", errIndex)
 	}
 	b, err := indexPiece(f, 0, indexHeadSize)
 	if err != nil {
@@ -320,6 +326,12 @@ func (d *db) places(ids, versions []uint64) ([]int64, error) {
 // which nobody writes. When somebody does, or is about to, it is not written.
 // It is not synced: a file that a crash damages is of no use, and does no harm.
 func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions []uint64)) error {
+	return d.besideWriters(func() error { return d.writeIndex(ranking, fill) })
+}
+
+// besideWriters calls fn when nobody writes, compacts or erases, and keeps all
+// from it; otherwise it does nothing. logmu is held exclusively meanwhile.
+func (d *db) besideWriters(fn func() error) error {
 	if !d.turn.TryLock() {
 		return nil
 	}
@@ -340,7 +352,11 @@ func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions 
 	if got, err := l.TryLock(); !got || err != nil {
 		return err
 	}
-	// From here on nobody writes, compacts or erases.
+	return fn()
+}
+
+// writeIndex is saveIndex for who keeps the writers away.
+func (d *db) writeIndex(ranking string, fill func() (index []byte, ids, versions []uint64)) error {
 	if err := d.catchUp(); err != nil {
 		return err
 	}
@@ -412,10 +428,7 @@ func (d *db) dropIndex(all bool) error {
 // savedFor returns the index that is kept beside the store, nil for none.
 func (m *Memory) savedFor(ranking string) *savedIndex {
 	d, ok := m.store.(*db)
-	m.mu.RLock()
-	distrust := m.distrust
-	m.mu.RUnlock()
-	if !ok || distrust {
+	if !ok || m.distrusts() {
 		return nil
 	}
 	s, err := d.openIndex(ranking)
@@ -425,12 +438,26 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 	return s
 }
 
+// distrusts reports whether the index file turned out to be damaged.
+func (m *Memory) distrusts() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.distrust
+}
+
 // keepIndex writes the index beside the store, when there is one and the file
-// lacks enough of it. What goes wrong costs the next process its time, and is
-// no error.
+// lacks enough of it, or notes that a glance did without. What goes wrong costs
+// the next process its time, and is no error.
 func (m *Memory) keepIndex() {
 	d, ok := m.store.(*db)
-	if !ok || m.opts.ReadOnly && !m.opts.KeepIndex || !m.worthKeeping() {
+	if !ok || m.opts.ReadOnly && !m.opts.KeepIndex {
+		return
+	}
+	if m.onlyGlanced() {
+		_ = d.noteGlance(m.opts.Ranking, m.distrusts())
+		return
+	}
+	if !m.worthKeeping() {
 		return
 	}
 	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {

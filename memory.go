@@ -64,7 +64,9 @@ type Options struct {
 	// is one ([IndexSuffix]): [Memory.Recall] then reads the entries that it
 	// finds, and whatever else is asked first reads the whole store, as Open
 	// does otherwise. For programs that recall once. Damage in what is not read
-	// is not found by Open, but by who reads it.
+	// is not found by Open, but by who reads it. Where there is no file, the
+	// first recall looks through the entries for its own words, and the second
+	// makes the index.
 	Lazy bool
 }
 
@@ -99,13 +101,18 @@ type Memory struct {
 	store Store
 	opts  Options
 
-	fill sync.Mutex // held while the index is filled
+	fill       sync.Mutex // held while the index is filled
+	glanceFrom int        // see the constant; tests set another
 
 	mu      sync.RWMutex // guards the following
 	shelf   *shelf       // nil until the first recall, and after a reset
 	filling bool         // somebody fills a new shelf
 	pending []Delta      // what changed and is not in the shelf yet
 	resets  int          // times that the store was replaced
+
+	glanced   *glance // for the next question, if it is about the same terms; nil for none
+	hadGlance bool    // the next makes an index
+	changes   int     // times that changes were told
 
 	distrust bool // the index file was damaged: it is not looked at again
 
@@ -144,7 +151,7 @@ func Open(path string, o *Options) (*Memory, error) {
 func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
-	m := &Memory{store: s, opts: opts}
+	m := &Memory{store: s, opts: opts, glanceFrom: glanceFrom}
 	if w, ok := s.(Watcher); ok {
 		w.Watch(m.changed)
 	}

@@ -106,7 +106,10 @@ func (r *ranking) cut(e *Entry, d *bm25.Doc, words *[]string) {
 
 // fieldsOf cuts an entry into the fields that it is found by.
 func fieldsOf(e *Entry) []rank.Field {
-	fs := make([]rank.Field, 0, 2+len(e.Aliases)+len(e.Labels))
+	return appendFields(make([]rank.Field, 0, 2+len(e.Aliases)+len(e.Labels)), e)
+}
+
+func appendFields(fs []rank.Field, e *Entry) []rank.Field {
 	fs = append(fs, rank.Field{Name: "name", Text: e.Name, Weight: weightName})
 	for _, a := range e.Aliases {
 		fs = append(fs, rank.Field{Name: "alias", Text: a, Weight: weightAlias})

@@ -108,7 +108,7 @@ func (m *Memory) Reading(ctx context.Context, q Query) (Reading, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Reading)
 	}
-	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) Reading {
+	return ask(ctx, m, q, func(s *shelf, r *ranking) Reading {
 		p := r.plan(s, q)
 		read := Reading{Rank: r.name, StopWords: p.stop}
 		if r.an != nil {

@@ -20,6 +20,7 @@ import (
 // for anybody who waits for the store.
 func (m *Memory) changed(deltas []Delta, reset bool) {
 	m.mu.Lock()
+	m.glanced, m.changes = nil, m.changes+1
 	switch {
 	case reset:
 		m.shelf.close()
@@ -96,7 +97,7 @@ func (m *Memory) fresh(ctx context.Context) error {
 		done := err == nil && resets == m.resets
 		if done {
 			m.shelf.close() // of a store that does not tell its changes
-			m.shelf = s
+			m.shelf, m.glanced = s, nil
 			m.drain()
 		} else {
 			s.close()
@@ -127,7 +128,7 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if q.Collapse {
 		most = min(collapsePool*limit, MaxLimit)
 	}
-	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) []Hit {
+	return ask(ctx, m, q, func(s *shelf, r *ranking) []Hit {
 		p := r.plan(s, q)
 		var hits []Hit
 		if p.any {
@@ -150,12 +151,15 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	})
 }
 
-// ask returns what fn makes of the shelf and the ranking of that name. When the
-// index file turns out to be damaged meanwhile, the index is made anew, and fn
-// asked again.
-func ask[T any](ctx context.Context, m *Memory, rank string, fn func(s *shelf, r *ranking) T) (T, error) {
+// ask returns what fn, which asks the query, makes of the shelf and the ranking.
+// When the index file turns out to be damaged meanwhile, the index is made anew,
+// and fn asked again.
+func ask[T any](ctx context.Context, m *Memory, q Query, fn func(s *shelf, r *ranking) T) (T, error) {
 	for {
-		s, r, unlock, err := m.shelved(ctx, rank)
+		if v, done, err := first(ctx, m, q, fn); done || err != nil {
+			return v, err
+		}
+		s, r, unlock, err := m.shelved(ctx, q.Rank)
 		if err != nil {
 			var none T
 			return none, err
@@ -244,7 +248,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Diagnose)
 	}
-	return ask(ctx, m, q.Rank, func(s *shelf, r *ranking) Diagnosis { return s.diagnose(r, q) })
+	return ask(ctx, m, q, func(s *shelf, r *ranking) Diagnosis { return s.diagnose(r, q) })
 }
 
 func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {

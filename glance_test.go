@@ -1,0 +1,393 @@
+// This file tests glances: they answer as the whole index does, and what they
+// leave beside the store.
+
+package oxbow
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// glancing opens the store as a program does that recalls once, however little
+// it holds.
+func (h *indexHome) glancing(o *Options) *Memory {
+	if o == nil {
+		o = &Options{}
+	}
+	o.Lazy = true
+	m := h.open(o)
+	m.glanceFrom = 0
+	return m
+}
+
+// without removes the index file.
+func (h *indexHome) without() {
+	h.t.Helper()
+	if len(h.file()) > 0 {
+		if err := h.fs.Remove(indexTestFile); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// glanced reports whether the memory has answered without an index.
+func glanced(m *Memory) bool { return m.hadGlance && m.shelf == nil }
+
+// talkative adds entries of all forms to the store: notes with labels and
+// aliases, turns of talks, chats, code, Chinese, dates, and texts without words.
+func (h *indexHome) talkative(r *rand.Rand, n int) {
+	h.t.Helper()
+	m := h.open(nil)
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	created := time.Date(2023, 5, 1, 12, 0, 0, 0, time.UTC)
+	for i := range n {
+		created = created.Add(time.Duration(r.IntN(100)) * time.Minute)
+		e := Add{Name: fmt.Sprintf("%s %d", pick("note", "harbor plan", "getUserName", "东京"), i), Created: created,
+			Labels: []Label{{LabelProject, pick("vtt", "harbor", "oxbow")}, {LabelTag, pick("draft", "silver lining", "done")}}}
+		switch r.IntN(8) {
+		case 0, 1:
+			e.Content = pick("Caroline: ", "Melanie: ") + pick("When did you ", "I went ", "Yesterday I saw ") + words(r, 8) + pick("?", ".", "!")
+			e.Labels = append(e.Labels, Label{"session", pick("1", "2")})
+		case 2:
+			e.Content = "user: " + words(r, 10) + "\n\nassistant: " + words(r, 20)
+		case 3:
+			e.Content = pick("getUserName calls internal/near.go v1.2.3", "user_name and userName, 1,000 e-mails", "C++ and C# by O'Brien") + " " + words(r, 4)
+		case 4:
+			e.Content = pick("東京都の港にある灯台 ", "Das Café in der Straße, naïve ", "был на гавани ") + words(r, 3)
+		case 5:
+			e.Content = pick("!!!", "— …", "Went running, ran, using lanterns; crying she cried")
+		default:
+			e.Content, e.Kind = words(r, 12)+pick(" in May 2023", " 2023-05-02", " buying and bought"), Kind(r.IntN(2))
+		}
+		if r.IntN(4) == 0 {
+			e.Aliases = []string{fmt.Sprintf("%s-%d", pick("lantern", "Schöne", "harbor_v2"), i)}
+		}
+		if err := m.Apply(h.t.Context(), e); err != nil {
+			h.t.Fatal(err)
+		}
+		if i%17 == 16 {
+			if err := m.Apply(h.t.Context(), Remove{Name: e.Name}); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+	}
+	h.close(m)
+}
+
+// question returns a query of any form.
+func question(t *testing.T, r *rand.Rand) Query {
+	t.Helper()
+	words := []string{"harbor", "lanterns", "silver", "winter", "went", "running", "bought", "getUserName", "user_name", "near.go",
+		"東京都", "港", "cafe", "Straße", "гавани", "Caroline", "Melanie", "when", "did", "yesterday", "the", "of", "harbro", "lantren", "goldn",
+		"nothingofthis", "w7", "w19", "1000", "v1.2.3", "C++", "may", "2023", "\"in May 2023\"", "2023-05-02", "cry", "use",
+		"project:vtt", "-tag:draft", "kind:note", "+silver", "-maple", `"silver lining"`, `-"copper falcon"`, "alias:lantern-3"}
+	var text []string
+	for range 1 + r.IntN(6) {
+		text = append(text, words[r.IntN(len(words))])
+	}
+	q, err := ParseQuery(strings.Join(text, " "), time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Limit, q.Explain, q.Collapse = 1+r.IntN(30), r.IntN(2) == 0, r.IntN(4) == 0
+	if r.IntN(4) == 0 {
+		q.Rank = RankSeed
+	}
+	if r.IntN(4) == 0 {
+		q.Recency, q.Now = 240*time.Hour, time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC)
+	}
+	if r.IntN(6) == 0 {
+		q.AsOf = uint64(20 + r.IntN(60))
+	}
+	return q
+}
+
+// all returns all that is to be said of a query, as text.
+func all(t *testing.T, m *Memory, q Query) string {
+	t.Helper()
+	hits, err := m.Recall(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	read, err := m.Reading(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	s := fmt.Sprintf("%+v %+v", deref(hits), read)
+	if len(hits) == 0 {
+		d, err := m.Diagnose(t.Context(), q)
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		s += fmt.Sprintf(" %+v", d)
+	}
+	return s
+}
+
+func TestGlanceAnswersAsIndex(t *testing.T) {
+	asked, glances, found := 0, 0, 0
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		h := &indexHome{t, vfs.NewMem()}
+		h.talkative(r, 150)
+		plain := h.open(&Options{ReadOnly: true})
+		for range 120 {
+			q := question(t, r)
+			want := all(t, plain, q)
+			m := h.glancing(&Options{ReadOnly: true})
+			if got := all(t, m, q); got != want {
+				t.Fatalf("seed %d, %+v:\n%s\nwant\n%s", seed, q, got, want)
+			}
+			asked++
+			if glanced(m) {
+				glances++
+			}
+			if strings.Contains(want, "Content:") {
+				found++
+			}
+			h.close(m)
+		}
+		h.close(plain)
+	}
+	if glances < asked/2 || found < asked/2 {
+		t.Errorf("of %d questions %d were answered by a glance, and %d found something", asked, glances, found)
+	}
+}
+
+// What a glance cannot know makes the index, and is right.
+func TestGlanceIsNotEnough(t *testing.T) {
+	h := newIndexHome(t, 300)
+	h.without()
+	plain := h.open(&Options{ReadOnly: true})
+	for _, text := range []string{"harb*", "nothingofthis", "zzz yyy"} {
+		q, err := ParseQuery(text, time.Unix(1776200000, 0).UTC())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := all(t, plain, q)
+		m := h.glancing(&Options{ReadOnly: true})
+		if got := all(t, m, q); got != want || m.shelf == nil {
+			t.Errorf("%q: %s\nwant %s; indexed %v", text, got, want, m.shelf != nil)
+		}
+		h.close(m)
+	}
+	m := h.glancing(&Options{ReadOnly: true})
+	if h.recall(m, "harbor lantern"); !glanced(m) {
+		t.Error("the first question made an index")
+	}
+	if h.recall(m, "lantern"); !glanced(m) {
+		t.Error("a question of the same words made an index")
+	}
+	h.recall(m, "silver")
+	if m.shelf == nil {
+		t.Error("another question made no index")
+	}
+	h.agree(m)
+	h.close(m)
+	h.close(plain)
+}
+
+// What changes behind a glance is seen, whoever changes it.
+func TestGlanceOfChanges(t *testing.T) {
+	h := newIndexHome(t, 300)
+	h.without()
+	m, other := h.glancing(nil), h.open(nil)
+	if h.recall(m, "harbor kestrel"); !glanced(m) {
+		t.Fatal("it did not glance")
+	}
+	for i, who := range []*Memory{m, other} {
+		name := fmt.Sprint("new ", i)
+		if _, err := who.Remember(t.Context(), Entry{Name: name, Content: "kestrel"}); err != nil {
+			t.Fatal(err)
+		}
+		if hits := h.recall(m, "harbor kestrel"); hits[0].Entry.Name != name && hits[1].Entry.Name != name {
+			t.Errorf("%q is not found, only %v", name, names(hits[:3]))
+		}
+	}
+	h.agree(m)
+	h.close(other)
+	h.close(m)
+}
+
+// A scope's glance is of what is inside.
+func TestGlanceWithin(t *testing.T) {
+	h := &indexHome{t, vfs.NewMem()}
+	h.talkative(rand.New(rand.NewPCG(5, 5)), 120)
+	scope := Scope{Any: []Filter{mustFilter(t, "project:vtt")}}
+	m, plain := h.glancing(&Options{ReadOnly: true}), h.open(&Options{ReadOnly: true})
+	inner, want := m.Within(scope), plain.Within(scope)
+	inner.glanceFrom = 0
+	q := Query{Text: "harbor silver getUserName", Limit: 20, Explain: true}
+	if got, want := all(t, inner, q), all(t, want, q); got != want || !glanced(inner) {
+		t.Errorf("within it finds %s\nwant %s; glanced %v", got, want, glanced(inner))
+	}
+	h.close(m)
+	h.close(plain)
+}
+
+// Glances are counted beside the store; after some, one makes the index.
+func TestGlancesEnd(t *testing.T) {
+	h := newIndexHome(t, 600)
+	h.without()
+	for n := 1; n <= mostGlances; n++ {
+		m := h.glancing(&Options{ReadOnly: true, KeepIndex: true})
+		if h.recall(m, "harbor lantern"); !glanced(m) {
+			t.Fatalf("glance %d made an index", n)
+		}
+		h.close(m)
+		if got := string(h.file()); got != strings.Repeat(".", n) {
+			t.Fatalf("after %d glances the file is %q", n, got)
+		}
+	}
+	silent := h.glancing(&Options{ReadOnly: true})
+	h.recall(silent, "harbor lantern")
+	h.close(silent)
+	if got := string(h.file()); got != strings.Repeat(".", mostGlances) {
+		t.Fatalf("a memory that may not write left %q", got)
+	}
+	m := h.glancing(&Options{ReadOnly: true, KeepIndex: true})
+	if h.recall(m, "harbor lantern"); glanced(m) {
+		t.Fatal("it glanced once more")
+	}
+	h.close(m)
+	m = h.lazily()
+	h.lazyAgrees(m)
+	h.close(m)
+}
+
+// A glance leaves no mark in the place of an index that another made meanwhile,
+// nor one behind an erasure.
+func TestGlanceLeavesIndexAlone(t *testing.T) {
+	h := newIndexHome(t, 600)
+	h.without()
+	m, other := h.glancing(nil), h.open(nil)
+	h.recall(m, "harbor lantern")
+	h.recall(other, "harbor lantern")
+	h.close(other)
+	h.close(m)
+	h.close(h.lazily())
+
+	h.without()
+	m = h.glancing(nil)
+	h.recall(m, "harbor lantern")
+	if err := m.Close(); err != nil || string(h.file()) != "." {
+		t.Fatalf("the file is %q, %v", h.file(), err)
+	}
+	m = h.open(nil)
+	if _, err := m.Erase(t.Context(), "entry 5", false); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.file(); len(got) > 0 {
+		t.Errorf("an erasure left %q", got)
+	}
+	h.close(m)
+}
+
+// A file that turns out to be damaged, at once or when its words are read, is
+// answered for by a glance, and goes.
+func TestGlanceForDamage(t *testing.T) {
+	for what, spared := range map[string]int64{"its end": 0, "its words": 700} {
+		h := newIndexHome(t, 600)
+		b := h.file()
+		head, err := readIndexHead(mustOpen(t, h.fs, indexTestFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := head.imageAt() + head.image/2; i < int64(len(b))-spared; i++ {
+			b[i] ^= 0x55
+		}
+		h.put(b)
+		m := h.glancing(nil)
+		if saved := m.savedFor(RankOxbow); !isLazy(m) || (saved != nil) != (spared > 0) {
+			t.Fatalf("%s: opened lazily %v, with a file of use %v", what, isLazy(m), saved != nil)
+		}
+		want := h.open(&Options{ReadOnly: true})
+		want.distrust = true
+		q := Query{Text: "winter needle w7 w19", Limit: 20}
+		if got, want := all(t, m, q), all(t, want, q); got != want {
+			t.Errorf("%s: it finds %s\nwant %s", what, got, want)
+		}
+		if !glanced(m) {
+			t.Errorf("%s: it made an index", what)
+		}
+		for _, m := range []*Memory{want, m} {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := string(h.file()); got != "." {
+			t.Errorf("%s: %d bytes of the file are left", what, len(got))
+		}
+		h.close(h.open(nil))
+	}
+}
+
+func mustOpen(t *testing.T, fsys vfs.FS, name string) vfs.File {
+	t.Helper()
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func TestMakeIndex(t *testing.T) {
+	h := newIndexHome(t, 600)
+	h.without()
+	m := h.glancing(nil)
+	if err := m.MakeIndex(t.Context()); err != nil || m.shelf == nil {
+		t.Fatalf("no index was made: %v", err)
+	}
+	h.close(m)
+	m = h.lazily()
+	h.lazyAgrees(m)
+	h.close(m)
+}
+
+// Many who ask at once get what each would get alone.
+func TestGlancesAtOnce(t *testing.T) {
+	h := newIndexHome(t, 400)
+	h.without()
+	plain := h.open(&Options{ReadOnly: true})
+	want := map[string]string{}
+	for _, text := range indexQueries {
+		want[text] = fmt.Sprint(names(h.recall(plain, text)))
+	}
+	m := h.glancing(nil)
+	var wg sync.WaitGroup
+	for i := range 24 {
+		wg.Go(func() {
+			text := indexQueries[i%len(indexQueries)]
+			hits, err := m.Recall(t.Context(), Query{Text: text, Limit: 20})
+			if got := fmt.Sprint(names(hits)); err != nil || got != want[text] {
+				t.Errorf("%q finds %v, %v; want %v", text, got, err, want[text])
+			}
+		})
+	}
+	wg.Wait()
+	h.close(plain)
+	h.close(m)
+}
+
+// Who does not want to know any more does not wait.
+func TestGlanceCancelled(t *testing.T) {
+	h := newIndexHome(t, 300)
+	h.without()
+	m := h.glancing(&Options{ReadOnly: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Recall(ctx, Query{Text: "harbor"}); err != context.Canceled {
+		t.Errorf("a recall that was cancelled ends with %v", err)
+	}
+	h.recall(m, "harbor")
+	h.close(m)
+}
