@@ -61,6 +61,11 @@ func (a *app) compact(ctx context.Context, m *oxbow.Memory, before time.Time, dr
 	if err != nil {
 		return fmt.Errorf("compacting: %w", err)
 	}
+	if r.Seq > 0 {
+		// It dropped the index file. To make it anew takes no longer than to
+		// rewrite all did; what goes wrong is left to the next recall.
+		defer func() { _ = m.MakeIndex(ctx) }()
+	}
 	if a.json {
 		return a.printJSON(compactOut{dry, before.UTC().Format(time.RFC3339), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq})
 	}

@@ -22,6 +22,9 @@ const (
 	noSpace     = 1 << 20
 	shortSpace  = 100 << 20
 	muchHistory = 16 << 20
+
+	// An index file with fewer bytes counts recalls.
+	smallestIndex = 128
 )
 
 // A writer has the lock for some milliseconds. One that has it longer than this
@@ -373,7 +376,11 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		changes = count(int(s.Last+1-s.First), "change", "changes")
 	}
 	if fi, err := os.Stat(d.store + oxbow.IndexSuffix); err == nil {
-		d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", bytesText(fi.Size()), filepath.Base(d.store)+oxbow.IndexSuffix)
+		if name := filepath.Base(d.store) + oxbow.IndexSuffix; fi.Size() < smallestIndex {
+			d.add(fine, "index", "", "none yet; %s counts the recalls that did without, and one of the next makes it; it may be deleted", name)
+		} else {
+			d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", bytesText(fi.Size()), name)
+		}
 	}
 	d.add(fine, "size", mend, "%s of %s, %s and %s", bytesText(s.Used), bytesText(s.Bytes), count(s.Entries, "entry", "entries"), changes)
 	return nil

@@ -196,6 +196,7 @@ func (a *app) load(ctx context.Context, m *oxbow.Memory, dir string, o *mdtree.P
 		if err := m.Apply(oxbow.WithNote(ctx, "load from "+dir), plan.Ops...); err != nil {
 			return fmt.Errorf("loading %s: %w", dir, err)
 		}
+		defer a.index(ctx, m, len(plan.Ops))
 	}
 	out := loadOut{Dir: dir, Mode: "merge", DryRun: dry, Same: len(plan.Same),
 		Added: orEmpty(plan.Added), Changed: orEmpty(plan.Changed), Removed: orEmpty(plan.Removed)}

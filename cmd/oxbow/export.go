@@ -222,6 +222,9 @@ func (a *app) importAll(ctx context.Context, m *oxbow.Memory, paths []string, fo
 	} else {
 		a.showImported(&out)
 	}
+	if !o.DryRun {
+		a.index(ctx, m, r.Added+r.Updated)
+	}
 	switch {
 	case err != nil:
 		return importError(err)
