@@ -81,6 +81,8 @@ type Index struct {
 	numbers map[uint64]uint32 // id to document number, living documents that were put
 	loaded  []uint32          // numbers of the documents of the image, rising by id, the dead among them
 	docs    []doc             // by document number
+	times   []int64           // by document number
+	eras    []era             // of times, by number / 64
 	unnoted int               // the terms of that many documents, the first, may not be noted
 	lens    []uint32          // by document number: dl in sixteenths, or dead
 	living  int               // documents that are not dead
@@ -163,6 +165,26 @@ func (x *Index) DF(term string) int {
 		return 0
 	}
 	return int(x.terms[n].df)
+}
+
+// IDs returns the ids, rising, of the documents that hold the term.
+func (x *Index) IDs(term string) []uint64 {
+	x.need(term)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	n, ok := x.dict[term]
+	if !ok {
+		return nil
+	}
+	t := &x.terms[n]
+	ids := make([]uint64, 0, t.df)
+	for _, p := range t.postings(nil) {
+		if x.lens[p.doc] != dead {
+			ids = append(ids, x.docs[p.doc].id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Terms yields each term with the number of documents that hold it. The order
