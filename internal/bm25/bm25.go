@@ -46,6 +46,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -187,25 +188,26 @@ func (x *Index) IDs(term string) []uint64 {
 	return ids
 }
 
-// Terms yields each term with the number of documents that hold it. The order
+// Terms yields each term that begins with the prefix, and the number of
+// documents that hold it. The order
 // is the same for the same history of changes, and means nothing. The index
 // may be used and changed during the iteration: all terms that stay are yielded
 // once; for those that come or go meanwhile nothing is promised.
-func (x *Index) Terms() iter.Seq2[string, int] {
+func (x *Index) Terms(prefix string) iter.Seq2[string, int] {
 	type count struct {
 		text string
 		df   int
 	}
 	return func(yield func(string, int) bool) {
-		x.needAll()
+		x.needBeginning(prefix)
 		var batch [256]count // so that no lock is held while the caller works
 		for from := 0; ; from += len(batch) {
 			n, more := 0, false
 			x.mu.RLock()
 			if from < len(x.terms) {
 				more = true
-				for _, t := range x.terms[from:min(from+len(batch), len(x.terms))] {
-					if t.df > 0 {
+				for i := range x.terms[from:min(from+len(batch), len(x.terms))] {
+					if t := &x.terms[from+i]; t.df > 0 && strings.HasPrefix(t.text, prefix) {
 						batch[n] = count{t.text, int(t.df)}
 						n++
 					}
