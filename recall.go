@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -132,7 +133,7 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 		p := r.plan(s, q)
 		var hits []Hit
 		if p.any {
-			hits = s.newest(p, most)
+			hits = s.newest(r, p, most)
 		} else {
 			hits = r.search(s, p, most)
 		}
@@ -263,29 +264,37 @@ func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
 	}
 	slices.SortFunc(d.Terms, func(a, b TermCount) int { return strings.Compare(a.Term, b.Term) })
 	d.StopWords = len(p.terms) == 0 && !p.any
-	plain := *p
-	plain.allow = nil
-	d.Unfiltered = s.count(r, &plain, nil)
-	removes := func(what string, allow func(uint64) bool) {
-		if left := s.count(r, &plain, allow); left < d.Unfiltered || left == 0 {
+	d.Unfiltered = s.count(r, p, bm25.Query{}, nil)
+	removes := func(what string, only bm25.Query, allow func(id uint64) bool) {
+		if left := s.count(r, p, only, allow); left < d.Unfiltered || left == 0 {
 			d.Removed = append(d.Removed, Removal{what, left})
 		}
 	}
 	for _, f := range q.Filter.Parts() {
-		removes(f.String(), s.allow(f))
+		only, more := bm25.Query{}, false
+		if only.Where, only.Times, more = r.where(f); more {
+			only.Allow = s.allow(f)
+		}
+		removes(f.String(), only, s.allow(f))
 	}
 	for _, c := range p.conditions {
-		removes(c.text, c.allow)
+		removes(c.text, bm25.Query{Where: c.where, Allow: c.allow}, c.allow)
 	}
-	d.Near = s.near(r, p, q)
+	d.Near = s.near(r, p, q, d.Unfiltered == 0)
 	return d
 }
 
-// count returns how many entries the plan finds among those that allow, nil for
-// all, selects.
-func (s *shelf) count(r *ranking, p *plan, allow func(uint64) bool) int {
+// count returns how many entries the words of the plan find, of those that meet
+// the conditions of a query alone, which are those that allow, nil for all,
+// selects.
+func (s *shelf) count(r *ranking, p *plan, only bm25.Query, allow func(id uint64) bool) int {
 	if !p.any {
-		return r.index.Count(bm25.Query{Terms: p.terms, Allow: allow})
+		only.Terms = p.terms
+		return r.index.Count(only)
+	}
+	if r.an != nil { // the index has them all
+		only.Limit = math.MaxInt
+		return len(r.index.Newest(only))
 	}
 	n := 0
 	for _, id := range s.ids() {
@@ -296,8 +305,9 @@ func (s *shelf) count(r *ranking, p *plan, allow func(uint64) bool) int {
 	return n
 }
 
-// near suggests what may have been meant.
-func (s *shelf) near(r *ranking, p *plan, q Query) []string {
+// near suggests what may have been meant. Names are looked at, which reads all
+// entries, when the words find nothing.
+func (s *shelf) near(r *ranking, p *plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {
 		for _, w := range ws {
@@ -308,7 +318,7 @@ func (s *shelf) near(r *ranking, p *plan, q Query) []string {
 	}
 	for _, t := range q.Filter.Terms {
 		for _, v := range t.Values {
-			for _, w := range text.Near(v, s.labelValues(t.Key), 2) {
+			for _, w := range text.Near(v, r.marked(t.Key), 2) {
 				if w != v {
 					add(Label{t.Key, w}.String())
 				}
@@ -317,10 +327,10 @@ func (s *shelf) near(r *ranking, p *plan, q Query) []string {
 	}
 	for _, w := range p.words {
 		if r.index.DF(w.term) == 0 {
-			add(text.Near(w.term, keys(r.index.Terms()), 2)...)
+			add(text.Near(w.term, keys(r.words("")), 2)...)
 		}
 	}
-	if words := strings.TrimSpace(q.Text); words != "" {
+	if words := strings.TrimSpace(q.Text); words != "" && nothing {
 		add(text.Near(words, s.names(), 3)...)
 	}
 	return near[:min(len(near), maxNear)]

@@ -46,6 +46,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -81,6 +82,8 @@ type Index struct {
 	numbers map[uint64]uint32 // id to document number, living documents that were put
 	loaded  []uint32          // numbers of the documents of the image, rising by id, the dead among them
 	docs    []doc             // by document number
+	times   []int64           // by document number
+	eras    []era             // of times, by number / 64
 	unnoted int               // the terms of that many documents, the first, may not be noted
 	lens    []uint32          // by document number: dl in sixteenths, or dead
 	living  int               // documents that are not dead
@@ -166,25 +169,46 @@ func (x *Index) DF(term string) int {
 	return int(x.terms[n].df)
 }
 
-// Terms yields each term with the number of documents that hold it. The order
+// IDs returns the ids, rising, of the documents that hold the term.
+func (x *Index) IDs(term string) []uint64 {
+	x.need(term)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	n, ok := x.dict[term]
+	if !ok {
+		return nil
+	}
+	t := &x.terms[n]
+	ids := make([]uint64, 0, t.df)
+	for _, p := range t.postings(nil) {
+		if x.lens[p.doc] != dead {
+			ids = append(ids, x.docs[p.doc].id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Terms yields each term that begins with the prefix, and the number of
+// documents that hold it. The order
 // is the same for the same history of changes, and means nothing. The index
 // may be used and changed during the iteration: all terms that stay are yielded
 // once; for those that come or go meanwhile nothing is promised.
-func (x *Index) Terms() iter.Seq2[string, int] {
+func (x *Index) Terms(prefix string) iter.Seq2[string, int] {
 	type count struct {
 		text string
 		df   int
 	}
 	return func(yield func(string, int) bool) {
-		x.needAll()
+		x.needBeginning(prefix)
 		var batch [256]count // so that no lock is held while the caller works
 		for from := 0; ; from += len(batch) {
 			n, more := 0, false
 			x.mu.RLock()
 			if from < len(x.terms) {
 				more = true
-				for _, t := range x.terms[from:min(from+len(batch), len(x.terms))] {
-					if t.df > 0 {
+				for i := range x.terms[from:min(from+len(batch), len(x.terms))] {
+					if t := &x.terms[from+i]; t.df > 0 && strings.HasPrefix(t.text, prefix) {
 						batch[n] = count{t.text, int(t.df)}
 						n++
 					}

@@ -91,6 +91,7 @@ func (b *Bulk) Add(id uint64, newer int64, d Doc) {
 	b.count += len(items)
 	dl := min(d.Len, dead-1)
 	x.docs = append(x.docs, doc{id: id, newer: newer})
+	x.date(d.Time)
 	x.lens = append(x.lens, dl)
 	x.numbers[id] = number
 	x.living++

@@ -93,6 +93,14 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 func checkInside(t *testing.T, x *Index) {
 	t.Helper()
 	living, total := 0, uint64(0)
+	if len(x.times) != len(x.docs) || len(x.eras) != (len(x.docs)+63)/64 {
+		t.Fatalf("%d times and %d eras of %d documents", len(x.times), len(x.eras), len(x.docs))
+	}
+	for n, at := range x.times {
+		if e := x.eras[n/64]; at < e.first || at > e.last {
+			t.Fatalf("document number %d is of %d, its era from %d to %d", n, at, e.first, e.last)
+		}
+	}
 	df := make([]uint32, len(x.terms))
 	noted := true // the terms of all documents, that is
 	if err := x.Err(); err != nil {
@@ -262,7 +270,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					df[w]++
 				}
 			}
-			if got := maps.Collect(x.Terms()); !maps.Equal(got, df) {
+			if got := maps.Collect(x.Terms("")); !maps.Equal(got, df) {
 				t.Errorf("Terms yielded %d terms, want %d, or other counts", len(got), len(df))
 			}
 			if x.Len() != len(m.docs) {
@@ -380,7 +388,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 					t.Errorf("Explain = %+v, %v", e, ok)
 					return
 				}
-				for term, df := range x.Terms() {
+				for term, df := range x.Terms("") {
 					if df < 1 {
 						t.Errorf("Terms yielded %q with %d", term, df)
 						return

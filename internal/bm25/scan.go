@@ -17,6 +17,7 @@ type query struct {
 	order   []int       // indexes of cursors, those that can give most first
 	rest    []float64   // by place in order: the most that the terms from there on give together
 	heap    []ranked
+	where   where
 	batch   batch
 	acc     [window]float64 // all zero outside scan
 	busy    bool

@@ -65,6 +65,7 @@ func (x *Index) add(id uint64, newer int64, d Doc) {
 	}
 	slices.Sort(distinct)
 	x.docs = append(x.docs, doc{id, newer, packTerms(distinct)})
+	x.date(d.Time)
 	x.lens = append(x.lens, dl)
 	x.numbers[id] = number
 	x.living++
@@ -205,7 +206,7 @@ func (x *Index) compact() {
 			continue
 		}
 		number[i] = n
-		x.docs[n], x.lens[n] = x.docs[i], dl
+		x.docs[n], x.lens[n], x.times[n] = x.docs[i], dl, x.times[i]
 		if !x.isLoaded(uint32(i)) {
 			x.numbers[x.docs[n].id] = n
 		}
@@ -216,6 +217,7 @@ func (x *Index) compact() {
 	}
 	clear(x.docs[n:])
 	x.docs, x.lens = fit(x.docs[:n]), fit(x.lens[:n])
+	x.dateAll(fit(x.times[:n]))
 	kept := x.loaded[:0]
 	for _, l := range x.loaded {
 		if number[l] != dead {
