@@ -11,7 +11,6 @@ package oxbow
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,56 +32,28 @@ type glance struct {
 	ranking *ranking
 }
 
-// glanceAt returns a glance for the query, nil when the memory has an index, can
-// open one, or has glanced before at something else: then it is asked often.
-func (m *Memory) glanceAt(ctx context.Context, q Query) (*glance, error) {
-	if !m.opts.Lazy {
-		return nil, nil
-	}
-	name := q.Rank
-	if name == "" {
-		name = m.opts.Ranking
-	}
-	if err := checkRanking(name); err != nil {
-		return nil, err
-	}
-	if w, ok := m.store.(Watcher); ok {
-		refresh := w.Refresh
-		if d, ok := m.store.(*db); ok {
-			refresh = d.refreshLazy
-		}
-		if err := refresh(ctx); err != nil {
-			return nil, err
-		}
-	}
-	m.fill.Lock()
-	defer m.fill.Unlock()
+// glance returns a glance for the query, nil when there is another way or
+// another glance was before: then the memory is asked often. The caller holds
+// m.fill, and found no index file.
+func (m *Memory) glance(ctx context.Context, q Query) (*glance, error) {
 	m.mu.RLock()
-	g, had, indexed := m.glanced, m.hadGlance, m.shelf != nil
+	had := m.hadGlance
 	m.mu.RUnlock()
-	switch {
-	case g != nil && g.ranking.name == name:
-		return g, nil
-	case had, indexed:
+	d, ok := m.store.(*db)
+	if !m.opts.Lazy || had || ok && d.glances() >= mostGlances {
 		return nil, nil
 	}
-	if saved := m.savedFor(m.opts.Ranking); saved != nil {
-		saved.close()
-		return nil, nil
-	}
-	if d, ok := m.store.(*db); ok && d.glances() >= mostGlances {
-		return nil, nil
-	}
-	r := newRanking(name)
-	terms, ok := r.asks(q)
-	if !ok {
+	r := newRanking(m.rankOf(q))
+	choice := r.asks(q)
+	if choice == nil {
 		return nil, nil
 	}
 	es, changes, err := m.glanceEntries(ctx)
 	if es == nil || err != nil {
 		return nil, err
 	}
-	if g, err = lookAt(ctx, es, r, terms); err != nil {
+	g, err := lookAt(ctx, es, r, choice)
+	if err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -92,6 +63,11 @@ func (m *Memory) glanceAt(ctx context.Context, q Query) (*glance, error) {
 		m.glanced = g
 	}
 	return g, nil
+}
+
+// does reports whether there is a glance, and it may do for the query.
+func (g *glance) does(m *Memory, q *Query) bool {
+	return g != nil && q != nil && g.ranking.name == m.rankOf(*q)
 }
 
 // glanceEntries returns the entries, in order of ID, nil when they are few; and
@@ -128,16 +104,26 @@ func (m *Memory) glanceEntries(ctx context.Context) (es []*Entry, changes int, e
 	return nil, 0, nil
 }
 
-// asks returns the terms that a query may ask an index about. It reports false
-// when it may ask about all that there are.
-func (r *ranking) asks(q Query) (terms []string, ok bool) {
-	plain := &ranking{name: r.name, index: bm25.NewPart(paramsOf(r.name), nil, 0), an: r.an}
+// asks returns the terms that a query may ask an index about, and what explains
+// that it finds nothing: the values of the labels that it names. It is nil for
+// all that there are.
+func (r *ranking) asks(q Query) *bm25.Choice {
+	plain := &ranking{name: r.name, index: bm25.NewPart(paramsOf(r.name), bm25.NewChoice(nil, nil), 0), an: r.an}
 	p := plain.plan(newShelf(), q)
-	terms, all := plain.index.Lacks()
+	terms, prefixes := plain.index.Lacks()
 	for _, t := range p.terms {
 		terms = append(terms, t.Text)
 	}
-	return terms, !all
+	for _, c := range p.where {
+		terms = append(terms, c.Terms...)
+	}
+	for _, t := range q.Filter.Terms {
+		prefixes = append(prefixes, mark(t.Key, ""))
+	}
+	if slices.Contains(prefixes, "") {
+		return nil
+	}
+	return bm25.NewChoice(terms, prefixes)
 }
 
 // glanceBatch is the entries that are looked at without asking whether somebody
@@ -145,13 +131,13 @@ func (r *ranking) asks(q Query) (terms []string, ok bool) {
 const glanceBatch = 512
 
 // lookAt makes a glance of the entries.
-func lookAt(ctx context.Context, es []*Entry, r *ranking, terms []string) (*glance, error) {
+func lookAt(ctx context.Context, es []*Entry, r *ranking, choice *bm25.Choice) (*glance, error) {
 	batches := make([]seen, (len(es)+glanceBatch-1)/glanceBatch)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			l := newLooker(r.name, terms)
+			l := newLooker(r.name, choice)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(batches) {
@@ -165,7 +151,7 @@ func lookAt(ctx context.Context, es []*Entry, r *ranking, terms []string) (*glan
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.index = bm25.NewPart(paramsOf(r.name), terms, len(es))
+	r.index = bm25.NewPart(paramsOf(r.name), choice, len(es))
 	s := newShelf()
 	s.rankings[r.name], s.docs = r, make(map[uint64]*Entry, len(es))
 	bulk := bm25.NewBulk(r.index)
@@ -174,8 +160,8 @@ func lookAt(ctx context.Context, es []*Entry, r *ranking, terms []string) (*glan
 		for j, d := range batches[i].docs {
 			e := es[i*glanceBatch+j]
 			s.docs[e.ID] = e
-			if d.some {
-				bulk.Add(e.ID, e.Updated.UnixNano(), bm25.Doc{Terms: terms[:d.terms], Len: d.len})
+			if d.counts {
+				bulk.Add(e.ID, e.Updated.UnixNano(), bm25.Doc{Terms: terms[:d.terms], Len: d.len, Time: stamp(e.Created)})
 			}
 			terms = terms[d.terms:]
 		}
@@ -191,95 +177,84 @@ type seen struct {
 }
 
 type seenDoc struct {
-	len   uint32
-	terms int  // how many
-	some  bool // it has terms, if none of these
+	len    uint32
+	terms  int  // how many
+	counts bool // the index has it, if it has none of these
 }
 
 // looker looks for terms in entries, as [ranking.cut] cuts them. It is for one
 // goroutine.
 type looker struct {
-	find   *rank.Finder    // nil for RankSeed
-	terms  map[string]bool // for RankSeed
-	dates  bool            // a term may be one of an entry's date
+	choice *bm25.Choice
+	find   *rank.Finder // nil for RankSeed
+	dates  bool         // a term may be one of an entry's date
+	marks  bool         // or a mark
 	doc    bm25.Doc
 	fields []rank.Field
 	words  []string
 }
 
-func newLooker(ranking string, terms []string) *looker {
-	l := &looker{terms: make(map[string]bool, len(terms))}
-	for _, t := range terms {
-		l.terms[t] = true
-	}
-	if ranking == RankSeed {
-		return l
-	}
-	l.find = rank.NewFinder(terms)
-	l.dates = slices.ContainsFunc(terms, func(t string) bool {
+func newLooker(ranking string, c *bm25.Choice) *looker {
+	l := &looker{choice: c}
+	for _, t := range slices.Concat(c.Terms(), c.Prefixes()) {
+		l.marks = l.marks || isMark(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
-		return ok && (slices.Contains(monthTerms[:], t) || date != "" && date[0] >= '0' && date[0] <= '9')
-	})
+		if ok && ranking != RankSeed { // "date:harbor" is asked for of every word
+			l.dates = l.dates || slices.Contains(monthTerms[:], t) || date == "" || date[0] >= '0' && date[0] <= '9'
+		}
+	}
+	if ranking != RankSeed {
+		l.find = rank.NewFinder(c)
+	}
 	return l
 }
 
 func (l *looker) look(es []*Entry, to *seen) {
 	to.docs = make([]seenDoc, len(es))
 	for i, e := range es {
-		some := l.set(e)
-		to.docs[i] = seenDoc{l.doc.Len, len(l.doc.Terms), some}
+		counts := l.set(e)
+		to.docs[i] = seenDoc{l.doc.Len, len(l.doc.Terms), counts}
 		to.terms = append(to.terms, l.doc.Terms...)
 	}
 }
 
-// set makes doc of an entry. It reports whether the entry has any term at all.
-func (l *looker) set(e *Entry) (some bool) {
+// set makes doc of an entry. It reports whether the entry counts.
+func (l *looker) set(e *Entry) (counts bool) {
 	if l.find == nil {
-		return l.seed(e)
-	}
-	l.fields = appendFields(l.fields[:0], e)
-	if some = l.find.SetDoc(&l.doc, l.fields); some && l.dates {
-		for _, t := range dateTerms(e.Created) {
-			if l.terms[t] {
-				l.doc.Terms = append(l.doc.Terms, bm25.Term{Text: t, TF: weightDate})
-			}
+		if !l.seed(e) {
+			return false
 		}
+	} else {
+		l.fields = appendFields(l.fields[:0], e)
+		l.find.SetDoc(&l.doc, l.fields)
 	}
-	return some
+	if l.dates {
+		l.add(dateTerms(e.Created), weightDate)
+	}
+	if l.marks {
+		l.add(marks(e), 1)
+	}
+	return true
 }
 
-// seed is set for RankSeed.
-func (l *looker) seed(e *Entry) (some bool) {
+// add adds those of some terms to doc that are looked for.
+func (l *looker) add(terms []string, tf uint16) {
+	for _, t := range terms {
+		if l.choice.Has(t) {
+			l.doc.Terms = append(l.doc.Terms, bm25.Term{Text: t, TF: tf})
+		}
+	}
+}
+
+// seed makes doc of the words of an entry for RankSeed. It reports whether there
+// are any.
+func (l *looker) seed(e *Entry) bool {
 	ws := text.AppendCrabtalk(l.words[:0], e.Content)
 	for _, a := range e.Aliases {
 		ws = text.AppendCrabtalk(ws, a)
 	}
 	l.words = ws
 	l.doc.Terms, l.doc.Len = l.doc.Terms[:0], bm25.One*uint32(len(ws))
-	for _, w := range ws {
-		if l.terms[w] {
-			l.doc.Terms = append(l.doc.Terms, bm25.Term{Text: w, TF: bm25.One})
-		}
-	}
+	l.add(ws, bm25.One)
 	return len(ws) > 0
-}
-
-// first asks fn of a glance. It reports false when there is none, or when it
-// does not do for the answer.
-func first[T any](ctx context.Context, m *Memory, q Query, fn func(s *shelf, r *ranking) T) (v T, done bool, err error) {
-	g, err := m.glanceAt(ctx, q)
-	if g == nil || err != nil {
-		return v, false, err
-	}
-	v = fn(g.shelf, g.ranking)
-	if err := errors.Join(g.ranking.index.Err(), g.shelf.failed()); err == nil {
-		return v, true, nil
-	}
-	m.mu.Lock()
-	if m.glanced == g {
-		m.glanced = nil
-	}
-	m.mu.Unlock()
-	var none T
-	return none, false, nil
 }

@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,12 @@ func (m *Memory) drain() {
 
 // fresh brings the index up to the store, filling it when there is none.
 func (m *Memory) fresh(ctx context.Context) error {
+	_, err := m.freshFor(ctx, nil)
+	return err
+}
+
+// freshFor is fresh for a query, nil for none; then a glance may do instead.
+func (m *Memory) freshFor(ctx context.Context, q *Query) (*glance, error) {
 	w, watched := m.store.(Watcher)
 	if watched {
 		refresh := w.Refresh
@@ -53,11 +60,14 @@ func (m *Memory) fresh(ctx context.Context) error {
 			refresh = d.refreshLazy // an index file may do for the state
 		}
 		if err := refresh(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		m.mu.RLock()
-		filled, behind := m.shelf != nil, len(m.pending) > 0
+		filled, behind, g := m.shelf != nil, len(m.pending) > 0, m.glanced
 		m.mu.RUnlock()
+		if g.does(m, q) {
+			return g, nil
+		}
 		if filled && behind {
 			m.mu.Lock()
 			if filled = m.shelf != nil; filled {
@@ -66,16 +76,16 @@ func (m *Memory) fresh(ctx context.Context) error {
 			m.mu.Unlock()
 		}
 		if filled {
-			return nil
+			return nil, nil
 		}
 	}
 	m.fill.Lock()
 	defer m.fill.Unlock()
 	for {
 		m.mu.Lock()
-		if watched && m.shelf != nil {
+		if g := m.glanced; watched && (m.shelf != nil || g.does(m, q)) {
 			m.mu.Unlock()
-			return nil
+			return g, nil
 		}
 		m.filling, m.pending = true, nil
 		resets := m.resets
@@ -84,6 +94,13 @@ func (m *Memory) fresh(ctx context.Context) error {
 		s := newShelf(m.opts.Ranking)
 		if saved := m.savedFor(m.opts.Ranking); saved != nil {
 			s.begin(saved)
+		} else if q != nil {
+			if g, err := m.glance(ctx, *q); g != nil || err != nil {
+				m.mu.Lock()
+				m.filling, m.pending = false, nil
+				m.mu.Unlock()
+				return g, err
+			}
 		}
 		var err error
 		if s.late {
@@ -106,7 +123,7 @@ func (m *Memory) fresh(ctx context.Context) error {
 		m.pending = nil
 		m.mu.Unlock()
 		if done || err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
@@ -153,14 +170,11 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 }
 
 // ask returns what fn, which asks the query, makes of the shelf and the ranking.
-// When the index file turns out to be damaged meanwhile, the index is made anew,
-// and fn asked again.
+// When the index file turns out to be damaged meanwhile, or a glance does not do,
+// the index is made anew, and fn asked again.
 func ask[T any](ctx context.Context, m *Memory, q Query, fn func(s *shelf, r *ranking) T) (T, error) {
 	for {
-		if v, done, err := first(ctx, m, q, fn); done || err != nil {
-			return v, err
-		}
-		s, r, unlock, err := m.shelved(ctx, q.Rank)
+		s, r, unlock, err := m.shelved(ctx, q)
 		if err != nil {
 			var none T
 			return none, err
@@ -172,27 +186,40 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(s *shelf, r *ra
 			return v, nil
 		}
 		m.mu.Lock()
-		m.distrust = true
-		if m.shelf == s {
+		switch {
+		case errors.Is(err, bm25.ErrPart):
+			if m.glanced != nil && m.glanced.shelf == s {
+				m.glanced = nil
+			}
+		case m.shelf == s:
 			s.close()
 			m.shelf, m.pending = nil, nil
+			fallthrough
+		default:
+			m.distrust = true
 		}
 		m.mu.Unlock()
 	}
 }
 
-// shelved returns the shelf, fresh, and the ranking of that name on it, locked
+// rankOf returns the name of the ranking that a query asks.
+func (m *Memory) rankOf(q Query) string { return cmp.Or(q.Rank, m.opts.Ranking) }
+
+// shelved returns the shelf, fresh, and the ranking of the query on it, locked
 // for reading until unlock is called. A ranking that nobody asked for yet is
-// made, which takes as long as filling the shelf did.
-func (m *Memory) shelved(ctx context.Context, rank string) (s *shelf, r *ranking, unlock func(), err error) {
-	if rank == "" {
-		rank = m.opts.Ranking
-	}
+// made, which takes as long as filling the shelf did. It may be those of a
+// glance: asked more than the query, that has [bm25.ErrPart].
+func (m *Memory) shelved(ctx context.Context, q Query) (s *shelf, r *ranking, unlock func(), err error) {
+	rank := m.rankOf(q)
 	if err := checkRanking(rank); err != nil {
 		return nil, nil, nil, err
 	}
-	if err := m.fresh(ctx); err != nil {
+	g, err := m.freshFor(ctx, &q)
+	switch {
+	case err != nil:
 		return nil, nil, nil, err
+	case g.does(m, &q):
+		return g.shelf, g.ranking, func() {}, nil
 	}
 	m.mu.RLock()
 	if s = m.shelf; s != nil && s.rankings[rank] == nil {

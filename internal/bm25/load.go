@@ -247,6 +247,10 @@ func (x *Index) needBeginning(prefix string) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.part != nil {
+		x.needAllPart(prefix)
+		return
+	}
 	if prefix == "" {
 		x.readAll()
 	}
@@ -276,7 +280,7 @@ func (x *Index) needBeginning(prefix string) {
 // holds the lock exclusively.
 func (x *Index) readAll() {
 	if x.part != nil {
-		x.wantAll()
+		x.needAllPart("")
 		return
 	}
 	img := x.image

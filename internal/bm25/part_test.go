@@ -4,6 +4,7 @@ package bm25
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -19,17 +20,18 @@ func TestPartAnswersAsWhole(t *testing.T) {
 		for i := range 1 + r.IntN(12) {
 			terms = append(terms, fmt.Sprint("t", i*i))
 		}
-		part := NewPart(Params{B: 0.5}, terms, 10)
+		choice := NewChoice(terms, []string{"t3"})
+		part := NewPart(Params{B: 0.5}, choice, 10)
 		bulk := NewBulk(part)
 		for id := range uint64(1 + r.IntN(6000)) {
-			d := Doc{Len: uint32(r.IntN(2000))}
+			d := Doc{Len: uint32(r.IntN(2000)), Time: r.Int64N(100)}
 			for range r.IntN(20) {
 				d.Terms = append(d.Terms, Term{fmt.Sprint("t", int(r.ExpFloat64()*20)), uint16(1 + r.IntN(40))})
 			}
 			newer := int64(r.IntN(5))
 			whole.Put(id, newer, d)
 			if len(d.Terms) > 0 {
-				d.Terms = slices.DeleteFunc(d.Terms, func(t Term) bool { return !slices.Contains(terms, t.Text) })
+				d.Terms = slices.DeleteFunc(d.Terms, func(t Term) bool { return !choice.Has(t.Text) })
 				bulk.Add(id, newer, d)
 			}
 		}
@@ -47,12 +49,25 @@ func TestPartAnswersAsWhole(t *testing.T) {
 					t.Fatalf("round %d: DF of %q is %d, want %d", round, text, part.DF(text), whole.DF(text))
 				}
 			}
+			if r.IntN(3) == 0 {
+				q.Where = []Clause{{Terms: terms[:1], Not: r.IntN(2) == 0}}
+				q.Times = &Times{10, 80}
+			}
 			got, want := part.Search(q), whole.Search(q)
 			if !slices.Equal(got, want) {
 				t.Fatalf("round %d, %+v: %v\nwant %v", round, q, got, want)
 			}
 			if whole.Count(q) != part.Count(q) {
 				t.Fatalf("round %d, %+v: counts %d, want %d", round, q, part.Count(q), whole.Count(q))
+			}
+			if got, want := part.Newest(q), whole.Newest(q); !slices.Equal(got, want) {
+				t.Fatalf("round %d, %+v: the newest are %v, want %v", round, q, got, want)
+			}
+			for _, prefix := range []string{"t3", "t36"} {
+				got, want := maps.Collect(part.Terms(prefix)), maps.Collect(whole.Terms(prefix))
+				if !maps.Equal(got, want) {
+					t.Fatalf("round %d: those that begin with %q are %v, want %v", round, prefix, got, want)
+				}
 			}
 			for _, h := range want {
 				x, ok := part.Explain(h.ID, q.Terms)
@@ -78,22 +93,33 @@ func TestPartOfAnotherTerm(t *testing.T) {
 		"Explain": func(x *Index) { x.Explain(1, other) },
 		"Parts":   func(x *Index) { x.Parts([]uint64{1}, other) },
 		"Terms": func(x *Index) {
-			for range x.Terms() {
+			for range x.Terms("") {
 			}
 		},
+		"Terms of a beginning": func(x *Index) {
+			for range x.Terms("know") {
+			}
+		},
+		"Where": func(x *Index) {
+			x.Search(Query{Terms: other[:1], Limit: 1, Where: []Clause{{Terms: []string{"other"}}}})
+		},
+		"Newest":      func(x *Index) { x.Newest(Query{Limit: 1, Where: []Clause{{Terms: []string{"other"}}}}) },
+		"IDs":         func(x *Index) { x.IDs("other") },
 		"AppendImage": func(x *Index) { _, _ = x.AppendImage(nil) },
 	} {
-		x := NewPart(Params{}, []string{"known"}, 0)
+		x := NewPart(Params{}, NewChoice([]string{"known"}, []string{"whole"}), 0)
 		bulk := NewBulk(x)
 		bulk.Add(1, 1, Doc{Terms: []Term{{"known", One}}, Len: 5 * One})
 		bulk.Done()
-		if x.DF("known") != 1 || x.Err() != nil {
+		for range x.Terms("wholes") {
+		}
+		if x.DF("known") != 1 || x.DF("wholesale") != 0 || x.Err() != nil {
 			t.Fatalf("DF %d, %v", x.DF("known"), x.Err())
 		}
 		ask(x)
-		terms, all := x.Lacks()
-		if x.Err() != ErrPart || all == slices.Equal(terms, []string{"other"}) {
-			t.Errorf("%s: %v; lacks %q, all %v", what, x.Err(), terms, all)
+		terms, prefixes := x.Lacks()
+		if x.Err() != ErrPart || len(prefixes) == 1 == slices.Equal(terms, []string{"other"}) {
+			t.Errorf("%s: %v; lacks %q, all of %q", what, x.Err(), terms, prefixes)
 		}
 	}
 }

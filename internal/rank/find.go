@@ -5,6 +5,7 @@ package rank
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/bm25"
 )
@@ -15,8 +16,9 @@ import (
 // to have none of the terms. It is for one goroutine, and holds on to the texts
 // that it is given.
 type Finder struct {
-	known  known // of those terms
-	digits bool  // one of them begins with a digit
+	only   *bm25.Choice
+	known  known
+	digits bool // a number may be one of the terms
 
 	// thirds has, by the first two letters of a plain word, a bit for each
 	// third letter with which it may have one of the terms. A letter is its
@@ -25,13 +27,17 @@ type Finder struct {
 }
 
 // NewFinder returns a Finder of those terms.
-func NewFinder(terms []string) *Finder {
-	f := &Finder{}
+func NewFinder(only *bm25.Choice) *Finder {
+	f := &Finder{only: only}
 	f.begin()
-	for i, t := range terms {
-		f.known.byText[t] = uint32(i)
+	for _, t := range slices.Concat(only.Terms(), only.Prefixes()) {
 		f.reach(t)
-		f.digits = f.digits || t != "" && isDigit(t[0])
+		f.digits = f.digits || t == "" || isDigit(t[0])
+	}
+	if slices.Contains(only.Prefixes(), "") {
+		for i := range f.thirds {
+			f.thirds[i] = 1<<32 - 1
+		}
 	}
 	for form, root := range irregular {
 		f.reachFrom(form, Stem(root))
@@ -44,11 +50,9 @@ func NewFinder(terms []string) *Finder {
 
 // begin makes the Finder forget the chunks that it has seen, when they are many.
 func (f *Finder) begin() {
-	if byText := f.known.byText; byText == nil || f.known.full() {
+	if f.known.only == nil || f.known.full() {
 		f.known = newKnown()
-		if f.known.fixed = true; byText != nil {
-			f.known.byText = byText
-		}
+		f.known.only = f.only
 	}
 }
 
@@ -68,16 +72,16 @@ func startOf(word string) (at int, bit uint64) {
 
 // reachFrom notes that the term of a word that is no rule's is looked for.
 func (f *Finder) reachFrom(word, term string) {
-	if _, wanted := f.known.byText[term]; wanted {
+	if f.only.Has(term) {
 		at, bit := startOf(word)
 		f.thirds[at] |= 1 << bit
 	}
 }
 
-// reach notes how the plain words may begin whose stem is that term: those that
-// are no exceptions keep their first two letters, or all that the stem has, and
-// change the third only at the end of the stem, where an e may take the place of
-// ing or ed (use of using) and an i that of y (cri of cry).
+// reach notes how the plain words may begin whose stem is, or begins with, that
+// text: those that are no exceptions keep their first two letters, or all that
+// the stem has, and change the third only at the end of the stem, where an e may
+// take the place of ing or ed (use of using) and an i that of y (cri of cry).
 func (f *Finder) reach(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {

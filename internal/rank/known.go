@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
 )
 
 // maxChunks bounds what an Analyzer keeps, at about 10 MB.
@@ -35,8 +37,8 @@ type known struct {
 	texts  []string
 	units  []unit
 	byText map[string]uint32
-	fixed  bool   // only the terms that are there count: units of others are not kept
-	cutNow []unit // scratch
+	only   *bm25.Choice // units of other terms are not kept, and terms not numbered; nil to keep all
+	cutNow []unit       // scratch
 }
 
 type slot struct {
@@ -120,7 +122,7 @@ func (k *known) find(c string) *seen {
 			}
 		}
 	}
-	if !k.fixed { // whose texts stay where they are
+	if k.only == nil { // else the texts stay where they are
 		c = strings.Clone(c)
 	}
 	n, from := uint32(len(k.chunks)), len(k.units)
@@ -154,20 +156,22 @@ func (k *known) unitsOf(c string) []unit {
 func (k *known) kept(s *seen) []unit { return k.units[s.from:][:s.units] }
 
 // cut appends the units of a chunk to us, their terms numbered, and says how
-// many are no wholes, and whether there are any. A fixed table leaves out what is
-// of none of its terms.
+// many are no wholes, and whether there are any. What is not to be kept is left
+// out.
 func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
 	k.cutNow = cut(k.cutNow[:0], c)
 	for _, u := range k.cutNow {
 		if !u.whole {
 			parts++
 		}
-		n, ok := k.byText[u.text]
-		switch {
-		case ok:
-		case k.fixed:
+		if k.only != nil {
+			if k.only.Has(u.text) {
+				us = append(us, u)
+			}
 			continue
-		default:
+		}
+		n, ok := k.byText[u.text]
+		if !ok {
 			n = uint32(len(k.terms))
 			k.terms = append(k.terms, term{text: u.text})
 			k.byText[u.text] = n
