@@ -68,7 +68,7 @@ func corpusOf(b *testing.B, n int) *corpus {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	b.Logf("n=%d: %d terms, %d bytes of index per document", n, len(c.index.dict), (after.HeapAlloc-before.HeapAlloc)/uint64(n))
+	b.Logf("n=%d: %d terms, %d bytes of index per document", n, c.index.dict.count, (after.HeapAlloc-before.HeapAlloc)/uint64(n))
 	corpora.Store(n, c)
 	return c
 }

@@ -93,7 +93,7 @@ const (
 )
 
 // strong returns an impact that about strongFirst postings of the term reach.
-func (t *term) strong() int {
+func (t *places) strong() int {
 	var counts [impactSteps + 1]uint16
 	n := t.count()
 	step := n / samples

@@ -197,7 +197,8 @@ func TestWideAndNarrow(t *testing.T) {
 		}
 	}
 	form := func() string {
-		e := &x.terms[x.dict["often"]]
+		n, _ := x.look("often")
+		e := &x.places[x.terms[n].at]
 		return fmt.Sprintf("wide %v guide %v postings %d", e.wide != nil, e.guide != nil, e.count())
 	}
 	add(wideDocs, "seldom")

@@ -42,6 +42,7 @@ package bm25
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"math"
 	"math/bits"
@@ -74,24 +75,28 @@ type Index struct {
 
 	mu sync.RWMutex // guards all below
 
-	dict  map[string]uint32 // term to its number
-	terms []term            // by term number
-	spare []uint32          // term numbers without a term
+	seed        maphash.Seed
+	dict        numbers  // term numbers, by the hash of the text
+	terms       []term   // by term number
+	spare       []uint32 // term numbers without a term
+	texts       texts    // of the terms
+	places      []places // of the terms that have them
+	sparePlaces []uint32 // those that no term has
 
-	numbers map[uint64]uint32 // id to document number, living documents that were put
-	loaded  []uint32          // numbers of the documents of the image, rising by id, the dead among them
-	docs    []doc             // by document number
-	unnoted int               // the terms of that many documents, the first, may not be noted
-	lens    []uint32          // by document number: dl in sixteenths, or dead
-	living  int               // documents that are not dead
-	total   uint64            // sum of dl over the living
-	slope   float64           // of the scale that all impacts are of
+	numbers numbers  // document numbers of the living that were put, by the hash of the id
+	loaded  []uint32 // numbers of the documents of the image, rising by id, the dead among them
+	docs    []doc    // by document number
+	unnoted int      // the terms of so many documents, the first, are not noted
+	lens    []uint32 // by document number: dl in sixteenths, or dead
+	living  int      // documents that are not dead
+	total   uint64   // sum of dl over the living
+	slope   float64  // of the scale that all impacts are of
 
 	image *Image // what is not in terms yet; nil when nothing is
 	err   error  // why the image could not be read
 
-	distinct []uint32         // scratch of Put
-	recent   *[recents]uint32 // terms of Put, by place
+	distinct []uint32 // scratch of Put
+	packed   []byte
 }
 
 // doc is what ranking needs of a document beside its length, which is apart
@@ -99,7 +104,7 @@ type Index struct {
 type doc struct {
 	id    uint64
 	newer int64
-	terms []byte // distinct, rising, by number, as packTerms writes them: what a delete has to uncount; nil of one that is not noted
+	terms string // distinct, rising, by number, as packTerms writes them: what a delete has to uncount
 }
 
 // dead stands in lens for a document that was deleted. Taken for a length, it
@@ -120,8 +125,7 @@ func New(p Params) *Index {
 	}
 	return &Index{
 		k1: p.K1, b: p.B, countEmpty: p.CountEmpty,
-		dict:    make(map[string]uint32),
-		numbers: make(map[uint64]uint32),
+		seed: maphash.MakeSeed(),
 	}
 }
 
@@ -143,7 +147,7 @@ func (x *Index) Err() error {
 // number returns the number of the living document of that id. The caller
 // holds the lock.
 func (x *Index) number(id uint64) (uint32, bool) {
-	if n, ok := x.numbers[id]; ok {
+	if n, ok := x.numbers.find(idHash(id), func(n uint32) bool { return x.docs[n].id == id }); ok {
 		return n, true
 	}
 	i, ok := slices.BinarySearchFunc(x.loaded, id, func(n uint32, id uint64) int { return cmp.Compare(x.docs[n].id, id) })
@@ -158,7 +162,7 @@ func (x *Index) DF(term string) int {
 	x.need(term)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	n, ok := x.dict[term]
+	n, ok := x.look(term)
 	if !ok {
 		return 0
 	}
@@ -182,9 +186,10 @@ func (x *Index) Terms() iter.Seq2[string, int] {
 			x.mu.RLock()
 			if from < len(x.terms) {
 				more = true
-				for _, t := range x.terms[from:min(from+len(batch), len(x.terms))] {
-					if t.df > 0 {
-						batch[n] = count{t.text, int(t.df)}
+				in := x.terms[from:min(from+len(batch), len(x.terms))]
+				for i := range in {
+					if t := &in[i]; t.df > 0 {
+						batch[n] = count{x.text(t), int(t.df)}
 						n++
 					}
 				}
@@ -287,23 +292,33 @@ func (x *Index) settle() {
 	x.slope = s.slope
 	for i := range x.terms {
 		t := &x.terms[i]
-		t.most = 0
-		if t.wide == nil {
-			for j := range t.list {
-				p := &t.list[j]
-				p.impact = s.impact(uint32(p.tf), x.lens[p.doc])
-				t.most = max(t.most, p.impact)
-			}
-			continue
-		}
-		for j, st := range t.wide.stretches {
-			at := st.before
-			for set := st.bits(); set != 0; set &= set - 1 {
-				p := &t.wide.impacts[at]
-				*p = s.impact(uint32(t.wide.tfs[at]), x.lens[64*j+bits.TrailingZeros64(set)])
-				t.most = max(t.most, *p)
-				at++
-			}
+		switch {
+		case t.many:
+			t.most = x.places[t.at].settle(s, x.lens)
+		case t.tf > 0:
+			t.most = s.impact(uint32(t.tf), x.lens[t.at])
 		}
 	}
+}
+
+// settle computes the impacts anew and returns the largest.
+func (t *places) settle(s scale, lens []uint32) (most uint8) {
+	for j := range t.list {
+		p := &t.list[j]
+		p.impact = s.impact(uint32(p.tf), lens[p.doc])
+		most = max(most, p.impact)
+	}
+	if t.wide == nil {
+		return most
+	}
+	for j, st := range t.wide.stretches {
+		at := st.before
+		for set := st.bits(); set != 0; set &= set - 1 {
+			p := &t.wide.impacts[at]
+			*p = s.impact(uint32(t.wide.tfs[at]), lens[64*j+bits.TrailingZeros64(set)])
+			most = max(most, *p)
+			at++
+		}
+	}
+	return most
 }

@@ -3,9 +3,9 @@
 package bm25
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Bulk fills an empty index. It comes to the same as a Put for each document,
@@ -64,7 +64,7 @@ func (b *Bulk) Add(id uint64, newer int64, d Doc) {
 	if len(d.Terms) == 0 && !x.countEmpty {
 		return
 	}
-	if _, there := x.numbers[id]; there {
+	if _, there := x.number(id); there {
 		panic("bm25: Add of an id that was added before")
 	}
 	if cap(b.block)-len(b.block) < len(d.Terms) {
@@ -92,7 +92,7 @@ func (b *Bulk) Add(id uint64, newer int64, d Doc) {
 	dl := min(d.Len, dead-1)
 	x.docs = append(x.docs, doc{id: id, newer: newer})
 	x.lens = append(x.lens, dl)
-	x.numbers[id] = number
+	x.numbers.insert(idHash(id), number)
 	x.living++
 	x.total += uint64(dl)
 }
@@ -103,15 +103,13 @@ func (b *Bulk) term(text string) uint32 {
 	if r.text == text && text != "" {
 		return r.term
 	}
-	n, ok := b.x.dict[text]
+	hash := maphash.String(b.x.seed, text)
+	n, ok := b.x.lookHash(text, hash)
 	if !ok {
-		n = uint32(len(b.seen))
-		text = strings.Clone(text) // it is often a slice of a whole document
-		b.x.dict[text] = n
-		b.x.terms = append(b.x.terms, term{text: text})
+		n = b.x.newTerm(text, hash)
 		b.seen = append(b.seen, sight{})
 	}
-	*r = recent{b.x.terms[n].text, n}
+	*r = recent{b.x.text(&b.x.terms[n]), n}
 	return n
 }
 
@@ -129,8 +127,11 @@ func place(s string) uint64 {
 	return h * 0x9e3779b97f4a7c15 >> 51 // the golden ratio's odd multiplier; 64 − 13 bits
 }
 
-// isWideTerm stands for the place of the next posting of a wide term.
-const isWideTerm = math.MaxUint32
+// These stand for the place of the next posting of a term that has no list.
+const (
+	inTerm = math.MaxUint32 - iota
+	inWide
+)
 
 // Done makes the index ready. The Bulk must not be used any more.
 func (b *Bulk) Done() {
@@ -138,41 +139,67 @@ func (b *Bulk) Done() {
 	// All lists stand one behind the other. Each ends its capacity where the
 	// next begins, so that what is appended later moves it elsewhere.
 	next := make([]uint32, len(b.seen)) // by term number: where its next posting goes
-	from := uint32(0)
+	from, many := uint32(0), 0
 	for n := range x.terms {
 		t := &x.terms[n]
-		t.df = b.seen[n].df
-		if isWide(int(t.df), len(x.docs)) {
-			t.wide, next[n] = newWide(int(t.df), len(x.docs)), isWideTerm
+		t.df, t.many = b.seen[n].df, b.seen[n].df > 1
+		switch {
+		case !t.many:
+			next[n] = inTerm
 			continue
+		case isWide(int(t.df), len(x.docs)):
+			next[n] = inWide
+		default:
+			next[n] = from
+			from += t.df
 		}
-		next[n] = from
-		from += t.df
+		t.at = uint32(many)
+		many++
 	}
+	b.seen = nil
 	postings := make([]posting, from)
+	x.places = make([]places, many)
+	for n := range x.terms {
+		switch t := &x.terms[n]; next[n] {
+		case inTerm:
+		case inWide:
+			x.places[t.at].wide = newWide(int(t.df), len(x.docs))
+		default:
+			x.places[t.at].list = postings[next[n]:][:t.df:t.df]
+		}
+	}
 	s := x.scale()
 	x.slope = s.slope
 	for number, items := range b.items {
 		k := s.rest + float64(s.slope*float64(x.lens[number]))
 		for _, it := range items {
 			p := posting{uint32(number), uint16(it.tf), impact(float64(it.tf), k)}
-			if to := &next[it.term]; *to != isWideTerm {
+			switch to := &next[it.term]; *to {
+			case inTerm:
+				x.push(&x.terms[it.term], p)
+			case inWide:
+				x.places[x.terms[it.term].at].wide.push(p)
+			default:
 				postings[*to] = p
 				*to++
-			} else {
-				x.terms[it.term].wide.push(p)
 			}
 		}
 	}
 	x.unnoted = len(x.docs)
 	for n := range x.terms {
 		t := &x.terms[n]
-		if t.wide != nil {
-			t.most = slices.Max(t.wide.impacts)
+		if !t.many {
 			continue
 		}
-		t.setList(postings[:t.df:t.df], len(x.docs))
-		postings = postings[t.df:]
+		p := &x.places[t.at]
+		if p.wide != nil {
+			t.most = slices.Max(p.wide.impacts)
+			continue
+		}
+		for _, p := range p.list {
+			t.most = max(t.most, p.impact)
+		}
+		p.setGuide()
 	}
 	*b = Bulk{}
 }

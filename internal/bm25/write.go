@@ -4,10 +4,9 @@ package bm25
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"math"
-	"math/bits"
 	"slices"
-	"strings"
 )
 
 // Put adds the document, or replaces the one of that id. newer breaks ties
@@ -53,86 +52,60 @@ func (x *Index) add(id uint64, newer int64, d Doc) {
 	k := scale.rest + float64(scale.slope*float64(dl))
 	for _, n := range distinct {
 		t := &x.terms[n]
-		if len(t.list) == cap(t.list) && len(t.list)-int(t.df) > len(t.list)/3 {
+		if t.many {
 			// A document that is rewritten often fills the lists of its
 			// terms with the dead. Room is made before any is asked for.
-			t.list = slices.DeleteFunc(t.list, func(p posting) bool { return x.lens[p.doc] == dead })
-			t.setGuide()
+			if p := &x.places[t.at]; len(p.list) == cap(p.list) && len(p.list)-int(t.df) > len(p.list)/3 {
+				p.list = slices.DeleteFunc(p.list, func(p posting) bool { return x.lens[p.doc] == dead })
+				p.setGuide()
+			}
 		}
-		t.push(posting{number, t.pending, impact(float64(t.pending), k)})
+		x.push(t, posting{number, t.pending, impact(float64(t.pending), k)})
 		t.df++
 		t.pending = 0
 	}
 	slices.Sort(distinct)
-	x.docs = append(x.docs, doc{id, newer, packTerms(distinct)})
+	x.docs = append(x.docs, doc{id, newer, x.packTerms(distinct)})
 	x.lens = append(x.lens, dl)
-	x.numbers[id] = number
+	x.numbers.insert(idHash(id), number)
 	x.living++
 	x.total += uint64(dl)
 	x.distinct = distinct
 }
 
-// lookUp returns the number of a term, which may be new. A text has few words
-// often: those looked up last are found without the dictionary.
+// lookUp returns the number of a term, which may be new.
 func (x *Index) lookUp(text string) uint32 {
-	if x.recent == nil {
-		x.recent = new([recents]uint32)
-	}
-	r := &x.recent[place(text)]
-	if n := *r; int(n) < len(x.terms) && x.terms[n].text == text && text != "" {
-		return n
-	}
-	n, ok := x.dict[text]
+	hash := maphash.String(x.seed, text)
+	n, ok := x.lookHash(text, hash)
 	if !ok {
-		n = x.newTerm(text)
+		n = x.newTerm(text, hash)
 	}
-	*r = n
 	return n
 }
 
 // packTerms returns rising numbers as varints, each less the one before: about
 // two bytes each.
-func packTerms(numbers []uint32) []byte {
-	n, last := 0, uint32(0)
-	for _, k := range numbers {
-		n += (bits.Len32((k-last)|1) + 6) / 7
-		last = k
-	}
-	b := make([]byte, 0, n)
-	last = 0
+func (x *Index) packTerms(numbers []uint32) string {
+	b, last := x.packed[:0], uint32(0)
 	for _, k := range numbers {
 		b = binary.AppendUvarint(b, uint64(k-last))
 		last = k
 	}
-	return b
+	x.packed = b
+	return string(b)
 }
 
 // eachTerm calls fn with the numbers that packTerms wrote.
-func eachTerm(b []byte, fn func(n uint32)) {
-	last := uint32(0)
-	for len(b) > 0 {
-		k, n := binary.Uvarint(b)
-		b = b[n:]
-		last += uint32(k)
-		fn(last)
+func eachTerm(s string, fn func(n uint32)) {
+	last, step, shift := uint32(0), uint32(0), 0
+	for i := range len(s) {
+		step |= uint32(s[i]&0x7f) << shift
+		if shift += 7; s[i] < 0x80 {
+			last += step
+			step, shift = 0, 0
+			fn(last)
+		}
 	}
-}
-
-// newTerm gives the term a number. The text is copied: it is often a slice of
-// a whole document.
-func (x *Index) newTerm(text string) uint32 {
-	text = strings.Clone(text)
-	var n uint32
-	if last := len(x.spare) - 1; last >= 0 {
-		n = x.spare[last]
-		x.spare = x.spare[:last]
-		x.terms[n] = term{text: text, waits: x.image != nil}
-	} else {
-		n = uint32(len(x.terms))
-		x.terms = append(x.terms, term{text: text, waits: x.image != nil})
-	}
-	x.dict[text] = n
-	return n
 }
 
 // remove takes a document out of all counts. Its postings stay, and count for
@@ -143,18 +116,18 @@ func (x *Index) remove(id uint64) {
 		return
 	}
 	d := &x.docs[number]
-	if d.terms == nil && len(x.terms) > noteFrom {
+	if int(number) < x.unnoted && len(x.terms) > noteFrom {
 		x.note()
 	}
-	if d.terms != nil {
+	if int(number) >= x.unnoted {
 		eachTerm(d.terms, x.uncount)
-		d.terms = nil
+		d.terms = ""
 	} else {
 		// The terms of the document are not noted: they are those whose lists
 		// hold it. The lists that are still in the image leave
 		// out the dead when they are read.
 		for n := range x.terms {
-			if t := &x.terms[n]; t.df > 0 && t.tf(number) > 0 {
+			if t := &x.terms[n]; t.df > 0 && x.tf(t, number) > 0 {
 				x.uncount(uint32(n))
 			}
 		}
@@ -162,21 +135,13 @@ func (x *Index) remove(id uint64) {
 	x.living--
 	x.total -= uint64(x.lens[number])
 	x.lens[number] = dead
-	delete(x.numbers, id)
+	if !x.isLoaded(number) {
+		x.numbers.remove(idHash(id), number)
+	}
 }
 
 // isLoaded reports whether the number is that of a document of the image.
 func (x *Index) isLoaded(number uint32) bool { return int(number) < len(x.loaded) }
-
-// uncount takes one document from a term.
-func (x *Index) uncount(n uint32) {
-	t := &x.terms[n]
-	if t.df--; t.df == 0 {
-		delete(x.dict, t.text)
-		*t = term{}
-		x.spare = append(x.spare, n)
-	}
-}
 
 // Compaction costs about a nanosecond for each posting of the index. It comes
 // after at least minDead deletions, and after as many as make the dead more
@@ -186,6 +151,9 @@ const minDead = 64
 func (x *Index) compactIfWorthIt() {
 	if n := len(x.docs) - x.living; n >= minDead && n*10 > len(x.docs)*3 {
 		x.compact()
+	}
+	if x.texts.worthRenewing() {
+		x.renewTexts()
 	}
 }
 
@@ -198,6 +166,7 @@ func (x *Index) compact() {
 	}
 	number := make([]uint32, len(x.docs)) // old to new
 	var n uint32
+	var anew numbers
 	unnoted := 0
 	for i, dl := range x.lens {
 		if dl == dead {
@@ -207,13 +176,14 @@ func (x *Index) compact() {
 		number[i] = n
 		x.docs[n], x.lens[n] = x.docs[i], dl
 		if !x.isLoaded(uint32(i)) {
-			x.numbers[x.docs[n].id] = n
+			anew.insert(idHash(x.docs[n].id), n)
 		}
 		if i < x.unnoted {
 			unnoted++
 		}
 		n++
 	}
+	x.numbers = anew
 	clear(x.docs[n:])
 	x.docs, x.lens = fit(x.docs[:n]), fit(x.lens[:n])
 	kept := x.loaded[:0]
@@ -227,17 +197,23 @@ func (x *Index) compact() {
 	var room []posting
 	for i := range x.terms {
 		t := &x.terms[i]
-		list := t.postings(room[:0])
+		if !t.many {
+			if t.tf > 0 {
+				t.at = number[t.at] // it lives
+			}
+			continue
+		}
+		list := x.postings(t, &room)
 		kept := list[:0]
 		for _, p := range list {
 			if to := number[p.doc]; to != dead {
 				kept = append(kept, posting{to, p.tf, p.impact})
 			}
 		}
-		if t.wide != nil {
-			room, kept = list, slices.Clone(kept)
+		if x.places[t.at].wide != nil {
+			kept = slices.Clone(kept)
 		}
-		t.setList(fit(kept), int(n))
+		x.setPostings(t, fit(kept), int(n))
 	}
 }
 
