@@ -197,7 +197,7 @@ func TestWideAndNarrow(t *testing.T) {
 		}
 	}
 	form := func() string {
-		n, _ := x.look("often")
+		n, _ := x.lookUp("often")
 		e := &x.places[x.terms[n].at]
 		return fmt.Sprintf("wide %v guide %v postings %d", e.wide != nil, e.guide != nil, e.count())
 	}

@@ -95,8 +95,9 @@ type Index struct {
 	image *Image // what is not in terms yet; nil when nothing is
 	err   error  // why the image could not be read
 
-	distinct []uint32 // scratch of Put
-	packed   []byte
+	distinct, room []uint32 // scratch of changes
+	packed         []byte
+	unused         uint32
 }
 
 // doc is what ranking needs of a document beside its length, which is apart
@@ -162,7 +163,7 @@ func (x *Index) DF(term string) int {
 	x.need(term)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	n, ok := x.look(term)
+	n, ok := x.lookUp(term)
 	if !ok {
 		return 0
 	}

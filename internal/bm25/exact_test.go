@@ -135,7 +135,7 @@ func checkInside(t *testing.T, x *Index) {
 		}
 		text := x.text(e)
 		bytes += len(text)
-		if k, ok := x.look(text); !ok || k != uint32(n) {
+		if k, ok := x.lookUp(text); !ok || k != uint32(n) {
 			t.Fatalf("term %q is not in the dictionary", text)
 		}
 		alive := uint32(0)
@@ -342,7 +342,7 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 	x.Put(5001, 0, Words([]string{"hot"}))
 	for range 10_000 {
 		x.Put(5000, 0, Words([]string{"hot"}))
-		hot, _ := x.look("hot")
+		hot, _ := x.lookUp("hot")
 		if n := len(x.places[x.terms[hot].at].list); n > 16 {
 			t.Fatalf("the list of a term in 2 documents has %d postings", n)
 		}

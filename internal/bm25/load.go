@@ -176,7 +176,7 @@ func (x *Index) lacks(text string) bool {
 	if x.image == nil {
 		return false
 	}
-	if n, ok := x.look(text); ok {
+	if n, ok := x.lookUp(text); ok {
 		return x.terms[n].waits
 	}
 	_, there, err := x.image.find(text)
@@ -197,7 +197,7 @@ func (x *Index) read(text string) {
 
 // take puts a term of the image, if it is there, into the index.
 func (x *Index) take(it imageTerm, there bool, text string) error {
-	n, known := x.look(text)
+	n, known := x.lookUp(text)
 	if !there {
 		if known {
 			x.terms[n].waits = false
@@ -287,7 +287,7 @@ func (x *Index) takeBlock(k *block, ts []imageTerm) error {
 	room := make([]posting, 0, all) // all lists of the block in one piece
 	var broad, since []posting
 	for _, t := range ts {
-		n, known := x.look(t.text)
+		n, known := x.lookUp(t.text)
 		if known && !x.terms[n].waits {
 			continue
 		}

@@ -49,6 +49,23 @@ func (t *numbers) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 	}
 }
 
+// first returns, plus 1, the first number of that hash, and 0 when there is none.
+func (t *numbers) first(hash uint64) uint32 {
+	p, h := &t.parts[hash%numberParts], uint32(hash>>32)
+	if len(p.slots) == 0 {
+		return 0
+	}
+	for i := p.home(h); ; {
+		s := p.slots[i]
+		if s.number == 0 || s.hash == h {
+			return s.number
+		}
+		if i++; i == len(p.slots) {
+			i = 0
+		}
+	}
+}
+
 // insert adds a number, which the table does not hold. Numbers are less than
 // 1<<32 - 1.
 func (t *numbers) insert(hash uint64, number uint32) {

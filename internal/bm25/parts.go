@@ -35,7 +35,7 @@ func (x *Index) Parts(ids []uint64, terms []QueryTerm) (texts []string, parts []
 	texts = make([]string, len(q.terms))
 	for k, w := range q.terms {
 		texts[k] = w.Text
-		n, ok := x.look(w.Text)
+		n, ok := x.lookUp(w.Text)
 		if !ok {
 			continue
 		}

@@ -58,7 +58,7 @@ func (q *query) open(x *Index, s scale) {
 	q.cursors, q.order, q.alone = q.cursors[:0], q.order[:0], q.alone[:0]
 	step := x.stretch(s) / impactSteps
 	for _, w := range q.terms {
-		if n, ok := x.look(w.Text); ok {
+		if n, ok := x.lookUp(w.Text); ok {
 			t := &x.terms[n]
 			var at places
 			if t.many {

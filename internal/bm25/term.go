@@ -3,7 +3,10 @@
 
 package bm25
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"slices"
+)
 
 // term is a word and where it stands. It lives as long as a living document
 // holds it. Most terms stand in one document: they have their posting in
@@ -27,12 +30,13 @@ func (t *term) alone() posting { return posting{t.at, t.tf, t.most} }
 // text returns the text of a term.
 func (x *Index) text(t *term) string { return x.texts.get(t.text) }
 
-// look returns the number of a term.
-func (x *Index) look(text string) (uint32, bool) {
-	return x.lookHash(text, maphash.String(x.seed, text))
+// lookUp returns the number of a term.
+func (x *Index) lookUp(text string) (uint32, bool) {
+	return x.look(text, maphash.String(x.seed, text))
 }
 
-func (x *Index) lookHash(text string, hash uint64) (uint32, bool) {
+// look is lookUp when the hash is known.
+func (x *Index) look(text string, hash uint64) (uint32, bool) {
 	return x.dict.find(hash, func(n uint32) bool { return x.texts.get(x.terms[n].text) == text })
 }
 
@@ -78,11 +82,19 @@ func (x *Index) renewTexts() {
 	}
 }
 
-// push appends a posting of a larger number than all that the term has.
+// push appends a posting of a larger number than all that the term has. The
+// document counts in its df.
 func (x *Index) push(t *term, p posting) {
 	switch {
 	case t.many:
-		x.places[t.at].push(p)
+		at := &x.places[t.at]
+		if len(at.list) == cap(at.list) && len(at.list)-int(t.df) >= len(at.list)/3 {
+			// A document that is rewritten often fills the lists of its
+			// terms with the dead. Room is made before any is asked for.
+			at.list = slices.DeleteFunc(at.list, func(p posting) bool { return x.lens[p.doc] == dead })
+			at.setGuide()
+		}
+		at.push(p)
 	case t.tf == 0:
 		t.at, t.tf = p.doc, p.tf
 	default:

@@ -35,52 +35,115 @@ func (x *Index) Delete(id uint64) {
 // add appends a document. Its number is the largest, so lists stay sorted.
 func (x *Index) add(id uint64, newer int64, d Doc) {
 	number := uint32(len(x.docs))
-	distinct := x.distinct[:0]
 	dl := min(d.Len, dead-1)
-	for _, w := range d.Terms {
-		if w.TF == 0 {
-			continue
-		}
-		n := x.lookUp(w.Text)
-		t := &x.terms[n]
-		if t.pending == 0 {
-			distinct = append(distinct, n)
-		}
-		t.pending = uint16(min(uint32(t.pending)+uint32(w.TF), math.MaxUint16))
-	}
+	terms := x.countTerms(d)
+	terms, x.room = sortNumbers(terms, x.room)
+	x.readAhead(terms)
 	scale := x.ofImpacts()
 	k := scale.rest + float64(scale.slope*float64(dl))
-	for _, n := range distinct {
+	for _, n := range terms {
 		t := &x.terms[n]
-		if t.many {
-			// A document that is rewritten often fills the lists of its
-			// terms with the dead. Room is made before any is asked for.
-			if p := &x.places[t.at]; len(p.list) == cap(p.list) && len(p.list)-int(t.df) > len(p.list)/3 {
-				p.list = slices.DeleteFunc(p.list, func(p posting) bool { return x.lens[p.doc] == dead })
-				p.setGuide()
-			}
-		}
 		x.push(t, posting{number, t.pending, impact(float64(t.pending), k)})
-		t.df++
 		t.pending = 0
 	}
-	slices.Sort(distinct)
-	x.docs = append(x.docs, doc{id, newer, x.packTerms(distinct)})
+	x.distinct = terms
+	x.docs = append(x.docs, doc{id, newer, x.packTerms(terms)})
 	x.lens = append(x.lens, dl)
 	x.numbers.insert(idHash(id), number)
 	x.living++
 	x.total += uint64(dl)
-	x.distinct = distinct
 }
 
-// lookUp returns the number of a term, which may be new.
-func (x *Index) lookUp(text string) uint32 {
-	hash := maphash.String(x.seed, text)
-	n, ok := x.lookHash(text, hash)
-	if !ok {
-		n = x.newTerm(text, hash)
+// countTerms returns the numbers of the document's terms, each once, and leaves
+// how often they stand in it in their pending. New terms are made; the document
+// counts in the df of all. What is returned is valid until the next call.
+func (x *Index) countTerms(d Doc) []uint32 {
+	x.distinct = x.distinct[:0]
+	for some := range slices.Chunk(d.Terms, len(lookedUp{}.hashes)) {
+		x.countSome(some)
 	}
-	return n
+	return x.distinct
+}
+
+// lookedUp is some terms of a document.
+type lookedUp struct {
+	hashes [128]uint64
+	first  [128]uint32 // of the dictionary
+}
+
+// countSome is countTerms for some of the terms. Most of the time goes into
+// waiting for memory: for the texts, the dictionary, the terms. What does not
+// hang on each other is looked at in loops of their own, so that much is waited
+// for at once.
+func (x *Index) countSome(words []Term) {
+	var l lookedUp
+	for i := range words {
+		l.hashes[i] = maphash.String(x.seed, words[i].Text)
+	}
+	for i := range words {
+		l.first[i] = x.dict.first(l.hashes[i])
+	}
+	for i := range words {
+		w := &words[i]
+		if w.TF == 0 {
+			continue
+		}
+		n := l.first[i] - 1
+		if l.first[i] == 0 || x.texts.get(x.terms[n].text) != w.Text {
+			var ok bool
+			if n, ok = x.look(w.Text, l.hashes[i]); !ok {
+				n = x.newTerm(w.Text, l.hashes[i])
+			}
+		}
+		t := &x.terms[n]
+		if t.pending == 0 {
+			x.distinct = append(x.distinct, n)
+			t.df++
+		}
+		t.pending = uint16(min(uint32(t.pending)+uint32(w.TF), math.MaxUint16))
+	}
+}
+
+// readAhead reads where the next postings of the terms will go. Nobody needs
+// what it finds: it is about waiting for memory once, not at each of them.
+func (x *Index) readAhead(terms []uint32) {
+	sum := uint32(0)
+	for _, n := range terms {
+		if t := &x.terms[n]; t.many {
+			if list := x.places[t.at].list; len(list) > 0 {
+				sum += list[len(list)-1].doc
+			}
+		}
+	}
+	x.unused = sum
+}
+
+// sortNumbers sorts numbers by one byte after another. It returns them, and
+// room for the next time.
+func sortNumbers(ns, room []uint32) (sorted, other []uint32) {
+	if len(ns) < 32 {
+		slices.Sort(ns)
+		return ns, room
+	}
+	most := slices.Max(ns)
+	room = slices.Grow(room[:0], len(ns))[:len(ns)]
+	for shift := 0; most>>shift > 0; shift += 8 {
+		var at [256]uint32
+		for _, n := range ns {
+			at[uint8(n>>shift)]++
+		}
+		sum := uint32(0)
+		for i, n := range at {
+			at[i], sum = sum, sum+n
+		}
+		for _, n := range ns {
+			to := &at[uint8(n>>shift)]
+			room[*to] = n
+			*to++
+		}
+		ns, room = room, ns
+	}
+	return ns, room
 }
 
 // packTerms returns rising numbers as varints, each less the one before: about
