@@ -154,7 +154,7 @@ func (t *places) push(p posting) {
 		t.set(t.list, int(p.doc))
 		t.wide.push(p)
 	case t.wide == nil:
-		t.list = append(t.list, p)
+		t.list = append(roomier(t.list), p)
 		t.setGuide()
 	case int(p.doc) >= narrowShare*(len(t.wide.tfs)+1):
 		t.list, t.wide = append(t.wide.postings(nil), p), nil
@@ -162,6 +162,12 @@ func (t *places) push(p posting) {
 	default:
 		t.wide.push(p)
 	}
+}
+
+// roomier returns the list with room for a quarter more, where append would
+// double it: the lists are most of the index.
+func roomier(list []posting) []posting {
+	return append(slices.Grow([]posting(nil), len(list)+len(list)/4+2), list...)
 }
 
 // set makes the list, which is the term's from now on, its postings among so

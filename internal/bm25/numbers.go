@@ -88,7 +88,11 @@ func (t *numbers) remove(hash uint64, number uint32) {
 	// Those behind it that are not in their homes move up.
 	for j := p.after(i); p.slots[j].number != 0; j = p.after(j) {
 		home := p.home(p.slots[j].hash)
-		if between := j > i && home > i && home <= j || j < i && (home > i || home <= j); !between {
+		stays := i < home && home <= j // its home is between the two
+		if j < i {
+			stays = i < home || home <= j
+		}
+		if !stays {
 			p.slots[i] = p.slots[j]
 			i = j
 		}

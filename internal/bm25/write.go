@@ -110,8 +110,11 @@ func (x *Index) readAhead(terms []uint32) {
 	sum := uint32(0)
 	for _, n := range terms {
 		if t := &x.terms[n]; t.many {
-			if list := x.places[t.at].list; len(list) > 0 {
+			p := &x.places[t.at]
+			if list := p.list; len(list) > 0 {
 				sum += list[len(list)-1].doc
+			} else if w := p.wide; w != nil && len(w.tfs) > 0 {
+				sum += uint32(w.tfs[len(w.tfs)-1]) + uint32(w.impacts[len(w.impacts)-1]) + w.stretches[len(w.stretches)-1].before
 			}
 		}
 	}
