@@ -28,7 +28,7 @@ import (
 //
 //	head, 128 bytes:
 //	     0    8 89 "oxidx" 0D 0A
-//	     8    4 format, 2
+//	     8    4 format, 3
 //	    12    4 revision of the ranking's terms
 //	    16   16 name of the ranking, padded with zeros
 //	    32   16 id of the store
@@ -52,7 +52,7 @@ import (
 const IndexSuffix = ".idx"
 
 const (
-	indexFormat   = 2
+	indexFormat   = 3
 	indexHeadSize = 128
 	indexRow      = 24
 
@@ -76,7 +76,7 @@ var (
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that
 // another oxbow wrote would be believed (TestIndexRevision notices).
-const indexRevision = 1
+const indexRevision = 2
 
 // indexHead is the head of an index file.
 type indexHead struct {

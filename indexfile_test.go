@@ -404,8 +404,8 @@ func TestIndexRevision(t *testing.T) {
 		{Name: "chat", Content: "user: what is the plan?\nassistant: It is 2026-04-01..2026-04-30, 1,000,000 units and 0x7fFF.", Created: at},
 	}
 	want := map[string]string{
-		RankOxbow: "506eab86dc538c0a",
-		RankSeed:  "b585a0a31851df48",
+		RankOxbow: "92be06f433e02a88",
+		RankSeed:  "b6d26d9546444393",
 	}
 	for _, name := range []string{RankOxbow, RankSeed} {
 		sum := sha256.New()

@@ -48,6 +48,19 @@ func TestLazyRecall(t *testing.T) {
 		t.Errorf("%d entries were read for one hit; %v", len(one.shelf.docs), err)
 	}
 	h.close(one)
+	// Filters are asked of the index, too.
+	for _, text := range []string{"harbor kind:note", "kind:note", "", "harbor after:2026-04-14T10:25:00Z -tag:none", "harbor +w7", "lantern -harbor"} {
+		q, err := ParseQuery(text, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Limit = 1
+		one := h.lazily()
+		if hits, err := one.Recall(t.Context(), q); err != nil || len(hits) != 1 || len(one.shelf.docs) != 1 {
+			t.Errorf("%q: %d hits, and %d entries were read; %v", text, len(hits), len(one.shelf.docs), err)
+		}
+		h.close(one)
+	}
 	// All that a query may need beside words.
 	plain := h.open(nil)
 	for _, q := range []Query{

@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -94,14 +95,19 @@ func (r *ranking) cut(e *Entry, d *bm25.Doc, words *[]string) {
 		}
 		*words = ws
 		bm25.SetWords(d, ws)
-		return
-	}
-	r.an.SetDoc(d, fieldsOf(e))
-	if len(d.Terms) > 0 {
+	} else {
+		r.an.SetDoc(d, fieldsOf(e))
 		for _, t := range dateTerms(e.Created) {
 			d.Terms = append(d.Terms, bm25.Term{Text: t, TF: weightDate})
 		}
 	}
+	if r.an == nil && len(d.Terms) == 0 {
+		return // it does not count
+	}
+	for _, m := range marks(e) {
+		d.Terms = append(d.Terms, bm25.Term{Text: m, TF: 1})
+	}
+	d.Time = stamp(e.Created)
 }
 
 // fieldsOf cuts an entry into the fields that it is found by.
@@ -151,6 +157,7 @@ type planned struct {
 type condition struct {
 	text  string
 	allow func(id uint64) bool
+	where []bm25.Clause // what all that it allows meet
 }
 
 // plan is a query made ready for an index.
@@ -162,13 +169,21 @@ type plan struct {
 	when       bool // asks for a time
 	conditions []condition
 	allow      func(id uint64) bool // filter and conditions; nil for none
-	among      []uint64             // all that allow may allow, and perhaps others; nil when that is not known
+
+	// The same for the index: what it looks up itself, and the rest.
+	where []bm25.Clause
+	times *bm25.Times
+	rest  func(id uint64) bool
 
 	recency func(id uint64) float64 // what an entry's age makes of its score; nil for nothing
 }
 
 func (r *ranking) plan(s *shelf, q Query) *plan {
-	p := &plan{allow: s.allow(q.Filter), among: s.among(q.Filter), recency: s.recency(q)}
+	p := &plan{allow: s.allow(q.Filter), recency: s.recency(q)}
+	var more bool
+	if p.where, p.times, more = r.where(q.Filter); more {
+		p.rest = p.allow
+	}
 	words := q.Text
 	if r.an == nil {
 		p.any = strings.TrimSpace(words) == ""
@@ -272,7 +287,7 @@ func (r *ranking) beginning(prefix string) []string {
 	}
 	var cs []count
 	folded := rank.Fold(prefix)
-	for t, df := range r.index.Terms() {
+	for t, df := range r.words() {
 		if strings.HasPrefix(t, folded) {
 			cs = append(cs, count{t, df})
 		}
@@ -288,64 +303,73 @@ func (r *ranking) beginning(prefix string) []string {
 	return ts
 }
 
+// words yields the terms that are words, as [bm25.Index.Terms] does.
+func (r *ranking) words() iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for t, df := range r.index.Terms() {
+			if !isMark(t) && !strings.HasPrefix(t, datePrefix) && !yield(t, df) {
+				return
+			}
+		}
+	}
+}
+
 // demand adds the conditions of must and not to the plan.
 func (r *ranking) demand(s *shelf, p *plan, o *Operators) {
-	filter := p.allow
 	for i, list := range [][]string{o.Must, o.Not} {
 		for _, what := range list {
 			sign, not := "+", i == 1
 			if not {
 				sign = "-"
 			}
-			holds := r.holds(s, what)
-			p.conditions = append(p.conditions, condition{sign + quoteValue(what), func(id uint64) bool { return holds(id) != not }})
-		}
-	}
-	if len(p.conditions) == 0 {
-		return
-	}
-	p.allow = func(id uint64) bool {
-		if filter != nil && !filter(id) {
-			return false
-		}
-		for _, c := range p.conditions {
-			if !c.allow(id) {
-				return false
+			seq := r.an.Sequence(what)
+			holds := r.holds(s, seq)
+			c := condition{text: sign + quoteValue(what), allow: func(id uint64) bool { return holds(id) != not }}
+			if len(seq) == 1 || !not {
+				c.where = together(seq, not)
+			}
+			p.conditions, p.where = append(p.conditions, c), append(p.where, c.where...)
+			if p.allow = both(p.allow, c.allow); len(seq) != 1 {
+				p.rest = both(p.rest, c.allow)
 			}
 		}
-		return true
 	}
 }
 
+// both returns the test for what both tests, the first of which may be nil,
+// allow.
+func both(a, b func(id uint64) bool) func(id uint64) bool {
+	if a == nil {
+		return b
+	}
+	return func(id uint64) bool { return a(id) && b(id) }
+}
+
 // holds returns the test whether an entry holds the words one after another in
-// one of its fields. The index says at once who holds the rarest of them;
-// whether they stand together is looked up when somebody asks.
-func (r *ranking) holds(s *shelf, words string) func(id uint64) bool {
-	seq := r.an.Sequence(words)
+// one of its fields. The index says who holds the rarest of them; whether they
+// stand together is looked up when somebody asks.
+func (r *ranking) holds(s *shelf, seq []string) func(id uint64) bool {
 	if len(seq) == 0 {
 		return func(uint64) bool { return true } // a lone mark demands nothing
 	}
 	rarest := slices.MinFunc(seq, func(a, b string) int { return cmp.Compare(r.index.DF(a), r.index.DF(b)) })
-	all := max(r.index.DF(rarest), 1)
-	state := make(map[uint64]int8, all) // 1 maybe, 2 yes, 3 no
-	for _, h := range r.index.Search(bm25.Query{Terms: bm25.Any([]string{rarest}), Limit: all}) {
-		state[h.ID] = 1
-	}
+	ids := r.index.IDs(rarest)
+	found := map[uint64]bool{}
 	return func(id uint64) bool {
-		if state[id] == 1 {
-			state[id] = 3
-			e := s.doc(id)
-			if e == nil {
-				return false
-			}
-			for _, f := range fieldsOf(e) {
-				if len(seq) == 1 && f.Name != "speaker" || stands(r.an.Sequence(f.Text), seq) {
-					state[id] = 2
-					break
-				}
-			}
+		holds, known := found[id]
+		if known {
+			return holds
 		}
-		return state[id] == 2
+		if _, may := slices.BinarySearch(ids, id); !may {
+			return false
+		}
+		if e := s.doc(id); e != nil {
+			holds = slices.ContainsFunc(fieldsOf(e), func(f rank.Field) bool {
+				return len(seq) == 1 && f.Name != "speaker" || stands(r.an.Sequence(f.Text), seq)
+			})
+		}
+		found[id] = holds
+		return holds
 	}
 }
 
@@ -360,7 +384,7 @@ func stands(text, seq []string) bool {
 
 // query returns what the plan asks of the index.
 func (p *plan) query(limit int) bm25.Query {
-	return bm25.Query{Terms: p.terms, Limit: limit, Allow: p.allow, Among: p.among, Factor: p.recency}
+	return bm25.Query{Terms: p.terms, Limit: limit, Where: p.where, Times: p.times, Allow: p.rest, Factor: p.recency}
 }
 
 // search returns the hits of a plan.

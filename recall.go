@@ -131,7 +131,7 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 		p := r.plan(s, q)
 		var hits []Hit
 		if p.any {
-			hits = s.newest(p, most)
+			hits = s.newest(r, p, most)
 		} else {
 			hits = r.search(s, p, most)
 		}
@@ -259,33 +259,34 @@ func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
 	}
 	slices.SortFunc(d.Terms, func(a, b TermCount) int { return strings.Compare(a.Term, b.Term) })
 	d.StopWords = len(p.terms) == 0 && !p.any
-	plain := *p
-	plain.allow = nil
-	d.Unfiltered = s.count(r, &plain, nil)
-	removes := func(what string, allow func(uint64) bool) {
-		if left := s.count(r, &plain, allow); left < d.Unfiltered || left == 0 {
+	d.Unfiltered = s.count(r, p, bm25.Query{})
+	removes := func(what string, only bm25.Query) {
+		if left := s.count(r, p, only); left < d.Unfiltered || left == 0 {
 			d.Removed = append(d.Removed, Removal{what, left})
 		}
 	}
 	for _, f := range q.Filter.Parts() {
-		removes(f.String(), s.allow(f))
+		only := bm25.Query{Allow: s.allow(f)}
+		only.Where, only.Times, _ = r.where(f)
+		removes(f.String(), only)
 	}
 	for _, c := range p.conditions {
-		removes(c.text, c.allow)
+		removes(c.text, bm25.Query{Where: c.where, Allow: c.allow})
 	}
 	d.Near = s.near(r, p, q)
 	return d
 }
 
-// count returns how many entries the plan finds among those that allow, nil for
-// all, selects.
-func (s *shelf) count(r *ranking, p *plan, allow func(uint64) bool) int {
+// count returns how many entries the words of the plan find, under the
+// conditions of that query alone.
+func (s *shelf) count(r *ranking, p *plan, only bm25.Query) int {
 	if !p.any {
-		return r.index.Count(bm25.Query{Terms: p.terms, Allow: allow})
+		only.Terms = p.terms
+		return r.index.Count(only)
 	}
 	n := 0
 	for _, id := range s.ids() {
-		if allow == nil || allow(id) {
+		if only.Allow == nil || only.Allow(id) {
 			n++
 		}
 	}
@@ -313,7 +314,7 @@ func (s *shelf) near(r *ranking, p *plan, q Query) []string {
 	}
 	for _, w := range p.words {
 		if r.index.DF(w.term) == 0 {
-			add(text.Near(w.term, keys(r.index.Terms()), 2)...)
+			add(text.Near(w.term, keys(r.words()), 2)...)
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" {

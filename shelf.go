@@ -20,11 +20,10 @@ type shelf struct {
 	// for them; nil stands for one that is not there any more.
 	docs map[uint64]*Entry
 
-	late   bool    // what docs lacks is read from the log of saved
-	living int     // entries of a late shelf
-	labels byLabel // nil until a filter asks for labels; never of a late shelf
+	late   bool // what docs lacks is read from the log of saved
+	living int  // entries of a late shelf
 
-	mu  sync.Mutex // guards labels, and docs and err of a late shelf
+	mu  sync.Mutex // guards docs and err of a late shelf
 	err error      // why an entry could not be read: what was found before it counts for nothing
 }
 
@@ -69,14 +68,6 @@ func (s *shelf) set(d Delta) {
 			s.living++
 		}
 	default:
-		if s.labels != nil {
-			if old := s.docs[d.ID]; old != nil {
-				s.labels.remove(old)
-			}
-			if d.Entry != nil {
-				s.labels.add(d.Entry)
-			}
-		}
 		if s.docs[d.ID] = d.Entry; d.Entry == nil {
 			delete(s.docs, d.ID)
 		}
@@ -211,29 +202,27 @@ func (s *shelf) allow(f Filter) func(id uint64) bool {
 }
 
 // newest returns what the plan selects, newest version first.
-func (s *shelf) newest(p *plan, limit int) []Hit {
+func (s *shelf) newest(r *ranking, p *plan, limit int) []Hit {
+	var hits []Hit
+	if r.an != nil { // then the index has them all
+		for _, id := range r.index.Newest(p.query(limit)) {
+			if e := s.doc(id); e != nil { // else it could not be read
+				hits = append(hits, Hit{Entry: *e})
+			}
+		}
+		return hits
+	}
 	var es []*Entry
-	take := func(e *Entry) {
+	for e := range s.all() {
 		if p.allow == nil || p.allow(e.ID) {
 			es = append(es, e)
-		}
-	}
-	if p.among != nil {
-		for _, id := range p.among {
-			take(s.docs[id])
-		}
-	} else {
-		for e := range s.all() {
-			take(e)
 		}
 	}
 	slices.SortFunc(es, func(a, b *Entry) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
-	es = es[:min(limit, len(es))]
-	hits := make([]Hit, len(es))
-	for i, e := range es {
-		hits[i] = Hit{Entry: *e}
+	for _, e := range es[:min(limit, len(es))] {
+		hits = append(hits, Hit{Entry: *e})
 	}
 	return hits
 }

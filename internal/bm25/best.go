@@ -53,10 +53,14 @@ func (x *Index) best(q *query, s scale, top *top, offer func(number uint32, scor
 	for i := range q.cursors {
 		postings += q.cursors[i].count()
 	}
+	b.patience = postings / worthOfRefusal
+	if b.few(postings) {
+		b.among()
+		return b.patience >= 0
+	}
 	if postings <= fewPostings && len(x.docs) <= 2*window {
 		return false // to choose among so few would cost more
 	}
-	b.patience = postings / worthOfRefusal
 	for place, i := range q.order {
 		if q.rest[place] < b.bar() {
 			break
@@ -68,7 +72,7 @@ func (x *Index) best(q *query, s scale, top *top, offer func(number uint32, scor
 		above := impactSteps + 1
 		if c.count() > sampleFrom {
 			// The strongest first: they lift the threshold for the others.
-			if strong := c.strong(); strong > b.floor(c) {
+			if strong := c.strong(b.where.part); strong > b.floor(c) {
 				b.pass(c, strong, above)
 				above = strong
 			}
@@ -92,8 +96,9 @@ const (
 	samples     = 128
 )
 
-// strong returns an impact that about strongFirst postings of the term reach.
-func (t *places) strong() int {
+// strong returns an impact that about strongFirst postings of the term reach of
+// documents that meet the conditions, which that part of all does.
+func (t *places) strong(part float64) int {
 	var counts [impactSteps + 1]uint16
 	n := t.count()
 	step := n / samples
@@ -104,7 +109,7 @@ func (t *places) strong() int {
 			counts[t.list[i].impact&impactSteps]++
 		}
 	}
-	impact, left := impactSteps, max(strongFirst/step, 1)
+	impact, left := impactSteps, max(int(min(strongFirst/part, float64(n)))/step, 1)
 	for ; impact > 1; impact-- {
 		if left -= int(counts[impact]); left <= 0 {
 			break
@@ -144,15 +149,22 @@ func (b *bestOf) floor(c *cursor) int {
 	return impact
 }
 
+// bothShare is the part of all documents that meets the conditions below which
+// to look for those that hold a term is less work than to compare impacts.
+const bothShare = 0.15
+
 // pass takes the postings with an impact from floor to below above.
 func (b *bestOf) pass(c *cursor, floor, above int) {
 	if floor >= above {
 		return
 	}
-	if c.wide != nil {
-		b.passWide(c, floor, above)
-	} else {
+	switch {
+	case c.wide == nil:
 		b.passList(c, floor, above)
+	case b.where.part < bothShare:
+		b.passBoth(c, floor, above)
+	default:
+		b.passWide(c, floor, above)
 	}
 	b.flush(c)
 }
@@ -161,7 +173,7 @@ func (b *bestOf) passList(c *cursor, floor, above int) {
 	k, tfs := &b.batch, &b.batch.tfs[c.place]
 	for i := range c.list {
 		p := &c.list[i]
-		if int(p.impact) < floor || int(p.impact) >= above {
+		if int(p.impact) < floor || int(p.impact) >= above || !b.where.meets(p.doc) {
 			continue
 		}
 		k.docs[k.n], tfs[k.n] = p.doc, p.tf
@@ -206,7 +218,11 @@ func (b *bestOf) passWide(c *cursor, floor, above int) {
 			for ; next < index; next++ {
 				set &= set - 1
 			}
-			k.docs[k.n], tfs[k.n] = uint32(64*at+bits.TrailingZeros64(set)), w.tfs[index]
+			number := uint32(64*at + bits.TrailingZeros64(set))
+			k.docs[k.n], tfs[k.n] = number, w.tfs[index]
+			if !b.where.meets(number) {
+				continue
+			}
 			if k.n++; k.n == batchSize {
 				b.flush(c)
 				if floor = max(floor, b.floor(c)); floor >= above {
@@ -228,22 +244,35 @@ func (b *bestOf) flush(c *cursor) {
 	if n == 0 || b.patience < 0 {
 		return
 	}
-	s, lens, bar := b.s, b.x.lens, b.bar()
+	bar := b.bar()
 	gain, rest, tfs := c.gain, b.rest[c.place+1], &k.tfs[c.place]
 	left := 0
 	for i, number := range k.docs[:n] {
-		f := float64(tfs[i])
-		by := s.rest + float64(s.slope*float64(lens[number]))
-		if by == 0 {
-			by = math.SmallestNonzeroFloat64 // lest nothing be divided by nothing; added to a tf it makes no difference
-		}
+		f, by := float64(tfs[i]), b.weight(number)
 		sum := float64(gain*f) / (f + by)
 		k.k[i], k.sums[i] = by, sum
 		k.live[left] = uint8(i)
 		left += 1 - int(math.Float64bits(sum+rest-bar)>>63)
 	}
-	for place := c.place + 1; place < len(b.order) && left > 0; place++ {
-		weaker := &b.cursors[b.order[place]]
+	b.through(c.place, left, bar)
+}
+
+// weight returns k1·(1 − b + b·dl/avgdl) of a document, in sixteenths.
+func (b *bestOf) weight(number uint32) float64 {
+	by := b.s.rest + float64(b.s.slope*float64(b.x.lens[number]))
+	if by == 0 {
+		by = math.SmallestNonzeroFloat64 // lest nothing be divided by nothing; added to a tf it makes no difference
+	}
+	return by
+}
+
+// through takes the first of the live, which stronger terms than those from
+// behind that place on have no more to give to, through those, and offers what
+// is left.
+func (b *bestOf) through(place, left int, bar float64) {
+	k := &b.batch
+	for next := place + 1; next < len(b.order) && left > 0; next++ {
+		weaker := &b.cursors[b.order[next]]
 		if weaker.wide != nil {
 			b.probeWide(weaker, left)
 		} else {
@@ -253,11 +282,11 @@ func (b *bestOf) flush(c *cursor) {
 	}
 	live := k.live[:left]
 	if left > firstOffers {
-		live = b.offerFirst(c, live)
+		live = b.offerFirst(place, live)
 	}
 	for _, i := range live {
 		if k.sums[i] >= b.bar() {
-			b.offer(c, int(i))
+			b.offer(place, int(i))
 		}
 	}
 }
@@ -267,7 +296,7 @@ func (b *bestOf) flush(c *cursor) {
 const firstOffers = 12
 
 // offerFirst offers the best of the live and returns the others.
-func (b *bestOf) offerFirst(c *cursor, live []uint8) []uint8 {
+func (b *bestOf) offerFirst(place int, live []uint8) []uint8 {
 	k := &b.batch
 	best := live[:firstOffers] // by sum, falling
 	for j := range live {
@@ -283,7 +312,7 @@ func (b *bestOf) offerFirst(c *cursor, live []uint8) []uint8 {
 		}
 	}
 	for _, i := range best {
-		b.offer(c, int(i))
+		b.offer(place, int(i))
 	}
 	return live[firstOffers:]
 }
@@ -341,12 +370,13 @@ func (b *bestOf) sift(c *cursor, live int, bar float64) (left int) {
 }
 
 // offer puts a candidate among the best if it is alive, allowed and good enough.
-// c is the strongest term that it is known to hold.
-func (b *bestOf) offer(c *cursor, i int) {
+// place is that of the strongest term that it is known to hold, -1 when all
+// were looked up.
+func (b *bestOf) offer(place, i int) {
 	k, number := &b.batch, b.batch.docs[i]
 	score := 0.0
 	for j := range b.cursors {
-		if o := &b.cursors[j]; o.place >= c.place {
+		if o := &b.cursors[j]; o.place >= place {
 			if f := float64(k.tfs[o.place][i]); f > 0 {
 				score += float64(o.gain*f) / (f + k.k[i])
 			}
@@ -357,7 +387,7 @@ func (b *bestOf) offer(c *cursor, i int) {
 	if score < b.top.least || !b.top.wants(r) || b.x.lens[number] == dead {
 		return
 	}
-	for _, j := range b.order[:c.place] {
+	for _, j := range b.order[:max(place, 0)] {
 		if b.cursors[j].tf(number) > 0 {
 			return // it was met there, with all that it has
 		}

@@ -21,6 +21,7 @@ type table struct {
 
 type row struct {
 	newer int64
+	time  int64
 	len   uint32
 	tf    []uint16 // by word
 }
@@ -61,7 +62,7 @@ func (m *table) best(q Query) []Hit {
 		if q.Factor != nil {
 			sum *= q.Factor(uint64(id))
 		}
-		if sum > 0 && (q.Allow == nil || q.Allow(uint64(id))) {
+		if sum > 0 && (q.Allow == nil || q.Allow(uint64(id))) && m.meets(d, q) {
 			all = append(all, ranked{sum, d.newer, uint64(id)})
 		}
 	}
@@ -76,6 +77,20 @@ func (m *table) best(q Query) []Hit {
 		hits = append(hits, Hit{r.id, r.score})
 	}
 	return hits
+}
+
+// meets reports whether a document meets the query's conditions.
+func (m *table) meets(d *row, q Query) bool {
+	for _, c := range q.Where {
+		has := slices.ContainsFunc(c.Terms, func(t string) bool {
+			w, known := slices.BinarySearch(m.words, t)
+			return known && d.tf[w] > 0
+		})
+		if has == c.Not {
+			return false
+		}
+	}
+	return q.Times == nil || d.time >= q.Times.From && d.time <= q.Times.To
 }
 
 // Documents have one of few lengths and times, so that ties are everywhere; the
@@ -100,7 +115,7 @@ func TestTenThousandQueries(t *testing.T) {
 		m.words = append(m.words, "w"+strconv.Itoa(i))
 	}
 	slices.Sort(m.words)
-	longer := uint32(1)
+	longer, now := uint32(1), int64(0)
 	x := New(Params{})
 	change := func() {
 		id := rng.Uint64N(ids)
@@ -113,8 +128,9 @@ func TestTenThousandQueries(t *testing.T) {
 			return
 		}
 		m.n++
-		r := &row{rng.Int64N(3), longer * []uint32{100, 200, 200, 800}[rng.IntN(4)], make([]uint16, vocab)}
-		d := Doc{Len: r.len}
+		now++
+		r := &row{rng.Int64N(3), now + rng.Int64N(20), longer * []uint32{100, 200, 200, 800}[rng.IntN(4)], make([]uint16, vocab)}
+		d := Doc{Len: r.len, Time: r.time}
 		for range 1 + rng.IntN(30) {
 			w, tf := z.Uint64(), []uint16{One, One, One, 6, 2 * One, 700}[rng.IntN(6)]
 			r.tf[w] += tf
@@ -143,14 +159,20 @@ func TestTenThousandQueries(t *testing.T) {
 		if k := rng.IntN(10); k < 4 {
 			every := []uint64{2, 10, 100, 1000}[k]
 			q.Allow = func(id uint64) bool { return id%every == 1 }
-			if rng.IntN(2) == 0 {
-				q.Among = []uint64{}
-				for id := range uint64(ids + 10) { // those that are not there, too
-					if id%every == 1 || rng.IntN(500) == 0 {
-						q.Among = append(q.Among, id)
-					}
-				}
+		}
+		for rng.IntN(2) == 0 {
+			c := Clause{Not: rng.IntN(3) == 0}
+			for range 1 + rng.IntN(3) {
+				c.Terms = append(c.Terms, m.words[rng.IntN(vocab)])
 			}
+			if rng.IntN(20) == 0 {
+				c.Terms = []string{"nobody has it"}
+			}
+			q.Where = append(q.Where, c)
+		}
+		if rng.IntN(5) == 0 {
+			at := rng.Int64N(now)
+			q.Times = &Times{at, at + 1 + rng.Int64N(now)/[]int64{1, 10, 1000}[rng.IntN(3)]}
 		}
 		if rng.IntN(5) == 0 {
 			q.Factor = func(id uint64) float64 { return 1 / float64(1+id%3) }
@@ -160,6 +182,13 @@ func TestTenThousandQueries(t *testing.T) {
 			t.Fatalf("query %d: Search(%+v) = %v, want %v", i, q, got, want)
 		}
 		given += len(got)
+		if n := q; i%20 == 0 {
+			n.Limit = ids
+			n.Factor = nil
+			if count := x.Count(q); count != len(m.best(n)) {
+				t.Fatalf("query %d: Count(%+v) = %d, want %d", i, q, count, len(m.best(n)))
+			}
+		}
 		if len(x.docs) > wideDocs && q.Limit <= many {
 			chosen++
 		}

@@ -86,6 +86,8 @@ type Index struct {
 	numbers numbers  // document numbers of the living that were put, by the hash of the id
 	loaded  []uint32 // numbers of the documents of the image, rising by id, the dead among them
 	docs    []doc    // by document number
+	times   []int64  // by document number
+	eras    []era    // of times, by number / 64
 	unnoted int      // the terms of so many documents, the first, are not noted
 	lens    []uint32 // by document number: dl in sixteenths, or dead
 	living  int      // documents that are not dead
@@ -168,6 +170,27 @@ func (x *Index) DF(term string) int {
 		return 0
 	}
 	return int(x.terms[n].df)
+}
+
+// IDs returns the ids, rising, of the documents that hold the term.
+func (x *Index) IDs(term string) []uint64 {
+	x.need(term)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	n, ok := x.lookUp(term)
+	if !ok {
+		return nil
+	}
+	t := &x.terms[n]
+	ids := make([]uint64, 0, t.df)
+	var room []posting
+	for _, p := range x.postings(t, &room) {
+		if x.lens[p.doc] != dead {
+			ids = append(ids, x.docs[p.doc].id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Terms yields each term with the number of documents that hold it. The order

@@ -64,6 +64,7 @@ func (b *Bulk) Add(id uint64, newer int64, d Doc) {
 	number := uint32(len(x.docs))
 	dl := min(d.Len, dead-1)
 	x.docs = append(x.docs, doc{id: id, newer: newer})
+	x.date(d.Time)
 	x.lens = append(x.lens, dl)
 	x.numbers.insert(idHash(id), number)
 	x.living++

@@ -25,6 +25,7 @@ type Term struct {
 type Doc struct {
 	Terms []Term
 	Len   uint32 // dl, in sixteenths
+	Time  int64  // what [Query.Times] is about
 }
 
 // Words returns the document of a plain text of those words, each counted once
@@ -63,10 +64,11 @@ type Query struct {
 	// index.
 	Allow func(id uint64) bool
 
-	// Among, if not nil, names all documents that Allow may allow, each once,
-	// and perhaps others: when they are few, no others are looked at. With it,
-	// Allow may not be nil.
-	Among []uint64
+	// Where is conditions that a document must meet, all of them, to be found.
+	// They change nobody's score. A search looks them up beside the terms, so
+	// that they cost little, whoever meets them.
+	Where []Clause
+	Times *Times // if not nil, the Time of a document must be in it
 
 	// Factor, if not nil, is what a document's score is multiplied by: above 0
 	// and at most 1. It is asked as Allow is.

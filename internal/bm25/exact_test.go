@@ -93,6 +93,14 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 func checkInside(t *testing.T, x *Index) {
 	t.Helper()
 	living, total := 0, uint64(0)
+	if len(x.times) != len(x.docs) || len(x.eras) != (len(x.docs)+63)/64 {
+		t.Fatalf("%d times and %d eras of %d documents", len(x.times), len(x.eras), len(x.docs))
+	}
+	for n, at := range x.times {
+		if e := x.eras[n/64]; at < e.first || at > e.last {
+			t.Fatalf("document number %d is of %d, its era from %d to %d", n, at, e.first, e.last)
+		}
+	}
 	df := make([]uint32, len(x.terms))
 	used := make([]int, len(x.places))
 	bytes := 0    // of all texts

@@ -16,8 +16,8 @@
 //	    48    8 length of the image
 //	    56    4 0
 //	    60    4 check
-//	documents, 24·N + 4 bytes: N ids (8 bytes each), N newer (8), N dl (4), the
-//	    numbers of the documents in the order of their ids (4), check
+//	documents, 32·N + 4 bytes: N ids (8 bytes each), N newer (8), N times (8), N
+//	    dl (4), the numbers of the documents in the order of their ids (4), check
 //	blocks, each of up to 64 terms, rising by text:
 //	    the lists of its terms, one after another
 //	    for each term: length of the text (4), df (4), length of its list (4),
@@ -52,7 +52,7 @@ import (
 
 const (
 	imageHead  = 64
-	imageDoc   = 24 // bytes of a document
+	imageDoc   = 32 // bytes of a document
 	imageEntry = 16 // bytes of a term, without its text
 	imageBlock = 24 // bytes of a block in the table, without its first term
 	blockTerms = 64
@@ -90,6 +90,9 @@ func (x *Index) AppendImage(b []byte) ([]byte, error) {
 	}
 	for _, n := range living {
 		b = le.AppendUint64(b, uint64(x.docs[n].newer))
+	}
+	for _, n := range living {
+		b = le.AppendUint64(b, uint64(x.times[n]))
 	}
 	for _, n := range living {
 		b = le.AppendUint32(b, x.lens[n])
@@ -277,9 +280,10 @@ func checked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 func (x *Index) readDocs(b []byte, n int) error {
 	le := binary.LittleEndian
 	x.docs, x.lens, x.loaded = make([]doc, n), make([]uint32, n), make([]uint32, n)
-	newer, lens, order := b[8*n:], b[16*n:], b[20*n:]
+	newer, times, lens, order := b[8*n:], b[16*n:], b[24*n:], b[28*n:]
 	for i := range n {
 		x.docs[i].id, x.docs[i].newer = le.Uint64(b[8*i:]), int64(le.Uint64(newer[8*i:]))
+		x.date(int64(le.Uint64(times[8*i:])))
 		dl := le.Uint32(lens[4*i:])
 		if dl == dead {
 			return fmt.Errorf("%w: a document is dead", ErrImage)

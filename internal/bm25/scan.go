@@ -18,6 +18,7 @@ type query struct {
 	rest    []float64   // by place in order: the most that the terms from there on give together
 	alone   []posting   // of terms that have no more
 	heap    []ranked
+	where   where
 	batch   batch
 	acc     [window]float64 // all zero outside scan
 	busy    bool

@@ -2,7 +2,11 @@
 
 package bm25
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Hit is a document that was found, and its score, which is above 0.
 type Hit struct {
@@ -20,12 +24,18 @@ func (x *Index) Search(ask Query) []Hit {
 	q := newQuery(ask.Terms)
 	defer q.release()
 	x.needFor(q.terms)
+	x.needWhere(&ask)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 
 	q.busy = true
 	s := x.scale()
 	q.open(x, s)
+	q.where.fill(x, &ask)
+	if q.where.n == 0 {
+		q.busy = false
+		return nil
+	}
 	top := top{limit: min(limit, len(x.docs)), heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
 	offer := func(number uint32, score float64) (allowed bool) {
 		d := &x.docs[number]
@@ -45,14 +55,15 @@ func (x *Index) Search(ask Query) []Hit {
 		return true
 	}
 	switch {
-	case ask.Among != nil && allow != nil && x.among(q, s, ask.Among, offer):
 	case limit <= many && x.best(q, s, &top, offer):
 	default:
 		// Whatever was found before, it is found again.
 		least := top.least
 		top.heap = top.heap[:0]
 		x.scan(q, s, least, func(number uint32, score float64) float64 {
-			offer(number, score)
+			if score >= top.least && q.where.meets(number) {
+				offer(number, score)
+			}
 			return max(least, top.least)
 		})
 	}
@@ -69,19 +80,57 @@ func (x *Index) Count(ask Query) int {
 	q, allow := newQuery(ask.Terms), ask.Allow
 	defer q.release()
 	x.needFor(q.terms)
+	x.needWhere(&ask)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 
 	n := 0
 	s := x.scale()
 	q.open(x, s)
+	q.where.fill(x, &ask)
+	if q.where.n == 0 {
+		return 0
+	}
 	q.busy = true
 	x.scan(q, s, math.SmallestNonzeroFloat64, func(number uint32, _ float64) float64 {
-		if x.lens[number] != dead && (allow == nil || allow(x.docs[number].id)) {
+		if x.lens[number] != dead && q.where.meets(number) && (allow == nil || allow(x.docs[number].id)) {
 			n++
 		}
 		return math.SmallestNonzeroFloat64
 	})
 	q.busy = false
 	return n
+}
+
+// Newest returns the ids of the documents that the query allows, whatever its
+// terms: at most q.Limit, those with the largest newer first, of equals the
+// largest id.
+func (x *Index) Newest(ask Query) []uint64 {
+	x.needWhere(&ask)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+
+	limit := min(max(ask.Limit, 0), len(x.docs))
+	if limit == 0 {
+		return nil
+	}
+	var w where
+	w.fill(x, &ask)
+	order := func(a, b *doc) int { return cmp.Or(cmp.Compare(b.newer, a.newer), cmp.Compare(b.id, a.id)) }
+	best := make([]*doc, 0, limit+1)
+	for n := len(x.docs) - 1; n >= 0; n-- { // what was put last is likely to be the newest
+		d := &x.docs[n]
+		if x.lens[n] == dead || !w.meets(uint32(n)) || len(best) == limit && order(best[limit-1], d) < 0 ||
+			ask.Allow != nil && !ask.Allow(d.id) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, d, order)
+		best = slices.Insert(best, at, d)
+		best = best[:min(len(best), limit)]
+	}
+	ids := make([]uint64, len(best))
+	for i, d := range best {
+		ids[i] = d.id
+	}
+	return ids
 }

@@ -161,6 +161,19 @@ func (x *Index) postings(t *term, room *[]posting) []posting {
 	return *room
 }
 
+// placesOf returns where a term stands, also one that has no places of its own.
+func (x *Index) placesOf(text string) places {
+	n, ok := x.lookUp(text)
+	if !ok {
+		return places{}
+	}
+	t := &x.terms[n]
+	if t.many {
+		return x.places[t.at]
+	}
+	return places{list: []posting{t.alone()}}
+}
+
 // tf returns how often the term stands in a document, 0 when it does not.
 func (x *Index) tf(t *term, number uint32) uint16 {
 	switch {

@@ -48,6 +48,7 @@ func (x *Index) add(id uint64, newer int64, d Doc) {
 	}
 	x.distinct = terms
 	x.docs = append(x.docs, doc{id, newer, x.packTerms(terms)})
+	x.date(d.Time)
 	x.lens = append(x.lens, dl)
 	x.numbers.insert(idHash(id), number)
 	x.living++
@@ -240,7 +241,7 @@ func (x *Index) compact() {
 			continue
 		}
 		number[i] = n
-		x.docs[n], x.lens[n] = x.docs[i], dl
+		x.docs[n], x.lens[n], x.times[n] = x.docs[i], dl, x.times[i]
 		if !x.isLoaded(uint32(i)) {
 			anew.insert(idHash(x.docs[n].id), n)
 		}
@@ -252,6 +253,7 @@ func (x *Index) compact() {
 	x.numbers = anew
 	clear(x.docs[n:])
 	x.docs, x.lens = fit(x.docs[:n]), fit(x.lens[:n])
+	x.dateAll(fit(x.times[:n]))
 	kept := x.loaded[:0]
 	for _, l := range x.loaded {
 		if number[l] != dead {

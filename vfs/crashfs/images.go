@@ -49,11 +49,11 @@ func (d *Disk) Sketches(yield func(im *Sketch) bool) {
 	d.mu.Unlock()
 	e := enumerator{
 		s: &s, yield: yield,
-		seen:     make(map[uint64]bool),
-		trees:    make(map[uint64]bool),
-		contents: make(map[string]content),
-		texts:    make(map[*dataOp]string),
-		wholes:   make(map[*inode][]byte),
+		seen:   make(map[uint64]bool),
+		trees:  make(map[uint64]bool),
+		hashes: make(map[string]uint64),
+		texts:  make(map[*dataOp]string),
+		wholes: make(map[*inode][]byte),
 	}
 	subsets(len(s.names), allNames, func(keep []bool) bool {
 		for i, c := range s.names {
@@ -70,15 +70,16 @@ func (d *Disk) Sketches(yield func(im *Sketch) bool) {
 
 // enumerator holds one run of Images.
 type enumerator struct {
-	s        *state
-	yield    func(*Sketch) bool
-	seen     map[uint64]bool    // images by hash
-	trees    map[uint64]bool    // trees of names by hash
-	contents map[string]content // files by inode and fates
-	texts    map[*dataOp]string // operations in words
-	wholes   map[*inode][]byte  // files with the one write that is pending
-	key      []byte
-	sketch   Sketch // the one that is yielded
+	s       *state
+	yield   func(*Sketch) bool
+	seen    map[uint64]bool   // images by hash
+	trees   map[uint64]bool   // trees of names by hash
+	hashes  map[string]uint64 // of files, by inode and fates
+	scratch []byte
+	texts   map[*dataOp]string // operations in words
+	wholes  map[*inode][]byte  // files with the one write that is pending
+	key     []byte
+	sketch  Sketch // the one that is yielded
 }
 
 // Sketch is a disk that a crash may leave. It is valid until the function that
@@ -87,14 +88,8 @@ type Sketch struct {
 	e     *enumerator
 	t     *tree
 	fates []fate
-	files []content
+	files []uint64 // hash of each
 	sum   uint64
-}
-
-// content is what a file may hold.
-type content struct {
-	data []byte
-	hash uint64
 }
 
 // place is a name in an image.
@@ -242,7 +237,7 @@ func (e *enumerator) image(t *tree, fates []fate) bool {
 	im := &e.sketch
 	im.e, im.t, im.fates, im.files = e, t, fates, im.files[:0]
 	for i, n := range t.files {
-		im.files = append(im.files, e.content(n, t.index[i], fates))
+		im.files = append(im.files, e.hash(n, t.index[i], fates))
 	}
 	im.sum = 0
 	im.sum = im.Sum(nil)
@@ -262,7 +257,7 @@ func (im *Sketch) Sum(skip func(name string) bool) uint64 {
 	for _, p := range im.t.places {
 		h = mix(h, p.hash)
 		if p.file >= 0 && (skip == nil || !skip(p.name)) {
-			h = mix(h, im.files[p.file].hash)
+			h = mix(h, im.files[p.file])
 		}
 		h = mix(h, uint64(p.link))
 	}
@@ -283,7 +278,8 @@ func (im *Sketch) Mem() *vfs.Mem {
 		case p.link >= 0:
 			err = img.Link(im.t.places[p.link].name, p.name)
 		case p.file >= 0:
-			err = img.Put(p.name, im.files[p.file].data, p.node.mode, p.node.mod)
+			data := im.e.build(nil, p.node, im.t.index[p.file], im.fates)
+			err = img.Put(p.name, data, p.node.mode, p.node.mod)
 		default:
 			err = img.MkdirAll(p.name, p.node.mode)
 		}
@@ -297,27 +293,27 @@ func (im *Sketch) Mem() *vfs.Mem {
 // Label says what was lost.
 func (im *Sketch) Label() string { return im.e.label(im.t, im.fates) }
 
-// content returns what a file holds after the fates of its operations, which
-// are at those places in fates.
-func (e *enumerator) content(n *inode, index []int, fates []fate) content {
+// hash returns the hash of what a file holds after the fates of its operations,
+// which are at those places in fates.
+func (e *enumerator) hash(n *inode, index []int, fates []fate) uint64 {
 	e.key = append(e.key[:0], byte(n.ino), byte(n.ino>>8), byte(n.ino>>16), byte(n.ino>>24))
 	e.key = append(e.key, byte(n.ino>>32), byte(n.ino>>40), byte(n.ino>>48), byte(n.ino>>56))
 	for _, at := range index {
 		f := fates[at]
 		e.key = append(e.key, byte(f.form), byte(f.at), byte(f.at>>8), byte(f.at>>16), byte(f.at>>24))
 	}
-	if c, ok := e.contents[string(e.key)]; ok {
-		return c
+	h, ok := e.hashes[string(e.key)]
+	if !ok {
+		h = sumBytes(e.build(&e.scratch, n, index, fates))
+		e.hashes[string(e.key)] = h
 	}
-	c := content{data: e.build(n, index, fates)}
-	c.hash = sumBytes(c.data)
-	e.contents[string(e.key)] = c
-	return c
+	return h
 }
 
-// build makes the bytes of a file after the fates of its operations. They may
-// be shared with other images: whoever writes to them copies them first.
-func (e *enumerator) build(n *inode, index []int, fates []fate) []byte {
+// build makes the bytes of a file after the fates of its operations, in that
+// room unless it is nil. They may be shared with other images: whoever writes to
+// them copies them first.
+func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []byte {
 	if len(n.ops) == 0 {
 		return slices.Clip(n.base)
 	}
@@ -344,8 +340,16 @@ func (e *enumerator) build(n *inode, index []int, fates []fate) []byte {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
 	// What is behind data's length is zeros, unless a truncation clips it.
-	data := make([]byte, size)
-	data = data[:copy(data, n.base)]
+	var data []byte
+	if room == nil {
+		data = make([]byte, size)
+		data = data[:copy(data, n.base)]
+	} else {
+		*room = slices.Grow((*room)[:0], size)
+		data = append(*room, n.base...)
+		clear(data[len(data):size])
+		data = slices.Clip(data[:size])[:len(data)]
+	}
 	for i, op := range n.ops {
 		f := fates[index[i]]
 		if end := op.end(f); int(end) > len(data) && int(end) <= cap(data) {

@@ -1,5 +1,5 @@
-// This file tests that filters find the same whether the entries that have a
-// label are known or not.
+// This file tests that filters find the same whether the index looks them up or
+// they are put to the entries.
 
 package oxbow
 
@@ -8,11 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func TestFiltersByLabel(t *testing.T) {
+func TestFiltersByMark(t *testing.T) {
 	seed := rand.Uint64()
 	defer func() {
 		if t.Failed() {
@@ -42,7 +43,10 @@ func TestFiltersByLabel(t *testing.T) {
 			}
 			return
 		}
-		e := Entry{Name: n, Content: words(r, 8), Labels: labels()}
+		e := Entry{Name: n, Content: words(r, 8), Labels: labels(), Created: time.Date(2020+r.IntN(6), time.Month(1+r.IntN(12)), 1+r.IntN(28), r.IntN(24), 0, 0, 0, time.UTC)}
+		if r.IntN(50) == 0 {
+			e.Created = []time.Time{time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2800, 1, 1, 0, 0, 0, 0, time.UTC)}[r.IntN(2)]
+		}
 		if _, err := m.store.Get(t.Context(), n); err != nil && r.IntN(20) == 0 {
 			e.Kind = Journal
 		}
@@ -54,7 +58,10 @@ func TestFiltersByLabel(t *testing.T) {
 		change()
 	}
 	filters := []string{"project:p1", "project:p1,p2,p3", "tag:t1", "tag:t7 project:p1", "tag:t1 -tag:t2", "-project:p1", "kind:journal", "kind:note",
-		"confidence:0.4", "has:project", "project:nobody", "project:nobody,p4", "tag:t1 confidence:0.4 kind:journal", "project:p1 name:\"entry 1\""}
+		"confidence:0.4", "has:project", "project:nobody", "project:nobody,p4", "tag:t1 confidence:0.4 kind:journal", "project:p1 name:\"entry 1\"",
+		"name:\"entry 7\"", "name:\"entry 7\",\"entry 8\"", "-name:\"entry 7\"", "by:person", "by:agent", "door:library", "-door:library", "has:tag -has:project",
+		"after:2023-01-01", "before:2021-03-05", "after:2022-05-01 before:2022-05-20", "after:1400-01-01 before:1600-01-01", "before:1600-01-01", "after:2700-01-01",
+		"after:2700-01-01 before:2900-01-01", "+" + pick(r), "-" + pick(r), "-" + pick(r) + " tag:t1", "\"" + pick(r) + " " + pick(r) + "\"", "-\"" + pick(r) + " " + pick(r) + "\" after:2022-01-01"}
 	found := 0
 	for i := range 600 {
 		change()
@@ -64,6 +71,9 @@ func TestFiltersByLabel(t *testing.T) {
 		}
 		if i%5 > 0 {
 			q.Text = words(r, 1+r.IntN(3))
+			if q.Operators != nil {
+				q.Operators.Words = q.Text
+			}
 		}
 		q.Limit = 1 + r.IntN(20)
 		if i%3 == 0 {
@@ -91,14 +101,17 @@ func TestFiltersByLabel(t *testing.T) {
 	}
 }
 
+// pick returns a word that entries have.
+func pick(r *rand.Rand) string { return words(r, 1) }
+
 // recallAll is Recall by putting the filter to every entry.
 func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 	t.Helper()
 	hits, err := ask(t.Context(), m, q.Rank, func(s *shelf, r *ranking) []Hit {
 		p := r.plan(s, q)
-		p.among = nil
+		p.where, p.times, p.rest = nil, nil, p.allow
 		if p.any {
-			return s.newest(p, q.Limit)
+			return s.newest(r, p, q.Limit)
 		}
 		return r.search(s, p, q.Limit)
 	})
