@@ -144,5 +144,14 @@ func (b *Bulk) Done() {
 		}
 		p.setGuide()
 	}
+	x.terms, x.docs, x.lens, x.times = trim(x.terms), trim(x.docs), trim(x.lens), trim(x.times)
 	*b = Bulk{}
+}
+
+// trim returns s without most of the room that append left behind it.
+func trim[E any](s []E) []E {
+	if cap(s) > len(s)+len(s)/16 {
+		return slices.Clone(s)
+	}
+	return s
 }
