@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -76,6 +77,18 @@ func (r *ranking) where(f Filter) (cs []bm25.Clause, times *bm25.Times, more boo
 		}
 	}
 	return cs, times, more
+}
+
+// marked yields the values that entries have under a key.
+func (r *ranking) marked(key string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		prefix := mark(key, "")
+		for t := range r.index.Terms(prefix) {
+			if !yield(t[len(prefix):]) {
+				return
+			}
+		}
+	}
 }
 
 // together returns the conditions that an entry meets that holds all those

@@ -287,10 +287,8 @@ func (r *ranking) beginning(prefix string) []string {
 	}
 	var cs []count
 	folded := rank.Fold(prefix)
-	for t, df := range r.words() {
-		if strings.HasPrefix(t, folded) {
-			cs = append(cs, count{t, df})
-		}
+	for t, df := range r.words(folded) {
+		cs = append(cs, count{t, df})
 	}
 	if len(cs) == 0 {
 		return []string{rank.Root(folded)}
@@ -303,10 +301,11 @@ func (r *ranking) beginning(prefix string) []string {
 	return ts
 }
 
-// words yields the terms that are words, as [bm25.Index.Terms] does.
-func (r *ranking) words() iter.Seq2[string, int] {
+// words yields the terms that begin so and are words, as [bm25.Index.Terms]
+// does.
+func (r *ranking) words(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		for t, df := range r.index.Terms() {
+		for t, df := range r.index.Terms(prefix) {
 			if !isMark(t) && !strings.HasPrefix(t, datePrefix) && !yield(t, df) {
 				return
 			}

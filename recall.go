@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -259,42 +260,50 @@ func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
 	}
 	slices.SortFunc(d.Terms, func(a, b TermCount) int { return strings.Compare(a.Term, b.Term) })
 	d.StopWords = len(p.terms) == 0 && !p.any
-	d.Unfiltered = s.count(r, p, bm25.Query{})
-	removes := func(what string, only bm25.Query) {
-		if left := s.count(r, p, only); left < d.Unfiltered || left == 0 {
+	d.Unfiltered = s.count(r, p, bm25.Query{}, nil)
+	removes := func(what string, only bm25.Query, allow func(id uint64) bool) {
+		if left := s.count(r, p, only, allow); left < d.Unfiltered || left == 0 {
 			d.Removed = append(d.Removed, Removal{what, left})
 		}
 	}
 	for _, f := range q.Filter.Parts() {
-		only := bm25.Query{Allow: s.allow(f)}
-		only.Where, only.Times, _ = r.where(f)
-		removes(f.String(), only)
+		only, more := bm25.Query{}, false
+		if only.Where, only.Times, more = r.where(f); more {
+			only.Allow = s.allow(f)
+		}
+		removes(f.String(), only, s.allow(f))
 	}
 	for _, c := range p.conditions {
-		removes(c.text, bm25.Query{Where: c.where, Allow: c.allow})
+		removes(c.text, bm25.Query{Where: c.where, Allow: c.allow}, c.allow)
 	}
-	d.Near = s.near(r, p, q)
+	d.Near = s.near(r, p, q, d.Unfiltered == 0)
 	return d
 }
 
-// count returns how many entries the words of the plan find, under the
-// conditions of that query alone.
-func (s *shelf) count(r *ranking, p *plan, only bm25.Query) int {
+// count returns how many entries the words of the plan find, of those that meet
+// the conditions of a query alone, which are those that allow, nil for all,
+// selects.
+func (s *shelf) count(r *ranking, p *plan, only bm25.Query, allow func(id uint64) bool) int {
 	if !p.any {
 		only.Terms = p.terms
 		return r.index.Count(only)
 	}
+	if r.an != nil { // the index has them all
+		only.Limit = math.MaxInt
+		return len(r.index.Newest(only))
+	}
 	n := 0
 	for _, id := range s.ids() {
-		if only.Allow == nil || only.Allow(id) {
+		if allow == nil || allow(id) {
 			n++
 		}
 	}
 	return n
 }
 
-// near suggests what may have been meant.
-func (s *shelf) near(r *ranking, p *plan, q Query) []string {
+// near suggests what may have been meant. Names are looked at, which reads all
+// entries, when the words find nothing.
+func (s *shelf) near(r *ranking, p *plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {
 		for _, w := range ws {
@@ -305,7 +314,7 @@ func (s *shelf) near(r *ranking, p *plan, q Query) []string {
 	}
 	for _, t := range q.Filter.Terms {
 		for _, v := range t.Values {
-			for _, w := range text.Near(v, s.labelValues(t.Key), 2) {
+			for _, w := range text.Near(v, r.marked(t.Key), 2) {
 				if w != v {
 					add(Label{t.Key, w}.String())
 				}
@@ -314,10 +323,10 @@ func (s *shelf) near(r *ranking, p *plan, q Query) []string {
 	}
 	for _, w := range p.words {
 		if r.index.DF(w.term) == 0 {
-			add(text.Near(w.term, keys(r.words()), 2)...)
+			add(text.Near(w.term, keys(r.words("")), 2)...)
 		}
 	}
-	if words := strings.TrimSpace(q.Text); words != "" {
+	if words := strings.TrimSpace(q.Text); words != "" && nothing {
 		add(text.Near(words, s.names(), 3)...)
 	}
 	return near[:min(len(near), maxNear)]

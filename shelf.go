@@ -236,14 +236,3 @@ func (s *shelf) names() iter.Seq[string] {
 		}
 	}
 }
-
-// labelValues yields the values that labels of that key have.
-func (s *shelf) labelValues(key string) iter.Seq[string] {
-	seen := map[string]bool{}
-	for e := range s.all() {
-		for _, v := range e.Values(key) {
-			seen[v] = true
-		}
-	}
-	return maps.Keys(seen)
-}

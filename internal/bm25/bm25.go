@@ -21,7 +21,9 @@
 //
 // The shape:
 //
-//	dictionary   term ──► list of {document number, tf, impact}, rising by number
+//	dictionary   hash of a text ──► number of a term
+//	terms        number ──► its text, df, and {document number, tf, impact} or, of
+//	             a term of more than one document, a list of those, rising by number
 //	documents    number ──► id, newer, dl, the terms it holds
 //
 // The impact of a posting is one byte that says how much it gives at most. A
@@ -47,6 +49,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -193,17 +196,18 @@ func (x *Index) IDs(term string) []uint64 {
 	return ids
 }
 
-// Terms yields each term with the number of documents that hold it. The order
+// Terms yields each term that begins with the prefix, and the number of
+// documents that hold it. The order
 // is the same for the same history of changes, and means nothing. The index
 // may be used and changed during the iteration: all terms that stay are yielded
 // once; for those that come or go meanwhile nothing is promised.
-func (x *Index) Terms() iter.Seq2[string, int] {
+func (x *Index) Terms(prefix string) iter.Seq2[string, int] {
 	type count struct {
 		text string
 		df   int
 	}
 	return func(yield func(string, int) bool) {
-		x.needAll()
+		x.needBeginning(prefix)
 		var batch [256]count // so that no lock is held while the caller works
 		for from := 0; ; from += len(batch) {
 			n, more := 0, false
@@ -212,8 +216,11 @@ func (x *Index) Terms() iter.Seq2[string, int] {
 				more = true
 				in := x.terms[from:min(from+len(batch), len(x.terms))]
 				for i := range in {
-					if t := &in[i]; t.df > 0 {
-						batch[n] = count{x.text(t), int(t.df)}
+					if in[i].df == 0 {
+						continue
+					}
+					if text := x.text(&in[i]); strings.HasPrefix(text, prefix) {
+						batch[n] = count{text, int(in[i].df)}
 						n++
 					}
 				}

@@ -129,7 +129,7 @@ func TestReplaceAndDelete(t *testing.T) {
 			t.Errorf("DF(%q) = %d, want %d", term, got, want)
 		}
 	}
-	if got, want := maps.Collect(x.Terms()), map[string]int{"beta": 1, "gamma": 1, "delta": 1}; !maps.Equal(got, want) {
+	if got, want := maps.Collect(x.Terms("")), map[string]int{"beta": 1, "gamma": 1, "delta": 1}; !maps.Equal(got, want) {
 		t.Errorf("Terms = %v, want %v", got, want)
 	}
 	x.Put(2, 0, Words(nil)) // a document without terms is not kept
@@ -137,7 +137,7 @@ func TestReplaceAndDelete(t *testing.T) {
 		t.Errorf("Len = %d, want 1", got)
 	}
 	x.Delete(1)
-	if got := maps.Collect(x.Terms()); len(got) != 0 || x.Len() != 0 {
+	if got := maps.Collect(x.Terms("")); len(got) != 0 || x.Len() != 0 {
 		t.Errorf("Terms = %v, Len = %d after all was deleted", got, x.Len())
 	}
 	checkInside(t, x)
@@ -149,7 +149,7 @@ func TestTermsMayBeLeft(t *testing.T) {
 		x.Put(uint64(i), 0, Words([]string{fmt.Sprint("t", i)}))
 	}
 	n := 0
-	for term := range x.Terms() {
+	for term := range x.Terms("") {
 		n++
 		x.Delete(uint64(n - 1)) // the one just yielded: no lock is held here
 		if term == "t299" {

@@ -290,7 +290,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					df[w]++
 				}
 			}
-			if got := maps.Collect(x.Terms()); !maps.Equal(got, df) {
+			if got := maps.Collect(x.Terms("")); !maps.Equal(got, df) {
 				t.Errorf("Terms yielded %d terms, want %d, or other counts", len(got), len(df))
 			}
 			if x.Len() != len(m.docs) {
@@ -409,7 +409,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 					t.Errorf("Explain = %+v, %v", e, ok)
 					return
 				}
-				for term, df := range x.Terms() {
+				for term, df := range x.Terms("") {
 					if df < 1 {
 						t.Errorf("Terms yielded %q with %d", term, df)
 						return

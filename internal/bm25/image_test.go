@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -74,7 +76,7 @@ func TestImageIsReadByNeed(t *testing.T) {
 		t.Errorf("opening read %d bytes, want at most %d", opened, want)
 	}
 	rare := ""
-	for term, df := range x.Terms() {
+	for term, df := range x.Terms("") {
 		if df == 2 {
 			rare = term
 		}
@@ -84,6 +86,47 @@ func TestImageIsReadByNeed(t *testing.T) {
 	}
 	if got := r.n - opened; got > blockTerms*(imageEntry+20)+50 {
 		t.Errorf("a query of one rare term read %d bytes", got)
+	}
+}
+
+// The terms that begin so are read without the others.
+func TestTermsOfAPrefix(t *testing.T) {
+	x := New(Params{})
+	for i := range 3000 {
+		x.Put(uint64(i), 0, Words([]string{fmt.Sprintf("w%04d", i), fmt.Sprint("v", i%7), "w"}))
+	}
+	b, err := x.AppendImage(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, prefix := range []string{"w01", "w", "v", "v3", "u", "x", "w2999", "", "w0", "w064"} {
+		r := &countingReader{Reader: bytes.NewReader(b)}
+		y, err := OpenImage(r, int64(len(b)), Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y.Put(5000, 0, Words([]string{"w01", "later"}))
+		y.Delete(1234)
+		want := map[string]int{}
+		for i := range 3000 {
+			if i != 1234 {
+				want[fmt.Sprintf("w%04d", i)]++
+				want[fmt.Sprint("v", i%7)]++
+				want["w"]++
+			}
+		}
+		want["w01"], want["later"] = 1, 1
+		maps.DeleteFunc(want, func(s string, _ int) bool { return !strings.HasPrefix(s, prefix) })
+		before := r.n
+		if got := maps.Collect(y.Terms(prefix)); !maps.Equal(got, want) {
+			t.Errorf("%q: %d terms, want %d", prefix, len(got), len(want))
+		}
+		if read := r.n - before; prefix == "w064" && read > 3*blockTerms*(imageEntry+20) {
+			t.Errorf("%q: %d of %d bytes were read", prefix, read, len(b))
+		}
+		if y.Err() != nil {
+			t.Fatal(y.Err())
+		}
 	}
 }
 
@@ -114,7 +157,7 @@ func TestImageDamageShows(t *testing.T) {
 				t.Fatalf("byte %d changed: Search(%q) = %v", i, q, got)
 			}
 		}
-		y.needAll()
+		y.needBeginning("")
 		if y.Err() == nil {
 			t.Fatalf("byte %d changed, and all was read without an error", i)
 		}
@@ -139,7 +182,7 @@ func FuzzImage(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		x, err := OpenImage(bytes.NewReader(b), int64(len(b)), Params{})
 		if err == nil {
-			x.needAll()
+			x.needBeginning("")
 		}
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 16*uint64(len(b))+1<<20 {

@@ -237,14 +237,36 @@ func (x *Index) fail(err error) {
 	}
 }
 
-// needAll is need for all terms.
-func (x *Index) needAll() {
+// needBeginning is need for all terms that begin so.
+func (x *Index) needBeginning(prefix string) {
 	if !x.opened {
 		return
 	}
 	x.mu.Lock()
-	x.readAll()
-	x.mu.Unlock()
+	defer x.mu.Unlock()
+	if prefix == "" {
+		x.readAll()
+	}
+	if x.image == nil {
+		return
+	}
+	blocks := x.image.blocks
+	first, _ := slices.BinarySearchFunc(blocks, prefix, func(b block, s string) int { return strings.Compare(b.first, s) })
+	for i := max(first-1, 0); i < len(blocks) && (blocks[i].first <= prefix || strings.HasPrefix(blocks[i].first, prefix)); i++ {
+		ts, err := x.image.terms(i)
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		for _, t := range ts {
+			if n, known := x.lookUp(t.text); strings.HasPrefix(t.text, prefix) && (!known || x.terms[n].waits) {
+				if err := x.take(t, true, t.text); err != nil {
+					x.fail(err)
+					return
+				}
+			}
+		}
+	}
 }
 
 // readAll takes in all that the image knows, and lets go of it. The caller

@@ -155,6 +155,12 @@ func TestTextsDoNotPileUp(t *testing.T) {
 	if x.DF("stays") != 1 || x.DF("only-once-2999-99") != 1 || x.DF("only-once-2998-99") != 0 {
 		t.Error("the words are not those that were put last")
 	}
+	x.Delete(0)
+	x.Delete(1)
+	x.renewTexts() // of no terms at all
+	for text := range x.Terms("") {
+		t.Errorf("%q is left", text)
+	}
 	checkInside(t, x)
 }
 

@@ -25,7 +25,15 @@ func (x *Index) Parts(ids []uint64, terms []QueryTerm) (texts []string, parts []
 	parts = make([][]float64, len(ids))
 	flat := make([]float64, len(ids)*len(q.terms))
 	for i, id := range ids {
-		if n, ok := x.number(id); ok {
+		n, ok := uint32(0), false
+		if last := len(places) - 1; last >= 0 { // what was put next often has the next id
+			n = places[last].number + 1
+			ok = int(n) < len(x.docs) && x.docs[n].id == id && x.lens[n] != dead
+		}
+		if !ok {
+			n, ok = x.number(id)
+		}
+		if ok {
 			places = append(places, place{n, i})
 			parts[i], flat = flat[:len(q.terms):len(q.terms)], flat[len(q.terms):]
 		}

@@ -62,11 +62,12 @@ type campaign struct {
 type flags struct {
 	procs, deep int
 	plain       bool
+	short       bool
 }
 
 var campaigns = []campaign{
 	{"crash", []string{"distinct images", "generated", "deep", "points", "kills", "scripts"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := crash.Seed(seed, crash.Options{Procs: f.procs, Deep: f.deep, Plain: f.plain})
+		t, v := crash.Seed(seed, crash.Options{Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short})
 		n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts}
 		if v != nil {
 			return n, v
@@ -133,6 +134,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	fl.IntVar(&f.procs, "procs", 2, "processes of a script, 1 or 2")
 	fl.IntVar(&f.deep, "deep", 0, "of so many images one is crashed again; 0: the default")
 	fl.BoolVar(&f.plain, "plain", false, "free space as in real use in all scripts (slower)")
+	fl.BoolVar(&f.short, "short", false, "crash: small free space and texts of at most 300 bytes in all scripts (faster)")
 	if err := fl.Parse(args); err != nil {
 		return 2
 	}
@@ -164,8 +166,8 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 				p.add(n)
 				if err != nil {
 					bad++
-					fmt.Fprintf(stdout, "VIOLATION: %v\n  repeat: go run ./internal/torture %s --seed %d --count 1 --procs %d --deep %d --plain=%v\n",
-						err, c.name, s, f.procs, f.deep, f.plain)
+					fmt.Fprintf(stdout, "VIOLATION: %v\n  repeat: go run ./internal/torture %s --seed %d --count 1 --procs %d --deep %d --plain=%v --short=%v\n",
+						err, c.name, s, f.procs, f.deep, f.plain, f.short)
 				}
 				mu.Unlock()
 			}

@@ -21,7 +21,11 @@ type Options struct {
 	Procs int       // 1 or 2 processes; default 2
 	Deep  int       // of so many images, one is crashed again while it recovers; default 2000, negative: none
 	Plain bool      // no script has small free space or a silent lock file
+	Short bool      // all scripts have small free space and short texts: more disks a second
 }
+
+// shortTexts are at most so many bytes.
+const shortTexts = 300
 
 // Tally is what a campaign has done.
 type Tally struct {
@@ -88,7 +92,11 @@ func Seed(seed uint64, o Options) (Tally, *Violation) {
 	if seed%4 == 2 {
 		return logSeed(seed, o)
 	}
-	return Script(script.New(seed, o.Procs), o)
+	s := script.New(seed, o.Procs)
+	if o.Short {
+		s.Short(shortTexts)
+	}
+	return Script(s, o)
 }
 
 // Script examines a script.
@@ -108,7 +116,7 @@ func Script(s script.Script, o Options) (Tally, *Violation) {
 func setupFor(seed uint64, o Options) rig.Setup {
 	setup := o.Setup
 	if !o.Plain {
-		setup.Small = seed%16 != 7
+		setup.Small = o.Short || seed%16 != 7
 		setup.NoNote = seed%8 < 5
 	}
 	return setup

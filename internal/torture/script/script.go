@@ -90,6 +90,25 @@ func New(seed uint64, procs int) Script {
 	return s
 }
 
+// Short cuts all texts of the script to so many bytes.
+func (s *Script) Short(most int) {
+	for i := range s.Steps {
+		for st := &s.Steps[i]; st != nil; st = st.In {
+			st.Text = st.Text[:min(len(st.Text), most)]
+			for j, op := range st.Ops {
+				switch o := op.(type) {
+				case oxbow.Add:
+					o.Content = o.Content[:min(len(o.Content), most)]
+					st.Ops[j] = o
+				case oxbow.Update:
+					o.Content = o.Content[:min(len(o.Content), most)]
+					st.Ops[j] = o
+				}
+			}
+		}
+	}
+}
+
 // generator makes steps that mostly can be done: it keeps a rough account of
 // what names there are.
 type generator struct {
