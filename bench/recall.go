@@ -82,6 +82,9 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.m.Close()) }()
+	if err := r.filling(ctx); err != nil {
+		return err
+	}
 	if err := r.latency(ctx); err != nil {
 		return err
 	}

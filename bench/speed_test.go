@@ -40,7 +40,8 @@ func TestRecallCommand(t *testing.T) {
 	if !strings.Contains(out, "no more than these of the 100 asked for") {
 		t.Errorf("output does not say that there were fewer entries:\n%s", out)
 	}
-	for _, name := range []string{"Open", "first Recall", "index", "Memory.Recall, the whole call", "bare search", "plain scan", "2 goroutines"} {
+	for _, name := range []string{"Open", "first Recall", "index", "Memory.Recall, the whole call", "bare search", "plain scan", "2 goroutines",
+		"put one by one", "each put again", "all at once"} {
 		if row := cells(t, out, name); row[1] == "" || strings.HasPrefix(row[1], "0 ") {
 			t.Errorf("row %q = %v, want a figure", name, row)
 		}

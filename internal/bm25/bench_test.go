@@ -60,15 +60,9 @@ func corpusOf(b *testing.B, n int) *corpus {
 	}
 	c := &corpus{docs: zipfText(n), index: New(Params{})}
 	c.queries = phrases(c.docs, 1000)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
 	for i, d := range c.docs {
 		c.index.Put(uint64(i+1), int64(i), marked(uint64(i+1), d))
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	b.Logf("n=%d: %d terms, %d bytes of index per document", n, len(c.index.dict), (after.HeapAlloc-before.HeapAlloc)/uint64(n))
 	corpora.Store(n, c)
 	return c
 }
@@ -230,6 +224,7 @@ func BenchmarkPut(b *testing.B) {
 			for i := 0; b.Loop(); i++ { // each is a replacement: a delete and an add
 				x.Put(uint64(i%n+1), 0, Words(docs[(i*7919)%n]))
 			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "puts/s")
 		})
 	}
 }
@@ -245,29 +240,45 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkFill fills an index with 10,000 documents, one by one and at once.
+// BenchmarkFill fills an index with documents, one by one and at once, and
+// weighs it.
 func BenchmarkFill(b *testing.B) {
-	var docs []Doc
-	for _, d := range corpusOf(b, 1e4).docs {
-		docs = append(docs, Words(d))
+	for _, n := range []int{1e4, 1e5} {
+		docs := zipfText(n)
+		for _, way := range []string{"put", "bulk"} {
+			b.Run(fmt.Sprintf("%s/n=%d", way, n), func(b *testing.B) {
+				var x *Index
+				before := liveBytes()
+				for b.Loop() {
+					x = New(Params{})
+					add, done := x.Put, func() {}
+					if way == "bulk" {
+						bulk := NewBulk(x)
+						add, done = bulk.Add, bulk.Done
+					}
+					var d Doc
+					for i, words := range docs {
+						SetWords(&d, words)
+						add(uint64(i), 0, d)
+					}
+					done()
+				}
+				b.ReportMetric(float64(liveBytes()-before)/float64(n), "B/entry")
+				b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "entries/s")
+				b.ReportMetric(float64(x.dict.count)/float64(n), "terms/entry")
+				runtime.KeepAlive(docs)
+			})
+		}
 	}
-	b.Run("put", func(b *testing.B) {
-		for b.Loop() {
-			x := New(Params{})
-			for i, d := range docs {
-				x.Put(uint64(i), 0, d)
-			}
-		}
-	})
-	b.Run("bulk", func(b *testing.B) {
-		for b.Loop() {
-			x := NewBulk(New(Params{}))
-			for i, d := range docs {
-				x.Add(uint64(i), 0, d)
-			}
-			x.Done()
-		}
-	})
+}
+
+// liveBytes returns the bytes of live objects.
+func liveBytes() uint64 {
+	runtime.GC()
+	runtime.GC() // what finalizers of the first let go
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // BenchmarkBruteScan is what search costs without an inverted index.

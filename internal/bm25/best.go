@@ -98,7 +98,7 @@ const (
 
 // strong returns an impact that about strongFirst postings of the term reach of
 // documents that meet the conditions, which that part of all does.
-func (t *term) strong(part float64) int {
+func (t *places) strong(part float64) int {
 	var counts [impactSteps + 1]uint16
 	n := t.count()
 	step := n / samples

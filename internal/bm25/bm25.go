@@ -21,7 +21,9 @@
 //
 // The shape:
 //
-//	dictionary   term ──► list of {document number, tf, impact}, rising by number
+//	dictionary   hash of a text ──► number of a term
+//	terms        number ──► its text, df, and {document number, tf, impact} or, of
+//	             a term of more than one document, a list of those, rising by number
 //	documents    number ──► id, newer, dl, the terms it holds
 //
 // The impact of a posting is one byte that says how much it gives at most. A
@@ -42,6 +44,7 @@ package bm25
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"math"
 	"math/bits"
@@ -75,27 +78,32 @@ type Index struct {
 
 	mu sync.RWMutex // guards all below
 
-	dict  map[string]uint32 // term to its number
-	terms []term            // by term number
-	spare []uint32          // term numbers without a term
+	seed        maphash.Seed
+	dict        numbers  // term numbers, by the hash of the text
+	terms       []term   // by term number
+	spare       []uint32 // term numbers without a term
+	texts       texts    // of the terms
+	places      []places // of the terms that have them
+	sparePlaces []uint32 // those that no term has
 
-	numbers map[uint64]uint32 // id to document number, living documents that were put
-	loaded  []uint32          // numbers of the documents of the image, rising by id, the dead among them
-	docs    []doc             // by document number
-	times   []int64           // by document number
-	eras    []era             // of times, by number / 64
-	unnoted int               // the terms of that many documents, the first, may not be noted
-	lens    []uint32          // by document number: dl in sixteenths, or dead
-	living  int               // documents that are not dead
-	total   uint64            // sum of dl over the living
-	slope   float64           // of the scale that all impacts are of
+	numbers numbers  // document numbers of the living that were put, by the hash of the id
+	loaded  []uint32 // numbers of the documents of the image, rising by id, the dead among them
+	docs    []doc    // by document number
+	times   []int64  // by document number
+	eras    []era    // of times, by number / 64
+	unnoted int      // the terms of so many documents, the first, are not noted
+	lens    []uint32 // by document number: dl in sixteenths, or dead
+	living  int      // documents that are not dead
+	total   uint64   // sum of dl over the living
+	slope   float64  // of the scale that all impacts are of
 
 	part  *part  // the terms it was made for; nil for all
 	image *Image // what is not in terms yet; nil when nothing is
 	err   error  // why the image could not be read
 
-	distinct []uint32         // scratch of Put
-	recent   *[recents]uint32 // terms of Put, by place
+	distinct, room []uint32 // scratch of changes
+	packed         []byte
+	unused         uint32
 }
 
 // doc is what ranking needs of a document beside its length, which is apart
@@ -103,7 +111,7 @@ type Index struct {
 type doc struct {
 	id    uint64
 	newer int64
-	terms []byte // distinct, rising, by number, as packTerms writes them: what a delete has to uncount; nil of one that is not noted
+	terms string // distinct, rising, by number, as packTerms writes them: what a delete has to uncount
 }
 
 // dead stands in lens for a document that was deleted. Taken for a length, it
@@ -124,8 +132,7 @@ func New(p Params) *Index {
 	}
 	return &Index{
 		k1: p.K1, b: p.B, countEmpty: p.CountEmpty,
-		dict:    make(map[string]uint32),
-		numbers: make(map[uint64]uint32),
+		seed: maphash.MakeSeed(),
 	}
 }
 
@@ -147,7 +154,7 @@ func (x *Index) Err() error {
 // number returns the number of the living document of that id. The caller
 // holds the lock.
 func (x *Index) number(id uint64) (uint32, bool) {
-	if n, ok := x.numbers[id]; ok {
+	if n, ok := x.numbers.find(idHash(id), func(n uint32) bool { return x.docs[n].id == id }); ok {
 		return n, true
 	}
 	i, ok := slices.BinarySearchFunc(x.loaded, id, func(n uint32, id uint64) int { return cmp.Compare(x.docs[n].id, id) })
@@ -162,7 +169,7 @@ func (x *Index) DF(term string) int {
 	x.need(term)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	n, ok := x.dict[term]
+	n, ok := x.lookUp(term)
 	if !ok {
 		return 0
 	}
@@ -174,13 +181,14 @@ func (x *Index) IDs(term string) []uint64 {
 	x.need(term)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	n, ok := x.dict[term]
+	n, ok := x.lookUp(term)
 	if !ok {
 		return nil
 	}
 	t := &x.terms[n]
 	ids := make([]uint64, 0, t.df)
-	for _, p := range t.postings(nil) {
+	var room []posting
+	for _, p := range x.postings(t, &room) {
 		if x.lens[p.doc] != dead {
 			ids = append(ids, x.docs[p.doc].id)
 		}
@@ -207,9 +215,13 @@ func (x *Index) Terms(prefix string) iter.Seq2[string, int] {
 			x.mu.RLock()
 			if from < len(x.terms) {
 				more = true
-				for i := range x.terms[from:min(from+len(batch), len(x.terms))] {
-					if t := &x.terms[from+i]; t.df > 0 && strings.HasPrefix(t.text, prefix) {
-						batch[n] = count{t.text, int(t.df)}
+				in := x.terms[from:min(from+len(batch), len(x.terms))]
+				for i := range in {
+					if in[i].df == 0 {
+						continue
+					}
+					if text := x.text(&in[i]); strings.HasPrefix(text, prefix) {
+						batch[n] = count{text, int(in[i].df)}
 						n++
 					}
 				}
@@ -312,23 +324,33 @@ func (x *Index) settle() {
 	x.slope = s.slope
 	for i := range x.terms {
 		t := &x.terms[i]
-		t.most = 0
-		if t.wide == nil {
-			for j := range t.list {
-				p := &t.list[j]
-				p.impact = s.impact(uint32(p.tf), x.lens[p.doc])
-				t.most = max(t.most, p.impact)
-			}
-			continue
-		}
-		for j, st := range t.wide.stretches {
-			at := st.before
-			for set := st.bits(); set != 0; set &= set - 1 {
-				p := &t.wide.impacts[at]
-				*p = s.impact(uint32(t.wide.tfs[at]), x.lens[64*j+bits.TrailingZeros64(set)])
-				t.most = max(t.most, *p)
-				at++
-			}
+		switch {
+		case t.many:
+			t.most = x.places[t.at].settle(s, x.lens)
+		case t.tf > 0:
+			t.most = s.impact(uint32(t.tf), x.lens[t.at])
 		}
 	}
+}
+
+// settle computes the impacts anew and returns the largest.
+func (t *places) settle(s scale, lens []uint32) (most uint8) {
+	for j := range t.list {
+		p := &t.list[j]
+		p.impact = s.impact(uint32(p.tf), lens[p.doc])
+		most = max(most, p.impact)
+	}
+	if t.wide == nil {
+		return most
+	}
+	for j, st := range t.wide.stretches {
+		at := st.before
+		for set := st.bits(); set != 0; set &= set - 1 {
+			p := &t.wide.impacts[at]
+			*p = s.impact(uint32(t.wide.tfs[at]), lens[64*j+bits.TrailingZeros64(set)])
+			most = max(most, *p)
+			at++
+		}
+	}
+	return most
 }

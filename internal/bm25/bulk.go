@@ -5,7 +5,6 @@ package bm25
 import (
 	"math"
 	"slices"
-	"strings"
 )
 
 // Bulk fills an empty index. It comes to the same as a Put for each document,
@@ -17,36 +16,19 @@ import (
 // terms a document holds is noted when the first of them goes. A Bulk
 // is for one goroutine, and the index is for nobody else until Done.
 type Bulk struct {
-	x      *Index
-	recent [recents]recent
-	seen   []sight // by term number
-	block  []item  // where the last document's items are, and those of some before
-	items  [][]item
-	count  int
-}
-
-// A text has few words often and many seldom. Those looked up last are found
-// without the dictionary: by their length and their first and last bytes.
-const recents = 1 << 13
-
-// recent is a term and its number.
-type recent struct {
-	text string
-	term uint32
+	x     *Index
+	block []item   // where the last document's items are, and those of some before
+	items [][]item // by document number
 }
 
 // blockItems is the least number of items that room is made for at once.
 const blockItems = 1 << 15
 
-// sight is where a term was seen last.
-type sight struct {
-	doc uint32 // the document's number, plus one
-	at  uint32 // its item there, counted from the document's first
-	df  uint32 // documents that hold it so far
-}
-
 // item says how often a document holds a term.
-type item struct{ term, tf uint32 }
+type item struct {
+	term uint32
+	tf   uint16
+}
 
 // NewBulk returns a Bulk for that index. It panics when the index holds, or
 // held, documents: the cost of finding out later would be the caller's.
@@ -64,116 +46,112 @@ func (b *Bulk) Add(id uint64, newer int64, d Doc) {
 	if len(d.Terms) == 0 && !x.countEmpty {
 		return
 	}
-	if _, there := x.numbers[id]; there {
+	if _, there := x.number(id); there {
 		panic("bm25: Add of an id that was added before")
 	}
-	if cap(b.block)-len(b.block) < len(d.Terms) {
-		b.block = make([]item, 0, max(blockItems, len(d.Terms)))
+	terms := x.countTerms(d)
+	if cap(b.block)-len(b.block) < len(terms) {
+		b.block = make([]item, 0, max(blockItems, len(terms)))
 	}
 	items := b.block[len(b.block):]
-	number := uint32(len(x.docs))
-	for _, w := range d.Terms {
-		if w.TF == 0 {
-			continue
-		}
-		n := b.term(w.Text)
-		if s := &b.seen[n]; s.doc != number+1 {
-			s.doc, s.at = number+1, uint32(len(items))
-			s.df++
-			items = append(items, item{n, uint32(w.TF)})
-		} else {
-			t := &items[s.at]
-			t.tf = min(t.tf+uint32(w.TF), math.MaxUint16)
-		}
+	for _, n := range terms {
+		t := &x.terms[n]
+		items = append(items, item{n, t.pending})
+		t.pending = 0
 	}
 	b.block = b.block[:len(b.block)+len(items)]
 	b.items = append(b.items, items)
-	b.count += len(items)
+	number := uint32(len(x.docs))
 	dl := min(d.Len, dead-1)
 	x.docs = append(x.docs, doc{id: id, newer: newer})
 	x.date(d.Time)
 	x.lens = append(x.lens, dl)
-	x.numbers[id] = number
+	x.numbers.insert(idHash(id), number)
 	x.living++
 	x.total += uint64(dl)
 }
 
-// term returns the number of a term, which may be new.
-func (b *Bulk) term(text string) uint32 {
-	r := &b.recent[place(text)]
-	if r.text == text && text != "" {
-		return r.term
-	}
-	n, ok := b.x.dict[text]
-	if !ok {
-		n = uint32(len(b.seen))
-		text = strings.Clone(text) // it is often a slice of a whole document
-		b.x.dict[text] = n
-		b.x.terms = append(b.x.terms, term{text: text})
-		b.seen = append(b.seen, sight{})
-	}
-	*r = recent{b.x.terms[n].text, n}
-	return n
-}
-
-// place returns where among the recent a term is kept.
-func place(s string) uint64 {
-	h := uint64(len(s))
-	if n := len(s); n >= 4 {
-		h ^= uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[n-4])<<32 | uint64(s[n-3])<<40 | uint64(s[n-2])<<48 | uint64(s[n-1])<<56
-	} else {
-		for i := range n {
-			h ^= uint64(s[i]) << (8*i + 8)
-		}
-	}
-	return h * 0x9e3779b97f4a7c15 >> 51 // the golden ratio's odd multiplier; 64 − 13 bits
-}
-
-// isWideTerm stands for the place of the next posting of a wide term.
-const isWideTerm = math.MaxUint32
+// These stand for the place of the next posting of a term that has no list.
+const (
+	inTerm = math.MaxUint32 - iota
+	inWide
+)
 
 // Done makes the index ready. The Bulk must not be used any more.
 func (b *Bulk) Done() {
 	x := b.x
 	// All lists stand one behind the other. Each ends its capacity where the
 	// next begins, so that what is appended later moves it elsewhere.
-	next := make([]uint32, len(b.seen)) // by term number: where its next posting goes
-	from := uint32(0)
+	next := make([]uint32, len(x.terms)) // by term number: where its next posting goes
+	from, many := uint32(0), 0
 	for n := range x.terms {
 		t := &x.terms[n]
-		t.df = b.seen[n].df
-		if isWide(int(t.df), len(x.docs)) {
-			t.wide, next[n] = newWide(int(t.df), len(x.docs)), isWideTerm
+		t.many = t.df > 1
+		switch {
+		case !t.many:
+			next[n] = inTerm
 			continue
+		case isWide(int(t.df), len(x.docs)):
+			next[n] = inWide
+		default:
+			next[n] = from
+			from += t.df
 		}
-		next[n] = from
-		from += t.df
+		t.at = uint32(many)
+		many++
 	}
 	postings := make([]posting, from)
+	x.places = make([]places, many)
+	for n := range x.terms {
+		switch t := &x.terms[n]; next[n] {
+		case inTerm:
+		case inWide:
+			x.places[t.at].wide = newWide(int(t.df), len(x.docs))
+		default:
+			x.places[t.at].list = postings[next[n]:][:t.df:t.df]
+		}
+	}
 	s := x.scale()
 	x.slope = s.slope
 	for number, items := range b.items {
 		k := s.rest + float64(s.slope*float64(x.lens[number]))
 		for _, it := range items {
-			p := posting{uint32(number), uint16(it.tf), impact(float64(it.tf), k)}
-			if to := &next[it.term]; *to != isWideTerm {
+			p := posting{uint32(number), it.tf, impact(float64(it.tf), k)}
+			switch to := &next[it.term]; *to {
+			case inTerm:
+				x.push(&x.terms[it.term], p)
+			case inWide:
+				x.places[x.terms[it.term].at].wide.push(p)
+			default:
 				postings[*to] = p
 				*to++
-			} else {
-				x.terms[it.term].wide.push(p)
 			}
 		}
 	}
 	x.unnoted = len(x.docs)
 	for n := range x.terms {
 		t := &x.terms[n]
-		if t.wide != nil {
-			t.most = slices.Max(t.wide.impacts)
+		if !t.many {
 			continue
 		}
-		t.setList(postings[:t.df:t.df], len(x.docs))
-		postings = postings[t.df:]
+		p := &x.places[t.at]
+		if p.wide != nil {
+			t.most = slices.Max(p.wide.impacts)
+			continue
+		}
+		for _, p := range p.list {
+			t.most = max(t.most, p.impact)
+		}
+		p.setGuide()
 	}
+	x.terms, x.docs, x.lens, x.times = trim(x.terms), trim(x.docs), trim(x.lens), trim(x.times)
 	*b = Bulk{}
+}
+
+// trim returns s without most of the room that append left behind it.
+func trim[E any](s []E) []E {
+	if cap(s) > len(s)+len(s)/16 {
+		return slices.Clone(s)
+	}
+	return s
 }

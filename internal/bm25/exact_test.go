@@ -102,6 +102,8 @@ func checkInside(t *testing.T, x *Index) {
 		}
 	}
 	df := make([]uint32, len(x.terms))
+	used := make([]int, len(x.places))
+	bytes := 0    // of all texts
 	noted := true // the terms of all documents, that is
 	if err := x.Err(); err != nil {
 		t.Fatal(err)
@@ -119,7 +121,7 @@ func checkInside(t *testing.T, x *Index) {
 		if k, ok := x.number(d.id); !ok || k != uint32(n) {
 			t.Fatalf("document %d has number %d, found under %d", d.id, n, k)
 		}
-		noted = noted && d.terms != nil
+		noted = noted && n >= x.unnoted
 		eachTerm(d.terms, func(term uint32) { df[term]++ })
 	}
 	if living != x.living || total != x.total || len(x.docs) != len(x.lens) {
@@ -131,28 +133,35 @@ func checkInside(t *testing.T, x *Index) {
 	for n := range x.terms {
 		e := &x.terms[n]
 		if noted && e.df != df[n] || e.pending != 0 {
-			t.Fatalf("term %q: df %d, counted %d; pending %d", e.text, e.df, df[n], e.pending)
+			t.Fatalf("term %q: df %d, counted %d; pending %d", x.text(e), e.df, df[n], e.pending)
 		}
 		if e.df == 0 {
-			if e.list != nil || e.wide != nil || !slices.Contains(x.spare, uint32(n)) {
+			if e.tf > 0 || e.many || !slices.Contains(x.spare, uint32(n)) {
 				t.Fatalf("term number %d is neither used nor spare", n)
 			}
 			continue
 		}
-		if x.dict[e.text] != uint32(n) {
-			t.Fatalf("term %q is not in the dictionary", e.text)
+		text := x.text(e)
+		bytes += len(text)
+		if k, ok := x.lookUp(text); !ok || k != uint32(n) {
+			t.Fatalf("term %q is not in the dictionary", text)
 		}
 		alive := uint32(0)
-		list, scale := e.postings(nil), x.ofImpacts()
-		if e.wide != nil && (len(list) != len(e.wide.tfs) || len(list) != len(e.wide.impacts) || len(e.list) > 0) {
-			t.Fatalf("term %q: %d bits, %d tfs, %d impacts, %d postings beside", e.text, len(list), len(e.wide.tfs), len(e.wide.impacts), len(e.list))
+		var room []posting
+		list, scale := x.postings(e, &room), x.ofImpacts()
+		if e.many {
+			used[e.at]++
+			p := &x.places[e.at]
+			if w := p.wide; w != nil && (len(list) != len(w.tfs) || len(list) != len(w.impacts) || len(p.list) > 0) {
+				t.Fatalf("term %q: %d bits, %d tfs, %d impacts, %d postings beside", text, len(list), len(w.tfs), len(w.impacts), len(p.list))
+			}
 		}
 		for i, p := range list {
 			if i > 0 && list[i-1].doc >= p.doc {
-				t.Fatalf("term %q: list does not rise at %d", e.text, i)
+				t.Fatalf("term %q: list does not rise at %d", text, i)
 			}
-			if e.tf(p.doc) != p.tf {
-				t.Fatalf("term %q: tf(%d) = %d, want %d", e.text, p.doc, e.tf(p.doc), p.tf)
+			if x.tf(e, p.doc) != p.tf {
+				t.Fatalf("term %q: tf(%d) = %d, want %d", text, p.doc, x.tf(e, p.doc), p.tf)
 			}
 			if x.lens[p.doc] == dead {
 				continue
@@ -160,15 +169,26 @@ func checkInside(t *testing.T, x *Index) {
 			alive++
 			most := scale.score(impactSteps, uint32(p.tf), x.lens[p.doc])
 			if p.tf == 0 || p.impact > e.most || float64(p.impact) < most || float64(p.impact) > most+1 {
-				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", e.text, p, most, e.most)
+				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", text, p, most, e.most)
 			}
 		}
 		if alive != e.df {
-			t.Fatalf("term %q: %d living postings, df %d", e.text, alive, e.df)
+			t.Fatalf("term %q: %d living postings, df %d", text, alive, e.df)
 		}
 	}
-	if len(x.dict)+len(x.spare) != len(x.terms) {
-		t.Fatalf("%d terms, %d used, %d spare", len(x.terms), len(x.dict), len(x.spare))
+	if x.dict.count+len(x.spare) != len(x.terms) {
+		t.Fatalf("%d terms, %d used, %d spare", len(x.terms), x.dict.count, len(x.spare))
+	}
+	for _, at := range x.sparePlaces {
+		used[at]++
+	}
+	for at, n := range used {
+		if n != 1 {
+			t.Fatalf("places %d of %d are used or spare %d times", at, len(used), n)
+		}
+	}
+	if bytes != x.texts.size-x.texts.gone || x.texts.worthRenewing() {
+		t.Fatalf("texts of %d bytes, counted %d of which %d are gone", bytes, x.texts.size, x.texts.gone)
 	}
 }
 
@@ -330,7 +350,8 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 	x.Put(5001, 0, Words([]string{"hot"}))
 	for range 10_000 {
 		x.Put(5000, 0, Words([]string{"hot"}))
-		if n := len(x.terms[x.dict["hot"]].list); n > 16 {
+		hot, _ := x.lookUp("hot")
+		if n := len(x.places[x.terms[hot].at].list); n > 16 {
 			t.Fatalf("the list of a term in 2 documents has %d postings", n)
 		}
 	}

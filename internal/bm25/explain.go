@@ -40,10 +40,10 @@ func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	e := Explanation{N: x.living, Len: float64(dl) / One, AvgLen: s.avgdl, Terms: make([]TermScore, 0, len(q.terms))}
 	for _, w := range q.terms {
 		ts := TermScore{Term: w.Text, Weight: w.Weight, IDF: s.idf(0)}
-		if n, ok := x.dict[w.Text]; ok {
+		if n, ok := x.lookUp(w.Text); ok {
 			t := &x.terms[n]
 			ts.DF, ts.IDF = int(t.df), s.idf(t.df)
-			if tf := uint32(t.tf(number)); tf > 0 {
+			if tf := uint32(x.tf(t, number)); tf > 0 {
 				ts.TF = float64(tf) / One
 				ts.Score = s.score(s.gain(ts.IDF, w.Weight), tf, dl)
 			}

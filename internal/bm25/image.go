@@ -109,7 +109,7 @@ func (x *Index) AppendImage(b []byte) ([]byte, error) {
 			terms = append(terms, &x.terms[i])
 		}
 	}
-	slices.SortFunc(terms, func(s, t *term) int { return strings.Compare(s.text, t.text) })
+	slices.SortFunc(terms, func(s, t *term) int { return strings.Compare(x.text(s), x.text(t)) })
 	var table, firsts []byte
 	blocks := 0
 	var room []posting
@@ -118,18 +118,14 @@ func (x *Index) AppendImage(b []byte) ([]byte, error) {
 		var entries []byte
 		for _, t := range block {
 			from := len(b)
-			list := t.postings(room[:0])
-			if t.wide != nil {
-				room = list
-			}
-			b = appendList(b, list, number)
-			entries = le.AppendUint32(entries, uint32(len(t.text)))
+			b = appendList(b, x.postings(t, &room), number)
+			entries = le.AppendUint32(entries, uint32(len(x.text(t))))
 			entries = le.AppendUint32(entries, t.df)
 			entries = le.AppendUint32(entries, uint32(len(b)-from))
 			entries = le.AppendUint32(entries, crc32.Checksum(b[from:], castagnoli))
 		}
 		for _, t := range block {
-			entries = append(entries, t.text...)
+			entries = append(entries, x.text(t)...)
 		}
 		if len(b)-lists > math.MaxUint32 || len(entries) > math.MaxUint32 {
 			return b[:start], fmt.Errorf("writing the index image: a block of %d bytes is too large", len(b)-lists)
@@ -138,8 +134,8 @@ func (x *Index) AppendImage(b []byte) ([]byte, error) {
 		table = le.AppendUint32(table, uint32(len(b)-lists))
 		table = le.AppendUint32(table, uint32(len(entries)))
 		table = le.AppendUint32(table, crc32.Checksum(entries, castagnoli))
-		table = le.AppendUint32(table, uint32(len(block[0].text)))
-		firsts = append(firsts, block[0].text...)
+		table = le.AppendUint32(table, uint32(len(x.text(block[0]))))
+		firsts = append(firsts, x.text(block[0])...)
 		b = append(b, entries...)
 		blocks++
 	}

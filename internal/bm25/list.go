@@ -1,5 +1,5 @@
-// This file holds where a term stands: a list of postings, or, when it stands in
-// many documents, a map of bits.
+// This file holds where a term stands that stands in more than one document: a
+// list of postings, or, in many documents, a map of bits.
 
 package bm25
 
@@ -16,17 +16,11 @@ type posting struct {
 	impact uint8 // see scale.impact
 }
 
-// term is a word and where it stands. It lives as long as a living document
-// holds it.
-type term struct {
-	text    string
-	list    []posting // rising by document number, the dead among them; of no use beside wide
-	guide   *guide    // to a long list
-	wide    *wide     // instead of list, or nil
-	df      uint32    // living documents among them
-	pending uint16    // tf in the document being put
-	most    uint8     // the largest impact; what has died may hold it too large until the next compaction
-	waits   bool      // the postings that the image has are not here yet
+// places is where a term stands that has, or had, more than one posting.
+type places struct {
+	list  []posting // rising by document number, the dead among them; nil beside wide
+	guide *guide    // to a long list
+	wide  *wide     // instead of list, or nil
 }
 
 // wide is the postings of a term that stands in at least one document in
@@ -64,7 +58,7 @@ const (
 )
 
 // setGuide makes the guide of a list that was made or moved.
-func (t *term) setGuide() {
+func (t *places) setGuide() {
 	t.guide = nil
 	n := len(t.list)
 	if n < guideLeast {
@@ -147,37 +141,39 @@ func (w *wide) index(number uint32) (int, bool) {
 	return int(s.before) + bits.OnesCount64(set&(bit-1)), set&bit != 0
 }
 
-// push appends a posting of a larger number than all before. The term becomes
-// wide, or no longer is, when that is worth it.
-func (t *term) push(p posting) {
-	if t.wide == nil && len(t.list) == cap(t.list) && isWide(len(t.list), int(p.doc)) {
-		t.setList(t.list, int(p.doc)) // instead of more room
-	}
-	t.most = max(t.most, p.impact)
+// push appends a posting of a larger number than all before. The places become
+// wide, or no longer are, when that is worth it.
+func (t *places) push(p posting) {
 	switch {
-	case t.wide == nil && len(t.list) == cap(t.list):
-		t.list = append(t.list, p)
-		t.setGuide()
-	case t.wide == nil:
+	case t.wide == nil && len(t.list) < cap(t.list):
 		t.list = append(t.list, p)
 		if t.guide != nil {
 			t.guide.add(p.doc, len(t.list)-1)
 		}
+	case t.wide == nil && isWide(len(t.list), int(p.doc)): // instead of more room
+		t.set(t.list, int(p.doc))
+		t.wide.push(p)
+	case t.wide == nil:
+		t.list = append(roomier(t.list), p)
+		t.setGuide()
 	case int(p.doc) >= narrowShare*(len(t.wide.tfs)+1):
-		t.list, t.wide = append(t.postings(nil), p), nil
+		t.list, t.wide = append(t.wide.postings(nil), p), nil
 		t.setGuide()
 	default:
 		t.wide.push(p)
 	}
 }
 
-// setList makes the list, which becomes the term's, its postings among so many
-// documents.
-func (t *term) setList(list []posting, docs int) {
-	t.list, t.wide, t.most = list, nil, 0
-	for _, p := range list {
-		t.most = max(t.most, p.impact)
-	}
+// roomier returns the list with room for a quarter more, where append would
+// double it: the lists are most of the index.
+func roomier(list []posting) []posting {
+	return append(slices.Grow([]posting(nil), len(list)+len(list)/4+2), list...)
+}
+
+// set makes the list, which is the term's from now on, its postings among so
+// many documents.
+func (t *places) set(list []posting, docs int) {
+	t.list, t.wide = list, nil
 	if isWide(len(list), docs) {
 		t.list, t.wide = nil, newWide(len(list), docs)
 		for _, p := range list {
@@ -188,27 +184,20 @@ func (t *term) setList(list []posting, docs int) {
 }
 
 // count returns the number of postings, the dead among them.
-func (t *term) count() int {
+func (t *places) count() int {
 	if t.wide != nil {
 		return len(t.wide.tfs)
 	}
 	return len(t.list)
 }
 
-// postings appends the postings, rising, to dst. It returns the term's own list
-// when that is all there is.
-func (t *term) postings(dst []posting) []posting {
-	if t.wide == nil {
-		if len(dst) == 0 {
-			return t.list
-		}
-		return append(dst, t.list...)
-	}
-	dst = slices.Grow(dst, len(t.wide.tfs))
-	for i, s := range t.wide.stretches {
+// postings appends the postings, rising, to dst.
+func (w *wide) postings(dst []posting) []posting {
+	dst = slices.Grow(dst, len(w.tfs))
+	for i, s := range w.stretches {
 		at := s.before
 		for set := s.bits(); set != 0; set &= set - 1 {
-			dst = append(dst, posting{uint32(64*i + bits.TrailingZeros64(set)), t.wide.tfs[at], t.wide.impacts[at]})
+			dst = append(dst, posting{uint32(64*i + bits.TrailingZeros64(set)), w.tfs[at], w.impacts[at]})
 			at++
 		}
 	}
@@ -216,7 +205,7 @@ func (t *term) postings(dst []posting) []posting {
 }
 
 // tf returns how often the term stands in a document, 0 when it does not.
-func (t *term) tf(number uint32) uint16 {
+func (t *places) tf(number uint32) uint16 {
 	if t.wide != nil {
 		if i, ok := t.wide.index(number); ok {
 			return t.wide.tfs[i]
@@ -231,7 +220,7 @@ func (t *term) tf(number uint32) uint16 {
 
 // find returns the index of the posting of a document in the list, or of
 // another when there is none. It has no branch that depends on what it reads.
-func (t *term) find(number uint32) int {
+func (t *places) find(number uint32) int {
 	from, to := 0, len(t.list)
 	if t.guide != nil {
 		from, to = t.guide.part(number, to)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"hash/maphash"
 	"math"
 	"math/bits"
 	"slices"
@@ -179,7 +180,7 @@ func (x *Index) lacks(text string) bool {
 	if x.image == nil {
 		return false
 	}
-	if n, ok := x.dict[text]; ok {
+	if n, ok := x.lookUp(text); ok {
 		return x.terms[n].waits
 	}
 	_, there, err := x.image.find(text)
@@ -200,16 +201,16 @@ func (x *Index) read(text string) {
 
 // take puts a term of the image, if it is there, into the index.
 func (x *Index) take(it imageTerm, there bool, text string) error {
-	n, known := x.dict[text]
+	n, known := x.lookUp(text)
 	if !there {
 		if known {
 			x.terms[n].waits = false
 		}
 		return nil
 	}
-	var own []posting // of documents put since
+	var own, room []posting // of documents put since
 	if known {
-		own = x.terms[n].postings(nil)
+		own = x.postings(&x.terms[n], &room)
 	}
 	list, err := x.list(it, len(own))
 	if err != nil {
@@ -223,12 +224,12 @@ func (x *Index) adopt(list, own []posting, n uint32, known bool, text string) er
 		if len(list) == 0 {
 			return nil // all that held it are dead
 		}
-		n = x.newTerm(text)
+		n = x.newTerm(text, maphash.String(x.seed, text))
 	}
 	t := &x.terms[n]
 	t.waits = false
 	t.df += uint32(len(list))
-	t.setList(append(list, own...), len(x.docs))
+	x.setPostings(t, append(list, own...), len(x.docs))
 	return nil
 }
 
@@ -266,7 +267,7 @@ func (x *Index) needBeginning(prefix string) {
 			return
 		}
 		for _, t := range ts {
-			if n, known := x.dict[t.text]; strings.HasPrefix(t.text, prefix) && (!known || x.terms[n].waits) {
+			if n, known := x.lookUp(t.text); strings.HasPrefix(t.text, prefix) && (!known || x.terms[n].waits) {
 				if err := x.take(t, true, t.text); err != nil {
 					x.fail(err)
 					return
@@ -318,9 +319,9 @@ func (x *Index) takeBlock(k *block, ts []imageTerm) error {
 		}
 	}
 	room := make([]posting, 0, all) // all lists of the block in one piece
-	var broad []posting
+	var broad, since []posting
 	for _, t := range ts {
-		n, known := x.dict[t.text]
+		n, known := x.lookUp(t.text)
 		if known && !x.terms[n].waits {
 			continue
 		}
@@ -343,7 +344,7 @@ func (x *Index) takeBlock(k *block, ts []imageTerm) error {
 		}
 		var own []posting
 		if known {
-			own = x.terms[n].postings(nil)
+			own = x.postings(&x.terms[n], &since)
 		}
 		if !isWide(len(list), len(x.docs)) && len(broad) > 0 {
 			list = slices.Clone(list)
@@ -367,11 +368,7 @@ func (x *Index) note() {
 		clear(last)
 		for n := range x.terms {
 			t := &x.terms[n]
-			list := t.postings(room[:0])
-			if t.wide != nil {
-				room = list
-			}
-			for _, p := range list {
+			for _, p := range x.postings(t, &room) {
 				if int(p.doc) >= len(docs) {
 					break
 				}
@@ -388,11 +385,17 @@ func (x *Index) note() {
 		sizes[number] += n
 		sum += n
 	})
-	packed := make([]byte, sum)
-	for i := range docs {
-		docs[i].terms, packed = packed[:0:sizes[i]], packed[sizes[i]:]
+	packed, at := make([]byte, sum), 0
+	for i, n := range sizes {
+		sizes[i], at = at, at+n // from here on where its next byte goes
 	}
 	each(func(number, step uint32) {
-		docs[number].terms = binary.AppendUvarint(docs[number].terms, uint64(step))
+		sizes[number] += binary.PutUvarint(packed[sizes[number]:], uint64(step))
 	})
+	all := string(packed)
+	at = 0
+	for i, to := range sizes {
+		docs[i].terms, at = all[at:to], to
+	}
+	x.unnoted = 0
 }

@@ -43,14 +43,14 @@ func (x *Index) Parts(ids []uint64, terms []QueryTerm) (texts []string, parts []
 	texts = make([]string, len(q.terms))
 	for k, w := range q.terms {
 		texts[k] = w.Text
-		n, ok := x.dict[w.Text]
+		n, ok := x.lookUp(w.Text)
 		if !ok {
 			continue
 		}
 		t := &x.terms[n]
 		gain := s.gain(s.idf(t.df), w.Weight)
 		for _, p := range places {
-			if tf := uint32(t.tf(p.number)); tf > 0 {
+			if tf := uint32(x.tf(t, p.number)); tf > 0 {
 				parts[p.at][k] = s.score(gain, tf, x.lens[p.number])
 			}
 		}

@@ -16,6 +16,7 @@ type query struct {
 	cursors []cursor    // in the order of terms, without those that nobody holds
 	order   []int       // indexes of cursors, those that can give most first
 	rest    []float64   // by place in order: the most that the terms from there on give together
+	alone   []posting   // of terms that have no more
 	heap    []ranked
 	where   where
 	batch   batch
@@ -25,7 +26,7 @@ type query struct {
 
 // cursor is one term of a query.
 type cursor struct {
-	*term
+	places
 	place int       // in order
 	ahead []posting // what a scan has not seen of the list
 	seen  []posting // what the window holds of it
@@ -55,15 +56,22 @@ func (q *query) release() {
 
 // open finds the query's terms. The caller holds the lock.
 func (q *query) open(x *Index, s scale) {
-	q.cursors, q.order = q.cursors[:0], q.order[:0]
+	q.cursors, q.order, q.alone = q.cursors[:0], q.order[:0], q.alone[:0]
 	step := x.stretch(s) / impactSteps
 	for _, w := range q.terms {
-		if n, ok := x.dict[w.Text]; ok {
+		if n, ok := x.lookUp(w.Text); ok {
 			t := &x.terms[n]
+			var at places
+			if t.many {
+				at = x.places[t.at]
+			} else {
+				q.alone = append(q.alone, t.alone())
+				at.list = q.alone[len(q.alone)-1:]
+			}
 			gain := s.gain(s.idf(t.df), w.Weight)
 			unit := gain * step
 			q.order = append(q.order, len(q.cursors))
-			q.cursors = append(q.cursors, cursor{term: t, ahead: t.list, gain: gain, unit: unit, most: unit * float64(t.most)})
+			q.cursors = append(q.cursors, cursor{places: at, ahead: at.list, gain: gain, unit: unit, most: unit * float64(t.most)})
 		}
 	}
 	slices.SortFunc(q.order, func(a, b int) int {

@@ -73,8 +73,8 @@ func (w *where) fill(x *Index, ask *Query) {
 // clause leaves those that meet the clause.
 func (w *where) clause(x *Index, c Clause) {
 	if len(c.Terms) == 1 && !c.Not { // most often, and wide
-		if n, ok := x.dict[c.Terms[0]]; ok && x.terms[n].wide != nil {
-			stretches := x.terms[n].wide.stretches
+		if p := x.placesOf(c.Terms[0]); p.wide != nil {
+			stretches := p.wide.stretches
 			for i := range stretches {
 				w.set[i] &= stretches[i].bits()
 			}
@@ -85,20 +85,16 @@ func (w *where) clause(x *Index, c Clause) {
 	w.some = slices.Grow(w.some[:0], len(w.set))[:len(w.set)]
 	clear(w.some)
 	for _, text := range c.Terms {
-		n, ok := x.dict[text]
-		if !ok {
+		p := x.placesOf(text)
+		for i := range p.list {
+			number := p.list[i].doc
+			w.some[number/64] |= 1 << (number % 64)
+		}
+		if p.wide == nil {
 			continue
 		}
-		t := &x.terms[n]
-		if t.wide == nil {
-			for i := range t.list {
-				number := t.list[i].doc
-				w.some[number/64] |= 1 << (number % 64)
-			}
-			continue
-		}
-		for i := range t.wide.stretches {
-			w.some[i] |= t.wide.stretches[i].bits()
+		for i := range p.wide.stretches {
+			w.some[i] |= p.wide.stretches[i].bits()
 		}
 	}
 	flip := uint64(0)
