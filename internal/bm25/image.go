@@ -127,7 +127,7 @@ func (x *Index) AppendImage(b []byte) ([]byte, error) {
 		for _, t := range block {
 			entries = append(entries, x.text(t)...)
 		}
-		if len(b)-lists > math.MaxUint32 || len(entries) > math.MaxUint32 {
+		if uint64(len(b)-lists) > math.MaxUint32 || uint64(len(entries)) > math.MaxUint32 {
 			return b[:start], fmt.Errorf("writing the index image: a block of %d bytes is too large", len(b)-lists)
 		}
 		table = le.AppendUint64(table, uint64(lists-start))

@@ -8,16 +8,16 @@ package bm25
 // caller compares.
 //
 // A number lies in its home or, when that is taken, in the next free slot after
-// it. The table is in parts, which the lowest bits of a hash choose, and which
+// it. The table is in shards, which the lowest bits of a hash choose, and which
 // grow one at a time: no change waits until all numbers have moved.
 type numbers struct {
-	parts [numberParts]part
-	count int
+	shards [numberShards]shard
+	count  int
 }
 
-const numberParts = 64
+const numberShards = 64
 
-type part struct {
+type shard struct {
 	slots []slot
 	used  int
 }
@@ -31,7 +31,7 @@ type slot struct {
 
 // find returns the number of that hash for which is reports true.
 func (t *numbers) find(hash uint64, is func(number uint32) bool) (uint32, bool) {
-	p, h := &t.parts[hash%numberParts], uint32(hash>>32)
+	p, h := &t.shards[hash%numberShards], uint32(hash>>32)
 	if len(p.slots) == 0 {
 		return 0, false
 	}
@@ -51,7 +51,7 @@ func (t *numbers) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 
 // first returns, plus 1, the first number of that hash, and 0 when there is none.
 func (t *numbers) first(hash uint64) uint32 {
-	p, h := &t.parts[hash%numberParts], uint32(hash>>32)
+	p, h := &t.shards[hash%numberShards], uint32(hash>>32)
 	if len(p.slots) == 0 {
 		return 0
 	}
@@ -69,7 +69,7 @@ func (t *numbers) first(hash uint64) uint32 {
 // insert adds a number, which the table does not hold. Numbers are less than
 // 1<<32 - 1.
 func (t *numbers) insert(hash uint64, number uint32) {
-	p := &t.parts[hash%numberParts]
+	p := &t.shards[hash%numberShards]
 	if p.used*4 >= len(p.slots)*3 {
 		p.resize(len(p.slots) + len(p.slots)/4 + 8)
 	}
@@ -80,7 +80,7 @@ func (t *numbers) insert(hash uint64, number uint32) {
 
 // remove takes out a number that the table holds.
 func (t *numbers) remove(hash uint64, number uint32) {
-	p, h := &t.parts[hash%numberParts], uint32(hash>>32)
+	p, h := &t.shards[hash%numberShards], uint32(hash>>32)
 	i := p.home(h)
 	for p.slots[i].number != number+1 {
 		i = p.after(i)
@@ -106,9 +106,9 @@ func (t *numbers) remove(hash uint64, number uint32) {
 }
 
 // home returns where a number of that hash is to lie.
-func (p *part) home(hash uint32) int { return int(uint64(hash) * uint64(len(p.slots)) >> 32) }
+func (p *shard) home(hash uint32) int { return int(uint64(hash) * uint64(len(p.slots)) >> 32) }
 
-func (p *part) after(i int) int {
+func (p *shard) after(i int) int {
 	if i++; i < len(p.slots) {
 		return i
 	}
@@ -116,7 +116,7 @@ func (p *part) after(i int) int {
 }
 
 // insert puts a number in the next free slot. There is one.
-func (p *part) insert(s slot) {
+func (p *shard) insert(s slot) {
 	i := p.home(s.hash)
 	for p.slots[i].number != 0 {
 		i = p.after(i)
@@ -125,7 +125,7 @@ func (p *part) insert(s slot) {
 }
 
 // resize moves all numbers to so many slots, more than there are numbers.
-func (p *part) resize(slots int) {
+func (p *shard) resize(slots int) {
 	old := p.slots
 	p.slots = make([]slot, slots)
 	for _, s := range old {

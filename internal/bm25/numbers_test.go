@@ -16,7 +16,7 @@ func hashOf(number uint32, kind uint64) uint64 {
 	h := idHash(uint64(number))
 	switch kind {
 	case 1: // all in one part, wherever
-		return h &^ (numberParts - 1)
+		return h &^ (numberShards - 1)
 	case 2: // eight homes, the last of them behind the others' ends
 		return h%8<<61 | h>>60<<32 | 7
 	case 3: // all the same
@@ -49,8 +49,8 @@ func TestNumbersAreAsAMap(t *testing.T) {
 				}
 			}
 			used := 0
-			for i := range x.parts {
-				p := &x.parts[i]
+			for i := range x.shards {
+				p := &x.shards[i]
 				if used += p.used; p.used*4 > len(p.slots)*3 || len(p.slots) > 64 && p.used*8 < len(p.slots) {
 					t.Fatalf("kind %d: %d numbers in %d slots", kind, p.used, len(p.slots))
 				}

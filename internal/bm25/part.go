@@ -59,7 +59,6 @@ func NewPart(p Params, c *Choice, docs int) *Index {
 	p.CountEmpty = true
 	x := New(p)
 	x.part = &part{Choice: c, lacks: map[string]bool{}, lacksAll: map[string]bool{}}
-	x.numbers = make(map[uint64]uint32, docs)
 	x.docs, x.lens = make([]doc, 0, docs), make([]uint32, 0, docs)
 	x.opened = true // some of what is asked about is not there
 	return x
