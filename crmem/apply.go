@@ -238,7 +238,7 @@ const chunk = 128 << 10
 // makes them the state. seen is the file that they are based on.
 func (s *Store) flush(g *stage, seen image) (err error) {
 	order := g.order()
-	if len(order) > 1<<32-1 {
+	if uint64(len(order)) > 1<<32-1 {
 		return unsupported("counts up to 4294967295 entries")
 	}
 	f, temp, err := s.createTemp(seen)
