@@ -198,10 +198,10 @@ func (x *Index) IDs(term string) []uint64 {
 }
 
 // Terms yields each term that begins with the prefix, and the number of
-// documents that hold it. The order
-// is the same for the same history of changes, and means nothing. The index
-// may be used and changed during the iteration: all terms that stay are yielded
-// once; for those that come or go meanwhile nothing is promised.
+// documents that hold it. The order is the same for the same history of changes,
+// and means nothing. The index may be used and changed during the iteration: all
+// terms that stay are yielded once; for those that come or go meanwhile nothing
+// is promised.
 func (x *Index) Terms(prefix string) iter.Seq2[string, int] {
 	type count struct {
 		text string

@@ -5,6 +5,7 @@
 // as one likes. The short form of each runs with go test.
 //
 //	go run ./internal/torture crash  --images 100000000 --procs 2
+//	go run ./internal/torture crash  --images 100000000 --procs 2 --short
 //	go run ./internal/torture crash  --seed 17 --count 1
 //	go run ./internal/torture ioerr  --seed 1 --count 100
 //	go run ./internal/torture flip   --seed 1 --count 20

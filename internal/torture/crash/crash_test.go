@@ -12,6 +12,7 @@ func TestCrash(t *testing.T) {
 		"two processes": {},
 		"one process":   {Procs: 1},
 		"plain":         {Plain: true, Deep: -1},
+		"short texts":   {Short: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
