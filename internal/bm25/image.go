@@ -179,9 +179,10 @@ func appendList(b []byte, list []posting, number []uint32) []byte {
 // Image is an image that was opened: what is known of it without its terms.
 type Image struct {
 	r      io.ReaderAt
-	blocks []block
+	blocks []block // as opened; never written to
 
-	mu sync.Mutex // guards the entries of blocks
+	mu    sync.Mutex
+	terms map[int][]imageTerm // those read of each block, rising; guarded by mu
 }
 
 // block is a stretch of the dictionary.
@@ -191,7 +192,6 @@ type block struct {
 	size   uint32 // bytes of its lists
 	behind uint32 // bytes of its terms
 	check  uint32
-	terms  []imageTerm // rising; nil until they were read
 }
 
 // imageTerm is a term of an image.
@@ -240,7 +240,7 @@ func OpenImage(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	img := &Image{r: r}
+	img := &Image{r: r, terms: map[int][]imageTerm{}}
 	if img.blocks, err = readTable(table, blocks, at); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -53,6 +54,42 @@ func TestImageAnswersAlike(t *testing.T) {
 	if _, err := OpenImage(bytes.NewReader(b), int64(len(b)), Params{B: 0.5}); !errors.Is(err, ErrImage) {
 		t.Errorf("opened with another b: %v", err)
 	}
+}
+
+// Whoever asks at once finds what each would find alone. The race detector
+// watches what they read of the image.
+func TestImageTogether(t *testing.T) {
+	x := New(Params{})
+	for i, d := range zipfText(2000) {
+		x.Put(uint64(i), 0, Words(d))
+	}
+	b, err := x.AppendImage(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := OpenImage(bytes.NewReader(b), int64(len(b)), Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := maps.Collect(x.Terms(""))
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			n := 0
+			for term, df := range terms { // each in an order of its own
+				if got := y.DF(term); got != df {
+					t.Errorf("DF(%q) = %d, want %d", term, got, df)
+				}
+				if got, want := y.Search(ask([]string{term}, 3, nil)), x.Search(ask([]string{term}, 3, nil)); !slices.Equal(got, want) {
+					t.Errorf("Search(%q) = %v, want %v", term, got, want)
+				}
+				if n++; n == 300+i {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // Only what is asked for is read: a query of one rare term leaves the lists of

@@ -27,7 +27,7 @@ func (img *Image) find(text string) (imageTerm, bool, error) {
 	if i < 0 {
 		return imageTerm{}, false, nil
 	}
-	ts, err := img.terms(i)
+	ts, err := img.block(i)
 	if err != nil {
 		return imageTerm{}, false, err
 	}
@@ -38,14 +38,14 @@ func (img *Image) find(text string) (imageTerm, bool, error) {
 	return ts[j], true, nil
 }
 
-// terms returns the terms of a block. They are kept.
-func (img *Image) terms(i int) ([]imageTerm, error) {
+// block returns the terms of a block. They are kept.
+func (img *Image) block(i int) ([]imageTerm, error) {
 	img.mu.Lock()
 	defer img.mu.Unlock()
-	k := &img.blocks[i]
-	if k.terms != nil {
-		return k.terms, nil
+	if ts, ok := img.terms[i]; ok {
+		return ts, nil
 	}
+	k := &img.blocks[i]
 	at := k.lists + int64(k.size)
 	b, err := piece(img.r, at, int64(k.behind), math.MaxInt64)
 	if err != nil {
@@ -56,7 +56,7 @@ func (img *Image) terms(i int) ([]imageTerm, error) {
 	}
 	ts, err := readTerms(b, k)
 	if err == nil {
-		k.terms = ts
+		img.terms[i] = ts
 	}
 	return ts, err
 }
@@ -261,7 +261,7 @@ func (x *Index) needBeginning(prefix string) {
 	blocks := x.image.blocks
 	first, _ := slices.BinarySearchFunc(blocks, prefix, func(b block, s string) int { return strings.Compare(b.first, s) })
 	for i := max(first-1, 0); i < len(blocks) && (blocks[i].first <= prefix || strings.HasPrefix(blocks[i].first, prefix)); i++ {
-		ts, err := x.image.terms(i)
+		ts, err := x.image.block(i)
 		if err != nil {
 			x.fail(err)
 			return
@@ -289,7 +289,7 @@ func (x *Index) readAll() {
 		return
 	}
 	for i := range img.blocks {
-		ts, err := img.terms(i)
+		ts, err := img.block(i)
 		if err == nil {
 			err = x.takeBlock(&img.blocks[i], ts)
 		}
@@ -297,7 +297,7 @@ func (x *Index) readAll() {
 			x.fail(err)
 			return
 		}
-		img.blocks[i].terms = nil
+		delete(img.terms, i)
 	}
 	for i := range x.terms {
 		x.terms[i].waits = false
