@@ -368,6 +368,31 @@ func TestLazyTogether(t *testing.T) {
 	h.close(m)
 }
 
+// A shelf that somebody lets go of, as when the index file turns out to be
+// damaged, is made again for whoever had just seen to it that there was one.
+func TestRecallWhileTheShelfGoes(t *testing.T) {
+	h := newIndexHome(t, 100)
+	m := h.open(nil)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for range 100 {
+				hits, err := m.Recall(t.Context(), Query{Text: "harbor lantern", Rank: []string{RankOxbow, RankSeed}[i%2]})
+				if err != nil || len(hits) == 0 {
+					t.Error(len(hits), err)
+				}
+				m.mu.Lock()
+				m.shelf.close()
+				m.shelf, m.pending = nil, nil
+				m.mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	h.agree(m)
+	h.close(m)
+}
+
 // What a memory that has not read the log writes as an index file is as good.
 func TestLazyWritesTheFile(t *testing.T) {
 	h := newIndexHome(t, 600)

@@ -214,34 +214,42 @@ func (m *Memory) shelved(ctx context.Context, q Query) (s *shelf, r *ranking, un
 	if err := checkRanking(rank); err != nil {
 		return nil, nil, nil, err
 	}
-	g, err := m.freshFor(ctx, &q)
-	switch {
-	case err != nil:
-		return nil, nil, nil, err
-	case g.does(m, &q):
-		return g.shelf, g.ranking, func() {}, nil
-	}
-	m.mu.RLock()
-	if s = m.shelf; s != nil && s.rankings[rank] == nil {
-		m.mu.RUnlock()
-		m.mu.Lock()
-		if s = m.shelf; s != nil && s.rankings[rank] == nil {
-			r := newRanking(rank)
-			for _, id := range s.ids() {
-				if e := s.doc(id); e != nil {
-					r.put(e)
-				}
-			}
-			s.rankings[rank] = r
+	for {
+		g, err := m.freshFor(ctx, &q)
+		switch {
+		case err != nil:
+			return nil, nil, nil, err
+		case g.does(m, &q):
+			return g.shelf, g.ranking, func() {}, nil
 		}
-		m.mu.Unlock()
 		m.mu.RLock()
+		if s = m.shelf; s != nil && s.rankings[rank] == nil {
+			m.mu.RUnlock()
+			m.addRanking(rank)
+			m.mu.RLock()
+		}
+		if s = m.shelf; s != nil && s.rankings[rank] != nil {
+			return s, s.rankings[rank], m.mu.RUnlock, nil
+		}
+		m.mu.RUnlock() // somebody let go of that shelf meanwhile, or made another
 	}
-	if s = m.shelf; s == nil || s.rankings[rank] == nil {
-		m.mu.RUnlock()
-		return nil, nil, nil, fmt.Errorf("%w: it was replaced while being read", ErrBusy)
+}
+
+// addRanking makes a ranking on the shelf, if it has none of that name.
+func (m *Memory) addRanking(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.shelf
+	if s == nil || s.rankings[name] != nil {
+		return
 	}
-	return s, s.rankings[rank], m.mu.RUnlock, nil
+	r := newRanking(name)
+	for _, id := range s.ids() {
+		if e := s.doc(id); e != nil {
+			r.put(e)
+		}
+	}
+	s.rankings[name] = r
 }
 
 // then asks the memory as it stood after the change q.AsOf.
