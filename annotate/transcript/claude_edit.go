@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/annotate"
 )
@@ -255,14 +256,16 @@ type numbered struct {
 	text string
 }
 
-var shownLine = regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
+var shownLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
+})
 
 // snippet reads the lines with their numbers that the tools of older versions
 // answer with.
 func snippet(said string) []numbered {
 	var out []numbered
 	for l := range strings.SplitSeq(said, "\n") {
-		m := shownLine.FindStringSubmatch(strings.TrimSuffix(l, "\r"))
+		m := shownLine().FindStringSubmatch(strings.TrimSuffix(l, "\r"))
 		if m == nil {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/annotate"
@@ -178,7 +179,10 @@ func (c *codex) context(it *codexItem) {
 	}
 }
 
-var oldCwd = regexp.MustCompile(`<cwd>([^<]{1,1000})</cwd>`)
+// oldCwd takes milliseconds to make, which not every program should wait for.
+var oldCwd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<cwd>([^<]{1,1000})</cwd>`)
+})
 
 func (c *codex) item(it *codexItem, at time.Time) {
 	switch it.Type {
@@ -188,7 +192,7 @@ func (c *codex) item(it *codexItem, at time.Time) {
 			case "assistant":
 				c.r = c.r.says(t, true)
 			case "user":
-				if m := oldCwd.FindStringSubmatch(t); m != nil && c.dir == "" {
+				if m := oldCwd().FindStringSubmatch(t); m != nil && c.dir == "" {
 					c.dir = m[1]
 				}
 				c.asks(t)
@@ -318,7 +322,9 @@ func (c *codex) applied(it *codexItem, id string, ok bool, at time.Time) {
 	}
 }
 
-var exitCode = regexp.MustCompile(`(?i)(?:exit code:?|exited with code) *(-?[0-9]+)`)
+var exitCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:exit code:?|exited with code) *(-?[0-9]+)`)
+})
 
 // succeeded reads the output of apply_patch, which is a text, a text that is
 // JSON with an exit code, or blocks of text.
@@ -348,7 +354,7 @@ func succeeded(raw json.RawMessage) bool {
 		}
 		text = o.Output
 	}
-	if m := exitCode.FindStringSubmatch(text); m != nil {
+	if m := exitCode().FindStringSubmatch(text); m != nil {
 		return m[1] == "0"
 	}
 	if strings.Contains(text, "Success. Updated the following files") {

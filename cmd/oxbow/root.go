@@ -16,6 +16,7 @@ import (
 
 // root returns the tree of commands.
 func (a *app) root() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "oxbow",
 		Short: "Memory for AI agents that people can read, search, undo and trust",
@@ -38,7 +39,10 @@ directory, else your data directory.`,
 			return a.mayRun(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case version && len(args) == 0:
+				return a.sayVersion()
+			case len(args) == 0:
 				return cmd.Help()
 			}
 			return unknownCommand(cmd, unmark(args)[0])
@@ -50,6 +54,7 @@ directory, else your data directory.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(a.helpCommand(root))
 	root.SetFlagErrorFunc(flagError)
+	root.Flags().BoolVar(&version, "version", false, "say which version this is, as oxbow version does")
 
 	fs := root.PersistentFlags()
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")

@@ -54,21 +54,23 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: `  oxbow version
   oxbow version --json`,
 		Args: args(0, 0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			v := readVersion()
-			if a.json {
-				return a.printJSON(v)
-			}
-			a.printf("oxbow %s\n", v.Version)
-			if v.Revision != "" {
-				changed := ""
-				if v.Modified {
-					changed = ", with changes"
-				}
-				a.printf("revision %s of %s%s\n", v.Revision, v.Time, changed)
-			}
-			a.printf("file format %d, %s, %s\n", v.Format, v.Go, v.Platform)
-			return nil
-		},
+		RunE: func(*cobra.Command, []string) error { return a.sayVersion() },
 	}
+}
+
+func (a *app) sayVersion() error {
+	v := readVersion()
+	if a.json {
+		return a.printJSON(v)
+	}
+	a.printf("oxbow %s\n", v.Version)
+	if v.Revision != "" {
+		changed := ""
+		if v.Modified {
+			changed = ", with changes"
+		}
+		a.printf("revision %s of %s%s\n", v.Revision, v.Time, changed)
+	}
+	a.printf("file format %d, %s, %s\n", v.Format, v.Go, v.Platform)
+	return nil
 }
