@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/bm25"
@@ -61,6 +62,7 @@ type ranking struct {
 	name  string
 	index *bm25.Index
 	an    *rank.Analyzer
+	talks atomic.Bool // the last search found turns of a talk
 }
 
 func newRanking(name string) *ranking {
@@ -394,10 +396,24 @@ func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
 	if len(p.terms) == 0 {
 		return nil
 	}
-	found := r.index.Search(p.query(limit))
-	if r.an != nil && slices.ContainsFunc(found[:min(len(found), turnLook)], func(h bm25.Hit) bool { return isTurn(s.doc(h.ID)) }) {
-		found = r.turns(s, p, limit)
+	pool, asked := pool(limit), limit
+	if r.talks.Load() { // then it is likely that more are wanted
+		asked = pool
 	}
+	found := r.index.Search(p.query(asked))
+	if r.an != nil {
+		talks := slices.ContainsFunc(found[:min(len(found), limit, turnLook)], func(h bm25.Hit) bool { return isTurn(s.doc(h.ID)) })
+		if talks && asked < pool {
+			found = r.index.Search(p.query(pool))
+		}
+		if talks {
+			found = r.turns(s, p, found, limit)
+		}
+		if r.talks.Load() != talks {
+			r.talks.Store(talks)
+		}
+	}
+	found = found[:min(len(found), limit)]
 	hits := make([]Hit, 0, len(found))
 	for _, h := range found {
 		if e := s.doc(h.ID); e != nil { // else it could not be read

@@ -35,7 +35,8 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 		for _, f := range fields {
 			counts = append(counts, r.an.Count(f.Text, terms))
 		}
-		newTalk(r, s, p, []uint64{id}).account(id, &account)
+		talk := newTalk(r, s, p, []uint64{id})
+		talk.account(talk.find(id), &account)
 	}
 	for i, t := range x.Terms {
 		ts := TermScore{Term: t.Term, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}

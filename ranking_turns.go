@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/bm25"
@@ -35,29 +36,38 @@ const (
 
 func isTurn(e *Entry) bool { return e != nil && rank.IsTurn(e.Content) }
 
+// pool returns how many hits of the index are candidates when so many turns are
+// wanted.
+func pool(limit int) int { return max(turnPool, limit+limit/2) }
+
 // turns ranks the candidates anew, as turns of a talk. The candidates are the
-// best hits of the index and the turns beside those.
-func (r *ranking) turns(s *shelf, p *plan, limit int) []bm25.Hit {
-	found := r.index.Search(p.query(max(turnPool, limit+limit/2)))
+// hits of the index and the turns beside those.
+func (r *ranking) turns(s *shelf, p *plan, found []bm25.Hit, limit int) []bm25.Hit {
 	ids := make([]uint64, len(found))
 	for i, h := range found {
 		ids[i] = h.ID
 	}
 	t := newTalk(r, s, p, ids)
-	hits := make([]bm25.Hit, 0, len(t.candidates))
-	var a account
-	for _, id := range t.candidates {
-		if t.account(id, &a); a.score > 0 {
-			hits = append(hits, bm25.Hit{ID: id, Score: a.score})
-		}
-	}
-	slices.SortFunc(hits, func(a, b bm25.Hit) int {
+	defer t.release()
+	order := func(a, b bm25.Hit) int {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c // without looking up the entries
 		}
 		return cmp.Or(s.newer(a.ID, b.ID), cmp.Compare(a.ID, b.ID))
-	})
-	return hits[:min(limit, len(hits))]
+	}
+	hits := make([]bm25.Hit, 0, min(limit, len(t.candidates))+1)
+	a := &t.spare
+	for _, i := range t.candidates {
+		t.account(i, a)
+		h := bm25.Hit{ID: t.places[i].id, Score: a.score}
+		if h.Score <= 0 || len(hits) == limit && order(hits[limit-1], h) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(hits, h, order)
+		hits = slices.Insert(hits, at, h)
+		hits = hits[:min(len(hits), limit)]
+	}
+	return hits
 }
 
 // talk is what ranking turns looks at: the candidates and all that stands
@@ -66,69 +76,90 @@ type talk struct {
 	r          *ranking
 	s          *shelf
 	p          *plan
-	candidates []uint64 // rising
-	places     []place  // rising by id, without gaps around each candidate
-	dates      []bool   // which of the query's terms are of dates: a turn has its own
-	named      map[string]bool
+	candidates []int   // indexes of places, rising
+	places     []place // rising by id, without gaps around each candidate
+	parts      bm25.Parts
+	dates      []bool          // which of the query's terms are of dates: a turn has its own
+	named      map[uint32]bool // by speaker: whether the query names it
+
+	ids   []uint64 // scratch
+	spare account
 }
 
 // place is an entry, or an id that nobody has.
 type place struct {
-	id    uint64
-	parts []float64 // what each term gives it by itself; nil when it is not in the index
-
-	known   bool   // whether what follows was looked up
-	entry   *Entry // nil when it is no turn, or hidden by the plan
-	session string
-	asks    bool
+	id     uint64
+	parts  []float64 // what each term gives it by itself; nil when it is not in the index
+	most   float64   // of parts
+	looked bool
+	turn   // none when it is hidden by the plan; complete when it was looked at
 }
 
+// talks are there to be used again: one has some 50 kB.
+var talks = sync.Pool{New: func() any { return &talk{named: map[uint32]bool{}} }}
+
 // newTalk looks up what stands beside the entries, and makes their nearest
-// turns candidates, too.
+// turns candidates, too. Whoever holds on to nothing of it may release it.
 func newTalk(r *ranking, s *shelf, p *plan, ids []uint64) *talk {
-	t := &talk{r: r, s: s, p: p, named: map[string]bool{}}
-	ids = slices.Sorted(slices.Values(ids))
-	all := make([]uint64, 0, len(ids)*(2*(turnNext+besideReach)+1))
-	next := uint64(0) // the first id that is not in all
+	t := talks.Get().(*talk)
+	t.r, t.s, t.p = r, s, p
+	slices.Sort(ids)
+	next := uint64(0) // the first id that is not in t.ids
 	for _, id := range ids {
 		const reach = turnNext + besideReach
 		for n := max(next, id-min(id, reach)); n <= id+reach; n++ {
-			all = append(all, n)
+			t.ids = append(t.ids, n)
 		}
 		next = id + reach + 1
 	}
-	texts, parts := r.index.Parts(all, p.terms)
-	for _, text := range texts {
+	r.index.Parts(&t.parts, t.ids, p.terms)
+	for _, text := range t.parts.Terms {
 		t.dates = append(t.dates, strings.HasPrefix(text, datePrefix))
 	}
-	t.places = make([]place, len(all))
-	for i, id := range all {
-		t.places[i] = place{id: id, parts: parts[i]}
+	t.places = slices.Grow(t.places, len(t.ids))
+	for i, id := range t.ids {
+		n := place{id: id, parts: t.parts.Of(i)}
+		for _, given := range n.parts {
+			n.most = max(n.most, given)
+		}
+		t.places = append(t.places, n)
 	}
+	s.turns.fill(t.places)
 	for _, id := range ids {
-		t.candidates = append(t.candidates, id)
-		all := func(*place, int) bool { return true }
-		t.beside(t.find(id), turnNext, all, func(n *place, _ int) { t.candidates = append(t.candidates, n.id) })
+		i := t.find(id)
+		t.candidates = append(t.candidates, i)
+		t.beside(i, turnNext, nil, func(n *place, step int) { t.candidates = append(t.candidates, i+step) })
 	}
 	slices.Sort(t.candidates)
 	t.candidates = slices.Compact(t.candidates)
 	return t
 }
 
-// look looks a place up, which may be reading a file: most places give nothing
+// release gives the room of a talk back.
+func (t *talk) release() {
+	clear(t.named)
+	clear(t.parts.Terms)
+	*t = talk{candidates: t.candidates[:0], places: t.places[:0], parts: t.parts, dates: t.dates[:0], named: t.named, ids: t.ids[:0], spare: t.spare}
+	talks.Put(t)
+}
+
+// look looks at a place, which may be reading a file: most places give nothing
 // to anybody.
 func (t *talk) look(i int) *place {
 	n := &t.places[i]
-	if n.known {
+	if n.looked {
 		return n
 	}
-	n.known = true
-	if n.parts == nil || t.p.allow != nil && !t.p.allow(n.id) {
+	n.looked = true
+	if n.parts == nil {
+		n.turn = turn{}
 		return n
 	}
-	if e := t.s.doc(n.id); isTurn(e) {
-		n.session, _ = e.Label("session")
-		n.entry, n.asks = e, rank.Asks(e.Content)
+	if !n.known {
+		n.turn = t.s.turns.note(n.id, t.s.doc(n.id))
+	}
+	if n.is && t.p.allow != nil && !t.p.allow(n.id) {
+		n.turn = turn{}
 	}
 	return n
 }
@@ -142,11 +173,12 @@ func (t *talk) find(id uint64) int {
 // beside calls fn with the turns at most so many steps beside a turn: of the
 // same session when they say one, created within the hour, and selected by the
 // plan. Turns that were written one after another have IDs that follow each
-// other; what stands between, and is none, is passed over. A place that is not worth
-// it is not looked up. What is no turn has none beside it.
+// other; what stands between, and is none, is passed over. A place that is not
+// worth it, when that is asked, is not looked at. What is no turn has none
+// beside it.
 func (t *talk) beside(i, reach int, worth func(n *place, step int) bool, fn func(n *place, step int)) {
 	own := t.look(i)
-	if own.entry == nil {
+	if !own.is {
 		return
 	}
 	for n := range 2 * reach {
@@ -155,11 +187,13 @@ func (t *talk) beside(i, reach int, worth func(n *place, step int) bool, fn func
 			step = -step
 		}
 		j := i + step
-		if j < 0 || j >= len(t.places) || t.places[j].id != own.id+uint64(int64(step)) || !worth(&t.places[j], step) {
+		if j < 0 || j >= len(t.places) || t.places[j].id != own.id+uint64(int64(step)) {
 			continue
 		}
-		n := t.look(j)
-		if n.entry != nil && n.session == own.session && n.entry.Created.Sub(own.entry.Created).Abs() <= besideTime {
+		if n := &t.places[j]; worth != nil && (n.most == 0 || !worth(n, step)) {
+			continue
+		}
+		if n := t.look(j); n.is && n.session == own.session && n.near(own.created) {
 			fn(n, step)
 		}
 	}
@@ -179,11 +213,10 @@ type factor struct {
 	by  float64
 }
 
-// account sets a to what each term gives to a candidate: the most of what it
-// gives by itself and of the parts that the turns beside give. The room that a
-// has is used again.
-func (t *talk) account(id uint64, a *account) {
-	i := t.find(id)
+// account sets a to what each term gives to the candidate at a place: the most
+// of what it gives by itself and of the parts that the turns beside give. The
+// room that a has is used again.
+func (t *talk) account(i int, a *account) {
 	own := t.look(i)
 	a.terms, a.from = append(a.terms[:0], own.parts...), append(a.from[:0], make([]uint64, len(own.parts))...)
 	a.factors, a.score = a.factors[:0], 0
@@ -218,19 +251,19 @@ func (t *talk) account(id uint64, a *account) {
 	for _, given := range a.terms {
 		a.score += given
 	}
-	if e := own.entry; e != nil && a.score > 0 {
-		if t.names(rank.Speaker(e.Content)) {
+	if own.is && a.score > 0 {
+		if t.names(own.speaker) {
 			a.factors = append(a.factors, factor{"who speaks", factorSpeaker})
 		}
 		if own.asks {
 			a.factors = append(a.factors, factor{"it asks", factorAsks})
 		}
-		if t.p.when && t.r.an.TellsWhen(e.Content) {
+		if t.p.when && t.tellsWhen(own) {
 			a.factors = append(a.factors, factor{"it tells when", factorTime})
 		}
 	}
 	if t.p.recency != nil {
-		a.factors = append(a.factors, factor{"age", t.p.recency(id)})
+		a.factors = append(a.factors, factor{"age", t.p.recency(own.id)})
 	}
 	for _, f := range a.factors {
 		a.score *= f.by
@@ -238,13 +271,25 @@ func (t *talk) account(id uint64, a *account) {
 }
 
 // names reports whether a word of the query is one of the speaker's name.
-func (t *talk) names(speaker string) bool {
+func (t *talk) names(speaker uint32) bool {
 	named, ok := t.named[speaker]
 	if !ok {
-		for _, term := range t.r.an.Sequence(speaker) {
+		for _, term := range t.r.an.Sequence(t.s.turns.name(speaker)) {
 			named = named || slices.ContainsFunc(t.p.words, func(w planned) bool { return w.term == term })
 		}
 		t.named[speaker] = named
 	}
 	return named
+}
+
+// tellsWhen reports whether a turn tells a time.
+func (t *talk) tellsWhen(n *place) bool {
+	if n.when == whenUnknown {
+		n.when = whenNot
+		if e := t.s.doc(n.id); e != nil && t.r.an.TellsWhen(e.Content) {
+			n.when = whenTold
+		}
+		t.s.turns.noteWhen(n.id, n.when)
+	}
+	return n.when == whenTold
 }

@@ -23,6 +23,8 @@ type shelf struct {
 	late   bool // what docs lacks is read from the log of saved
 	living int  // entries of a late shelf
 
+	turns turnTable // of those entries that ranking looked at
+
 	mu  sync.Mutex // guards docs and err of a late shelf
 	err error      // why an entry could not be read: what was found before it counts for nothing
 }
@@ -52,6 +54,7 @@ func (s *shelf) close() {
 
 func (s *shelf) set(d Delta) {
 	s.unsaved++
+	s.turns.drop(d.ID)
 	for _, r := range s.rankings {
 		if d.Entry == nil {
 			r.index.Delete(d.ID)

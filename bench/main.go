@@ -42,6 +42,7 @@ func commands() []command {
 	return []command{
 		{"quality", "how well recall ranks, on public data sets", qualityCommand},
 		{"recall", "what a recall costs, and an entry in memory", recall},
+		{"turns", "what a recall of turns of talks costs", turnsCommand},
 		{"peers", "oxbow beside other engines, in turns", peersCommand},
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},

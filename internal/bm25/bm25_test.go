@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -329,31 +330,54 @@ func TestWeights(t *testing.T) {
 }
 
 // The parts of many scores are those of each one's account, also of documents
-// that were replaced, deleted, or read from an image.
+// that were replaced or deleted, whether a term stands in one of them, in a list
+// of some, or in many.
 func TestPartsAreExplanations(t *testing.T) {
-	x := New(Params{})
-	for i := range uint64(500) {
-		ws := []string{"a", "b", "c", "d", "e"}[:1+i%5]
-		x.Put(i*7%500, int64(i), Words(append(ws, "x"+string(rune('a'+i%17)))))
-	}
-	for i := range uint64(100) {
-		x.Put(i, 0, Words([]string{"e", "c", "c"}))
-		x.Delete(300 + i)
-	}
-	terms := []QueryTerm{{"xd", 1}, {"c", .5}, {"e", 0}, {"nobody's", 1}, {"c", 2}, {"b", -1}}
-	ids := []uint64{499, 3, 350, 3, 7, 100, 1 << 40}
-	texts, parts := x.Parts(ids, terms)
-	if !slices.Equal(texts, []string{"c", "e", "nobody's", "xd"}) {
-		t.Fatalf("terms are %q", texts)
-	}
-	for i, id := range ids {
-		e, ok := x.Explain(id, terms)
-		if ok != (parts[i] != nil) {
-			t.Fatalf("document %d: Parts %v, Explain %v", id, parts[i], ok)
+	var p Parts // filled again and again
+	for _, n := range []uint64{500, 3 * wideDocs, 20} {
+		r := rand.New(rand.NewPCG(n, 1))
+		x := New(Params{})
+		for i := range n {
+			ws := []string{"a", "b", "c", "d", "e"}[:1+i%5]
+			x.Put(i*7%n, int64(i), Words(append(ws, fmt.Sprint("own", i), fmt.Sprint("rare", i/7%(n/9)), "x"+string(rune('a'+i%17)), fmt.Sprint("few", r.Uint64()%60))))
 		}
-		for k, ts := range e.Terms {
-			if parts[i][k] != ts.Score {
-				t.Errorf("document %d, %q: Parts %v, Explain %v", id, ts.Term, parts[i][k], ts.Score)
+		for i := range n / 5 {
+			x.Put(i, 0, Words([]string{"e", "c", "c", "few3"}))
+			x.Delete(n/2 + 3*i)
+		}
+		own := n / 3 // its number; its id is another
+		terms := []QueryTerm{{"xd", 1}, {"c", .5}, {"e", 0}, {"nobody's", 1}, {"c", 2}, {"b", -1}, {"few3", 1}, {"few4", 1}, {"rare8", 1}, {fmt.Sprint("own", own), 1}}
+		ids := []uint64{n - 1, 3, 350, 3, 7, 100, 1 << 40, own * 7 % n}
+		for range 40 {
+			first, step := r.Uint64()%n, []uint64{1, 7}[r.Uint64()%2] // what follows by id or by number
+			for i := range 1 + r.Uint64()%150 {
+				ids = append(ids, (first+i*step)%n)
+			}
+		}
+		x.Parts(&p, ids, terms)
+		texts := p.Terms
+		if want := []string{"c", "e", "few3", "few4", "nobody's", fmt.Sprint("own", own), "rare8", "xd"}; !slices.Equal(texts, want) {
+			t.Fatalf("terms are %q, want %q", texts, want)
+		}
+		given := make([]int, len(texts))
+		for i, id := range ids {
+			e, ok := x.Explain(id, terms)
+			if ok != (p.Of(i) != nil) {
+				t.Fatalf("document %d: Parts %v, Explain %v", id, p.Of(i), ok)
+			}
+			want := make([]float64, len(texts))
+			for _, ts := range e.Terms {
+				k, _ := slices.BinarySearch(texts, ts.Term)
+				want[k] = ts.Score
+				given[k]++
+			}
+			if ok && !slices.Equal(p.Of(i), want) {
+				t.Errorf("document %d: Parts %v, Explain %v", id, p.Of(i), want)
+			}
+		}
+		for k, some := range given {
+			if some == 0 && n > 100 && texts[k] != "nobody's" {
+				t.Errorf("%d documents: none that is asked about holds %q", n, texts[k])
 			}
 		}
 	}

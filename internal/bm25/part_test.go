@@ -91,7 +91,7 @@ func TestPartOfAnotherTerm(t *testing.T) {
 		"Search":  func(x *Index) { x.Search(Query{Terms: other, Limit: 1}) },
 		"Count":   func(x *Index) { x.Count(Query{Terms: other}) },
 		"Explain": func(x *Index) { x.Explain(1, other) },
-		"Parts":   func(x *Index) { x.Parts([]uint64{1}, other) },
+		"Parts":   func(x *Index) { x.Parts(new(Parts), []uint64{1}, other) },
 		"Terms": func(x *Index) {
 			for range x.Terms("") {
 			}

@@ -1,0 +1,112 @@
+// This file holds the command turns: what it costs to recall turns of talks,
+// which the default ranking ranks by what stands beside them.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/quality"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func turnsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	data := fl.String("data", "", "`DIR` that holds locomo-dev, or LoCoMo as published")
+	copies := fl.Int("copies", 1, "how many times each talk is in the memory")
+	rounds := fl.Int("rounds", 5, "how many times each question is asked")
+	return func(ctx context.Context) error {
+		if *data == "" {
+			return errors.New("measuring turns: say where the talks are with --data DIR")
+		}
+		if *copies < 1 || *rounds < 1 {
+			return errors.New("measuring turns: --copies and --rounds must be above 0")
+		}
+		return b.turns(ctx, *data, *copies, *rounds)
+	}
+}
+
+// turns asks all questions of LoCoMo of one memory that holds all turns.
+func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err error) {
+	ops, asks, err := talks(data, copies)
+	if err != nil {
+		return err
+	}
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	if err := m.Apply(ctx, ops...); err != nil {
+		return err
+	}
+	rankings := []string{oxbow.RankSeed, oxbow.RankOxbow}
+	took, spentOn := make([]timings, len(rankings)), make([]time.Duration, len(rankings))
+	const batch = 20 // questions before it is the other's turn
+	for round := range rounds + 1 {
+		for from := 0; from < len(asks); from += batch {
+			for i, rank := range rankings {
+				start := spent()
+				for _, q := range asks[from:min(from+batch, len(asks))] {
+					var t timings
+					if err := t.add(func() error {
+						_, err := m.Recall(ctx, oxbow.Query{Text: q, Rank: rank, Limit: 10})
+						return err
+					}); err != nil {
+						return err
+					}
+					if round > 0 { // the first makes the indexes
+						took[i] = append(took[i], t...)
+					}
+				}
+				if round > 0 {
+					spentOn[i] += spent() - start
+				}
+			}
+		}
+	}
+	b.title("turns", os.TempDir())
+	b.printf("%s turns of LoCoMo in one memory, its %s questions, each %d times, 10 hits, the rankings in turns of %d.\n\n",
+		count(len(ops)), count(len(asks)), rounds, batch)
+	t := newTable("ranking", "p50", "p95", "p99", "p50 ÷ seed", "processor time", "÷ seed")
+	for i, rank := range rankings {
+		mean := func(i int) time.Duration { return spentOn[i] / time.Duration(len(took[i])) }
+		t.row(rank, span(took[i].p50()), span(took[i].quantile(.95)), span(took[i].quantile(.99)),
+			fmt.Sprintf("%.2f", float64(took[i].p50())/float64(took[0].p50())),
+			span(mean(i)), fmt.Sprintf("%.2f", float64(mean(i))/float64(mean(0))))
+	}
+	t.print(b.out)
+	return nil
+}
+
+// talks returns what adds the turns of LoCoMo's talks, so many times, and its
+// questions.
+func talks(data string, copies int) (ops []oxbow.Op, asks []string, err error) {
+	src, err := quality.FindOne(os.DirFS(data), ".", "locomo")
+	if err != nil {
+		return nil, nil, err
+	}
+	for copied := range copies {
+		n := 0
+		for talk, err := range src.Talks() {
+			if err != nil {
+				return nil, nil, err
+			}
+			n++
+			for _, e := range talk.Turns {
+				ops = append(ops, oxbow.Add{Name: fmt.Sprintf("talk %d.%d %s", n, copied+1, e.Name), Content: e.Text, Created: e.Date})
+			}
+			for _, q := range talk.Asks {
+				if copied == 0 {
+					asks = append(asks, q.Text)
+				}
+			}
+		}
+	}
+	return ops, asks, nil
+}

@@ -1,0 +1,133 @@
+// This file tests that what is kept of the turns of a talk is as new as they are.
+
+package oxbow_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A memory that was asked before and has seen turns change, come and go answers
+// as one that is asked for the first time.
+func TestTurnsChange(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(3, 1))
+	now := time.Date(2026, 4, 14, 9, 0, 0, 0, time.UTC)
+	o := &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }}
+	m, err := oxbow.Open("m.oxbow", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	text := func() string {
+		said := one("the harbor opens yesterday", "who saw the kestrel?", "the lantern, last week", "a harbor and a lantern", "nothing much", "did the kestrel come in May?")
+		return one("Ann", "Bob Lee", "Caroline", "a note", "user") + ": " + said
+	}
+	labels := func() []oxbow.Label {
+		if s := one("", "", "one", "two"); s != "" {
+			return []oxbow.Label{{Key: "session", Value: s}}
+		}
+		return nil
+	}
+	name := func() string { return fmt.Sprint("turn ", r.IntN(80)) }
+	for i := range 80 {
+		now = now.Add(time.Duration(r.IntN(20)) * time.Minute)
+		if err := m.Apply(ctx, oxbow.Add{Name: fmt.Sprint("turn ", i), Content: text(), Labels: labels()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queries := []oxbow.Query{
+		{Text: "harbor lantern", Limit: 10},
+		{Text: "when did Caroline see the kestrel", Limit: 40},
+		{Text: "kestrel Bob", Limit: 5, Explain: true},
+		{Text: "lantern", Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "session", Values: []string{"one"}}}}},
+	}
+	differ := 0
+	var last []oxbow.Hit
+	for i := range 150 {
+		switch r.IntN(4) {
+		case 0: // what it finds may be missing, or there
+			_ = m.Forget(ctx, name())
+		case 1:
+			_ = m.Apply(ctx, oxbow.Relabel{Name: name(), Labels: labels()})
+		default:
+			if _, err := m.Remember(ctx, oxbow.Entry{Name: name(), Content: text()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fresh, err := oxbow.Open("m.oxbow", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range queries {
+			got, err := m.Recall(ctx, q)
+			want, werr := fresh.Recall(ctx, q)
+			if err != nil || werr != nil {
+				t.Fatal(err, werr)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("after %d changes %q finds %s\nwant %s", i+1, q.Text, told(got), told(want))
+			}
+			if q.Limit == 10 && !reflect.DeepEqual(got, last) {
+				differ++
+				last = got
+			}
+		}
+		if err := fresh.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if differ < 50 {
+		t.Errorf("the changes made a difference only %d times", differ)
+	}
+	if rep, err := m.Check(ctx); err != nil || len(rep.Problems) > 0 {
+		t.Error(rep, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many who ask at once, of whom some are the first to look at a turn, find what
+// each finds alone.
+func TestTurnsTogether(t *testing.T) {
+	var entries []string
+	for i := range 200 {
+		entries = append(entries, fmt.Sprintf("n%d|%s: %s", i, []string{"Ann", "Bob"}[i%2], []string{"the harbor, yesterday", "is there a lantern?", "a kestrel"}[i%3]))
+	}
+	queries := []string{"harbor", "lantern kestrel", "when was Ann in the harbor", "Bob"}
+	m, alone := filled(t, entries...), filled(t, entries...)
+	var all sync.WaitGroup
+	for i := range 8 {
+		q := oxbow.Query{Text: queries[i%len(queries)]}
+		want, err := alone.Recall(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			for range 20 {
+				got, err := m.Recall(t.Context(), q)
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%q finds %s, %v, want %s", q.Text, told(got), err, told(want))
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// told returns hits in a form to be read.
+func told(hits []oxbow.Hit) string {
+	s := ""
+	for _, h := range hits {
+		s += fmt.Sprintf("%s (%q, %v) %v; ", h.Entry.Name, h.Entry.Content, h.Entry.Labels, h.Score)
+	}
+	return s
+}
