@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/rank"
 )
 
 // exhaustive is an index that leaves nothing out.
@@ -91,6 +92,17 @@ func sameTop(got, all []found, limit int) error {
 	return nil
 }
 
+// longest returns how many hits are asked for to see whether the first were
+// left out of a shorter list. What looks like a turn of a talk is ranked anew
+// among the best thirty of its words, for all lists of up to twenty, and among
+// more for longer ones.
+func longest(hits []found, texts []string) int {
+	if slices.ContainsFunc(hits, func(f found) bool { return rank.IsTurn(texts[f.number]) }) {
+		return 2 * peerLimit
+	}
+	return oxbow.MaxLimit
+}
+
 // checkPeer compares the hits of our own peers with what leaves nothing out:
 // exhaustive scoring or, for a ranking of more than one formula, the head of a
 // list so long that nothing is left out.
@@ -107,7 +119,7 @@ func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string
 		var all []found
 		if x != nil {
 			all = x.search(q)
-		} else if all, err = s.search(ctx, q, oxbow.MaxLimit); err != nil {
+		} else if all, err = s.search(ctx, q, longest(got, texts)); err != nil {
 			return err
 		}
 		if err := sameTop(got, all, peerLimit); err != nil {
