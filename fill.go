@@ -130,8 +130,8 @@ func forCutter(rs []*ranking, number int) []*ranking {
 	own := make([]*ranking, len(rs))
 	for i, r := range rs {
 		own[i] = &ranking{name: r.name}
-		if r.an != nil {
-			own[i].an = rank.NewAnalyzer()
+		if r.texts != nil {
+			own[i].texts = rank.NewAnalyzer()
 		}
 	}
 	return own

@@ -30,6 +30,7 @@ const glanceFrom = 2 << 20
 type glance struct {
 	shelf   *shelf
 	ranking *ranking
+	told    int // news.told before it
 }
 
 // glance returns a glance for the query, nil when there is another way or
@@ -59,10 +60,20 @@ func (m *Memory) glance(ctx context.Context, q Query) (*glance, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hadGlance = true
-	if _, told := m.store.(Watcher); told && changes == m.changes {
+	if _, watched := m.store.(Watcher); watched {
+		g.told = changes
 		m.glanced = g
 	}
 	return g, nil
+}
+
+// lastGlance returns the glance for the next question, nil when there is none
+// or something has changed since. m.mu is held.
+func (m *Memory) lastGlance() *glance {
+	if g := m.glanced; g != nil && g.told == m.news.count() {
+		return g
+	}
+	return nil
 }
 
 // does reports whether there is a glance, and it may do for the query.
@@ -73,21 +84,16 @@ func (g *glance) does(m *Memory, q *Query) bool {
 // glanceEntries returns the entries, in order of ID, nil when they are few; and
 // the changes that had been told before.
 func (m *Memory) glanceEntries(ctx context.Context) (es []*Entry, changes int, err error) {
-	told := func() int {
-		m.mu.RLock()
-		defer m.mu.RUnlock()
-		return m.changes
-	}
 	if d, ok := m.store.(*db); ok {
 		if err := d.Refresh(ctx); err != nil {
 			return nil, 0, err
 		}
-		changes = told()
+		changes = m.news.count()
 		d.mu.RLock()
 		es = slices.Clone(d.st.order)
 		d.mu.RUnlock()
 	} else {
-		changes = told()
+		changes = m.news.count()
 		for e, err := range m.store.Entries(ctx, Filter{}) {
 			if err != nil {
 				return nil, 0, err
@@ -167,7 +173,7 @@ func lookAt(ctx context.Context, es []*Entry, r *ranking, choice *bm25.Choice) (
 		}
 	}
 	bulk.Done()
-	return &glance{s, r}, nil
+	return &glance{shelf: s, ranking: r}, nil
 }
 
 // seen is what a batch of entries has of the terms.

@@ -461,12 +461,12 @@ func (m *Memory) keepIndex() {
 		return
 	}
 	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {
+		m.takeIn()
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if m.shelf == nil {
 			return nil, nil, nil
 		}
-		m.drain()
 		image, err := m.shelf.rankings[m.opts.Ranking].index.AppendImage(nil)
 		if err != nil {
 			return nil, nil, nil
@@ -479,5 +479,5 @@ func (m *Memory) keepIndex() {
 func (m *Memory) worthKeeping() bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.shelf != nil && m.shelf.unsaved+len(m.pending) >= indexLeast+m.shelf.len()/indexShare
+	return m.shelf != nil && m.shelf.unsaved+m.news.len() >= indexLeast+m.shelf.len()/indexShare
 }

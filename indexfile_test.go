@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,8 +67,9 @@ func (h *indexHome) open(o *Options) *Memory {
 	if o == nil {
 		o = &Options{}
 	}
-	now := time.Unix(1776200000, 0)
-	o.FS, o.Clock = h.fs, func() time.Time { now = now.Add(time.Second); return now }
+	var now atomic.Int64 // writers of a scope ask at once
+	now.Store(1776200000)
+	o.FS, o.Clock = h.fs, func() time.Time { return time.Unix(now.Add(1), 0) }
 	m, err := Open("memory.oxbow", o)
 	if err != nil {
 		h.t.Fatal(err)

@@ -382,8 +382,7 @@ func TestRecallWhileTheShelfGoes(t *testing.T) {
 					t.Error(len(hits), err)
 				}
 				m.mu.Lock()
-				m.shelf.close()
-				m.shelf, m.pending = nil, nil
+				m.putShelf(nil)
 				m.mu.Unlock()
 			}
 		})

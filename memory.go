@@ -27,8 +27,9 @@ type Options struct {
 	FS vfs.FS
 
 	// Clock gives the time that changes are stamped with, time.Now by
-	// default. No decision is made by it, but ages are counted to it where
-	// [Query.Recency] has no time of its own.
+	// default; it may be asked by several goroutines at once. No decision is
+	// made by it, but ages are counted to it where [Query.Recency] has no time
+	// of its own.
 	Clock func() time.Time
 
 	// Rand gives the random bytes of a store's identity, crypto/rand by
@@ -102,21 +103,20 @@ type Memory struct {
 	opts  Options
 
 	fill       sync.Mutex // held while the index is filled
+	intake     sync.Mutex // held while changes are taken into it
 	glanceFrom int        // see the constant; tests set another
+
+	news news // what changed and is not in the shelf yet
 
 	mu      sync.RWMutex // guards the following
 	shelf   *shelf       // nil until the first recall, and after a reset
 	filling bool         // somebody fills a new shelf
-	pending []Delta      // what changed and is not in the shelf yet
 	resets  int          // times that the store was replaced
 
 	glanced   *glance // for the next question, if it is about the same terms; nil for none
 	hadGlance bool    // the next makes an index
-	changes   int     // times that changes were told
 
 	distrust bool // the index file was damaged: it is not looked at again
-
-	followers []*follower // told of all changes; see Within. A slice is never changed, only replaced
 }
 
 // Open opens the memory in the file of that path, which by custom ends in
@@ -189,7 +189,10 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 // Apply makes all the changes durable, or none of them.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	err := m.store.Apply(ctx, ops...)
-	if _, ok := m.store.(Watcher); !ok && err == nil {
+	switch _, ok := m.store.(Watcher); {
+	case ok:
+		m.takeInOwn()
+	case err == nil:
 		m.changed(nil, true)
 	}
 	return err
@@ -202,8 +205,7 @@ func (m *Memory) Close() error {
 	err := m.store.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.shelf.close()
-	m.shelf, m.pending = nil, nil
+	m.putShelf(nil)
 	return err
 }
 

@@ -57,18 +57,19 @@ const (
 	mostDays     = 31  // days that a date expression is looked for by
 )
 
-// ranking is one way to rank. an is nil for RankSeed.
+// ranking is one way to rank.
 type ranking struct {
 	name  string
 	index *bm25.Index
-	an    *rank.Analyzer
-	talks atomic.Bool // the last search found turns of a talk
+	an    *rank.Analyzer // of questions; nil for RankSeed
+	texts *rank.Analyzer // of entries: no question waits for one to be cut
+	talks atomic.Bool    // the last search found turns of a talk
 }
 
 func newRanking(name string) *ranking {
 	r := &ranking{name: name, index: bm25.New(paramsOf(name))}
 	if name != RankSeed {
-		r.an = rank.NewAnalyzer()
+		r.an, r.texts = rank.NewAnalyzer(), rank.NewAnalyzer()
 	}
 	return r
 }
@@ -90,7 +91,7 @@ func (r *ranking) put(e *Entry) {
 // cut makes d what an entry is found by. The room that d and words have is used
 // again.
 func (r *ranking) cut(e *Entry, d *bm25.Doc, words *[]string) {
-	if r.an == nil {
+	if r.texts == nil {
 		ws := text.AppendCrabtalk((*words)[:0], e.Content)
 		for _, a := range e.Aliases {
 			ws = text.AppendCrabtalk(ws, a)
@@ -98,12 +99,12 @@ func (r *ranking) cut(e *Entry, d *bm25.Doc, words *[]string) {
 		*words = ws
 		bm25.SetWords(d, ws)
 	} else {
-		r.an.SetDoc(d, fieldsOf(e))
+		r.texts.SetDoc(d, fieldsOf(e))
 		for _, t := range dateTerms(e.Created) {
 			d.Terms = append(d.Terms, bm25.Term{Text: t, TF: weightDate})
 		}
 	}
-	if r.an == nil && len(d.Terms) == 0 {
+	if r.texts == nil && len(d.Terms) == 0 {
 		return // it does not count
 	}
 	for _, m := range marks(e) {

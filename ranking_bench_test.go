@@ -75,62 +75,79 @@ func zipfWords(rng *rand.Rand) func(n int) string {
 
 // BenchmarkRecallBesideWriter recalls alone and, in turns of a hundred with
 // that, beside a goroutine that does nothing but change entries of about 1 kB,
-// each durably.
+// each durably: of another memory, which is what the machine makes of two
+// programs, and of the same.
 func BenchmarkRecallBesideWriter(b *testing.B) {
 	words := zipfWords(rand.New(rand.NewPCG(1, 2)))
-	m, err := oxbow.Open(filepath.Join(b.TempDir(), "m.oxbow"), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer m.Close()
 	const entries = 10_000
 	texts, ops := make([]string, entries), make([]oxbow.Op, entries)
 	for i := range ops {
 		texts[i] = words(150)
 		ops[i] = oxbow.Add{Name: fmt.Sprint("n", i), Content: texts[i]}
 	}
-	if err := m.Apply(b.Context(), ops...); err != nil {
-		b.Fatal(err)
+	var ms [2]*oxbow.Memory
+	for i := range ms {
+		m, err := oxbow.Open(filepath.Join(b.TempDir(), "m.oxbow"), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer m.Close()
+		if err := m.Apply(b.Context(), ops...); err != nil {
+			b.Fatal(err)
+		}
+		ms[i] = m
 	}
 	queries := make([]string, 500)
 	for i := range queries {
 		queries[i] = words(2 + i%7)
 	}
-	var all [2][]time.Duration
 	asked := 0
-	recall := func(took *[]time.Duration) {
-		for range 100 {
+	recall := func(took *[]time.Duration, n int) {
+		for range n {
 			start := time.Now()
 			asked++
-			if _, err := m.Recall(b.Context(), oxbow.Query{Text: queries[asked%len(queries)], Limit: 10}); err != nil {
+			if _, err := ms[0].Recall(b.Context(), oxbow.Query{Text: queries[asked%len(queries)], Limit: 10}); err != nil {
 				b.Fatal(err)
 			}
 			*took = append(*took, time.Since(start))
 		}
 	}
-	written, changes := time.Duration(0), 0
-	for b.Loop() {
-		recall(&all[0])
+	changes := 0
+	var written time.Duration
+	beside := func(m *oxbow.Memory, took *[]time.Duration) {
 		var stop atomic.Bool
-		done := make(chan error)
+		begun, done := make(chan bool), make(chan error)
 		start := time.Now()
 		go func() {
-			for !stop.Load() {
+			for i := 0; !stop.Load(); i++ {
 				changes++
 				op := oxbow.Update{Name: fmt.Sprint("n", changes*7919%entries), Content: texts[changes*104729%entries]}
 				if err := m.Apply(b.Context(), op); err != nil {
 					done <- err
 					return
 				}
+				if i == 0 {
+					close(begun)
+				}
 			}
 			done <- nil
 		}()
-		recall(&all[1])
+		<-begun
+		recall(took, 100)
 		stop.Store(true)
 		if err := <-done; err != nil {
 			b.Fatal(err)
 		}
 		written += time.Since(start)
+	}
+	var alone, other, same []time.Duration
+	for b.Loop() {
+		var none []time.Duration
+		recall(&none, 3) // who recalls after others have written takes that in
+		recall(&alone, 100)
+		beside(ms[1], &other)
+		recall(&none, 3)
+		beside(ms[0], &same)
 	}
 	sum := func(ds []time.Duration) (d time.Duration) {
 		for _, v := range ds {
@@ -138,10 +155,14 @@ func BenchmarkRecallBesideWriter(b *testing.B) {
 		}
 		return d
 	}
-	for _, ds := range all {
+	p50 := func(ds []time.Duration) float64 {
 		slices.Sort(ds)
+		return float64(ds[len(ds)/2]) / 1e3
 	}
-	b.ReportMetric(float64(all[0][len(all[0])/2])/float64(all[1][len(all[1])/2]), "alone/beside-p50")
-	b.ReportMetric(float64(sum(all[0]))/float64(sum(all[1])), "beside/alone-rate")
+	b.ReportMetric(p50(alone), "alone-p50-µs")
+	b.ReportMetric(p50(other), "other-p50-µs")
+	b.ReportMetric(p50(same), "same-p50-µs")
+	b.ReportMetric(float64(sum(alone))/float64(sum(other)), "other/alone-rate")
+	b.ReportMetric(float64(sum(alone))/float64(sum(same)), "same/alone-rate")
 	b.ReportMetric(float64(changes)/written.Seconds(), "changes/s")
 }

@@ -1,5 +1,4 @@
-// This file holds recall: the index over a store, how it is kept up with it,
-// and what a query finds.
+// This file holds recall: what a query finds, and why it finds nothing.
 
 package oxbow
 
@@ -16,117 +15,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/bm25"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
-
-// changed takes in what a store did. It is called on the way of every change,
-// so it only notes it: who recalls next brings the index up. It must not wait
-// for anybody who waits for the store.
-func (m *Memory) changed(deltas []Delta, reset bool) {
-	m.mu.Lock()
-	m.glanced, m.changes = nil, m.changes+1
-	switch {
-	case reset:
-		m.shelf.close()
-		m.shelf, m.pending, m.resets = nil, nil, m.resets+1
-	case m.shelf != nil || m.filling:
-		m.pending = append(m.pending, deltas...)
-	}
-	followers := m.followers
-	m.mu.Unlock()
-	for _, f := range followers {
-		f.tell(deltas, reset)
-	}
-}
-
-// drain brings a filled index up to what was noted. m.mu is held exclusively.
-func (m *Memory) drain() {
-	for _, d := range m.pending {
-		m.shelf.set(d)
-	}
-	m.pending = nil
-}
-
-// fresh brings the index up to the store, filling it when there is none.
-func (m *Memory) fresh(ctx context.Context) error {
-	_, err := m.freshFor(ctx, nil)
-	return err
-}
-
-// freshFor is fresh for a query, nil for none; then a glance may do instead.
-func (m *Memory) freshFor(ctx context.Context, q *Query) (*glance, error) {
-	w, watched := m.store.(Watcher)
-	if watched {
-		refresh := w.Refresh
-		if d, ok := m.store.(*db); ok {
-			refresh = d.refreshLazy // an index file may do for the state
-		}
-		if err := refresh(ctx); err != nil {
-			return nil, err
-		}
-		m.mu.RLock()
-		filled, behind, g := m.shelf != nil, len(m.pending) > 0, m.glanced
-		m.mu.RUnlock()
-		if g.does(m, q) {
-			return g, nil
-		}
-		if filled && behind {
-			m.mu.Lock()
-			if filled = m.shelf != nil; filled {
-				m.drain()
-			}
-			m.mu.Unlock()
-		}
-		if filled {
-			return nil, nil
-		}
-	}
-	m.fill.Lock()
-	defer m.fill.Unlock()
-	for {
-		m.mu.Lock()
-		if g := m.glanced; watched && (m.shelf != nil || g.does(m, q)) {
-			m.mu.Unlock()
-			return g, nil
-		}
-		m.filling, m.pending = true, nil
-		resets := m.resets
-		m.mu.Unlock()
-
-		s := newShelf(m.opts.Ranking)
-		if saved := m.savedFor(m.opts.Ranking); saved != nil {
-			s.begin(saved)
-		} else if q != nil {
-			if g, err := m.glance(ctx, *q); g != nil || err != nil {
-				m.mu.Lock()
-				m.filling, m.pending = false, nil
-				m.mu.Unlock()
-				return g, err
-			}
-		}
-		var err error
-		if s.late {
-			for _, d := range m.store.(*db).sinceIndex() {
-				s.set(d)
-			}
-		} else {
-			err = s.fill(m.store.Entries(ctx, Filter{}))
-		}
-		m.mu.Lock()
-		m.filling = false
-		done := err == nil && resets == m.resets
-		if done {
-			m.shelf.close() // of a store that does not tell its changes
-			m.shelf, m.glanced = s, nil
-			m.drain()
-		} else {
-			s.close()
-		}
-		m.pending = nil
-		m.mu.Unlock()
-		if done || err != nil {
-			return nil, err
-		}
-	}
-}
 
 // Recall returns what the query finds, best first. Equal scores are ordered by
 // newer version, then by lower ID. A query that finds nothing returns no hits
@@ -192,8 +80,7 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(s *shelf, r *ra
 				m.glanced = nil
 			}
 		case m.shelf == s:
-			s.close()
-			m.shelf, m.pending = nil, nil
+			m.putShelf(nil)
 			fallthrough
 		default:
 			m.distrust = true
@@ -222,7 +109,7 @@ func (m *Memory) shelved(ctx context.Context, q Query) (s *shelf, r *ranking, un
 		case g.does(m, &q):
 			return g.shelf, g.ranking, func() {}, nil
 		}
-		m.mu.RLock()
+		rlockSoon(&m.mu)
 		if s = m.shelf; s != nil && s.rankings[rank] == nil {
 			m.mu.RUnlock()
 			m.addRanking(rank)

@@ -157,17 +157,19 @@ type follower struct{ tell func([]Delta, bool) }
 
 // follow has f told from now on.
 func (m *Memory) follow(f *follower) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.followers = append(slices.Clip(m.followers), f)
+	n := &m.news
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.followers = append(slices.Clip(n.followers), f)
 }
 
 // unfollow ends it, if it has not ended.
 func (m *Memory) unfollow(f *follower) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	n := &m.news
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	// A new slice: the old one may just be walked.
-	m.followers = slices.DeleteFunc(slices.Clone(m.followers), func(g *follower) bool { return g == f })
+	n.followers = slices.DeleteFunc(slices.Clone(n.followers), func(g *follower) bool { return g == f })
 }
 
 // watchedScoped is the part of a store that tells of changes.

@@ -21,7 +21,7 @@ func TestClosedScopeIsLetGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.followers); n != 1 {
+	if n := len(m.news.followers); n != 1 {
 		t.Errorf("%d followers after three of four views were closed, want 1", n)
 	}
 	// The one that is open is told of changes still: its index has them.

@@ -33,7 +33,7 @@ func TestScopeClose(t *testing.T) {
 			t.Fatalf("Recall = %d hits, %v, want 1", n, err)
 		}
 	}
-	if n := len(m.followers); n != 2 {
+	if n := len(m.news.followers); n != 2 {
 		t.Fatalf("the memory tells %d followers, want 2", n)
 	}
 	for range 2 { // twice is once
@@ -41,7 +41,7 @@ func TestScopeClose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.followers); n != 1 {
+	if n := len(m.news.followers); n != 1 {
 		t.Errorf("the memory tells %d followers after one has closed, want 1", n)
 	}
 	for _, v := range []*Memory{one, three} {

@@ -52,13 +52,18 @@ func (s *shelf) close() {
 	}
 }
 
-func (s *shelf) set(d Delta) {
+// set takes in a change.
+func (s *shelf) set(d cutDelta) {
 	s.unsaved++
 	s.turns.drop(d.ID)
 	for _, r := range s.rankings {
-		if d.Entry == nil {
+		doc, known := d.docs[r]
+		switch {
+		case d.Entry == nil:
 			r.index.Delete(d.ID)
-		} else {
+		case known:
+			r.index.Put(d.ID, d.Entry.Updated.UnixNano(), doc)
+		default:
 			r.put(d.Entry)
 		}
 	}
