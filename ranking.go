@@ -397,21 +397,21 @@ func (r *ranking) search(s *shelf, p *plan, limit int) []Hit {
 	if len(p.terms) == 0 {
 		return nil
 	}
-	pool, asked := pool(limit), limit
+	asked := limit
 	if r.talks.Load() { // then it is likely that more are wanted
-		asked = pool
+		asked = pool(limit)
 	}
 	found := r.index.Search(p.query(asked))
 	if r.an != nil {
-		talks := slices.ContainsFunc(found[:min(len(found), limit, turnLook)], func(h bm25.Hit) bool { return isTurn(s.doc(h.ID)) })
-		if talks && asked < pool {
-			found = r.index.Search(p.query(pool))
+		talk := slices.ContainsFunc(found[:min(len(found), limit, turnLook)], func(h bm25.Hit) bool { return isTurn(s.doc(h.ID)) })
+		if talk && asked < pool(limit) {
+			found = r.index.Search(p.query(pool(limit)))
 		}
-		if talks {
+		if talk {
 			found = r.turns(s, p, found, limit)
 		}
-		if r.talks.Load() != talks {
-			r.talks.Store(talks)
+		if r.talks.Load() != talk {
+			r.talks.Store(talk)
 		}
 	}
 	found = found[:min(len(found), limit)]

@@ -95,13 +95,13 @@ type place struct {
 	turn   // none when it is hidden by the plan; complete when it was looked at
 }
 
-// talks are there to be used again: one has some 50 kB.
-var talks = sync.Pool{New: func() any { return &talk{named: map[uint32]bool{}} }}
+// spareTalks are there to be used again: one has some 50 kB.
+var spareTalks = sync.Pool{New: func() any { return &talk{named: map[uint32]bool{}} }}
 
 // newTalk looks up what stands beside the entries, and makes their nearest
 // turns candidates, too. Whoever holds on to nothing of it may release it.
 func newTalk(r *ranking, s *shelf, p *plan, ids []uint64) *talk {
-	t := talks.Get().(*talk)
+	t := spareTalks.Get().(*talk)
 	t.r, t.s, t.p = r, s, p
 	slices.Sort(ids)
 	next := uint64(0) // the first id that is not in t.ids
@@ -140,7 +140,7 @@ func (t *talk) release() {
 	clear(t.named)
 	clear(t.parts.Terms)
 	*t = talk{candidates: t.candidates[:0], places: t.places[:0], parts: t.parts, dates: t.dates[:0], named: t.named, ids: t.ids[:0], spare: t.spare}
-	talks.Put(t)
+	spareTalks.Put(t)
 }
 
 // look looks at a place, which may be reading a file: most places give nothing
