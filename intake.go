@@ -117,13 +117,13 @@ const mostTakenIn = 8
 
 // cutOwn cuts the entries of few changes into terms when somebody recalls
 // beside: who recalls need not wait for that then, nobody having been told yet
-// that they are made.
+// that they are made. When changes pile up, nobody recalls any more.
 func (m *Memory) cutOwn(deltas []Delta) []cutDelta {
 	ds := make([]cutDelta, len(deltas))
 	for i, d := range deltas {
 		ds[i].Delta = d
 	}
-	if m.news.asked.Load() && len(ds) <= mostTakenIn && m.mu.TryRLock() {
+	if m.news.asked.Load() && m.news.len()+len(ds) <= mostTakenIn && m.mu.TryRLock() {
 		_, rs := m.rankings()
 		m.mu.RUnlock()
 		cutEach(ds, rs)

@@ -115,6 +115,27 @@ func TestWhoTakesChangesIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting(mostTakenIn+1, "of many")
+	// A scope that was asked once keeps what others change, but not their terms.
+	within := m.Within(Scope{Any: []Filter{{}}})
+	h.recall(within, "harbor")
+	for i := range 3 * mostTakenIn {
+		put(fmt.Sprint("late ", i))
+	}
+	cut := 0
+	for _, d := range within.news.deltas {
+		if d.docs != nil {
+			cut++
+		}
+	}
+	if n := within.news.len(); n != 3*mostTakenIn || cut == 0 || cut > mostTakenIn {
+		t.Errorf("%d changes wait, %d of them cut into terms", n, cut)
+	}
+	if hits := h.recall(within, "late"); len(hits) != 20 || within.news.len() > 0 {
+		t.Errorf("the scope finds %v", names(hits))
+	}
+	if err := within.Close(); err != nil {
+		t.Error(err)
+	}
 	h.agree(m)
 	h.close(m)
 }
