@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -104,13 +105,19 @@ func newTalk(r *ranking, s *shelf, p *plan, ids []uint64) *talk {
 	t := spareTalks.Get().(*talk)
 	t.r, t.s, t.p = r, s, p
 	slices.Sort(ids)
-	next := uint64(0) // the first id that is not in t.ids
 	for _, id := range ids {
 		const reach = turnNext + besideReach
-		for n := max(next, id-min(id, reach)); n <= id+reach; n++ {
+		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
+		if n := len(t.ids); n > 0 {
+			if t.ids[n-1] == last {
+				continue // there are no larger ones
+			}
+			from = max(from, t.ids[n-1]+1)
+		}
+		for n := from; n < last; n++ {
 			t.ids = append(t.ids, n)
 		}
-		next = id + reach + 1
+		t.ids = append(t.ids, last)
 	}
 	r.index.Parts(&t.parts, t.ids, p.terms)
 	for _, text := range t.parts.Terms {
