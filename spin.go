@@ -8,9 +8,9 @@ import (
 )
 
 // mostLooks is how often a lock that is held for microseconds is looked at
-// before its caller goes to sleep: some hundred microseconds. To be woken takes
-// about as long as a recall, and who sleeps for an exclusive lock keeps others
-// from sharing it until it is awake.
+// before its caller goes to sleep: for about a tenth of a millisecond. To be
+// woken takes about as long as a recall, and who sleeps for an exclusive lock
+// keeps others from sharing it until it is awake.
 const mostLooks = 500
 
 func lockSoon(mu *sync.RWMutex) {
