@@ -9,8 +9,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/bm25"
-	"github.com/oxbow-memory/oxbow/internal/rank"
 )
 
 const (
@@ -131,7 +131,7 @@ func forCutter(rs []*ranking, number int) []*ranking {
 	for i, r := range rs {
 		own[i] = &ranking{name: r.name}
 		if r.texts != nil {
-			own[i].texts = rank.NewAnalyzer()
+			own[i].texts = analysis.NewAnalyzer()
 		}
 	}
 	return own

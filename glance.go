@@ -17,8 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/bm25"
-	"github.com/oxbow-memory/oxbow/internal/rank"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -192,11 +192,11 @@ type seenDoc struct {
 // goroutine.
 type looker struct {
 	choice *bm25.Choice
-	find   *rank.Finder // nil for RankSeed
-	dates  bool         // a term may be one of an entry's date
-	marks  bool         // or a mark
+	find   *analysis.Finder // nil for RankSeed
+	dates  bool             // a term may be one of an entry's date
+	marks  bool             // or a mark
 	doc    bm25.Doc
-	fields []rank.Field
+	fields []analysis.Field
 	words  []string
 }
 
@@ -210,7 +210,7 @@ func newLooker(ranking string, c *bm25.Choice) *looker {
 		}
 	}
 	if ranking != RankSeed {
-		l.find = rank.NewFinder(c)
+		l.find = analysis.NewFinder(c)
 	}
 	return l
 }

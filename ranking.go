@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/bm25"
-	"github.com/oxbow-memory/oxbow/internal/rank"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -61,15 +61,15 @@ const (
 type ranking struct {
 	name  string
 	index *bm25.Index
-	an    *rank.Analyzer // of questions; nil for RankSeed
-	texts *rank.Analyzer // of entries: no question waits for one to be cut
-	talks atomic.Bool    // the last search found turns of a talk
+	an    *analysis.Analyzer // of questions; nil for RankSeed
+	texts *analysis.Analyzer // of entries: no question waits for one to be cut
+	talks atomic.Bool        // the last search found turns of a talk
 }
 
 func newRanking(name string) *ranking {
 	r := &ranking{name: name, index: bm25.New(paramsOf(name))}
 	if name != RankSeed {
-		r.an, r.texts = rank.NewAnalyzer(), rank.NewAnalyzer()
+		r.an, r.texts = analysis.NewAnalyzer(), analysis.NewAnalyzer()
 	}
 	return r
 }
@@ -114,21 +114,21 @@ func (r *ranking) cut(e *Entry, d *bm25.Doc, words *[]string) {
 }
 
 // fieldsOf cuts an entry into the fields that it is found by.
-func fieldsOf(e *Entry) []rank.Field {
-	return appendFields(make([]rank.Field, 0, 2+len(e.Aliases)+len(e.Labels)), e)
+func fieldsOf(e *Entry) []analysis.Field {
+	return appendFields(make([]analysis.Field, 0, 2+len(e.Aliases)+len(e.Labels)), e)
 }
 
-func appendFields(fs []rank.Field, e *Entry) []rank.Field {
-	fs = append(fs, rank.Field{Name: "name", Text: e.Name, Weight: weightName})
+func appendFields(fs []analysis.Field, e *Entry) []analysis.Field {
+	fs = append(fs, analysis.Field{Name: "name", Text: e.Name, Weight: weightName})
 	for _, a := range e.Aliases {
-		fs = append(fs, rank.Field{Name: "alias", Text: a, Weight: weightAlias})
+		fs = append(fs, analysis.Field{Name: "alias", Text: a, Weight: weightAlias})
 	}
 	for _, l := range e.Labels {
 		if l.Key != LabelConfidence && l.Key != LabelFileBlob {
-			fs = append(fs, rank.Field{Name: "label", Text: l.Value, Weight: weightLabel})
+			fs = append(fs, analysis.Field{Name: "label", Text: l.Value, Weight: weightLabel})
 		}
 	}
-	return append(fs, rank.Dialogue(e.Content, weightBody, weightAssistant)...)
+	return append(fs, analysis.Dialogue(e.Content, weightBody, weightAssistant)...)
 }
 
 // datePrefix begins the terms of dates. No word of a text has a colon in it.
@@ -208,13 +208,13 @@ func (r *ranking) plan(s *shelf, q Query) *plan {
 		words, prefixes = o.Words, o.Prefixes
 		r.demand(s, p, o)
 	}
-	var ws []rank.Word
+	var ws []analysis.Word
 	ws, p.stop = r.an.Question(words)
-	p.when = rank.AsksWhen(words)
+	p.when = analysis.AsksWhen(words)
 	for _, w := range ws {
 		pl, weight := planned{w.Word, w.Term, false}, 1.0
 		if r.index.DF(w.Term) == 0 {
-			if t := rank.Slip(w.Term, r.index.DF); t != "" {
+			if t := analysis.Slip(w.Term, r.index.DF); t != "" {
 				pl.term, pl.instead, weight = t, true, weightSlip
 			}
 		}
@@ -292,12 +292,12 @@ func (r *ranking) beginning(prefix string) []string {
 		df   int
 	}
 	var cs []count
-	folded := rank.Fold(prefix)
+	folded := analysis.Fold(prefix)
 	for t, df := range r.words(folded) {
 		cs = append(cs, count{t, df})
 	}
 	if len(cs) == 0 {
-		return []string{rank.Root(folded)}
+		return []string{analysis.Root(folded)}
 	}
 	slices.SortFunc(cs, func(a, b count) int { return cmp.Or(b.df-a.df, strings.Compare(a.term, b.term)) })
 	var ts []string
@@ -369,7 +369,7 @@ func (r *ranking) holds(s *shelf, seq []string) func(id uint64) bool {
 			return false
 		}
 		if e := s.doc(id); e != nil {
-			holds = slices.ContainsFunc(fieldsOf(e), func(f rank.Field) bool {
+			holds = slices.ContainsFunc(fieldsOf(e), func(f analysis.Field) bool {
 				return len(seq) == 1 && f.Name != "speaker" || stands(r.an.Sequence(f.Text), seq)
 			})
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // explain accounts for the score of a hit.
@@ -18,7 +18,7 @@ func (r *ranking) explain(s *shelf, p *plan, id uint64) *Explanation {
 		return nil
 	}
 	e := &Explanation{Formula: "bm25", Entries: x.N, Length: x.Len, AvgLen: x.AvgLen}
-	var fields []rank.Field
+	var fields []analysis.Field
 	var counts [][]int // by field, then term
 	var account account
 	if r.an != nil {
@@ -81,7 +81,7 @@ func multiply(t *TermScore, factors []factor) {
 
 // fieldScores shares a term's score among the fields that hold it, as their
 // weighted frequencies stand to each other. Fields of one name are one.
-func fieldScores(t TermScore, fields []rank.Field, counts [][]int, i int) []FieldScore {
+func fieldScores(t TermScore, fields []analysis.Field, counts [][]int, i int) []FieldScore {
 	var fs []FieldScore
 	sum := 0.0
 	for j, f := range fields {

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/bm25"
-	"github.com/oxbow-memory/oxbow/internal/rank"
 )
 
 // What RankOxbow makes of turns. A turn is short, and what it is about was
@@ -35,7 +35,7 @@ const (
 	factorTime    = 1.3 // the query asks for a time, and it tells one
 )
 
-func isTurn(e *Entry) bool { return e != nil && rank.IsTurn(e.Content) }
+func isTurn(e *Entry) bool { return e != nil && analysis.IsTurn(e.Content) }
 
 // pool returns how many hits of the index are candidates when so many turns are
 // wanted.

@@ -44,7 +44,7 @@ var floors = []struct {
 	{".", []string{"vfs", "internal/*"}},
 	{"storetest", []string{"."}},
 
-	{"mdtree", []string{".", "vfs", "internal/intent", "internal/text"}},
+	{"mdtree", []string{".", "vfs", "internal/journal", "internal/text"}},
 	{"exchange", []string{".", "vfs", "internal/text"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"filetree", []string{".", "vfs", "internal/*"}},
@@ -52,7 +52,7 @@ var floors = []struct {
 	{"label", []string{".", "vfs", "internal/*"}},
 	{"consolidate", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
-	{"grant", []string{".", "vfs", "internal/*", "profile"}},
+	{"auth", []string{".", "vfs", "internal/*", "profile"}},
 	{"skill", []string{".", "vfs", "internal/*"}},
 	{"handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "skill"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
@@ -62,7 +62,7 @@ var floors = []struct {
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "handoff", "tool", "dialect", "dialect/internal/*"}},
-	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "handoff", "grant", "tool"}},
+	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "handoff", "auth", "tool"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
@@ -72,7 +72,7 @@ var floors = []struct {
 
 // testSupport are the packages made for tests: they may import testing, and
 // only tests may import them.
-var testSupport = []string{"storetest", "vfs/crashfs", "internal/need", "internal/torture/*"}
+var testSupport = []string{"storetest", "vfs/crashfs", "internal/testenv", "internal/torture/*"}
 
 // house is what the rules look at.
 type house struct {
@@ -481,14 +481,14 @@ var rules = []struct {
 		"internal/git/a.go":  `package git; import _ "os/exec"`, // nothing that the library imports
 	}, []string{"a.go: the root package imports golang.org/x/sys/unix", "a.go: the library imports net/http", "internal/text/a.go: the library imports net"}},
 	{"ProductionIsUntested", productionIsUntested, map[string]string{
-		"a.go":                  `package oxbow; import _ "testing"`,
-		"a_test.go":             `package oxbow; import _ "testing"`,
-		"b.go":                  `package oxbow; import _ "testing/fstest"`,
-		"storetest/a.go":        `package storetest; import _ "testing"`,
-		"internal/need/need.go": `package need; import _ "testing"`,
-		"internal/wal/a.go":     `package wal; import _ "` + module + `/internal/need"`,
-		"tool/a.go":             `package tool; import _ "` + module + `/internal/torture/rig"`,
-	}, []string{"a.go: production code imports testing", "b.go: production code imports testing/fstest", "internal/wal/a.go: production code imports " + module + "/internal/need",
+		"a.go":                     `package oxbow; import _ "testing"`,
+		"a_test.go":                `package oxbow; import _ "testing"`,
+		"b.go":                     `package oxbow; import _ "testing/fstest"`,
+		"storetest/a.go":           `package storetest; import _ "testing"`,
+		"internal/testenv/need.go": `package testenv; import _ "testing"`,
+		"internal/wal/a.go":        `package wal; import _ "` + module + `/internal/testenv"`,
+		"tool/a.go":                `package tool; import _ "` + module + `/internal/torture/rig"`,
+	}, []string{"a.go: production code imports testing", "b.go: production code imports testing/fstest", "internal/wal/a.go: production code imports " + module + "/internal/testenv",
 		"tool/a.go: production code imports " + module + "/internal/torture/rig"}},
 	{"PackagesAreTold", packagesAreTold, map[string]string{
 		"a.go":         "// Package oxbow is one.\npackage oxbow",

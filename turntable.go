@@ -6,7 +6,7 @@ package oxbow
 import (
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // turn is what ranking asks of an entry.
@@ -75,8 +75,8 @@ func (t *turnTable) note(id uint64, e *Entry) turn {
 	}
 	if n.is {
 		session, _ := e.Label("session")
-		n.session, n.speaker = t.number(session), t.number(rank.Speaker(e.Content))
-		n.created, n.asks = stamp(e.Created), rank.Asks(e.Content)
+		n.session, n.speaker = t.number(session), t.number(analysis.Speaker(e.Content))
+		n.created, n.asks = stamp(e.Created), analysis.Asks(e.Content)
 	}
 	page := t.pages[id/turnPage]
 	if page == nil {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // The size of what is measured.
@@ -217,7 +217,7 @@ func benchRepo(b *testing.B) gitDir {
 
 func (g gitDir) git(b *testing.B, stdin *bytes.Buffer, args ...string) {
 	b.Helper()
-	cmd := exec.Command(need.Program(b, "git", "apt install git"), args...)
+	cmd := exec.Command(testenv.Program(b, "git", "apt install git"), args...)
 	cmd.Dir = string(g)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	if stdin != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // cited judges one citation.
@@ -35,7 +35,7 @@ func wantCited(t *testing.T, what string, got Cited, state State, now string) {
 func (g *repo) commitAt(at time.Time) {
 	g.t.Helper()
 	g.git("add", "-A")
-	cmd := exec.Command(need.Program(g.t, "git", "apt install git"), "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x")
+	cmd := exec.Command(testenv.Program(g.t, "git", "apt install git"), "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x")
 	cmd.Dir = g.dir
 	stamp := at.UTC().Format(time.RFC3339)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE="+stamp, "GIT_COMMITTER_DATE="+stamp)

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 const source = `package pool
@@ -138,7 +138,7 @@ func newRepo(t *testing.T) *repo {
 
 func (g *repo) git(args ...string) string {
 	g.t.Helper()
-	cmd := exec.Command(need.Program(g.t, "git", "apt install git"), append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.Command(testenv.Program(g.t, "git", "apt install git"), append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
 	cmd.Dir = g.dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // exhaustive is an index that leaves nothing out.
@@ -97,7 +97,7 @@ func sameTop(got, all []found, limit int) error {
 // among the best thirty of its words, for all lists of up to twenty, and among
 // more for longer ones.
 func longest(hits []found, texts []string) int {
-	if slices.ContainsFunc(hits, func(f found) bool { return rank.IsTurn(texts[f.number]) }) {
+	if slices.ContainsFunc(hits, func(f found) bool { return analysis.IsTurn(texts[f.number]) }) {
 		return 2 * peerLimit
 	}
 	return oxbow.MaxLimit

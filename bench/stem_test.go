@@ -12,7 +12,7 @@ import (
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/english"
 
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // Every word of this project's prose and code, with endings that English puts
@@ -48,7 +48,7 @@ func TestStemAgreesWithSnowball(t *testing.T) {
 			n++
 			env := snowballstem.NewEnv(w + e)
 			english.Stem(env)
-			if got, want := rank.Stem(w+e), env.Current(); got != want {
+			if got, want := analysis.Stem(w+e), env.Current(); got != want {
 				t.Errorf("Stem(%q) = %q, Snowball says %q", w+e, got, want)
 			}
 			if t.Failed() && n > 100_000 {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // patience bounds every wait: some ten times what the longest takes on a quiet
@@ -61,7 +61,7 @@ func kill(t *testing.T, browser context.Context) {
 // first tab. It ends with the test.
 func chromium(t *testing.T, profile string) context.Context {
 	t.Helper()
-	path := need.Program(t, "chromium", "apt install chromium")
+	path := testenv.Program(t, "chromium", "apt install chromium")
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Flag("headless", "new"),

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/merge"
+	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
 // applied is what a change did beside its edits.
@@ -128,7 +128,7 @@ func (s *Store) heed(op oxbow.Op, now Place, own *applied) oxbow.Op {
 		return op
 	}
 	clean := false
-	if u.Content, clean = merge.Lines(base.Content, u.Content, now.Entry.Content); !clean {
+	if u.Content, clean = diff.Lines(base.Content, u.Content, now.Entry.Content); !clean {
 		u.Content = op.(oxbow.Update).Content
 		own.copies[now.Path] = fmt.Sprintf("entry %q was written while somebody else changed the same lines", name)
 		return u

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/merge"
+	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
 // Document returns the text of a file that the layout does not match, such as
@@ -69,7 +69,7 @@ func (s *Store) SetDocument(ctx context.Context, path, text string) error {
 		}
 		own := &applied{copies: map[string]string{}, docs: map[string]string{path: text}}
 		if base, ok := s.served[path]; ok && e.there && e.base != base && e.base != "" {
-			if merged, clean := merge.Lines(base, text, e.base); clean {
+			if merged, clean := diff.Lines(base, text, e.base); clean {
 				own.docs[path] = merged
 			} else {
 				own.copies[path] = "it was written while somebody else changed the same lines"

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/intent"
+	"github.com/oxbow-memory/oxbow/internal/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -94,12 +94,12 @@ func (s *Store) sum(p string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	return intent.Sum([]byte(text)), nil
+	return journal.Sum([]byte(text)), nil
 }
 
 // finish puts the files of a committed change in place. It may be repeated. A
 // file that a person changed since is moved aside as a conflict copy.
-func (s *Store) finish(j *intent.Journal) error {
+func (s *Store) finish(j *journal.Journal) error {
 	dirs := map[string]bool{}
 	for _, c := range j.Write {
 		if dir := path.Dir(c.Path); !dirs[dir] {

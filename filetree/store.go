@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/intent"
+	"github.com/oxbow-memory/oxbow/internal/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -51,7 +51,7 @@ type Store struct {
 	fs     vfs.FS
 	layout Layout
 	opts   Options
-	stage  intent.Stage
+	stage  journal.Stage
 
 	turn    chan struct{}   // held by the one writer of this process
 	lock    vfs.Lock        // between processes; of whoever has the turn
@@ -98,7 +98,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 		o.Lock = lockFile
 	}
 	s := &Store{fs: fsys, layout: l, opts: o, turn: make(chan struct{}, 1), durable: map[string]bool{}, st: newState(),
-		stage: intent.Stage{FS: fsys, Home: ".", Name: stageDir},
+		stage: journal.Stage{FS: fsys, Home: ".", Name: stageDir},
 		again: map[string]bool{}, unseen: map[string]*oxbow.Entry{}, served: map[string]string{}, emptied: map[string]bool{}}
 	for _, d := range l.Dirs() {
 		s.dirs = append(s.dirs, &directory{path: d, veil: veil(d)})

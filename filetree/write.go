@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/intent"
+	"github.com/oxbow-memory/oxbow/internal/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -145,7 +145,7 @@ func (s *Store) cutOff() bool {
 	return err == nil
 }
 
-func (s *Store) journal() (*intent.Journal, error) {
+func (s *Store) journal() (*journal.Journal, error) {
 	j, err := s.stage.Load(func(p string, _ bool) bool {
 		// What no change may write, nobody's journal may either.
 		return !fs.ValidPath(p) || p == "." || s.hidden(p)
@@ -154,7 +154,7 @@ func (s *Store) journal() (*intent.Journal, error) {
 		return j, nil
 	}
 	is := oxbow.ErrCorrupt
-	if errors.Is(err, intent.ErrVersion) {
+	if errors.Is(err, journal.ErrVersion) {
 		is = oxbow.ErrVersion
 	}
 	return nil, fmt.Errorf("%w: reading %s: %v; look at the files in %s and remove it when they are as they should be",
@@ -398,21 +398,21 @@ func (s *Store) writeAll(writes []write) error {
 	if err := s.fs.MkdirAll(stageDir, 0o755); err != nil {
 		return err
 	}
-	j := &intent.Journal{Version: intent.Version}
+	j := &journal.Journal{Version: journal.Version}
 	err := func() error {
 		for _, w := range writes {
 			was := ""
 			if w.there {
-				was = intent.Sum([]byte(w.disk))
+				was = journal.Sum([]byte(w.disk))
 			}
 			if w.remove {
-				j.Remove = append(j.Remove, intent.Removal{Path: w.path, Was: was})
+				j.Remove = append(j.Remove, journal.Removal{Path: w.path, Was: was})
 				continue
 			}
 			if err := s.stage.Put(s.stage.File(len(j.Write)), []byte(w.text), w.perm); err != nil {
 				return err
 			}
-			j.Write = append(j.Write, intent.Change{Path: w.path, Was: was, Sum: intent.Sum([]byte(w.text))})
+			j.Write = append(j.Write, journal.Change{Path: w.path, Was: was, Sum: journal.Sum([]byte(w.text))})
 		}
 		for _, w := range writes {
 			if err := s.unmoved(w); err != nil {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // Doubt is what is doubtful about labels, and the labels, the most used first.
@@ -197,7 +197,7 @@ func fold(s string) string {
 			return r
 		}
 		return -1
-	}, rank.Fold(rank.Fold(s)))
+	}, analysis.Fold(analysis.Fold(s)))
 }
 
 // singular returns a value folded, without the ending of a plural.

@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // Project is the name of a project and where it is from.
@@ -159,7 +159,7 @@ func urlName(s string) string {
 // long, and empty when the word holds neither letters nor digits.
 func ProjectName(s string) string {
 	var b strings.Builder
-	for _, r := range rank.Fold(rank.Fold(s)) { // twice: ǿ is ø, and that is o
+	for _, r := range analysis.Fold(analysis.Fold(s)) { // twice: ǿ is ø, and that is o
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), strings.ContainsRune("._+#", r):
 			if b.Len()+4 <= oxbow.MaxName {

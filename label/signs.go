@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // sign is a value that a text points to.
@@ -53,7 +53,7 @@ func newSigns(key string, have []*oxbow.Entry) *signs {
 				continue
 			}
 			ws := words(v)
-			if len(ws) == 1 && (len(ws[0]) < 3 || rank.IsStopWord(ws[0])) {
+			if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) {
 				ws = nil // says nothing where it stands in a text
 			}
 			s.words[v] = " " + strings.Join(ws, " ") + " "
@@ -149,7 +149,7 @@ func (s *signs) namedIn(e *oxbow.Entry) []string {
 
 // words returns the words of s, folded: letters and digits.
 func words(s string) []string {
-	return strings.FieldsFunc(rank.Fold(s), func(r rune) bool {
+	return strings.FieldsFunc(analysis.Fold(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '+' && r != '#'
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -37,7 +37,7 @@ type HTTPOptions struct {
 	// serves, who sends one of Tokens what its rights say. Without any, every
 	// request is refused.
 	Token  string
-	Tokens grant.Tokens
+	Tokens auth.Tokens
 
 	// Hosts are names that the Host header may carry beside those of this
 	// machine (localhost, 127.0.0.0/8, ::1), without port. UNSAFE: any web
@@ -70,7 +70,7 @@ const maxRooms = 256
 func (s *Server) Handler(o HTTPOptions) http.Handler {
 	tokens := slices.Clone(o.Tokens)
 	if o.Token != "" {
-		tokens = append(tokens, grant.New("", o.Token, grant.Rights{}))
+		tokens = append(tokens, auth.New("", o.Token, auth.Rights{}))
 	}
 	house := &house{server: s, rooms: map[roomKey]*room{}}
 	return o.guard(tokens, house.serve)
@@ -91,7 +91,7 @@ type house struct {
 // room serves one view.
 type room struct{ modern, older http.Handler }
 
-func (h *house) serve(w http.ResponseWriter, r *http.Request, t grant.Token) {
+func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	room, err := h.room(t, r.PathValue("profile"))
 	if err != nil {
 		http.Error(w, err.Error(), statusOf(err))
@@ -125,7 +125,7 @@ func statusOf(err error) int {
 }
 
 // room returns the room of a token and a profile, "" for none.
-func (h *house) room(t grant.Token, named string) (*room, error) {
+func (h *house) room(t auth.Token, named string) (*room, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := roomKey{t.Name, named}
@@ -161,7 +161,7 @@ func (h *house) room(t grant.Token, named string) (*room, error) {
 }
 
 // guard lets pass what may come in.
-func (o HTTPOptions) guard(tokens grant.Tokens, next func(http.ResponseWriter, *http.Request, grant.Token)) http.Handler {
+func (o HTTPOptions) guard(tokens auth.Tokens, next func(http.ResponseWriter, *http.Request, auth.Token)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !o.hostAllowed(r.Host) {
 			http.Error(w, fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1", r.Host), http.StatusForbidden)

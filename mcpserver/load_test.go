@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -38,7 +38,7 @@ func TestLoadPerSession(t *testing.T) {
 		t.Run(v, func(t *testing.T) {
 			m := strangerMemory(t, strangers[0], "harbor")
 			s := New(harborDesk(m), &Options{Profiles: harborProfiles(t)})
-			url := serveTokens(t, s, grant.Tokens{grant.New("it", token, grant.Rights{})})
+			url := serveTokens(t, s, auth.Tokens{auth.New("it", token, auth.Rights{})})
 			connect := func() *mcp.ClientSession {
 				cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer{token}}}, v)
 				t.Cleanup(func() { cs.Close() })

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/handoff"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -131,7 +131,7 @@ func TestHandoffPrompt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reads := atPath("/mcp", grant.Rights{ReadOnly: true})(t, m, versions[1])
+	reads := atPath("/mcp", auth.Rights{ReadOnly: true})(t, m, versions[1])
 	for range 2 {
 		text, err := give(t, reads, "handoff", map[string]string{"project": "harbor"})
 		if err != nil || !strings.Contains(text, "The crane is painted.") || !strings.Contains(text, "shown only") {
@@ -228,7 +228,7 @@ func TestCompletePrompts(t *testing.T) {
 		}
 	}
 	// Bound to a project, only profiles that have it can be named.
-	v, err := s.view(grant.New("it", token, grant.Rights{Projects: []string{"harbor"}}), "")
+	v, err := s.view(auth.New("it", token, auth.Rights{Projects: []string{"harbor"}}), "")
 	if err != nil {
 		t.Fatal(err)
 	}

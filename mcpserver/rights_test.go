@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -43,7 +43,7 @@ func post(t *testing.T, url, secret, session, body string) (int, http.Header, st
 }
 
 func TestPaths(t *testing.T) {
-	ts := grant.Tokens{grant.New("all", "secret of all clients", grant.Rights{}), grant.New("harbor", "secret of the harbor", grant.Rights{Profile: "harbor"})}
+	ts := auth.Tokens{auth.New("all", "secret of all clients", auth.Rights{}), auth.New("harbor", "secret of the harbor", auth.Rights{Profile: "harbor"})}
 	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), harborOptions(Options{Profiles: harborProfiles(t)})), ts)
 	for _, tt := range []struct {
 		name, path, secret string
@@ -71,7 +71,7 @@ func TestPaths(t *testing.T) {
 
 // A session is of one token and one path: with another it is not found.
 func TestSessionsAreOfOneToken(t *testing.T) {
-	ts := grant.Tokens{grant.New("one", "secret of the first", grant.Rights{}), grant.New("two", "secret of the second", grant.Rights{ReadOnly: true})}
+	ts := auth.Tokens{auth.New("one", "secret of the first", auth.Rights{}), auth.New("two", "secret of the second", auth.Rights{ReadOnly: true})}
 	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), ts)
 	status, head, _ := post(t, url+"/mcp", "secret of the first", "", hello)
 	session := head.Get("Mcp-Session-Id")
@@ -92,9 +92,9 @@ func TestSessionsAreOfOneToken(t *testing.T) {
 }
 
 // toolNames returns what a view offers.
-func toolNames(t *testing.T, s *Server, r grant.Rights) []string {
+func toolNames(t *testing.T, s *Server, r auth.Rights) []string {
 	t.Helper()
-	v, err := s.view(grant.New("it", token, r), "")
+	v, err := s.view(auth.New("it", token, r), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,18 +116,18 @@ func TestToolsByRights(t *testing.T) {
 	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)})
 	for _, tt := range []struct {
 		name         string
-		rights       grant.Rights
+		rights       auth.Rights
 		offered, not []string
 	}{
-		{"all", grant.Rights{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations", "spawn_sub_agent"}, []string{"recall_memory"}},
-		{"read only", grant.Rights{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity", "spawn_sub_agent"}},
-		{"a profile", grant.Rights{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
-		{"the project of the tree", grant.Rights{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
-		{"another project", grant.Rights{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
-		{"a kind", grant.Rights{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
+		{"all", auth.Rights{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations", "spawn_sub_agent"}, []string{"recall_memory"}},
+		{"read only", auth.Rights{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity", "spawn_sub_agent"}},
+		{"a profile", auth.Rights{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
+		{"the project of the tree", auth.Rights{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
+		{"another project", auth.Rights{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
+		{"a kind", auth.Rights{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
 	} {
 		names := toolNames(t, s, tt.rights)
-		v, err := s.view(grant.New("it", token, tt.rights), "")
+		v, err := s.view(auth.New("it", token, tt.rights), "")
 		if err != nil || (v.desk.Book != nil) != slices.Contains(names, "get_annotations") {
 			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.desk.Book != nil, err, slices.Contains(names, "get_annotations"))
 		}
@@ -151,25 +151,25 @@ func TestAdmits(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := strangerMemory(t, strangers[0], "harbor")
-	free := New(harborDesk(m), &Options{Profiles: set, Rights: grant.Rights{Projects: []string{"harbor"}}})
+	free := New(harborDesk(m), &Options{Profiles: set, Rights: auth.Rights{Projects: []string{"harbor"}}})
 	bound := New(harborDesk(m.Within(r.Scope())), &Options{Profiles: set, Bound: &r})
 	none := New(harborDesk(m), nil)
 	for _, tt := range []struct {
 		name   string
 		s      *Server
-		rights grant.Rights
+		rights auth.Rights
 		wrong  string
 	}{
-		{"less", free, grant.Rights{ReadOnly: true, Projects: []string{"harbor", "airfield"}}, ""},
-		{"nothing in common", free, grant.Rights{Projects: []string{"airfield"}}, "none of those that are allowed already: harbor"},
-		{"a profile", free, grant.Rights{Profile: "airfield"}, ""},
-		{"no such profile", free, grant.Rights{Profile: "airfeld"}, "did you mean airfield"},
-		{"a broken profile", free, grant.Rights{Profile: "broken"}, "broken.yaml"},
-		{"the server's profile", bound, grant.Rights{Profile: "harbor"}, ""},
-		{"another than the server's", bound, grant.Rights{Profile: "airfield"}, `is not "harbor"`},
-		{"no profiles at all", none, grant.Rights{Profile: "harbor"}, "there are none yet"},
+		{"less", free, auth.Rights{ReadOnly: true, Projects: []string{"harbor", "airfield"}}, ""},
+		{"nothing in common", free, auth.Rights{Projects: []string{"airfield"}}, "none of those that are allowed already: harbor"},
+		{"a profile", free, auth.Rights{Profile: "airfield"}, ""},
+		{"no such profile", free, auth.Rights{Profile: "airfeld"}, "did you mean airfield"},
+		{"a broken profile", free, auth.Rights{Profile: "broken"}, "broken.yaml"},
+		{"the server's profile", bound, auth.Rights{Profile: "harbor"}, ""},
+		{"another than the server's", bound, auth.Rights{Profile: "airfield"}, `is not "harbor"`},
+		{"no profiles at all", none, auth.Rights{Profile: "harbor"}, "there are none yet"},
 	} {
-		err := tt.s.Admits(grant.New("it", token, tt.rights))
+		err := tt.s.Admits(auth.New("it", token, tt.rights))
 		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
 			t.Errorf("%s: Admits = %v, want %q", tt.name, err, tt.wrong)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/skill"
 	"github.com/oxbow-memory/oxbow/subagent"
@@ -115,15 +115,15 @@ var bounds = []struct {
 		return overMemory(t, New(desk, harborOptions(Options{Profiles: set, Bound: &r})), version)
 	}},
 	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: grant.Rights{Projects: []string{"harbor"}}})), version)
+		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: auth.Rights{Projects: []string{"harbor"}}})), version)
 	}},
-	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", grant.Rights{})},
-	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", grant.Rights{})},
-	{"token of a profile", false, false, false, versions[0], atPath("/mcp", grant.Rights{Profile: "harbor"})},
-	{"token of a project", true, false, false, versions[0], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}})},
-	{"token of a project and a kind", true, false, false, versions[1], atPath("/mcp", grant.Rights{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
-	{"token that only reads a project", true, true, true, versions[0], atPath("/mcp", grant.Rights{ReadOnly: true, Projects: []string{"harbor"}})},
-	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", grant.Rights{ReadOnly: true})},
+	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", auth.Rights{})},
+	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", auth.Rights{})},
+	{"token of a profile", false, false, false, versions[0], atPath("/mcp", auth.Rights{Profile: "harbor"})},
+	{"token of a project", true, false, false, versions[0], atPath("/mcp", auth.Rights{Projects: []string{"harbor"}})},
+	{"token of a project and a kind", true, false, false, versions[1], atPath("/mcp", auth.Rights{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
+	{"token that only reads a project", true, true, true, versions[0], atPath("/mcp", auth.Rights{ReadOnly: true, Projects: []string{"harbor"}})},
+	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", auth.Rights{ReadOnly: true})},
 }
 
 func harborDesk(m *oxbow.Memory) *tool.Desk {
@@ -138,9 +138,9 @@ func harborOptions(o Options) *Options {
 }
 
 // atPath connects to a path over HTTP with a token of those rights.
-func atPath(path string, rights grant.Rights) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
+func atPath(path string, rights auth.Rights) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
 	return func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		url := serveTokens(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t)})), grant.Tokens{grant.New("it", token, rights)})
+		url := serveTokens(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t)})), auth.Tokens{auth.New("it", token, rights)})
 		cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + path, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
 		t.Cleanup(func() { cs.Close() })
 		return cs
@@ -148,7 +148,7 @@ func atPath(path string, rights grant.Rights) func(*testing.T, *oxbow.Memory, st
 }
 
 // serveTokens serves on loopback and returns where.
-func serveTokens(t *testing.T, s *Server, ts grant.Tokens) (url string) {
+func serveTokens(t *testing.T, s *Server, ts auth.Tokens) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	door := s.Handler(HTTPOptions{Tokens: ts})

@@ -25,7 +25,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -64,7 +64,7 @@ type Options struct {
 	// none. Clients can name no other then.
 	Bound *profile.Resolved
 	// Rights bound every client, on top of Bound and of its own.
-	Rights grant.Rights
+	Rights auth.Rights
 
 	// Instructions tell a client's model when to use Tools; those for
 	// tool.Table by default, which clients that see a part get always.
@@ -110,7 +110,7 @@ func New(d *tool.Desk, o *Options) *Server {
 
 // Admits reports why a token cannot be served: its profile cannot be read, or it
 // has no rights in common with the server's.
-func (s *Server) Admits(t grant.Token) error {
+func (s *Server) Admits(t auth.Token) error {
 	_, err := s.view(t, "")
 	return err
 }
@@ -129,7 +129,7 @@ type door struct {
 // open returns a protocol server for a client that is bound by nothing but the
 // server.
 func (s *Server) open(name string) (*mcp.Server, error) {
-	v, err := s.view(grant.Token{}, "")
+	v, err := s.view(auth.Token{}, "")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -24,7 +24,7 @@ var errBound = errors.New("bound to another profile")
 // desk.
 type view struct {
 	*Server
-	rights grant.Rights
+	rights auth.Rights
 	bound  *profile.Resolved // the profile of the rights, nil for none
 	scopes []oxbow.Scope     // on top of the server's memory, the lowest first
 	desk   *tool.Desk
@@ -34,7 +34,7 @@ type view struct {
 
 // view returns what a token sees, within a profile if one is named. Errors match
 // errBound, [oxbow.ErrInvalid] (no such profile), or are [profile.Mistakes].
-func (s *Server) view(t grant.Token, named string) (*view, error) {
+func (s *Server) view(t auth.Token, named string) (*view, error) {
 	own := s.opts.Rights
 	if s.opts.Bound != nil {
 		own.Profile = s.opts.Bound.Name
@@ -83,7 +83,7 @@ func (s *Server) view(t grant.Token, named string) (*view, error) {
 	}
 	if s.opts.Profiles != nil {
 		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
-			Fit: func(s oxbow.Scope) oxbow.Scope { return grant.Fit(s, below...) }}
+			Fit: func(s oxbow.Scope) oxbow.Scope { return auth.Fit(s, below...) }}
 	}
 	v.desk = &desk
 	v.tools, v.told = v.offered(), v.opts.Instructions

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/intent"
+	"github.com/oxbow-memory/oxbow/internal/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -93,8 +93,8 @@ type dumper struct {
 	sums     map[string]string // what the last dump wrote
 	hasItems map[string]string // path as the file system spells it, by foldKey
 
-	write  []intent.Change
-	remove []intent.Removal
+	write  []journal.Change
+	remove []journal.Removal
 	edited []string
 }
 
@@ -312,7 +312,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		}
 		out := &d.entries[i]
 		buf = appendEntry(buf[:0], &out.entry, out.showName)
-		sum := intent.Sum(buf)
+		sum := journal.Sum(buf)
 		wanted[out.path] = true
 		m.Files = append(m.Files, manifestItem{out.path, out.entry.Name, sum})
 		dir := path.Dir(out.path)
@@ -345,9 +345,9 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			d.edited = append(d.edited, p)
 			continue
 		}
-		d.remove = append(d.remove, intent.Removal{Path: p, Was: intent.Sum(data)})
+		d.remove = append(d.remove, journal.Removal{Path: p, Was: journal.Sum(data)})
 	}
-	slices.SortFunc(d.remove, func(a, b intent.Removal) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(d.remove, func(a, b journal.Removal) int { return strings.Compare(a.Path, b.Path) })
 	d.report.Removed = len(d.remove)
 	return d.compareOther(&m, links)
 }
@@ -373,9 +373,9 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		sum := intent.Sum(contents[p])
+		sum := journal.Sum(contents[p])
 		if sum != was {
-			d.write = append(d.write, intent.Change{Path: p, Was: was, Sum: sum})
+			d.write = append(d.write, journal.Change{Path: p, Was: was, Sum: sum})
 		}
 		switch {
 		case p == manifestFile:
@@ -394,7 +394,7 @@ func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
 // place notes what is to be done for the file of an entry.
 func (d *dumper) place(p string, there bool, data []byte, sum string) error {
 	if !there {
-		d.write = append(d.write, intent.Change{Path: p, Was: "", Sum: sum})
+		d.write = append(d.write, journal.Change{Path: p, Was: "", Sum: sum})
 		d.report.Written++
 		return nil
 	}
@@ -410,7 +410,7 @@ func (d *dumper) place(p string, there bool, data []byte, sum string) error {
 		d.edited = append(d.edited, p)
 		return nil
 	}
-	d.write = append(d.write, intent.Change{Path: p, Was: intent.Sum(old), Sum: sum})
+	d.write = append(d.write, journal.Change{Path: p, Was: journal.Sum(old), Sum: sum})
 	d.report.Written++
 	return nil
 }
@@ -420,7 +420,7 @@ func (d *dumper) readEntry(p string) ([]byte, error) { return d.read(p, maxFile)
 // mayReplace reports whether nothing is lost with a file: the last dump wrote
 // it as it is, or the store holds what it says.
 func (d *dumper) mayReplace(p string, data []byte) bool {
-	if d.force || d.sums[p] == intent.Sum(data) {
+	if d.force || d.sums[p] == journal.Sum(data) {
 		return true
 	}
 	i := slices.IndexFunc(sections[:], func(s section) bool { return s.dir == path.Dir(p) })
@@ -439,7 +439,7 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 		// away by the next dump.
 		return errors.Join(err, d.staging().Clean())
 	}
-	j := &intent.Journal{Version: intent.Version, Write: d.write, Remove: d.remove}
+	j := &journal.Journal{Version: journal.Version, Write: d.write, Remove: d.remove}
 	if err := d.staging().Commit(j); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}

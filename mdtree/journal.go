@@ -23,7 +23,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/intent"
+	"github.com/oxbow-memory/oxbow/internal/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -36,7 +36,7 @@ const (
 	maxFile = 4*oxbow.MaxContent + 1<<20
 
 	// maxList is the same for the manifest and the journal.
-	maxList = intent.MaxJournal
+	maxList = journal.MaxJournal
 )
 
 func staged(i int) string { return stageDir + "/" + strconv.Itoa(i) }
@@ -87,7 +87,7 @@ func (r root) sum(p string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	return intent.Sum(data), nil
+	return journal.Sum(data), nil
 }
 
 func (r root) exists(p string) (bool, error) {
@@ -99,23 +99,23 @@ func (r root) exists(p string) (bool, error) {
 }
 
 // staging is where a dump is staged.
-func (r root) staging() intent.Stage { return intent.Stage{FS: r.fsys, Home: r.dir, Name: stageDir} }
+func (r root) staging() journal.Stage { return journal.Stage{FS: r.fsys, Home: r.dir, Name: stageDir} }
 
 // journal returns the journal of a dump that was committed and not finished,
 // or nil when there is none.
-func (r root) journal() (*intent.Journal, error) {
+func (r root) journal() (*journal.Journal, error) {
 	j, err := r.staging().Load(noPath)
 	switch {
-	case errors.Is(err, intent.ErrVersion):
+	case errors.Is(err, journal.ErrVersion):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)
-	case errors.Is(err, intent.ErrInvalid):
+	case errors.Is(err, journal.ErrInvalid):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrInvalid, err)
 	}
 	return j, err
 }
 
 // finish puts the files of a committed dump in place. It may be repeated.
-func (r root) finish(j *intent.Journal) error {
+func (r root) finish(j *journal.Journal) error {
 	// Removals come first: where letter case does not count, "A.md" that goes
 	// and "a.md" that comes are one file. When the new one is there already,
 	// such a removal would hit it.
@@ -179,7 +179,7 @@ func (r root) finish(j *intent.Journal) error {
 // makeSections makes the directories that a journal writes to. They are durable
 // before anything moves into them: a crash that loses a directory would lose
 // what was moved there, and it would not be in its old place either.
-func (r root) makeSections(j *intent.Journal) error {
+func (r root) makeSections(j *journal.Journal) error {
 	made := map[string]bool{".": true}
 	for _, c := range j.Write {
 		if dir := path.Dir(c.Path); !made[dir] {
@@ -225,7 +225,7 @@ type view struct {
 }
 
 // newView returns a view through the journal, which may be nil.
-func newView(r root, j *intent.Journal) (*view, error) {
+func newView(r root, j *journal.Journal) (*view, error) {
 	v := &view{root: r, at: map[string]string{}, gone: map[string]bool{}}
 	if j == nil {
 		return v, nil

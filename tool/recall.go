@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -172,7 +172,7 @@ func shownWords(content string, read oxbow.Reading) []string {
 	for _, w := range text.Crabtalk(content) {
 		if !seen[w] {
 			seen[w] = true
-			if wanted[w] || read.Rank != oxbow.RankSeed && wanted[rank.Root(rank.Fold(w))] {
+			if wanted[w] || read.Rank != oxbow.RankSeed && wanted[analysis.Root(analysis.Fold(w))] {
 				words = append(words, w)
 			}
 		}

@@ -17,13 +17,13 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // repo makes a repository with one file, committed once and changed since.
 func repo(t *testing.T) (dir, commit string) {
 	t.Helper()
-	program := need.Program(t, "git", "apt install git")
+	program := testenv.Program(t, "git", "apt install git")
 	dir = t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 const note = `src/pool.go
@@ -39,7 +39,7 @@ const note = `src/pool.go
 `
 
 func TestRead(t *testing.T) {
-	program := need.Program(t, "git", "apt install git")
+	program := testenv.Program(t, "git", "apt install git")
 	dir := t.TempDir()
 	git := func(stdin string, args ...string) string {
 		t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -91,7 +91,7 @@ func (a *app) mayWrite(path string) error {
 	}
 	dir := filepath.Dir(path)
 	// What cannot be looked at says so when it is opened.
-	if f, err := a.env.FileSystem(dir); err == nil && f.Kind == host.Network {
+	if f, err := a.env.FileSystem(dir); err == nil && f.Kind == sysinfo.Network {
 		return fmt.Errorf("%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could overwrite each other's changes",
 			oxbow.ErrNetworkFS, dir, f.Name)
 	}

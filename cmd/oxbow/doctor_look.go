@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -105,20 +105,20 @@ func (d *diagnosis) fileSystem() {
 	}
 	const away = "put the home on a local disk and set OXBOW_HOME to it"
 	switch f.Kind {
-	case host.Unknown:
+	case sysinfo.Unknown:
 		d.add(unknown, about, "", "its kind is not known here%s; a memory wants a local disk", inBrackets(f.Name))
-	case host.Network:
+	case sysinfo.Network:
 		// A wrong OXBOW_NETWORK_FS is a finding of its own.
 		if allowed, err := d.a.networkAllowed(); allowed && err == nil {
 			d.add(warning, about, away, "%s is on the network, and writing to it is allowed: one host at a time", name)
 		} else {
 			d.add(problem, about, away+", or give --network-fs when only this host writes", "%s is on the network: one host at a time, since locks may not reach others", name)
 		}
-	case host.Shared:
+	case sysinfo.Shared:
 		d.add(warning, about, away+" where others write to it as well", "%s is handed in by another system or program: one host at a time, since locks may not reach others", name)
-	case host.Volatile:
+	case sysinfo.Volatile:
 		d.add(warning, about, away, "%s is in memory: gone at the next boot", name)
-	case host.Layered:
+	case sysinfo.Layered:
 		d.add(warning, about, "in a container, mount a volume for the home", "%s: in a container, gone with the container", name)
 	default:
 		d.add(fine, about, "", "%s, on this machine", name)
@@ -181,7 +181,7 @@ func (d *diagnosis) permissions() {
 		if mode := fi.Mode().Perm(); d.a.env.GOOS != "windows" && mode&0o077 != 0 {
 			d.add(warning, about, p.chmod+quote(p.path), "others may use %s (mode %04o)", p.path, mode)
 		}
-		if !host.Writable(p.path) {
+		if !sysinfo.Writable(p.path) {
 			d.add(problem, about, "change its owner or mode", "%s may not be written by this user: nothing can be remembered", p.path)
 		}
 	}
@@ -236,10 +236,10 @@ func (d *diagnosis) lock() {
 	}
 	since := d.a.date(n.Since)
 	h := tellHolder(n.PID)
-	switch host.Process(n.PID) {
-	case host.Stopped:
+	switch sysinfo.Process(n.PID) {
+	case sysinfo.Stopped:
 		d.add(problem, about, h, "held by %s (pid %d) since %s, which is stopped: nobody else can write", n.Program, n.PID, since)
-	case host.Gone:
+	case sysinfo.Gone:
 		d.add(warning, about, "look for it there", "held by %s (pid %d) since %s, in another container or on another host", n.Program, n.PID, since)
 	default:
 		if d.a.env.Now().Sub(n.Since) > longHeld {
@@ -388,5 +388,5 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 
 // tellHolder says how to end the wait for a process.
 func tellHolder(pid int) string {
-	return hint(&oxbow.BusyError{PID: pid, Stopped: host.Process(pid) == host.Stopped})
+	return hint(&oxbow.BusyError{PID: pid, Stopped: sysinfo.Process(pid) == sysinfo.Stopped})
 }

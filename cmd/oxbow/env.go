@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
 // Env is all that a run touches of the world outside. Every field must be set
@@ -33,7 +33,7 @@ type Env struct {
 	GOOS   string // chooses where data lives, as runtime.GOOS names it
 
 	// FileSystem describes the file system that holds a path, or will.
-	FileSystem func(path string) (host.FileSystem, error)
+	FileSystem func(path string) (sysinfo.FileSystem, error)
 
 	Executable string // path of this program, "" when unknown
 

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
 func main() { os.Exit(run()) }
@@ -36,7 +36,7 @@ func run() int {
 		Now:        time.Now,
 		Rand:       rand.Reader,
 		GOOS:       runtime.GOOS,
-		FileSystem: host.Look,
+		FileSystem: sysinfo.Look,
 		StdinTerm:  isTerminal(os.Stdin),
 		StdoutTerm: isTerminal(os.Stdout),
 		StderrTerm: isTerminal(os.Stderr),

@@ -20,7 +20,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -88,8 +88,8 @@ func kindNames() []string {
 }
 
 // rights returns what the flags allow.
-func (a *app) rights(s serving) (grant.Rights, error) {
-	r := grant.Rights{ReadOnly: s.ro, Kinds: s.kinds}
+func (a *app) rights(s serving) (auth.Rights, error) {
+	r := auth.Rights{ReadOnly: s.ro, Kinds: s.kinds}
 	for _, p := range s.projects {
 		name, err := a.projectNamed(p)
 		if err != nil {

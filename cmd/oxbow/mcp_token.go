@@ -13,14 +13,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/grant"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
 // tokens returns the tokens of a file and where it is. That others may read it
 // is worth a warning only: it may hold no secrets but digests.
-func (a *app) tokens(file string) (ts grant.Tokens, where string, err error) {
+func (a *app) tokens(file string) (ts auth.Tokens, where string, err error) {
 	if where, err = a.abs(file); err != nil {
 		return nil, "", err
 	}
@@ -36,16 +36,16 @@ func (a *app) tokens(file string) (ts grant.Tokens, where string, err error) {
 	if a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
 		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
-	b, err := io.ReadAll(io.LimitReader(f, grant.MaxFile+1))
+	b, err := io.ReadAll(io.LimitReader(f, auth.MaxFile+1))
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
-	ts, err = grant.ParseTokens(file, b)
+	ts, err = auth.ParseTokens(file, b)
 	return ts, where, badArgument(err)
 }
 
 // admitted refuses tokens that could never be served, with file and line.
-func admitted(s *mcpserver.Server, ts grant.Tokens, where string) error {
+func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	var wrong profile.Mistakes
 	for _, t := range ts {
 		if err := s.Admits(t); err != nil {

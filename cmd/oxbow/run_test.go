@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
 // world is the surroundings of a test: a directory, a clock that stands, and a
@@ -42,8 +42,8 @@ func newWorld(t *testing.T) *world {
 		Now:    func() time.Time { return time.Date(2026, 4, 18, 9, 30, 0, 0, time.FixedZone("CEST", 7200)) },
 		Rand:   rand.New(rand.NewSource(1)),
 		GOOS:   "linux",
-		FileSystem: func(string) (host.FileSystem, error) {
-			return host.FileSystem{Name: "ext4", Kind: host.Local, Free: 1 << 40, Total: 1 << 41}, nil
+		FileSystem: func(string) (sysinfo.FileSystem, error) {
+			return sysinfo.FileSystem{Name: "ext4", Kind: sysinfo.Local, Free: 1 << 40, Total: 1 << 41}, nil
 		},
 	}
 	return w

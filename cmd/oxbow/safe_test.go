@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/host"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
 // on puts the home on a file system.
-func (w *world) on(f host.FileSystem) {
-	w.env.FileSystem = func(string) (host.FileSystem, error) { return f, nil }
+func (w *world) on(f sysinfo.FileSystem) {
+	w.env.FileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
 }
 
-var nfs = host.FileSystem{Name: "nfs", Kind: host.Network, Free: 1 << 40, Total: 1 << 41}
+var nfs = sysinfo.FileSystem{Name: "nfs", Kind: sysinfo.Network, Free: 1 << 40, Total: 1 << 41}
 
 func TestNetworkFileSystem(t *testing.T) {
 	w := newWorld(t)
@@ -80,20 +80,20 @@ func TestDoctorOfFileSystems(t *testing.T) {
 	const big = 1 << 40
 	for _, c := range []struct {
 		name   string
-		fs     host.FileSystem
+		fs     sysinfo.FileSystem
 		status int
 		want   string // the beginning of a line
 	}{
-		{"local", host.FileSystem{Name: "xfs", Kind: host.Local, Free: big, Total: big}, exitDone, "ok       file system  xfs"},
+		{"local", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: big, Total: big}, exitDone, "ok       file system  xfs"},
 		{"NFS", nfs, exitFailed, "problem  file system  nfs is on the network: one host at a time"},
-		{"SMB", host.FileSystem{Name: "cifs", Kind: host.Network, Free: big, Total: big}, exitFailed, "problem  file system  cifs"},
-		{"tmpfs", host.FileSystem{Name: "tmpfs", Kind: host.Volatile, Free: big, Total: big}, exitDone, "warning  file system  tmpfs is in memory: gone at the next boot"},
-		{"9p", host.FileSystem{Name: "9p", Kind: host.Shared, Free: big, Total: big}, exitDone, "warning  file system  9p"},
-		{"overlay", host.FileSystem{Name: "overlay", Kind: host.Layered, Free: big, Total: big}, exitDone, "warning  file system  overlay"},
-		{"no system that tells", host.FileSystem{}, exitDone, "unknown  file system  its kind is not known"},
-		{"mounted read-only", host.FileSystem{Name: "xfs", Kind: host.Local, ReadOnly: true, Free: big, Total: big}, exitFailed, "problem  file system  it is mounted read-only"},
-		{"no space", host.FileSystem{Name: "xfs", Kind: host.Local, Free: 1<<20 - 1, Total: big}, exitFailed, "problem  space        1024.0 kB free"},
-		{"little space", host.FileSystem{Name: "xfs", Kind: host.Local, Free: 100<<20 - 1, Total: big}, exitDone, "warning  space        100.0 MB free"},
+		{"SMB", sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.Network, Free: big, Total: big}, exitFailed, "problem  file system  cifs"},
+		{"tmpfs", sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.Volatile, Free: big, Total: big}, exitDone, "warning  file system  tmpfs is in memory: gone at the next boot"},
+		{"9p", sysinfo.FileSystem{Name: "9p", Kind: sysinfo.Shared, Free: big, Total: big}, exitDone, "warning  file system  9p"},
+		{"overlay", sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.Layered, Free: big, Total: big}, exitDone, "warning  file system  overlay"},
+		{"no system that tells", sysinfo.FileSystem{}, exitDone, "unknown  file system  its kind is not known"},
+		{"mounted read-only", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, ReadOnly: true, Free: big, Total: big}, exitFailed, "problem  file system  it is mounted read-only"},
+		{"no space", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 1<<20 - 1, Total: big}, exitFailed, "problem  space        1024.0 kB free"},
+		{"little space", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 100<<20 - 1, Total: big}, exitDone, "warning  space        100.0 MB free"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

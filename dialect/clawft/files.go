@@ -15,8 +15,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/filetree"
-	"github.com/oxbow-memory/oxbow/internal/merge"
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
 // ReadMemory returns all of MEMORY.md, and false when there is none.
@@ -57,7 +57,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 		if seen == nil || *seen == now {
 			return text, nil
 		}
-		merged, ok := merge.Lines(*seen, text, now)
+		merged, ok := diff.Lines(*seen, text, now)
 		if !ok {
 			return "", fmt.Errorf("%w: somebody else changed the same lines of MEMORY.md; read it again, then write it", oxbow.ErrConflict)
 		}
@@ -92,7 +92,7 @@ func (h *Home) write(ctx context.Context, content string, change func(now string
 	}
 	if h.seen == nil || *h.seen == was {
 		h.seen = &is
-	} else if merged, ok := merge.Lines(was, is, *h.seen); ok {
+	} else if merged, ok := diff.Lines(was, is, *h.seen); ok {
 		// Whoever writes knows what was written, and still not what others did.
 		h.seen = &merged
 	}
@@ -174,13 +174,13 @@ func matches(text, query string) []string {
 	if query == "" {
 		return nil
 	}
-	lower, folded := lowered(query), rank.Fold(query)
+	lower, folded := lowered(query), analysis.Fold(query)
 	var found []string
 	for _, p := range paragraphs(text) {
 		// Both, since folding makes two letters of some that are one in
 		// lower case.
 		s := p.name + "\n" + p.text
-		if strings.Contains(lowered(s), lower) || strings.Contains(rank.Fold(s), folded) {
+		if strings.Contains(lowered(s), lower) || strings.Contains(analysis.Fold(s), folded) {
 			if t := strings.TrimSpace(p.text); t != "" {
 				found = append(found, t)
 			}

@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/filetree"
-	"github.com/oxbow-memory/oxbow/internal/merge"
+	"github.com/oxbow-memory/oxbow/internal/diff"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -138,7 +138,7 @@ func (h *Home) takeBack(read func(string) string, number int) (did dialect.Tidie
 	if last && (memory != r.Is || at < 0 || at+len(r.History) != len(history)) {
 		return did, nil, fmt.Errorf("%w: other changes were made since change %d (%s), and they would be mixed with it", oxbow.ErrConflict, number, r.What)
 	}
-	was, ok := merge.Lines(r.Is, atLeastALine(r.Was), memory)
+	was, ok := diff.Lines(r.Is, atLeastALine(r.Was), memory)
 	if !ok {
 		return did, nil, fmt.Errorf("%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is memory_was in %s",
 			oxbow.ErrConflict, number, r.What, file)

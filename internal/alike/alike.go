@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/internal/rank"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // Text is one of the texts.
@@ -63,7 +63,7 @@ type sample struct {
 // negations. Texts of scripts that are written without spaces between words have
 // only twins that are the same.
 func Twins(texts []Text) []Twin {
-	a := rank.NewAnalyzer()
+	a := analysis.NewAnalyzer()
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
 		samples[i] = read(a, i, t)
@@ -149,7 +149,7 @@ var negations = distinct(strings.Fields(`not no never none nobody nothing neithe
 	isnt arent wasnt doesnt didnt wont shouldnt mustnt nt stop stopped instead
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`))
 
-func read(a *rank.Analyzer, index int, t Text) *sample {
+func read(a *analysis.Analyzer, index int, t Text) *sample {
 	s := &sample{index: index, text: t}
 	chunks := strings.Fields(strings.ToLower(t.Text))
 	s.same = strings.TrimRight(strings.Join(chunks, " "), ".")
@@ -167,16 +167,16 @@ func read(a *rank.Analyzer, index int, t Text) *sample {
 				return -1
 			}
 			return r
-		}, rank.Fold(c))
+		}, analysis.Fold(c))
 		switch {
-		case negations[plain] || strings.HasSuffix(plain, "nt") && plain != rank.Fold(c):
+		case negations[plain] || strings.HasSuffix(plain, "nt") && plain != analysis.Fold(c):
 			sharps = append(sharps, plain)
 		case isSharp(c):
 			sharps = append(sharps, c)
 		}
 		words = append(words, a.Sequence(c)...)
 	}
-	words = slices.DeleteFunc(words, rank.IsStopWord)
+	words = slices.DeleteFunc(words, analysis.IsStopWord)
 	s.few = len(words) < fewWords
 	if !s.few {
 		s.words = words

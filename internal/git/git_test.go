@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // repo is a repository of a test, written by plain git.
@@ -25,7 +25,7 @@ type repo struct {
 
 func newRepo(t testing.TB, initArgs ...string) *repo {
 	t.Helper()
-	g := &repo{t: t, program: need.Program(t, "git", "apt install git"), dir: filepath.Join(t.TempDir(), "work")}
+	g := &repo{t: t, program: testenv.Program(t, "git", "apt install git"), dir: filepath.Join(t.TempDir(), "work")}
 	if err := os.Mkdir(g.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // childEnv tells this test's own program to be a library child.
@@ -64,7 +64,7 @@ func TestProcesses(t *testing.T) {
 	}
 	o := options(t)
 	if o.Program = os.Getenv(programEnv); o.Program == "" {
-		need.Program(t, "go", "install Go")
+		testenv.Program(t, "go", "install Go")
 		var err error
 		if o.Program, err = Build(t.Context(), t.TempDir()); err != nil {
 			t.Fatal(err)

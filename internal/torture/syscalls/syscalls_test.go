@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/need"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // childEnv tells this test's own program to be the child.
@@ -36,7 +36,7 @@ func TestSystemCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 10 seconds")
 	}
-	strace := need.Program(t, "strace", "apt install strace")
+	strace := testenv.Program(t, "strace", "apt install strace")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,266 @@
+// This file holds the tokens by which clients are known, and the file that they
+// are written in.
+
+package auth
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// The limits of a file of tokens.
+const (
+	MaxFile   = 1 << 20 // bytes
+	MaxTokens = 1000    // tokens of one file
+	MinSecret = 16      // characters of a secret
+)
+
+// Token is a client that is known by its secret.
+type Token struct {
+	Name   string // as people know it; "" for a lone token
+	Line   int    // where it stands in its file, from 1; 0 for no file
+	Rights Rights
+
+	digest [sha256.Size]byte // of the secret; secrets are not kept
+}
+
+// New returns the token of that secret.
+func New(name, secret string, r Rights) Token {
+	return Token{Name: name, Rights: r, digest: sha256.Sum256([]byte(secret))}
+}
+
+// Title says whose rights they are, as errors of a scope call it.
+func (t Token) Title() string {
+	if t.Name == "" {
+		return "the rights of this server"
+	}
+	return "the rights of token " + strconv.Quote(t.Name)
+}
+
+// Tokens are all that are let in.
+type Tokens []Token
+
+// Find returns the token of that secret. How long it takes does not depend on
+// the secret, nor on which token it is of: all are compared, by their digests,
+// which have one length.
+func (ts Tokens) Find(secret string) (Token, bool) {
+	have := sha256.Sum256([]byte(secret))
+	at := -1
+	for i := range ts {
+		// Without a branch: at becomes i where the digests are equal.
+		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].digest[:]), i, at)
+	}
+	if at < 0 || secret == "" {
+		return Token{}, false
+	}
+	return ts[at], true
+}
+
+// hashed stands before a secret that is written as its SHA-256 in hexadecimal
+// digits. A secret is random and long, so that nothing slower is of use.
+const hashed = "sha256:"
+
+// ParseTokens reads a file of tokens; file is its path as people know it. Each
+// line is a token:
+//
+//	# name  secret                              rights
+//	ci      kE0v1sVQxqB8oVbW2mZt5w              ro project=harbor kind=note
+//	vtt     sha256:9f86d081884c7d659a2feaa0...  rw profile=vtt-developer
+//
+// Words are parted by spaces or tabs; a value with spaces stands in double
+// quotes (project="old harbor"). The name is made of ASCII letters, digits,
+// dots, dashes and underscores, at most 64. The secret is of 16 characters or
+// more without spaces, or sha256: and its digest in 64 hexadecimal digits. ro or
+// rw must be said. project= and kind= may be repeated, and are alternatives.
+// What follows a # at the beginning of a word is a comment. No two tokens have
+// one name, or one secret.
+//
+// The error is [profile.Mistakes], with file and line of each; no secret is in
+// it.
+func ParseTokens(file string, data []byte) (Tokens, error) {
+	var ts Tokens
+	var wrong profile.Mistakes
+	add := func(line int, format string, args ...any) {
+		wrong = append(wrong, profile.Mistake{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case len(data) > MaxFile:
+		add(0, "has more than %d bytes, which is the most", MaxFile)
+		return nil, wrong
+	case !utf8.Valid(data):
+		add(0, "is not UTF-8 text")
+		return nil, wrong
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		words, err := cut(line)
+		if err != nil {
+			add(n, "%v", err)
+			continue
+		}
+		if len(words) == 0 {
+			continue
+		}
+		t, err := readToken(words)
+		if err != nil {
+			add(n, "%v", err)
+			continue
+		}
+		t.Line = n
+		if i := slices.IndexFunc(ts, func(o Token) bool { return o.Name == t.Name }); i >= 0 {
+			add(n, "there is a token %q already, in line %d", t.Name, ts[i].Line)
+			continue
+		}
+		if i := slices.IndexFunc(ts, func(o Token) bool { return o.digest == t.digest }); i >= 0 {
+			add(n, "token %q has the secret of %q, in line %d", t.Name, ts[i].Name, ts[i].Line)
+			continue
+		}
+		if len(ts) == MaxTokens {
+			add(n, "there are more than %d tokens, which is the most", MaxTokens)
+			break
+		}
+		ts = append(ts, t)
+	}
+	if len(ts) == 0 && len(wrong) == 0 {
+		add(0, "holds no token; a line is: NAME SECRET ro, or rw")
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return ts, nil
+}
+
+// cut returns the words of a line, without their quotes and without a comment.
+func cut(line string) ([]string, error) {
+	var words []string
+	for {
+		line = strings.TrimLeft(line, " \t\r\n")
+		if line == "" || line[0] == '#' {
+			return words, nil
+		}
+		var w strings.Builder
+		for line != "" && !strings.ContainsRune(" \t\r\n", rune(line[0])) {
+			if line[0] != '"' {
+				w.WriteByte(line[0])
+				line = line[1:]
+				continue
+			}
+			q, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				return nil, fmt.Errorf("a quote does not end")
+			}
+			s, err := strconv.Unquote(q)
+			if err != nil {
+				return nil, fmt.Errorf("the quoted %s cannot be read", q)
+			}
+			w.WriteString(s)
+			line = line[len(q):]
+		}
+		words = append(words, w.String())
+	}
+}
+
+// options are the words after the rights.
+var options = []string{"profile", "project", "kind"}
+
+func readToken(words []string) (Token, error) {
+	if len(words) < 3 {
+		return Token{}, fmt.Errorf("a token is NAME SECRET ro, or rw; this line has %d of these words", len(words))
+	}
+	t := Token{Name: words[0]}
+	if err := checkName(t.Name); err != nil {
+		return t, err
+	}
+	var err error
+	if t.digest, err = readSecret(words[1]); err != nil {
+		return t, err
+	}
+	switch words[2] {
+	case "ro":
+		t.Rights.ReadOnly = true
+	case "rw":
+	default:
+		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)
+	}
+	for _, w := range words[3:] {
+		key, value, _ := strings.Cut(w, "=")
+		if !slices.Contains(options, key) {
+			// The word is not repeated: it may be a secret in the wrong place.
+			near := text.Near(key, slices.Values(options), 1)
+			if len(near) == 0 {
+				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME and kind=KIND", t.Name)
+			}
+			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", clip(key), near[0])
+		}
+		if value == "" {
+			return t, fmt.Errorf("%s has no value: write %s=VALUE", key, key)
+		}
+		switch key {
+		case "profile":
+			if t.Rights.Profile != "" {
+				return t, fmt.Errorf("a token is bound to one profile; this has %q and %q", t.Rights.Profile, clip(value))
+			}
+			if err := profile.CheckName(value); err != nil {
+				return t, err
+			}
+			t.Rights.Profile = value
+		case "project":
+			t.Rights.Projects = append(t.Rights.Projects, value)
+		case "kind":
+			t.Rights.Kinds = append(t.Rights.Kinds, value)
+		}
+	}
+	return t, t.Rights.Check()
+}
+
+func checkName(name string) error {
+	for i := range len(name) {
+		c := name[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-", c) >= 0) {
+			return fmt.Errorf("a token's name is made of letters, digits, dots, dashes and underscores; the first word of this line is not")
+		}
+	}
+	if name == "" || len(name) > 64 {
+		return fmt.Errorf("a token's name has 1 to 64 characters; this has %d", len(name))
+	}
+	return nil
+}
+
+// readSecret returns the digest of a secret as it is written.
+func readSecret(s string) (digest [sha256.Size]byte, err error) {
+	if rest, ok := strings.CutPrefix(s, hashed); ok {
+		b, err := hex.DecodeString(rest)
+		if err != nil || len(b) != len(digest) {
+			return digest, fmt.Errorf("%s is not followed by %d hexadecimal digits; printf %%s SECRET | sha256sum gives them", strings.TrimSuffix(hashed, ":"), 2*len(digest))
+		}
+		return [sha256.Size]byte(b), nil
+	}
+	for _, r := range s {
+		if r <= ' ' || r >= 0x7f {
+			return digest, fmt.Errorf("the secret holds what a header cannot: use letters, digits and signs of ASCII")
+		}
+	}
+	if len(s) < MinSecret {
+		return digest, fmt.Errorf("the secret is shorter than %d characters; make one at random: openssl rand -base64 24", MinSecret)
+	}
+	return sha256.Sum256([]byte(s)), nil
+}
+
+func clip(s string) string {
+	if len(s) > 40 {
+		return strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,216 @@
+// This file tests the cutting of text into terms, what a question looks for,
+// and who speaks.
+
+package analysis
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+)
+
+func termsOf(d bm25.Doc) string {
+	var ts []string
+	for _, t := range d.Terms {
+		ts = append(ts, t.Text)
+	}
+	return strings.Join(ts, " ")
+}
+
+func TestTerms(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+		words            uint32 // length
+	}{
+		{"stems", "running connections", "run connect", 2},
+		{"irregular forms", "bought went children mice", "buy go child mous", 4},
+		{"possessive", "Rachel's Rachel’s", "rachel", 2},
+		{"contraction", "don't we've", "don we", 2},
+		{"camel case", "getUserName", "get user name getusernam", 3},
+		{"capitals before a word", "parseHTTPHeader URLs", "pars http header parsehttphead url", 4},
+		{"snake and kebab are the same whole", "user_name user-name", "user name usernam", 4},
+		{"a path, its file and its parts", "internal/near.go", "intern near go near.go internal/near.go", 3},
+		{"a version", "v1.2.3 and 1.2.0-rc1", "v1.2.3 and 1.2.0-rc1", 3},
+		{"a number with a comma", "1,000 and 1, 2", "1000 and 1 2", 4},
+		{"a date stays whole", "2023-05-25", "2023-05-25", 1},
+		{"an address", "jo@example.com", "jo exampl com jo@example.com", 3},
+		{"the end of a sentence is no file", "It ended. Next", "it end next", 3},
+		{"diacritics", "Café naïve Łódź straße", "cafe naiv lodz strass", 4},
+		{"composed or not", "cafe\u0301", "cafe", 1},
+		{"full width", "ＡＢＣ１", "abc1", 1},
+		{"languages of one letter", "C++ and C#", "c++ and c#", 3},
+		{"pairs of characters", "東京都 猫", "東京 京都 猫", 3},
+		{"Latin among them", "Go言語", "go 言語", 2},
+		{"Cyrillic", "ёлка Ёлка", "елка", 2},
+		{"not UTF-8", "a\xffb", "a b", 2},
+		{"nothing", " -- !", "", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := NewAnalyzer()
+			for range 2 { // the second time from what it kept
+				d := a.Doc([]Field{{"body", tt.text, 16}})
+				if got := termsOf(d); got != tt.want || d.Len != 16*tt.words {
+					t.Errorf("Doc(%q) = %q of %d sixteenths, want %q of %d", tt.text, got, d.Len, tt.want, 16*tt.words)
+				}
+			}
+		})
+	}
+}
+
+// A word counts its field's weight each time, and what the analyzer forgets
+// changes nothing.
+func TestFieldsWeigh(t *testing.T) {
+	a := NewAnalyzer()
+	fields := []Field{{"name", "Ships", 32}, {"body", "a ship, shipping ships", 16}}
+	want := a.Doc(fields)
+	if want.Terms[0] != (bm25.Term{Text: "ship", TF: 32 + 3*16}) || want.Len != 32+4*16 {
+		t.Errorf("Doc = %+v", want)
+	}
+	var many strings.Builder
+	for i := range maxChunks + 10 {
+		many.WriteString(" w")
+		for ; i > 0; i /= 26 {
+			many.WriteByte(byte('a' + i%26))
+		}
+	}
+	a.Doc([]Field{{"body", many.String(), 16}})
+	if got := a.Doc(fields); !slices.Equal(got.Terms, want.Terms) || got.Len != want.Len {
+		t.Errorf("after it forgot, Doc = %+v, want %+v", got, want)
+	}
+	if n := len(a.known.chunks); n > 100 {
+		t.Errorf("it keeps %d chunks after forgetting", n)
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+		only             bool
+	}{
+		{"question words go", "What did I buy at the market?", "buy market", false},
+		{"contractions go", "What's the port we're using?", "port use", false},
+		{"repeats count once", "ship ships shipped", "ship", false},
+		{"only stop words stay", "who is he", "who is he", true},
+		{"nothing", "?!", "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			ws, only := NewAnalyzer().Question(tt.text)
+			var ts []string
+			for _, w := range ws {
+				ts = append(ts, w.Term)
+			}
+			if got := strings.Join(ts, " "); got != tt.want || only != tt.only {
+				t.Errorf("Question(%q) = %q, %v, want %q, %v", tt.text, got, only, tt.want, tt.only)
+			}
+		})
+	}
+}
+
+func TestSlip(t *testing.T) {
+	held := map[string]int{"cach": 1, "cache": 3, "cashe": 9, "dache": 20, "tide": 2, "port": 5, "rfc9999": 1}
+	for word, want := range map[string]string{
+		"cahce":   "cache", // two swapped
+		"cachee":  "cache", // one too many
+		"caxhe":   "cashe", // one wrong; of two, the commoner
+		"zache":   "dache", // another first letter only when none begins alike
+		"tid":     "",      // too short
+		"prots":   "",      // two errors away
+		"rfc9998": "",      // numbers are not typing errors
+	} {
+		if got := Slip(word, func(s string) int { return held[s] }); got != want {
+			t.Errorf("Slip(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestDialogue(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []Field
+		turn       bool
+	}{
+		{"plain", "Some text: here", []Field{{"body", "Some text: here", 16}}, false},
+		{"chat", "user: Hi\n\nmore\n\nassistant: Yes", []Field{{"user", " Hi\n\nmore\n\n", 16}, {"assistant", " Yes", 6}}, false},
+		{"chat that a program begins", "Assistant: Hello", []Field{{"assistant", " Hello", 6}}, false},
+		{"a user is no URL", "user:pass", []Field{{"body", "user:pass", 16}}, false},
+		{"talk", "Jo Ann: Hi", []Field{{"speaker", "Jo Ann", 48}, {"body", ": Hi", 16}}, true},
+		{"two paragraphs are no turn", "Jo: Hi\n\nJo: Ho", []Field{{"speaker", "Jo", 48}, {"body", ": Hi\n\nJo: Ho", 16}}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Dialogue(tt.text, 16, 6); !slices.Equal(got, tt.want) {
+				t.Errorf("Dialogue(%q) = %v, want %v", tt.text, got, tt.want)
+			}
+			if got := IsTurn(tt.text); got != tt.turn {
+				t.Errorf("IsTurn(%q) = %v", tt.text, got)
+			}
+		})
+	}
+}
+
+func TestAsksAndTellsWhen(t *testing.T) {
+	for question, want := range map[string]bool{
+		"When did Ann sail?":                true,
+		"Do you remember when I sailed?":    true,
+		"What year was the trip":            true,
+		"tell me how long the trip took":    true,
+		"What did Ann say when she sailed?": false,
+		"whenever I sail":                   false,
+		"what is a yearbook":                false,
+		"":                                  false,
+	} {
+		if got := AsksWhen(question); got != want {
+			t.Errorf("AsksWhen(%q) = %v", question, got)
+		}
+	}
+	a := NewAnalyzer()
+	for text, want := range map[string]bool{
+		"Ann: I sailed yesterday.":   true,
+		"two WEEKS ago":              true,
+		"in Febru\u00e1ry, December": true,
+		"I may sail":                 false,
+		"a daylily":                  false,
+		"":                           false,
+	} {
+		if got := a.TellsWhen(text); got != want {
+			t.Errorf("TellsWhen(%q) = %v", text, got)
+		}
+	}
+	if !Asks("Ann: And you? \n") || Asks("Ann: Why? Because.") || Speaker("Jo Ann: Hi") != "Jo Ann" {
+		t.Error("Asks or Speaker is wrong")
+	}
+}
+
+// Whatever the bytes, terms are folded, cover every word, and come out the same
+// from a fresh analyzer.
+func FuzzDoc(f *testing.F) {
+	for _, s := range []string{"getUserName a/b.c v1.2", "C++ 東京Go 1,2", "\xff'x'-_", "user: a\n\nassistant: b", "İıſ"} {
+		f.Add(s)
+	}
+	a := NewAnalyzer()
+	f.Fuzz(func(t *testing.T, s string) {
+		fields := Dialogue(s, 16, 6)
+		got, want := a.Doc(fields), NewAnalyzer().Doc(fields)
+		if !slices.Equal(got.Terms, want.Terms) || got.Len != want.Len {
+			t.Fatalf("Doc(%q) = %v, from a fresh analyzer %v", s, got, want)
+		}
+		for _, term := range got.Terms {
+			if term.Text == "" || strings.ContainsAny(term.Text, " :\n") || len(term.Text) > maxWhole+8 {
+				t.Fatalf("Doc(%q) has the term %q", s, term.Text)
+			}
+		}
+	})
+}
+
+func BenchmarkDoc(b *testing.B) {
+	text := strings.Repeat("The harbour office ships on Tuesdays, never on Fridays; getUserName in internal/near.go was rewritten. ", 100)
+	a := NewAnalyzer()
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		a.Doc([]Field{{"body", text, 16}})
+	}
+}

@@ -1,0 +1,161 @@
+// This file turns fields into documents and questions into terms.
+
+package analysis
+
+import (
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+)
+
+// Field is a part of a document.
+type Field struct {
+	Name   string
+	Text   string
+	Weight uint32 // of one word, in sixteenths
+}
+
+// Analyzer turns text into terms. It keeps what it made of chunks that it has
+// seen, because stemming a word takes longer than finding it again. It is safe
+// for concurrent use.
+type Analyzer struct {
+	mu    sync.Mutex
+	known known
+	stamp uint64 // of the document being made
+}
+
+// NewAnalyzer returns an analyzer that has seen nothing.
+func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown()} }
+
+// begin makes the analyzer ready for a document. What it kept is dropped only
+// here, since a document in the making counts by it.
+func (a *Analyzer) begin() {
+	if a.known.full() {
+		a.known = newKnown()
+	}
+	a.stamp++
+}
+
+// Doc returns the document that the fields are, each word counting its field's
+// weight. Wholes count as terms, and not in the length. Of a term that counts
+// more than 4095, as many are taken.
+func (a *Analyzer) Doc(fields []Field) bm25.Doc {
+	d := bm25.Doc{Terms: make([]bm25.Term, 0, 64)}
+	a.SetDoc(&d, fields)
+	return d
+}
+
+// SetDoc makes d the document that [Analyzer.Doc] returns, in the room that its
+// Terms have.
+func (a *Analyzer) SetDoc(d *bm25.Doc, fields []Field) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	d.Terms, d.Len = d.Terms[:0], 0
+	for i := range fields {
+		f := &fields[i]
+		s := f.Text
+		for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
+			c := s[from:to]
+			if len(c) <= maxWhole {
+				if k := a.known.find(c); k.units == 1 {
+					a.count(d, k.term, k.whole, f.Weight)
+					continue
+				}
+			}
+			for _, u := range a.known.unitsOf(c) {
+				a.count(d, u.term, u.whole, f.Weight)
+			}
+		}
+	}
+}
+
+// count counts a term in d once.
+func (a *Analyzer) count(d *bm25.Doc, number uint32, whole bool, weight uint32) {
+	if !whole {
+		d.Len += weight
+	}
+	t := &a.known.terms[number]
+	if t.stamp != a.stamp {
+		t.stamp, t.at = a.stamp, len(d.Terms)
+		d.Terms = append(d.Terms, bm25.Term{Text: t.text})
+	}
+	n := &d.Terms[t.at].TF
+	*n = uint16(min(uint32(*n)+weight, 1<<16-1))
+}
+
+// Count returns how often each of the terms stands in the text, wholes
+// included.
+func (a *Analyzer) Count(text string, terms []string) []int {
+	n := make([]int, len(terms))
+	a.each(text, func(us []unit) {
+		for _, u := range us {
+			for i, t := range terms {
+				if u.text == t {
+					n[i]++
+				}
+			}
+		}
+	})
+	return n
+}
+
+// each calls fn with the units of each chunk of the text.
+func (a *Analyzer) each(s string, fn func([]unit)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
+		fn(a.known.unitsOf(s[from:to]))
+	}
+}
+
+// Sequence returns the terms of a text's words in order, without wholes: what a
+// phrase is made of.
+func (a *Analyzer) Sequence(s string) []string {
+	var ts []string
+	a.each(s, func(us []unit) {
+		for _, u := range us {
+			if !u.whole {
+				ts = append(ts, u.text)
+			}
+		}
+	})
+	return ts
+}
+
+// Word is a term of a question.
+type Word struct {
+	Term string
+	Word string // as it was written, lower case and folded
+}
+
+// Question returns the distinct terms of a question in order, without stop
+// words; only is true, and they stay, when there is nothing else.
+func (a *Analyzer) Question(s string) (words []Word, only bool) {
+	var stop []Word
+	seen := map[string]bool{}
+	a.each(s, func(us []unit) {
+		for _, u := range us {
+			if seen[u.text] && !IsStopWord(u.word) {
+				continue
+			}
+			if IsStopWord(u.word) {
+				stop = append(stop, Word{u.text, u.word})
+				continue
+			}
+			seen[u.text] = true
+			words = append(words, Word{u.text, u.word})
+		}
+	})
+	if len(words) > 0 || len(stop) == 0 {
+		return words, false
+	}
+	for _, w := range stop {
+		if !seen[w.Term] {
+			seen[w.Term] = true
+			words = append(words, w)
+		}
+	}
+	return words, true
+}

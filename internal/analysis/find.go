@@ -1,0 +1,244 @@
+// This file looks for a few terms in many documents, without cutting all of
+// their words into terms.
+
+package analysis
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+)
+
+// Finder makes documents as an [Analyzer] does, of some terms only. Most words
+// are words of small letters, and have one term: what they add to the length of
+// the document is known at sight, and by their first three letters most are seen
+// to have none of the terms. It is for one goroutine, and holds on to the texts
+// that it is given.
+type Finder struct {
+	only   *bm25.Choice
+	known  known
+	digits bool // a number may be one of the terms
+
+	// thirds has, by the first two letters of a plain word, a bit for each
+	// third letter with which it may have one of the terms. A letter is its
+	// last five bits, none is 0.
+	thirds [1 << 10]uint32
+}
+
+// NewFinder returns a Finder of those terms.
+func NewFinder(only *bm25.Choice) *Finder {
+	f := &Finder{only: only}
+	f.begin()
+	for _, t := range slices.Concat(only.Terms(), only.Prefixes()) {
+		f.reach(t)
+		f.digits = f.digits || t == "" || isDigit(t[0])
+	}
+	if slices.Contains(only.Prefixes(), "") {
+		for i := range f.thirds {
+			f.thirds[i] = 1<<32 - 1
+		}
+	}
+	for form, root := range irregular {
+		f.reachFrom(form, Stem(root))
+	}
+	for word, stem := range stemExceptions {
+		f.reachFrom(word, stem)
+	}
+	return f
+}
+
+// begin makes the Finder forget the chunks that it has seen, when they are many.
+func (f *Finder) begin() {
+	if f.known.only == nil || f.known.full() {
+		f.known = newKnown()
+		f.known.only = f.only
+	}
+}
+
+// start returns the place in thirds, and the bit there, of a plain word that
+// begins with those of the first three bytes of w that it has.
+func start(w uint64) (at int, bit uint64) {
+	return int(w&0x1f)<<5 | int(w>>8&0x1f), w >> 16 & 0x1f
+}
+
+func startOf(word string) (at int, bit uint64) {
+	w := uint64(0)
+	for i := range min(len(word), 3) {
+		w |= uint64(word[i]) << (8 * i)
+	}
+	return start(w)
+}
+
+// reachFrom notes that the term of a word that is no rule's is looked for.
+func (f *Finder) reachFrom(word, term string) {
+	if f.only.Has(term) {
+		at, bit := startOf(word)
+		f.thirds[at] |= 1 << bit
+	}
+}
+
+// reach notes how the plain words may begin whose stem is, or begins with, that
+// text: those that are no exceptions keep their first two letters, or all that
+// the stem has, and change the third only at the end of the stem, where an e may
+// take the place of ing or ed (use of using) and an i that of y (cri of cry).
+func (f *Finder) reach(t string) {
+	for i := range len(t) {
+		if !isLower(t[i]) {
+			return // not of a plain word
+		}
+	}
+	if t == "" {
+		return
+	}
+	at, bit := startOf(t)
+	const all = 1<<32 - 1
+	switch len(t) {
+	case 1:
+		for second := range 32 {
+			f.thirds[at+second] = all
+		}
+	case 2:
+		f.thirds[at] = all
+	default:
+		f.thirds[at] |= 1 << bit
+		if len(t) == 3 && t[2] == 'e' {
+			f.thirds[at] |= 1 << ('i' & 0x1f)
+		}
+		if len(t) == 3 && t[2] == 'i' {
+			f.thirds[at] |= 1 << ('y' & 0x1f)
+		}
+	}
+}
+
+// SetDoc makes d the document that the fields are, in the room that its Terms
+// have: what [Analyzer.SetDoc] does, but only the terms that are looked for are
+// in it, once for each time they stand there. It reports whether the document
+// has any term at all.
+func (f *Finder) SetDoc(d *bm25.Doc, fields []Field) (some bool) {
+	f.begin()
+	d.Terms, d.Len = d.Terms[:0], 0
+	for i := range fields {
+		if f.look(d, fields[i].Text, fields[i].Weight) {
+			some = true
+		}
+	}
+	return some
+}
+
+// look adds a text to d.
+func (f *Finder) look(d *bm25.Doc, s string, weight uint32) (some bool) {
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case isLower(c | 0x20):
+			if n, w := plain(s[i:]); n > 0 {
+				some = true
+				d.Len += weight
+				if at, bit := start(w); f.thirds[at]>>bit&1 != 0 {
+					f.take(d, f.known.kept(f.known.find(s[i:i+n])), weight)
+				}
+				if i += n; i < len(s) && s[i] == ' ' {
+					i++
+				}
+				continue
+			}
+		case isDigit(c):
+			if n := number(s[i:]); n > 0 && !f.digits {
+				some = true
+				d.Len += weight
+				i += n
+				continue
+			}
+		case c < 0x80:
+			i++
+			continue
+		}
+		from, to := chunk(s, i)
+		if from == to {
+			break
+		}
+		if c := s[from:to]; len(c) <= maxWhole {
+			k := f.known.find(c)
+			some = some || k.some
+			d.Len += weight * uint32(k.parts)
+			f.take(d, f.known.kept(k), weight)
+		} else {
+			us, parts, any := f.known.cut(nil, c)
+			some = some || any
+			d.Len += weight * uint32(parts)
+			f.take(d, us, weight)
+		}
+		i = to
+	}
+	return some
+}
+
+// take adds units to d.
+func (f *Finder) take(d *bm25.Doc, us []unit, weight uint32) {
+	for i := range us {
+		d.Terms = append(d.Terms, bm25.Term{Text: us[i].text, TF: uint16(weight)})
+	}
+}
+
+// plain returns the length of the chunk that s begins with, a letter, when at
+// sight it is a plain word, else 0; and its first letters, 0 behind its end.
+func plain(s string) (n int, first uint64) {
+	const (
+		each = 0x0101010101010101
+		high = 0x80 * each
+	)
+	if len(s) >= 8 {
+		first = word(s) | 0x20 // the first may be a capital
+		low := first &^ high
+		small := (low + (0x80-'a')*each) &^ (low + (0x80-'z'-1)*each) &^ first & high // of each byte, whether it is a small letter
+		n = bits.TrailingZeros64(^small&high) / 8
+		if n < 8 {
+			first &= 1<<(8*n) - 1
+		}
+	} else {
+		n = 1
+		first = uint64(s[0])
+		for ; n < len(s) && isLower(s[n]); n++ {
+			first |= uint64(s[n]) << (8 * n)
+		}
+	}
+	if n == 8 {
+		for n < len(s) && isLower(s[n]) {
+			n++
+		}
+	}
+	if n > maxWord || !endsAt(s, n) {
+		return 0, 0
+	}
+	return n, first
+}
+
+// number returns the length of the chunk that s begins with, a digit, when at
+// sight it is all digits, and so one word; else 0.
+func number(s string) int {
+	n := 1
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	if n > maxWord || !endsAt(s, n) {
+		return 0
+	}
+	return n
+}
+
+// endsAt reports whether at sight the chunk that s begins with ends at byte n.
+func endsAt(s string, n int) bool {
+	if n == len(s) {
+		return true
+	}
+	if s[n] >= 0x80 {
+		return false
+	}
+	switch asciiClass[s[n]] {
+	case separates:
+		return n > 1 || s[n] != '+' && s[n] != '#'
+	case joins:
+		return n+1 == len(s) || s[n+1] < 0x80 && asciiClass[s[n+1]] != isWord
+	}
+	return false
+}

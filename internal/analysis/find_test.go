@@ -1,0 +1,185 @@
+// This file tests looking for a few terms against making them all.
+
+package analysis
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/bm25"
+)
+
+func only(terms ...string) *Finder { return NewFinder(bm25.NewChoice(terms, nil)) }
+
+// sameFound fails unless the Finder makes of the fields what the Analyzer makes
+// of them, as far as the wanted terms go.
+func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
+	t.Helper()
+	var got, want bm25.Doc
+	a.SetDoc(&want, fields)
+	some := f.SetDoc(&got, fields)
+	if got.Len != want.Len || some != (len(want.Terms) > 0) {
+		t.Fatalf("%v: length %d, some %v; want %d, %d terms", fields, got.Len, some, want.Len, len(want.Terms))
+	}
+	sum := func(terms []bm25.Term) map[string]int {
+		m := map[string]int{}
+		for _, w := range terms {
+			if f.only.Has(w.Text) {
+				m[w.Text] = min(m[w.Text]+int(w.TF), 1<<16-1)
+			}
+		}
+		return m
+	}
+	g, w := sum(got.Terms), sum(want.Terms)
+	if len(g) != len(w) || slices.ContainsFunc(got.Terms, func(t bm25.Term) bool { return !f.only.Has(t.Text) }) {
+		t.Fatalf("%v: found %v, want %v", fields, got.Terms, w)
+	}
+	for term, n := range w {
+		if g[term] != n {
+			t.Fatalf("%v: %q %d times, want %d", fields, term, g[term], n)
+		}
+	}
+}
+
+// Whatever the term, the words that have it are found: of all beginnings, all
+// endings that stems lose, and the words that are no rule's.
+func TestFinderFindsEveryForm(t *testing.T) {
+	endings := strings.Fields("s es ies ied ed ing ingly edly eed eedly y ly ying yed e er ers ness ful ation ational al ism iviti ous ousli able ement ment ion ll ling led ss us")
+	var words []string
+	for form := range irregular {
+		words = append(words, form)
+	}
+	for word := range stemExceptions {
+		words = append(words, word)
+	}
+	for _, a := range "acly" {
+		words = append(words, string(a))
+		for _, b := range "abcdefghijklmnopqrstuvwxyz" {
+			words = append(words, string([]rune{a, b}))
+			for _, e := range endings {
+				words = append(words, string([]rune{a})+e, string([]rune{a, b})+e, string([]rune{a, b, b})+e)
+				for _, c := range "eiy" {
+					words = append(words, string([]rune{a, b, c})+e)
+				}
+			}
+		}
+	}
+	byTerm := map[string][]string{}
+	for _, w := range words {
+		byTerm[Root(w)] = append(byTerm[Root(w)], w)
+	}
+	for term, ws := range byTerm {
+		beginning := term[:1+len(ws)%len(term)]
+		for _, f := range []*Finder{only(term), NewFinder(bm25.NewChoice(nil, []string{beginning}))} {
+			for _, w := range ws {
+				var d bm25.Doc
+				if f.SetDoc(&d, []Field{{"body", w, 16}}); len(d.Terms) != 1 || d.Terms[0].Text != term || d.Len != 16 {
+					t.Errorf("%q has the term %q, found %v", w, term, d)
+				}
+			}
+		}
+	}
+	if len(byTerm) < 2_000 {
+		t.Errorf("only %d terms were tried", len(byTerm))
+	}
+}
+
+var finderTexts = []string{
+	"She was using the harbor's old lanterns, crying; it cried as he ran. Going, gone, went!",
+	"getUserName in internal/near.go, v1.2.3 of user_name and 1,000.5 e-mails — C++ and C#, x+y",
+	"東京都のCafé ＡＢＣ, naïve Straße; don’t, I'm, we've 'quoted' a.b a., b,c 2026-04-14",
+	"tying ties dying dice lying skies sky news owing aging using us use used ability generously",
+	strings.Repeat("z", 64) + " " + strings.Repeat("y", 65) + " " + strings.Repeat("ab_", 30),
+	"\xff\xfebroken\xc3 utf\x80eight İstanbul K",
+	"a I x. y, z; q# r++ s+ t-u 'v' w",
+	"",
+}
+
+func TestFinderOnTexts(t *testing.T) {
+	a := NewAnalyzer()
+	var all []string
+	for _, s := range finderTexts {
+		for _, term := range a.Doc([]Field{{"body", s, 16}}).Terms {
+			all = append(all, term.Text)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var terms []string
+		for range r.IntN(6) {
+			terms = append(terms, all[r.IntN(len(all))])
+		}
+		var prefixes []string
+		for range r.IntN(3) {
+			term := all[r.IntN(len(all))]
+			prefixes = append(prefixes, term[:r.IntN(len(term)+1)])
+		}
+		f := NewFinder(bm25.NewChoice(terms, prefixes))
+		for _, s := range finderTexts {
+			sameFound(t, a, f, []Field{{"name", s, 32}, {"body", s, 6}})
+		}
+	}
+}
+
+// What a Finder keeps of chunks is dropped when it is much; it finds all the
+// same.
+func TestFinderForgets(t *testing.T) {
+	a, f := NewAnalyzer(), only("b7", "harbor", "77.5")
+	r := rand.New(rand.NewPCG(3, 4))
+	dropped := false
+	for range 400 {
+		var b strings.Builder
+		for range 500 {
+			b.WriteString(" B")
+			b.WriteString(strings.Repeat("7", r.IntN(3)))
+			b.WriteByte(byte('0' + r.IntN(10)))
+			b.WriteString([]string{" harbors ", " 77.5 ", "x", ".y"}[r.IntN(4)])
+			for range 4 {
+				b.WriteByte(byte('0' + r.IntN(10)))
+			}
+		}
+		before := len(f.known.chunks)
+		sameFound(t, a, f, []Field{{"body", b.String(), 16}})
+		dropped = dropped || len(f.known.chunks) < before
+	}
+	if !dropped {
+		t.Error("nothing was ever dropped")
+	}
+}
+
+func FuzzFinder(f *testing.F) {
+	for _, s := range finderTexts {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, text, asked string) {
+		a := NewAnalyzer()
+		var terms []string
+		for _, w := range a.Doc([]Field{{"body", asked, 16}}).Terms {
+			terms = append(terms, w.Text)
+		}
+		for _, w := range strings.Fields(asked) {
+			terms = append(terms, Root(Fold(w)))
+		}
+		var prefixes []string
+		if len(asked) > 0 {
+			prefixes = append(prefixes, Fold(asked[:1+len(text)%len(asked)]))
+		}
+		sameFound(t, a, NewFinder(bm25.NewChoice(terms, prefixes)), []Field{{"name", text, 32}, {"body", asked + text, 16}})
+	})
+}
+
+// BenchmarkFinder measures what BenchmarkDocs does, for a question of five words.
+func BenchmarkFinder(b *testing.B) {
+	texts := benchTexts()
+	b.SetBytes(int64(len(texts) * 1000))
+	for b.Loop() {
+		f := only("rati", "onth", "mentsal", "blecon", "naste")
+		var d bm25.Doc
+		for _, t := range texts {
+			f.SetDoc(&d, []Field{{"body", t, 16}})
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
+}

@@ -1,0 +1,83 @@
+// This file makes letters equal that differ only by case, by a diacritic or by
+// width.
+
+package analysis
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:generate go run ./gen
+
+// Fold returns s in lower case, without combining marks of Latin, Greek and
+// Cyrillic, with each letter that Unicode decomposes into one of those and
+// marks replaced by it, and with a few that it does not: ß is ss, æ is ae, ø
+// is o, ł is l. Letters of full width become ordinary ones. Where nothing
+// changes, s itself is returned.
+func Fold(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || isUpper(c) {
+			return foldFrom(s, i)
+		}
+	}
+	return s
+}
+
+func foldFrom(s string, at int) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	b.WriteString(s[:at])
+	for _, r := range s[at:] {
+		switch {
+		case r < utf8.RuneSelf:
+			if isUpper(byte(r)) {
+				r += 'a' - 'A'
+			}
+			b.WriteByte(byte(r))
+			continue
+		case r >= 0x300 && r <= 0x36f:
+			continue // a combining mark
+		case r >= 0xff01 && r <= 0xff5e:
+			r -= 0xff01 - '!'
+		}
+		r = unicode.ToLower(r)
+		switch r {
+		case 'ß':
+			b.WriteString("ss")
+		case 'æ':
+			b.WriteString("ae")
+		case 'œ':
+			b.WriteString("oe")
+		case 'þ':
+			b.WriteString("th")
+		default:
+			b.WriteRune(base(r))
+		}
+	}
+	return b.String()
+}
+
+// base returns the letter under the marks of r, or r.
+func base(r rune) rune {
+	switch r {
+	case 'ø':
+		return 'o'
+	case 'ł':
+		return 'l'
+	case 'đ', 'ð':
+		return 'd'
+	case 'ħ':
+		return 'h'
+	case 'ı':
+		return 'i'
+	case 'й':
+		return r // a letter of its own
+	}
+	if i, ok := slices.BinarySearchFunc(bases[:], r, func(p [2]rune, r rune) int { return int(p[0] - r) }); ok {
+		return bases[i][1]
+	}
+	return r
+}

@@ -1,0 +1,77 @@
+// This file tests the table of chunks against cutting each anew.
+
+package analysis
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is known of a chunk is what cutting it gives, however alike chunks are:
+// of all lengths, with the same beginning and end, in part already known.
+func TestKnownAsCut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	a := NewAnalyzer()
+	seen := map[string]bool{}
+	for range 20_000 {
+		n := 1 + rng.IntN(70)
+		b := []byte(strings.Repeat("s", n))
+		for range rng.IntN(4) { // most letters are alike
+			b[rng.IntN(n)] = "abS_./9"[rng.IntN(7)]
+		}
+		c := string(b)
+		if from, to := chunk(c, 0); from != 0 || to != n {
+			continue
+		}
+		seen[c] = true
+		got, want := a.known.unitsOf(c), cut(nil, c)
+		same := slices.EqualFunc(got, want, func(a, b unit) bool { return a.text == b.text && a.word == b.word && a.whole == b.whole })
+		if !same {
+			t.Fatalf("of %q it knows %v, want %v", c, got, want)
+		}
+		for _, u := range got {
+			if text := a.known.terms[u.term].text; text != u.text {
+				t.Fatalf("%q: term %d is %q, want %q", c, u.term, text, u.text)
+			}
+		}
+	}
+	if len(seen) < 5000 {
+		t.Errorf("tried only %d chunks", len(seen))
+	}
+}
+
+// benchTexts are texts of 1 kB of a language whose words come as often as those
+// of English do.
+func benchTexts() []string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(rng, 1.1, 4, 60_000)
+	syllables := strings.Fields("ra ti on the ing ment s al i ble con de per ly er o na st ed e")
+	texts := make([]string, 4000)
+	for i := range texts {
+		var t strings.Builder
+		for t.Len() < 1000 {
+			for w := z.Uint64() + 1; w > 0; w /= uint64(len(syllables)) {
+				t.WriteString(syllables[w%uint64(len(syllables))])
+			}
+			t.WriteString([]string{" ", " ", " ", ", ", ". "}[rng.IntN(5)])
+		}
+		texts[i] = t.String()
+	}
+	return texts
+}
+
+// BenchmarkDocs measures texts of 1 kB, from the first text on.
+func BenchmarkDocs(b *testing.B) {
+	texts := benchTexts()
+	b.SetBytes(int64(len(texts) * 1000))
+	for b.Loop() {
+		a := NewAnalyzer()
+		d := a.Doc(nil)
+		for _, t := range texts {
+			a.SetDoc(&d, []Field{{"body", t, 16}})
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
+}

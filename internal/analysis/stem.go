@@ -1,0 +1,289 @@
+// This file holds the stemmer for English.
+
+package analysis
+
+import "strings"
+
+// Stem returns the stem of an English word in lower-case ASCII letters and
+// apostrophes, by the algorithm English of the Snowball project, also called
+// Porter2 (Porter, snowballstem.org/algorithms/english/stemmer.html, in the
+// version of 2020). Words of other characters, and of fewer than three letters,
+// stay as they are.
+func Stem(word string) string {
+	if len(word) < 3 {
+		return word
+	}
+	for i := range len(word) {
+		if c := word[i]; (c < 'a' || c > 'z') && c != '\'' {
+			return word
+		}
+	}
+	if s, ok := stemExceptions[word]; ok {
+		return s
+	}
+	word = strings.TrimPrefix(word, "'")
+	if len(word) < 3 {
+		return word // too short once the apostrophe is gone
+	}
+	var buf [64]byte
+	w := stemmer{b: append(buf[:0], word...)}
+	w.markY()
+	w.regions()
+	w.step0()
+	w.step1a()
+	switch string(w.b) { // words that the later steps leave alone
+	case "inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed":
+		return string(w.b)
+	}
+	w.step1b()
+	w.step1c()
+	w.step2()
+	w.step3()
+	w.step4()
+	w.step5()
+	for i, c := range w.b {
+		if c == 'Y' {
+			w.b[i] = 'y'
+		}
+	}
+	if string(w.b) == word {
+		return word
+	}
+	return string(w.b)
+}
+
+// stemExceptions are the words that the algorithm names one by one.
+var stemExceptions = map[string]string{
+	"skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie",
+	"idly": "idl", "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
+	"sky": "sky", "news": "news", "howe": "howe", "atlas": "atlas", "cosmos": "cosmos",
+	"bias": "bias", "andes": "andes",
+}
+
+// stemmer is a word on its way. A y that stands for a consonant is Y.
+type stemmer struct {
+	b      []byte
+	r1, r2 int // where the regions begin
+}
+
+func isVowel(c byte) bool {
+	switch c {
+	case 'a', 'e', 'i', 'o', 'u', 'y':
+		return true
+	}
+	return false
+}
+
+// markY makes each y at the start or behind a vowel a Y.
+func (w *stemmer) markY() {
+	for i, c := range w.b {
+		if c == 'y' && (i == 0 || isVowel(w.b[i-1])) {
+			w.b[i] = 'Y'
+		}
+	}
+}
+
+// regions finds R1, what follows the first consonant behind a vowel, and R2,
+// the same within R1.
+func (w *stemmer) regions() {
+	next := func(i int) int {
+		for ; i < len(w.b) && !isVowel(w.b[i]); i++ {
+		}
+		for ; i < len(w.b) && isVowel(w.b[i]); i++ {
+		}
+		return min(i+1, len(w.b))
+	}
+	w.r1 = -1
+	for _, p := range [...]string{"gener", "commun", "arsen"} {
+		if len(w.b) >= len(p) && string(w.b[:len(p)]) == p {
+			w.r1 = len(p)
+		}
+	}
+	if w.r1 < 0 {
+		w.r1 = next(0)
+	}
+	w.r2 = next(w.r1)
+}
+
+func (w *stemmer) ends(s string) bool {
+	n := len(w.b) - len(s)
+	return n >= 0 && string(w.b[n:]) == s
+}
+
+// cut replaces the last n bytes.
+func (w *stemmer) cut(n int, with string) { w.b = append(w.b[:len(w.b)-n], with...) }
+
+func (w *stemmer) inR1(n int) bool { return len(w.b)-n >= w.r1 }
+func (w *stemmer) inR2(n int) bool { return len(w.b)-n >= w.r2 }
+
+// vowelBefore reports whether a vowel stands before the last n bytes.
+func (w *stemmer) vowelBefore(n int) bool {
+	for _, c := range w.b[:max(0, len(w.b)-n)] {
+		if isVowel(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortAt reports whether a short syllable ends at i: consonant, vowel,
+// consonant other than w, x and Y; or a vowel at the start and a consonant.
+func (w *stemmer) shortAt(i int) bool {
+	switch {
+	case i == 2:
+		return isVowel(w.b[0]) && !isVowel(w.b[1])
+	case i >= 3:
+		c := w.b[i-1]
+		return !isVowel(w.b[i-3]) && isVowel(w.b[i-2]) && !isVowel(c) && c != 'w' && c != 'x' && c != 'Y'
+	}
+	return false
+}
+
+func (w *stemmer) step0() {
+	for _, s := range [...]string{"'s'", "'s", "'"} {
+		if w.ends(s) {
+			w.cut(len(s), "")
+			return
+		}
+	}
+}
+
+func (w *stemmer) step1a() {
+	switch {
+	case w.ends("sses"):
+		w.cut(2, "")
+	case w.ends("ied"), w.ends("ies"):
+		if len(w.b) > 4 {
+			w.cut(2, "")
+		} else {
+			w.cut(1, "")
+		}
+	case w.ends("us"), w.ends("ss"):
+	case w.ends("s"):
+		if w.vowelBefore(2) {
+			w.cut(1, "")
+		}
+	}
+}
+
+func (w *stemmer) step1b() {
+	for _, s := range [...]string{"eedly", "eed"} {
+		if w.ends(s) {
+			if w.inR1(len(s)) {
+				w.cut(len(s), "ee")
+			}
+			return
+		}
+	}
+	for _, s := range [...]string{"ingly", "edly", "ing", "ed"} {
+		if !w.ends(s) {
+			continue
+		}
+		if !w.vowelBefore(len(s)) {
+			return
+		}
+		w.cut(len(s), "")
+		n := len(w.b)
+		switch {
+		case w.ends("at"), w.ends("bl"), w.ends("iz"):
+			w.b = append(w.b, 'e')
+		case n >= 2 && w.b[n-1] == w.b[n-2] && strings.IndexByte("bdfgmnprt", w.b[n-1]) >= 0:
+			w.b = w.b[:n-1]
+		case w.r1 >= n && w.shortAt(n):
+			w.b = append(w.b, 'e')
+		}
+		return
+	}
+}
+
+func (w *stemmer) step1c() {
+	n := len(w.b)
+	if n > 2 && (w.b[n-1] == 'y' || w.b[n-1] == 'Y') && !isVowel(w.b[n-2]) {
+		w.b[n-1] = 'i'
+	}
+}
+
+// rule is a suffix and what takes its place.
+type rule struct{ suffix, with string }
+
+// longest returns the rule with the longest suffix of the word.
+func (w *stemmer) longest(rules []rule) (best rule, ok bool) {
+	last := w.b[len(w.b)-1]
+	for i := range rules {
+		r := &rules[i]
+		if n := len(r.suffix); r.suffix[n-1] == last && n > len(best.suffix) && w.ends(r.suffix) {
+			best, ok = *r, true
+		}
+	}
+	return best, ok
+}
+
+var step2Rules = []rule{
+	{"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"abli", "able"}, {"entli", "ent"},
+	{"izer", "ize"}, {"ization", "ize"}, {"ational", "ate"}, {"ation", "ate"}, {"ator", "ate"},
+	{"alism", "al"}, {"aliti", "al"}, {"alli", "al"}, {"fulness", "ful"}, {"ousli", "ous"}, {"ousness", "ous"},
+	{"iveness", "ive"}, {"iviti", "ive"}, {"biliti", "ble"}, {"bli", "ble"}, {"fulli", "ful"},
+	{"lessli", "less"}, {"ogi", "og"}, {"li", ""},
+}
+
+func (w *stemmer) step2() {
+	r, ok := w.longest(step2Rules)
+	n := len(r.suffix)
+	if !ok || !w.inR1(n) {
+		return
+	}
+	before := byte(0)
+	if len(w.b) > n {
+		before = w.b[len(w.b)-n-1]
+	}
+	if r.suffix == "ogi" && before != 'l' || r.suffix == "li" && strings.IndexByte("cdeghkmnrt", before) < 0 {
+		return
+	}
+	w.cut(n, r.with)
+}
+
+var step3Rules = []rule{
+	{"ational", "ate"}, {"tional", "tion"}, {"alize", "al"}, {"icate", "ic"}, {"iciti", "ic"}, {"ical", "ic"},
+	{"ful", ""}, {"ness", ""}, {"ative", ""},
+}
+
+func (w *stemmer) step3() {
+	r, ok := w.longest(step3Rules)
+	n := len(r.suffix)
+	if ok && w.inR1(n) && (r.suffix != "ative" || w.inR2(n)) {
+		w.cut(n, r.with)
+	}
+}
+
+var step4Rules = []rule{
+	{"al", ""}, {"ance", ""}, {"ence", ""}, {"er", ""}, {"ic", ""}, {"able", ""}, {"ible", ""}, {"ant", ""},
+	{"ement", ""}, {"ment", ""}, {"ent", ""}, {"ism", ""}, {"ate", ""}, {"iti", ""}, {"ous", ""}, {"ive", ""},
+	{"ize", ""}, {"ion", ""},
+}
+
+func (w *stemmer) step4() {
+	r, ok := w.longest(step4Rules)
+	n := len(r.suffix)
+	if !ok || !w.inR2(n) {
+		return
+	}
+	if r.suffix == "ion" {
+		if at := len(w.b) - n - 1; at < 0 || w.b[at] != 's' && w.b[at] != 't' {
+			return
+		}
+	}
+	w.cut(n, "")
+}
+
+func (w *stemmer) step5() {
+	switch n := len(w.b); {
+	case w.ends("e"):
+		if w.inR2(1) || w.inR1(1) && !w.shortAt(n-1) {
+			w.cut(1, "")
+		}
+	case w.ends("ll"):
+		if w.inR2(1) {
+			w.cut(1, "")
+		}
+	}
+}

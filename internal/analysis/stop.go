@@ -1,0 +1,42 @@
+// This file holds the words of a query that say nothing about what is looked
+// for.
+
+package analysis
+
+import "strings"
+
+// stopWords are left out of a query as long as other words remain: articles,
+// pronouns, prepositions, conjunctions, question words, auxiliaries, and what
+// people wrap a question to a memory in. Documents keep them, so that a phrase
+// can hold them. In the form of [Fold], what follows an apostrophe cut off.
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`
+a an the this that these those
+i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself
+it its itself they them their theirs themselves one ones s t d m ll ve re
+who whom whose which what when where why how whether
+am is are was were be been being isn aren wasn weren ain
+have has had having haven hasn hadn
+do does did doing done don doesn didn
+can could will would shall should may might must ought cannot couldn won wouldn shan shouldn mightn mustn need needn
+let lets
+and or but nor so yet if then else than as because since while until unless although though
+of in on at by for with without within about against between into through during before after above below
+to from up down out off over under again further onto upon toward towards across along among around per via
+not no yes any some all both each few more most other others another such only own same too very just also
+many much lot lots
+here there now ever never always already still even really quite
+ago
+tell told say said remind remember recall know know think thought mention mentioned
+please hi hello hey ok okay thanks thank
+something anything everything someone anyone thing things
+get got go going went
+`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// IsStopWord reports whether a word, folded, is left out of queries.
+func IsStopWord(word string) bool { return stopWords[word] }

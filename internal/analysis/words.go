@@ -1,0 +1,331 @@
+// This file cuts text into words, and words into terms.
+
+// Package analysis turns text into the terms of the default ranking: what a
+// document is found by, field by field, and what a query looks for. It knows
+// text and terms; what an entry is, and how scores come of terms, is known
+// elsewhere.
+//
+// A text is cut into chunks, the longest stretches of letters, digits and
+// marks that single connectors hold together, such as snake_case or
+// internal/analysis/words.go. A chunk gives the terms
+//
+//	Rachel's              rachel
+//	bought                buy                      irregular forms, then stems
+//	getUserName           get, user, name; getusername
+//	user-name, user_name  user, name; username     whole without its hyphens
+//	internal/near.go      intern, near, go; near.go; internal/near.go
+//	v1.2.3                v1.2.3
+//	1,000                 1000
+//	Café, ＡＢＣ          cafe, abc
+//	C++                   c++
+//	東京都                東京, 京都               pairs of characters
+//
+// The parts of a chunk count as words of the text; wholes are found, but do
+// not make it longer.
+package analysis
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// unit is a term of a chunk.
+type unit struct {
+	term  uint32 // its number, of what is known
+	whole bool   // stands for several words, which are units too
+	text  string // of the term
+	word  string // as it was written, lower case and folded
+}
+
+// The classes of byte that cutting tells apart.
+const (
+	separates = iota
+	isWord
+	joins
+)
+
+var asciiClass = func() (class [utf8.RuneSelf]uint8) {
+	for c := range class {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+			class[c] = isWord
+		}
+	}
+	for _, c := range "-_./@'," {
+		class[c] = joins
+	}
+	return class
+}()
+
+// classOf returns the class of what s begins with, and its length.
+func classOf(s string) (class uint8, size int) {
+	if c := s[0]; c < utf8.RuneSelf {
+		return asciiClass[c], 1
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	switch {
+	case r == '’' || r == '‐' || r == '‑':
+		return joins, n
+	case r == utf8.RuneError && n == 1:
+		return separates, n
+	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
+		return isWord, n
+	}
+	return separates, n
+}
+
+// chunk returns the first chunk of s at or behind byte i: bytes from to to,
+// which are equal when there is none.
+func chunk(s string, i int) (from, to int) {
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf { // as classOf, for most bytes
+			if asciiClass[c] == isWord {
+				break
+			}
+			i++
+			continue
+		}
+		class, n := classOf(s[i:])
+		if class == isWord {
+			break
+		}
+		i += n
+	}
+	from = i
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if class := asciiClass[c]; class == isWord {
+				i++
+				continue
+			} else if class == separates {
+				break
+			}
+		}
+		class, n := classOf(s[i:])
+		if class == isWord {
+			i += n
+			continue
+		}
+		if class != joins || i+n == len(s) {
+			break
+		}
+		next, _ := classOf(s[i+n:])
+		if next != isWord || s[i] == ',' && !(isDigit(s[i-1]) && isDigit(s[i+1])) {
+			break
+		}
+		i += n
+	}
+	if from < i { // C++ and C#, when a letter stands alone
+		switch rest := s[i:]; {
+		case i-from > 1:
+		case strings.HasPrefix(rest, "++"):
+			i += 2
+		case strings.HasPrefix(rest, "#"):
+			i++
+		}
+	}
+	return from, i
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+// Bounds of what becomes a term. A longer whole is only known by its parts; a
+// longer word is cut, so that a line of base64 costs little.
+const (
+	maxWhole = 64 // bytes
+	maxWord  = 64 // bytes
+)
+
+// cut appends the units of a chunk to us: the parts in order, each whole behind
+// its parts.
+func cut(us []unit, c string) []unit {
+	if isPlain(c) {
+		w := Fold(c)
+		return append(us, unit{text: Root(w), word: w})
+	}
+	first := len(us)
+	add := func(text, word string, whole bool) {
+		for _, u := range us[first:] {
+			if whole && u.text == text {
+				return
+			}
+		}
+		us = append(us, unit{text: text, word: word, whole: whole})
+	}
+	elements := 0
+	for element := range strings.SplitSeq(c, "/") {
+		elements++
+		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
+		if isNumbers(element) { // a version, a date, a decimal
+			w := clip(strings.ReplaceAll(Fold(element), ",", ""), maxWord)
+			add(w, w, false)
+			continue
+		}
+		for _, d := range dotted {
+			parts := camel(d)
+			joined := ""
+			for _, p := range parts {
+				joined += addWord(p, add)
+			}
+			if len(parts) > 1 && len(joined) <= maxWhole {
+				add(Root(joined), joined, true)
+			}
+		}
+		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWhole {
+			add(w, w, true)
+		}
+	}
+	if w := Fold(c); elements > 1 && len(w) <= maxWhole {
+		add(w, w, true)
+	}
+	return us
+}
+
+// isPlain reports whether the chunk is a word of small ASCII letters, the first
+// of which may be a capital. Most chunks are.
+func isPlain(c string) bool {
+	for i := 1; i < len(c); i++ {
+		if !isLower(c[i]) {
+			return false
+		}
+	}
+	return len(c) <= maxWord && (isLower(c[0]) || isUpper(c[0]))
+}
+
+// isNumbers reports whether the chunk is digits and connectors, perhaps behind
+// a v or before letters as in 1.2.0-rc1, with a connector among them.
+func isNumbers(s string) bool {
+	if (s[0] == 'v' || s[0] == 'V') && len(s) > 1 {
+		s = s[1:]
+	}
+	if !isDigit(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		switch {
+		case s[i] == '.' || s[i] == ',':
+			return i+1 < len(s) && isDigit(s[i+1])
+		case s[i] == '-':
+			return i+1 < len(s) && isDigit(s[i+1])
+		case !isDigit(s[i]):
+			return false
+		}
+	}
+	return false
+}
+
+// camel cuts at hyphens, underscores and apostrophes, and before a capital that
+// begins a word. What follows an apostrophe in English is left out.
+func camel(s string) []string {
+	var parts []string
+	from := 0
+	end := func(to int) {
+		if to > from {
+			parts = append(parts, s[from:to])
+		}
+	}
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '_' || r == '-' || r == '‐' || r == '‑' || r == ',':
+			end(i)
+			from = i + n
+		case r == '\'' || r == '’':
+			end(i)
+			from = i + n
+			switch tail := strings.ToLower(s[from:]); tail {
+			case "s", "t", "d", "m", "ve", "ll", "re":
+				return parts
+			}
+		case i > from && isUpper(s[i]) && (isLower(s[i-1]) || isUpper(s[i-1]) && i+1 < len(s) && isLower(s[i+1]) && i-from > 1 && !(i+2 == len(s) && s[i+1] == 's')):
+			end(i)
+			from = i
+		}
+		i += n
+	}
+	end(len(s))
+	return parts
+}
+
+// addWord adds the terms of one word, in pairs where it is Chinese, Japanese or
+// Korean, and returns the word folded.
+func addWord(w string, add func(text, word string, whole bool)) string {
+	f := Fold(w)
+	if !hasWide(f) {
+		if len(f) > maxWord {
+			f = clip(f, maxWord)
+		}
+		if f != "" {
+			add(Root(f), f, false)
+		}
+		return f
+	}
+	var last, narrow string
+	flush := func() {
+		if narrow != "" {
+			add(Root(clip(narrow, maxWord)), narrow, false)
+			narrow = ""
+		}
+	}
+	alone := false
+	for i, r := range f {
+		c := f[i : i+utf8.RuneLen(r)]
+		if !isWide(r) {
+			if alone {
+				add(last, last, false)
+			}
+			last, alone = "", false
+			narrow += c
+			continue
+		}
+		flush()
+		if last != "" {
+			add(last+c, last+c, false)
+		}
+		last, alone = c, last == ""
+	}
+	if alone {
+		add(last, last, false)
+	}
+	flush()
+	return f
+}
+
+func hasWide(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.ContainsFunc(s, isWide)
+		}
+	}
+	return false
+}
+
+// isWide reports whether r belongs to a script that is looked for in pairs of
+// characters.
+func isWide(r rune) bool {
+	return r >= 0x1100 && (r <= 0x11ff || r >= 0x3005 && r <= 0x3007 || r >= 0x3041 && r <= 0x30ff || r >= 0x3130 && r <= 0x318f ||
+		r >= 0x3400 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff || r >= 0x20000 && r <= 0x3ffff)
+}
+
+// Root returns the term of a word that is folded already: the root of an
+// irregular form, and the stem of it.
+func Root(word string) string {
+	if root, ok := irregular[word]; ok {
+		word = root
+	}
+	return Stem(word)
+}
+
+// clip cuts s to at most n bytes, at a rune boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,7 +1,0 @@
-//go:build !linux && !darwin && !windows
-
-// This file stands in where file systems are not told apart.
-
-package host
-
-func look(string) (FileSystem, error) { return FileSystem{}, nil }

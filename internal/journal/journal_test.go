@@ -1,0 +1,70 @@
+// This file tests reading journals; what a crash leaves of them is tested where
+// they are used.
+
+package journal
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestStage(t *testing.T) {
+	m := vfs.NewMem()
+	s := Stage{FS: m, Home: "brain", Name: ".stage"}
+	all := func(string, bool) bool { return false }
+	if j, err := s.Load(all); j != nil || err != nil {
+		t.Errorf("Load() of nothing = %v, %v", j, err)
+	}
+	if err := m.MkdirAll("brain/.stage", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(s.File(0), []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := m.Stat("brain/.stage/0"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the staged file is %v, %v", info, err)
+	}
+	want := &Journal{Version: Version, Write: []Change{{"a.md", "", Sum([]byte("new"))}}, Remove: []Removal{{"b.md", "x"}}}
+	if err := s.Commit(want); err != nil {
+		t.Fatal(err)
+	}
+	j, err := s.Load(all)
+	if err != nil || len(j.Write) != 1 || j.Write[0] != want.Write[0] || len(j.Remove) != 1 || j.Remove[0] != want.Remove[0] {
+		t.Errorf("Load() = %+v, %v; want %+v", j, err, want)
+	}
+	for _, bad := range []string{"a.md", "b.md"} {
+		if _, err := s.Load(func(p string, remove bool) bool { return p == bad && remove == (bad == "b.md") }); !errors.Is(err, ErrInvalid) {
+			t.Errorf("Load() of a journal with %s = %v", bad, err)
+		}
+	}
+	for range 2 {
+		if err := s.Drop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names := m.Names(); len(names) != 1 {
+		t.Errorf("Drop() left %q", names)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{"version":1,"write":[{"path":"a","was":"","sha256":"x"}],"remove":[{"path":"b","was":"y"}]}`)
+	f.Add(`{"version":2}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		j, err := Parse([]byte(text), func(p string, _ bool) bool { return p == "bad" })
+		switch {
+		case err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrVersion):
+			t.Errorf("Parse(%q) = %v", text, err)
+		case err == nil && j.Version != Version:
+			t.Errorf("Parse(%q) = %+v", text, j)
+		case err == nil:
+			for _, c := range j.Write {
+				if c.Path == "bad" {
+					t.Errorf("Parse(%q) let a bad path through", text)
+				}
+			}
+		}
+	})
+}

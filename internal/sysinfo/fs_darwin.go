@@ -1,0 +1,32 @@
+// This file asks macOS, which names its file systems and says which are local.
+
+package sysinfo
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func look(path string) (FileSystem, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(path, &st); err != nil {
+		return FileSystem{}, &os.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	f := FileSystem{
+		Name:     unix.ByteSliceToString(st.Fstypename[:]),
+		Kind:     Network,
+		ReadOnly: st.Flags&unix.MNT_RDONLY != 0,
+		Free:     st.Bavail * uint64(st.Bsize),
+		Total:    st.Blocks * uint64(st.Bsize),
+	}
+	switch {
+	case f.Name == "macfuse" || f.Name == "osxfuse" || f.Name == "fusefs":
+		f.Kind = Shared
+	case f.Name == "tmpfs":
+		f.Kind = Volatile
+	case st.Flags&unix.MNT_LOCAL != 0:
+		f.Kind = Local
+	}
+	return f, nil
+}

@@ -1,0 +1,20 @@
+// This file looks into /proc for a stopped process.
+
+package sysinfo
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// stopped reports whether the process is in state T or t, which is the field
+// behind the last parenthesis of /proc/PID/stat.
+func stopped(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	i := bytes.LastIndexByte(b, ')')
+	return i >= 0 && i+2 < len(b) && (b[i+2] == 'T' || b[i+2] == 't')
+}

@@ -1,0 +1,25 @@
+//go:build unix
+
+// This file asks Unix about a process, and what this user may do.
+
+package sysinfo
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// process sends signal 0, which only looks. That it is refused shows that the
+// process is there.
+func process(pid int) State {
+	switch err := unix.Kill(pid, 0); {
+	case err == unix.ESRCH:
+		return Gone
+	case stopped(pid):
+		return Stopped
+	}
+	return Running
+}
+
+// Writable reports whether this user may write the file, or make files in the
+// directory. Where that is not known, it is true.
+func Writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

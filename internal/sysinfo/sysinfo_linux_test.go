@@ -1,0 +1,113 @@
+// This file tests the looks that Linux can take.
+
+package sysinfo
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+const mounts = `22 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc rw
+28 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw,errors=remount-ro
+41 28 0:52 / /mnt/far\040away rw,nosuid,nodev,relatime shared:200 - fuse.sshfs me@host:/ rw,user_id=1000
+77 28 0:5 / /mnt/host rw,relatime - virtiofs share rw
+short - line
+`
+
+func TestMountType(t *testing.T) {
+	for _, c := range []struct{ device, want string }{
+		{"0:52", "fuse.sshfs"},
+		{"0:5", "virtiofs"},
+		{"8:2", "ext4"},
+		{"9:9", "fuse"},
+	} {
+		if got := mountType(mounts, c.device); got != c.want {
+			t.Errorf("mountType(…, %q) = %q, want %q", c.device, got, c.want)
+		}
+	}
+}
+
+func TestLookLinux(t *testing.T) {
+	f, err := Look("/proc")
+	if err != nil || f.Name != "0x9fa0" || f.Kind != Unknown {
+		t.Errorf("Look(/proc) = %+v, %v, want the number 0x9fa0 of an unknown kind", f, err)
+	}
+	f, err = Look(t.TempDir())
+	if err != nil || f.Name == "" || f.Total == 0 || f.Free > f.Total || f.ReadOnly {
+		t.Errorf("Look of a temporary directory = %+v, %v, want a name, space, and that it can be written", f, err)
+	}
+	if f, err := Look("/dev/shm"); err == nil && f.Name == "tmpfs" && f.Kind != Volatile {
+		t.Errorf("Look(/dev/shm) = %+v, want it volatile", f)
+	}
+}
+
+// The tables: no kind of file system that other hosts write to may pass as a
+// local one.
+func TestKnownNumbers(t *testing.T) {
+	for number, want := range map[uint32]Kind{
+		0x6969: Network, 0xff534d42: Network, 0xfe534d42: Network, 0x517b: Network,
+		0x01021997: Shared, 0x01021994: Volatile, 0x794c7630: Layered, 0xef53: Local, 0x58465342: Local, 0x9123683e: Local,
+	} {
+		if got := known[number].Kind; got != want {
+			t.Errorf("file system %#x is %v, want %v", number, got, want)
+		}
+	}
+}
+
+func TestProcess(t *testing.T) {
+	if got := Process(os.Getpid()); got != Running {
+		t.Errorf("Process of this one = %v, want %v", got, Running)
+	}
+	if got := Process(0); got != NotKnown {
+		t.Errorf("Process(0) = %v, want %v", got, NotKnown)
+	}
+	cmd := exec.Command("cat") // waits for its input
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("no cat to look at: %v", err)
+	}
+	pid := cmd.Process.Pid
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var ws syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
+		t.Fatalf("Wait4 = %v, %v, want that it stopped", ws, err)
+	}
+	if got := Process(pid); got != Stopped {
+		t.Errorf("Process of a stopped one = %v, want %v", got, Stopped)
+	}
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := Process(pid); got != Gone {
+		t.Errorf("Process of one that ended = %v, want %v", got, Gone)
+	}
+}
+
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	if !Writable(dir) {
+		t.Errorf("Writable(%q) = false, want true", dir)
+	}
+	if os.Geteuid() == 0 {
+		return // the superuser may write anywhere
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if Writable(dir) {
+		t.Errorf("Writable of a directory of mode 0500 = true, want false")
+	}
+}

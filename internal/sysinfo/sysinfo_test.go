@@ -1,0 +1,49 @@
+// This file tests the looks that any platform can take.
+
+package sysinfo
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestFuseKind(t *testing.T) {
+	for _, c := range []struct {
+		mount string
+		want  Kind
+	}{
+		{"fuse.sshfs", Network},
+		{"fuse.rclone", Network},
+		{"fuse.glusterfs", Network},
+		{"fuse.gocryptfs", Local},
+		{"fuseblk", Local},
+		{"fuseblk.ntfs-3g", Local},
+		{"virtiofs", Shared},
+		{"fuse", Shared},
+		{"fuse.nobody-knows", Shared},
+	} {
+		if got := fuseKind(c.mount); got != c.want {
+			t.Errorf("fuseKind(%q) = %v, want %v", c.mount, got, c.want)
+		}
+	}
+}
+
+// What is not there yet lies where the nearest directory above lies.
+func TestLookAbove(t *testing.T) {
+	dir := t.TempDir()
+	here, err := Look(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, "no", "such"), file, filepath.Join(file, "below", "a", "file")} {
+		got, err := Look(path)
+		if err != nil || got.Name != here.Name || got.Kind != here.Kind || got.Total != here.Total {
+			t.Errorf("Look(%q) = %+v, %v, want %+v", path, got, err, here)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+// Package testenv finds the programs that a test runs, such as git or node. It is
+// for tests only.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Env is the environment variable that names the programs which must be there:
+// their names with commas between, or "all". Where it names a program that is
+// missing, tests fail; elsewhere they are skipped. So a test run says by its
+// environment, not by what happens to be installed, what it has tested.
+const Env = "OXBOW_REQUIRE"
+
+// Program returns the path of the program of that name. Where there is none it
+// ends the test: skipped, or failed when [Env] requires the program. The hint
+// says how to get it, such as "apt install strace".
+func Program(t testing.TB, name, hint string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	if required(os.Getenv(Env), name) {
+		t.Fatalf("%s requires %s: %v; %s", Env, name, err, hint)
+	}
+	t.Skipf("needs %s: %v; %s, and set %s=%s to make its absence a failure", name, err, hint, Env, name)
+	return ""
+}
+
+// required reports whether the list names the program.
+func required(list, name string) bool {
+	for n := range strings.SplitSeq(list, ",") {
+		if n = strings.TrimSpace(n); n == name || n == "all" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+// This file tests that a missing program skips a test, or fails it when it is
+// required.
+
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// recorder is a test that notes how it ended.
+type recorder struct {
+	testing.TB
+	end, text string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.end, r.text = "failed", fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Skipf(format string, args ...any) {
+	r.end, r.text = "skipped", fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func TestProgram(t *testing.T) {
+	dir := t.TempDir()
+	name, missing := "oxbow-need", "oxbow-need-missing"
+	file := filepath.Join(dir, name)
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	for _, tc := range []struct{ name, require, end string }{
+		{name, "", "found"},
+		{name, "all", "found"},
+		{name, name, "found"},
+		{missing, "", "skipped"},
+		{missing, name, "skipped"},
+		{missing, missing + "-2", "skipped"},
+		{missing, missing, "failed"},
+		{missing, "git, " + missing + " ,node", "failed"},
+		{missing, "all", "failed"},
+		{missing, "git,all", "failed"},
+	} {
+		t.Setenv(Env, tc.require)
+		r := &recorder{TB: t, end: "found"}
+		path := ""
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			path = Program(r, tc.name, "apt install it")
+		}()
+		<-done
+		if r.end != tc.end {
+			t.Errorf("%s=%q: Program(%s) %s, want %s", Env, tc.require, tc.name, r.end, tc.end)
+		}
+		if tc.end == "found" && path != file {
+			t.Errorf("%s=%q: Program(%s) = %q, want %q", Env, tc.require, tc.name, path, file)
+		}
+		if tc.end != "found" && (!strings.Contains(r.text, "apt install it") || !strings.Contains(r.text, tc.name)) {
+			t.Errorf("%s=%q: Program(%s) says %q, want the name and the hint", Env, tc.require, tc.name, r.text)
+		}
+	}
+}
