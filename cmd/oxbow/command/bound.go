@@ -1,0 +1,186 @@
+// This file holds profiles as the command line finds them, and the profile
+// that a run is bound to.
+
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// profiles returns the profiles of the home and, behind them, of the project of
+// the working directory.
+func (a *app) profiles() (*profile.Set, error) {
+	if a.profileSet != nil {
+		return a.profileSet, nil
+	}
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	// The first place is always the home's, also when there is no home yet.
+	own := profile.Place{FS: vfs.NewMem(), Path: home, Dirs: profile.HomeDirs}
+	if fi, err := os.Stat(home); err == nil && fi.IsDir() {
+		if own.FS, err = a.openDir(home); err != nil {
+			return nil, err
+		}
+	}
+	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
+	root, err := a.abs(".")
+	if err != nil {
+		return nil, err
+	}
+	// A directory whose name cannot name a project may still hold profiles.
+	if p, err := a.project("."); err == nil {
+		root = p.Root
+	}
+	dirs := slices.Clone(profile.ProjectDirs)
+	if sameFile(home, filepath.Join(root, homeDir)) {
+		// The home is the project's own: what lies in it counts once.
+		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
+	}
+	if !sameFile(home, root) {
+		fsys, err := a.openDir(root)
+		if err != nil {
+			return nil, err
+		}
+		set.Places = append(set.Places, profile.Place{FS: fsys, Path: root, Dirs: dirs, Project: true})
+	}
+	a.profileSet = set
+	return set, nil
+}
+
+// openDir opens a directory until the end of the run.
+func (a *app) openDir(dir string) (vfs.FS, error) {
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", dir, err)
+	}
+	a.closers = append(a.closers, fsys.Close)
+	return fsys, nil
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// boundName returns the name of the profile that the run is bound to: what
+// --profile says or $OXBOW_PROFILE; "" for none. Who starts an agent sets the
+// variable; the agent cannot choose another by a flag.
+func (a *app) boundName() (string, error) {
+	env := a.env.Getenv("OXBOW_PROFILE")
+	if a.profileFlag != "" && env != "" && a.profileFlag != env {
+		return "", misusef("leave one of them out", "--profile is %q and OXBOW_PROFILE is %q: a run is bound to one profile", a.profileFlag, env)
+	}
+	if env != "" {
+		return env, nil
+	}
+	return a.profileFlag, nil
+}
+
+// bound returns the profile that the run is bound to, nil for none. It is read
+// once: editing it changes nothing for a server that runs.
+func (a *app) bound() (*profile.Resolved, error) {
+	name, err := a.boundName()
+	if err != nil || name == "" || a.boundTo != nil {
+		return a.boundTo, err
+	}
+	r, err := a.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	a.boundTo = &r
+	return a.boundTo, nil
+}
+
+// resolve returns the profile of that name.
+func (a *app) resolve(name string) (profile.Resolved, error) {
+	set, err := a.profiles()
+	if err != nil {
+		return profile.Resolved{}, err
+	}
+	r, err := set.Resolve(name)
+	if err != nil {
+		return r, &misuse{err, "oxbow profile list shows what there is; oxbow profile lint NAME says what is wrong with one"}
+	}
+	return r, nil
+}
+
+// bind returns the memory as the run may see it, which is all of m unless the
+// run is bound to a profile. Closing it closes m, at the latest when the run
+// ends.
+func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
+	r, err := a.bound()
+	if err != nil || r == nil {
+		return m, err
+	}
+	a.closers = append(a.closers, m.Close)
+	return m.Within(r.Scope()), nil
+}
+
+// inScope are the commands that can be run bound to a profile: those that reach
+// entries through the memory alone. All others look at files that hold what is
+// outside, or write them, and are refused. A command that is not named here is
+// refused too.
+var inScope = []string{
+	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp", "context",
+	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest", "label project",
+	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
+	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
+	"annotate merge-driver", // joins files that git names
+	"help", "version", "completion", "__complete", "__completeNoDesc",
+}
+
+// mayRun refuses a command that reaches around the profile of the run.
+func (a *app) mayRun(cmd *cobra.Command) error {
+	name, err := a.boundName()
+	if err != nil || name == "" {
+		return err
+	}
+	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
+	if command == "" || slices.Contains(inScope, command) {
+		return nil
+	}
+	return &hinted{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
+}
+
+// scopeError is a command that cannot be run bound to a profile. It matches
+// oxbow.ErrUnsupported.
+type scopeError struct{ command, profile string }
+
+func (e *scopeError) Error() string {
+	return fmt.Sprintf("%s works on all of the memory, and this run is bound to profile %q", e.command, e.profile)
+}
+
+func (*scopeError) Is(target error) bool { return target == oxbow.ErrUnsupported }
+
+// completeProfiles offers the names of profiles for the first n arguments, or
+// for the value of a flag when n is below 0.
+func (a *app) completeProfiles(n int) completer {
+	return func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+		if n >= 0 && len(args) >= n {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		if set, err := a.profiles(); err == nil {
+			all, _ := set.Names() // a shell has no place for errors
+			for _, name := range all {
+				if strings.HasPrefix(name, start) && len(names) < maxCompletions {
+					names = append(names, name)
+				}
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

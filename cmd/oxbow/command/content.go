@@ -1,0 +1,65 @@
+// This file finds the content of an entry: an argument, a flag, a file or
+// standard input.
+
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// maxInput bounds what is read before it is judged: one byte more than an
+// entry may hold is enough to refuse it.
+const maxInput = oxbow.MaxContent + 1
+
+// readFile reads a file of content, byte for byte: CRLF stays. "-" is standard
+// input.
+func (a *app) readFile(name string) (string, error) {
+	if name == "-" {
+		return a.readStdin()
+	}
+	path, err := a.abs(name)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("reading content: %w", err)
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("reading content: %w", err)
+	}
+	if fi.IsDir() {
+		return "", &hinted{
+			err:  fmt.Errorf("reading content: %w", &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is a directory")}),
+			hint: "to remember all files in it: oxbow import " + quote(name),
+		}
+	}
+	return readAll(f, name)
+}
+
+// readStdin reads content from standard input to its end.
+func (a *app) readStdin() (string, error) {
+	if a.env.StdinTerm {
+		a.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
+	}
+	return readAll(a.env.Stdin, "standard input")
+}
+
+// byteOrderMark is what some Windows editors put before UTF-8 text.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+func readAll(r io.Reader, from string) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxInput+int64(len(byteOrderMark))))
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", from, err)
+	}
+	return string(bytes.TrimPrefix(b, byteOrderMark)), nil
+}

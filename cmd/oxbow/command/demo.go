@@ -1,0 +1,175 @@
+// This file holds "oxbow demo": a short story told by real commands on a
+// sample.
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/demo"
+)
+
+// step is one command of the story.
+type step struct {
+	Say    string   `json:"-"`
+	Args   []string `json:"args"`
+	Output string   `json:"output"`
+	Status int      `json:"status"`
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	var keep bool
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "See it work, on a sample, in a throw-away home",
+		Long: `Demo imports the sample memory of a made-up team into a home of its own and
+shows what the commands do, each as you would type it. Your own memory is not
+touched, and the home is removed at the end.`,
+		Example: `  oxbow demo
+  oxbow demo --keep`,
+		Args: args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
+	}
+	c.Flags().BoolVar(&keep, "keep", false, "keep the home, to try commands on it")
+	return c
+}
+
+// story returns the steps, for a corpus that lies in these files.
+func story(paths []string) []step {
+	return []step{
+		{Say: "Bring in what is there: notes in Markdown, and chats with an agent.",
+			Args: append([]string{"import"}, paths...)},
+		{Say: "Keep something new.",
+			Args: []string{"remember", "Quiet hours", "No deploys on regatta days. Mira has the dates.", "--project", "harbor", "--tag", "rule"}},
+		{Say: "Find it months later, by what it was about. Every score can be explained.",
+			Args: []string{"recall", "skippers", "charged", "twice", "--limit", "1", "--explain"}},
+		{Say: "Ask only one project, only for decisions.",
+			Args: []string{"recall", "offline phone", "project:lantern", "tag:decision", "--limit", "1"}},
+		{Say: "Nothing found is explained, too.",
+			Args: []string{"recall", "tides", "project:lantren"}},
+		{Say: "Take something out...",
+			Args: []string{"forget", "Winter berths"}},
+		{Say: "...and bring it back: everything can be undone.",
+			Args: []string{"undo"}},
+		{Say: "The log says who changed what, and when.",
+			Args: []string{"log", "--limit", "3"}},
+	}
+}
+
+func (a *app) demo(ctx context.Context, keep bool) (err error) {
+	dir, err := os.MkdirTemp("", "oxbow-demo-")
+	if err != nil {
+		return fmt.Errorf("making a throw-away home: %w", err)
+	}
+	if !keep {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	var paths []string
+	for _, part := range demo.Corpus() {
+		if err := unpackPart(part, dir); err != nil {
+			return fmt.Errorf("unpacking the sample: %w", err)
+		}
+		paths = append(paths, part.Path)
+	}
+	home := filepath.Join(dir, homeDir)
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return fmt.Errorf("making a throw-away home: %w", err)
+	}
+
+	var done []step
+	if !a.json && !a.quiet {
+		a.printf("This is the memory of a small team that builds a booking service for harbours.\n")
+		a.printf("It lives in a throw-away home; every command is one that you can type.\n")
+	}
+	for i, s := range story(paths) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		s.Status = Run(ctx, a.stage(dir, &out, s.Args))
+		s.Output = out.String()
+		done = append(done, s)
+		if !a.json && !a.quiet {
+			a.showStep(i+1, s)
+		}
+		if s.Status != exitDone {
+			return fmt.Errorf("the demo's command %q ended with status %d: %s", strings.Join(s.Args, " "), s.Status, strings.TrimSpace(s.Output))
+		}
+	}
+	if a.json {
+		out := map[string]any{"steps": done}
+		if keep {
+			out["home"] = home
+		}
+		return a.printJSON(out)
+	}
+	a.printf("\nNow yours: oxbow init, then oxbow remember NAME TEXT. For an agent: oxbow mcp\n")
+	if keep {
+		a.printf("The home is kept: oxbow --home %s list\n", quote(home))
+	} else {
+		a.printf("The throw-away home was removed; oxbow demo --keep keeps it.\n")
+	}
+	return nil
+}
+
+// stage returns the surroundings of one command of the story: the sample's
+// directory, no terminal, and a user who has set nothing.
+func (a *app) stage(dir string, out *bytes.Buffer, args []string) Env {
+	env := a.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = args, strings.NewReader(""), out, out
+	env.StdinTerm, env.StdoutTerm, env.StderrTerm, env.Width = false, false, false, 77
+	env.Getwd = func() (string, error) { return dir, nil }
+	env.Getenv = func(string) string { return "" }
+	return env
+}
+
+func (a *app) showStep(n int, s step) {
+	words := make([]string, len(s.Args))
+	for i, w := range s.Args {
+		words[i] = quote(w)
+	}
+	if !strings.HasPrefix(s.Say, "...") {
+		a.printf("\n")
+	}
+	a.printf("%d. %s\n", n, s.Say)
+	for i, line := range wrap("oxbow "+strings.Join(words, " "), a.width()-7) {
+		prompt := "$ "
+		if i > 0 {
+			prompt = "    "
+		}
+		a.printf("   %s\n", a.bold(prompt+line))
+	}
+	for line := range strings.Lines(strings.TrimRight(s.Output, "\n")) {
+		a.printf("%s\n", strings.TrimRight("   "+line, " \n"))
+	}
+}
+
+// unpackPart writes one part of the corpus below dir.
+func unpackPart(part demo.Part, dir string) error {
+	return fs.WalkDir(part.FS, part.Path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if d.IsDir() {
+			return os.MkdirAll(path, 0o700)
+		}
+		b, err := fs.ReadFile(part.FS, name)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(path, b, 0o600)
+	})
+}

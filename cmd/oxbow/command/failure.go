@@ -1,0 +1,143 @@
+// This file holds how a run fails: which exit status an error is, and how it
+// is told to people and programs.
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// The exit statuses.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitMisused = 2
+)
+
+// misuse is a command line that cannot be run.
+type misuse struct {
+	err  error
+	hint string
+}
+
+func (e *misuse) Error() string { return e.err.Error() }
+func (e *misuse) Unwrap() error { return e.err }
+
+func misusef(hint, format string, args ...any) error {
+	return &misuse{fmt.Errorf(format, args...), hint}
+}
+
+// hinted is an error with its own fix in words.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (e *hinted) Error() string { return e.err.Error() }
+func (e *hinted) Unwrap() error { return e.err }
+
+// errTold ends a run that failed and has said all there is to say.
+var errTold = errors.New("failed")
+
+// status is the one place where errors become exit statuses.
+func status(err error) int {
+	var m *misuse
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &m):
+		return exitMisused
+	}
+	return exitFailed
+}
+
+// hint returns the fix in words, or "".
+func hint(err error) string {
+	var m *misuse
+	if errors.As(err, &m) && m.hint != "" {
+		return m.hint
+	}
+	var h *hinted
+	if errors.As(err, &h) && h.hint != "" {
+		return h.hint
+	}
+	return inCommands(tool.Hint(err))
+}
+
+// kindOf names the class of an error for programs that read --json.
+func kindOf(err error) string {
+	var m *misuse
+	switch {
+	case errors.As(err, &m):
+		return "usage"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	}
+	for _, k := range []struct {
+		err  error
+		name string
+	}{
+		{oxbow.ErrNotFound, "not_found"}, {oxbow.ErrExists, "exists"}, {oxbow.ErrInvalid, "invalid"},
+		{oxbow.ErrConflict, "conflict"}, {oxbow.ErrBusy, "busy"}, {oxbow.ErrCorrupt, "damaged"},
+		{oxbow.ErrVersion, "version"}, {oxbow.ErrNotStore, "not_store"}, {oxbow.ErrReadOnly, "read_only"},
+		{oxbow.ErrFull, "full"}, {oxbow.ErrVanished, "vanished"}, {oxbow.ErrUnknownOutcome, "unknown_outcome"},
+		{oxbow.ErrUnsupported, "unsupported"},
+		{oxbow.ErrRolledBack, "rolled_back"}, {oxbow.ErrNetworkFS, "network_fs"}, {fs.ErrPermission, "permission"}, {fs.ErrNotExist, "no_file"},
+	} {
+		if errors.Is(err, k.err) {
+			return k.name
+		}
+	}
+	return "failed"
+}
+
+// report tells of the error on standard error, with its hint.
+func (a *app) report(err error) {
+	if errors.Is(err, errTold) {
+		return
+	}
+	message, h := lower(err.Error()), hint(err)
+	if errors.Is(err, context.Canceled) {
+		message = "stopped"
+		var own *hinted // such as where an edited text is kept
+		if !errors.As(err, &own) {
+			h = ""
+		}
+	}
+	if a.json {
+		var body struct {
+			Error struct {
+				Message string `json:"message"`
+				Hint    string `json:"hint,omitempty"`
+				Kind    string `json:"kind"`
+			} `json:"error"`
+		}
+		body.Error.Message, body.Error.Hint, body.Error.Kind = message, h, kindOf(err)
+		enc := json.NewEncoder(a.env.Stderr)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(body)
+		return
+	}
+	fmt.Fprintf(a.env.Stderr, "oxbow: %s\n", clean(message))
+	if h != "" {
+		fmt.Fprintf(a.env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
+	}
+}
+
+// lower makes a sentence of another's style one of ours: it begins small,
+// unless its first word is a name such as "URL", and has no period at its end.
+func lower(s string) string {
+	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		s = strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}

@@ -1,0 +1,50 @@
+// This file holds "oxbow get".
+
+package command
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) getCommand() *cobra.Command {
+	var v *verb
+	var raw bool
+	c := &cobra.Command{
+		Use:   "get NAME[@SEQ]",
+		Short: "Show one entry, now or as change SEQ left it",
+		Long: `Get prints an entry: on a terminal what is known of it and its content, in a
+pipe or with --raw its content alone, byte for byte.`,
+		Example: `  oxbow get style
+  oxbow get style@3
+  oxbow get runbook --raw > RUNBOOK.md`,
+		Args: args(1, 1, "the name of one entry"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			got, err := v.run(cmd.Context(), a, map[string]any{"name": args[0]})
+			if err != nil {
+				return err
+			}
+			return answer(a, got, func(out *tool.GetOut) {
+				content := ""
+				if out.Entry.Content != nil {
+					content = *out.Entry.Content
+				}
+				if raw || !a.env.StdoutTerm {
+					_, _ = io.WriteString(a.env.Stdout, content)
+					return
+				}
+				a.showHeader(out.Entry)
+				a.printf("%s\n", strings.TrimRight(clean(content), "\n"))
+				a.showNotes(out.Notes)
+			})
+		},
+		ValidArgsFunction: a.completeName(1),
+	}
+	v = newVerb(c, "get", []string{"name"}, nil)
+	c.Flags().BoolVar(&raw, "raw", false, "print the content alone, byte for byte")
+	return c
+}

@@ -1,0 +1,107 @@
+// This file holds a process that has the lock of a store and does not let go,
+// for the stories about one.
+
+package command
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// holder is a program that takes the lock of the store in its argument, says
+// so, and keeps it until its input ends.
+func holder() {
+	store := os.Args[1]
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err == nil {
+		_, err = wal.Hold(context.Background(), dir, filepath.Base(store), wal.Options{})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "holder:", err)
+		os.Exit(1)
+	}
+	fmt.Println("held")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// holdCommand is "hold STORE [stopped]": from here to "hold -", or to the end
+// of the script, another process has the lock of the store. $HOLDER is its
+// number.
+func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 || len(args) == 2 && args[1] != "stopped" {
+		ts.Fatalf("usage: hold STORE [stopped] | hold -")
+	}
+	if args[0] == "-" {
+		pid, err := strconv.Atoi(ts.Getenv("HOLDER"))
+		ts.Check(err)
+		ts.Check(endHolder(pid))
+		return
+	}
+	r, w, err := os.Pipe() // what it says
+	ts.Check(err)
+	in, keep, err := os.Pipe() // what keeps it
+	ts.Check(err)
+	program, err := execPath("holder", ts.Getenv("PATH"))
+	ts.Check(err)
+	p, err := os.StartProcess(program, []string{"holder", ts.MkAbs(args[0])}, &os.ProcAttr{Files: []*os.File{in, w, os.Stderr}})
+	ts.Check(err)
+	ts.Check(w.Close())
+	ts.Check(in.Close())
+	holders.Store(p.Pid, p)
+	ts.Defer(func() {
+		_ = endHolder(p.Pid)
+		_ = keep.Close()
+		_ = r.Close()
+	})
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil || line != "held\n" {
+		ts.Fatalf("the holder said %q (%v), want held", line, err)
+	}
+	if len(args) == 2 {
+		ts.Check(stop(p))
+	}
+	ts.Setenv("HOLDER", strconv.Itoa(p.Pid))
+}
+
+// holders are the processes that hold a lock, by number.
+var holders sync.Map
+
+// endHolder ends a holder, once.
+func endHolder(pid int) error {
+	p, ok := holders.LoadAndDelete(pid)
+	if !ok {
+		return nil
+	}
+	if err := p.(*os.Process).Kill(); err != nil {
+		return err
+	}
+	_, err := p.(*os.Process).Wait()
+	return err
+}
+
+func execPath(name, path string) (string, error) {
+	for _, dir := range filepath.SplitList(path) {
+		for _, end := range []string{"", ".exe"} {
+			if p := filepath.Join(dir, name+end); isFile(p) {
+				return p, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no %s in PATH", name)
+}
+
+func isFile(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular()
+}

@@ -1,0 +1,270 @@
+// This file holds "oxbow mcp": the server for agents.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/mcpserver"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// serving are the flags of oxbow mcp.
+type serving struct {
+	addr, tokenFile, tokensFile string
+	ro, rw                      bool
+	projects, kinds             []string
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	var s serving
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the memory to agents (Model Context Protocol)",
+		Long: `Mcp serves the memory to one client over standard input and output or, with
+--http, to any number over HTTP. HTTP is served on this machine only, to those
+who send the token; for another machine, tunnel it (ssh -L).
+
+With --profile, or OXBOW_PROFILE, clients see nothing but what the profile
+includes; over HTTP, /mcp/p/NAME serves any one profile. --ro, --project and
+--kind narrow it further. A file of --tokens names clients, each with rights of
+its own; a line is a name, a secret, ro or rw, and what it sees:
+
+  ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note
+  vtt  sha256:9f86d081884c...  rw  profile=vtt-developer`,
+		Example: `  claude mcp add oxbow -- oxbow mcp
+  claude mcp add vtt -- oxbow mcp --profile vtt-developer
+  oxbow mcp --ro --project harbor
+  oxbow mcp --http 127.0.0.1:8333
+  oxbow mcp --http :0 --tokens ~/.oxbow-tokens`,
+		Args: args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case s.addr == "" && s.tokenFile != "":
+				return misusef("add --http ADDR", "--token-file means something with --http only")
+			case s.addr == "" && s.tokensFile != "":
+				return misusef("add --http ADDR", "--tokens means something with --http only")
+			case s.tokenFile != "" && s.tokensFile != "":
+				return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
+			case s.ro && s.rw:
+				return misusef("leave one of them out", "--ro and --rw are both given")
+			}
+			return a.mcp(cmd.Context(), s)
+		},
+	}
+	c.Flags().StringVar(&s.addr, "http", "", "serve HTTP on this `ADDR`, such as 127.0.0.1:8333; port 0 takes a free one")
+	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token)")
+	c.Flags().StringVar(&s.tokensFile, "tokens", "", "a `FILE` of tokens with the rights of each, instead of one token")
+	c.Flags().BoolVar(&s.ro, "ro", false, "clients only read")
+	c.Flags().BoolVar(&s.rw, "rw", false, "clients read and write, which is the default")
+	c.Flags().StringArrayVar(&s.projects, "project", nil, "clients see and write only entries of this `PROJECT`; auto is that of the working directory")
+	c.Flags().StringArrayVar(&s.kinds, "kind", nil, "clients see and write only entries of this `KIND`")
+	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range oxbow.Kinds() {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+// rights returns what the flags allow.
+func (a *app) rights(s serving) (auth.Rights, error) {
+	r := auth.Rights{ReadOnly: s.ro, Kinds: s.kinds}
+	for _, p := range s.projects {
+		name, err := a.projectNamed(p)
+		if err != nil {
+			return r, err
+		}
+		r.Projects = append(r.Projects, name)
+	}
+	return r, badArgument(r.Check())
+}
+
+func (a *app) mcp(ctx context.Context, flags serving) (err error) {
+	src, err := a.source()
+	if err != nil {
+		return err
+	}
+	// The server says which door; a client at it is an agent.
+	src.Actor, src.Session = oxbow.Agent, ""
+	src.Claimed = oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")}
+	a.sealAfter = time.Second
+	how := build
+	if flags.ro {
+		how = a.readingOnly()
+	}
+	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
+	defer func() { err = errors.Join(err, closeStore()) }()
+	d, other, err := a.layout()
+	if err != nil {
+		return err
+	}
+	o := mcpserver.Options{
+		Name:    "oxbow",
+		Version: moduleVersion(),
+		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Rand:    a.env.Rand,
+	}
+	if o.Rights, err = a.rights(flags); err != nil {
+		return err
+	}
+	if o.Bound, err = a.bound(); err != nil { // a profile that is not there ends the server at once
+		return err
+	}
+	if o.Profiles, err = a.profiles(); err != nil {
+		a.warn("profiles are not served: %v", err)
+	}
+	// The tools of another layout know files of all the memory.
+	if other && o.Bound == nil {
+		h, err := a.openHome(d, how)
+		if err != nil {
+			return err
+		}
+		o.Tools, o.Instructions = toolsOf(h), toldOf(d, h)
+	}
+	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
+	if svc, serr := a.subAgents(); serr != nil {
+		a.warn("sub-agents are not served: %v", serr)
+	} else {
+		// What runs is stopped and recorded before the memory is closed.
+		defer func() { err = errors.Join(err, svc.Close()) }()
+		desk.SubAgents, o.Whole = svc, tool.SubAgents()
+	}
+	// In a repository there is code to annotate. Without one, or where it
+	// cannot be opened, the memory is served all the same.
+	if book, berr := a.book(ctx); berr != nil {
+		a.warn("the annotations of code are not served: %v", berr)
+	} else {
+		defer func() { err = errors.Join(err, book.Close()) }()
+		if book.IsTree() {
+			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+			desk.Project = sync.OnceValue(a.projectHere)
+			o.Code = tool.Code()
+		}
+	}
+	s := mcpserver.New(desk, &o)
+	if flags.addr == "" {
+		err = s.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
+	} else {
+		err = a.serveHTTP(ctx, s, flags)
+	}
+	if ctx.Err() != nil {
+		return nil // told to end, and ended
+	}
+	return err
+}
+
+// readingOnly returns how a memory is opened that is only read: without a lock,
+// and where nothing can be written. One that is not there yet is opened as if it
+// were to be made, so that it is seen when another makes it.
+func (a *app) readingOnly() access {
+	if path, err := a.storePath(); err == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return build
+		}
+	}
+	return look
+}
+
+// serveHTTP serves until ctx ends.
+func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving) error {
+	addr, err := loopback(flags.addr)
+	if err != nil {
+		return err
+	}
+	var o mcpserver.HTTPOptions
+	var where string
+	if flags.tokensFile != "" {
+		if o.Tokens, where, err = a.tokens(flags.tokensFile); err == nil {
+			err = admitted(s, o.Tokens, where)
+		}
+	} else {
+		o.Token, where, err = a.token(flags.tokenFile)
+	}
+	if err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow mcp --http 127.0.0.1:0"}
+	}
+	mux := http.NewServeMux()
+	door := s.Handler(o)
+	mux.Handle("/mcp", door)
+	mux.Handle("/mcp/p/{profile}", door)
+	srv := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 30 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
+	}
+	url := "http://" + l.Addr().String() + "/mcp"
+	fmt.Fprintf(a.env.Stderr, "oxbow: serving %s\n", url)
+	if o.Tokens == nil {
+		fmt.Fprintf(a.env.Stderr, "  the token is in %s; send it as: Authorization: Bearer TOKEN\n", where)
+	} else {
+		fmt.Fprintf(a.env.Stderr, "  the tokens are in %s; send one as: Authorization: Bearer TOKEN\n", where)
+	}
+	for _, t := range o.Tokens {
+		fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
+	}
+	if a.env.Listening != nil {
+		a.env.Listening(l.Addr().String())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serving HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	// What is under way may finish; open streams may not hold us up.
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := srv.Shutdown(stop); err != nil {
+		_ = srv.Close()
+	}
+	<-ended
+	return nil
+}
+
+// loopback returns the address to listen on, and refuses one that other
+// machines reach. A port alone is one of this machine.
+func loopback(addr string) (string, error) {
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		addr = ":" + addr
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", misusef("write HOST:PORT, such as 127.0.0.1:8333", "--http %q is not an address", addr)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if ip := net.ParseIP(host); !strings.EqualFold(host, "localhost") && (ip == nil || !ip.IsLoopback()) {
+		return "", misusef("listen on 127.0.0.1:"+port+", and let other machines in by a tunnel: ssh -L "+port+":127.0.0.1:"+port+" HOST",
+			"--http %s would let other machines in", addr)
+	}
+	return net.JoinHostPort(host, port), nil
+}

@@ -1,0 +1,198 @@
+// This file tests oxbow mcp over HTTP with a file of tokens, through the whole
+// program and the SDK's own client.
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serve runs oxbow mcp --http with these arguments until stop is called, which
+// returns its status and what it said.
+func (w *world) serve(t *testing.T, args ...string) (url string, stop func() (int, string)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	env := w.env
+	var out, errs bytes.Buffer
+	addr := make(chan string, 1)
+	env.Args, env.Stdout, env.Stderr = append([]string{"mcp", "--http", "127.0.0.1:0"}, args...), &out, &errs
+	env.Listening = func(a string) { addr <- a }
+	ended := make(chan int, 1)
+	go func() { ended <- Run(ctx, env) }()
+	stop = func() (int, string) {
+		cancel()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		return <-ended, errs.String()
+	}
+	select {
+	case a := <-addr:
+		return "http://" + a, stop
+	case status := <-ended:
+		ended <- status
+		_, said := stop()
+		t.Fatalf("oxbow mcp ended with status %d: %s", status, said)
+	}
+	return "", nil
+}
+
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// callTool calls one tool over HTTP and returns what it says.
+func callTool(t *testing.T, url, secret, name string, args map[string]any) (said string, failed bool) {
+	t.Helper()
+	c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil)
+	cs, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
+	if err != nil {
+		return err.Error(), true
+	}
+	defer cs.Close()
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		return err.Error(), true
+	}
+	return res.Content[0].(*mcp.TextContent).Text, res.IsError
+}
+
+func TestServeTokens(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "grid", "The grid is 5 feet a square.", "--project", "vtt")
+	w.must(t, "remember", "plot", "The zeppelin sails at midnight.", "--project", "novel")
+	w.must(t, "profile", "new", "dev", "--project", "vtt")
+	file := filepath.Join(w.dir, "tokens")
+	const reads, writes, all = "secret-that-reads-vtt", "secret-of-the-profile", "secret-of-all-there-is"
+	if err := os.WriteFile(file, []byte("# clients\nreads "+reads+" ro project=vtt\nwrites "+writes+" rw profile=dev\nall "+all+" rw\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	url, stop := w.serve(t, "--tokens", "tokens")
+	for _, tt := range []struct {
+		name, path, secret, tool string
+		args                     map[string]any
+		failed                   bool
+		says, not                string
+	}{
+		{"all", "/mcp", all, "list", nil, false, "2 of 2 entries", ""},
+		{"a path", "/mcp/p/dev", all, "list", nil, false, "1 of 1 entry", "plot"},
+		{"no such path", "/mcp/p/deb", all, "list", nil, true, "Not Found", ""},
+		{"reads", "/mcp", reads, "list", nil, false, "1 of 1 entry", "plot"},
+		{"reads, and may not write", "/mcp", reads, "remember", map[string]any{"name": "x", "content": "y"}, true, "unknown tool", ""},
+		{"writes", "/mcp", writes, "remember", map[string]any{"name": "fog", "content": "Fog is kept on the server."}, false, "profile:dev project:vtt", ""},
+		{"writes, but not outside", "/mcp", writes, "remember", map[string]any{"name": "x", "content": "y", "project": "novel"}, true, "only vtt", ""},
+		{"another path", "/mcp/p/other", writes, "list", nil, true, "Forbidden", ""},
+		{"no token", "/mcp", "guess-of-some-length", "list", nil, true, "Unauthorized", ""},
+	} {
+		said, failed := callTool(t, url+tt.path, tt.secret, tt.tool, tt.args)
+		if failed != tt.failed || !strings.Contains(said, tt.says) || tt.not != "" && strings.Contains(said, tt.not) {
+			t.Errorf("%s: %q (failed %v), want %q, without %q (failed %v)", tt.name, said, failed, tt.says, tt.not, tt.failed)
+		}
+	}
+	status, said := stop()
+	if status != exitDone {
+		t.Errorf("oxbow mcp ended with status %d: %s", status, said)
+	}
+	want := []string{"tokens are in " + file, "token reads reads what is of project vtt", `writes reads and writes what is of profile "dev"`}
+	if os.PathSeparator == '/' {
+		want = append(want, "others may read the tokens in "+file)
+	}
+	for _, w := range want {
+		if !strings.Contains(said, w) {
+			t.Errorf("standard error is %q, want %q in it", said, w)
+		}
+	}
+	if strings.Contains(said, "secret-") {
+		t.Errorf("standard error tells a secret: %q", said)
+	}
+	w.must(t, "check")
+}
+
+// What could never be served ends the server before it begins.
+func TestServeTokensMistakes(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "profile", "new", "dev", "--project", "vtt")
+	for _, tt := range []struct {
+		tokens string
+		args   []string
+		want   string
+	}{
+		{"ci short rw\n", nil, "tokens:1: the secret is shorter than 16 characters"},
+		{"\nci secret-of-some-length rw profile=deb\n", nil, "tokens:2: token \"ci\": there is no profile \"deb\"; did you mean dev?"},
+		{"ci secret-of-some-length rw project=novel\n", []string{"--project", "vtt"}, "tokens:1: token \"ci\""},
+		{"ci secret-of-some-length rw profile=other\n", []string{"--profile", "dev"}, `is not "dev"`},
+		{"ci secret-of-some-length rw\n", []string{"--token-file", "token"}, "both given"},
+		{"", []string{"--kind", "nonsense"}, "nonsense"},
+		{"", []string{"--ro", "--rw"}, "both given"},
+	} {
+		if err := os.WriteFile(filepath.Join(w.dir, "tokens"), []byte(tt.tokens), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, _, said := w.run(t, append([]string{"mcp", "--http", "127.0.0.1:0", "--tokens", "tokens"}, tt.args...)...)
+		if status != exitMisused || !strings.Contains(said, tt.want) {
+			t.Errorf("%q %v: status %d, %q, want %d and %q", tt.tokens, tt.args, status, said, exitMisused, tt.want)
+		}
+	}
+	for _, args := range [][]string{{"--tokens", "tokens"}, {"--http", "127.0.0.1:0", "--tokens", "nowhere"}} {
+		if status, _, said := w.run(t, append([]string{"mcp"}, args...)...); status == exitDone {
+			t.Errorf("oxbow mcp %v ended well: %s", args, said)
+		}
+	}
+}
+
+// A server that only reads sees what others write, a memory that is made while
+// it runs too, and makes none itself.
+func TestServeReadOnly(t *testing.T) {
+	for _, made := range []bool{true, false} {
+		w := newWorld(t)
+		w.must(t, "init")
+		if made {
+			w.must(t, "remember", "grid", "The grid is 5 feet a square.")
+		} else if err := os.RemoveAll(filepath.Join(w.dir, homeDir, storeFile)); err != nil {
+			t.Fatal(err)
+		}
+		url, stop := w.serve(t, "--ro")
+		token, err := os.ReadFile(filepath.Join(w.dir, homeDir, "token"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := func() string {
+			said, failed := callTool(t, url+"/mcp", strings.TrimSpace(string(token)), "list", nil)
+			if failed {
+				t.Errorf("list failed: %s", said)
+			}
+			return said
+		}
+		if got := list(); strings.Contains(got, "grid") != made {
+			t.Errorf("list = %q, want the grid: %v", got, made)
+		}
+		if _, err := os.Stat(filepath.Join(w.dir, homeDir, storeFile)); (err == nil) != made {
+			t.Errorf("Stat of the store = %v, want that it is there: %v", err, made)
+		}
+		other := newWorld(t)
+		other.dir = w.dir
+		other.must(t, "remember", "fog", "Fog is kept on the server.")
+		if got := list(); !strings.Contains(got, "fog") {
+			t.Errorf("list after another wrote = %q, want the fog", got)
+		}
+		if status, said := stop(); status != exitDone {
+			t.Errorf("oxbow mcp --ro ended with status %d: %s", status, said)
+		}
+		w.must(t, "check")
+	}
+}

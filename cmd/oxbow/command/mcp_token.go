@@ -1,0 +1,123 @@
+// This file holds the tokens that clients of oxbow mcp --http send: the one of
+// the home, or those of a file with the rights of each.
+
+package command
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/mcpserver"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// tokens returns the tokens of a file and where it is. That others may read it
+// is worth a warning only: it may hold no secrets but digests.
+func (a *app) tokens(file string) (ts auth.Tokens, where string, err error) {
+	if where, err = a.abs(file); err != nil {
+		return nil, "", err
+	}
+	f, err := os.Open(where)
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the tokens: %w", err)
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the tokens: %w", err)
+	}
+	if a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
+	}
+	b, err := io.ReadAll(io.LimitReader(f, auth.MaxFile+1))
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the tokens: %w", err)
+	}
+	ts, err = auth.ParseTokens(file, b)
+	return ts, where, badArgument(err)
+}
+
+// admitted refuses tokens that could never be served, with file and line.
+func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
+	var wrong profile.Mistakes
+	for _, t := range ts {
+		if err := s.Admits(t); err != nil {
+			wrong = append(wrong, profile.Mistake{File: where, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)})
+		}
+	}
+	if len(wrong) > 0 {
+		return badArgument(wrong)
+	}
+	return nil
+}
+
+// makeToken writes a new token to the file, unless another process is first. It
+// takes its name when it is whole: half a token would be taken for one.
+func (a *app) makeToken(file string) error {
+	b := make([]byte, 32)
+	if _, err := io.ReadFull(a.env.Rand, b); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".token-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(base64.RawURLEncoding.EncodeToString(b) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(f.Name(), file) // no hard links here
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// token returns the token that clients must send and the file it is in, made
+// when it is missing.
+func (a *app) token(file string) (token, where string, err error) {
+	if file == "" {
+		home, err := a.home()
+		if err != nil {
+			return "", "", err
+		}
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return "", "", fmt.Errorf("making the home: %w", err)
+		}
+		file = filepath.Join(home, "token")
+	} else if file, err = a.abs(file); err != nil {
+		return "", "", err
+	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if err := a.makeToken(file); err != nil {
+			return "", "", fmt.Errorf("making the token: %w", err)
+		}
+	}
+	fi, err := os.Stat(file)
+	if err != nil {
+		return "", "", fmt.Errorf("reading the token: %w", err)
+	}
+	if a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+		return "", "", &hinted{fmt.Errorf("reading the token: others may read %s", file), "chmod 600 " + quote(file)}
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", fmt.Errorf("reading the token: %w", err)
+	}
+	token = strings.TrimSpace(string(b))
+	if len(token) < 16 || strings.ContainsAny(token, " \t\r\n") {
+		return "", "", &hinted{fmt.Errorf("reading the token: %s does not hold one word of 16 characters or more", file),
+			"remove the file to have a new token made"}
+	}
+	return token, file, nil
+}

@@ -1,0 +1,55 @@
+// The operating system's process as an Env.
+
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+)
+
+// Main runs the command line of this process, and returns its exit status.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second Ctrl-C ends the process at once, whatever it is doing.
+	context.AfterFunc(ctx, stop)
+	env := Env{
+		Args:       os.Args[1:],
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Getenv:     os.Getenv,
+		Environ:    os.Environ,
+		Getwd:      os.Getwd,
+		Now:        time.Now,
+		Rand:       rand.Reader,
+		GOOS:       runtime.GOOS,
+		FileSystem: sysinfo.Look,
+		StdinTerm:  isTerminal(os.Stdin),
+		StdoutTerm: isTerminal(os.Stdout),
+		StderrTerm: isTerminal(os.Stderr),
+		// Not ended by Ctrl-C: it is the editor's own to handle.
+		Edit: func(argv []string) error {
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+			return cmd.Run()
+		},
+	}
+	env.Executable, _ = os.Executable()
+	if env.StdoutTerm {
+		env.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
+	}
+	return Run(ctx, env)
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

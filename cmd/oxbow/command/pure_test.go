@@ -1,0 +1,187 @@
+// This file tests the functions that touch nothing, in tables.
+
+package command
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A clock that was set back makes entries of the future: their age is not
+// negative.
+func TestAgeOfTheFuture(t *testing.T) {
+	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
+	for _, c := range []struct {
+		t    time.Time
+		want string
+	}{
+		{now.Add(time.Hour), "now"},
+		{now, "now"},
+		{now.Add(-59 * time.Second), "now"},
+		{now.Add(-time.Minute), "1m"},
+		{now.Add(-47 * time.Hour), "47h"},
+		{now.Add(-48 * time.Hour), "2d"},
+		{now.AddDate(0, 0, -60), "2mo"},
+		{now.AddDate(-3, 0, 0), "3y"},
+		{time.Time{}, "-"},
+	} {
+		if got := age(c.t, now); got != c.want {
+			t.Errorf("age(%v) = %q, want %q", c.t, got, c.want)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"127.0.0.1:80", "127.0.0.1:80"},
+		{"localhost:0", "localhost:0"},
+		{"[::1]:80", "[::1]:80"},
+		{":8333", "127.0.0.1:8333"},
+		{"8333", "127.0.0.1:8333"},
+		{"127.9.9.9:1", "127.9.9.9:1"},
+		{"0.0.0.0:80", ""},
+		{"[::]:80", ""},
+		{"192.168.1.2:80", ""},
+		{"example.org:80", ""},
+		{"localhost.example.org:80", ""},
+		{"127.0.0.1", ""},
+		{"", ""},
+	} {
+		got, err := loopback(c.in)
+		if got != c.want || (err != nil) != (c.want == "") || err != nil && status(err) != exitMisused {
+			t.Errorf("loopback(%q) = %q, %v, want %q", c.in, got, err, c.want)
+		}
+	}
+}
+
+func TestSplitCommand(t *testing.T) {
+	for _, c := range []struct {
+		in      string
+		windows bool
+		want    []string
+	}{
+		{"vi", false, []string{"vi"}},
+		{"  code  --wait\t", false, []string{"code", "--wait"}},
+		{`"/my editors/vi" -u 'a b'`, false, []string{"/my editors/vi", "-u", "a b"}},
+		{`a\ b c\\d`, false, []string{"a b", `c\d`}},
+		{`emacs --eval "(f \"x\")"`, false, []string{"emacs", "--eval", `(f "x")`}},
+		{`'a\b'`, false, []string{`a\b`}},
+		{`vi ""`, false, []string{"vi", ""}},
+		{"caf\xe9", false, []string{"caf\xe9"}},
+		{`C:\bin\vi.exe -n`, true, []string{`C:\bin\vi.exe`, "-n"}},
+		{`"C:\Program Files\x.exe"`, true, []string{`C:\Program Files\x.exe`}},
+		{`"open`, false, nil},
+		{`end\`, false, nil},
+		{`""`, false, nil},
+	} {
+		got, err := splitCommand(c.in, c.windows)
+		if !slices.Equal(got, c.want) || (err != nil) != (c.want == nil) {
+			t.Errorf("splitCommand(%q, %v) = %q, %v, want %q", c.in, c.windows, got, err, c.want)
+		}
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"style", "style"},
+		{"../../etc/passwd", "etc-passwd"},
+		{"a b: c?", "a-b--c"},
+		{"日本", "日本"},
+		{"con", "entry-con"},
+		{"COM1.x", "entry-COM1.x"},
+		{"..", "entry"},
+		{strings.Repeat("é", 100), strings.Repeat("é", 30)},
+	} {
+		if got := fileName(c.in); got != c.want {
+			t.Errorf("fileName(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"style", "style"}, {"--limit", "--limit"}, {"a b", "'a b'"}, {"", "''"}, {"it's", `'it'\''s'`}, {"$HOME", "'$HOME'"}, {"日本", "日本"},
+	} {
+		if got := quote(c.in); got != c.want {
+			t.Errorf("quote(%q) = %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestParseSpan(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		in   string
+		want time.Duration
+	}{
+		{"90d", 90 * day}, {"0d", 0}, {"2w", 14 * day}, {"6mo", 180 * day}, {"1y", 365 * day}, {"36h", 36 * time.Hour}, {"0", 0},
+		{"", -1}, {"d", -1}, {"-1d", -1}, {"-1h", -1}, {"1.5d", -1}, {"65535y", -1}, {"99999999999999999999d", -1},
+	} {
+		got, err := parseSpan(c.in)
+		if err != nil {
+			got = -1
+		}
+		if got != c.want {
+			t.Errorf("parseSpan(%q) = %v, %v, want %v", c.in, got, err, c.want)
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"short", 5, "short"}, {"shorter", 5, "shor…"}, {"two words", 5, "two…"}, {"日本語です", 5, "日本…"}, {"e\u0301e\u0301", 2, "e\u0301e\u0301"},
+	} {
+		if got := fit(c.in, c.n); got != c.want || columns(got) > c.n {
+			t.Errorf("fit(%q, %d) = %q of %d columns, want %q", c.in, c.n, got, columns(got), c.want)
+		}
+	}
+}
+
+func TestMarkTerms(t *testing.T) {
+	args := []string{"recall", "-tag:draft", "-q", "--content", "-x:y", "--", "-a:b"}
+	marked := markTerms(args)
+	want := []string{"recall", mark + "-tag:draft", "-q", "--content", mark + "-x:y", "--", "-a:b"}
+	if !slices.Equal(marked, want) {
+		t.Errorf("markTerms(%q) = %q, want %q", args, marked, want)
+	}
+	if got := unmark(marked); !slices.Equal(got, args) {
+		t.Errorf("unmark(%q) = %q, want %q", marked, got, args)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, exitDone}, {errors.New("x"), exitFailed}, {errTold, exitFailed}, {misusef("", "x"), exitMisused},
+		{&hinted{err: errors.New("x")}, exitFailed}, {errors.Join(errors.New("x"), misusef("", "y")), exitMisused},
+	} {
+		if got := status(c.err); got != c.want {
+			t.Errorf("status(%v) = %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+func TestInCommands(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"undo with seq [4] brings it back", "to bring it back: oxbow undo --seq 4"},
+		{"to redo: undo with seq [4]", "to redo: oxbow undo --seq 4"},
+		{`restore with name "a" and seq 3 brings it back`, "oxbow restore a@3 brings it back"},
+		{`restore with name "a b" and seq 3 brings it back`, `oxbow restore "a b" 3 brings it back`},
+		{"5 more; the next page has offset 20", "5 more; the next page: --offset 20"},
+		{"list shows what there is, history what was changed", "oxbow list shows what there is, oxbow log what was changed"},
+		{"nothing to say", "nothing to say"},
+	} {
+		if got := inCommands(c.in); got != c.want {
+			t.Errorf("inCommands(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}

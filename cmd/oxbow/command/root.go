@@ -1,0 +1,202 @@
+// The root command: global flags, and the list of subcommands.
+
+// Package command is oxbow's command line: a file for each subcommand, the
+// terminal, and the exit status.
+package command
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// root returns the tree of commands.
+func (a *app) root() *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "oxbow",
+		Short: "Memory for AI agents that people can read, search, undo and trust",
+		Long: `oxbow is memory for AI agents that people can read, search, undo and trust.
+
+The memory is one file, memory.oxbow, in a home: what --home says, else
+$OXBOW_HOME, else the nearest directory .oxbow at or above the working
+directory, else your data directory.`,
+		Example: `  oxbow demo                                        see it work, on a sample
+  oxbow init                                        a memory for this directory
+  oxbow remember style "Tabs, not spaces."          keep something
+  oxbow recall tabs                                 find it again`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := unmarkFlags(cmd); err != nil {
+				return err
+			}
+			return a.mayRun(cmd)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case version && len(args) == 0:
+				return a.sayVersion()
+			case len(args) == 0:
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, unmark(args)[0])
+		},
+	}
+	root.SetIn(a.env.Stdin)
+	root.SetOut(a.env.Stdout)
+	root.SetErr(a.env.Stderr)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(a.helpCommand(root))
+	root.SetFlagErrorFunc(flagError)
+	root.Flags().BoolVar(&version, "version", false, "say which version this is, as oxbow version does")
+
+	fs := root.PersistentFlags()
+	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
+	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")
+	fs.StringVar(&a.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
+	_ = root.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(layoutNames(), cobra.ShellCompDirectiveNoFileComp))
+	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
+	_ = root.RegisterFlagCompletionFunc("profile", a.completeProfiles(-1))
+	fs.BoolVar(&a.json, "json", false, "print one JSON object")
+	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
+	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
+
+	for _, g := range []struct {
+		id, title string
+		cmds      []*cobra.Command
+	}{
+		{"use", "Remember and recall:", []*cobra.Command{
+			a.rememberCommand(), a.recallCommand(), a.getCommand(), a.listCommand(), a.editCommand(), a.forgetCommand()}},
+		{"past", "Look back and undo:", []*cobra.Command{
+			a.logCommand(), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
+		{"code", "Why code is as it is:", []*cobra.Command{
+			a.annotateCommand(), a.whyCommand(), a.blameCommand()}},
+		{"move", "Bring in and take out:", []*cobra.Command{
+			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand()}},
+		{"safe", "Keep safe and mend:", []*cobra.Command{
+			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
+		{"agent", "Give to agents:", []*cobra.Command{
+			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
+		{"care", "Set up and look after:", []*cobra.Command{
+			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
+			a.benchCommand(), a.demoCommand(), a.versionCommand(), a.completionCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.cmds {
+			c.GroupID = g.id
+			a.finish(c)
+			root.AddCommand(c)
+		}
+	}
+	return root
+}
+
+// finish gives a command what all have in common: unmarked arguments, and
+// wrong ones as misuse.
+func (a *app) finish(c *cobra.Command) {
+	check, run := c.Args, c.RunE
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if check == nil {
+			return nil
+		}
+		if err := check(cmd, unmark(args)); err != nil {
+			var m *misuse
+			if errors.As(err, &m) {
+				return err
+			}
+			return &misuse{err, "usage: " + cmd.UseLine()}
+		}
+		return nil
+	}
+	if run != nil {
+		c.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, unmark(args)) }
+	}
+	c.Flags().SortFlags = false
+}
+
+// args returns a check for a number of arguments, said in words.
+func args(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return misusef("usage: "+cmd.UseLine(), "%s needs %s", cmd.Name(), what)
+		case most >= 0 && len(args) > most:
+			return misusef("quote a text that has spaces in it; usage: "+cmd.UseLine(),
+				"%s takes %s; %q is too much", cmd.Name(), what, args[most])
+		}
+		return nil
+	}
+}
+
+func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Say how a command is used",
+		Example: "  oxbow help recall",
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 && c == root {
+				return unknownCommand(root, args[0])
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
+}
+
+// unknownCommand says which command may have been meant.
+func unknownCommand(root *cobra.Command, word string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(append(names, c.Name()), c.Aliases...)
+		}
+	}
+	// What others call it.
+	other := map[string]string{
+		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember", "note": "remember",
+		"search": "recall", "find": "recall", "query": "recall", "show": "get", "cat": "get", "read": "get", "ls": "list",
+		"rm": "forget", "delete": "forget", "remove": "forget", "revert": "undo", "serve": "mcp", "verify": "check", "fsck": "check",
+		"status": "stats", "info": "stats", "vacuum": "compact", "gc": "compact",
+		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",
+		"repair": "recover", "salvage": "recover", "mend": "doctor", "diagnose": "doctor", "health": "doctor",
+	}
+	if name, ok := other[word]; ok {
+		return misusef("did you mean: oxbow "+name, "unknown command %q", word)
+	}
+	if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
+		return misusef("did you mean: oxbow "+near[0], "unknown command %q", word)
+	}
+	return misusef("oxbow --help lists them", "unknown command %q", word)
+}
+
+// flagError says which flag may have been meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	hint := "oxbow help " + cmd.Name() + " lists its flags"
+	if cmd == cmd.Root() {
+		hint = "oxbow --help lists the flags"
+	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		word := unknown.GetSpecifiedName()
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
+			return misusef("did you mean: --"+near[0], "unknown flag --%s", word)
+		}
+		return misusef(hint, "unknown flag --%s", word)
+	}
+	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), mark, "")
+	return misusef(hint, "%s", message)
+}

@@ -1,0 +1,206 @@
+// This file tests what keeps a memory safe and a script cannot set up: file
+// systems of every kind, a terminal that asks, and clocks that differ.
+
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+)
+
+// on puts the home on a file system.
+func (w *world) on(f sysinfo.FileSystem) {
+	w.env.FileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
+}
+
+var nfs = sysinfo.FileSystem{Name: "nfs", Kind: sysinfo.Network, Free: 1 << 40, Total: 1 << 41}
+
+func TestNetworkFileSystem(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "style", "tabs")
+	store := filepath.Join(w.dir, homeDir, storeFile)
+	before, err := os.ReadFile(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	w.on(nfs)
+	for _, args := range [][]string{
+		{"remember", "other", "text"}, {"forget", "style"}, {"undo"}, {"compact"}, {"redact", "style", "--yes"},
+		{"init", "--home", "far"}, {"recover", "--accept"},
+	} {
+		status, stdout, stderr := w.run(t, args...)
+		if status != exitFailed || stdout != "" {
+			t.Errorf("oxbow %q on NFS = %d, %q, want %d and no result", args, status, stdout, exitFailed)
+		}
+		for _, want := range []string{"network file system", "nfs", "local disk", "OXBOW_HOME", "--network-fs"} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("oxbow %q on NFS says %q, want %q in it", args, stderr, want)
+			}
+		}
+	}
+	after, err := os.ReadFile(store)
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the refused commands changed the store (%v)", err)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "far")); !os.IsNotExist(err) {
+		t.Errorf("a refused init made a home (%v)", err)
+	}
+	if _, _, stderr := w.run(t, "remember", "other", "text", "--json"); !strings.Contains(stderr, `"kind":"network_fs"`) {
+		t.Errorf("the refusal as JSON is %q, want its kind", stderr)
+	}
+
+	// Looking is no danger; a copy is made of it, too.
+	w.must(t, "get", "style")
+	w.must(t, "backup", "copy.oxbow")
+
+	w.must(t, "remember", "other", "text", "--network-fs")
+	w.vars["OXBOW_NETWORK_FS"] = "1"
+	w.must(t, "remember", "third", "text")
+	w.vars["OXBOW_NETWORK_FS"] = "0"
+	if status, _, _ := w.run(t, "remember", "fourth", "text"); status != exitFailed {
+		t.Errorf("remember with OXBOW_NETWORK_FS=0 = %d, want %d", status, exitFailed)
+	}
+	w.vars["OXBOW_NETWORK_FS"] = "perhaps"
+	if status, _, stderr := w.run(t, "remember", "fourth", "text"); status != exitMisused || !strings.Contains(stderr, "perhaps") {
+		t.Errorf("remember with a wrong OXBOW_NETWORK_FS = %d, %q, want %d", status, stderr, exitMisused)
+	}
+	w.vars["OXBOW_NETWORK_FS"] = ""
+	w.must(t, "check")
+}
+
+func TestDoctorOfFileSystems(t *testing.T) {
+	const big = 1 << 40
+	for _, c := range []struct {
+		name   string
+		fs     sysinfo.FileSystem
+		status int
+		want   string // the beginning of a line
+	}{
+		{"local", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: big, Total: big}, exitDone, "ok       file system  xfs"},
+		{"NFS", nfs, exitFailed, "problem  file system  nfs is on the network: one host at a time"},
+		{"SMB", sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.Network, Free: big, Total: big}, exitFailed, "problem  file system  cifs"},
+		{"tmpfs", sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.Volatile, Free: big, Total: big}, exitDone, "warning  file system  tmpfs is in memory: gone at the next boot"},
+		{"9p", sysinfo.FileSystem{Name: "9p", Kind: sysinfo.Shared, Free: big, Total: big}, exitDone, "warning  file system  9p"},
+		{"overlay", sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.Layered, Free: big, Total: big}, exitDone, "warning  file system  overlay"},
+		{"no system that tells", sysinfo.FileSystem{}, exitDone, "unknown  file system  its kind is not known"},
+		{"mounted read-only", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, ReadOnly: true, Free: big, Total: big}, exitFailed, "problem  file system  it is mounted read-only"},
+		{"no space", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 1<<20 - 1, Total: big}, exitFailed, "problem  space        1024.0 kB free"},
+		{"little space", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 100<<20 - 1, Total: big}, exitDone, "warning  space        100.0 MB free"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.must(t, "remember", "style", "tabs")
+			w.on(c.fs)
+			status, stdout, stderr := w.run(t, "doctor")
+			if status != c.status || stderr != "" {
+				t.Errorf("doctor = %d, %q, want %d and nothing else", status, stderr, c.status)
+			}
+			if !strings.Contains("\n"+stdout, "\n"+c.want) {
+				t.Errorf("doctor says\n%swant a line that begins with %q", stdout, c.want)
+			}
+			for line := range strings.Lines(stdout) {
+				level, _, _ := strings.Cut(line, " ")
+				if (level == problem || level == warning) && !strings.Contains(line, "; mend: ") {
+					t.Errorf("%q has no mend", line)
+				}
+			}
+			var out doctorOut
+			_, stdout, _ = w.run(t, "doctor", "--json")
+			if err := json.Unmarshal([]byte(stdout), &out); err != nil || out.OK != (c.status == exitDone) || len(out.Findings) < 8 {
+				t.Errorf("doctor --json = %+v, %v, want ok to be %v and all findings", out, err, c.status == exitDone)
+			}
+			w.must(t, "check")
+		})
+	}
+	w := newWorld(t)
+	w.on(nfs)
+	if got := w.must(t, "doctor", "--network-fs"); !strings.Contains(got, "writing to it is allowed") {
+		t.Errorf("doctor --network-fs says\n%swant a warning in place of the problem", got)
+	}
+}
+
+func TestDoctorOfTheClock(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "remember", "style", "tabs")
+	now := w.env.Now
+	w.env.Now = func() time.Time { return now().Add(-time.Hour) }
+	if got := w.must(t, "doctor"); !strings.Contains(got, "warning  clock        the last change is dated 2026-04-18 09:30:00, in the future") {
+		t.Errorf("doctor of an hour before says\n%swant a warning of the clock", got)
+	}
+	w.must(t, "check")
+}
+
+func TestDoctorOfThePath(t *testing.T) {
+	w := newWorld(t)
+	here, there := filepath.Join(w.dir, "here", "oxbow"), filepath.Join(w.dir, "there", "oxbow")
+	for _, path := range []string{here, there} {
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.env.Executable = here
+	for _, c := range []struct{ path, want string }{
+		{filepath.Dir(here), "ok       environment  PATH leads to this oxbow"},
+		{filepath.Dir(there) + string(filepath.ListSeparator) + filepath.Dir(here), "warning  environment  PATH leads to another oxbow, " + there},
+		{w.dir, "warning  environment  no directory in PATH has oxbow"},
+	} {
+		w.vars["PATH"] = c.path
+		if got := w.must(t, "doctor"); !strings.Contains(got, c.want) {
+			t.Errorf("doctor with PATH %q says\n%swant %q", c.path, got, c.want)
+		}
+	}
+}
+
+func TestRedactAsks(t *testing.T) {
+	for _, c := range []struct {
+		answer string
+		status int
+	}{
+		{"y\n", exitDone}, {"Yes\n", exitDone}, {"n\n", exitFailed}, {"\n", exitFailed}, {"", exitFailed}, {"yesterday\n", exitFailed},
+	} {
+		w := newWorld(t)
+		w.must(t, "remember", "key", "hunter2")
+		w.env.StdinTerm, w.env.StderrTerm, w.env.Stdin = true, true, strings.NewReader(c.answer)
+		status, _, stderr := w.run(t, "redact", "key")
+		if status != c.status || !strings.Contains(stderr, `Erase 1 version of "key" for good? [y/N] `) {
+			t.Errorf("redact answered by %q = %d, %q, want %d and the question", c.answer, status, stderr, c.status)
+		}
+		b, err := os.ReadFile(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", storeFile))
+		if err != nil || strings.Contains(string(b), "hunter2") == (c.status == exitDone) {
+			t.Errorf("redact answered by %q: the secret is in the file: %v (%v)", c.answer, strings.Contains(string(b), "hunter2"), err)
+		}
+		w.must(t, "check")
+	}
+}
+
+// Where a file system has no hard links, a crash between the two renames of a
+// recovery leaves no store under its name.
+func TestLeftoversOfAnInterruptedReplace(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "style", "tabs")
+	home := filepath.Join(w.dir, homeDir)
+	damaged := filepath.Join(home, storeFile+damagedEnd+"20260101-000000")
+	if err := os.Rename(filepath.Join(home, storeFile), damaged); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, _ := w.run(t, "doctor")
+	if status != exitFailed || !strings.Contains(stdout, "mend: mv "+damaged) {
+		t.Errorf("doctor between the two renames = %d,\n%swant it to say how to go on", status, stdout)
+	}
+	if err := os.Rename(damaged, filepath.Join(home, storeFile)); err != nil {
+		t.Fatal(err)
+	}
+	w.must(t, "check")
+}

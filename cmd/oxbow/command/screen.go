@@ -1,0 +1,261 @@
+// This file holds how things look to a person: bold and dim on a terminal,
+// ages, columns, and text that cannot take the terminal over.
+
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// colour reports whether standard output may carry escape sequences. NO_COLOR
+// set to anything means no (https://no-color.org).
+func (a *app) colour() bool {
+	return a.env.StdoutTerm && a.env.Getenv("NO_COLOR") == "" && a.env.Getenv("TERM") != "dumb"
+}
+
+func (a *app) bold(s string) string { return a.paint("1", s) }
+func (a *app) dim(s string) string  { return a.paint("2", s) }
+
+func (a *app) paint(code, s string) string {
+	if s == "" || !a.colour() {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// width returns the columns that output is laid out for.
+func (a *app) width() int {
+	switch {
+	case a.env.Width < 20:
+		return 80
+	case a.env.Width > 120:
+		return 120
+	}
+	return a.env.Width
+}
+
+// printf writes to standard output.
+func (a *app) printf(format string, args ...any) {
+	fmt.Fprintf(a.env.Stdout, format, args...)
+}
+
+// note tells a person something beside the result, on standard error. --quiet
+// and --json silence it.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet && !a.json {
+		fmt.Fprintf(a.env.Stderr, "oxbow: "+format+"\n", args...)
+	}
+}
+
+// warn tells of something wrong that did not keep the run from going on. It is
+// never silenced.
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintf(a.env.Stderr, "oxbow: "+format+"\n", args...)
+}
+
+// printJSON writes v as one object: indented on a terminal, else on one line.
+func (a *app) printJSON(v any) error {
+	return writeJSON(a.env.Stdout, v, a.env.StdoutTerm)
+}
+
+func writeJSON(w io.Writer, v any, indent bool) error {
+	// Marshalled first: an error leaves no half object behind.
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if indent {
+		enc.SetIndent("", "  ")
+	}
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("writing the answer as JSON: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// clean makes a text safe to show: control characters other than newline and
+// tab, and the marks that reorder text, are shown as escapes.
+func clean(s string) string {
+	if !strings.ContainsFunc(s, harmful) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\r':
+			// CRLF is a line end; shown bare it would hide the line.
+		case harmful(r):
+			fmt.Fprintf(&b, "\\x%02x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func harmful(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' ||
+		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// age says how long before now t was, in one unit: "3d". A t in the future,
+// as a clock that was set back makes, is "now".
+func age(t, now time.Time) string {
+	d := max(now.Sub(t), 0)
+	switch {
+	case t.IsZero():
+		return "-"
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d < 60*24*time.Hour:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	case d < 730*24*time.Hour:
+		return fmt.Sprintf("%dmo", d/(30*24*time.Hour))
+	}
+	return fmt.Sprintf("%dy", d/(365*24*time.Hour))
+}
+
+// ago is age in a sentence.
+func ago(t, now time.Time) string {
+	switch s := age(t, now); s {
+	case "now":
+		return "just now"
+	case "-":
+		return "at an unknown time"
+	default:
+		return s + " ago"
+	}
+}
+
+// date shows a moment in the local time zone.
+func (a *app) date(t time.Time) string {
+	return t.In(a.env.Now().Location()).Format("2006-01-02 15:04")
+}
+
+// columns returns the columns that s takes: East Asian wide characters and
+// emoji take two, combining marks none.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+func runeColumns(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3,
+		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60,
+		r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+		return 2
+	}
+	return 1
+}
+
+// fit cuts s to at most n columns, with an ellipsis where something is gone.
+func fit(s string, n int) string {
+	if columns(s) <= n {
+		return s
+	}
+	end, used := 0, 0
+	for i, r := range s {
+		if used += runeColumns(r); used > n-1 {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	return strings.TrimRight(s[:end], " ") + "…"
+}
+
+// pad fills s with spaces up to n columns.
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columns(s))) }
+
+// wrap breaks a text into lines of at most n columns, at spaces.
+func wrap(s string, n int) []string {
+	var lines []string
+	line := ""
+	for _, w := range strings.Fields(s) {
+		switch {
+		case line == "":
+			line = w
+		case columns(line)+1+columns(w) <= n:
+			line += " " + w
+		default:
+			lines, line = append(lines, line), w
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// count says a number with its noun: "1 entry", "3 entries".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// bytesText says a number of bytes for people.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
+	}
+	return count(int(n), "byte", "bytes")
+}
+
+// progress shows a number that grows, on a terminal only.
+type progress struct {
+	a    *app
+	what string
+	last time.Time
+	on   bool
+}
+
+func (a *app) progress(what string) *progress { return &progress{a: a, what: what} }
+
+// set shows that done of total are done; a total of 0 is unknown.
+func (p *progress) set(done, total int) {
+	if !p.a.env.StderrTerm || p.a.quiet || p.a.json {
+		return
+	}
+	now := p.a.env.Now()
+	if p.on && now.Sub(p.last) < 100*time.Millisecond {
+		return
+	}
+	p.last, p.on = now, true
+	if total > 0 {
+		fmt.Fprintf(p.a.env.Stderr, "\r%s: %d of %d\x1b[K", p.what, done, total)
+		return
+	}
+	fmt.Fprintf(p.a.env.Stderr, "\r%s: %d\x1b[K", p.what, done)
+}
+
+// end takes the progress line away.
+func (p *progress) end() {
+	if p.on {
+		fmt.Fprint(p.a.env.Stderr, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,284 @@
+// This file runs the stories in testdata/script, and holds the commands that
+// they need beside oxbow.
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"oxbow":       func() { os.Exit(Main()) },
+		"fake-editor": fakeEditor,
+		"holder":      holder,
+		"fake-agent":  fakeAgent,
+	})
+}
+
+func TestScripts(t *testing.T) {
+	dir := filepath.Join("testdata", "script")
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("Glob(%q) = %v, %v, want scripts", dir, files, err)
+	}
+	for _, file := range files {
+		checkStory(t, file)
+	}
+	// Each command is a process of its own, which takes half a second to begin
+	// with the race detector, and most have one goroutine: a short run with it
+	// tells the stories of servers and of what runs beside them.
+	if raced && testing.Short() {
+		all := len(files)
+		files = slices.DeleteFunc(files, func(file string) bool {
+			return !slices.Contains([]string{"mcp.txt", "spawn.txt", "index.txt", "remember.txt"}, filepath.Base(file))
+		})
+		t.Logf("with the race detector, short: %d of %d scripts", len(files), all)
+	}
+	testscript.Run(t, testscript.Params{
+		Files:               files,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_PROFILE", "OXBOW_SETTINGS", "OXBOW_SPAWN_DEPTH", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
+				env.Setenv(key, "")
+			}
+			env.Setenv("TZ", "UTC")
+			// What a script cannot spell.
+			env.Setenv("NL", "\n")
+			env.Setenv("BAD", "\xe9")
+			env.Setenv("LONG", strings.Repeat("x", 10000))
+			home := filepath.Join(env.WorkDir, "user")
+			for _, key := range []string{"HOME", "USERPROFILE"} {
+				env.Setenv(key, home)
+			}
+			env.Setenv("LocalAppData", filepath.Join(home, "AppData", "Local"))
+			return os.MkdirAll(home, 0o700)
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "superuser" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"status":  statusCommand,
+			"bytes":   bytesCommand,
+			"flip":    flipCommand,
+			"setbyte": setbyteCommand,
+			"same":    sameCommand,
+			"holds":   holdsCommand,
+			"hold":    holdCommand,
+			"head":    headCommand,
+		},
+	})
+}
+
+// checkStory insists that a script that opened a store ends with a check, and
+// that it says what it is about.
+func checkStory(t *testing.T, file string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _, _ := strings.Cut(string(b), "\n-- ")
+	if !strings.HasPrefix(body, "# ") {
+		t.Errorf("%s does not begin with a sentence", file)
+	}
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	last := ""
+	for _, line := range lines {
+		if strings.Contains(line, "oxbow ") && !strings.HasPrefix(line, "#") {
+			last = line
+		}
+	}
+	if strings.Contains(body, "remember") && !strings.Contains(last, "check") {
+		t.Errorf("%s opens a store; its last command is %q, want a check", file, last)
+	}
+}
+
+// statusCommand is "status N COMMAND…": the command must end with status N.
+func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v: %v", args[1:], err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%v ended with status %d, want %d", args[1:], got, want)
+	}
+}
+
+// bytesCommand is "bytes FILE TEXT [N]": it writes the text, with Go's escapes,
+// N times.
+func bytesCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: bytes FILE TEXT [N]")
+	}
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	n := 1
+	if len(args) == 3 {
+		n, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(text, n)), 0o600))
+}
+
+// flipCommand is "flip FILE TEXT|OFFSET": it changes one byte, the first of the
+// text in the file or the one at the offset.
+func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip FILE TEXT|OFFSET")
+	}
+	file := ts.MkAbs(args[0])
+	b, err := os.ReadFile(file)
+	ts.Check(err)
+	i, err := strconv.Atoi(args[1])
+	if err != nil {
+		i = strings.Index(string(b), args[1])
+	}
+	if i < 0 || i >= len(b) {
+		ts.Fatalf("%s has no byte for %q", args[0], args[1])
+	}
+	b[i] ^= 1
+	ts.Check(os.WriteFile(file, b, 0o600))
+}
+
+// setbyteCommand is "setbyte FILE OFFSET VALUE".
+func setbyteCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: setbyte FILE OFFSET VALUE")
+	}
+	offset, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	value, err := strconv.ParseUint(args[2], 10, 8)
+	ts.Check(err)
+	file := ts.MkAbs(args[0])
+	b, err := os.ReadFile(file)
+	ts.Check(err)
+	b[offset] = byte(value)
+	ts.Check(os.WriteFile(file, b, 0o600))
+}
+
+// sameCommand is "same DIR DIR": the directories hold the same files.
+func sameCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: same DIR DIR")
+	}
+	a, b := treeText(ts, ts.MkAbs(args[0])), treeText(ts, ts.MkAbs(args[1]))
+	if (a == b) == neg {
+		ts.Fatalf("directories %s and %s: same is %v:\n%s\n---\n%s", args[0], args[1], a == b, a, b)
+	}
+}
+
+func treeText(ts *testscript.TestScript, dir string) string {
+	var b strings.Builder
+	n := 0
+	ts.Check(filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if rel != ".oxbow-dump.lock" {
+			n++
+			fmt.Fprintf(&b, "%s %q\n", rel, data)
+		}
+		return nil
+	}))
+	if n == 0 {
+		ts.Fatalf("%s holds no files", dir)
+	}
+	return b.String()
+}
+
+// holdsCommand is "holds GLOB TEXT": one file of that pattern holds the text.
+func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: holds GLOB TEXT")
+	}
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(files) != 1 {
+		ts.Fatalf("%s is %v, want one file", args[0], files)
+	}
+	b, err := os.ReadFile(files[0])
+	ts.Check(err)
+	if strings.Contains(string(b), args[1]) == neg {
+		ts.Fatalf("%s holds %q, and %q is in it: %v", files[0], b, args[1], !neg)
+	}
+}
+
+// headCommand is "head VARIABLE": it takes the hash in the last output.
+func headCommand(ts *testscript.TestScript, neg bool, args []string) {
+	m := regexp.MustCompile(`head ([0-9a-f]{64})`).FindStringSubmatch(ts.ReadFile("stdout"))
+	if neg || len(args) != 1 || m == nil {
+		ts.Fatalf("usage: head VARIABLE, after a command that printed a head")
+	}
+	ts.Setenv(args[0], m[1])
+}
+
+// fakeEditor is an editor that does what its first argument says to the file
+// in its last.
+func fakeEditor() {
+	args := os.Args[1:]
+	file := args[len(args)-1]
+	fail := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "fake-editor:", err)
+			os.Exit(3)
+		}
+	}
+	old, err := os.ReadFile(file)
+	fail(err)
+	switch args[0] {
+	case "append":
+		fail(os.WriteFile(file, append(old, args[1]...), 0o600))
+	case "write":
+		fail(os.WriteFile(file, []byte(args[1]), 0o600))
+	case "newline": // what most editors do to the last line
+		fail(os.WriteFile(file, append(old, '\n'), 0o600))
+	case "race": // somebody else changes the entry meanwhile
+		out, err := exec.Command("oxbow", "remember", args[1], "what another wrote").CombinedOutput()
+		if err != nil {
+			fail(fmt.Errorf("%w: %s", err, out))
+		}
+		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
+	case "clobber": // somebody else writes the file itself meanwhile
+		fail(os.WriteFile(args[1], []byte("# what another wrote\n"), 0o600))
+		fail(os.WriteFile(file, append(old, "\nprocess: false\n"...), 0o600))
+	case "crash":
+		fail(os.WriteFile(file, []byte("half a thought"), 0o600))
+		os.Exit(9)
+	case "show":
+		fmt.Printf("editing %s: %s\n", filepath.Base(file), old)
+	default:
+		fail(fmt.Errorf("unknown order %q", args[0]))
+	}
+}

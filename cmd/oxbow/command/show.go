@@ -1,0 +1,166 @@
+// This file holds how one entry and one change look to a person.
+
+package command
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// changeText returns the number of a change in brackets, with a space before
+// it; "" in another layout, where a version is no number of a change.
+func (a *app) changeText(version uint64) string {
+	if a.foreign {
+		return ""
+	}
+	return " " + a.dim("(change "+seqText(version)+")")
+}
+
+func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
+
+// moment reads a time of an answer; what is no time is the zero time.
+func moment(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// labelText writes labels in the order people look for them: the project, the
+// tags, then the rest by key.
+func labelText(labels map[string][]string) string {
+	var keys, words []string
+	for key := range labels {
+		if key != oxbow.LabelProject && key != oxbow.LabelTag {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range append([]string{oxbow.LabelProject, oxbow.LabelTag}, keys...) {
+		for _, v := range labels[key] {
+			words = append(words, oxbow.Label{Key: key, Value: v}.String())
+		}
+	}
+	return clean(strings.Join(words, " "))
+}
+
+// shownLabels leaves out what only get shows: where an import is from; and what only
+// --json does: what cited files were like.
+func shownLabels(labels map[string][]string) map[string][]string {
+	labels = maps.Clone(labels)
+	delete(labels, oxbow.LabelFileBlob)
+	delete(labels, "import")
+	delete(labels, "import-sum")
+	return labels
+}
+
+// summary is an entry's kind, date and labels on one line.
+func (a *app) summary(e tool.Entry) string {
+	parts := []string{e.Kind}
+	if t := moment(e.Created); !t.IsZero() {
+		parts = append(parts, t.In(a.env.Now().Location()).Format("2006-01-02"))
+	}
+	if l := labelText(shownLabels(e.Labels)); l != "" {
+		parts = append(parts, l)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// citationText says how a related file stands: "pool.go: MOVED to conns.go (…)".
+func citationText(c tool.Citation) string {
+	s := c.File + ": " + c.State
+	if c.Now != "" {
+		s += " to " + c.Now
+	}
+	return oneLine(s + " (" + c.How + ")")
+}
+
+// who says who wrote a version: "person, cli" or "agent claude, mcp".
+func who(s tool.Source) string {
+	w := s.By
+	if s.Agent != "" {
+		w += " " + s.Agent
+	}
+	if s.Door != "" {
+		if w != "" {
+			w += ", "
+		}
+		w += s.Door
+	}
+	return clean(w)
+}
+
+// showHeader shows all of an entry but its content.
+func (a *app) showHeader(e tool.Entry) {
+	line := func(key, value string) {
+		if value != "" {
+			a.printf("%s %s\n", a.dim(pad(key, 8)), value)
+		}
+	}
+	a.printf("%s\n", a.bold(e.Name))
+	line("kind", e.Kind)
+	labels := maps.Clone(e.Labels)
+	delete(labels, oxbow.LabelFileBlob) // for programs: --json shows it
+	line("labels", labelText(labels))
+	line("aliases", clean(strings.Join(e.Aliases, ", ")))
+	for _, c := range e.Citations {
+		line("cites", citationText(c))
+	}
+	now := a.env.Now()
+	if t := moment(e.Created); !t.IsZero() {
+		line("created", a.date(t)+" ("+ago(t, now)+")")
+	}
+	if e.Updated != e.Created {
+		if t := moment(e.Updated); !t.IsZero() {
+			line("updated", a.date(t)+" ("+ago(t, now)+")")
+		}
+	}
+	line("version", fmt.Sprintf("%d, by %s", e.Version, who(e.Source)))
+	a.printf("\n")
+}
+
+// changeLine shows one change and what it touched.
+func (a *app) showChange(c tool.Change) {
+	what := make([]string, 0, len(c.Entries))
+	verbs := map[string]int{}
+	var order []string
+	for _, t := range c.Entries {
+		if verbs[t.Verb] == 0 {
+			order = append(order, t.Verb)
+		}
+		verbs[t.Verb]++
+	}
+	for _, v := range order {
+		switch n := verbs[v]; n {
+		case 1, 2:
+			for _, t := range c.Entries {
+				if t.Verb == v {
+					what = append(what, v+" "+t.Name)
+				}
+			}
+		default:
+			what = append(what, fmt.Sprintf("%s %d entries", v, n))
+		}
+	}
+	text := strings.Join(what, ", ")
+	if len(c.Reverts) > 0 {
+		var seqs []string
+		for _, s := range c.Reverts {
+			seqs = append(seqs, seqText(s))
+		}
+		text = "undo of " + strings.Join(seqs, ", ") + ": " + text
+	}
+	if c.Note != "" {
+		text += " (" + c.Note + ")"
+	}
+	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, a.date(moment(c.Time)), pad(who(c.Source), 11))
+	a.printf("%s%s\n", a.dim(head), fit(clean(text), max(20, a.width()-columns(head))))
+}

@@ -1,0 +1,340 @@
+// This file holds "oxbow spawn", and how sub-agents of the command line and of
+// servers are set up.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/skill"
+	"github.com/oxbow-memory/oxbow/subagent"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) spawnCommand() *cobra.Command {
+	var s struct {
+		skill, asOf string
+		budget      int
+		briefing    bool
+	}
+	c := &cobra.Command{
+		Use:   "spawn AGENT_ID [TASK]",
+		Short: "Start a sub-agent that knows what one profile selects",
+		Long: `Spawn makes the briefing of a sub-agent: what the profile of --profile selects,
+a skill, the task (TASK, else standard input), and how to reach a memory that is
+bound to the profile. Where settings.yaml of your home names a runner, it starts
+it with the briefing, shows what it prints, and records the run as an entry.
+Else, or with --briefing, it prints the briefing.
+
+The runner is read from a home that --home, OXBOW_HOME or OXBOW_SETTINGS names,
+or from your data directory; never from a home that came with a project.`,
+		Example: `  oxbow spawn vtt-refactor --profile vtt --skill senior-developer \
+    "Refactor spatial.go for 3D coordinates."
+  oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
+		Args: args(1, 2, "an AGENT_ID and a TASK"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := map[string]any{"agent_id": args[0], "skill_name": s.skill, "as_of": s.asOf, "briefing_only": s.briefing}
+			if cmd.Flags().Changed("budget") {
+				in["budget"] = s.budget
+			}
+			task, err := a.task(args)
+			if err != nil {
+				return err
+			}
+			in["task"] = task
+			return a.spawn(cmd.Context(), in)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&s.skill, "skill", "", "the `SKILL` that says how to do the task")
+	c.Flags().StringVar(&s.asOf, "as-of", "", "select from the memory as it stood at this `DATE`, or after this change")
+	c.Flags().IntVar(&s.budget, "budget", 0, "at most `N` tokens of memory, instead of the profile's own max_tokens")
+	c.Flags().BoolVar(&s.briefing, "briefing", false, "print the briefing and start nothing")
+	_ = c.RegisterFlagCompletionFunc("skill", func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		set, err := a.skills()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp // a shell has no place for errors
+		}
+		return slices.DeleteFunc(set.Names(), func(n string) bool { return !strings.HasPrefix(n, start) }), cobra.ShellCompDirectiveNoFileComp
+	})
+	return c
+}
+
+// task returns the text of the task: the second argument, or standard input.
+func (a *app) task(args []string) (string, error) {
+	if len(args) == 2 && args[1] != "-" {
+		return args[1], checkTask(args[1])
+	}
+	if a.env.StdinTerm && len(args) < 2 {
+		return "", misusef("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
+	}
+	text, err := a.readStdin()
+	if err != nil {
+		return "", err
+	}
+	return text, checkTask(text)
+}
+
+func checkTask(s string) error { return badArgument(checkText("the task", s)) }
+
+func (a *app) spawn(ctx context.Context, in map[string]any) (err error) {
+	svc, err := a.subAgents()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, svc.Close()) }()
+	if !a.json {
+		svc.Stdout, svc.Stderr = a.env.Stdout, a.env.Stderr
+	}
+	how := look
+	if r, err := svc.Runner(); err != nil {
+		return badArgument(err)
+	} else if r != nil && in["briefing_only"] != true {
+		how = build // to record the run
+	}
+	src, err := a.source()
+	if err != nil {
+		return err
+	}
+	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
+	defer func() { err = errors.Join(err, closeStore()) }()
+	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src, SubAgents: svc}
+	got, err := a.callOn(ctx, tool.SubAgents()[0], desk, in)
+	if err != nil {
+		return err
+	}
+	failed := false
+	err = answer(a, got, func(out *tool.SpawnSubAgentOut) { a.showSpawned(out) })
+	if out, ok := got.(tool.SpawnSubAgentOut); ok {
+		failed = out.Run != nil && out.Run.Ended != subagent.Done
+	}
+	if err == nil && failed {
+		return errTold
+	}
+	return err
+}
+
+// showSpawned prints the briefing, or what is to be said of a run, whose output
+// was shown already.
+func (a *app) showSpawned(out *tool.SpawnSubAgentOut) {
+	if out.Run == nil {
+		if a.env.StdoutTerm {
+			a.printf("%s\n", strings.TrimRight(clean(out.Briefing), "\n"))
+		} else {
+			_, _ = io.WriteString(a.env.Stdout, out.Briefing)
+		}
+	} else {
+		if out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n") && a.env.StdoutTerm {
+			a.printf("\n")
+		}
+		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Ended, out.Run.Seconds)
+		if out.Run.Status > 0 {
+			said += fmt.Sprintf(", exit status %d", out.Run.Status)
+		}
+		if out.Run.Entry != "" {
+			said += "; recorded as " + quote(out.Run.Entry)
+		}
+		if out.Run.Ended == subagent.Done {
+			a.note("%s", clean(said))
+		} else {
+			a.warn("%s", clean(said))
+		}
+	}
+	for _, n := range out.Notes {
+		a.note("%s", clean(n))
+	}
+}
+
+// skills returns the skills there are: the home's, the user's and those of the
+// project of the working directory. A home that came with the project is of the
+// project.
+func (a *app) skills() (*skill.Set, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	set := &skill.Set{}
+	own := a.homeIsOwn(home)
+	if own {
+		set.Places = append(set.Places, skill.Place{FS: os.DirFS(home), Path: home, Dirs: skill.HomeDirs})
+	}
+	if user := a.userDir(); user != "" {
+		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
+	}
+	root, err := a.abs(".")
+	if err != nil {
+		return nil, err
+	}
+	if p, err := a.project("."); err == nil {
+		root = p.Root
+	}
+	within := func(dir string, dirs []string) error {
+		r, err := os.OpenRoot(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("opening %s: %w", dir, err)
+		}
+		a.closers = append(a.closers, r.Close)
+		set.Places = append(set.Places, skill.Place{FS: r.FS(), Path: dir, Dirs: dirs, Project: true})
+		return nil
+	}
+	if !own {
+		err = within(home, skill.HomeDirs)
+	}
+	return set, errors.Join(err, within(root, skill.ProjectDirs))
+}
+
+// userDir returns the user's own directory, "" when it is not known.
+func (a *app) userDir() string {
+	if a.env.GOOS == "windows" {
+		return a.env.Getenv("USERPROFILE")
+	}
+	return a.env.Getenv("HOME")
+}
+
+// homeIsOwn reports whether the home is the user's own: named by a flag or the
+// environment, or the data directory. One that was found at or above the working
+// directory may have come with a project.
+func (a *app) homeIsOwn(home string) bool {
+	if a.homeFlag != "" || a.env.Getenv("OXBOW_HOME") != "" {
+		return true
+	}
+	data, err := a.dataHome()
+	return err == nil && (home == data || sameFile(home, data))
+}
+
+// settings returns the file of settings that counts, "" for none, and one that
+// does not count because it may have come with a project. What
+// OXBOW_SETTINGS names counts alone: a sub-agent is started with it, so that the
+// home that it is given by name does not come to count by that.
+func (a *app) settings() (file, ignored string, err error) {
+	if f := a.env.Getenv(subagent.EnvSettings); f != "" {
+		if f == subagent.NoSettings {
+			return "", "", nil
+		}
+		if !filepath.IsAbs(f) {
+			return "", "", misusef("write the whole path, or none", "%s %q is not a whole path", subagent.EnvSettings, f)
+		}
+		return f, "", nil
+	}
+	home, err := a.home()
+	if err != nil {
+		return "", "", err
+	}
+	there := func(dir string) string {
+		f := filepath.Join(dir, subagent.SettingsFile)
+		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+			return "" // a home that is a file has no settings
+		}
+		if _, err := os.Lstat(f); errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		return f
+	}
+	f := there(home)
+	if f != "" && a.homeIsOwn(home) {
+		return f, "", nil
+	}
+	ignored = f
+	if data, err := a.dataHome(); err == nil {
+		file = there(data)
+	}
+	return file, ignored, nil
+}
+
+// runner returns how sub-agents are started, nil when the user has not said it.
+func (a *app) runner() (*subagent.Runner, error) {
+	file, _, err := a.settings()
+	if err != nil || file == "" {
+		return nil, err
+	}
+	fi, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the settings: %w", err)
+	}
+	switch {
+	case !fi.Mode().IsRegular():
+		return nil, fmt.Errorf("reading the settings: %s is not a file", file)
+	case a.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
+		return nil, &hinted{fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file), "chmod go-w " + quote(file)}
+	case fi.Size() > subagent.MaxSettings:
+		return nil, fmt.Errorf("reading the settings: %s has more than %d bytes", file, subagent.MaxSettings)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the settings: %w", err)
+	}
+	return subagent.ParseRunner(file, b)
+}
+
+// subAgents returns what makes and starts sub-agents in this run.
+func (a *app) subAgents() (*subagent.Service, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	bound, err := a.bound()
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := a.profiles()
+	if err != nil {
+		return nil, err
+	}
+	skills, err := a.skills()
+	if err != nil {
+		return nil, err
+	}
+	wd, err := a.abs(".")
+	if err != nil {
+		return nil, err
+	}
+	file, ignored, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
+	if ignored != "" {
+		a.warn("%s is not read: the home was found from the working directory and may have come with the project; name it with --home, or set %s",
+			ignored, subagent.EnvSettings)
+	}
+	depth := 0
+	if d := a.env.Getenv(subagent.EnvDepth); d != "" {
+		if depth, err = strconv.Atoi(d); err != nil || depth < 0 {
+			return nil, misusef("unset it", "%s %q is not a number of sub-agents", subagent.EnvDepth, d)
+		}
+	}
+	svc := &subagent.Service{Profiles: profiles, Skills: skills, Bound: bound, Program: "oxbow", Args: []string{"--home", home},
+		Env: map[string]string{subagent.EnvHome: home, subagent.EnvSettings: subagent.NoSettings}, Depth: depth,
+		Runner: a.runner, Dir: wd, Environ: a.env.Environ, Now: a.env.Now}
+	if a.env.Executable != "" {
+		svc.Program = a.env.Executable
+	}
+	if file != "" {
+		svc.Env[subagent.EnvSettings] = file
+	}
+	for _, f := range []struct{ flag, value, env string }{{"--dialect", a.dialectFlag, "OXBOW_DIALECT"}, {"--agent", a.agentFlag, ""}} {
+		if f.value != "" {
+			svc.Args = append(svc.Args, f.flag, f.value)
+		} else if v := a.env.Getenv(f.env); f.env != "" && v != "" {
+			svc.Env[f.env] = v
+		}
+	}
+	if ok, err := a.networkAllowed(); err == nil && ok {
+		svc.Env["OXBOW_NETWORK_FS"] = "1"
+	}
+	return svc, nil
+}

@@ -1,0 +1,26 @@
+//go:build unix
+
+// This file stops a process, where processes can be stopped.
+
+package command
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// stop stops a child process and returns once it is stopped.
+func stop(p *os.Process) error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	var ws syscall.WaitStatus
+	if _, err := syscall.Wait4(p.Pid, &ws, syscall.WUNTRACED, nil); err != nil {
+		return err
+	}
+	if !ws.Stopped() {
+		return fmt.Errorf("it ended instead of stopping")
+	}
+	return nil
+}
