@@ -27,7 +27,7 @@ func collapse(hits []Hit, limit int) []Hit {
 		}
 		return i
 	}
-	for _, t := range alike.Twins(texts) {
+	for _, t := range alike.NearDuplicates(texts) {
 		a, b := find(t.Drop), find(t.Keep)
 		best[max(a, b)] = min(a, b)
 	}

@@ -16,7 +16,7 @@ import (
 // baseBytes is about how many bytes of entries one base record holds.
 const baseBytes = 1 << 20
 
-// Compact implements [Compacter]. The change that it adds to the log holds the
+// Compact implements [Compactor]. The change that it adds to the log holds the
 // hash of the entries it kept, so that the chain vouches for them.
 func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error) {
 	d.turn.Lock()

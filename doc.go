@@ -27,7 +27,7 @@
 // The default store keeps history: every version of every entry can be listed,
 // gone back to, and undone ([Memory.Versions], [Memory.AsOf], [Memory.Undo]),
 // and the chain of hashes over it proves that it was not edited
-// ([Memory.Check]). What must not stay can be erased for good ([Memory.Erase]).
+// ([Memory.Check]). What must not stay can be erased for good ([Memory.Redact]).
 //
 // # Errors
 //

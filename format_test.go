@@ -150,7 +150,7 @@ func version1Store(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Store().(oxbow.Compacter).Compact(ctx, e.Updated, false); err != nil {
+	if _, err := m.Store().(oxbow.Compactor).Compact(ctx, e.Updated, false); err != nil {
 		t.Fatal(err)
 	}
 	apply(oxbow.Update{Name: "kept", Content: "second", Aliases: []string{"held"}, Labels: []oxbow.Label{{Key: "tag", Value: "two words"}}})

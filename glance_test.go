@@ -283,7 +283,7 @@ func TestGlanceLeavesIndexAlone(t *testing.T) {
 		t.Fatalf("the file is %q, %v", h.file(), err)
 	}
 	m = h.open(nil)
-	if _, err := m.Erase(t.Context(), "entry 5", false); err != nil {
+	if _, err := m.Redact(t.Context(), "entry 5", false); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.file(); len(got) > 0 {

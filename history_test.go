@@ -337,7 +337,7 @@ func TestCompact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := m.Store().(oxbow.Compacter)
+	c := m.Store().(oxbow.Compactor)
 	dry, err := c.Compact(t.Context(), v40.Source.Time, true)
 	if err != nil || dry.Changes != 39 || dry.Versions != 38 || dry.Seq != 0 {
 		t.Fatalf("dry compaction = %+v, %v", dry, err)

@@ -24,7 +24,7 @@ func TestIndexAfterCompaction(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := m.Store().(Compacter).Compact(t.Context(), time.Unix(1776200000, 0).AddDate(0, 0, days-1), false); err != nil {
+		if _, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(1776200000, 0).AddDate(0, 0, days-1), false); err != nil {
 			t.Fatal(err)
 		}
 		h.agree(m)
@@ -55,13 +55,13 @@ func TestIndexOfWhatIsDropped(t *testing.T) {
 		t.Fatal("the index file does not hold the word, so the test shows nothing")
 	}
 	before := time.Unix(1776300000, 0) // all that there is
-	if _, err := m.Store().(Compacter).Compact(t.Context(), before, true); err != nil {
+	if _, err := m.Store().(Compactor).Compact(t.Context(), before, true); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.file()) == 0 {
 		t.Error("a dry run removed the index file")
 	}
-	if _, err := m.Store().(Compacter).Compact(t.Context(), before, false); err != nil {
+	if _, err := m.Store().(Compactor).Compact(t.Context(), before, false); err != nil {
 		t.Fatal(err)
 	}
 	h.nowhere("xyzzyplugh")
@@ -95,13 +95,13 @@ func TestIndexOfWhatIsErased(t *testing.T) {
 	h.recall(late, "alpha")
 
 	m = h.open(nil)
-	if _, err := m.Erase(t.Context(), "secret", true); err != nil {
+	if _, err := m.Redact(t.Context(), "secret", true); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.file()) == 0 {
 		t.Error("a dry run removed the index file")
 	}
-	if _, err := m.Erase(t.Context(), "secret", false); err != nil {
+	if _, err := m.Redact(t.Context(), "secret", false); err != nil {
 		t.Fatal(err)
 	}
 	h.nowhere("xyzzyplugh")

@@ -204,9 +204,9 @@ func TestLazyAllElse(t *testing.T) {
 			}
 			return err
 		},
-		"erase": func(m *Memory) error { _, err := m.Erase(ctx, "entry 5", false); return err },
+		"erase": func(m *Memory) error { _, err := m.Redact(ctx, "entry 5", false); return err },
 		"compact": func(m *Memory) error {
-			_, err := m.Store().(Compacter).Compact(ctx, time.Unix(2e9, 0), false)
+			_, err := m.Store().(Compactor).Compact(ctx, time.Unix(2e9, 0), false)
 			return err
 		},
 		"log": func(m *Memory) error {
@@ -299,9 +299,9 @@ func TestLazyBesideWriters(t *testing.T) {
 func TestLazyUnderRewrite(t *testing.T) {
 	ctx := t.Context()
 	for what, do := range map[string]func(m *Memory) error{
-		"erase": func(m *Memory) error { _, err := m.Erase(ctx, "entry 5", false); return err },
+		"erase": func(m *Memory) error { _, err := m.Redact(ctx, "entry 5", false); return err },
 		"compact": func(m *Memory) error {
-			_, err := m.Store().(Compacter).Compact(ctx, time.Unix(2e9, 0), false)
+			_, err := m.Store().(Compactor).Compact(ctx, time.Unix(2e9, 0), false)
 			return err
 		},
 	} {

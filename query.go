@@ -102,27 +102,27 @@ type FieldScore struct {
 }
 
 // Reading is how a query was understood.
-type Reading struct {
+type ParsedQuery struct {
 	Rank      string
-	Terms     []ReadTerm // what is ranked by, in the order of the query
-	StopWords bool       // the query held only words too common to look for, so they were looked for
+	Terms     []ParsedTerm // what is ranked by, in the order of the query
+	StopWords bool         // the query held only words too common to look for, so they were looked for
 	Dates     []Span
 }
 
-// ReadTerm is a word of a query and the term that is looked for.
-type ReadTerm struct {
+// ParsedTerm is a word of a query and the term that is looked for.
+type ParsedTerm struct {
 	Word, Term string
-	Instead    bool // no entry holds the word: the term is one typing error away
+	Corrected  bool // no entry holds the word: the term is one typing error away
 }
 
 // Diagnosis says why a query found nothing.
 type Diagnosis struct {
-	Entries    int         // entries in the store
-	Terms      []TermCount // the query's terms, with the entries that hold each
-	StopWords  bool        // the query held only words too common or too short to look for
-	Unfiltered int         // hits without the filter, at most [MaxLimit]
-	Removed    []Removal   // conditions of the filter that alone removed everything, and what each alone would leave
-	Near       []string    // names, projects or tags near to what was written, best first
+	Entries    int            // entries in the store
+	Terms      []TermCount    // the query's terms, with the entries that hold each
+	StopWords  bool           // the query held only words too common or too short to look for
+	Unfiltered int            // hits without the filter, at most [MaxLimit]
+	Removed    []FilterEffect // conditions of the filter that alone removed everything, and what each alone would leave
+	Near       []string       // names, projects or tags near to what was written, best first
 }
 
 // TermCount is a term and the number of entries that hold it.
@@ -133,7 +133,7 @@ type TermCount struct {
 
 // Removal is one condition of a filter and the number of the query's hits that
 // it alone would let through.
-type Removal struct {
+type FilterEffect struct {
 	Filter string
 	Left   int
 }

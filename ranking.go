@@ -214,7 +214,7 @@ func (r *ranking) plan(s *shelf, q Query) *plan {
 	for _, w := range ws {
 		pl, weight := planned{w.Word, w.Term, false}, 1.0
 		if r.index.DF(w.Term) == 0 {
-			if t := analysis.Slip(w.Term, r.index.DF); t != "" {
+			if t := analysis.Correct(w.Term, r.index.DF); t != "" {
 				pl.term, pl.instead, weight = t, true, weightSlip
 			}
 		}

@@ -105,18 +105,18 @@ func fieldScores(t TermScore, fields []analysis.Field, counts [][]int, i int) []
 
 // Reading says how the query is understood: by which ranking, which terms it
 // looks for, and what stands in for words that no entry holds.
-func (m *Memory) Reading(ctx context.Context, q Query) (Reading, error) {
+func (m *Memory) Reading(ctx context.Context, q Query) (ParsedQuery, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Reading)
 	}
-	return ask(ctx, m, q, func(s *shelf, r *ranking) Reading {
+	return ask(ctx, m, q, func(s *shelf, r *ranking) ParsedQuery {
 		p := r.plan(s, q)
-		read := Reading{Rank: r.name, StopWords: p.stop}
+		read := ParsedQuery{Rank: r.name, StopWords: p.stop}
 		if r.an != nil {
 			read.Dates = q.Dates
 		}
 		for _, w := range p.words {
-			read.Terms = append(read.Terms, ReadTerm{w.word, w.term, w.instead})
+			read.Terms = append(read.Terms, ParsedTerm{w.word, w.term, w.instead})
 		}
 		return read
 	})

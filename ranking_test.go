@@ -137,7 +137,7 @@ func TestReadingAndDiagnosis(t *testing.T) {
 	if err != nil || r.Rank != oxbow.RankOxbow || len(r.Dates) != 1 || r.Dates[0].Text != "last week" {
 		t.Fatalf("Reading = %+v, %v", r, err)
 	}
-	if i := slices.IndexFunc(r.Terms, func(t oxbow.ReadTerm) bool { return t.Word == "harbuor" }); i < 0 || r.Terms[i].Term != "harbour" || !r.Terms[i].Instead {
+	if i := slices.IndexFunc(r.Terms, func(t oxbow.ParsedTerm) bool { return t.Word == "harbuor" }); i < 0 || r.Terms[i].Term != "harbour" || !r.Terms[i].Corrected {
 		t.Errorf("Reading = %+v, want harbour instead of harbuor", r.Terms)
 	}
 	q, err = oxbow.ParseQuery("harbour +nowhere", askedAt)
@@ -145,7 +145,7 @@ func TestReadingAndDiagnosis(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := m.Diagnose(t.Context(), q)
-	if err != nil || !slices.Contains(d.Removed, oxbow.Removal{Filter: "+nowhere", Left: 0}) || d.Unfiltered != 2 {
+	if err != nil || !slices.Contains(d.Removed, oxbow.FilterEffect{Filter: "+nowhere", Left: 0}) || d.Unfiltered != 2 {
 		t.Errorf("Diagnose = %+v, %v, want +nowhere to leave 0 of 2", d, err)
 	}
 	_, err = m.Recall(t.Context(), oxbow.Query{Text: "x", Rank: "best"})

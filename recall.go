@@ -189,7 +189,7 @@ func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
 	d.Unfiltered = s.count(r, p, bm25.Query{}, nil)
 	removes := func(what string, only bm25.Query, allow func(id uint64) bool) {
 		if left := s.count(r, p, only, allow); left < d.Unfiltered || left == 0 {
-			d.Removed = append(d.Removed, Removal{what, left})
+			d.Removed = append(d.Removed, FilterEffect{what, left})
 		}
 	}
 	for _, f := range q.Filter.Parts() {

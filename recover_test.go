@@ -161,14 +161,14 @@ func TestErase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dry, err := m.Erase(t.Context(), "key", true)
+	dry, err := m.Redact(t.Context(), "key", true)
 	if err != nil || dry.Versions != 3 || dry.Seq != 0 {
 		t.Fatalf("dry erasure = %+v, %v", dry, err)
 	}
 	if !bytes.Contains(fileOf(t, fsys, "m.oxbow"), []byte("hunter2")) {
 		t.Fatal("a dry erasure erased")
 	}
-	rep, err := m.Erase(t.Context(), "key", false)
+	rep, err := m.Redact(t.Context(), "key", false)
 	if err != nil || rep.Versions != 3 || rep.Seq != 6 || len(rep.Left) == 0 {
 		t.Fatalf("erasure = %+v, %v", rep, err)
 	}
@@ -196,15 +196,15 @@ func TestErase(t *testing.T) {
 	if _, _, err := m.Undo(t.Context(), 3); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Undo() of an erased change = %v, want ErrUnsupported", err)
 	}
-	if _, err := m.Erase(t.Context(), "key", false); !errors.Is(err, oxbow.ErrNotFound) {
+	if _, err := m.Redact(t.Context(), "key", false); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("a second erasure = %v, want ErrNotFound", err)
 	}
 	remember(t, m, "key", "a new one")
 	// And out of the base of a compacted store.
-	if _, err := m.Store().(oxbow.Compacter).Compact(t.Context(), clockEnd, false); err != nil {
+	if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), clockEnd, false); err != nil {
 		t.Fatal(err)
 	}
-	if rep, err := m.Erase(t.Context(), "key", false); err != nil || rep.Versions != 1 {
+	if rep, err := m.Redact(t.Context(), "key", false); err != nil || rep.Versions != 1 {
 		t.Errorf("erasure from the base = %+v, %v", rep, err)
 	}
 	if bytes.Contains(fileOf(t, fsys, "m.oxbow"), []byte("a new one")) {

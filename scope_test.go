@@ -177,7 +177,7 @@ func TestScopeShowsNothingElse(t *testing.T) {
 	if _, err := v.Check(ctx); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Check = %v, want unsupported", err)
 	}
-	if _, err := v.Erase(ctx, "zeppelin", true); !errors.Is(err, oxbow.ErrUnsupported) {
+	if _, err := v.Redact(ctx, "zeppelin", true); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Erase = %v, want unsupported", err)
 	}
 	if _, err := v.Backup(ctx, t.TempDir()+"/b", false); !errors.Is(err, oxbow.ErrUnsupported) {

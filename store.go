@@ -152,8 +152,8 @@ type Problem struct {
 	Mend   string // what to do about it
 }
 
-// A Compacter is a Store that can drop old history.
-type Compacter interface {
+// A Compactor is a Store that can drop old history.
+type Compactor interface {
 	// Compact rewrites the store without the versions that were replaced or
 	// removed before the time given. With dry, it only counts.
 	Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error)

@@ -4,7 +4,7 @@
 // and what was rejected, tied to the lines that the edit made. The annotations
 // of a source file are lines of a sidecar file below .oxbow/annotations, so
 // that they travel with the code and merge in git. When the code has moved, was
-// edited, or the file has another name, a [Book] finds where each stands now,
+// edited, or the file has another name, a [Store] finds where each stands now,
 // and says how it knows and how sure it is.
 //
 //	book, err := annotate.OpenDir(ctx, ".", nil)

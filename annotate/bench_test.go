@@ -90,7 +90,7 @@ func BenchmarkLookup(b *testing.B) {
 		for range benchCommits {
 			f.edit()
 		}
-		benchLookups(b, func(b *testing.B) *Book {
+		benchLookups(b, func(b *testing.B) *Store {
 			book, err := Open(m, nil)
 			if err != nil {
 				b.Fatal(err)
@@ -133,9 +133,9 @@ func BenchmarkLookup(b *testing.B) {
 
 // benchLookups measures lookups of ten lines. open opens the book anew, write
 // writes the file.
-func benchLookups(b *testing.B, open func(*testing.B) *Book, write func(string), f *benchFile) {
+func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string), f *benchFile) {
 	write(f.text())
-	look := func(b *testing.B, book *Book) {
+	look := func(b *testing.B, book *Store) {
 		b.Helper()
 		found, err := book.Lookup(b.Context(), "f.txt", Span{5000, 5009})
 		if err != nil || len(found) == 0 {
@@ -144,7 +144,7 @@ func benchLookups(b *testing.B, open func(*testing.B) *Book, write func(string),
 	}
 	// On a machine that does other things as well, the processor time says most.
 	var cpu time.Duration
-	timed := func(b *testing.B, times *[]time.Duration, book *Book) {
+	timed := func(b *testing.B, times *[]time.Duration, book *Store) {
 		start, spent := time.Now(), processorTime(b)
 		look(b, book)
 		*times = append(*times, time.Since(start))
@@ -235,7 +235,7 @@ func (g gitDir) write(b *testing.B, name, text string) {
 	}
 }
 
-func (g gitDir) book(b *testing.B) *Book {
+func (g gitDir) book(b *testing.B) *Store {
 	b.Helper()
 	book, err := OpenDir(b.Context(), string(g), nil)
 	if err != nil {

@@ -78,7 +78,7 @@ type History interface {
 
 // Book is the annotations of one working tree. It is safe for concurrent use,
 // and several processes may have books of one tree open.
-type Book struct {
+type Store struct {
 	work vfs.FS
 	dir  string
 	hist History
@@ -98,8 +98,8 @@ type Book struct {
 
 // Open opens the book of the tree whose root is work. It reads and makes
 // nothing yet.
-func Open(work vfs.FS, o *Options) (*Book, error) {
-	b := &Book{work: work}
+func Open(work vfs.FS, o *Options) (*Store, error) {
+	b := &Store{work: work}
 	if o != nil {
 		b.opts = *o
 	}
@@ -121,14 +121,14 @@ func Open(work vfs.FS, o *Options) (*Book, error) {
 }
 
 // forget drops what was read.
-func (b *Book) forget() {
+func (b *Store) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cards, b.places, b.called, b.lineages = map[string]*card{}, map[string]*placed{}, map[string][]string{}, map[string]*lineage{}
 }
 
 // Close lets go of what [OpenDir] opened.
-func (b *Book) Close() error {
+func (b *Store) Close() error {
 	if b.shut == nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ var noSidecar = &sidecar{} // of a file without one; never changed
 
 // read returns what the sidecar of that path below the book's directory holds;
 // nothing when there is none, the same nothing each time. What it returns is shared and not to be changed.
-func (b *Book) read(name string) (*sidecar, error) {
+func (b *Store) read(name string) (*sidecar, error) {
 	full := path.Join(b.dir, name)
 	fi, err := b.work.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +181,7 @@ func (b *Book) read(name string) (*sidecar, error) {
 // Records returns the annotations in the sidecar of a file, oldest first,
 // archived ones too. They are as they were written; [Book.Lookup] says where
 // they stand now.
-func (b *Book) Records(_ context.Context, file string) ([]Record, error) {
+func (b *Store) Records(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (b *Book) Records(_ context.Context, file string) ([]Record, error) {
 }
 
 // content returns the file of the working tree.
-func (b *Book) content(file string) ([]byte, error) {
+func (b *Store) content(file string) ([]byte, error) {
 	if b.bare != nil {
 		return nil, b.bare
 	}
@@ -216,7 +216,7 @@ func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 80
 // [Record]. One whose ID is there already is not written again (an archived
 // one comes back). All are checked before anything is written. Errors match
 // [oxbow.ErrInvalid], [oxbow.ErrBusy] or those of package io/fs.
-func (b *Book) Add(ctx context.Context, records ...Record) ([]Record, error) {
+func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 	out := make([]Record, len(records))
 	files := map[string][]int{}
 	var order []string
@@ -251,7 +251,7 @@ type seenFile struct {
 }
 
 // complete fills in what the record leaves out.
-func (b *Book) complete(ctx context.Context, r *Record, seen map[string]*seenFile) error {
+func (b *Store) complete(ctx context.Context, r *Record, seen map[string]*seenFile) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func trimContext(lines []string) []string {
 	return out
 }
 
-func (b *Book) look(file string) *seenFile {
+func (b *Store) look(file string) *seenFile {
 	data, err := b.content(file)
 	if err != nil {
 		return &seenFile{err: err}
@@ -354,7 +354,7 @@ func blobName(data []byte, sha2 bool) string {
 
 // append writes lines to the end of a sidecar, under the lock of the book: the
 // records whose ID is not there yet, and the events.
-func (b *Book) append(ctx context.Context, name string, records []*Record, events []event) (err error) {
+func (b *Store) append(ctx context.Context, name string, records []*Record, events []event) (err error) {
 	if err := b.makeDirs(path.Dir(path.Join(b.dir, name))); err != nil {
 		return err
 	}
@@ -404,7 +404,7 @@ func (b *Book) append(ctx context.Context, name string, records []*Record, event
 
 // write appends to a file and makes it durable. What a failed write left is cut
 // off again.
-func (b *Book) write(full string, out []byte) (err error) {
+func (b *Store) write(full string, out []byte) (err error) {
 	f, err := b.work.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
@@ -443,7 +443,7 @@ func (b *Book) write(full string, out []byte) (err error) {
 const ignored = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
 
 // makeDirs makes a directory below the book's own durably.
-func (b *Book) makeDirs(dir string) error {
+func (b *Store) makeDirs(dir string) error {
 	if _, err := b.work.Stat(dir); err == nil {
 		return nil
 	}
@@ -468,7 +468,7 @@ func (b *Book) makeDirs(dir string) error {
 }
 
 // lock takes the lock between writers and returns the call that lets go of it.
-func (b *Book) lock(ctx context.Context) (func() error, error) {
+func (b *Store) lock(ctx context.Context) (func() error, error) {
 	name := path.Join(b.dir, ".lock")
 	l, err := b.work.OpenLock(name)
 	if err != nil {

@@ -23,7 +23,7 @@ var noon = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 func clock() time.Time { return noon }
 
 // tree makes a working tree in memory of those files, and a book of it.
-func tree(t testing.TB, files map[string]string) (*vfs.Mem, *Book) {
+func tree(t testing.TB, files map[string]string) (*vfs.Mem, *Store) {
 	t.Helper()
 	m := vfs.NewMem()
 	for name, text := range files {
@@ -57,7 +57,7 @@ func get(t testing.TB, fsys vfs.FS, name string) string {
 	return string(data)
 }
 
-func add(t testing.TB, b *Book, r Record) Record {
+func add(t testing.TB, b *Store, r Record) Record {
 	t.Helper()
 	out, err := b.Add(t.Context(), r)
 	if err != nil {

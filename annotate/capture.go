@@ -17,7 +17,7 @@ import (
 // Text returns the lines of a file of the working tree, as [Lines] gives them.
 // Errors match [oxbow.ErrInvalid] for a file that cannot be annotated, or those
 // of package io/fs.
-func (b *Book) Text(file string) ([]string, error) {
+func (b *Store) Text(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
@@ -32,20 +32,20 @@ func (b *Book) Text(file string) ([]string, error) {
 }
 
 // HasFile reports whether the tree has the file.
-func (b *Book) HasFile(file string) bool {
+func (b *Store) HasFile(file string) bool {
 	fi, err := b.work.Stat(file)
 	return err == nil && fi.Mode().IsRegular()
 }
 
 // BlobName returns git's name for a content in the repository of the tree,
 // whether or not git has it.
-func (b *Book) BlobName(content []byte) string {
+func (b *Store) BlobName(content []byte) string {
 	return blobName(content, b.hist != nil && b.hist.SHA256())
 }
 
 // Has reports which of the records, that have a File and an ID, are in the
 // book already.
-func (b *Book) Has(ctx context.Context, records []Record) ([]bool, error) {
+func (b *Store) Has(ctx context.Context, records []Record) ([]bool, error) {
 	known := map[string]map[string]bool{}
 	out := make([]bool, len(records))
 	for i, r := range records {
@@ -101,7 +101,7 @@ func ParseRecord(b []byte) (Record, error) {
 
 // All returns the records of all sidecars as they were written, by sidecar and
 // then by time, each ID of a sidecar once.
-func (b *Book) All(ctx context.Context) ([]Record, error) {
+func (b *Store) All(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walk(ctx, func(name string) error {
 		c, err := b.read(name)
@@ -131,7 +131,7 @@ type Then struct {
 
 // At returns what files were at commits, in the order of the places. The error
 // matches [oxbow.ErrUnsupported] when there is no git repository.
-func (b *Book) At(ctx context.Context, places []Place) ([]Then, error) {
+func (b *Store) At(ctx context.Context, places []Place) ([]Then, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
 	}
@@ -177,7 +177,7 @@ const maxAtOnce = 64
 // Notes returns the texts of the git notes of a reference, such as
 // refs/notes/ai, by commit. The error matches [oxbow.ErrUnsupported] when there
 // is no git repository.
-func (b *Book) Notes(ctx context.Context, ref string) (map[string][]byte, error) {
+func (b *Store) Notes(ctx context.Context, ref string) (map[string][]byte, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
 	}

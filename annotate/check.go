@@ -38,7 +38,7 @@ type Report struct {
 // problem, and so are a block that is not what its hash says and a sidecar
 // whose name is that of no file: nobody would look for it there. It changes
 // nothing.
-func (b *Book) Check(ctx context.Context) (Report, error) {
+func (b *Store) Check(ctx context.Context) (Report, error) {
 	var r Report
 	err := b.walk(ctx, func(name string) error {
 		full := path.Join(b.dir, name)
@@ -102,7 +102,7 @@ type Saved struct {
 // inside of them, such as where two lines ran together, are put back. Lines
 // that can be read stay as they are. A dry run changes nothing. Errors match
 // [oxbow.ErrBusy] or those of package io/fs.
-func (b *Book) Recover(ctx context.Context, dryRun bool) ([]Saved, error) {
+func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Saved, error) {
 	var all []Saved
 	err := b.walk(ctx, func(name string) error {
 		s, err := b.read(name)
@@ -121,7 +121,7 @@ func (b *Book) Recover(ctx context.Context, dryRun bool) ([]Saved, error) {
 	return all, nil
 }
 
-func (b *Book) recover(ctx context.Context, name string, dryRun bool) (saved Saved, err error) {
+func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Saved, err error) {
 	full := path.Join(b.dir, name)
 	if !dryRun {
 		unlock, err := b.lock(ctx)
@@ -163,7 +163,7 @@ func (b *Book) recover(ctx context.Context, name string, dryRun bool) (saved Sav
 const maxBeside = 1000
 
 // beside returns a name next to the sidecar that is free.
-func (b *Book) beside(full string) (string, error) {
+func (b *Store) beside(full string) (string, error) {
 	for n := range maxBeside {
 		name := full + ".damaged"
 		if n > 0 {

@@ -44,8 +44,8 @@ type Citation struct {
 	Doubtful bool
 }
 
-// Cited is how a citation stands now.
-type Cited struct {
+// FileRef is how a citation stands now.
+type FileRef struct {
 	Citation
 	State State
 	Now   string  // where it, or what is left of it, is now, if that is elsewhere: a path, with lines if File had some
@@ -62,7 +62,7 @@ var errAsked = errors.New("too many files to ask git about at once")
 
 // Blob returns git's name of the content that a file of the working tree has,
 // whether or not git has it, and false for what is no file that can be cited.
-func (b *Book) Blob(file string) (string, bool) {
+func (b *Store) Blob(file string) (string, bool) {
 	file, _ = cutLines(b.inTree(file))
 	data, err := b.content(file)
 	if err != nil || CheckFile(file) != nil {
@@ -73,7 +73,7 @@ func (b *Book) Blob(file string) (string, bool) {
 
 // inTree returns the path as records have it, where it is one; anything else
 // as it is.
-func (b *Book) inTree(file string) string {
+func (b *Store) inTree(file string) string {
 	if filepath.IsAbs(file) && b.root != "" {
 		if rel, err := b.File("/", file); err == nil {
 			return rel
@@ -106,13 +106,13 @@ func cutLines(file string) (string, Span) {
 	return m[1], s
 }
 
-// Cited says how each of the citations stands in the working tree, changes that
+// CheckFileRefs says how each of the citations stands in the working tree, changes that
 // were not committed included. What the file was like is what Blob says, where
 // git has that; else what HEAD's history says of that time: the last version
 // before, or the first after, which may have been under way. It never fails:
 // what cannot be looked at is [Unverifiable], and says why.
-func (b *Book) Cited(ctx context.Context, cs []Citation) []Cited {
-	out := make([]Cited, len(cs))
+func (b *Store) CheckFileRefs(ctx context.Context, cs []Citation) []FileRef {
+	out := make([]FileRef, len(cs))
 	asker := &asker{b: b, ctx: ctx, left: maxAsked}
 	if b.hist != nil {
 		asker.head, asker.err = b.hist.Head(ctx)
@@ -127,7 +127,7 @@ func (b *Book) Cited(ctx context.Context, cs []Citation) []Cited {
 	var todo []open
 	want := map[string]bool{}
 	for i, c := range cs {
-		out[i] = Cited{Citation: c, State: Unverifiable}
+		out[i] = FileRef{Citation: c, State: Unverifiable}
 		file, span := b.inTree(c.File), Span{}
 		if _, err := b.work.Stat(file); err != nil { // else it is a file whose name ends like lines
 			file, span = cutLines(file)
@@ -185,7 +185,7 @@ func (b *Book) Cited(ctx context.Context, cs []Citation) []Cited {
 
 // asker asks git for what citations were like.
 type asker struct {
-	b     *Book
+	b     *Store
 	ctx   context.Context
 	head  string // "" without git
 	blobs map[string][]byte
@@ -220,7 +220,7 @@ func (a *asker) ask() bool {
 
 // olds returns what the file may have been like when it was cited, and what
 // says so. Sure is that it is of this tree.
-func (a *asker) olds(c *Cited, file string) (texts [][]byte, how string, sure bool) {
+func (a *asker) olds(c *FileRef, file string) (texts [][]byte, how string, sure bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
 	}
@@ -247,7 +247,7 @@ func (a *asker) olds(c *Cited, file string) (texts [][]byte, how string, sure bo
 
 // compare fills in how the cited file stands in a content, which is that of the
 // file now called so.
-func (a *asker) compare(c *Cited, file, now string, span Span, content []byte) {
+func (a *asker) compare(c *FileRef, file, now string, span Span, content []byte) {
 	texts, how, _ := a.olds(c, file)
 	if a.err != nil {
 		return
@@ -327,7 +327,7 @@ func keptOf(pg *page, old []string) float64 {
 }
 
 // follow looks for a file that is not in the working tree.
-func (a *asker) follow(c *Cited, file string, span Span) {
+func (a *asker) follow(c *FileRef, file string, span Span) {
 	if a.head == "" {
 		c.How = "there is no such file here, and no git that says whether there was"
 		return

@@ -15,16 +15,16 @@ import (
 )
 
 // cited judges one citation.
-func cited(t *testing.T, b *Book, c Citation) Cited {
+func cited(t *testing.T, b *Store, c Citation) FileRef {
 	t.Helper()
-	out := b.Cited(t.Context(), []Citation{c})
+	out := b.CheckFileRefs(t.Context(), []Citation{c})
 	if len(out) != 1 || out[0].Citation != c || out[0].How == "" || out[0].Kept < 0 || out[0].Kept > 1 {
 		t.Fatalf("Cited(%+v) = %+v", c, out)
 	}
 	return out[0]
 }
 
-func wantCited(t *testing.T, what string, got Cited, state State, now string) {
+func wantCited(t *testing.T, what string, got FileRef, state State, now string) {
 	t.Helper()
 	if got.State != state || got.Now != now {
 		t.Errorf("%s: %s is %s %q (%s), want %s %q", what, got.File, got.State, got.Now, got.How, state, now)
@@ -172,7 +172,7 @@ func TestCitedAsksGitLittle(t *testing.T) {
 		cs = append(cs, Citation{File: fmt.Sprintf("none%d.txt", i), Time: noon})
 	}
 	cs = append(cs, Citation{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
-	out := g.book().Cited(t.Context(), cs)
+	out := g.book().CheckFileRefs(t.Context(), cs)
 	if got := out[maxAsked+4]; got.State != Unverifiable || !strings.Contains(got.How, "too many") {
 		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.How)
 	}

@@ -43,7 +43,7 @@ type Skipped struct {
 // history of a shallow clone begins) is skipped and reported. When git does not answer, nothing at all is changed and its error
 // is returned: not to know is no reason to archive. Run again, GC changes
 // nothing more.
-func (b *Book) GC(ctx context.Context, dryRun bool) (GCReport, error) {
+func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	run := b.runName()
 	changes := map[string][]event{}
@@ -85,13 +85,13 @@ func (b *Book) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 }
 
 // runName names a run by its time.
-func (b *Book) runName() string { return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z") }
+func (b *Store) runName() string { return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z") }
 
 // UndoGC takes the last run of [Book.GC] back, which was not taken back yet:
 // what it archived returns, and what it brought back is archived again, unless
 // something else has happened to it since. Called again, it takes back the run
 // before that, and passes over runs of which nothing is left to take back. Run is "" when there is none. A dry run changes nothing.
-func (b *Book) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
+func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]event{}, map[string]bool{}
 	err := b.each(ctx, func(_ string, s *sidecar) error {
@@ -129,7 +129,7 @@ func (b *Book) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 
 // takeBack takes back what a run did and nothing else has changed since, but
 // for runs that were taken back themselves.
-func (b *Book) takeBack(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
+func (b *Store) takeBack(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{Run: run}
 	err := b.each(ctx, func(name string, s *sidecar) error {
 		rep.Files++
@@ -163,7 +163,7 @@ func (b *Book) takeBack(ctx context.Context, run string, undone map[string]bool,
 }
 
 // each calls fn for each sidecar, by path.
-func (b *Book) each(ctx context.Context, fn func(name string, s *sidecar) error) error {
+func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error) error {
 	return b.walk(ctx, func(name string) error {
 		s, err := b.read(name)
 		if err != nil {
@@ -187,7 +187,7 @@ func ownerOf(name string, s *sidecar) string {
 // there any more are followed to the names that git knows. It returns the files
 // that could not be looked at; fn is not called for them. Without an answer of
 // git's it fails.
-func (b *Book) survey(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Standing) error) ([]Skipped, error) {
+func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Standing) error) ([]Skipped, error) {
 	commit := ""
 	if b.hist != nil {
 		var err error
@@ -224,7 +224,7 @@ func (e *unreadableError) Error() string { return e.err.Error() }
 func (e *unreadableError) Unwrap() error { return e.err }
 
 // standings finds the annotations of one sidecar.
-func (b *Book) standings(ctx context.Context, commit string, head bool, name string, s *sidecar) ([]Standing, error) {
+func (b *Store) standings(ctx context.Context, commit string, head bool, name string, s *sidecar) ([]Standing, error) {
 	own := ownerOf(name, s)
 	at := make([]Standing, len(s.records))
 	for i, r := range s.records {

@@ -26,7 +26,7 @@ func (r GCReport) names() string {
 	return "archived " + strings.Join(a, " ") + "; returned " + strings.Join(b, " ")
 }
 
-func gc(t *testing.T, b *Book, want string) GCReport {
+func gc(t *testing.T, b *Store, want string) GCReport {
 	t.Helper()
 	dry, err := b.GC(t.Context(), true)
 	if err != nil {
@@ -47,7 +47,7 @@ func gc(t *testing.T, b *Book, want string) GCReport {
 }
 
 // ticking makes the book's clock go on by a minute at each call.
-func ticking(b *Book) {
+func ticking(b *Store) {
 	now := noon
 	b.opts.Clock = func() time.Time { now = now.Add(time.Minute); return now }
 }

@@ -38,7 +38,7 @@ func newLineage() *lineage {
 }
 
 // lineage returns that of a file, with its lock held.
-func (b *Book) lineage(file string) *lineage {
+func (b *Store) lineage(file string) *lineage {
 	b.mu.Lock()
 	l := b.lineages[file]
 	if l == nil {

@@ -57,7 +57,7 @@ const maxPlaced = 64
 //
 // Errors match [oxbow.ErrInvalid] for a path or lines that cannot be, and
 // [fs.ErrNotExist] for a file that is not there and has no annotations.
-func (b *Book) Lookup(ctx context.Context, file string, span Span) ([]Found, error) {
+func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (b *Book) Lookup(ctx context.Context, file string, span Span) ([]Found, err
 }
 
 // place finds all annotations of a file.
-func (b *Book) place(ctx context.Context, file string) (*placed, error) {
+func (b *Store) place(ctx context.Context, file string) (*placed, error) {
 	// Git is asked first, and answers while the rest is read.
 	var head string
 	var headErr error
@@ -165,7 +165,7 @@ func (b *Book) place(ctx context.Context, file string) (*placed, error) {
 
 // prepare reads what placing the file's own annotations will need of git. What
 // fails here fails again when it is needed, and is told then.
-func (b *Book) prepare(ctx context.Context, file string, p *placed, own *sidecar) {
+func (b *Store) prepare(ctx context.Context, file string, p *placed, own *sidecar) {
 	want := map[string]bool{}
 	now := blobName(p.content, b.hist.SHA256())
 	for _, r := range own.records {
@@ -181,7 +181,7 @@ func (b *Book) prepare(ctx context.Context, file string, p *placed, own *sidecar
 // names asks what the file was called before, and returns the call that waits for
 // the answer, which is remembered for this state of the history: whether it was
 // known already.
-func (b *Book) names(ctx context.Context, head, file string) (wait func() ([]string, error), known bool) {
+func (b *Store) names(ctx context.Context, head, file string) (wait func() ([]string, error), known bool) {
 	key := head + " " + file
 	b.mu.Lock()
 	names, ok := b.called[key]
@@ -211,7 +211,7 @@ func (b *Book) names(ctx context.Context, head, file string) (wait func() ([]str
 
 // placeAll fills in what p is about. The first card is the file's own, the next
 // renamed ones are of names that git knows, the rest only may belong to it.
-func (b *Book) placeAll(ctx context.Context, p *placed, file string, renamed int) error {
+func (b *Store) placeAll(ctx context.Context, p *placed, file string, renamed int) error {
 	line := b.lineage(file)
 	defer line.mu.Unlock()
 	lines := Lines(p.content)
@@ -323,7 +323,7 @@ const maxOrphans = 200
 // orphans returns the sidecars whose source is not there, the first 200 by
 // name: of a file that was renamed and not yet committed, the annotations are
 // among them.
-func (b *Book) orphans(ctx context.Context) ([]*sidecar, error) {
+func (b *Store) orphans(ctx context.Context) ([]*sidecar, error) {
 	var out []*sidecar
 	err := b.walk(ctx, func(name string) error {
 		file, ok := sourceOf(name)
@@ -348,7 +348,7 @@ const maxDepth = 64
 
 // walk calls fn for each sidecar, by path below the book's directory, sorted.
 // It follows no links.
-func (b *Book) walk(ctx context.Context, fn func(name string) error) error {
+func (b *Store) walk(ctx context.Context, fn func(name string) error) error {
 	var down func(dir string, depth int) error
 	down = func(dir string, depth int) error {
 		if err := ctx.Err(); err != nil {

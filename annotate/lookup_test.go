@@ -78,7 +78,7 @@ var changes = []struct {
 }
 
 // whole looks up all of a file and wants one annotation.
-func whole(t *testing.T, b *Book, file string) Found {
+func whole(t *testing.T, b *Store, file string) Found {
 	t.Helper()
 	fs, err := b.Lookup(t.Context(), file, Span{})
 	if err != nil {
@@ -161,7 +161,7 @@ func (g *repo) commit() {
 	g.git("commit", "-q", "--allow-empty", "-m", "x")
 }
 
-func (g *repo) book() *Book {
+func (g *repo) book() *Store {
 	g.t.Helper()
 	b, err := OpenDir(g.t.Context(), g.dir, nil)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // annotations and is the user's own, or else the directory itself.
 // Options.History is set to the repository's, unless it is given. Files are
 // opened below the root of the tree only. The caller closes the book.
-func OpenDir(_ context.Context, dir string, o *Options) (*Book, error) {
+func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	var opts Options
 	if o != nil {
 		opts = *o
@@ -76,11 +76,11 @@ func annotated(dir, sub string) string {
 
 // Root returns the path of the tree's root, or "" when [OpenDir] did not open
 // the book.
-func (b *Book) Root() string { return b.root }
+func (b *Store) Root() string { return b.root }
 
 // File returns the path below the root of the tree, as records have it, of a
 // path of the operating system that is absolute or relative to dir.
-func (b *Book) File(dir, name string) (string, error) {
+func (b *Store) File(dir, name string) (string, error) {
 	given := strings.ToValidUTF8(name, "\ufffd")
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)

@@ -36,7 +36,7 @@ type Standing struct {
 // when it is archived, archived:true. Behind those that say the words come, if
 // there is room, those whose lines do; a query without words selects, newest
 // first.
-func (b *Book) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
+func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 	all, err := b.all(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("searching annotations: %w", err)
@@ -83,7 +83,7 @@ func (b *Book) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 }
 
 // Diagnose says why a search finds nothing.
-func (b *Book) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, error) {
+func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, error) {
 	all, err := b.all(ctx)
 	if err != nil {
 		return oxbow.Diagnosis{}, fmt.Errorf("searching annotations: %w", err)
@@ -93,7 +93,7 @@ func (b *Book) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, er
 
 // all returns all annotations, as they were written, by the path of their
 // sidecar and then by time.
-func (b *Book) all(ctx context.Context) ([]Standing, error) {
+func (b *Store) all(ctx context.Context) ([]Standing, error) {
 	var all []Standing
 	seen := map[string]bool{}
 	left := maxRenamed
@@ -125,7 +125,7 @@ const maxRenamed = 50
 // nowCalled returns the name in the working tree of a file that is not there
 // under its own, or that name where there is no other. What git says is
 // remembered for this state of the history.
-func (b *Book) nowCalled(ctx context.Context, file string) string {
+func (b *Store) nowCalled(ctx context.Context, file string) string {
 	if b.hist == nil {
 		return file
 	}
@@ -237,7 +237,7 @@ type Line struct {
 
 // Blame returns the lines of a file as it is in the working tree. Errors are
 // those of [Book.Lookup].
-func (b *Book) Blame(ctx context.Context, file string) ([]Line, error) {
+func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
@@ -290,7 +290,7 @@ func (b *Book) Blame(ctx context.Context, file string) ([]Line, error) {
 
 // IsTree reports whether the directory is in a git repository, or has
 // annotations: whether there is code here to annotate.
-func (b *Book) IsTree() bool {
+func (b *Store) IsTree() bool {
 	if b.repo != nil {
 		return true
 	}

@@ -51,7 +51,7 @@ const maxAttributes = 4 << 20
 //
 // Errors match [oxbow.ErrUnsupported] where there is no git repository, and
 // [oxbow.ErrInvalid] when the attributes say otherwise already.
-func (b *Book) Setup(ctx context.Context, command string, install, dryRun bool) (Setup, error) {
+func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool) (Setup, error) {
 	if b.repo == nil {
 		return Setup{}, fmt.Errorf("setting up git: %w: %w", oxbow.ErrUnsupported, git.ErrNone)
 	}
@@ -87,7 +87,7 @@ func (b *Book) Setup(ctx context.Context, command string, install, dryRun bool) 
 
 // setAttributes adds the line to a file of attributes, at its end, unless one
 // is there that has git merge the sidecars so.
-func (b *Book) setAttributes(fsys vfs.FS, name string, l *SetupLine, merge string, dryRun bool) error {
+func (b *Store) setAttributes(fsys vfs.FS, name string, l *SetupLine, merge string, dryRun bool) error {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

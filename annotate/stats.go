@@ -26,7 +26,7 @@ type Stats struct {
 }
 
 // Stats counts the annotations of the tree, and says how they stand in it.
-func (b *Book) Stats(ctx context.Context) (Stats, error) {
+func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Placed: map[Placing]int{}, By: map[string]int{}}
 	best := map[string]Standing{}
 	var order []string

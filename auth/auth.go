@@ -1,8 +1,8 @@
 // This file holds what a client may see and change.
 
 // Package auth says what a client of a server may see of a memory and change
-// in it, and who is such a client: [Rights], and the [Tokens] that carry them.
-// Rights only ever narrow: what several of them come to is what all of them
+// in it, and who is such a client: [Permissions], and the [Tokens] that carry them.
+// Permissions only ever narrow: what several of them come to is what all of them
 // allow.
 package auth
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Rights bound a client. The zero Rights bound nothing.
-type Rights struct {
+// Permissions bound a client. The zero Rights bound nothing.
+type Permissions struct {
 	ReadOnly bool     // nothing can be changed
 	Profile  string   // bound to this memory profile; "" for none
 	Projects []string // only entries of one of these projects; nil for all
@@ -23,12 +23,12 @@ type Rights struct {
 }
 
 // Narrow reports whether the rights leave entries out, the profile aside.
-func (r Rights) Narrow() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
+func (r Permissions) Narrow() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
 // And returns what both allow. The error, which matches [oxbow.ErrInvalid], says
 // why that is nothing: two profiles, or lists that have nothing in common.
-func (r Rights) And(o Rights) (Rights, error) {
-	both := Rights{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
+func (r Permissions) And(o Permissions) (Permissions, error) {
+	both := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
 	switch {
 	case r.Profile == "":
 		both.Profile = o.Profile
@@ -60,7 +60,7 @@ func common(what string, a, b []string) ([]string, error) {
 // put on top of those below. New entries that name no project get the first of
 // the rights' projects that all below allow. With rights that bound nothing, ok
 // is false.
-func (r Rights) Scope(title string, below ...oxbow.Scope) (s oxbow.Scope, ok bool) {
+func (r Permissions) Scope(title string, below ...oxbow.Scope) (s oxbow.Scope, ok bool) {
 	if !r.Narrow() && !r.ReadOnly {
 		return oxbow.Scope{}, false
 	}
@@ -108,7 +108,7 @@ func forbids(s oxbow.Scope, l oxbow.Label) bool {
 }
 
 // String says the rights in words, for people.
-func (r Rights) String() string {
+func (r Permissions) String() string {
 	s := "reads and writes"
 	if r.ReadOnly {
 		s = "reads"
@@ -133,7 +133,7 @@ func (r Rights) String() string {
 
 // Check reports, as an error matching [oxbow.ErrInvalid], what is wrong with a
 // right that names a project or a kind.
-func (r Rights) Check() error {
+func (r Permissions) Check() error {
 	for _, p := range r.Projects {
 		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelProject, Value: p}); err != nil {
 			return err

@@ -19,17 +19,17 @@ import (
 func TestAnd(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
-		a, b, want Rights
+		a, b, want Permissions
 		wrong      string
 	}{
-		{"nothing", Rights{}, Rights{}, Rights{}, ""},
-		{"one side", Rights{ReadOnly: true, Profile: "vtt"}, Rights{Projects: []string{"a"}, Kinds: []string{"note"}},
-			Rights{ReadOnly: true, Profile: "vtt", Projects: []string{"a"}, Kinds: []string{"note"}}, ""},
-		{"both", Rights{Projects: []string{"a", "b", "c"}, Profile: "vtt"}, Rights{Projects: []string{"c", "x", "a"}, Profile: "vtt"},
-			Rights{Projects: []string{"c", "a"}, Profile: "vtt"}, ""},
-		{"no project in common", Rights{Projects: []string{"a"}}, Rights{Projects: []string{"b"}}, Rights{}, "none of those that are allowed already: a"},
-		{"no kind in common", Rights{Kinds: []string{"note"}}, Rights{Kinds: []string{"world"}}, Rights{}, "none of those"},
-		{"two profiles", Rights{Profile: "a"}, Rights{Profile: "b"}, Rights{}, `is not "a"`},
+		{"nothing", Permissions{}, Permissions{}, Permissions{}, ""},
+		{"one side", Permissions{ReadOnly: true, Profile: "vtt"}, Permissions{Projects: []string{"a"}, Kinds: []string{"note"}},
+			Permissions{ReadOnly: true, Profile: "vtt", Projects: []string{"a"}, Kinds: []string{"note"}}, ""},
+		{"both", Permissions{Projects: []string{"a", "b", "c"}, Profile: "vtt"}, Permissions{Projects: []string{"c", "x", "a"}, Profile: "vtt"},
+			Permissions{Projects: []string{"c", "a"}, Profile: "vtt"}, ""},
+		{"no project in common", Permissions{Projects: []string{"a"}}, Permissions{Projects: []string{"b"}}, Permissions{}, "none of those that are allowed already: a"},
+		{"no kind in common", Permissions{Kinds: []string{"note"}}, Permissions{Kinds: []string{"world"}}, Permissions{}, "none of those"},
+		{"two profiles", Permissions{Profile: "a"}, Permissions{Profile: "b"}, Permissions{}, `is not "a"`},
 	} {
 		got, err := tt.a.And(tt.b)
 		if tt.wrong != "" {
@@ -57,11 +57,11 @@ func TestScope(t *testing.T) {
 		oxbow.Add{Name: "c", Content: "c", Labels: of("c")}, oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Labels: of("b")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := (Rights{Profile: "vtt"}).Scope("x"); ok {
+	if _, ok := (Permissions{Profile: "vtt"}).Scope("x"); ok {
 		t.Error("rights that bound nothing but a profile made a scope")
 	}
-	bottom, _ := Rights{Projects: []string{"b", "c"}}.Scope("the lower rights")
-	top, ok := Rights{Projects: []string{"a", "c", "b"}, Kinds: []string{"note"}}.Scope("the upper rights", bottom)
+	bottom, _ := Permissions{Projects: []string{"b", "c"}}.Scope("the lower rights")
+	top, ok := Permissions{Projects: []string{"a", "c", "b"}, Kinds: []string{"note"}}.Scope("the upper rights", bottom)
 	if !ok {
 		t.Fatal("rights that bound made no scope")
 	}
@@ -85,7 +85,7 @@ func TestScope(t *testing.T) {
 			t.Errorf("Remember(%+v) = %v, want that it is refused", e, err)
 		}
 	}
-	ro, _ := Rights{ReadOnly: true}.Scope("the rights of this server")
+	ro, _ := Permissions{ReadOnly: true}.Scope("the rights of this server")
 	if _, err := m.Within(ro).Remember(ctx, oxbow.Entry{Content: "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Remember = %v, want that only reading is allowed", err)
 	}
@@ -116,8 +116,8 @@ func TestParseTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Token{
-		{Name: "ci", Line: 3, Rights: Rights{ReadOnly: true, Projects: []string{"harbor", `old "harbor"`}, Kinds: []string{"note"}}},
-		{Name: "vtt", Line: 4, Rights: Rights{Profile: "vtt-developer"}},
+		{Name: "ci", Line: 3, Rights: Permissions{ReadOnly: true, Projects: []string{"harbor", `old "harbor"`}, Kinds: []string{"note"}}},
+		{Name: "vtt", Line: 4, Rights: Permissions{Profile: "vtt-developer"}},
 		{Name: "all", Line: 5},
 	}
 	if len(ts) != len(want) {
@@ -135,7 +135,7 @@ func TestParseTokens(t *testing.T) {
 			t.Errorf("Find(%q) = %+v, want none", s, got)
 		}
 	}
-	if _, ok := (Tokens{New("", "", Rights{})}).Find(""); ok {
+	if _, ok := (Tokens{New("", "", Permissions{})}).Find(""); ok {
 		t.Error("the empty secret was let in")
 	}
 }
@@ -225,11 +225,11 @@ func FuzzParseTokens(f *testing.F) {
 
 func TestString(t *testing.T) {
 	for _, tt := range []struct {
-		r    Rights
+		r    Permissions
 		want string
 	}{
-		{Rights{}, "reads and writes all of the memory"},
-		{Rights{ReadOnly: true, Profile: "vtt", Projects: []string{"a", "b"}, Kinds: []string{"note"}}, `reads what is of profile "vtt" and project a or b and kind note`},
+		{Permissions{}, "reads and writes all of the memory"},
+		{Permissions{ReadOnly: true, Profile: "vtt", Projects: []string{"a", "b"}, Kinds: []string{"note"}}, `reads what is of profile "vtt" and project a or b and kind note`},
 	} {
 		if got := tt.r.String(); got != tt.want {
 			t.Errorf("String = %q, want %q", got, tt.want)

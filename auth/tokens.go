@@ -29,13 +29,13 @@ const (
 type Token struct {
 	Name   string // as people know it; "" for a lone token
 	Line   int    // where it stands in its file, from 1; 0 for no file
-	Rights Rights
+	Rights Permissions
 
 	digest [sha256.Size]byte // of the secret; secrets are not kept
 }
 
 // New returns the token of that secret.
-func New(name, secret string, r Rights) Token {
+func New(name, secret string, r Permissions) Token {
 	return Token{Name: name, Rights: r, digest: sha256.Sum256([]byte(secret))}
 }
 
@@ -85,13 +85,13 @@ const hashed = "sha256:"
 // What follows a # at the beginning of a word is a comment. No two tokens have
 // one name, or one secret.
 //
-// The error is [profile.Mistakes], with file and line of each; no secret is in
+// The error is [profile.Diagnostics], with file and line of each; no secret is in
 // it.
 func ParseTokens(file string, data []byte) (Tokens, error) {
 	var ts Tokens
-	var wrong profile.Mistakes
+	var wrong profile.Diagnostics
 	add := func(line int, format string, args ...any) {
-		wrong = append(wrong, profile.Mistake{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, profile.Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case len(data) > MaxFile:

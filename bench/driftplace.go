@@ -118,7 +118,7 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 		return nil, nil, err
 	}
 	ids := map[string][2]int{} // anchors by the id of their annotation
-	err = c.book(ctx, true, func(b *annotate.Book) error {
+	err = c.book(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
 			for k, x := range p.anchors {
 				got, err := b.Add(ctx, annotate.Record{File: p.fa, Span: annotate.Span{First: x.first + 1, Last: x.first + x.n},
@@ -147,7 +147,7 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 		for i, p := range pairs {
 			spots[i] = make([]spot, len(p.anchors))
 		}
-		err := c.book(ctx, git, func(b *annotate.Book) error {
+		err := c.book(ctx, git, func(b *annotate.Store) error {
 			for i, p := range pairs {
 				found, err := b.Lookup(ctx, p.fb, annotate.Span{})
 				if err != nil {
@@ -208,7 +208,7 @@ func (c *clone) moveAlong(pairs []pair) error {
 }
 
 // book opens the annotations of the clone, with what git knows or without.
-func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Book) error) (err error) {
+func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
 	o := &annotate.Options{Dir: driftDir}
 	if git {
 		b, err := annotate.OpenDir(ctx, c.dir, o)

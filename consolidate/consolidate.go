@@ -61,7 +61,7 @@ func Find(ctx context.Context, s oxbow.Store) ([]Merge, error) {
 			}
 		}
 		heirs := map[int]oxbow.Entry{}
-		for _, tw := range alike.Twins(texts) {
+		for _, tw := range alike.NearDuplicates(texts) {
 			drop := entries[tw.Drop]
 			heir, ok := heirs[tw.Keep]
 			if !ok {

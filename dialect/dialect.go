@@ -103,9 +103,9 @@ type Profiler interface {
 	WithProfile(name string) (Home, error)
 }
 
-// A Compresser is a Home whose layout can tell the entries of a span of time
+// A Compressor is a Home whose layout can tell the entries of a span of time
 // again in fewer words, and take that back.
-type Compresser interface {
+type Compressor interface {
 	Home
 	// Spans returns what there is to compress into, such as week and month, the
 	// shorter first.

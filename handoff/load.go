@@ -98,7 +98,7 @@ func (l *Loader) profile(name string) (*profile.Resolved, error) {
 // oneLine returns the first line of an error; of the mistakes of a file, the
 // first.
 func oneLine(err error) string {
-	var wrong profile.Mistakes
+	var wrong profile.Diagnostics
 	if errors.As(err, &wrong) && len(wrong) > 0 {
 		return wrong[0].String()
 	}

@@ -70,7 +70,7 @@ const maxRooms = 256
 func (s *Server) Handler(o HTTPOptions) http.Handler {
 	tokens := slices.Clone(o.Tokens)
 	if o.Token != "" {
-		tokens = append(tokens, auth.New("", o.Token, auth.Rights{}))
+		tokens = append(tokens, auth.New("", o.Token, auth.Permissions{}))
 	}
 	house := &house{server: s, rooms: map[roomKey]*room{}}
 	return o.guard(tokens, house.serve)
@@ -110,7 +110,7 @@ var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; resta
 
 // statusOf returns the HTTP status for a view that cannot be had.
 func statusOf(err error) int {
-	var mistakes profile.Mistakes
+	var mistakes profile.Diagnostics
 	switch {
 	case errors.Is(err, errBound):
 		return http.StatusForbidden

@@ -38,7 +38,7 @@ func TestLoadPerSession(t *testing.T) {
 		t.Run(v, func(t *testing.T) {
 			m := strangerMemory(t, strangers[0], "harbor")
 			s := New(harborDesk(m), &Options{Profiles: harborProfiles(t)})
-			url := serveTokens(t, s, auth.Tokens{auth.New("it", token, auth.Rights{})})
+			url := serveTokens(t, s, auth.Tokens{auth.New("it", token, auth.Permissions{})})
 			connect := func() *mcp.ClientSession {
 				cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer{token}}}, v)
 				t.Cleanup(func() { cs.Close() })

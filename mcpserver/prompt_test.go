@@ -131,7 +131,7 @@ func TestHandoffPrompt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reads := atPath("/mcp", auth.Rights{ReadOnly: true})(t, m, versions[1])
+	reads := atPath("/mcp", auth.Permissions{ReadOnly: true})(t, m, versions[1])
 	for range 2 {
 		text, err := give(t, reads, "handoff", map[string]string{"project": "harbor"})
 		if err != nil || !strings.Contains(text, "The crane is painted.") || !strings.Contains(text, "shown only") {
@@ -228,7 +228,7 @@ func TestCompletePrompts(t *testing.T) {
 		}
 	}
 	// Bound to a project, only profiles that have it can be named.
-	v, err := s.view(auth.New("it", token, auth.Rights{Projects: []string{"harbor"}}), "")
+	v, err := s.view(auth.New("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestCompletePrompts(t *testing.T) {
 // Without profiles there are no prompts that need them.
 func TestPromptsWithoutProfiles(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
-	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil }}
+	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil }}
 	cs := overMemory(t, New(desk, nil), "")
 	list, err := cs.ListPrompts(t.Context(), nil)
 	if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "handoff" {

@@ -43,7 +43,7 @@ func post(t *testing.T, url, secret, session, body string) (int, http.Header, st
 }
 
 func TestPaths(t *testing.T) {
-	ts := auth.Tokens{auth.New("all", "secret of all clients", auth.Rights{}), auth.New("harbor", "secret of the harbor", auth.Rights{Profile: "harbor"})}
+	ts := auth.Tokens{auth.New("all", "secret of all clients", auth.Permissions{}), auth.New("harbor", "secret of the harbor", auth.Permissions{Profile: "harbor"})}
 	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), harborOptions(Options{Profiles: harborProfiles(t)})), ts)
 	for _, tt := range []struct {
 		name, path, secret string
@@ -71,7 +71,7 @@ func TestPaths(t *testing.T) {
 
 // A session is of one token and one path: with another it is not found.
 func TestSessionsAreOfOneToken(t *testing.T) {
-	ts := auth.Tokens{auth.New("one", "secret of the first", auth.Rights{}), auth.New("two", "secret of the second", auth.Rights{ReadOnly: true})}
+	ts := auth.Tokens{auth.New("one", "secret of the first", auth.Permissions{}), auth.New("two", "secret of the second", auth.Permissions{ReadOnly: true})}
 	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), ts)
 	status, head, _ := post(t, url+"/mcp", "secret of the first", "", hello)
 	session := head.Get("Mcp-Session-Id")
@@ -92,7 +92,7 @@ func TestSessionsAreOfOneToken(t *testing.T) {
 }
 
 // toolNames returns what a view offers.
-func toolNames(t *testing.T, s *Server, r auth.Rights) []string {
+func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 	t.Helper()
 	v, err := s.view(auth.New("it", token, r), "")
 	if err != nil {
@@ -109,27 +109,27 @@ func toolNames(t *testing.T, s *Server, r auth.Rights) []string {
 // write none that writes.
 func TestToolsByRights(t *testing.T) {
 	around := tool.Define(tool.Tool{Name: "set_identity", Description: "Writes a file of the home."},
-		func(context.Context, *tool.Desk, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
+		func(context.Context, *tool.Workspace, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
 	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
-	desk.Book = func(context.Context) (*annotate.Book, error) { return nil, oxbow.ErrUnsupported }
+	desk.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
 	desk.Project = func() string { return "crane-app" }
 	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)})
 	for _, tt := range []struct {
 		name         string
-		rights       auth.Rights
+		rights       auth.Permissions
 		offered, not []string
 	}{
-		{"all", auth.Rights{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations", "spawn_sub_agent"}, []string{"recall_memory"}},
-		{"read only", auth.Rights{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity", "spawn_sub_agent"}},
-		{"a profile", auth.Rights{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
-		{"the project of the tree", auth.Rights{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
-		{"another project", auth.Rights{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
-		{"a kind", auth.Rights{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
+		{"all", auth.Permissions{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations", "spawn_sub_agent"}, []string{"recall_memory"}},
+		{"read only", auth.Permissions{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity", "spawn_sub_agent"}},
+		{"a profile", auth.Permissions{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
+		{"the project of the tree", auth.Permissions{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
+		{"another project", auth.Permissions{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
+		{"a kind", auth.Permissions{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
 	} {
 		names := toolNames(t, s, tt.rights)
 		v, err := s.view(auth.New("it", token, tt.rights), "")
-		if err != nil || (v.desk.Book != nil) != slices.Contains(names, "get_annotations") {
-			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.desk.Book != nil, err, slices.Contains(names, "get_annotations"))
+		if err != nil || (v.desk.Annotations != nil) != slices.Contains(names, "get_annotations") {
+			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.desk.Annotations != nil, err, slices.Contains(names, "get_annotations"))
 		}
 		for _, n := range tt.offered {
 			if !slices.Contains(names, n) {
@@ -151,23 +151,23 @@ func TestAdmits(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := strangerMemory(t, strangers[0], "harbor")
-	free := New(harborDesk(m), &Options{Profiles: set, Rights: auth.Rights{Projects: []string{"harbor"}}})
+	free := New(harborDesk(m), &Options{Profiles: set, Rights: auth.Permissions{Projects: []string{"harbor"}}})
 	bound := New(harborDesk(m.Within(r.Scope())), &Options{Profiles: set, Bound: &r})
 	none := New(harborDesk(m), nil)
 	for _, tt := range []struct {
 		name   string
 		s      *Server
-		rights auth.Rights
+		rights auth.Permissions
 		wrong  string
 	}{
-		{"less", free, auth.Rights{ReadOnly: true, Projects: []string{"harbor", "airfield"}}, ""},
-		{"nothing in common", free, auth.Rights{Projects: []string{"airfield"}}, "none of those that are allowed already: harbor"},
-		{"a profile", free, auth.Rights{Profile: "airfield"}, ""},
-		{"no such profile", free, auth.Rights{Profile: "airfeld"}, "did you mean airfield"},
-		{"a broken profile", free, auth.Rights{Profile: "broken"}, "broken.yaml"},
-		{"the server's profile", bound, auth.Rights{Profile: "harbor"}, ""},
-		{"another than the server's", bound, auth.Rights{Profile: "airfield"}, `is not "harbor"`},
-		{"no profiles at all", none, auth.Rights{Profile: "harbor"}, "there are none yet"},
+		{"less", free, auth.Permissions{ReadOnly: true, Projects: []string{"harbor", "airfield"}}, ""},
+		{"nothing in common", free, auth.Permissions{Projects: []string{"airfield"}}, "none of those that are allowed already: harbor"},
+		{"a profile", free, auth.Permissions{Profile: "airfield"}, ""},
+		{"no such profile", free, auth.Permissions{Profile: "airfeld"}, "did you mean airfield"},
+		{"a broken profile", free, auth.Permissions{Profile: "broken"}, "broken.yaml"},
+		{"the server's profile", bound, auth.Permissions{Profile: "harbor"}, ""},
+		{"another than the server's", bound, auth.Permissions{Profile: "airfield"}, `is not "harbor"`},
+		{"no profiles at all", none, auth.Permissions{Profile: "harbor"}, "there are none yet"},
 	} {
 		err := tt.s.Admits(auth.New("it", token, tt.rights))
 		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {

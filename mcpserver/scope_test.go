@@ -115,19 +115,19 @@ var bounds = []struct {
 		return overMemory(t, New(desk, harborOptions(Options{Profiles: set, Bound: &r})), version)
 	}},
 	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: auth.Rights{Projects: []string{"harbor"}}})), version)
+		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: auth.Permissions{Projects: []string{"harbor"}}})), version)
 	}},
-	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", auth.Rights{})},
-	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", auth.Rights{})},
-	{"token of a profile", false, false, false, versions[0], atPath("/mcp", auth.Rights{Profile: "harbor"})},
-	{"token of a project", true, false, false, versions[0], atPath("/mcp", auth.Rights{Projects: []string{"harbor"}})},
-	{"token of a project and a kind", true, false, false, versions[1], atPath("/mcp", auth.Rights{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
-	{"token that only reads a project", true, true, true, versions[0], atPath("/mcp", auth.Rights{ReadOnly: true, Projects: []string{"harbor"}})},
-	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", auth.Rights{ReadOnly: true})},
+	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", auth.Permissions{})},
+	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", auth.Permissions{})},
+	{"token of a profile", false, false, false, versions[0], atPath("/mcp", auth.Permissions{Profile: "harbor"})},
+	{"token of a project", true, false, false, versions[0], atPath("/mcp", auth.Permissions{Projects: []string{"harbor"}})},
+	{"token of a project and a kind", true, false, false, versions[1], atPath("/mcp", auth.Permissions{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
+	{"token that only reads a project", true, true, true, versions[0], atPath("/mcp", auth.Permissions{ReadOnly: true, Projects: []string{"harbor"}})},
+	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", auth.Permissions{ReadOnly: true})},
 }
 
-func harborDesk(m *oxbow.Memory) *tool.Desk {
-	return &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil },
+func harborDesk(m *oxbow.Memory) *tool.Workspace {
+	return &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
 }
 
@@ -138,7 +138,7 @@ func harborOptions(o Options) *Options {
 }
 
 // atPath connects to a path over HTTP with a token of those rights.
-func atPath(path string, rights auth.Rights) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
+func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
 	return func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
 		url := serveTokens(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t)})), auth.Tokens{auth.New("it", token, rights)})
 		cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + path, HTTPClient: &http.Client{Transport: bearer{token}}}, version)

@@ -64,7 +64,7 @@ type Options struct {
 	// none. Clients can name no other then.
 	Bound *profile.Resolved
 	// Rights bound every client, on top of Bound and of its own.
-	Rights auth.Rights
+	Rights auth.Permissions
 
 	// Instructions tell a client's model when to use Tools; those for
 	// tool.Table by default, which clients that see a part get always.
@@ -74,7 +74,7 @@ type Options struct {
 // Server serves one memory to any number of clients. It is safe for
 // concurrent use.
 type Server struct {
-	desk *tool.Desk
+	desk *tool.Workspace
 	opts Options
 	rand sync.Mutex // guards opts.Rand
 }
@@ -82,7 +82,7 @@ type Server struct {
 // New returns a server of the tools of o over the desk. It opens
 // nothing: the desk's memory is opened by the first call that needs it. The
 // server does not close it.
-func New(d *tool.Desk, o *Options) *Server {
+func New(d *tool.Workspace, o *Options) *Server {
 	s := &Server{desk: d}
 	if o != nil {
 		s.opts = *o
@@ -219,7 +219,7 @@ func (d *door) handler(t tool.Tool) mcp.ToolHandler {
 // deskOf returns the desk with the profiles that the session has loaded. The
 // protocol without sessions has none, whatever the transport: what a client
 // says to one server may come from many conversations.
-func (d *door) deskOf(ss *mcp.ServerSession, version string) *tool.Desk {
+func (d *door) deskOf(ss *mcp.ServerSession, version string) *tool.Workspace {
 	if d.desk.Profiles == nil || version >= stateless {
 		return d.desk
 	}

@@ -32,7 +32,7 @@ var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
 // newDesk returns a desk over a store in fsys and the number of times it was
 // opened.
-func newDesk(t *testing.T, fsys vfs.FS) (*tool.Desk, *atomic.Int32) {
+func newDesk(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
 	t.Helper()
 	var opened atomic.Int32
 	get, closeFn := tool.Lazy(func(context.Context) (*oxbow.Memory, error) {
@@ -54,7 +54,7 @@ func newDesk(t *testing.T, fsys vfs.FS) (*tool.Desk, *atomic.Int32) {
 			t.Errorf("Close = %v", err)
 		}
 	})
-	return &tool.Desk{Open: get}, &opened
+	return &tool.Workspace{Open: get}, &opened
 }
 
 // noLeaks fails the test when goroutines outlive it. Call it first.
@@ -391,7 +391,7 @@ func TestOpensLate(t *testing.T) {
 
 // A store that cannot be opened is an error of the call, not of the server.
 func TestOpenFails(t *testing.T) {
-	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) {
+	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) {
 		return nil, &oxbow.CorruptError{Path: "m.oxbow", Offset: 12, Reason: "bad magic"}
 	}}
 	cs := overMemory(t, New(desk, nil), "")

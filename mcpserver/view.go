@@ -24,16 +24,16 @@ var errBound = errors.New("bound to another profile")
 // desk.
 type view struct {
 	*Server
-	rights auth.Rights
+	rights auth.Permissions
 	bound  *profile.Resolved // the profile of the rights, nil for none
 	scopes []oxbow.Scope     // on top of the server's memory, the lowest first
-	desk   *tool.Desk
+	desk   *tool.Workspace
 	tools  []tool.Tool
 	told   string // the instructions
 }
 
 // view returns what a token sees, within a profile if one is named. Errors match
-// errBound, [oxbow.ErrInvalid] (no such profile), or are [profile.Mistakes].
+// errBound, [oxbow.ErrInvalid] (no such profile), or are [profile.Diagnostics].
 func (s *Server) view(t auth.Token, named string) (*view, error) {
 	own := s.opts.Rights
 	if s.opts.Bound != nil {
@@ -79,7 +79,7 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 		desk.Source.Profile = v.bound.Name
 	}
 	if !v.seesTree() {
-		desk.Book, desk.Project = nil, nil
+		desk.Annotations, desk.Project = nil, nil
 	}
 	if s.opts.Profiles != nil {
 		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
@@ -123,7 +123,7 @@ func (v *view) opener() func(context.Context) (*oxbow.Memory, error) {
 func (v *view) seesTree() bool {
 	d := v.Server.desk
 	switch {
-	case d.Book == nil || len(v.rights.Kinds) > 0:
+	case d.Annotations == nil || len(v.rights.Kinds) > 0:
 		return false
 	case len(v.rights.Projects) == 0:
 		return true
@@ -141,7 +141,7 @@ func (v *view) offered() []tool.Tool {
 	if v.partial() {
 		tools = append(tool.Table(), tool.RecallMemory())
 	}
-	if v.desk.Book != nil {
+	if v.desk.Annotations != nil {
 		tools = append(tools, v.opts.Code...)
 	}
 	if len(v.scopes) == 0 {

@@ -12,7 +12,7 @@ import "go.yaml.in/yaml/v3"
 // and whether one comes twice, is the caller's to say.
 //
 // First is the line of the file, from 1, that data begins with: the error, which
-// is [Mistakes], counts from there. The lines of the nodes count from 1 in data.
+// is [Diagnostics], counts from there. The lines of the nodes count from 1 in data.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
 	r := &reader{file: file, front: true}
 	n := r.root(data)

@@ -17,7 +17,7 @@ import (
 // lines: labels, kinds, files and names that no entry has; values that are
 // both included and left out; an include, or a whole profile, that selects
 // nothing; documents that are not there; and a budget that the documents break.
-func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Mistakes, error) {
+func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
 	l := &linter{r: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -58,12 +58,12 @@ type linter struct {
 	p       *Profile // the file that is looked at
 	entries []oxbow.Entry
 	values  map[string]map[string]bool // that entries have, by key
-	found   Mistakes
+	found   Diagnostics
 }
 
 // add notes something about the line where a value stands.
 func (l *linter) add(at, format string, args ...any) {
-	l.found = append(l.found, Mistake{File: l.p.File, Line: l.p.lines[at], Text: fmt.Sprintf(format, args...)})
+	l.found = append(l.found, Diagnostic{File: l.p.File, Line: l.p.lines[at], Text: fmt.Sprintf(format, args...)})
 }
 
 // listed are the lists of a choice, with the key that entries have them under.

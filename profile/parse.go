@@ -34,15 +34,15 @@ const (
 	maxList  = 1000     // values of one list
 )
 
-// Mistake is one thing that is wrong in a file.
-type Mistake struct {
+// Diagnostic is one thing that is wrong in a file.
+type Diagnostic struct {
 	File   string
 	Line   int // from 1; 0 when it is about the whole file
 	Column int // from 1; 0 when unknown
 	Text   string
 }
 
-func (m Mistake) String() string {
+func (m Diagnostic) String() string {
 	switch {
 	case m.Line == 0:
 		return m.File + ": " + m.Text
@@ -52,11 +52,11 @@ func (m Mistake) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", m.File, m.Line, m.Column, m.Text)
 }
 
-// Mistakes is all that is wrong in a file, in order of lines. It matches
+// Diagnostics is all that is wrong in a file, in order of lines. It matches
 // [oxbow.ErrInvalid].
-type Mistakes []Mistake
+type Diagnostics []Diagnostic
 
-func (ms Mistakes) Error() string {
+func (ms Diagnostics) Error() string {
 	lines := make([]string, len(ms))
 	for i, m := range ms {
 		lines[i] = m.String()
@@ -65,11 +65,11 @@ func (ms Mistakes) Error() string {
 }
 
 // Is reports whether target is [oxbow.ErrInvalid].
-func (Mistakes) Is(target error) bool { return target == oxbow.ErrInvalid }
+func (Diagnostics) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 // Parse reads a profile. File is its path as people know it; its base name
 // without ending is the profile's name. Dates are read in the zone, nil meaning
-// UTC. The error is [Mistakes].
+// UTC. The error is [Diagnostics].
 func Parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -85,7 +85,7 @@ func Parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 		}
 	}
 	if len(r.wrong) > 0 {
-		slices.SortStableFunc(r.wrong, func(a, b Mistake) int {
+		slices.SortStableFunc(r.wrong, func(a, b Diagnostic) int {
 			return 1000*(a.Line-b.Line) + a.Column - b.Column
 		})
 		return nil, r.wrong
@@ -104,11 +104,11 @@ type reader struct {
 	front bool // it is the front matter of another text, not a profile
 	zone  *time.Location
 	p     *Profile
-	wrong Mistakes
+	wrong Diagnostics
 }
 
 func (r *reader) add(n *yaml.Node, format string, args ...any) {
-	m := Mistake{File: r.file, Text: fmt.Sprintf(format, args...)}
+	m := Diagnostic{File: r.file, Text: fmt.Sprintf(format, args...)}
 	if n != nil {
 		m.Line, m.Column = n.Line, n.Column
 	}
@@ -136,7 +136,7 @@ func (r *reader) root(data []byte) *yaml.Node {
 			}
 			b = b[n:]
 		}
-		r.wrong = append(r.wrong, Mistake{File: r.file, Line: line, Text: "is not UTF-8 text"})
+		r.wrong = append(r.wrong, Diagnostic{File: r.file, Line: line, Text: "is not UTF-8 text"})
 		return nil
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -158,7 +158,7 @@ func (r *reader) root(data []byte) *yaml.Node {
 		}
 	}
 	if err != nil {
-		m := Mistake{File: r.file, Text: "is not YAML: " + err.Error()}
+		m := Diagnostic{File: r.file, Text: "is not YAML: " + err.Error()}
 		if g := yamlTrouble.FindStringSubmatch(err.Error()); g != nil {
 			m.Line, _ = strconv.Atoi(g[1])
 			m.Text = "is not YAML: " + strings.TrimSpace(g[2])

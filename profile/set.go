@@ -210,7 +210,7 @@ func (s *Set) File(name string) (string, error) {
 func (s *Set) read(f file) (*Profile, error) {
 	b, err := s.bytes(f)
 	if errors.Is(err, errTooLong) {
-		return nil, Mistakes{{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", MaxFile)}}
+		return nil, Diagnostics{{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", MaxFile)}}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", s.shown(f), err)
@@ -248,7 +248,7 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 	var visit func(name string, from *Profile) error
 	visit = func(name string, from *Profile) error {
 		wrong := func(format string, args ...any) error {
-			return Mistakes{{File: from.File, Line: from.lines["extends."+name], Text: fmt.Sprintf(format, args...)}}
+			return Diagnostics{{File: from.File, Line: from.lines["extends."+name], Text: fmt.Sprintf(format, args...)}}
 		}
 		if slices.Contains(path, name) {
 			return wrong("the profile extends itself: %s", strings.Join(append(path[slices.Index(path, name):], name), " → "))

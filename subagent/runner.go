@@ -63,7 +63,7 @@ type Runner struct {
 }
 
 // ParseRunner reads the runner of a file of settings; nil when it has none. The
-// error is [profile.Mistakes].
+// error is [profile.Diagnostics].
 func ParseRunner(file string, data []byte) (*Runner, error) {
 	p := &settings{file: file}
 	r := p.read(data)
@@ -75,11 +75,11 @@ func ParseRunner(file string, data []byte) (*Runner, error) {
 
 type settings struct {
 	file  string
-	wrong profile.Mistakes
+	wrong profile.Diagnostics
 }
 
 func (p *settings) add(n *yaml.Node, format string, args ...any) {
-	m := profile.Mistake{File: p.file, Text: fmt.Sprintf(format, args...)}
+	m := profile.Diagnostic{File: p.file, Text: fmt.Sprintf(format, args...)}
 	if n != nil {
 		m.Line, m.Column = n.Line, n.Column
 	}

@@ -34,11 +34,11 @@ const staleWeight = .5
 
 // tree returns the book of the working tree, or nil where there is none to
 // check files against.
-func (d *Desk) tree(ctx context.Context) (*annotate.Book, error) {
-	if d.Book == nil {
+func (d *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
+	if d.Annotations == nil {
 		return nil, nil
 	}
-	b, err := d.Book(ctx)
+	b, err := d.Annotations(ctx)
 	if err != nil || b == nil || !b.IsTree() {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (d *Desk) tree(ctx context.Context) (*annotate.Book, error) {
 
 // cite checks the files that entries cite, and returns the citations by ID.
 // It costs nothing where no entry cites any, or there is no working tree.
-func (d *Desk) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Citation, []string) {
-	if d.Book == nil {
+func (d *Workspace) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Citation, []string) {
+	if d.Annotations == nil {
 		return nil, nil
 	}
 	var asked []annotate.Citation
@@ -77,7 +77,7 @@ func (d *Desk) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Citatio
 		return nil, nil
 	}
 	out := map[uint64][]Citation{}
-	for i, c := range b.Cited(ctx, asked) {
+	for i, c := range b.CheckFileRefs(ctx, asked) {
 		out[of[i]] = append(out[of[i]], Citation{File: c.File, State: string(c.State), Now: c.Now, Kept: c.Kept, How: c.How})
 	}
 	if left > 0 {
@@ -88,7 +88,7 @@ func (d *Desk) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Citatio
 
 // here returns a function that returns the project of the working tree, which
 // is looked for when it is first needed.
-func (d *Desk) here() func() string {
+func (d *Workspace) here() func() string {
 	return sync.OnceValue(func() string {
 		if d.Project == nil {
 			return ""
@@ -154,7 +154,7 @@ func blobsOf(labels []oxbow.Label) map[string]string {
 // withBlobs returns the labels of an entry that is written now, with what the
 // files that it cites are like in the working tree. Where there is no tree, or
 // no such file in it, what the labels said before stays.
-func (d *Desk) withBlobs(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
+func (d *Workspace) withBlobs(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {
 		if l.Key == oxbow.LabelFile {

@@ -29,7 +29,7 @@ func (b *bench) inTree(project string, files ...string) *vfs.Mem {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+	b.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
 	b.Project = func() string { return project }
 	return m
 }
@@ -118,7 +118,7 @@ func TestCitations(t *testing.T) {
 
 	// From outside of the tree what was noted stays, and nothing is checked.
 	noted := blobs("timeouts")
-	b.Book = nil
+	b.Annotations = nil
 	do[RememberOut](b, "remember", `{"name":"timeouts","content":"The proxy waits two minutes."}`)
 	if got := blobs("timeouts"); len(got) != 1 || got[0] != noted[0] {
 		t.Errorf("from outside of the tree it says %q, want %q", got, noted)
@@ -129,7 +129,7 @@ func TestCitations(t *testing.T) {
 // TestCitationsCostNothing: without a file to look at, the tree is not opened.
 func TestCitationsCostNothing(t *testing.T) {
 	b := newBench(t)
-	b.Book = func(context.Context) (*annotate.Book, error) {
+	b.Annotations = func(context.Context) (*annotate.Store, error) {
 		t.Error("the tree was opened")
 		return nil, errors.New("no")
 	}
@@ -147,13 +147,13 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+	b.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
 	do[RememberOut](b, "remember", `{"name":"a","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); out.Hits[0].Citations != nil || len(out.Hits[0].Labels) != 1 {
 		t.Errorf("recall = %s", out.Text())
 	}
 	// A tree that cannot be opened keeps nobody from remembering or recalling.
-	b.Book = func(context.Context) (*annotate.Book, error) { return nil, errors.New("it is locked") }
+	b.Annotations = func(context.Context) (*annotate.Store, error) { return nil, errors.New("it is locked") }
 	do[RememberOut](b, "remember", `{"name":"b","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); len(out.Hits) != 2 || !has(out.Notes, "it is locked") {
 		t.Errorf("recall = %s", out.Text())

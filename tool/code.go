@@ -17,7 +17,7 @@ var codeTable = []Tool{
 	define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, getAnnotations),
 }
 
-// Code returns the verbs about a working tree, which need [Desk.Book]. They are
+// Code returns the verbs about a working tree, which need [Workspace.Book]. They are
 // not in [Table]: most memories are not of a repository.
 func Code() []Tool { return append([]Tool(nil), codeTable...) }
 
@@ -95,11 +95,11 @@ type GetAnnotationsOut struct {
 	Notes       []string     `json:"notes,omitempty"`
 }
 
-func (d *Desk) book(ctx context.Context) (context.Context, *annotate.Book, error) {
-	if d.Book == nil {
+func (d *Workspace) book(ctx context.Context) (context.Context, *annotate.Store, error) {
+	if d.Annotations == nil {
 		return ctx, nil, fmt.Errorf("%w: no working tree is served here", oxbow.ErrUnsupported)
 	}
-	b, err := d.Book(ctx)
+	b, err := d.Annotations(ctx)
 	if err != nil {
 		return ctx, nil, err
 	}
@@ -109,7 +109,7 @@ func (d *Desk) book(ctx context.Context) (context.Context, *annotate.Book, error
 	return ctx, b, nil
 }
 
-func annotateLines(ctx context.Context, d *Desk, in AnnotateIn) (AnnotateOut, error) {
+func annotateLines(ctx context.Context, d *Workspace, in AnnotateIn) (AnnotateOut, error) {
 	ctx, b, err := d.book(ctx)
 	if err != nil {
 		return AnnotateOut{}, err
@@ -126,7 +126,7 @@ func annotateLines(ctx context.Context, d *Desk, in AnnotateIn) (AnnotateOut, er
 	return AnnotateOut{AnnotationOf(f, in.File)}, nil
 }
 
-func getAnnotations(ctx context.Context, d *Desk, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+func getAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	ctx, b, err := d.book(ctx)
 	if err != nil {
 		return GetAnnotationsOut{}, err
@@ -177,7 +177,7 @@ func getAnnotations(ctx context.Context, d *Desk, in GetAnnotationsIn) (GetAnnot
 
 // searchAnnotations looks through the annotations of the whole tree, or of one
 // file.
-func searchAnnotations(ctx context.Context, d *Desk, b *annotate.Book, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+func searchAnnotations(ctx context.Context, d *Workspace, b *annotate.Store, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	if in.StartLine != nil || in.EndLine != nil {
 		return GetAnnotationsOut{}, bad("start_line", "", "and query are two ways to look; leave one out")
 	}

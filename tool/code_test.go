@@ -23,7 +23,7 @@ func TestCodeVerbs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Desk{Book: func(context.Context) (*annotate.Book, error) { return book, nil },
+	d := &Workspace{Annotations: func(context.Context) (*annotate.Store, error) { return book, nil },
 		Source: oxbow.Source{Actor: oxbow.Agent, Session: "s1"}}
 	verbs := map[string]Tool{}
 	for _, v := range Code() {
@@ -97,7 +97,7 @@ func TestCodeVerbs(t *testing.T) {
 			t.Errorf("get_annotations %s = %v, want ErrInvalid", bad, err)
 		}
 	}
-	d.Book = nil
+	d.Annotations = nil
 	if _, err := call("get_annotations", `{"file":"a.go"}`); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("without a working tree: %v, want ErrUnsupported", err)
 	}

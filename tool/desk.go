@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// Lazy returns an Open for a [Desk] that opens the memory at its first call
+// Lazy returns an Open for a [Workspace] that opens the memory at its first call
 // and keeps it, and the function that closes it if it was opened. A failure is
 // not kept: the next call tries again.
 func Lazy(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context) (*oxbow.Memory, error), closeFn func() error) {

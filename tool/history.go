@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func history(ctx context.Context, d *Desk, in HistoryIn) (HistoryOut, error) {
+func history(ctx context.Context, d *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
 			return HistoryOut{}, err
@@ -82,7 +82,7 @@ func (out *HistoryOut) ofOne(ctx context.Context, m *oxbow.Memory, limit int) er
 	return nil
 }
 
-func undo(ctx context.Context, d *Desk, in UndoIn) (UndoOut, error) {
+func undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
 	count := 1
 	if in.Count != nil {
 		count = *in.Count

@@ -96,7 +96,7 @@ func (o LoadMemoryProfileOut) Text() string {
 
 // LoadProfile is the verb load_memory_profile, for doors that load a profile in
 // another way, too.
-func LoadProfile(ctx context.Context, d *Desk, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
+func LoadProfile(ctx context.Context, d *Workspace, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	if d.Profiles == nil {
 		return out, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
@@ -210,7 +210,7 @@ func loadNotes(sel *profile.Selection, most, budget int) []string {
 }
 
 // UnloadProfile is the verb unload_memory_profile.
-func UnloadProfile(_ context.Context, d *Desk, in UnloadMemoryProfileIn) (UnloadMemoryProfileOut, error) {
+func UnloadProfile(_ context.Context, d *Workspace, in UnloadMemoryProfileIn) (UnloadMemoryProfileOut, error) {
 	if d.Profiles == nil {
 		return UnloadMemoryProfileOut{}, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
 	}

@@ -22,7 +22,7 @@ import (
 type study struct {
 	t     *testing.T
 	files *vfs.Mem
-	desk  *Desk
+	desk  *Workspace
 	now   time.Time
 	tools []Tool
 }
@@ -57,7 +57,7 @@ func newStudy(t *testing.T, session bool) *study {
 			}
 		}
 	}
-	s.desk = &Desk{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
+	s.desk = &Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
 		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}}, Source: oxbow.Source{Door: "mcp", Actor: oxbow.Agent}}
 	if session {
 		s.desk.Loads = &Loads{}

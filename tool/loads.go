@@ -339,7 +339,7 @@ func loadable(t Tool) Tool {
 	}
 	t.Input = &in
 	call := t.Call
-	t.Call = func(ctx context.Context, d *Desk, args json.RawMessage) (Answer, error) {
+	t.Call = func(ctx context.Context, d *Workspace, args json.RawMessage) (Answer, error) {
 		handle, rest, err := takeHandle(args)
 		if err != nil {
 			return nil, err
@@ -372,7 +372,7 @@ func loadable(t Tool) Tool {
 }
 
 // within returns the profile to work within, and whether there is one.
-func (d *Desk) within(handle string) (l loaded, ok bool, err error) {
+func (d *Workspace) within(handle string) (l loaded, ok bool, err error) {
 	switch {
 	case d.Profiles == nil && handle != "":
 		return l, false, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)

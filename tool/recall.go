@@ -21,12 +21,12 @@ import (
 // otherwise: room for five entries of a few paragraphs.
 const defaultMaxTokens = 2000
 
-func recall(ctx context.Context, d *Desk, in RecallIn) (RecallOut, error) {
+func recall(ctx context.Context, d *Workspace, in RecallIn) (RecallOut, error) {
 	return recallWhere(ctx, d, in, oxbow.Filter{})
 }
 
 // recallWhere is recall with a filter that no words say.
-func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) (RecallOut, error) {
+func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	now := d.now()
 	q, err := oxbow.ParseQuery(in.Query, now)
 	if err != nil {
@@ -118,13 +118,13 @@ func recallWhere(ctx context.Context, d *Desk, in RecallIn, where oxbow.Filter) 
 }
 
 // readingNotes says what the caller would not guess of how the query was read.
-func readingNotes(read oxbow.Reading, hits []oxbow.Hit) []string {
+func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []string {
 	var notes []string
 	if read.StopWords {
 		notes = append(notes, "the query holds only words too common to tell entries apart; they were looked for all the same")
 	}
 	for _, t := range read.Terms {
-		if t.Instead {
+		if t.Corrected {
 			notes = append(notes, fmt.Sprintf("no entry holds %q; took %q", t.Word, writtenAs(t.Term, hits)))
 		}
 	}
@@ -151,7 +151,7 @@ func spanned(d oxbow.Span) string {
 // writtenAs returns a word of the hits that has that term, and the term when
 // there is none.
 func writtenAs(term string, hits []oxbow.Hit) string {
-	one := oxbow.Reading{Rank: oxbow.RankOxbow, Terms: []oxbow.ReadTerm{{Term: term}}}
+	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
 	for _, h := range hits {
 		if ws := shownWords(h.Entry.Name+" "+h.Entry.Content, one); len(ws) > 0 {
 			return ws[0]
@@ -162,7 +162,7 @@ func writtenAs(term string, hits []oxbow.Hit) string {
 
 // shownWords returns the words of a content, in lower case, that have a term of
 // the query.
-func shownWords(content string, read oxbow.Reading) []string {
+func shownWords(content string, read oxbow.ParsedQuery) []string {
 	wanted := map[string]bool{}
 	for _, t := range read.Terms {
 		wanted[t.Term] = true
@@ -183,7 +183,7 @@ func shownWords(content string, read oxbow.Reading) []string {
 // fill adds the hits: first every head with its snippet, then whole contents,
 // best first, as far as the budget reaches. The heads are always there, even
 // when they alone cost more.
-func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]Citation, read oxbow.Reading, budget int) {
+func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]Citation, read oxbow.ParsedQuery, budget int) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
 		e.Score, e.Citations, e.Alike = h.Score, cited[h.Entry.ID], h.Alike
@@ -266,7 +266,7 @@ func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 	return m.SeqAt(ctx, f.Before.Add(-1))
 }
 
-func get(ctx context.Context, d *Desk, in GetIn) (GetOut, error) {
+func get(ctx context.Context, d *Workspace, in GetIn) (GetOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		if name, _, ok := cutSeq(in.Name); !ok || oxbow.CheckName(name) != nil {
 			return GetOut{}, err // no entry can have it: an error of its own
@@ -323,7 +323,7 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 // defaultListLimit is the length of a page of list and history.
 const defaultListLimit = 20
 
-func list(ctx context.Context, d *Desk, in ListIn) (ListOut, error) {
+func list(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
 	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(d.now())
 	if err != nil {
 		return ListOut{}, err

@@ -34,7 +34,7 @@ type RecallMemoryIn struct {
 	MaxTokens   *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, 2000 by default."`
 }
 
-func recallMemory(ctx context.Context, d *Desk, in RecallMemoryIn) (RecallOut, error) {
+func recallMemory(ctx context.Context, d *Workspace, in RecallMemoryIn) (RecallOut, error) {
 	where, err := in.filter(d.now())
 	if err != nil {
 		return RecallOut{}, err

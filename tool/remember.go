@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func remember(ctx context.Context, d *Desk, in RememberIn) (RememberOut, error) {
+func remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, error) {
 	if strings.TrimSpace(in.Content) == "" {
 		return RememberOut{}, bad("content", "", "is empty; say what to remember")
 	}
@@ -218,7 +218,7 @@ func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
 	return oxbow.SortLabels(added), nil
 }
 
-func forget(ctx context.Context, d *Desk, in ForgetIn) (ForgetOut, error) {
+func forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return ForgetOut{}, err
 	}
@@ -282,7 +282,7 @@ func forget(ctx context.Context, d *Desk, in ForgetIn) (ForgetOut, error) {
 	return out, nil
 }
 
-func restore(ctx context.Context, d *Desk, in RestoreIn) (RestoreOut, error) {
+func restore(ctx context.Context, d *Workspace, in RestoreIn) (RestoreOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err
 	}

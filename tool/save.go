@@ -46,7 +46,7 @@ func (a SavedOut) Text() string {
 	return s
 }
 
-func saveMemory(ctx context.Context, d *Desk, in SaveMemoryIn) (SavedOut, error) {
+func saveMemory(ctx context.Context, d *Workspace, in SaveMemoryIn) (SavedOut, error) {
 	out, err := remember(ctx, d, RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles, Confidence: in.Confidence})
 	if err != nil {
 		return SavedOut{}, err
@@ -54,7 +54,7 @@ func saveMemory(ctx context.Context, d *Desk, in SaveMemoryIn) (SavedOut, error)
 	return SavedOut{out.Name, out.Version, out.Notes}, nil
 }
 
-func handoffTask(ctx context.Context, d *Desk, in HandoffTaskIn) (SavedOut, error) {
+func handoffTask(ctx context.Context, d *Workspace, in HandoffTaskIn) (SavedOut, error) {
 	ctx, m, err := d.open(ctx)
 	if err != nil {
 		return SavedOut{}, err

@@ -24,7 +24,7 @@ var descriptions embed.FS
 type traits struct{ readOnly, destructive, idempotent bool }
 
 // define makes a verb of this package, whose description is beside it.
-func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Desk, In) (Out, error)) Tool {
+func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	desc, err := descriptions.ReadFile(name + ".md")
 	if err != nil {
 		panic(err)
@@ -39,7 +39,7 @@ func define[In any, Out Answer](name, title string, t traits, run func(context.C
 // are wanted, flag, also (other names, with commas), enum (the values, with
 // commas, or the word kind) and cli:"positional". What is wrong with the structs
 // is a programmer's mistake and panics.
-func Define[In any, Out Answer](t Tool, run func(context.Context, *Desk, In) (Out, error)) Tool {
+func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Input, t.Params, t.Output = schemaOf[In](), paramsOf(reflect.TypeFor[In]()), schemaOf[Out]()
 	name, params := t.Name, t.Params
@@ -52,7 +52,7 @@ func Define[In any, Out Answer](t Tool, run func(context.Context, *Desk, In) (Ou
 			s.Enum = append(s.Enum, v)
 		}
 	}
-	t.Call = func(ctx context.Context, d *Desk, args json.RawMessage) (Answer, error) {
+	t.Call = func(ctx context.Context, d *Workspace, args json.RawMessage) (Answer, error) {
 		var v In
 		if err := readArgs(name, params, args, &v); err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/subagent"
 )
 
-// SubAgents returns the verb spawn_sub_agent, which needs [Desk.SubAgents]. It is
+// SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is
 // not in [Table]: not every door may start programs.
 func SubAgents() []Tool {
 	return []Tool{define("spawn_sub_agent", "Start a sub-agent", traits{}, spawnSubAgent)}
@@ -58,7 +58,7 @@ type SubAgentRun struct {
 	Errors  string  `json:"errors,omitempty" jsonschema:"the end of what it printed as errors, when it did not end well"`
 }
 
-func spawnSubAgent(ctx context.Context, d *Desk, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
+func spawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 	if d.SubAgents == nil {
 		return SpawnSubAgentOut{}, fmt.Errorf("%w: sub-agents are not served here", oxbow.ErrUnsupported)
 	}

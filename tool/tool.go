@@ -36,7 +36,7 @@ type Tool struct {
 	// Call runs the verb. The arguments are one JSON object, or nothing. An
 	// error is for people and models alike; see [Hint]. It is safe for
 	// concurrent use.
-	Call func(ctx context.Context, d *Desk, args json.RawMessage) (Answer, error)
+	Call func(ctx context.Context, d *Workspace, args json.RawMessage) (Answer, error)
 }
 
 // Param is one argument of a verb, as a door that is not JSON shows it.
@@ -57,9 +57,9 @@ type Param struct {
 // clients that read no JSON.
 type Answer interface{ Text() string }
 
-// Desk is what a verb works on. It is shared by all calls of one door and is
+// Workspace is what a verb works on. It is shared by all calls of one door and is
 // not changed by them.
-type Desk struct {
+type Workspace struct {
 	// Open returns the memory. It is called by every verb, so that a door may
 	// answer before the store is read; it returns the same memory each time.
 	// The caller of the verbs closes it. [Lazy] makes such a function.
@@ -73,7 +73,7 @@ type Desk struct {
 	// memory. The verbs of [Code] need it, and entries that cite files are
 	// checked against its tree; nil where there is none. It is called only
 	// when there is something to look at.
-	Book func(ctx context.Context) (*annotate.Book, error)
+	Annotations func(ctx context.Context) (*annotate.Store, error)
 
 	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
 	// where that is not served.
@@ -93,7 +93,7 @@ type Desk struct {
 	Source oxbow.Source
 }
 
-func (d *Desk) now() time.Time {
+func (d *Workspace) now() time.Time {
 	if d.Now == nil {
 		return time.Now()
 	}
@@ -101,7 +101,7 @@ func (d *Desk) now() time.Time {
 }
 
 // open returns the memory, and the context that stamps the desk's source.
-func (d *Desk) open(ctx context.Context) (context.Context, *oxbow.Memory, error) {
+func (d *Workspace) open(ctx context.Context) (context.Context, *oxbow.Memory, error) {
 	m, err := d.Open(ctx)
 	if err != nil {
 		return ctx, nil, err

@@ -18,7 +18,7 @@ import (
 
 // bench is a desk over a memory that lives as long as the test.
 type bench struct {
-	*Desk
+	*Workspace
 	t *testing.T
 	m *oxbow.Memory
 }
@@ -33,7 +33,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, m: m}
-	b.Desk = &Desk{
+	b.Workspace = &Workspace{
 		Open:   func(context.Context) (*oxbow.Memory, error) { return m, nil },
 		Now:    func() time.Time { return time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) },
 		Source: oxbow.Source{Door: "cli", Actor: oxbow.Person},
@@ -61,7 +61,7 @@ func (b *bench) try(verb, args string) (Answer, error) {
 	if !ok {
 		b.t.Fatalf("Find(%q) found nothing", verb)
 	}
-	a, err := t.Call(b.t.Context(), b.Desk, json.RawMessage(args))
+	a, err := t.Call(b.t.Context(), b.Workspace, json.RawMessage(args))
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (l *osLock) TryLock() (bool, error) {
 
 // current reports whether the name still leads to the file that is open.
 func (l *osLock) current() (bool, error) {
-	same, err := Leads(l.fs, l.name, l.info)
+	same, err := NameRefersTo(l.fs, l.name, l.info)
 	if isNotExist(err) {
 		return false, nil
 	}

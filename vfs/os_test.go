@@ -225,7 +225,7 @@ func TestLeads(t *testing.T) {
 			}
 			check := func(name string, fi fs.FileInfo, want bool) {
 				t.Helper()
-				if got, err := vfs.Leads(fsys, name, fi); got != want || err != nil {
+				if got, err := vfs.NameRefersTo(fsys, name, fi); got != want || err != nil {
 					t.Errorf("Leads(%q) = %v, %v; want %v", name, got, err, want)
 				}
 			}
@@ -243,11 +243,11 @@ func TestLeads(t *testing.T) {
 				check("link", a, false)
 			}
 			for _, name := range []string{"b", "d/b"} {
-				if got, err := vfs.Leads(fsys, name, b); got || !errors.Is(err, fs.ErrNotExist) {
+				if got, err := vfs.NameRefersTo(fsys, name, b); got || !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("Leads(%q) of what is gone = %v, %v; want an error matching ErrNotExist", name, got, err)
 				}
 			}
-			if _, err := vfs.Leads(fsys, "../a", a); !errors.Is(err, fs.ErrInvalid) {
+			if _, err := vfs.NameRefersTo(fsys, "../a", a); !errors.Is(err, fs.ErrInvalid) {
 				t.Errorf("Leads out of the root = %v, want an error matching ErrInvalid", err)
 			}
 		})
@@ -255,7 +255,7 @@ func TestLeads(t *testing.T) {
 	a, err := o.Stat("a")
 	must(t, err)
 	must(t, o.Close())
-	if _, err := vfs.Leads(o, "a", a); !errors.Is(err, fs.ErrClosed) {
+	if _, err := vfs.NameRefersTo(o, "a", a); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("Leads of a closed directory = %v, want an error matching ErrClosed", err)
 	}
 }

@@ -49,7 +49,7 @@ func repo(t *testing.T) (dir, commit string) {
 	return dir, git("rev-parse", "HEAD")
 }
 
-func open(t *testing.T, dir string) *annotate.Book {
+func open(t *testing.T, dir string) *annotate.Store {
 	t.Helper()
 	b, err := annotate.OpenDir(t.Context(), dir, &annotate.Options{Clock: func() time.Time { return time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC) }})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestRoundTrip(t *testing.T) {
 
 	// Into another tree, without loss; and what is there already stays one.
 	other := open(t, t.TempDir())
-	for _, to := range []*annotate.Book{other, b} {
+	for _, to := range []*annotate.Store{other, b} {
 		got, rep, err := Read(t.Context(), to, bytes.NewReader(out.Bytes()))
 		if err != nil || rep.Written != 2 || len(rep.Left) != 0 {
 			t.Fatalf("Read = %+v, %v", rep, err)

@@ -73,12 +73,12 @@ type want struct {
 	place annotate.Place // Commit is "" for the working tree
 }
 
-// Read makes records of the traces, for [annotate.Book.Add]. A trace that oxbow
+// Read makes records of the traces, for [annotate.Store.Add]. A trace that oxbow
 // has written gives the annotation that it was. Of others each range that is
 // not by a person gives one that says who wrote the lines; the lines are those
 // of the revision, when the repository has it. The report says what was left
 // out. Traces that are read again give the same records.
-func Read(ctx context.Context, b *annotate.Book, r io.Reader) ([]annotate.Record, Report, error) {
+func Read(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, Report, error) {
 	var rep Report
 	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
 	if err != nil {
@@ -190,7 +190,7 @@ func ranges(t *record, rep *Report) []want {
 }
 
 // fill takes the lines of what is wanted from where they stood.
-func fill(ctx context.Context, b *annotate.Book, wants []want, rep *Report) ([]annotate.Record, error) {
+func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]annotate.Record, error) {
 	var places []annotate.Place
 	var at []int
 	then := make([]annotate.Then, len(wants))

@@ -170,11 +170,11 @@ func (r *Report) left(what string) {
 }
 
 // Read makes records of the notes of the book's repository, for
-// [annotate.Book.Add]: one for each range of lines that a session wrote, those
+// [annotate.Store.Add]: one for each range of lines that a session wrote, those
 // that touch joined. They say who wrote the lines, and why only where the log
 // has the messages. Notes that are read again give the same records. The error
 // matches [oxbow.ErrUnsupported] when there is no repository.
-func Read(ctx context.Context, b *annotate.Book) ([]annotate.Record, Report, error) {
+func Read(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
 	var rep Report
 	notes, err := b.Notes(ctx, Ref)
 	if err != nil {

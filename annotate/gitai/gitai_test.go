@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 	git("", "add", "-A")
 	git("", "commit", "-q", "-m", "one")
 	one := git("", "rev-parse", "HEAD")
-	open := func() *annotate.Book {
+	open := func() *annotate.Store {
 		t.Helper()
 		b, err := annotate.OpenDir(t.Context(), dir, nil)
 		if err != nil {

@@ -29,7 +29,7 @@ type Options struct {
 
 // Joined is what came of the edits of a transcript.
 type Joined struct {
-	Records []annotate.Record // for [annotate.Book.Add], in the order of the edits
+	Records []annotate.Record // for [annotate.Store.Add], in the order of the edits
 
 	Outside   []string // files outside of the tree, each once, as the transcript names them
 	OutsideN  int      // edits of these
@@ -42,7 +42,7 @@ type Joined struct {
 // lines are not known, but the text is, have no Span. A file that the agent
 // renamed later is called as it was named last, if that is there and the file is
 // not: git need not know of a name in between.
-func Join(b *annotate.Book, t *Transcript, o *Options) (*Joined, error) {
+func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 	var opts Options
 	if o != nil {
 		opts = *o
@@ -90,7 +90,7 @@ func Join(b *annotate.Book, t *Transcript, o *Options) (*Joined, error) {
 }
 
 // fileOf returns the file of the tree that an edit is about.
-func fileOf(b *annotate.Book, e *Edit, from string) (string, bool) {
+func fileOf(b *annotate.Store, e *Edit, from string) (string, bool) {
 	name := e.Path
 	if name == "" {
 		return "", false
@@ -114,7 +114,7 @@ type moved struct {
 	at int // edits before
 }
 
-func movesOf(b *annotate.Book, t *Transcript, from string) moves {
+func movesOf(b *annotate.Store, t *Transcript, from string) moves {
 	m := moves{}
 	for _, v := range t.Moves {
 		was, ok := fileOf(b, &Edit{Path: v.From, Dir: v.Dir}, from)
@@ -127,7 +127,7 @@ func movesOf(b *annotate.Book, t *Transcript, from string) moves {
 }
 
 // last returns what a file is called now that had that name at edit number i.
-func (m moves) last(b *annotate.Book, file string, i int) string {
+func (m moves) last(b *annotate.Store, file string, i int) string {
 	now := file
 	for hops := 0; hops < maxMoves; hops++ {
 		next, ok := slices.BinarySearchFunc(m[now], i, func(v moved, i int) int { return v.at - i - 1 })
@@ -220,7 +220,7 @@ func (e *Edit) set(lines []string, first, n int) {
 }
 
 // record makes the record of an edit of the file, which was called then.
-func (e *Edit) record(b *annotate.Book, client, file, then string) annotate.Record {
+func (e *Edit) record(b *annotate.Store, client, file, then string) annotate.Record {
 	r := annotate.Record{
 		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: word(e.Model), Session: word(e.Session),
 		Ref: word(client + " " + e.Call), Time: e.Time, Before: e.Before, After: e.After,

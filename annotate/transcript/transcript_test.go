@@ -41,7 +41,7 @@ func sample(t testing.TB, name string) *Transcript {
 }
 
 // pool makes the tree of the samples as it is after them, and its book.
-func pool(t testing.TB) *annotate.Book {
+func pool(t testing.TB) *annotate.Store {
 	t.Helper()
 	dir := t.TempDir()
 	files, err := filepath.Glob("testdata/pool/*.txt")

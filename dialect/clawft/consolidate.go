@@ -19,7 +19,7 @@ import (
 var _ dialect.Tidier = (*Home)(nil)
 
 // Consolidate implements [dialect.Tidier]. A fact is a paragraph or an item of a
-// list; which says what another one does is decided by [alike.Twins]. Of two that
+// list; which says what another one does is decided by [alike.NearDuplicates]. Of two that
 // are the same the named one stays, else the first; of others the longer. One
 // that is not the same to the letter goes to HISTORY.md. The names, aliases and
 // labels of an entry that goes are given to the one that stays.
@@ -57,7 +57,7 @@ func consolidate(units []unit) (out []moved, steps []dialect.Step) {
 		texts = append(texts, t)
 		at = append(at, i)
 	}
-	for _, tw := range alike.Twins(texts) {
+	for _, tw := range alike.NearDuplicates(texts) {
 		drop, keep := &units[at[tw.Drop]], &units[at[tw.Keep]]
 		if drop.kept() || !heir(drop, keep) {
 			continue

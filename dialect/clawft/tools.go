@@ -109,7 +109,7 @@ func (h *Home) Tools() []tool.Tool {
 }
 
 // desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, error) {
+func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
 	m, err := d.Open(ctx)
 	if err != nil {
 		return ctx, nil, err
@@ -120,7 +120,7 @@ func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, er
 	return ctx, m, nil
 }
 
-func (h *Home) readTool(ctx context.Context, _ *tool.Desk, in readIn) (readOut, error) {
+func (h *Home) readTool(ctx context.Context, _ *tool.Workspace, in readIn) (readOut, error) {
 	var texts []string
 	there := false
 	for _, f := range []struct {
@@ -155,7 +155,7 @@ func (h *Home) readTool(ctx context.Context, _ *tool.Desk, in readIn) (readOut, 
 	return out, nil
 }
 
-func (h *Home) writeTool(ctx context.Context, _ *tool.Desk, in writeIn) (writeOut, error) {
+func (h *Home) writeTool(ctx context.Context, _ *tool.Workspace, in writeIn) (writeOut, error) {
 	mode := in.Mode
 	if mode == "" {
 		mode = "append"
@@ -171,7 +171,7 @@ func (h *Home) writeTool(ctx context.Context, _ *tool.Desk, in writeIn) (writeOu
 	return writeOut{Message: fmt.Sprintf("Successfully wrote %d bytes to memory (mode: %s)", n, mode), Path: filepath.Join(h.shown, memoryFile)}, nil
 }
 
-func (h *Home) searchTool(ctx context.Context, d *tool.Desk, in searchIn) (searchOut, error) {
+func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (searchOut, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		if limit = *in.Limit; limit < 1 {

@@ -139,8 +139,8 @@ type home struct {
 
 var (
 	_ dialect.Profiler   = (*home)(nil)
-	_ dialect.Compresser = (*home)(nil)
-	_ dialect.Compresser = (*home)(nil)
+	_ dialect.Compressor = (*home)(nil)
+	_ dialect.Compressor = (*home)(nil)
 )
 
 func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {

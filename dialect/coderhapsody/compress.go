@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/filetree"
 )
 
-// Spans implements [dialect.Compresser].
+// Spans implements [dialect.Compressor].
 func (h *home) Spans() []string {
 	names := make([]string, len(spans))
 	for i, s := range spans {
@@ -28,7 +28,7 @@ func (h *home) Spans() []string {
 	return names
 }
 
-// Compress implements [dialect.Compresser]. Without a period, it leaves alone
+// Compress implements [dialect.Compressor]. Without a period, it leaves alone
 // what is not over, what one of the two newest logs belongs to, and what is
 // compressed already. A digest has one entry for each group of entries whose
 // labels are the same but for tags, files and confidence: it has their labels,
@@ -345,7 +345,7 @@ func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	return oxbow.SortLabels(labels), notes
 }
 
-// Decompress implements [dialect.Compresser]. The digest itself is kept in
+// Decompress implements [dialect.Compressor]. The digest itself is kept in
 // memory/undone, where nothing reads it. Each is one change, all or nothing.
 func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dialect.Digest, error) {
 	if err := h.whollyOpen(); err != nil {

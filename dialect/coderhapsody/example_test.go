@@ -56,7 +56,7 @@ func Example() {
 	for _, t := range append(tool.Table(), home.Tools()...) { // the layout's own count
 		tools[t.Name] = t
 	}
-	desk := &tool.Desk{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }}
 	show := func(what string, c prompt.Context) {
 		for _, p := range c.Parts {
 			fmt.Println(strings.TrimSpace(what + ": " + p.Name + " " + p.Source))
@@ -129,7 +129,7 @@ func Example() {
 	}
 
 	now = time.Date(2026, 4, 20, 10, 0, 0, 0, time.UTC)
-	done, err := home.(dialect.Compresser).Compress(ctx, dialect.Compression{Span: "week", Period: "2026-W16"})
+	done, err := home.(dialect.Compressor).Compress(ctx, dialect.Compression{Span: "week", Period: "2026-W16"})
 	if err != nil {
 		log.Fatal(err)
 	}

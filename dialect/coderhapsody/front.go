@@ -34,14 +34,14 @@ type matter struct {
 type matterReader struct {
 	file  string
 	first int // line of the file that the YAML begins with
-	wrong profile.Mistakes
+	wrong profile.Diagnostics
 }
 
 func (r *matterReader) bad(n *yaml.Node, format string, args ...any) {
-	r.wrong = append(r.wrong, profile.Mistake{File: r.file, Line: n.Line + r.first - 1, Column: n.Column, Text: fmt.Sprintf(format, args...)})
+	r.wrong = append(r.wrong, profile.Diagnostic{File: r.file, Line: n.Line + r.first - 1, Column: n.Column, Text: fmt.Sprintf(format, args...)})
 }
 
-// readMatter reads the YAML of a block. The error is [profile.Mistakes]. Day
+// readMatter reads the YAML of a block. The error is [profile.Diagnostics]. Day
 // is that of the file, for times of the day; unknown keys mean nothing here.
 func readMatter(file, data string, first int, day time.Time) (matter, error) {
 	if top := quickMapping(data); top != nil {

@@ -83,7 +83,7 @@ func call(t *testing.T, h dialect.Home, name string, args any) (string, error) {
 	}
 	for _, tl := range append(h.Tools(), tool.Table()...) {
 		if tl.Name == name {
-			desk := &tool.Desk{Now: clock, Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
+			desk := &tool.Workspace{Now: clock, Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
 			a, err := tl.Call(t.Context(), desk, data)
 			if err != nil {
 				return "", err
@@ -416,7 +416,7 @@ func TestReadOnly(t *testing.T) {
 	if c, err := s.Start(t.Context()); err != nil || len(c.Parts) == 0 || c.Of(prompt.User) != "" {
 		t.Errorf("Start() = %q, %v", c.Of(prompt.User), err)
 	}
-	c := h.(dialect.Compresser)
+	c := h.(dialect.Compressor)
 	if d, err := c.Compress(t.Context(), dialect.Compression{Span: "week", Dry: true}); err != nil || len(d) != 2 {
 		t.Errorf("Compress(dry) = %+v, %v", d, err)
 	}

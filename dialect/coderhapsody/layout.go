@@ -47,7 +47,7 @@ func (l layout) parts(p, text string) (*log, []part, error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("%s is not the name of a log", p)
 	}
-	var wrong profile.Mistakes
+	var wrong profile.Diagnostics
 	lg := parseLog(text, nil)
 	matters := map[int]matter{} // by start
 	bad := map[int]bool{}
@@ -57,7 +57,7 @@ func (l layout) parts(p, text string) (*log, []part, error) {
 		}
 		m, err := readMatter(p, text[b.head:b.close], b.line, f.from)
 		if err != nil {
-			var ms profile.Mistakes
+			var ms profile.Diagnostics
 			if !errors.As(err, &ms) {
 				return nil, nil, err
 			}

@@ -29,7 +29,7 @@ func (h *home) Tools() []tool.Tool {
 // maxNames bounds the search for a name that is free.
 const maxNames = 10_000
 
-func (h *home) saveMemory(ctx context.Context, d *tool.Desk, in tool.SaveMemoryIn) (tool.SavedOut, error) {
+func (h *home) saveMemory(ctx context.Context, d *tool.Workspace, in tool.SaveMemoryIn) (tool.SavedOut, error) {
 	m, err := d.Open(ctx)
 	if err != nil {
 		return tool.SavedOut{}, err

@@ -49,7 +49,7 @@ func tools() []tool.Tool {
 }
 
 // desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, error) {
+func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
 	m, err := d.Open(ctx)
 	if err != nil {
 		return ctx, nil, err
@@ -63,7 +63,7 @@ func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, er
 // nothing is what recall says when it finds nothing.
 const nothing = "no memories found"
 
-func recall(ctx context.Context, d *tool.Desk, in recallIn) (tool.Reply, error) {
+func recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		limit = *in.Limit
@@ -93,7 +93,7 @@ func recall(ctx context.Context, d *tool.Desk, in recallIn) (tool.Reply, error) 
 	return tool.Reply{Message: strings.Join(parts, "\n---\n")}, nil
 }
 
-func remember(ctx context.Context, d *tool.Desk, in rememberIn) (tool.Reply, error) {
+func remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
 	ctx, m, err := desk(ctx, d)
 	if err == nil {
 		err = upsert(ctx, m, in)
@@ -127,7 +127,7 @@ func upsert(ctx context.Context, m *oxbow.Memory, in rememberIn) error {
 	}
 }
 
-func forget(ctx context.Context, d *tool.Desk, in forgetIn) (tool.Reply, error) {
+func forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
 	ctx, m, err := desk(ctx, d)
 	if err != nil {
 		return tool.Reply{}, err

@@ -31,7 +31,7 @@ var (
 	_ oxbow.Historian = (*scoped)(nil)
 	_ oxbow.Watcher   = (*scoped)(nil)
 	_ oxbow.Checker   = (*scoped)(nil)
-	_ oxbow.Compacter = (*scoped)(nil)
+	_ oxbow.Compactor = (*scoped)(nil)
 	_ oxbow.Counter   = (*scoped)(nil)
 )
 
@@ -258,7 +258,7 @@ func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
 }
 
 func (s *scoped) Compact(ctx context.Context, before time.Time, dry bool) (oxbow.CompactReport, error) {
-	if c, ok := s.m.Store().(oxbow.Compacter); ok {
+	if c, ok := s.m.Store().(oxbow.Compactor); ok {
 		return c.Compact(ctx, before, dry)
 	}
 	return oxbow.CompactReport{}, oxbow.ErrUnsupported

@@ -82,7 +82,7 @@ func (h *home) Tools() []tool.Tool {
 }
 
 // desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, error) {
+func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
 	m, err := d.Open(ctx)
 	if err != nil {
 		return ctx, nil, err
@@ -93,7 +93,7 @@ func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, er
 	return ctx, m, nil
 }
 
-func (h *home) recall(ctx context.Context, d *tool.Desk, in recallIn) (tool.Reply, error) {
+func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
 	days := defaultDays
 	if in.Days != nil {
 		days = *in.Days
@@ -142,7 +142,7 @@ func readSpan(from, to string) (span, error) {
 	return span{from, to}, nil
 }
 
-func (h *home) remember(ctx context.Context, d *tool.Desk, in rememberIn) (tool.Reply, error) {
+func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
 	ctx, m, err := desk(ctx, d)
 	if err != nil {
 		return tool.Reply{}, err
@@ -177,7 +177,7 @@ func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string
 	}
 }
 
-func (h *home) reflect(ctx context.Context, d *tool.Desk, in reflectIn) (tool.Reply, error) {
+func (h *home) reflect(ctx context.Context, d *tool.Workspace, in reflectIn) (tool.Reply, error) {
 	ctx, m, err := desk(ctx, d)
 	if err != nil {
 		return tool.Reply{}, err
@@ -188,7 +188,7 @@ func (h *home) reflect(ctx context.Context, d *tool.Desk, in reflectIn) (tool.Re
 	return tool.Reply{Message: "Reflected. Updated " + h.shown(curated)}, nil
 }
 
-func (h *home) updateWorld(ctx context.Context, d *tool.Desk, in updateWorldIn) (tool.Reply, error) {
+func (h *home) updateWorld(ctx context.Context, d *tool.Workspace, in updateWorldIn) (tool.Reply, error) {
 	ctx, m, err := desk(ctx, d)
 	if err != nil {
 		return tool.Reply{}, err
@@ -234,7 +234,7 @@ func set(ctx context.Context, m *oxbow.Memory, name string, kind oxbow.Kind, con
 	}
 }
 
-func (h *home) search(ctx context.Context, d *tool.Desk, in searchIn) (tool.Reply, error) {
+func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool.Reply, error) {
 	s, err := readSpan(in.From, in.To)
 	if err != nil {
 		return tool.Reply{}, err

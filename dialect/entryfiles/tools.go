@@ -59,7 +59,7 @@ func (h *home) Tools() []tool.Tool {
 }
 
 // desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, error) {
+func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
 	m, err := d.Open(ctx)
 	if err != nil {
 		return ctx, nil, err
@@ -70,7 +70,7 @@ func desk(ctx context.Context, d *tool.Desk) (context.Context, *oxbow.Memory, er
 	return ctx, m, nil
 }
 
-func (h *home) remember(ctx context.Context, d *tool.Desk, in rememberIn) (tool.Reply, error) {
+func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
 	ctx, m, err := desk(ctx, d)
 	if err != nil {
 		return tool.Reply{}, err
@@ -86,7 +86,7 @@ func (h *home) remember(ctx context.Context, d *tool.Desk, in rememberIn) (tool.
 	return tool.Reply{Message: "remembered: " + name}, nil
 }
 
-func (h *home) forget(ctx context.Context, d *tool.Desk, in forgetIn) (tool.Reply, error) {
+func (h *home) forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
 	ctx, m, err := desk(ctx, d)
 	if err != nil {
 		return tool.Reply{}, err
@@ -100,7 +100,7 @@ func (h *home) forget(ctx context.Context, d *tool.Desk, in forgetIn) (tool.Repl
 	return tool.Reply{Message: "forgot: " + in.Name}, nil
 }
 
-func (h *home) recall(ctx context.Context, d *tool.Desk, in recallIn) (tool.Reply, error) {
+func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
 	limit := h.config.recallLimit
 	if in.Limit != nil {
 		if limit = min(*in.Limit, oxbow.MaxLimit); limit < 1 {
@@ -118,14 +118,14 @@ func (h *home) recall(ctx context.Context, d *tool.Desk, in recallIn) (tool.Repl
 	return tool.Reply{Message: show(hits)}, nil
 }
 
-func (h *home) setIndex(ctx context.Context, _ *tool.Desk, in textIn) (tool.Reply, error) {
+func (h *home) setIndex(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
 	if err := h.tree.SetDocument(ctx, indexFile, in.Content); err != nil {
 		return tool.Reply{}, fmt.Errorf("failed to write MEMORY.md: %w", err)
 	}
 	return tool.Reply{Message: "MEMORY.md updated"}, nil
 }
 
-func (h *home) setIdentity(ctx context.Context, _ *tool.Desk, in textIn) (tool.Reply, error) {
+func (h *home) setIdentity(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
 	if !h.config.soulEditable {
 		return tool.Reply{Message: "soul editing is disabled in config"}, nil
 	}

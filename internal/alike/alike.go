@@ -27,8 +27,8 @@ type Text struct {
 	Weight int
 }
 
-// Twin is a text that can go because another stays.
-type Twin struct {
+// NearDuplicate is a text that can go because another stays.
+type NearDuplicate struct {
 	Drop, Keep int  // indices; what is kept is never dropped itself
 	Exact      bool // the same but for white space, letter case, and a period at the end
 }
@@ -53,7 +53,7 @@ type sample struct {
 	sharps string   // what must be equal to the letter
 }
 
-// Twins returns the texts that can go, in order of Drop. The same texts give the
+// NearDuplicates returns the texts that can go, in order of Drop. The same texts give the
 // same twins.
 //
 // Beside those that are the same, a text is the twin of a longer one when its
@@ -62,7 +62,7 @@ type sample struct {
 // have the same numbers, the same words with symbols in them, and the same
 // negations. Texts of scripts that are written without spaces between words have
 // only twins that are the same.
-func Twins(texts []Text) []Twin {
+func NearDuplicates(texts []Text) []NearDuplicate {
 	a := analysis.NewAnalyzer()
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
@@ -114,14 +114,14 @@ func Twins(texts []Text) []Twin {
 		}
 	}
 
-	var twins []Twin
+	var twins []NearDuplicate
 	for drop, k := range keep {
 		for next, gone := keep[k]; gone; next, gone = keep[k] {
 			k, exact[drop] = next, exact[drop] && exact[k]
 		}
-		twins = append(twins, Twin{drop, k, exact[drop]})
+		twins = append(twins, NearDuplicate{drop, k, exact[drop]})
 	}
-	slices.SortFunc(twins, func(a, b Twin) int { return cmp.Compare(a.Drop, b.Drop) })
+	slices.SortFunc(twins, func(a, b NearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
 	return twins
 }
 

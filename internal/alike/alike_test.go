@@ -13,17 +13,17 @@ func TestTwins(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		texts []string
-		want  []Twin
+		want  []NearDuplicate
 	}{
 		{"nothing", nil, nil},
-		{"the same", []string{"Tabs, not spaces.", "x", "tabs,  not\nspaces"}, []Twin{{2, 0, true}}},
-		{"the same thrice", []string{"We ship on Tuesdays", "We ship on Tuesdays.", "WE SHIP ON TUESDAYS"}, []Twin{{1, 0, true}, {2, 0, true}}},
-		{"the shorter goes", []string{"The user prefers dark mode", "The user prefers the dark mode in every editor"}, []Twin{{0, 1, false}}},
-		{"whatever its place", []string{"The user prefers the dark mode in every editor", "User prefers dark mode"}, []Twin{{1, 0, false}}},
-		{"stop words and forms", []string{"Anna likes walking her dogs", "Anna liked to walk the dog"}, []Twin{{1, 0, false}}},
+		{"the same", []string{"Tabs, not spaces.", "x", "tabs,  not\nspaces"}, []NearDuplicate{{2, 0, true}}},
+		{"the same thrice", []string{"We ship on Tuesdays", "We ship on Tuesdays.", "WE SHIP ON TUESDAYS"}, []NearDuplicate{{1, 0, true}, {2, 0, true}}},
+		{"the shorter goes", []string{"The user prefers dark mode", "The user prefers the dark mode in every editor"}, []NearDuplicate{{0, 1, false}}},
+		{"whatever its place", []string{"The user prefers the dark mode in every editor", "User prefers dark mode"}, []NearDuplicate{{1, 0, false}}},
+		{"stop words and forms", []string{"Anna likes walking her dogs", "Anna liked to walk the dog"}, []NearDuplicate{{1, 0, false}}},
 		{"a chain ends at the longest", []string{"Luna sees the vet", "Luna sees the vet Thursdays", "Luna sees the good vet Thursdays at noon"},
-			[]Twin{{0, 2, false}, {1, 2, false}}},
-		{"the same as what goes", []string{"Luna sees the vet", "luna sees the vet.", "Luna sees the vet Thursdays"}, []Twin{{0, 2, false}, {1, 2, false}}},
+			[]NearDuplicate{{0, 2, false}, {1, 2, false}}},
+		{"the same as what goes", []string{"Luna sees the vet", "luna sees the vet.", "Luna sees the vet Thursdays"}, []NearDuplicate{{0, 2, false}, {1, 2, false}}},
 
 		{"another day", []string{"We ship the billing service on every Tuesday morning", "We ship the billing service on every Thursday morning"}, nil},
 		{"another order", []string{"Luna chases Rex daily", "Rex chases Luna daily"}, nil},
@@ -39,14 +39,14 @@ func TestTwins(t *testing.T) {
 		{"about more", []string{"Anna likes tea", "Anna likes tea, lives in Oslo and has two dogs called Rex and Luna"}, nil},
 		{"too few words", []string{"likes tea", "likes green tea"}, nil},
 		{"no words", []string{"", "---", "", "***"}, nil},
-		{"Han, only the same", []string{"我喜欢猫和狗", "我不喜欢猫和狗", "我喜欢猫和狗"}, []Twin{{2, 0, true}}},
+		{"Han, only the same", []string{"我喜欢猫和狗", "我不喜欢猫和狗", "我喜欢猫和狗"}, []NearDuplicate{{2, 0, true}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var texts []Text
 			for _, s := range tt.texts {
 				texts = append(texts, Text{Text: s})
 			}
-			if got := Twins(texts); !slices.Equal(got, tt.want) {
+			if got := NearDuplicates(texts); !slices.Equal(got, tt.want) {
 				t.Errorf("Twins(%q) = %+v, want %+v", tt.texts, got, tt.want)
 			}
 		})
@@ -57,14 +57,14 @@ func TestTwins(t *testing.T) {
 func TestUnder(t *testing.T) {
 	texts := []Text{{Text: "none", Under: "Allergies"}, {Text: "none", Under: "Projects"}, {Text: "None.", Under: "Projects"},
 		{Text: "Prefers dark mode always", Under: "User"}, {Text: "prefers dark mode always", Under: "Editor"}}
-	if got, want := Twins(texts), []Twin{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
+	if got, want := NearDuplicates(texts), []NearDuplicate{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
 		t.Errorf("Twins() = %+v, want %+v", got, want)
 	}
 }
 
 func TestWeight(t *testing.T) {
 	texts := []Text{{Text: "We ship on Tuesdays"}, {Text: "we ship on tuesdays", Weight: 1}, {Text: "We ship on Tuesdays."}}
-	if got, want := Twins(texts), []Twin{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
+	if got, want := NearDuplicates(texts), []NearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
 		t.Errorf("Twins() = %+v, want %+v", got, want)
 	}
 }
@@ -79,7 +79,7 @@ func FuzzTwins(f *testing.F) {
 		for i, l := range lines {
 			texts[i] = Text{Text: l, Under: fmt.Sprint(i % 2), Weight: i % 3}
 		}
-		twins := Twins(texts)
+		twins := NearDuplicates(texts)
 		gone := map[int]bool{}
 		for _, w := range twins {
 			if gone[w.Drop] {
@@ -97,7 +97,7 @@ func FuzzTwins(f *testing.F) {
 				}
 			}
 		}
-		if again := Twins(texts); !slices.Equal(again, twins) {
+		if again := NearDuplicates(texts); !slices.Equal(again, twins) {
 			t.Fatalf("once %v, then %v", twins, again)
 		}
 	})
@@ -109,6 +109,6 @@ func BenchmarkTwins(b *testing.B) {
 		texts = append(texts, Text{Text: fmt.Sprintf("Fact %d about project%c and word%d that person%d told somebody at place%d", i, 'a'+i%26, i%97, i%31, i%11)})
 	}
 	for b.Loop() {
-		Twins(texts)
+		NearDuplicates(texts)
 	}
 }

@@ -121,7 +121,7 @@ func TestSlip(t *testing.T) {
 		"prots":   "",      // two errors away
 		"rfc9998": "",      // numbers are not typing errors
 	} {
-		if got := Slip(word, func(s string) int { return held[s] }); got != want {
+		if got := Correct(word, func(s string) int { return held[s] }); got != want {
 			t.Errorf("Slip(%q) = %q, want %q", word, got, want)
 		}
 	}

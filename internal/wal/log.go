@@ -203,7 +203,7 @@ func (l *Log) Place() (News, error) {
 		}
 		return Replaced, nil
 	}
-	same, err := vfs.Leads(l.fs, l.name, l.info)
+	same, err := vfs.NameRefersTo(l.fs, l.name, l.info)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Gone, nil

@@ -23,7 +23,7 @@ import (
 
 // book opens the annotations of the working tree that holds the working
 // directory, where the home's layout keeps them. The caller closes it.
-func (a *app) book(ctx context.Context) (*annotate.Book, error) {
+func (a *app) book(ctx context.Context) (*annotate.Store, error) {
 	wd, err := a.env.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
@@ -31,7 +31,7 @@ func (a *app) book(ctx context.Context) (*annotate.Book, error) {
 	return a.bookAt(ctx, wd)
 }
 
-func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Book, error) {
+func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
 	o := annotate.Options{Clock: a.env.Now}
 	// Code has annotations without any home, too.
 	if d, other, err := a.layout(); err == nil && other {
@@ -43,7 +43,7 @@ func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Book, error) {
 // bookOf opens the annotations that FILE[:A[-B]] belongs to: those of the
 // repository that holds the file, which may be another than that of the working
 // directory, such as a submodule.
-func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Book, error) {
+func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
 	wd, err := a.env.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
@@ -68,13 +68,13 @@ func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Book, error) {
 }
 
 // withBook runs fn on the annotations and closes them.
-func (a *app) withBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Book) error) error {
-	return a.onBook(ctx, fn, func() (*annotate.Book, error) { return a.book(ctx) })
+func (a *app) withBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Store) error) error {
+	return a.onBook(ctx, fn, func() (*annotate.Store, error) { return a.book(ctx) })
 }
 
 // withBookOf is withBook for what [app.bookOf] opens.
-func (a *app) withBookOf(ctx context.Context, arg string, fn func(ctx context.Context, b *annotate.Book) error) error {
-	err := a.onBook(ctx, fn, func() (*annotate.Book, error) { return a.bookOf(ctx, arg) })
+func (a *app) withBookOf(ctx context.Context, arg string, fn func(ctx context.Context, b *annotate.Store) error) error {
+	err := a.onBook(ctx, fn, func() (*annotate.Store, error) { return a.bookOf(ctx, arg) })
 	switch {
 	case err == nil:
 		return nil
@@ -88,7 +88,7 @@ func (a *app) withBookOf(ctx context.Context, arg string, fn func(ctx context.Co
 	return err
 }
 
-func (a *app) onBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Book) error, open func() (*annotate.Book, error)) (err error) {
+func (a *app) onBook(ctx context.Context, fn func(ctx context.Context, b *annotate.Store) error, open func() (*annotate.Store, error)) (err error) {
 	b, err := open()
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ var lineRange = regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`)
 
 // place reads FILE[:A[-B]]: the file as annotations name it, and the lines,
 // which are zero when there are none.
-func (a *app) place(b *annotate.Book, arg string) (string, annotate.Span, error) {
+func (a *app) place(b *annotate.Store, arg string) (string, annotate.Span, error) {
 	if err := checkText("FILE", arg); err != nil {
 		return "", annotate.Span{}, badArgument(err)
 	}
@@ -135,15 +135,15 @@ func (a *app) place(b *annotate.Book, arg string) (string, annotate.Span, error)
 }
 
 // callCode calls a verb about code.
-func (a *app) callCode(ctx context.Context, b *annotate.Book, name string, args map[string]any) (tool.Answer, error) {
+func (a *app) callCode(ctx context.Context, b *annotate.Store, name string, args map[string]any) (tool.Answer, error) {
 	src, err := a.source()
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range tool.Code() {
 		if t.Name == name {
-			return a.callOn(ctx, t, &tool.Desk{Now: a.env.Now, Source: src,
-				Book: func(context.Context) (*annotate.Book, error) { return b, nil }}, args)
+			return a.callOn(ctx, t, &tool.Workspace{Now: a.env.Now, Source: src,
+				Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, args)
 		}
 	}
 	panic("oxbow: there is no verb " + name)
@@ -176,7 +176,7 @@ at it with --dry-run first.`,
 			case len(from.from) > 0 && (len(args) > 0 || byHand):
 				return misusef("usage: oxbow annotate --from-transcript FILE", "--from-transcript says itself what is annotated, and why")
 			case len(from.from) > 0:
-				return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error { return a.capture(ctx, b, from) })
+				return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error { return a.capture(ctx, b, from) })
 			case from.dryRun || from.was != "":
 				return misusef("say which with --from-transcript FILE", "--dry-run and --moved-from are about transcripts")
 			case len(args) == 0:
@@ -185,7 +185,7 @@ at it with --dry-run first.`,
 			if strings.TrimSpace(why) == "" {
 				return misusef("say it with --why TEXT", "it is not said why")
 			}
-			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Book) error {
+			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Store) error {
 				file, s, err := a.place(b, args[0])
 				if err != nil {
 					return err
@@ -259,11 +259,11 @@ hold the words come last. --filter also selects by agent, model and profile.`,
 				return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", limit)
 			}
 			if search+filter != "" {
-				return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+				return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error {
 					return a.searchWhy(ctx, b, search, filter, limit)
 				})
 			}
-			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Book) error {
+			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Store) error {
 				file, s, err := a.place(b, args[0])
 				if err != nil {
 					return err
@@ -286,7 +286,7 @@ hold the words come last. --filter also selects by agent, model and profile.`,
 	return c
 }
 
-func (a *app) searchWhy(ctx context.Context, b *annotate.Book, words, filter string, limit int) error {
+func (a *app) searchWhy(ctx context.Context, b *annotate.Store, words, filter string, limit int) error {
 	if err := errors.Join(checkText("--search", words), checkText("--filter", filter)); err != nil {
 		return badArgument(err)
 	}

@@ -46,7 +46,7 @@ back.`,
   oxbow annotate gc --undo`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error {
 				do := b.GC
 				if undo {
 					do = b.UndoGC
@@ -150,7 +150,7 @@ func (a *app) annotateStatsCommand() *cobra.Command {
   oxbow annotate stats --json`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error {
 				s, err := b.Stats(ctx)
 				if err != nil {
 					return err

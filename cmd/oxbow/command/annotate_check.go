@@ -153,7 +153,7 @@ back. oxbow check says which lines these are.`,
   oxbow annotate recover`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error {
 				saved, err := b.Recover(ctx, dry)
 				if err != nil {
 					return err

@@ -51,7 +51,7 @@ lines aside; --install does that. Nothing else of the repository is changed.`,
   oxbow annotate setup --install`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error {
 				s, err := b.Setup(ctx, a.driverCommand(), install, dry)
 				switch {
 				case errors.Is(err, oxbow.ErrUnsupported):

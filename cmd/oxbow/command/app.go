@@ -229,7 +229,7 @@ func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.A
 		return nil, err
 	}
 	var m *oxbow.Memory
-	d := &tool.Desk{
+	d := &tool.Workspace{
 		Open: func(context.Context) (*oxbow.Memory, error) {
 			if m != nil {
 				return m, nil
@@ -242,8 +242,8 @@ func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.A
 		Source:  src,
 		Project: a.projectHere,
 	}
-	var book *annotate.Book
-	d.Book = func(ctx context.Context) (*annotate.Book, error) {
+	var book *annotate.Store
+	d.Annotations = func(ctx context.Context) (*annotate.Store, error) {
 		if book != nil {
 			return book, nil
 		}

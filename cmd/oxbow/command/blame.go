@@ -49,7 +49,7 @@ a line that is not committed has zeros for its commit.`,
 			if porcelain && a.json {
 				return misusef("give one of the two", "--porcelain and --json are two forms")
 			}
-			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Book) error {
+			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Store) error {
 				file, s, err := a.place(b, args[0])
 				if err != nil {
 					return err

@@ -53,7 +53,7 @@ dropped cannot be undone: oxbow undo reaches only the changes that are kept.`,
 }
 
 func (a *app) compact(ctx context.Context, m *oxbow.Memory, before time.Time, dry bool) error {
-	c, ok := m.Store().(oxbow.Compacter)
+	c, ok := m.Store().(oxbow.Compactor)
 	if !ok {
 		return fmt.Errorf("compacting: %w", oxbow.ErrUnsupported)
 	}

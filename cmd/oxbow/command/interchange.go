@@ -59,7 +59,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 			if a.json && output == "" {
 				return misusef("name a file with --output; the report is then printed as JSON", "export prints records, which are JSON already")
 			}
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error {
 				records, err := a.exported(ctx, b, args)
 				if err != nil {
 					return err
@@ -102,7 +102,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 }
 
 // exported returns the annotations of the files that are named, or all.
-func (a *app) exported(ctx context.Context, b *annotate.Book, names []string) ([]annotate.Record, error) {
+func (a *app) exported(ctx context.Context, b *annotate.Store, names []string) ([]annotate.Record, error) {
 	if len(names) == 0 {
 		return b.All(ctx)
 	}
@@ -148,7 +148,7 @@ What does not fit is told on standard error.`,
 			case format == agentTrace && len(args) == 0:
 				return misusef("name a file, or - for standard input", "import needs a FILE of Agent Trace records")
 			}
-			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Book) error {
+			return a.withBook(cmd.Context(), func(ctx context.Context, b *annotate.Store) error {
 				records, left, err := a.imported(ctx, b, format, args)
 				if err != nil {
 					return err
@@ -194,7 +194,7 @@ What does not fit is told on standard error.`,
 }
 
 // imported reads the records of a format.
-func (a *app) imported(ctx context.Context, b *annotate.Book, format string, args []string) ([]annotate.Record, map[string]int, error) {
+func (a *app) imported(ctx context.Context, b *annotate.Store, format string, args []string) ([]annotate.Record, map[string]int, error) {
 	if format == gitAI {
 		records, rep, err := gitai.Read(ctx, b)
 		return records, rep.Left, err

@@ -88,8 +88,8 @@ func kindNames() []string {
 }
 
 // rights returns what the flags allow.
-func (a *app) rights(s serving) (auth.Rights, error) {
-	r := auth.Rights{ReadOnly: s.ro, Kinds: s.kinds}
+func (a *app) rights(s serving) (auth.Permissions, error) {
+	r := auth.Permissions{ReadOnly: s.ro, Kinds: s.kinds}
 	for _, p := range s.projects {
 		name, err := a.projectNamed(p)
 		if err != nil {
@@ -142,7 +142,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		}
 		o.Tools, o.Instructions = toolsOf(h), toldOf(d, h)
 	}
-	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src}
+	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src}
 	if svc, serr := a.subAgents(); serr != nil {
 		a.warn("sub-agents are not served: %v", serr)
 	} else {
@@ -157,7 +157,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	} else {
 		defer func() { err = errors.Join(err, book.Close()) }()
 		if book.IsTree() {
-			desk.Book = func(context.Context) (*annotate.Book, error) { return book, nil }
+			desk.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
 			desk.Project = sync.OnceValue(a.projectHere)
 			o.Code = tool.Code()
 		}

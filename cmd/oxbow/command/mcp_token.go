@@ -46,10 +46,10 @@ func (a *app) tokens(file string) (ts auth.Tokens, where string, err error) {
 
 // admitted refuses tokens that could never be served, with file and line.
 func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
-	var wrong profile.Mistakes
+	var wrong profile.Diagnostics
 	for _, t := range ts {
 		if err := s.Admits(t); err != nil {
-			wrong = append(wrong, profile.Mistake{File: where, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)})
+			wrong = append(wrong, profile.Diagnostic{File: where, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)})
 		}
 	}
 	if len(wrong) > 0 {

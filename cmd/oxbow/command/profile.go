@@ -276,7 +276,7 @@ when it found something.`,
 func lintOne(ctx context.Context, set *profile.Set, m *oxbow.Memory, name string) (linted, error) {
 	l := linted{Profile: name, Found: []string{}}
 	r, err := set.Resolve(name)
-	var wrong profile.Mistakes
+	var wrong profile.Diagnostics
 	var unknown *profile.UnknownError
 	switch {
 	case errors.As(err, &wrong):

@@ -59,12 +59,12 @@ func (a *app) redact(ctx context.Context, name string, dry, yes bool) error {
 	}
 	out := redactOut{DryRun: dry, Name: name}
 	err := a.with(ctx, change, func(ctx context.Context, m *oxbow.Memory) error {
-		rep, err := m.Erase(ctx, name, true)
+		rep, err := m.Redact(ctx, name, true)
 		if err == nil && !dry && !yes {
 			err = a.confirm(fmt.Sprintf("Erase %s of %q for good?", count(rep.Versions, "version", "versions"), clean(name)))
 		}
 		if err == nil && !dry {
-			rep, err = m.Erase(ctx, name, false)
+			rep, err = m.Redact(ctx, name, false)
 		}
 		out.Versions, out.Seq, out.Left = rep.Versions, rep.Seq, rep.Left
 		return wrapped("redacting", err)

@@ -22,7 +22,7 @@ type compressOut struct {
 }
 
 // compresser opens the home as one that can compress.
-func (a *app) compresser(how access) (dialect.Compresser, error) {
+func (a *app) compresser(how access) (dialect.Compressor, error) {
 	d, other, err := a.layout()
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (a *app) compresser(how access) (dialect.Compresser, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := h.(dialect.Compresser); ok {
+		if c, ok := h.(dialect.Compressor); ok {
 			return c, nil
 		}
 		if _, ok := h.(dialect.Tidier); ok {
@@ -68,7 +68,7 @@ func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []
 
 // digestTexts reads the texts of a digest, by group. One that names no group is
 // the whole digest's, which then must have no parts.
-func (a *app) digestTexts(ctx context.Context, c dialect.Compresser, r dialect.Compression, given []string) (map[string]string, error) {
+func (a *app) digestTexts(ctx context.Context, c dialect.Compressor, r dialect.Compression, given []string) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, t := range given {
 		group, file, named := "", t, false

@@ -110,7 +110,7 @@ func (a *app) spawn(ctx context.Context, in map[string]any) (err error) {
 	}
 	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
 	defer func() { err = errors.Join(err, closeStore()) }()
-	desk := &tool.Desk{Open: open, Now: a.env.Now, Source: src, SubAgents: svc}
+	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, SubAgents: svc}
 	got, err := a.callOn(ctx, tool.SubAgents()[0], desk, in)
 	if err != nil {
 		return err

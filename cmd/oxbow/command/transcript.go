@@ -61,7 +61,7 @@ type captureSkipped struct {
 }
 
 // capture makes annotations of what transcripts tell.
-func (a *app) capture(ctx context.Context, b *annotate.Book, c capture) error {
+func (a *app) capture(ctx context.Context, b *annotate.Store, c capture) error {
 	out := &captureOut{DryRun: c.dryRun, Annotations: []captured{}, seen: map[string]bool{}}
 	if c.was != "" {
 		if err := checkText("--moved-from", c.was); err != nil {
@@ -129,7 +129,7 @@ func (a *app) transcripts(name string) ([]string, bool, error) {
 	return names, true, nil
 }
 
-func (a *app) captureFile(ctx context.Context, b *annotate.Book, name string, c *capture, out *captureOut) error {
+func (a *app) captureFile(ctx context.Context, b *annotate.Store, name string, c *capture, out *captureOut) error {
 	var r io.Reader = a.env.Stdin
 	if name != "-" {
 		f, err := os.Open(name)

@@ -196,7 +196,7 @@ func (a *app) callVerb(ctx context.Context, t tool.Tool, args map[string]any) (t
 }
 
 // callOn calls a verb on a desk, with arguments that are known to be UTF-8.
-func (a *app) callOn(ctx context.Context, t tool.Tool, d *tool.Desk, args map[string]any) (tool.Answer, error) {
+func (a *app) callOn(ctx context.Context, t tool.Tool, d *tool.Workspace, args map[string]any) (tool.Answer, error) {
 	b, err := json.Marshal(args)
 	if err != nil {
 		return nil, fmt.Errorf("writing arguments: %w", err)

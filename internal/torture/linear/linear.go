@@ -319,7 +319,7 @@ func (r *run) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Ran
 		err = m.Forget(ctx, in.name)
 		out.done, err = refused(err, oxbow.ErrNotFound)
 	case compact:
-		_, err = m.Store().(oxbow.Compacter).Compact(ctx, time.Unix(1<<40, 0), false)
+		_, err = m.Store().(oxbow.Compactor).Compact(ctx, time.Unix(1<<40, 0), false)
 	}
 	end := r.clock.Add(1)
 	// What a process says when it is dead, out of its memory alone, nobody hears.

@@ -306,7 +306,7 @@ func (m *machine) compact(t *rapid.T) {
 		c := m.first(t, keep)
 		before = c.Time
 	}
-	rep, err := m.any(t).Store().(oxbow.Compacter).Compact(m.ctx, before, false)
+	rep, err := m.any(t).Store().(oxbow.Compactor).Compact(m.ctx, before, false)
 	m.agree(t, "Compact()", err, nil)
 	if keep == m.h.base+1 {
 		if rep.Seq != 0 {

@@ -156,7 +156,7 @@ func (a *auditor) finish(ctx context.Context) error {
 		return fmt.Errorf("opening the store in the end: %w", err)
 	}
 	// What killed compactions left is cleared away by the next.
-	c, ok := m.Store().(oxbow.Compacter)
+	c, ok := m.Store().(oxbow.Compactor)
 	if !ok {
 		return errors.Join(oxbow.ErrUnsupported, m.Close())
 	}

@@ -133,7 +133,7 @@ func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer
 		}
 		return a, nil
 	case compact:
-		c2, ok := m.Store().(oxbow.Compacter)
+		c2, ok := m.Store().(oxbow.Compactor)
 		if !ok {
 			return answer{}, oxbow.ErrUnsupported
 		}

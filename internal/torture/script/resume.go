@@ -45,7 +45,7 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("a third process: open: %w", err)
 	}
-	rep, err := m3.Store().(oxbow.Compacter).Compact(context.Background(), time.Unix(1<<40, 0), false)
+	rep, err := m3.Store().(oxbow.Compactor).Compact(context.Background(), time.Unix(1<<40, 0), false)
 	if err != nil {
 		return fmt.Errorf("a third process: compact: %w", err)
 	}

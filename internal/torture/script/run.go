@@ -297,7 +297,7 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 		if st.Half {
 			before = w.clock.now.Add(-time.Millisecond)
 		}
-		rep, cerr := m.Store().(oxbow.Compacter).Compact(ctx, before, false)
+		rep, cerr := m.Store().(oxbow.Compactor).Compact(ctx, before, false)
 		return rep.Seq, cerr
 	case Reopen:
 		w.procs[st.Proc].mem = nil

@@ -77,7 +77,7 @@ func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) erro
 		return fmt.Errorf("remembering afterwards: %w", err)
 	}
 	// What a killed compaction left is cleared away by the next.
-	c, ok := m.Store().(oxbow.Compacter)
+	c, ok := m.Store().(oxbow.Compactor)
 	if !ok {
 		return oxbow.ErrUnsupported
 	}

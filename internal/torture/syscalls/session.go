@@ -89,7 +89,7 @@ func session() []step {
 	compaction := step{
 		what: "compact",
 		do: func(ctx context.Context, m *oxbow.Memory) error {
-			c, ok := m.Store().(oxbow.Compacter)
+			c, ok := m.Store().(oxbow.Compactor)
 			if !ok {
 				return oxbow.ErrUnsupported
 			}

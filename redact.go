@@ -10,29 +10,29 @@ import (
 	"fmt"
 )
 
-// An Eraser is a Store that can take what an entry held out of its history.
-type Eraser interface {
+// An Redactor is a Store that can take what an entry held out of its history.
+type Redactor interface {
 	// Erase removes the entry of that name, with all its versions, from the
 	// store and from its history. It cannot be undone. With dry, it only
 	// counts. A name that was never used is ErrNotFound.
-	Erase(ctx context.Context, name string, dry bool) (EraseReport, error)
+	Redact(ctx context.Context, name string, dry bool) (RedactReport, error)
 }
 
-// EraseReport is what was erased.
-type EraseReport struct {
+// RedactReport is what was erased.
+type RedactReport struct {
 	Versions int    // versions erased, the current one among them
 	Seq      uint64 // the change that records it, 0 when nothing was done
 	// Left says what an erasure cannot reach: copies that were made before.
 	Left []string
 }
 
-// Erase implements [Eraser]. Each op on the name is replaced by its hash, from
+// Erase implements [Redactor]. Each op on the name is replaced by its hash, from
 // which the digest of its change is made, so that the chain is that of before.
 // A new change says how many were erased, not of what.
-func (d *db) Erase(ctx context.Context, name string, dry bool) (EraseReport, error) {
+func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
 	d.turn.Lock()
 	defer d.turn.Unlock()
-	rep := EraseReport{Left: []string{
+	rep := RedactReport{Left: []string{
 		"backups, dumps and exports made before",
 		"torn tails set aside in " + d.path + ".lost",
 		"what the disk keeps of a deleted file, and snapshots of the file system",
@@ -121,11 +121,11 @@ func eraseOps(data []byte, name string, versions *int) ([]byte, error) {
 }
 
 // Erase takes the entry of that name, with all its versions, out of the store
-// for good. See [Eraser].
-func (m *Memory) Erase(ctx context.Context, name string, dry bool) (EraseReport, error) {
-	e, ok := m.store.(Eraser)
+// for good. See [Redactor].
+func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
+	e, ok := m.store.(Redactor)
 	if !ok {
-		return EraseReport{}, errors.Join(ErrUnsupported, errors.New("it keeps no history to erase from: forget is final there"))
+		return RedactReport{}, errors.Join(ErrUnsupported, errors.New("it keeps no history to erase from: forget is final there"))
 	}
-	return e.Erase(ctx, name, dry)
+	return e.Redact(ctx, name, dry)
 }

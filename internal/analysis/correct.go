@@ -27,7 +27,7 @@ var (
 // term; it is asked about all that the word could have been, some hundreds,
 // which costs less than to look through a vocabulary (as in Norvig, "How to
 // Write a Spelling Corrector", 2007).
-func Slip(term string, df func(string) int) string {
+func Correct(term string, df func(string) int) string {
 	if len(term) < minSlip {
 		return ""
 	}

@@ -59,7 +59,7 @@ func TestSlipIsAsScan(t *testing.T) {
 			}
 			term := word()
 			delete(vocabulary, term)
-			got, want := Slip(term, func(s string) int { return vocabulary[s] }), slipByScan(term, vocabulary)
+			got, want := Correct(term, func(s string) int { return vocabulary[s] }), slipByScan(term, vocabulary)
 			if got != want {
 				t.Fatalf("Slip(%q) among %v = %q, want %q", term, vocabulary, got, want)
 			}

@@ -5,9 +5,9 @@ package vfs
 
 import "io/fs"
 
-// Leads reports whether the name leads to the file that info describes. It is
+// NameRefersTo reports whether the name leads to the file that info describes. It is
 // [FS.Stat] and [SameFile], and cheaper where the file system knows a way.
-func Leads(fsys FS, name string, info fs.FileInfo) (bool, error) {
+func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	if o, ok := fsys.(*OS); ok {
 		return o.leads(name, info)
 	}
