@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/oxbow-memory/oxbow/handoff"
+	"github.com/oxbow-memory/oxbow/agent/handoff"
 )
 
 // SaveMemoryIn is what save_memory takes.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/handoff"
+	"github.com/oxbow-memory/oxbow/agent/handoff"
 )
 
 func TestSaveMemory(t *testing.T) {

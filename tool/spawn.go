@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/skill"
+	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/skill"
-	"github.com/oxbow-memory/oxbow/subagent"
 )
 
 // SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is

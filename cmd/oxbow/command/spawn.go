@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/skill"
-	"github.com/oxbow-memory/oxbow/subagent"
+	"github.com/oxbow-memory/oxbow/agent/skill"
+	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/skill"
 )
 
 // Loader loads what handoffs name.

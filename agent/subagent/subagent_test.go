@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/skill"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/skill"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

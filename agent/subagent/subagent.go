@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/skill"
 )
 
 // The environment that a sub-agent's memory is bound by. Whatever starts oxbow
