@@ -400,3 +400,28 @@ func TestLookupOverAHistory(t *testing.T) {
 		})
 	}
 }
+
+// TestLookupAfterAMergedRename: a rename that a merge commit brought is followed
+// as one that was committed in place is.
+func TestLookupAfterAMergedRename(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.book()
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout"})
+	blob, _ := b.Blob("pool.go")
+	g.commit()
+	g.git("checkout", "-q", "-b", "side")
+	g.git("mv", "pool.go", "conns.go")
+	g.write("conns.go", "// renamed\n"+source)
+	g.commit()
+	g.git("checkout", "-q", "main")
+	g.write("other.go", numbered(9))
+	g.commit()
+	g.git("merge", "-q", "--no-ff", "-m", "merge", "side")
+	checkFound(t, whole(t, b, "conns.go"), Tracked, Span{15, 20})
+	gc(t, b, "archived ; returned ")
+	if c := b.CheckFileRefs(t.Context(), []Citation{{File: "pool.go", Blob: blob}})[0]; c.State != MovedTo || c.Now != "conns.go" {
+		t.Errorf("a citation of the old name is %s, now %q (%s), want MOVED to conns.go", c.State, c.Now, c.How)
+	}
+}

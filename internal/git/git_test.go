@@ -153,6 +153,43 @@ func TestCopiesHaveNames(t *testing.T) {
 	}
 }
 
+// TestRenamesOfMerges: a rename and a change that came by a merge commit, as by
+// a pull request, are in the history by first parents.
+func TestRenamesOfMerges(t *testing.T) {
+	g := newRepo(t)
+	text := strings.Repeat("a line that is long enough\n", 10)
+	g.write("a.go", text)
+	one := g.commit("one")
+	g.git("checkout", "-q", "-b", "side")
+	if err := os.Mkdir(filepath.Join(g.dir, "pkg"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g.git("mv", "a.go", "pkg/b.go")
+	g.commit("renamed")
+	g.write("pkg/b.go", text+"more\n")
+	g.commit("changed")
+	g.git("checkout", "-q", "main")
+	g.write("other", "other\n")
+	g.commit("other")
+	g.git("merge", "-q", "--no-ff", "-m", "merge", "side")
+	now := g.git("rev-parse", "HEAD:pkg/b.go")
+	r := g.find()
+	check := func(what string, got any, err error, want any) {
+		t.Helper()
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %q, %v, want %q", what, got, err, want)
+		}
+	}
+	names, err := r.Names(t.Context(), "pkg/b.go")
+	check("Names", names, err, []string{"a.go"})
+	names, _, err = r.Successors(t.Context(), "a.go")
+	check("Successors", names, err, []string{"pkg/b.go"})
+	steps, err := r.Steps(t.Context(), one, "pkg/b.go")
+	check("Steps", steps, err, []string{now})
+	before, after, err := r.Around(t.Context(), "pkg/b.go", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
+	check("Around", []string{before, after}, err, []string{"", now})
+}
+
 func TestWorktreesAndSubdirectories(t *testing.T) {
 	g := newRepo(t)
 	g.write("sub/a", "a\n")
