@@ -186,7 +186,7 @@ func (d *db) commitAll(batch []*request) error {
 		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
 	d.mu.Unlock()
-	d.tell(deltas, false)
+	d.publish(deltas)
 	for i, rec := range recs {
 		drafts[i].request.finish(rec.Seq, nil)
 	}

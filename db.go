@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -50,8 +51,8 @@ type db struct {
 	st     *state       // of no meaning while lazy is set
 	closed bool
 
-	watch func([]Delta, bool)
-	idle  *time.Timer // seals the last change; nil when Options.SealAfter is 0
+	watchers watch.List[Event]
+	idle     *time.Timer // seals the last change; nil when Options.SealAfter is 0
 }
 
 // openDir returns the operating system's directory of that path, making it
@@ -187,7 +188,7 @@ func (d *db) catchUp() error {
 			if errors.Is(rerr, errWhole) {
 				return d.reload()
 			}
-			d.tell(deltas, false)
+			d.publish(deltas)
 			if rerr != nil {
 				d.breaks(rerr)
 				return rerr
@@ -244,7 +245,7 @@ func (d *db) reload() error {
 	d.st, d.offsets, d.base, d.broken = st, offsets, d.log.Header().Base, nil
 	d.mu.Unlock()
 	d.awake()
-	d.tell(nil, true)
+	d.watchers.Send(Event{Reset: true})
 	return nil
 }
 
@@ -255,14 +256,15 @@ func (d *db) breaks(err error) {
 	}
 }
 
-func (d *db) tell(deltas []Delta, reset bool) {
-	if d.watch != nil && (reset || len(deltas) > 0) {
-		d.watch(deltas, reset)
+// publish sends the deltas, if there are any, to the watchers.
+func (d *db) publish(deltas []Delta) {
+	if len(deltas) > 0 {
+		d.watchers.Send(Event{Changes: deltas})
 	}
 }
 
-// Watch implements [Watcher]. It is called once, before the store is shared.
-func (d *db) Watch(fn func([]Delta, bool)) { d.watch = fn }
+// Watch implements [Watcher].
+func (d *db) Watch(fn func(Event)) (stop func()) { return d.watchers.Add(fn) }
 
 // Refresh implements [Watcher].
 func (d *db) Refresh(ctx context.Context) error {

@@ -186,7 +186,7 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 	d.mu.Lock()
 	d.st, d.offsets, d.base = st, offsets, horizon
 	d.mu.Unlock()
-	d.tell(nil, true)
+	d.watchers.Send(Event{Reset: true})
 	return vouch.Seq, err
 }
 

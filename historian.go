@@ -240,9 +240,9 @@ func (v *view) Apply(context.Context, ...Op) error {
 
 func (v *view) Close() error { return nil }
 
-// Watch and Refresh make a view a [Watcher] of which nothing is heard.
-func (v *view) Watch(func([]Delta, bool))     {}
-func (v *view) Refresh(context.Context) error { return nil }
+// Watch and Refresh make a view a [Watcher] without events.
+func (v *view) Watch(func(Event)) (stop func()) { return func() {} }
+func (v *view) Refresh(context.Context) error   { return nil }
 
 // Revert implements [Historian].
 func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {

@@ -21,8 +21,6 @@ type news struct {
 	taking bool       // some were taken, and are on their way into the shelf
 	told   int        // times that changes were told
 
-	followers []*follower // told of all changes; see Within. A slice is never changed, only replaced
-
 	asked atomic.Bool // somebody recalled since the last change of this memory
 }
 
@@ -33,15 +31,14 @@ type cutDelta struct {
 	docs map[*ranking]bm25.Doc
 }
 
-// add notes changes and returns who else is to be told.
-func (n *news) add(deltas []cutDelta) []*follower {
+// add notes changes.
+func (n *news) add(deltas []cutDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.told++
 	if n.wanted {
 		n.deltas = append(n.deltas, deltas...)
 	}
-	return n.followers
 }
 
 // begin drops what there is and keeps what comes.
@@ -98,16 +95,14 @@ func (n *news) count() int {
 
 // changed takes in what a store did. It is called on the way of every change,
 // so it only notes it. It must not wait for anybody who waits for the store.
-func (m *Memory) changed(deltas []Delta, reset bool) {
-	if reset {
+func (m *Memory) changed(e Event) {
+	if e.Reset {
 		m.mu.Lock()
 		m.resets++
 		m.putShelf(nil)
 		m.mu.Unlock()
 	}
-	for _, f := range m.news.add(m.cutOwn(deltas)) {
-		f.tell(deltas, reset)
-	}
+	m.news.add(m.cutOwn(e.Changes))
 }
 
 // mostTakenIn is how many changes a writer cuts into terms, and takes into the

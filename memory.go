@@ -193,7 +193,7 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	case ok:
 		m.takeInOwn()
 	case err == nil:
-		m.changed(nil, true)
+		m.changed(Event{Reset: true})
 	}
 	return err
 }

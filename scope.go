@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow/internal/watch"
 )
 
 // A Scope is a part of a memory. A memory bound to one, by [Memory.Within],
@@ -128,15 +130,11 @@ func (m *Memory) Within(s Scope) *Memory {
 	if !ok {
 		return newMemory(v, m.opts)
 	}
-	ws := &watchedScoped{scoped: v, base: w}
-	ws.watch = func(fn func([]Delta, bool)) {
-		f := &follower{fn}
-		m.follow(f)
-		v.close = func() error {
-			ws.closed.Store(true)
-			m.unfollow(f)
-			return nil
-		}
+	ws := newWatchedScoped(v, w)
+	v.close = func() error {
+		ws.closed.Store(true)
+		ws.stop()
+		return nil
 	}
 	return newMemory(ws, m.opts)
 }
@@ -147,53 +145,45 @@ func (m *Memory) Within(s Scope) *Memory {
 func (s Scope) Over(base Store, o *Options) Store {
 	v := newScoped(base, s, o.orDefault())
 	if w, ok := base.(Watcher); ok {
-		return &watchedScoped{scoped: v, base: w, watch: w.Watch}
+		return newWatchedScoped(v, w)
 	}
 	return v
 }
 
-// follower is told of all changes of a memory, as [Watcher] says.
-type follower struct{ tell func([]Delta, bool) }
-
-// follow has f told from now on.
-func (m *Memory) follow(f *follower) {
-	n := &m.news
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.followers = append(slices.Clip(n.followers), f)
-}
-
-// unfollow ends it, if it has not ended.
-func (m *Memory) unfollow(f *follower) {
-	n := &m.news
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	// A new slice: the old one may just be walked.
-	n.followers = slices.DeleteFunc(slices.Clone(n.followers), func(g *follower) bool { return g == f })
-}
-
-// watchedScoped is the part of a store that tells of changes.
+// watchedScoped is the part of a store that sends events. It watches the store
+// once, for all of its own watchers.
 type watchedScoped struct {
 	*scoped
-	base  Watcher
-	watch func(func([]Delta, bool))
-
-	closed atomic.Bool // it no longer follows
+	base     Watcher
+	watchers watch.List[Event]
+	stop     func()      // ends watching base
+	closed   atomic.Bool // base is no longer watched
 }
 
-// Watch implements [Watcher]. What left the scope is told as gone.
-func (w *watchedScoped) Watch(fn func([]Delta, bool)) {
-	w.watch(func(changes []Delta, reset bool) {
-		inside := make([]Delta, len(changes))
-		for i, d := range changes {
-			inside[i] = d
-			if d.Entry != nil && !w.scope.Sees(d.Entry) {
-				inside[i].Entry = nil
-			}
+func newWatchedScoped(v *scoped, base Watcher) *watchedScoped {
+	w := &watchedScoped{scoped: v, base: base}
+	w.stop = base.Watch(w.changed)
+	return w
+}
+
+// changed sends an event of the base to the watchers. To them, an entry that
+// left the scope was removed.
+func (w *watchedScoped) changed(e Event) {
+	if w.watchers.Len() == 0 {
+		return
+	}
+	inside := make([]Delta, len(e.Changes))
+	for i, d := range e.Changes {
+		inside[i] = d
+		if d.Entry != nil && !w.scope.Sees(d.Entry) {
+			inside[i].Entry = nil
 		}
-		fn(inside, reset)
-	})
+	}
+	w.watchers.Send(Event{Changes: inside, Reset: e.Reset})
 }
+
+// Watch implements [Watcher].
+func (w *watchedScoped) Watch(fn func(Event)) (stop func()) { return w.watchers.Add(fn) }
 
 // Refresh implements [Watcher].
 func (w *watchedScoped) Refresh(ctx context.Context) error {

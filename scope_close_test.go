@@ -21,8 +21,8 @@ func TestClosedScopeIsLetGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.news.followers); n != 1 {
-		t.Errorf("%d followers after three of four views were closed, want 1", n)
+	if n := m.store.(*db).watchers.Len(); n != 2 {
+		t.Errorf("%d watchers after three of four scopes were closed, want the memory and one scope", n)
 	}
 	// The one that is open is told of changes still: its index has them.
 	if _, err := kept.Recall(t.Context(), Query{Text: "crane"}); err != nil {

@@ -33,16 +33,16 @@ func TestScopeClose(t *testing.T) {
 			t.Fatalf("Recall = %d hits, %v, want 1", n, err)
 		}
 	}
-	if n := len(m.news.followers); n != 2 {
-		t.Fatalf("the memory tells %d followers, want 2", n)
+	if n := m.store.(*db).watchers.Len(); n != 3 {
+		t.Fatalf("the store has %d watchers, want the memory and two scopes", n)
 	}
 	for range 2 { // twice is once
 		if err := one.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.news.followers); n != 1 {
-		t.Errorf("the memory tells %d followers after one has closed, want 1", n)
+	if n := m.store.(*db).watchers.Len(); n != 2 {
+		t.Errorf("the store has %d watchers after one scope has closed, want 2", n)
 	}
 	for _, v := range []*Memory{one, three} {
 		if _, err := recall(v); !errors.Is(err, ErrClosed) {

@@ -71,20 +71,27 @@ type Restorer interface {
 	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
 }
 
-// A Watcher is a Store that others may change behind its back.
+// A Watcher is a Store that sends events. Any number of functions may watch it.
 type Watcher interface {
-	// Watch calls fn, now and then until the store is closed, with what has
-	// changed: by Apply, or found by Refresh. It is called before Apply or
-	// Refresh return, never by two goroutines at once, and must not call the
-	// store. Reset means that the changes are not known: all is to be read
-	// again.
-	Watch(fn func(changes []Delta, reset bool))
+	// Watch calls fn with every event from now on, until stop is called or
+	// the store is closed. The call comes before the Apply or Refresh that
+	// made or found the changes returns, and never from two goroutines at
+	// once. Fn must not call the store. An event that is being sent when stop
+	// is called may still arrive.
+	Watch(fn func(Event)) (stop func())
 
-	// Refresh finds what others have changed.
+	// Refresh finds the changes of other processes.
 	Refresh(ctx context.Context) error
 }
 
-// Delta is one entry that changed: its new state, or nil when it is gone.
+// Event is what a [Watcher] reports: the entries that changed or, with Reset,
+// that the changes are unknown and all entries must be read again.
+type Event struct {
+	Changes []Delta
+	Reset   bool
+}
+
+// Delta is one entry that changed: its new state, or nil when it was removed.
 type Delta struct {
 	ID    uint64
 	Entry *Entry

@@ -365,7 +365,7 @@ func sumOfFile(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(data))
 }
 
-// show makes what was written the state, and tells the watcher.
+// show makes what was written the state, and sends the changes to the watchers.
 func (s *Store) show(g *stage, order []*Record, img image) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -397,9 +397,9 @@ func (s *Store) show(g *stage, order []*Record, img image) {
 		next.names[name] = r
 	}
 	s.st = next
-	if s.watch != nil && len(deltas) > 0 {
+	if len(deltas) > 0 {
 		slices.SortFunc(deltas, func(a, b oxbow.Delta) int { return cmp.Compare(a.ID, b.ID) })
-		s.watch(deltas, false)
+		s.watchers.Send(oxbow.Event{Changes: deltas})
 	}
 }
 

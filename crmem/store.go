@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -47,7 +48,8 @@ type Store struct {
 	seen   image // the file that st is made of
 	broken error // why the file is not read; nil when it is
 	closed bool
-	watch  func([]oxbow.Delta, bool)
+
+	watchers watch.List[oxbow.Event]
 }
 
 var (
@@ -281,7 +283,7 @@ func stateOf(f *File, names map[string]*Record) *state {
 func (s *Store) replace(next *state) {
 	old := s.st
 	s.st = next
-	if s.watch == nil {
+	if s.watchers.Len() == 0 {
 		return
 	}
 	var deltas []oxbow.Delta
@@ -304,13 +306,12 @@ func (s *Store) replace(next *state) {
 		deltas = append(deltas, oxbow.Delta{ID: r.ID})
 	}
 	if len(deltas) > 0 {
-		s.watch(deltas, false)
+		s.watchers.Send(oxbow.Event{Changes: deltas})
 	}
 }
 
-// Watch implements [oxbow.Watcher]. It is called once, before the store is
-// shared.
-func (s *Store) Watch(fn func(changes []oxbow.Delta, reset bool)) { s.watch = fn }
+// Watch implements [oxbow.Watcher].
+func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]. It costs one look at the file's
 // description when nothing has changed.

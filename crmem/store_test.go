@@ -249,7 +249,7 @@ func TestForeignWriter(t *testing.T) {
 		putFile(t, mem, "memory.db", first)
 		s := open(t, mem)
 		told := 0
-		s.Watch(func([]oxbow.Delta, bool) { told++ })
+		s.Watch(func(oxbow.Event) { told++ })
 		putFile(t, mem, "memory.db", first)
 		if err := s.Refresh(t.Context()); err != nil || told != 0 {
 			t.Errorf("the same bytes again: told of %d changes, %v", told, err)

@@ -101,11 +101,11 @@ func TestEditsShow(t *testing.T) {
 			}
 			s := openOn(t, fsys, Options{})
 			var deltas []oxbow.Delta
-			s.Watch(func(d []oxbow.Delta, reset bool) {
-				if reset {
+			s.Watch(func(e oxbow.Event) {
+				if e.Reset {
 					t.Error("the watcher was told to read all again")
 				}
-				deltas = append(deltas, d...)
+				deltas = append(deltas, e.Changes...)
 			})
 			expect := func(step, name, want string, changed int) {
 				t.Helper()

@@ -78,7 +78,7 @@ func (s *Store) refresh(ctx context.Context, whole bool) error {
 	return nil
 }
 
-// take puts files into the state and tells the watcher. With own, the changes
+// take puts files into the state and sends the changes to the watchers. With own, the changes
 // are this store's.
 func (s *Store) take(next map[string]*file, own *applied) {
 	if len(next) == 0 {
@@ -122,8 +122,8 @@ func (s *Store) take(next map[string]*file, own *applied) {
 		}
 	}
 	s.mu.Unlock()
-	if s.watch != nil && len(deltas) > 0 {
-		s.watch(deltas, false)
+	if len(deltas) > 0 {
+		s.watchers.Send(oxbow.Event{Changes: deltas})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/internal/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -68,7 +69,7 @@ type Store struct {
 	unseen    map[string]*oxbow.Entry // entries as callers last could see them, of those that others changed since
 	served    map[string]string       // documents as callers last saw them
 	emptied   map[string]bool         // those that are held because they became empty
-	watch     func([]oxbow.Delta, bool)
+	watchers  watch.List[oxbow.Event]
 
 	mu     sync.RWMutex // guards the following; changed only with look held
 	st     *state
@@ -210,9 +211,8 @@ func (c *current) place() Item {
 	return it
 }
 
-// Watch implements [oxbow.Watcher]. It is called once, before the store is
-// shared.
-func (s *Store) Watch(fn func([]oxbow.Delta, bool)) { s.watch = fn }
+// Watch implements [oxbow.Watcher].
+func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]: it finds what was edited.
 func (s *Store) Refresh(ctx context.Context) error { return s.fresh(ctx, false) }

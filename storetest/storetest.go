@@ -43,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 		{"Remove", testRemove}, {"Atomic", testAtomic}, {"CompareAndSet", testIf},
 		{"Order", testOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Contents", testContents},
 		{"Refused", testRefused}, {"Snapshot", testSnapshot}, {"Parallel", testParallel},
-		{"Canceled", testCanceled}, {"Reopen", testReopen}, {"Closed", testClosed},
+		{"Watch", testWatch}, {"Canceled", testCanceled}, {"Reopen", testReopen}, {"Closed", testClosed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := open(t)
@@ -428,6 +428,29 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	if len(ids) != writers*each {
 		t.Errorf("%d entries are there, %d were acknowledged", len(ids), writers*each)
+	}
+}
+
+// testWatch has two functions watch the store, one of them for part of the time.
+func testWatch(t *testing.T, s oxbow.Store, _ Can) {
+	w, ok := s.(oxbow.Watcher)
+	if !ok {
+		t.Skip("this store sends no events")
+	}
+	var one, two []oxbow.Event
+	stop := w.Watch(func(e oxbow.Event) { one = append(one, e) })
+	w.Watch(func(e oxbow.Event) { two = append(two, e) })
+	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	id := get(t, s, "a").ID
+	if len(one) != 1 || len(two) != 1 || len(one[0].Changes) != 1 || one[0].Reset ||
+		one[0].Changes[0].ID != id || one[0].Changes[0].Entry == nil || one[0].Changes[0].Entry.Content != "one" {
+		t.Errorf("after an Add, the watchers received %+v and %+v", one, two)
+	}
+	stop()
+	stop()
+	apply(t, s, oxbow.Remove{Name: "a"})
+	if len(one) != 1 || len(two) != 2 || len(two[1].Changes) != 1 || two[1].Changes[0].ID != id || two[1].Changes[0].Entry != nil {
+		t.Errorf("after a Remove, the watchers received %+v and %+v, the first being stopped", one, two)
 	}
 }
 

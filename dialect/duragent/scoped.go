@@ -202,14 +202,14 @@ func (s *scoped) said(err error) error {
 
 func (s *scoped) Close() error { return s.m.Close() }
 
-func (s *scoped) Watch(fn func(changes []oxbow.Delta, reset bool)) {
+func (s *scoped) Watch(fn func(oxbow.Event)) (stop func()) {
 	w, ok := s.m.Store().(oxbow.Watcher)
 	if !ok {
-		return
+		return func() {}
 	}
-	w.Watch(func(changes []oxbow.Delta, reset bool) {
+	return w.Watch(func(e oxbow.Event) {
 		var seen []oxbow.Delta
-		for _, d := range changes {
+		for _, d := range e.Changes {
 			if d.Entry != nil {
 				e, ok := s.show(*d.Entry)
 				if !ok {
@@ -219,7 +219,7 @@ func (s *scoped) Watch(fn func(changes []oxbow.Delta, reset bool)) {
 			}
 			seen = append(seen, d)
 		}
-		fn(seen, reset)
+		fn(oxbow.Event{Changes: seen, Reset: e.Reset})
 	})
 }
 
