@@ -44,10 +44,9 @@ var floors = []struct {
 	{".", []string{"vfs", "internal/*"}},
 	{"storetest", []string{"."}},
 
-	{"mdtree", []string{".", "vfs", "internal/journal", "internal/text"}},
+	{"mdtree", []string{".", "vfs", "internal/diff", "internal/journal", "internal/text", "internal/watch"}},
 	{"exchange", []string{".", "vfs", "internal/text"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
-	{"filetree", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
 	{"consolidate", []string{".", "vfs", "internal/*"}},
@@ -61,7 +60,7 @@ var floors = []struct {
 	{"tool", []string{".", "vfs", "internal/*", "mdtree", "exchange", "prompt", "profile", "agent/*", "annotate"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
-	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "filetree", "prompt", "profile", "agent/*", "tool", "dialect", "dialect/internal/*"}},
+	{"dialect/*", []string{".", "vfs", "internal/*", "crmem", "mdtree", "prompt", "profile", "agent/*", "tool", "dialect", "dialect/internal/*"}},
 	{"mcpserver", []string{".", "vfs", "internal/*", "prompt", "profile", "agent/*", "auth", "tool"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},

@@ -1,9 +1,18 @@
-// This file is the tour of the package and the specification of the tree.
+// The tour of the package and the specification of a dump.
 
-// Package mdtree writes a memory as a tree of Markdown files that people read
-// and edit, and reads such a tree back: dump and load.
+// Package mdtree keeps a memory in directories of Markdown files that people
+// and programs edit: as a store over such files ([Open]), and as a dump that is
+// written and loaded as a whole ([Dump], [Read]).
 //
-// # Layout
+// # The store
+//
+// A [Store] finds what other programs have edited, writes all files of a change
+// or none, and never overwrites bytes that it has not read. A [Layout] says
+// which files hold entries, how their text is read, and which edits of text a
+// change of entries is. A change is planned as a splice into the text that was
+// read: bytes of a file that belong to no entry stay as they are.
+//
+// # Layout of a dump
 //
 //	book.toml                 written once; a person's edits stay
 //	SUMMARY.md                the table of contents, always written anew

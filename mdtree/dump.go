@@ -75,7 +75,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 }
 
 // outgoing is an entry and where it goes.
-type outgoing struct {
+type outputFile struct {
 	entry    oxbow.Entry
 	path     string
 	showName bool
@@ -87,11 +87,11 @@ type dumper struct {
 	progress func(done, total int)
 	report   Report
 
-	entries  []outgoing
+	outputs  []outputFile
 	byName   map[string]*oxbow.Entry
 	onDisk   map[string]bool   // files of entries there are, by path
 	sums     map[string]string // what the last dump wrote
-	hasItems map[string]string // path as the file system spells it, by foldKey
+	spelling map[string]string // path as the file system spells it, by foldKey
 
 	write  []journal.Change
 	remove []journal.Removal
@@ -116,7 +116,7 @@ func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
 	if err := d.recover(); err != nil {
 		return fmt.Errorf("finishing an interrupted dump: %w", err)
 	}
-	if err := d.survey(); err != nil {
+	if err := d.scan(); err != nil {
 		return err
 	}
 	contents, err := d.compare(ctx)
@@ -145,30 +145,30 @@ func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
 				return &oxbow.NameError{Name: e.Name, Err: fmt.Errorf("entry %w: its text is not UTF-8", oxbow.ErrInvalid)}
 			}
 		}
-		d.entries = append(d.entries, outgoing{entry: e})
+		d.outputs = append(d.outputs, outputFile{entry: e})
 	}
-	slices.SortFunc(d.entries, func(a, b outgoing) int {
+	slices.SortFunc(d.outputs, func(a, b outputFile) int {
 		return cmp.Or(cmp.Compare(a.entry.Kind, b.entry.Kind), strings.Compare(a.entry.Name, b.entry.Name))
 	})
-	d.report.Entries = len(d.entries)
-	d.byName = make(map[string]*oxbow.Entry, len(d.entries))
-	for i := range d.entries {
-		d.byName[d.entries[i].entry.Name] = &d.entries[i].entry
+	d.report.Entries = len(d.outputs)
+	d.byName = make(map[string]*oxbow.Entry, len(d.outputs))
+	for i := range d.outputs {
+		d.byName[d.outputs[i].entry.Name] = &d.outputs[i].entry
 	}
-	for from := 0; from < len(d.entries); {
-		kind, to := d.entries[from].entry.Kind, from
+	for from := 0; from < len(d.outputs); {
+		kind, to := d.outputs[from].entry.Kind, from
 		var names []string
-		for ; to < len(d.entries) && d.entries[to].entry.Kind == kind; to++ {
-			names = append(names, d.entries[to].entry.Name)
+		for ; to < len(d.outputs) && d.outputs[to].entry.Kind == kind; to++ {
+			names = append(names, d.outputs[to].entry.Name)
 		}
-		i := slices.IndexFunc(sections[:], func(s section) bool { return s.kind == kind && !s.topic })
+		i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == kind && !s.topic })
 		if i < 0 {
 			return &oxbow.NameError{Name: names[0], Err: fmt.Errorf("entry of kind %v has no place in a tree", kind)}
 		}
 		stems, shown := assignStems(names)
 		for k, stem := range stems {
-			out := &d.entries[from+k]
-			out.path, out.showName = sections[i].dir+"/"+stem+".md", !shown[k]
+			out := &d.outputs[from+k]
+			out.path, out.showName = kindDirs[i].dir+"/"+stem+".md", !shown[k]
 		}
 		from = to
 	}
@@ -250,8 +250,8 @@ func (d *dumper) recover() error {
 }
 
 // survey finds out what is in the tree.
-func (d *dumper) survey() error {
-	v, err := newView(d.root, nil)
+func (d *dumper) scan() error {
+	v, err := newJournalOverlay(d.root, nil)
 	if err != nil {
 		return err
 	}
@@ -260,16 +260,16 @@ func (d *dumper) survey() error {
 		return err
 	}
 	d.onDisk = make(map[string]bool)
-	d.hasItems = make(map[string]string)
+	d.spelling = make(map[string]string)
 	for _, it := range items {
-		if it.path != it.sec.dir && !isEntryFile(path.Base(it.path)) {
+		if it.path != it.kind.dir && !isEntryFile(path.Base(it.path)) {
 			continue
 		}
-		if it.path == it.sec.dir || it.mode != 0 {
+		if it.path == it.kind.dir || it.mode != 0 {
 			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", it.path, describe(it.mode))
 		}
 		d.onDisk[it.path] = true
-		d.hasItems[foldKey(it.path)] = it.path
+		d.spelling[foldKey(it.path)] = it.path
 	}
 	var m *manifest
 	data, err := d.read(manifestFile, maxList)
@@ -298,19 +298,19 @@ func describe(mode fs.FileMode) string {
 // the new files that are no entries; those of entries are made again when they
 // are staged, so that they need not all be held.
 func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
-	m := manifest{Files: make([]manifestItem, 0, len(d.entries))}
+	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
 	links := make(map[string][]link)
-	wanted := make(map[string]bool, len(d.entries))
+	wanted := make(map[string]bool, len(d.outputs))
 	// Where a file system spells a name otherwise than it was told (as HFS+
 	// does), the file under the other spelling is the same one.
 	sameFile := make(map[string]bool)
 	var buf []byte
-	d.progress(0, len(d.entries))
-	for i := range d.entries {
+	d.progress(0, len(d.outputs))
+	for i := range d.outputs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out := &d.entries[i]
+		out := &d.outputs[i]
 		buf = appendEntry(buf[:0], &out.entry, out.showName)
 		sum := journal.Sum(buf)
 		wanted[out.path] = true
@@ -318,7 +318,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		dir := path.Dir(out.path)
 		links[dir] = append(links[dir], link{out.entry.Name, out.path})
 
-		spelled, like := d.hasItems[foldKey(out.path)]
+		spelled, like := d.spelling[foldKey(out.path)]
 		there := d.onDisk[out.path]
 		if !there && like && isSameName(spelled, out.path) {
 			found, err := d.exists(out.path)
@@ -328,10 +328,10 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			there = found
 			sameFile[spelled] = found
 		}
-		if err := d.place(out.path, there, buf, sum); err != nil {
+		if err := d.planFile(out.path, there, buf, sum); err != nil {
 			return nil, err
 		}
-		d.progress(i+1, len(d.entries))
+		d.progress(i+1, len(d.outputs))
 	}
 	for p := range d.onDisk {
 		if wanted[p] || sameFile[p] {
@@ -392,7 +392,7 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
 
 // place notes what is to be done for the file of an entry.
-func (d *dumper) place(p string, there bool, data []byte, sum string) error {
+func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 	if !there {
 		d.write = append(d.write, journal.Change{Path: p, Was: "", Sum: sum})
 		d.report.Written++
@@ -423,13 +423,13 @@ func (d *dumper) mayReplace(p string, data []byte) bool {
 	if d.force || d.sums[p] == journal.Sum(data) {
 		return true
 	}
-	i := slices.IndexFunc(sections[:], func(s section) bool { return s.dir == path.Dir(p) })
-	e, f, err := readDraft(&sections[i], p, data)
+	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
+	e, f, err := readEntryFile(&kindDirs[i], p, data)
 	if err != nil {
 		return false
 	}
 	have, ok := d.byName[e.Name]
-	return ok && len(f.warnings) == 0 && sameDraft(&e, have)
+	return ok && len(f.warnings) == 0 && sameEntry(&e, have)
 }
 
 // swap stages the new files, commits and puts all in place.
@@ -462,9 +462,9 @@ func (d *dumper) stage(ctx context.Context, contents map[string][]byte) error {
 	if err := d.fsys.MkdirAll(d.path(stageDir), 0o755); err != nil {
 		return err
 	}
-	byPath := make(map[string]*outgoing, len(d.entries))
-	for i := range d.entries {
-		byPath[d.entries[i].path] = &d.entries[i]
+	byPath := make(map[string]*outputFile, len(d.outputs))
+	for i := range d.outputs {
+		byPath[d.outputs[i].path] = &d.outputs[i]
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

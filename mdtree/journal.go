@@ -45,7 +45,7 @@ func staged(i int) string { return stageDir + "/" + strconv.Itoa(i) }
 // of a kind and a name ending in ".md" that is not hidden.
 func isEntryPath(p string) bool {
 	dir, file, _ := strings.Cut(p, "/")
-	return slices.ContainsFunc(sections[:], func(s section) bool { return s.dir == dir }) &&
+	return slices.ContainsFunc(kindDirs[:], func(s kindDir) bool { return s.dir == dir }) &&
 		isEntryFile(file) && !strings.ContainsAny(file, "/\\\x00")
 }
 
@@ -54,7 +54,7 @@ func isEntryFile(file string) bool {
 }
 
 // noPath reports whether a journal may not name the path.
-func noPath(p string, remove bool) bool {
+func isForeignPath(p string, remove bool) bool {
 	if isEntryPath(p) {
 		return false
 	}
@@ -104,7 +104,7 @@ func (r root) staging() journal.Stage { return journal.Stage{FS: r.fsys, Home: r
 // journal returns the journal of a dump that was committed and not finished,
 // or nil when there is none.
 func (r root) journal() (*journal.Journal, error) {
-	j, err := r.staging().Load(noPath)
+	j, err := r.staging().Load(isForeignPath)
 	switch {
 	case errors.Is(err, journal.ErrVersion):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)
@@ -195,7 +195,7 @@ func (r root) makeSections(j *journal.Journal) error {
 // syncSections makes the names in those directories of kinds durable, and with
 // prune removes the empty ones.
 func (r root) syncSections(dirs map[string]bool, prune bool) error {
-	for _, s := range sections {
+	for _, s := range kindDirs {
 		if !dirs[s.dir] {
 			continue
 		}
@@ -218,15 +218,15 @@ func (r root) syncSections(dirs map[string]bool, prune bool) error {
 }
 
 // view is a tree as it will be once a committed dump is finished.
-type view struct {
+type journalOverlay struct {
 	root
-	at   map[string]string // where a file of the tree is staged
-	gone map[string]bool   // files that are to be removed
+	staged  map[string]string // where a file of the tree is staged
+	removed map[string]bool   // files that are to be removed
 }
 
 // newView returns a view through the journal, which may be nil.
-func newView(r root, j *journal.Journal) (*view, error) {
-	v := &view{root: r, at: map[string]string{}, gone: map[string]bool{}}
+func newJournalOverlay(r root, j *journal.Journal) (*journalOverlay, error) {
+	v := &journalOverlay{root: r, staged: map[string]string{}, removed: map[string]bool{}}
 	if j == nil {
 		return v, nil
 	}
@@ -243,7 +243,7 @@ func newView(r root, j *journal.Journal) (*view, error) {
 			return nil, err
 		}
 		if sum == "" || sum == c.Was || sum == c.Sum {
-			v.at[c.Path] = staged(i)
+			v.staged[c.Path] = staged(i)
 		}
 	}
 	for _, x := range j.Remove {
@@ -251,14 +251,14 @@ func newView(r root, j *journal.Journal) (*view, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.gone[x.Path] = sum == x.Was
+		v.removed[x.Path] = sum == x.Was
 	}
 	return v, nil
 }
 
 // read returns the bytes of a file of the tree.
-func (v *view) read(p string, limit int64) ([]byte, error) {
-	if at, ok := v.at[p]; ok {
+func (v *journalOverlay) read(p string, limit int64) ([]byte, error) {
+	if at, ok := v.staged[p]; ok {
 		data, err := v.root.read(at, limit)
 		// A dump that is at work may have moved it just now.
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -271,20 +271,20 @@ func (v *view) read(p string, limit int64) ([]byte, error) {
 // item is a file, or what else stands in its place, in the directory of a kind.
 type item struct {
 	path string // below the directory of the tree
-	sec  *section
+	kind *kindDir
 	mode fs.FileMode // type bits
 }
 
 // items lists the directories of the kinds, in order, each sorted by file name.
 // It lists all that is in them, hidden names too.
-func (v *view) items() ([]item, error) {
+func (v *journalOverlay) items() ([]item, error) {
 	var all []item
 	top, err := v.fsys.ReadDir(v.dir)
 	if err != nil {
 		return nil, err
 	}
-	for i := range sections {
-		s := &sections[i]
+	for i := range kindDirs {
+		s := &kindDirs[i]
 		var here []item
 		for _, e := range top {
 			if e.Name() != s.dir {
@@ -300,12 +300,12 @@ func (v *view) items() ([]item, error) {
 			}
 			for _, f := range files {
 				p := s.dir + "/" + f.Name()
-				if _, moved := v.at[p]; !moved && !v.gone[p] {
+				if _, moved := v.staged[p]; !moved && !v.removed[p] {
 					here = append(here, item{p, s, f.Type()})
 				}
 			}
 		}
-		for p := range v.at {
+		for p := range v.staged {
 			if path.Dir(p) == s.dir {
 				here = append(here, item{p, s, 0})
 			}

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	metaOpen  = `<div id="meta">`
-	metaClose = `</div>`
-	markOpen  = "<!-- content: "
-	markClose = " -->"
-	bom       = "\ufeff"
-	lineEnds  = "\r\n"
+	metaOpen      = `<div id="meta">`
+	metaClose     = `</div>`
+	lineEndsOpen  = "<!-- content: "
+	lineEndsClose = " -->"
+	bom           = "\ufeff"
+	lineEnds      = "\r\n"
 )
 
 // appendEntry appends the file of an entry to b. With showName the block of
@@ -44,7 +44,7 @@ func appendEntry(b []byte, e *oxbow.Entry, showName bool) []byte {
 	}
 	head, _, tail := cutLineEnds(e.Content)
 	if head != "" || tail != "" {
-		b = append(b, "  "+markOpen...)
+		b = append(b, "  "+lineEndsOpen...)
 		if head != "" {
 			b = append(b, formatLineEnds(head)+" before"...)
 		}
@@ -54,7 +54,7 @@ func appendEntry(b []byte, e *oxbow.Entry, showName bool) []byte {
 		if tail != "" {
 			b = append(b, formatLineEnds(tail)+" after"...)
 		}
-		b = append(b, markClose+"\n"...)
+		b = append(b, lineEndsClose+"\n"...)
 	}
 	b = append(b, "</dl>\n"+metaClose+"\n\n"...)
 	content := strings.TrimLeft(e.Content, "\n")
@@ -102,9 +102,9 @@ func parseEntry(text string) (parsed, error) {
 	}
 	p.content = strings.Trim(body, lineEnds)
 	var errs []error
-	if i := strings.Index(block, markOpen); i >= 0 {
-		mark, _, _ := strings.Cut(block[i+len(markOpen):], markClose)
-		head, tail, err := parseMark(mark)
+	if i := strings.Index(block, lineEndsOpen); i >= 0 {
+		mark, _, _ := strings.Cut(block[i+len(lineEndsOpen):], lineEndsClose)
+		head, tail, err := parseLineEndsComment(mark)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -289,7 +289,7 @@ func formatLineEnds(s string) string {
 }
 
 // parseMark reads the comment that lists the line breaks around a content.
-func parseMark(s string) (head, tail string, err error) {
+func parseLineEndsComment(s string) (head, tail string, err error) {
 	for part := range strings.SplitSeq(s, ", ") {
 		if v, ok := strings.CutSuffix(part, " before"); ok && head == "" && tail == "" {
 			head, err = parseLineEnds(v)
@@ -300,7 +300,7 @@ func parseMark(s string) (head, tail string, err error) {
 		}
 		if err != nil {
 			return "", "", fmt.Errorf("the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
-				clip(s), err, markOpen, markClose)
+				clip(s), err, lineEndsOpen, lineEndsClose)
 		}
 	}
 	return head, tail, nil

@@ -73,18 +73,18 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	}
 	problems := &ProblemsError{Dir: t.dir}
 	for i := range t.Entries {
-		draft := &t.Entries[i]
-		e, exists := have[draft.Name]
+		want := &t.Entries[i]
+		e, exists := have[want.Name]
 		var ops []oxbow.Op
 		switch {
 		case !exists:
-			p.Added = append(p.Added, draft.Name)
-			ops = []oxbow.Op{addOf(draft)}
-		case sameDraft(draft, &e):
-			p.Same = append(p.Same, draft.Name)
+			p.Added = append(p.Added, want.Name)
+			ops = []oxbow.Op{addOf(want)}
+		case sameEntry(want, &e):
+			p.Same = append(p.Same, want.Name)
 		default:
-			p.Changed = append(p.Changed, draft.Name)
-			ops = opsOf(draft, &e)
+			p.Changed = append(p.Changed, want.Name)
+			ops = opsOf(want, &e)
 		}
 		for _, op := range ops {
 			// What is removed needs no check: the store has it.
@@ -138,38 +138,38 @@ func (t *Tree) planRemovals(p *Plan, have map[string]oxbow.Entry, prune bool) er
 	return nil
 }
 
-func addOf(d *oxbow.Entry) oxbow.Add {
-	return oxbow.Add{Name: d.Name, Kind: d.Kind, Content: d.Content,
-		Aliases: tidyAliases(d.Aliases), Labels: slices.Clone(d.Labels), Created: d.Created}
+func addOf(want *oxbow.Entry) oxbow.Add {
+	return oxbow.Add{Name: want.Name, Kind: want.Kind, Content: want.Content,
+		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), Created: want.Created}
 }
 
 // opsOf returns the changes that make e what the draft says.
-func opsOf(d, e *oxbow.Entry) []oxbow.Op {
-	if d.Kind != e.Kind || !sameDate(d, e) {
-		add := addOf(d)
-		if sameDate(d, e) {
+func opsOf(want, e *oxbow.Entry) []oxbow.Op {
+	if want.Kind != e.Kind || !sameDate(want, e) {
+		add := addOf(want)
+		if sameDate(want, e) {
 			add.Created = e.Created
 		}
 		return []oxbow.Op{oxbow.Remove{Name: e.Name, If: e.Version}, add}
 	}
-	aliases, labels := sameAliases(d.Aliases, e.Aliases), slices.Equal(d.Labels, oxbow.SortLabels(e.Labels))
+	aliases, labels := sameAliases(want.Aliases, e.Aliases), slices.Equal(want.Labels, oxbow.SortLabels(e.Labels))
 	switch {
-	case d.Content == e.Content && labels:
-		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: tidyAliases(d.Aliases), If: e.Version}}
-	case d.Content == e.Content && aliases:
-		return []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: slices.Clone(d.Labels), If: e.Version}}
+	case want.Content == e.Content && labels:
+		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: tidyAliases(want.Aliases), If: e.Version}}
+	case want.Content == e.Content && aliases:
+		return []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: slices.Clone(want.Labels), If: e.Version}}
 	}
-	return []oxbow.Op{oxbow.Update{Name: e.Name, Content: d.Content,
-		Aliases: tidyAliases(d.Aliases), Labels: slices.Clone(d.Labels), If: e.Version}}
+	return []oxbow.Op{oxbow.Update{Name: e.Name, Content: want.Content,
+		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), If: e.Version}}
 }
 
 // sameDraft reports whether a store's entry is what a draft says. Space around
 // an alias does not count, because stores take none, nor does a fraction of a
 // second that only one of both has. An undated draft is of any date.
-func sameDraft(d, e *oxbow.Entry) bool {
-	return d.Name == e.Name && d.Kind == e.Kind && d.Content == e.Content &&
-		sameAliases(d.Aliases, e.Aliases) && slices.Equal(d.Labels, oxbow.SortLabels(e.Labels)) &&
-		sameDate(d, e)
+func sameEntry(want, e *oxbow.Entry) bool {
+	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
+		sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&
+		sameDate(want, e)
 }
 
 func sameAliases(a, b []string) bool {
@@ -187,9 +187,9 @@ func tidyAliases(as []string) []string {
 	return tidy
 }
 
-func sameDate(d, e *oxbow.Entry) bool {
-	if d.Created.IsZero() || d.Created.Equal(e.Created) {
+func sameDate(want, e *oxbow.Entry) bool {
+	if want.Created.IsZero() || want.Created.Equal(e.Created) {
 		return true
 	}
-	return d.Created.Unix() == e.Created.Unix() && (d.Created.Nanosecond() == 0) != (e.Created.Nanosecond() == 0)
+	return want.Created.Unix() == e.Created.Unix() && (want.Created.Nanosecond() == 0) != (e.Created.Nanosecond() == 0)
 }

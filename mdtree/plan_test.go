@@ -123,7 +123,7 @@ func TestPlanMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree := mustRead(t, fsys, "brain")
-	if want := []Gone{{"a", "notes/a.md"}, {"b", "notes/b.md"}}; !slices.Equal(tree.Missing, want) {
+	if want := []MissingFile{{"a", "notes/a.md"}, {"b", "notes/b.md"}}; !slices.Equal(tree.Missing, want) {
 		t.Errorf("Missing = %v, want %v", tree.Missing, want)
 	}
 	_, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace})

@@ -39,7 +39,7 @@ type Tree struct {
 	Files []string
 
 	// Missing lists the entries that the last dump wrote and that are gone.
-	Missing []Gone
+	Missing []MissingFile
 
 	// Warnings say what was not read, or not as a person may think.
 	Warnings []Problem
@@ -48,7 +48,7 @@ type Tree struct {
 }
 
 // Gone is an entry whose file is gone since the last dump.
-type Gone struct {
+type MissingFile struct {
 	Name string
 	File string
 }
@@ -122,7 +122,7 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := newView(r, j)
+	v, err := newJournalOverlay(r, j)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 	}
 	t := &Tree{dir: r.dir}
 	problems := &ProblemsError{Dir: r.dir}
-	files := t.sift(items, problems)
+	files := t.entryFiles(items, problems)
 	if len(files) > opts.MaxFiles {
 		problems.add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), opts.MaxFiles))
 		return nil, problems
@@ -144,7 +144,7 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
 		return nil, fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
 	}
-	rd := &reader{tree: t, problems: problems, hasManifest: m != nil,
+	rd := &treeReader{tree: t, problems: problems, hasManifest: m != nil,
 		spelled: m.spellings(), owner: make(map[string]string, len(files))}
 	topics := 0
 	opts.Progress(0, len(files))
@@ -156,8 +156,8 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 		case err != nil:
 			problems.add(it.path, err)
 		default:
-			rd.take(it, data)
-			if it.sec.topic {
+			rd.add(it, data)
+			if it.kind.topic {
 				topics++
 			}
 		}
@@ -177,12 +177,12 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 func (t *Tree) warn(file string, err error) { t.Warnings = append(t.Warnings, Problem{file, err}) }
 
 // sift returns the items that are files of entries.
-func (t *Tree) sift(items []item, problems *ProblemsError) []item {
+func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 	var files []item
 	for _, it := range items {
 		name := path.Base(it.path)
 		switch {
-		case it.path == it.sec.dir:
+		case it.path == it.kind.dir:
 			problems.add(it.path, fmt.Errorf("it is %s, not a directory", describe(it.mode)))
 		case name[0] == '.':
 			if strings.HasSuffix(name, ".md") {
@@ -200,7 +200,7 @@ func (t *Tree) sift(items []item, problems *ProblemsError) []item {
 }
 
 // manifest returns the manifest, or nil when there is none.
-func (v *view) manifest(problems *ProblemsError) *manifest {
+func (v *journalOverlay) manifest(problems *ProblemsError) *manifest {
 	data, err := v.read(manifestFile, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -216,7 +216,7 @@ func (v *view) manifest(problems *ProblemsError) *manifest {
 }
 
 // reader turns files into the entries of a tree.
-type reader struct {
+type treeReader struct {
 	tree        *Tree
 	problems    *ProblemsError
 	hasManifest bool
@@ -225,12 +225,12 @@ type reader struct {
 }
 
 // take reads one file into the tree.
-func (r *reader) take(it item, data []byte) {
+func (r *treeReader) add(it item, data []byte) {
 	p := it.path
 	if as := r.spelled[nfc(p)]; as != "" {
 		p = as
 	}
-	e, f, err := readDraft(it.sec, p, data)
+	e, f, err := readEntryFile(it.kind, p, data)
 	if err != nil {
 		r.problems.add(it.path, err)
 		return
@@ -274,7 +274,7 @@ func nfc(s string) string { return norm.NFC.String(s) }
 func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
 // readDraft reads the file of an entry at path p, which need not be on disk.
-func readDraft(s *section, p string, data []byte) (oxbow.Entry, parsed, error) {
+func readEntryFile(s *kindDir, p string, data []byte) (oxbow.Entry, parsed, error) {
 	if !utf8.ValidString(p) {
 		return oxbow.Entry{}, parsed{}, errors.New("its name is not UTF-8; rename it")
 	}
@@ -306,21 +306,21 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	}
 	for _, f := range m.Files {
 		if _, ok := owner[f.Name]; !ok {
-			t.Missing = append(t.Missing, Gone{f.Name, f.Path})
+			t.Missing = append(t.Missing, MissingFile{f.Name, f.Path})
 		}
 	}
 }
 
 // warnTop names what a person may have put beside the directories that are
 // read and meant to be read.
-func (t *Tree) warnTop(v *view) {
+func (t *Tree) warnTop(v *journalOverlay) {
 	items, err := v.fsys.ReadDir(v.dir)
 	if err != nil {
 		return
 	}
 	for _, it := range items {
 		name := it.Name()
-		for _, s := range sections {
+		for _, s := range kindDirs {
 			if it.IsDir() && name != s.dir && (strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())) {
 				t.warn(name, fmt.Errorf("it is not read; did you mean %s?", s.dir))
 				break

@@ -12,7 +12,7 @@ import (
 )
 
 // section is the directory of one kind of entries.
-type section struct {
+type kindDir struct {
 	dir   string
 	title string
 	kind  oxbow.Kind
@@ -20,7 +20,7 @@ type section struct {
 }
 
 // sections are all directories of entries, in the order they are read.
-var sections = [...]section{
+var kindDirs = [...]kindDir{
 	{"notes", "Notes", oxbow.Note, false},
 	{"archives", "Archives", oxbow.Archive, false},
 	{"topics", "Topics", oxbow.Note, true},
@@ -50,7 +50,7 @@ type link struct{ name, path string }
 // its entries sorted by name.
 func appendSummary(b []byte, links map[string][]link) []byte {
 	b = append(b, summaryHead...)
-	for _, s := range sections {
+	for _, s := range kindDirs {
 		if len(links[s.dir]) == 0 {
 			continue
 		}
@@ -76,7 +76,7 @@ func isSummary(text string) bool {
 			continue
 		}
 		found := false
-		for _, s := range sections {
+		for _, s := range kindDirs {
 			found = found || line == "# "+s.title ||
 				strings.HasPrefix(line, "- [") && (strings.Contains(line, "]("+s.dir+"/") || strings.Contains(line, "](<"+s.dir+"/"))
 		}

@@ -28,7 +28,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -66,7 +66,7 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 type Home struct {
 	fs     vfs.FS // of the memory's directory
 	shown  string // that directory, for people
-	tree   *filetree.Store
+	tree   *mdtree.Store
 	layout layout
 	memory *oxbow.Memory
 	clock  func() time.Time
@@ -98,7 +98,7 @@ func Open(ctx context.Context, o dialect.Options) (*Home, error) {
 		o.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
 			filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown))
 	}
-	h.tree, err = filetree.Open(ctx, h.fs, h.layout, filetree.Options{Clock: o.Memory.Clock,
+	h.tree, err = mdtree.Open(ctx, h.fs, h.layout, mdtree.Options{Clock: o.Memory.Clock,
 		LockWait: o.Memory.LockWait, ReadOnly: o.Memory.ReadOnly, Path: h.shown, Warn: o.Warn})
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of clawft: %w", err)

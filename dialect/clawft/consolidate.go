@@ -11,8 +11,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
 	"github.com/oxbow-memory/oxbow/internal/alike"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -135,7 +135,7 @@ func union(a, b []string, without string) []string {
 // written behind HISTORY.md, and it can be taken back.
 func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text string, now time.Time) (string, []moved, []dialect.Step, error)) (dialect.Tidied, error) {
 	var did dialect.Tidied
-	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]filetree.Edit, error) {
+	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
 		was, history := file(memoryFile), file(historyFile)
 		is, out, steps, err := change(was, now)
 		if err != nil {
@@ -146,10 +146,10 @@ func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text
 			return nil, nil
 		}
 		r := replaced{What: what, Time: now, Was: was, Is: atLeastALine(is)}
-		edits := []filetree.Edit{{Path: memoryFile, Text: is}}
+		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
 		if len(out) > 0 {
 			r.History = h.archive(what, out, now, history)
-			edits = append(edits, filetree.Edit{Path: historyFile, Text: history + r.History})
+			edits = append(edits, mdtree.Edit{Path: historyFile, Text: history + r.History})
 		}
 		n, kept, err := h.record(r)
 		if !dry {

@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // ReadMemory returns all of MEMORY.md, and false when there is none.
@@ -74,13 +74,13 @@ func (h *Home) write(ctx context.Context, content string, change func(now string
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var was, is string
-	err := h.tree.Edit(ctx, func(v filetree.View, now time.Time) ([]filetree.Edit, error) {
+	err := h.tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 		var err error
 		was, _ = v.File(memoryFile)
 		if is, err = change(was, h.seen); err != nil {
 			return nil, err
 		}
-		edits := []filetree.Edit{{Path: memoryFile, Text: is}}
+		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
 		if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
 			return edits, nil
 		}
@@ -124,9 +124,9 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	if content == "" {
 		return &oxbow.InvalidError{Field: "entry", Reason: "is empty"}
 	}
-	err := h.tree.Edit(ctx, func(v filetree.View, _ time.Time) ([]filetree.Edit, error) {
+	err := h.tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 		now, _ := v.File(historyFile)
-		return []filetree.Edit{{Path: historyFile, Text: appended(now, content) + eolOf(now) + eolOf(now)}}, nil
+		return []mdtree.Edit{{Path: historyFile, Text: appended(now, content) + eolOf(now) + eolOf(now)}}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("writing the history: %w", err)

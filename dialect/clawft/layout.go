@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // layout reads and edits the two files.
@@ -21,16 +21,16 @@ type layout struct {
 	zone *time.Location // of the dates in HISTORY.md
 }
 
-var _ filetree.Layout = layout{}
+var _ mdtree.Layout = layout{}
 
-// Dirs implements [filetree.Layout].
+// Dirs implements [mdtree.Layout].
 func (layout) Dirs() []string { return []string{"."} }
 
-// Match implements [filetree.Layout].
+// Match implements [mdtree.Layout].
 func (layout) Match(p string) bool { return p == memoryFile || p == historyFile }
 
-// Plan implements [filetree.Layout].
-func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Edit, error) {
+// Plan implements [mdtree.Layout].
+func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		path := memoryFile
 		switch add.Kind {
@@ -42,7 +42,7 @@ func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Ed
 		}
 		text, _ := v.File(path)
 		e := oxbow.Entry{Name: add.Name, Kind: add.Kind, Content: add.Content, Aliases: add.Aliases, Labels: add.Labels, Created: add.Created}
-		return []filetree.Edit{{Path: path, Text: l.add(path, text, e, now)}}, nil
+		return []mdtree.Edit{{Path: path, Text: l.add(path, text, e, now)}}, nil
 	}
 	place, _ := v.Find(oxbow.OpName(op))
 	text, _ := v.File(place.Path)
@@ -54,7 +54,7 @@ func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Ed
 	e := place.Entry.Clone()
 	switch op := op.(type) {
 	case oxbow.Remove:
-		return []filetree.Edit{{Path: place.Path, Text: l.remove(place.Path, text, items, i)}}, nil
+		return []mdtree.Edit{{Path: place.Path, Text: l.remove(place.Path, text, items, i)}}, nil
 	case oxbow.Update:
 		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
 	case oxbow.Alias:
@@ -62,7 +62,7 @@ func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Ed
 	case oxbow.Relabel:
 		e.Labels = op.Labels
 	}
-	return []filetree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
+	return []mdtree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
 }
 
 // gap returns what stands between the end of a text and a paragraph behind it, so

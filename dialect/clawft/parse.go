@@ -34,7 +34,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // The files.
@@ -380,12 +380,12 @@ func (it *item) entry(path string) oxbow.Entry {
 	return e
 }
 
-// Parse implements [filetree.Layout]. Every text can be read.
-func (l layout) Parse(path, text string) ([]filetree.Item, error) {
+// Parse implements [mdtree.Layout]. Every text can be read.
+func (l layout) Parse(path, text string) ([]mdtree.Item, error) {
 	items := l.parse(path, text)
-	out := make([]filetree.Item, len(items))
+	out := make([]mdtree.Item, len(items))
 	for i := range items {
-		out[i] = filetree.Item{Entry: items[i].entry(path), Start: items[i].start, End: items[i].end}
+		out[i] = mdtree.Item{Entry: items[i].entry(path), Start: items[i].start, End: items[i].end}
 	}
 	return out, nil
 }

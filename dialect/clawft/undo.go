@@ -22,8 +22,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
 	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -62,7 +62,7 @@ func (h *Home) records() ([]int, error) {
 }
 
 // record returns the edits that keep a record, and its number.
-func (h *Home) record(r replaced) (int, []filetree.Edit, error) {
+func (h *Home) record(r replaced) (int, []mdtree.Edit, error) {
 	ns, err := h.records()
 	if err != nil {
 		return 0, nil, err
@@ -80,9 +80,9 @@ func (h *Home) record(r replaced) (int, []filetree.Edit, error) {
 	if len(ns) > 0 {
 		n = ns[len(ns)-1] + 1
 	}
-	edits := []filetree.Edit{{Path: undoFile(n), Text: b.String()}}
+	edits := []mdtree.Edit{{Path: undoFile(n), Text: b.String()}}
 	for len(ns) >= undoMost {
-		edits = append(edits, filetree.Edit{Path: undoFile(ns[0]), Remove: true})
+		edits = append(edits, mdtree.Edit{Path: undoFile(ns[0]), Remove: true})
 		ns = ns[1:]
 	}
 	return n, edits, nil
@@ -104,7 +104,7 @@ func readRecord(text string) (replaced, error) {
 // since stay: they are merged by line.
 func (h *Home) TakeBack(ctx context.Context, number int, dry bool) (dialect.Tidied, error) {
 	var did dialect.Tidied
-	plan := func(file func(string) string, _ time.Time) (edits []filetree.Edit, err error) {
+	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
 		did, edits, err = h.takeBack(file, number)
 		return edits, err
 	}
@@ -114,7 +114,7 @@ func (h *Home) TakeBack(ctx context.Context, number int, dry bool) (dialect.Tidi
 	return did, nil
 }
 
-func (h *Home) takeBack(read func(string) string, number int) (did dialect.Tidied, _ []filetree.Edit, _ error) {
+func (h *Home) takeBack(read func(string) string, number int) (did dialect.Tidied, _ []mdtree.Edit, _ error) {
 	ns, err := h.records()
 	if err != nil {
 		return did, nil, err
@@ -144,14 +144,14 @@ func (h *Home) takeBack(read func(string) string, number int) (did dialect.Tidie
 			oxbow.ErrConflict, number, r.What, file)
 	}
 	did = dialect.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.Tokens(memory), After: prompt.Tokens(was)}
-	edits := []filetree.Edit{{Path: memoryFile, Text: was}, {Path: file, Remove: true}}
+	edits := []mdtree.Edit{{Path: memoryFile, Text: was}, {Path: file, Remove: true}}
 	switch {
 	case r.History == "":
 	case at < 0 || strings.Count(history, r.History) != 1:
 		did.Notes = append(did.Notes, "what it had written to HISTORY.md was changed since, and stays there")
 	default:
 		left := history[:at] + history[at+len(r.History):]
-		edits = append(edits, filetree.Edit{Path: historyFile, Text: left, Remove: isBlank(left)})
+		edits = append(edits, mdtree.Edit{Path: historyFile, Text: left, Remove: isBlank(left)})
 	}
 	did.Steps = missing(was, memory)
 	return did, edits, nil
@@ -175,9 +175,9 @@ func missing(text, other string) []dialect.Step {
 // edit makes the edits of a plan, all or none of them. With dry it only plans, on
 // the files as they are read, so that it needs no leave to write. The plan is
 // shown the text of files, "" for one that is not there, and may be called again.
-func (h *Home) edit(ctx context.Context, dry bool, plan func(file func(path string) string, now time.Time) ([]filetree.Edit, error)) error {
+func (h *Home) edit(ctx context.Context, dry bool, plan func(file func(path string) string, now time.Time) ([]mdtree.Edit, error)) error {
 	if !dry {
-		return h.tree.Edit(ctx, func(v filetree.View, now time.Time) ([]filetree.Edit, error) {
+		return h.tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 			return plan(func(path string) string { text, _ := v.File(path); return text }, now)
 		})
 	}

@@ -26,7 +26,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -123,7 +123,7 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 // home is an opened home, or one as a profile binds it. Its fields do not
 // change.
 type home struct {
-	tree   *filetree.Store
+	tree   *mdtree.Store
 	memory *oxbow.Memory // all of it, or what the profile includes
 	whole  *oxbow.Memory // all of it
 	zone   *time.Location
@@ -158,7 +158,7 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		h.warn = func(string) {}
 	}
 	var err error
-	h.tree, err = filetree.Open(ctx, o.FS, layout{h.zone}, filetree.Options{Clock: h.clock,
+	h.tree, err = mdtree.Open(ctx, o.FS, layout{h.zone}, mdtree.Options{Clock: h.clock,
 		LockWait: o.Memory.LockWait, ReadOnly: o.Memory.ReadOnly, Path: o.Path, Warn: h.warn})
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of CodeRhapsody: %w", err)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // Spans implements [dialect.Compressor].
@@ -51,7 +51,7 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 		return nil, &oxbow.InvalidError{Field: "text", Reason: "is for one " + r.Span + "; say which"}
 	}
 	var periods []string
-	err := h.tree.Look(ctx, func(v filetree.View) error {
+	err := h.tree.View(ctx, func(v mdtree.View) error {
 		periods = h.periods(v, spans[i], r.Period)
 		return nil
 	})
@@ -64,12 +64,12 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 	var done []dialect.Digest
 	for _, p := range periods {
 		var d dialect.Digest
-		plan := func(v filetree.View, now time.Time) (edits []filetree.Edit, err error) {
+		plan := func(v mdtree.View, now time.Time) (edits []mdtree.Edit, err error) {
 			d, edits, err = h.digest(v, spans[i], p, r, now)
 			return edits, err
 		}
 		if r.Dry {
-			err = h.tree.Look(ctx, func(v filetree.View) error { _, err := plan(v, h.clock()); return err })
+			err = h.tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, h.clock()); return err })
 		} else {
 			err = h.tree.Edit(ctx, plan)
 		}
@@ -91,7 +91,7 @@ func (h *home) whollyOpen() error {
 
 // inputs returns the logs of a period, the oldest first: those of days and of
 // shorter spans that nothing covers.
-func (h *home) inputs(v filetree.View, s span, period string) []liveFile {
+func (h *home) inputs(v mdtree.View, s span, period string) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
 		if p, ok := belongs(f.file, s); ok && p == period {
@@ -114,7 +114,7 @@ func belongs(f file, s span) (string, bool) {
 
 // periods returns the periods that can be compressed, the oldest first: only
 // that one, if one is named.
-func (h *home) periods(v filetree.View, s span, only string) []string {
+func (h *home) periods(v mdtree.View, s span, only string) []string {
 	found := map[string]bool{}
 	logs := 0
 	recent := map[string]bool{}
@@ -169,7 +169,7 @@ func titleOf(labels []oxbow.Label) string {
 }
 
 // digest returns what a period is compressed into, and the edits that do it.
-func (h *home) digest(v filetree.View, s span, period string, r dialect.Compression, now time.Time) (dialect.Digest, []filetree.Edit, error) {
+func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compression, now time.Time) (dialect.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
 	d := dialect.Digest{Name: s.name + "-" + period, File: p}
 	from, to, _ := s.parse(period, h.zone)
@@ -179,7 +179,7 @@ func (h *home) digest(v filetree.View, s span, period string, r dialect.Compress
 	case v.Taken(p) || v.Taken(coveredPath(p)):
 		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " + d.Name + " first, to tell again what was added since"}
 	}
-	var edits []filetree.Edit
+	var edits []mdtree.Edit
 	groups := map[string]*group{}
 	for _, f := range h.inputs(v, s, period) {
 		text, ok := v.File(f.path)
@@ -191,7 +191,7 @@ func (h *home) digest(v filetree.View, s span, period string, r dialect.Compress
 			return d, nil, &oxbow.InvalidError{Field: "file", Value: coveredPath(f.path), Reason: "is there already, and would be overwritten; move it away"}
 		}
 		d.Covers = append(d.Covers, path.Base(f.path))
-		edits = append(edits, filetree.Edit{Path: f.path, Remove: true}, filetree.Edit{Path: coveredPath(f.path), Text: text})
+		edits = append(edits, mdtree.Edit{Path: f.path, Remove: true}, mdtree.Edit{Path: coveredPath(f.path), Text: text})
 		for _, it := range v.Items(f.path) {
 			e := it.Entry
 			if e.Kind == oxbow.Handoff {
@@ -254,7 +254,7 @@ func (h *home) digest(v filetree.View, s span, period string, r dialect.Compress
 	if err := h.readsBack(p, lg.text, want); err != nil {
 		return d, nil, err
 	}
-	return d, append(edits, filetree.Edit{Path: p, Text: lg.text}), nil
+	return d, append(edits, mdtree.Edit{Path: p, Text: lg.text}), nil
 }
 
 // readsBack reports whether a text says those entries.
@@ -283,7 +283,7 @@ func quoted(words []string) string {
 }
 
 // freeName returns a name for an entry of a digest that nothing bears.
-func freeName(v filetree.View, base, title string, others []oxbow.Entry) string {
+func freeName(v mdtree.View, base, title string, others []oxbow.Entry) string {
 	name := strings.TrimSpace(base + " " + title)
 	if len(name) > oxbow.MaxName-len(" (1000)") {
 		name = base
@@ -357,13 +357,13 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dia
 	var done []dialect.Digest
 	for _, name := range names {
 		var d dialect.Digest
-		plan := func(v filetree.View, _ time.Time) (edits []filetree.Edit, err error) {
+		plan := func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
 			d, edits, err = h.takeBack(v, name)
 			return edits, err
 		}
 		var err error
 		if dry {
-			err = h.tree.Look(ctx, func(v filetree.View) error { _, err := plan(v, time.Time{}); return err })
+			err = h.tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, time.Time{}); return err })
 		} else {
 			err = h.tree.Edit(ctx, plan)
 		}
@@ -376,11 +376,11 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dia
 }
 
 // takeBack returns the edits that undo a digest.
-func (h *home) takeBack(v filetree.View, name string) (dialect.Digest, []filetree.Edit, error) {
+func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
 	d := dialect.Digest{Name: name, File: p}
-	none := func(why string) (dialect.Digest, []filetree.Edit, error) {
+	none := func(why string) (dialect.Digest, []mdtree.Edit, error) {
 		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
 	}
 	f, ok := fileOf(p, h.zone)
@@ -406,7 +406,7 @@ func (h *home) takeBack(v filetree.View, name string) (dialect.Digest, []filetre
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")
 	}
-	var edits []filetree.Edit
+	var edits []mdtree.Edit
 	for _, c := range d.Covers {
 		// The digest is a text that people edit: it names files, not ways out.
 		if _, ok := fileOf(logDir+"/"+c, h.zone); !ok || path.Base(c) != c {
@@ -423,18 +423,18 @@ func (h *home) takeBack(v filetree.View, name string) (dialect.Digest, []filetre
 		case v.Taken(back):
 			return none(back + " is there again, and would be overwritten; move its entries, then the file, away")
 		}
-		edits = append(edits, filetree.Edit{Path: coveredPath(c), Remove: true}, filetree.Edit{Path: back, Text: text})
+		edits = append(edits, mdtree.Edit{Path: coveredPath(c), Remove: true}, mdtree.Edit{Path: back, Text: text})
 	}
 	kept, err := freeUndone(v, name)
 	if err != nil {
 		return d, nil, err
 	}
 	d.Notes = append(d.Notes, "the digest is kept in "+kept)
-	return d, append(edits, filetree.Edit{Path: p, Remove: true}, filetree.Edit{Path: kept, Text: text}), nil
+	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
 // coverOf returns the name of the digest that covers a file.
-func (h *home) coverOf(v filetree.View, base string) string {
+func (h *home) coverOf(v mdtree.View, base string) string {
 	for p := range v.Files() {
 		if f, ok := fileOf(p, h.zone); !ok || f.covered {
 			continue
@@ -457,7 +457,7 @@ func (h *home) coverOf(v filetree.View, base string) string {
 }
 
 // freeUndone returns a path for a digest that was taken back.
-func freeUndone(v filetree.View, name string) (string, error) {
+func freeUndone(v mdtree.View, name string) (string, error) {
 	for n := 1; n <= maxFiles; n++ {
 		p := undoneDir + "/" + name + ".md"
 		if n > 1 {

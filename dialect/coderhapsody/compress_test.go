@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -48,7 +48,7 @@ func aprilHome(t *testing.T) *vfs.Mem {
 	return fsys
 }
 
-// files returns what is in memory/, without what filetree keeps there itself.
+// files returns what is in memory/, without the store's own files.
 func files(fsys *vfs.Mem) map[string]string {
 	fs := map[string]string{}
 	for _, p := range fsys.Names() {
@@ -289,7 +289,7 @@ func TestCompressCrash(t *testing.T) {
 	images, sawOld, sawNew := 0, 0, 0
 	check := func(img *vfs.Mem, where string, done bool) {
 		images++
-		s, err := filetree.Open(t.Context(), img, layout{time.UTC}, filetree.Options{Clock: clock})
+		s, err := mdtree.Open(t.Context(), img, layout{time.UTC}, mdtree.Options{Clock: clock})
 		if err != nil {
 			t.Fatalf("%s: Open() = %v", where, err)
 		}

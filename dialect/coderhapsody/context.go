@@ -15,8 +15,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
@@ -102,7 +102,7 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions + "\n"})
 	tried, left := 0, prompt.Cut{Name: partLog, Why: "over the budget: four times as much is newer"}
 	more := 0
-	err := h.tree.Look(ctx, func(v filetree.View) error {
+	err := h.tree.View(ctx, func(v mdtree.View) error {
 		logs := 0
 		for _, f := range h.live(v) {
 			name, why, pinned := partDigest, "the newest first", false
@@ -144,7 +144,7 @@ type liveFile struct {
 // live returns the logs that no digest covers, days first, then the shorter
 // spans, each the newest first. What lies with the covered files and is covered
 // by none, because the digest was removed by hand, is live again.
-func (h *home) live(v filetree.View) []liveFile {
+func (h *home) live(v mdtree.View) []liveFile {
 	var days, buckets, covered, all []liveFile
 	told := map[string]bool{}
 	for p := range v.Files() {

@@ -1,4 +1,4 @@
-// This file tells filetree how logs hold entries: reading them, and planning
+// The layout of logs for the tree store: reading them, and planning
 // changes as edits of their text.
 
 package coderhapsody
@@ -13,20 +13,20 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
 // maxLog is from how many bytes on a day's next entries go to another file.
 const maxLog = 8 << 20
 
-// layout is the [filetree.Layout] of logs.
+// layout is the [mdtree.Layout] of logs.
 type layout struct{ zone *time.Location }
 
-// Dirs implements [filetree.Layout].
+// Dirs implements [mdtree.Layout].
 func (layout) Dirs() []string { return append([]string{logDir, coveredDir}, bucketDirs...) }
 
-// Match implements [filetree.Layout].
+// Match implements [mdtree.Layout].
 func (l layout) Match(p string) bool {
 	_, ok := fileOf(p, l.zone)
 	return ok
@@ -101,14 +101,14 @@ func nameAll(base string, ps []part) {
 	}
 }
 
-// Parse implements [filetree.Layout].
-func (l layout) Parse(p, text string) ([]filetree.Item, error) {
+// Parse implements [mdtree.Layout].
+func (l layout) Parse(p, text string) ([]mdtree.Item, error) {
 	lg, ps, err := l.parts(p, text)
 	if lg == nil {
 		return nil, err
 	}
 	f, _ := fileOf(p, l.zone)
-	items := make([]filetree.Item, len(ps))
+	items := make([]mdtree.Item, len(ps))
 	for i, q := range ps {
 		b := lg.blocks[q.block]
 		e := oxbow.Entry{Name: q.name, Kind: f.kind, Content: q.content, Aliases: q.matter.aliases,
@@ -125,7 +125,7 @@ func (l layout) Parse(p, text string) ([]filetree.Item, error) {
 		if f.covered {
 			e.Labels = append(slices.Clone(e.Labels), coveredLabel)
 		}
-		items[i] = filetree.Item{Entry: e, Start: b.start, End: b.next}
+		items[i] = mdtree.Item{Entry: e, Start: b.start, End: b.next}
 	}
 	return items, err
 }
@@ -134,8 +134,8 @@ func (l layout) Parse(p, text string) ([]filetree.Item, error) {
 // their text, which stays as it was.
 var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 
-// Plan implements [filetree.Layout].
-func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Edit, error) {
+// Plan implements [mdtree.Layout].
+func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return l.add(v, add, now)
 	}
@@ -170,7 +170,7 @@ func (l layout) Plan(v filetree.View, op oxbow.Op, now time.Time) ([]filetree.Ed
 	if err != nil {
 		return nil, err
 	}
-	return []filetree.Edit{{Path: place.Path, Text: text}}, nil
+	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
 // frontOf returns what is to stand in the front matter of a new entry.
@@ -192,7 +192,7 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]str
 // add appends an entry to the log of the day on which it was made. A file that
 // cannot take it, because it is long, or held, or would be read otherwise with
 // more behind it, is left alone, and the day gets another.
-func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Edit, error) {
+func (l layout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
 	if e.Created.IsZero() {
 		e.Created = now.Truncate(time.Second)
@@ -202,7 +202,7 @@ func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Ed
 		day = now.In(l.zone)
 	}
 	if edit, ok := l.whole(v, e); ok {
-		return []filetree.Edit{edit}, nil
+		return []mdtree.Edit{edit}, nil
 	}
 	for n := 1; n <= maxFiles; n++ {
 		p := logDir + "/" + day.Format("2006-01-02") + ".md"
@@ -229,7 +229,7 @@ func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Ed
 					continue
 				}
 			}
-			return []filetree.Edit{{Path: p, Text: next}}, nil
+			return []mdtree.Edit{{Path: p, Text: next}}, nil
 		}
 	}
 	return nil, &oxbow.InvalidError{Field: "entry", Value: op.Name, Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFiles)}
@@ -238,13 +238,13 @@ func (l layout) add(v filetree.View, op oxbow.Add, now time.Time) ([]filetree.Ed
 // whole returns the file of an entry that is all of a log, as one from before
 // there were labels is when it comes back from another layout: its name is that
 // of a file that is not there yet, and its time is the day's.
-func (l layout) whole(v filetree.View, e oxbow.Entry) (filetree.Edit, bool) {
+func (l layout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayName.MatchString(e.Name) {
-		return filetree.Edit{}, false
+		return mdtree.Edit{}, false
 	}
 	if f, ok := fileOf(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {
-		return filetree.Edit{}, false
+		return mdtree.Edit{}, false
 	}
 	front := frontOf(e, e.Kind, false)
 	delete(front, keyTime)
@@ -255,7 +255,7 @@ func (l layout) whole(v filetree.View, e oxbow.Entry) (filetree.Edit, bool) {
 	}
 	_, ps, err := l.parts(p, text)
 	ok := err == nil && len(ps) == 1 && ps[0].name == e.Name && ps[0].content == e.Content
-	return filetree.Edit{Path: p, Text: text}, ok
+	return mdtree.Edit{Path: p, Text: text}, ok
 }
 
 // maxFiles is the most files of one day.
@@ -367,7 +367,7 @@ func namesOf(ps []part) []string {
 
 // remove takes a block out, and the file with its last. What a digest covers
 // must stay covered by something: the next block of it takes that over.
-func (l layout) remove(p string, lg *log, ps []part, i int) ([]filetree.Edit, error) {
+func (l layout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].matter.covers
 	rest, left := lg.without(ps[i].block)
 	if !left || len(ps) == 1 {
@@ -375,7 +375,7 @@ func (l layout) remove(p string, lg *log, ps []part, i int) ([]filetree.Edit, er
 			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].name,
 				Reason: "tells other entries again, which nothing would then; take it back as a whole: oxbow compress undo " + path.Base(strings.TrimSuffix(p, ".md"))}
 		}
-		return []filetree.Edit{{Path: p, Remove: true}}, nil
+		return []mdtree.Edit{{Path: p, Remove: true}}, nil
 	}
 	names := namesOf(slices.Delete(slices.Clone(ps), i, i+1))
 	if len(covers) > 0 {
@@ -391,5 +391,5 @@ func (l layout) remove(p string, lg *log, ps []part, i int) ([]filetree.Edit, er
 	if err != nil {
 		return nil, err
 	}
-	return []filetree.Edit{{Path: p, Text: text}}, nil
+	return []mdtree.Edit{{Path: p, Text: text}}, nil
 }

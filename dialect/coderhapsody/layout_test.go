@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -19,9 +19,9 @@ var noon = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 
 func clock() time.Time { return noon }
 
-func openTree(t *testing.T, fsys vfs.FS) *filetree.Store {
+func openTree(t *testing.T, fsys vfs.FS) *mdtree.Store {
 	t.Helper()
-	s, err := filetree.Open(t.Context(), fsys, layout{time.UTC}, filetree.Options{Clock: clock})
+	s, err := mdtree.Open(t.Context(), fsys, layout{time.UTC}, mdtree.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func all(t *testing.T, s oxbow.Store) []string {
 func TestContract(t *testing.T) {
 	var last *vfs.Mem
 	open := func(t *testing.T) oxbow.Store {
-		s, err := filetree.Open(context.Background(), last, layout{time.UTC}, filetree.Options{})
+		s, err := mdtree.Open(context.Background(), last, layout{time.UTC}, mdtree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -240,7 +240,7 @@ func FuzzLog(f *testing.F) {
 		fsys := vfs.NewMem()
 		put(t, fsys, "memory/2026-04-18.md", text)
 		s := openTree(t, fsys)
-		entries := func(s *filetree.Store) map[string]oxbow.Entry {
+		entries := func(s *mdtree.Store) map[string]oxbow.Entry {
 			es := map[string]oxbow.Entry{}
 			for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
 				if err != nil {

@@ -7,11 +7,11 @@ import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // files is the tree of one agent and the world. It is a store as the tree is.
-type files struct{ *filetree.Store }
+type files struct{ *mdtree.Store }
 
 // Apply implements [oxbow.Store].
 func (s files) Apply(ctx context.Context, ops ...oxbow.Op) error {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -193,8 +193,8 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 }
 
 // openTree opens the files of an agent and the world.
-func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*filetree.Store, error) {
-	return filetree.Open(ctx, h.fs, layoutOf(places{h.place.global, agent}, h.zone), filetree.Options{Clock: h.clock, LockWait: mo.LockWait,
+func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
+	return mdtree.Open(ctx, h.fs, layoutOf(places{h.place.global, agent}, h.zone), mdtree.Options{Clock: h.clock, LockWait: mo.LockWait,
 		ReadOnly: mo.ReadOnly, Path: h.label, Warn: h.warn, Lock: h.place.workspaceDir(".oxbow-tree.lock")})
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // curated is the name of the note that is the agent's MEMORY.md.
@@ -23,7 +23,7 @@ type layout struct {
 	zone   *time.Location
 }
 
-var _ filetree.Layout = layout{}
+var _ mdtree.Layout = layout{}
 
 func layoutOf(p places, zone *time.Location) layout {
 	return layout{world: p.world, memory: p.agentDir("memory"), zone: zone}
@@ -31,10 +31,10 @@ func layoutOf(p places, zone *time.Location) layout {
 
 func (l layout) daily() string { return l.memory + "/daily" }
 
-// Dirs implements [filetree.Layout].
+// Dirs implements [mdtree.Layout].
 func (l layout) Dirs() []string { return []string{l.world, l.memory, l.daily()} }
 
-// Match implements [filetree.Layout].
+// Match implements [mdtree.Layout].
 func (l layout) Match(file string) bool {
 	stem, ok := strings.CutSuffix(path.Base(file), ".md")
 	if !ok {
@@ -69,8 +69,8 @@ func (l layout) file(name string) string {
 	return l.world + "/" + stemOf(name) + ".md"
 }
 
-// Parse implements [filetree.Layout].
-func (l layout) Parse(file, text string) ([]filetree.Item, error) {
+// Parse implements [mdtree.Layout].
+func (l layout) Parse(file, text string) ([]mdtree.Item, error) {
 	stem := strings.TrimSuffix(path.Base(file), ".md")
 	e := oxbow.Entry{Name: nameOf(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
 	switch path.Dir(file) {
@@ -79,18 +79,18 @@ func (l layout) Parse(file, text string) ([]filetree.Item, error) {
 	case l.memory:
 		e.Name, e.Kind = curated, oxbow.Note
 	}
-	return []filetree.Item{{Entry: e, End: len(text)}}, nil
+	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
 
-func (l layout) parseDay(date, text string) []filetree.Item {
-	var items []filetree.Item
+func (l layout) parseDay(date, text string) []mdtree.Item {
+	var items []mdtree.Item
 	count := map[string]int{}
 	for _, p := range parseDay(date, text) {
 		count[p.moment]++
 		e := oxbow.Entry{Name: partName(date, p.moment, count[p.moment]), Kind: oxbow.Journal, Content: p.content}
 		e.Created = l.timeOf(date, p.moment)
 		e.Updated = e.Created
-		items = append(items, filetree.Item{Entry: e, Start: p.start, End: p.end})
+		items = append(items, mdtree.Item{Entry: e, Start: p.start, End: p.end})
 	}
 	return items
 }
@@ -107,8 +107,8 @@ func (l layout) timeOf(date, moment string) time.Time {
 	return t.UTC()
 }
 
-// Plan implements [filetree.Layout]. The change is one that asKept returned.
-func (l layout) Plan(v filetree.View, op oxbow.Op, _ time.Time) ([]filetree.Edit, error) {
+// Plan implements [mdtree.Layout]. The change is one that asKept returned.
+func (l layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	switch op := op.(type) {
 	case oxbow.Add:
 		return l.planAdd(v, op)
@@ -116,27 +116,27 @@ func (l layout) Plan(v filetree.View, op oxbow.Op, _ time.Time) ([]filetree.Edit
 		p, _ := v.Find(op.Name)
 		old, _ := v.File(p.Path)
 		mark := old[:len(old)-len(strings.TrimPrefix(old, bom))]
-		return []filetree.Edit{{Path: p.Path, Text: mark + op.Content}}, nil
+		return []mdtree.Edit{{Path: p.Path, Text: mark + op.Content}}, nil
 	}
 	p, _ := v.Find(oxbow.OpName(op))
-	return []filetree.Edit{{Path: p.Path, Remove: true}}, nil
+	return []mdtree.Edit{{Path: p.Path, Remove: true}}, nil
 }
 
-func (l layout) planAdd(v filetree.View, op oxbow.Add) ([]filetree.Edit, error) {
+func (l layout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) {
 	file := l.file(op.Name)
 	date, moment, n, day := parsePartName(op.Name)
 	if !day {
 		if v.Taken(file) {
 			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "would be the file " + path.Base(file) + ", whose name is taken"}
 		}
-		return []filetree.Edit{{Path: file, Text: op.Content}}, nil
+		return []mdtree.Edit{{Path: file, Text: op.Content}}, nil
 	}
 	items := v.Items(file)
 	if moment == "" {
 		if len(items) > 0 {
 			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "is that of the opening of a day, and the day has begun already"}
 		}
-		return []filetree.Edit{{Path: file, Text: openDay(date, op.Content)}}, nil
+		return []mdtree.Edit{{Path: file, Text: openDay(date, op.Content)}}, nil
 	}
 	have := 0
 	for _, it := range items {
@@ -148,7 +148,7 @@ func (l layout) planAdd(v filetree.View, op oxbow.Add) ([]filetree.Edit, error) 
 		return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "is not the next of its minute, which is " + partName(date, moment, have+1)}
 	}
 	text, _ := v.File(file)
-	return []filetree.Edit{{Path: file, Text: appendDay(date, text, moment, op.Content)}}, nil
+	return []mdtree.Edit{{Path: file, Text: appendDay(date, text, moment, op.Content)}}, nil
 }
 
 // checkChange refuses, in words, what the layout has no place for, whichever

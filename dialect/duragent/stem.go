@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // worldMark begins the name of a fact whose file is called as the curated note
@@ -28,7 +28,7 @@ func stemOf(name string) string {
 		name = own
 	}
 	hide := -1
-	if filetree.IsConflict(name + ".md") {
+	if mdtree.IsConflict(name + ".md") {
 		hide = strings.LastIndexByte(name, '.')
 	}
 	if hide < 0 && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, reserved) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 func TestStem(t *testing.T) {
@@ -47,7 +47,7 @@ func FuzzStem(f *testing.F) {
 		if got := nameOf(stem); got != name {
 			t.Errorf("%q is in %q, which is read as %q", name, file, got)
 		}
-		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reserved, "%")) || strings.HasPrefix(file, ".") || filetree.IsConflict(file) {
+		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reserved, "%")) || strings.HasPrefix(file, ".") || mdtree.IsConflict(file) {
 			t.Errorf("%q is in %q", name, file)
 		}
 	})

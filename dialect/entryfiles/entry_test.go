@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -16,7 +16,7 @@ import (
 func TestContract(t *testing.T) {
 	var last *vfs.Mem
 	open := func(t *testing.T) oxbow.Store {
-		s, err := filetree.Open(t.Context(), last, layout{}, filetree.Options{})
+		s, err := mdtree.Open(t.Context(), last, layout{}, mdtree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestEditsSplice(t *testing.T) {
 			if err := fsys.Put(entriesDir+"/some file.md", []byte(tt.text), 0o644, noon); err != nil {
 				t.Fatal(err)
 			}
-			s, err := filetree.Open(t.Context(), fsys, layout{}, filetree.Options{})
+			s, err := mdtree.Open(t.Context(), fsys, layout{}, mdtree.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/filetree"
+	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -105,7 +105,7 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 
 // home is an opened home. Its fields do not change.
 type home struct {
-	tree   *filetree.Store
+	tree   *mdtree.Store
 	memory *oxbow.Memory
 	config config
 	rank   ranker
@@ -121,7 +121,7 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)
 	}
-	tree, err := filetree.Open(ctx, o.FS, layout{}, filetree.Options{Clock: o.Memory.Clock,
+	tree, err := mdtree.Open(ctx, o.FS, layout{}, mdtree.Options{Clock: o.Memory.Clock,
 		LockWait: o.Memory.LockWait, ReadOnly: o.Memory.ReadOnly, Path: o.Path, Warn: o.Warn})
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/filetree"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // The layout's paths.
@@ -29,16 +29,16 @@ const maxSlug = 200
 
 type layout struct{}
 
-var _ filetree.Layout = layout{}
+var _ mdtree.Layout = layout{}
 
-// Dirs implements [filetree.Layout].
+// Dirs implements [mdtree.Layout].
 func (layout) Dirs() []string { return []string{entriesDir} }
 
-// Match implements [filetree.Layout].
+// Match implements [mdtree.Layout].
 func (layout) Match(p string) bool { return path.Ext(p) == ".md" }
 
-// Parse implements [filetree.Layout].
-func (layout) Parse(_, text string) ([]filetree.Item, error) {
+// Parse implements [mdtree.Layout].
+func (layout) Parse(_, text string) ([]mdtree.Item, error) {
 	d, err := parseDocument(text)
 	if err != nil {
 		return nil, err
@@ -47,20 +47,20 @@ func (layout) Parse(_, text string) ([]filetree.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []filetree.Item{{Entry: e, Start: 0, End: len(text)}}, nil
+	return []mdtree.Item{{Entry: e, Start: 0, End: len(text)}}, nil
 }
 
-// Plan implements [filetree.Layout].
-func (layout) Plan(v filetree.View, op oxbow.Op, _ time.Time) ([]filetree.Edit, error) {
+// Plan implements [mdtree.Layout].
+func (layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
-		return []filetree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(oxbow.Entry{
+		return []mdtree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(oxbow.Entry{
 			Name: add.Name, Kind: add.Kind, Content: add.Content, Aliases: add.Aliases, Labels: add.Labels, Created: add.Created})}}, nil
 	}
 	place, _ := v.Find(oxbow.OpName(op))
 	now := place.Entry.Clone()
 	switch op := op.(type) {
 	case oxbow.Remove:
-		return []filetree.Edit{{Path: place.Path, Remove: true}}, nil
+		return []mdtree.Edit{{Path: place.Path, Remove: true}}, nil
 	case oxbow.Update:
 		now.Content, now.Aliases, now.Labels = op.Content, op.Aliases, op.Labels
 	case oxbow.Alias:
@@ -73,7 +73,7 @@ func (layout) Plan(v filetree.View, op oxbow.Op, _ time.Time) ([]filetree.Edit, 
 	if err != nil {
 		return nil, fmt.Errorf("editing %s: %w", place.Path, err)
 	}
-	return []filetree.Edit{{Path: place.Path, Text: text}}, nil
+	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
 // slug returns the name of the entry's file, without .md, if nothing else has

@@ -1,6 +1,6 @@
 // This file tests links inside of a tree.
 
-package filetree
+package mdtree
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 // A file that a link leads to, elsewhere in the tree, is edited: that shows,
 // also where the directory of the link is watched.
 func TestEditBehindALink(t *testing.T) {
-	for _, files := range []int{1, 2 * watchFrom} {
-		fsys, dir := dir(t)
+	for _, files := range []int{1, 2 * watchThreshold} {
+		fsys, dir := tempTree(t)
 		write := func(name, text string) {
 			t.Helper()
 			p := filepath.Join(dir, filepath.FromSlash(name))
@@ -38,7 +38,7 @@ func TestEditBehindALink(t *testing.T) {
 		s := openOn(t, fsys, Options{})
 		for i, want := range []string{"one", "three", "a fourth", "five"} {
 			write("elsewhere/a.md", "name: a\n\n"+want+"\n")
-			if got := content(t, s, "a"); got != want {
+			if got := entryContent(t, s, "a"); got != want {
 				t.Errorf("%d files, edit %d: the entry is %q, want %q", files, i, got, want)
 			}
 		}
@@ -49,7 +49,7 @@ func TestEditBehindALink(t *testing.T) {
 		}
 		for i, want := range []string{"one", "three", "a fourth"} {
 			write("elsewhere/b.md", "name: b\n\n"+want+"\n")
-			if got := content(t, s, "b"); got != want {
+			if got := entryContent(t, s, "b"); got != want {
 				t.Errorf("%d files, edit %d behind a new link: the entry is %q, want %q", files, i, got, want)
 			}
 		}

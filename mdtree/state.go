@@ -1,7 +1,7 @@
 // This file holds what was read of a tree: its files, and the entries that they
 // add up to.
 
-package filetree
+package mdtree
 
 import (
 	"cmp"
@@ -16,19 +16,19 @@ import (
 
 // file is a file as it was last read.
 type file struct {
-	path  string
-	info  fs.FileInfo // described before it was read
-	doubt bool        // changed so lately before it was read that its time cannot tell
-	text  string      // last good
-	items []Item
-	index map[string]int // of items by name, nil until it is needed
-	none  bool           // it never was good: text and items are what was there all the same
+	path      string
+	info      fs.FileInfo // described before it was read
+	racy      bool        // changed so lately before it was read that its time cannot tell
+	text      string      // last good
+	items     []Item
+	index     map[string]int // of items by name, nil until it is needed
+	neverGood bool           // it never was good: text and items are what was there all the same
 
 	// held says why the file on disk is not what text says, "" when it is.
 	held string
 	disk string // the text on disk while it is held, "" when it could not be read or is empty
 
-	wrong string // what of it no store may hold and was left out
+	diagnostic string // what of it no store may hold and was left out
 }
 
 // state is the files and entries of a tree. It is changed in place, under the
@@ -55,7 +55,7 @@ func newState() *state {
 
 // fill takes in all files of a tree, in order of path, when none were known. It
 // does what put and settle do, and in a third of the time.
-func (st *state) fill(paths []string, files map[string]*file) []oxbow.Delta {
+func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 	n := 0
 	for _, f := range files {
 		if f != nil {
@@ -118,7 +118,7 @@ func (f *file) item(name string) int {
 
 // put takes in a file as it was read, or with nil the removal of the one of
 // that path, and adds the names that it touches.
-func (st *state) put(path string, f *file, touched map[string]bool) {
+func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {
 			name := it.Entry.Name
@@ -153,16 +153,16 @@ func (st *state) put(path string, f *file, touched map[string]bool) {
 
 // settle brings the entries of the touched names up to the files and returns
 // what changed. The names in reborn get a new ID even when they were there.
-func (st *state) settle(touched, reborn map[string]bool) []oxbow.Delta {
+func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	type arrival struct {
 		c    *current
 		name string
 	}
 	var deltas []oxbow.Delta
-	var news []arrival
+	var added []arrival
 	for name := range touched {
 		old := st.names[name]
-		if old != nil && (len(st.claims[name]) == 0 || reborn[name]) {
+		if old != nil && (len(st.claims[name]) == 0 || newIDs[name]) {
 			delete(st.names, name)
 			st.drop(old.entry.ID)
 			deltas = append(deltas, oxbow.Delta{ID: old.entry.ID})
@@ -176,7 +176,7 @@ func (st *state) settle(touched, reborn map[string]bool) []oxbow.Delta {
 		e := f.items[c.index].Entry // a copy
 		c.entry = &e
 		if old == nil {
-			news = append(news, arrival{c, name})
+			added = append(added, arrival{c, name})
 			continue
 		}
 		e.ID = old.entry.ID
@@ -193,11 +193,11 @@ func (st *state) settle(touched, reborn map[string]bool) []oxbow.Delta {
 		st.order[j] = c.entry
 		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: c.entry})
 	}
-	slices.SortFunc(news, func(a, b arrival) int {
+	slices.SortFunc(added, func(a, b arrival) int {
 		return cmp.Or(strings.Compare(a.c.file.path, b.c.file.path), cmp.Compare(a.c.index, b.c.index))
 	})
 	slices.SortFunc(deltas, func(a, b oxbow.Delta) int { return cmp.Compare(a.ID, b.ID) })
-	for _, a := range news {
+	for _, a := range added {
 		a.c.entry.ID = st.nextID
 		st.nextID++
 		st.names[a.name] = a.c
@@ -219,7 +219,7 @@ func (st *state) drop(id uint64) {
 
 // finish completes the entries that a layout read: their times, version and
 // source. What no store may hold is left out, and told.
-func finish(items []Item, mod time.Time) (kept []Item, wrong []string) {
+func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []string) {
 	kept = items[:0]
 	for _, it := range items {
 		e := &it.Entry
@@ -228,7 +228,7 @@ func finish(items []Item, mod time.Time) (kept []Item, wrong []string) {
 			err = oxbow.CheckContent(e.Content)
 		}
 		if err != nil {
-			wrong = append(wrong, fmt.Sprintf("the entry at byte %d is left out: %v", it.Start, err))
+			diagnostics = append(diagnostics, fmt.Sprintf("the entry at byte %d is left out: %v", it.Start, err))
 			continue
 		}
 		e.ID = 0
@@ -243,7 +243,7 @@ func finish(items []Item, mod time.Time) (kept []Item, wrong []string) {
 		e.Source = oxbow.Source{Time: e.Updated, Door: "files"}
 		kept = append(kept, it)
 	}
-	return kept, wrong
+	return kept, diagnostics
 }
 
 // fingerprint returns the version of an entry: 53 bits, never 0, of the FNV-1a

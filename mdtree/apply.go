@@ -1,7 +1,7 @@
 // This file holds how ops become edits: planning, and comparing what the edited
 // text says with what was asked for.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // applied is what a change did beside its edits.
-type applied struct {
+type outcome struct {
 	removed map[string]bool   // names that were removed, maybe to come back as other entries
 	copies  map[string]string // files to keep beside, and why
 	docs    map[string]string // documents and what callers know to be in them now
@@ -35,8 +35,8 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 			return err
 		}
 	}
-	return s.change(ctx, func(v *overlay, now time.Time) (*applied, error) {
-		own := &applied{removed: map[string]bool{}, copies: map[string]string{}}
+	return s.change(ctx, func(v *overlay, now time.Time) (*outcome, error) {
+		own := &outcome{removed: map[string]bool{}, copies: map[string]string{}}
 		for _, op := range ops {
 			if err := s.plan(v, op, now, own); err != nil {
 				return nil, err
@@ -54,18 +54,18 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
-	return s.change(ctx, func(v *overlay, now time.Time) (*applied, error) {
+	return s.change(ctx, func(v *overlay, now time.Time) (*outcome, error) {
 		edits, err := plan(v, now)
 		if err != nil {
 			return nil, err
 		}
 		_, _, err = v.edit(edits)
-		return &applied{}, err
+		return &outcome{}, err
 	})
 }
 
 // plan lays the edits of one op over the tree.
-func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *applied) error {
+func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error {
 	name := oxbow.OpName(op)
 	old, found := v.Find(name)
 	if _, add := op.(oxbow.Add); add && found {
@@ -73,11 +73,11 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *applied) error
 	} else if !add && !found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	if want := wanted(op); want != 0 && want != old.Entry.Version {
+	if want := expectedVersion(op); want != 0 && want != old.Entry.Version {
 		return &oxbow.ConflictError{Name: name, Want: want, Have: old.Entry.Version}
 	}
 	if e := v.files[old.Path]; found && (e == nil || !e.changed) {
-		op = s.heed(op, old, own)
+		op = s.mergeOp(op, old, own)
 	}
 	edits, err := s.layout.Plan(v, op, now)
 	if err != nil {
@@ -109,15 +109,15 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *applied) error
 	if !ok {
 		return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be held by this layout: it could not be read back"}
 	}
-	return compare(after(op, old.Entry), place.Entry)
+	return checkResult(applyOp(op, old.Entry), place.Entry)
 }
 
 // heed merges an op that was made for an entry as callers saw it with what
 // others made of it since.
-func (s *Store) heed(op oxbow.Op, now Place, own *applied) oxbow.Op {
+func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	name := now.Entry.Name
-	base := s.unseen[name]
-	if base == nil || wanted(op) != 0 || base.Version == now.Entry.Version {
+	base := s.servedBase[name]
+	if base == nil || expectedVersion(op) != 0 || base.Version == now.Entry.Version {
 		return op
 	}
 	u, ok := op.(oxbow.Update)
@@ -158,7 +158,7 @@ func (s *Store) heed(op oxbow.Op, now Place, own *applied) oxbow.Op {
 }
 
 // wanted returns the version that a change was made for, 0 for any.
-func wanted(op oxbow.Op) uint64 {
+func expectedVersion(op oxbow.Op) uint64 {
 	switch op := op.(type) {
 	case oxbow.Update:
 		return op.If
@@ -173,7 +173,7 @@ func wanted(op oxbow.Op) uint64 {
 }
 
 // after returns the entry that an op makes of old.
-func after(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
+func applyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	e := old
 	switch op := op.(type) {
 	case oxbow.Add:
@@ -191,10 +191,10 @@ func after(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 
 // compare reports what of an entry the files would not give back as it was
 // asked for.
-func compare(want, have oxbow.Entry) error {
+func checkResult(want, have oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,
-			Reason: fmt.Sprintf("cannot be held by this layout: the files would give it back as %q", shown(field, have))}
+			Reason: fmt.Sprintf("cannot be held by this layout: the files would give it back as %q", fieldText(field, have))}
 	}
 	switch {
 	case want.Name != have.Name:
@@ -202,31 +202,31 @@ func compare(want, have oxbow.Entry) error {
 	case want.Kind != have.Kind:
 		return refuse("kind", want.Kind.String())
 	case want.Content != have.Content:
-		return refuse("content", clip(want.Content))
+		return refuse("content", shorten(want.Content))
 	case !slices.Equal(want.Aliases, have.Aliases):
-		return refuse("aliases", clip(fmt.Sprint(want.Aliases)))
+		return refuse("aliases", shorten(fmt.Sprint(want.Aliases)))
 	case !slices.Equal(want.Labels, have.Labels):
-		return refuse("labels", clip(fmt.Sprint(want.Labels)))
+		return refuse("labels", shorten(fmt.Sprint(want.Labels)))
 	}
 	return nil
 }
 
-func shown(field string, e oxbow.Entry) string {
+func fieldText(field string, e oxbow.Entry) string {
 	switch field {
 	case "name":
 		return e.Name
 	case "kind":
 		return e.Kind.String()
 	case "content":
-		return clip(e.Content)
+		return shorten(e.Content)
 	case "aliases":
-		return clip(fmt.Sprint(e.Aliases))
+		return shorten(fmt.Sprint(e.Aliases))
 	}
-	return clip(fmt.Sprint(e.Labels))
+	return shorten(fmt.Sprint(e.Labels))
 }
 
 // clip shortens a text for a message.
-func clip(s string) string {
+func shorten(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"
 	}

@@ -1,7 +1,7 @@
 // This file holds how edits reach the disk: one writer at a time, each file
 // compared once more with what the edit was planned on, and all of them or none.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -20,29 +20,29 @@ import (
 )
 
 const (
-	stageDir = ".oxbow-tree"
-	lockFile = ".oxbow-tree.lock"
+	storeStageDir = ".oxbow-tree"
+	storeLockFile = ".oxbow-tree.lock"
 
 	// attempts is how often a change is planned anew because somebody else
 	// changed its files while it was about to be written.
-	attempts = 50
+	maxAttempts = 50
 
 	firstWait = 50 * time.Microsecond
 	lastWait  = 4 * time.Millisecond
 )
 
 // errMoved says that a file changed since the edit was planned.
-var errMoved = errors.New("the file changed meanwhile")
+var errChanged = errors.New("the file changed meanwhile")
 
 // change plans edits and makes them durable.
-func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*applied, error)) error {
-	release, err := s.locked(ctx)
+func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) error {
+	release, err := s.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	for range attempts {
-		if err = s.attempt(ctx, plan); !errors.Is(err, errMoved) {
+	for range maxAttempts {
+		if err = s.attempt(ctx, plan); !errors.Is(err, errChanged) {
 			return err
 		}
 	}
@@ -50,37 +50,37 @@ func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time)
 }
 
 // locked makes the caller the one writer, and finishes what a crash cut off.
-func (s *Store) locked(ctx context.Context) (release func(), err error) {
+func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if s.opts.ReadOnly {
 		return nil, oxbow.ErrReadOnly
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.writeLock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() {
 		if err != nil {
-			<-s.turn
+			<-s.writeLock
 		}
 	}()
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
-	if s.lock == nil {
+	if s.fileLock == nil {
 		if err := s.makeDir(path.Dir(s.opts.Lock)); err != nil {
-			return nil, s.describe(err)
+			return nil, s.storeError(err)
 		}
-		if s.lock, err = s.fs.OpenLock(s.opts.Lock); err != nil {
-			s.lock = nil
-			return nil, s.describe(err)
+		if s.fileLock, err = s.fs.OpenLock(s.opts.Lock); err != nil {
+			s.fileLock = nil
+			return nil, s.storeError(err)
 		}
 	}
 	start := time.Now() // of the wait, not of anything kept
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
-		got, err := s.lock.TryLock()
+		got, err := s.fileLock.TryLock()
 		if err != nil {
-			return nil, s.describe(err)
+			return nil, s.storeError(err)
 		}
 		if got {
 			break
@@ -97,22 +97,22 @@ func (s *Store) locked(ctx context.Context) (release func(), err error) {
 		}
 	}
 	if err := s.recover(); err != nil {
-		return nil, errors.Join(err, s.lock.Unlock())
+		return nil, errors.Join(err, s.fileLock.Unlock())
 	}
 	return func() {
 		// The lock goes with the process at the latest.
-		_ = s.lock.Unlock()
-		<-s.turn
+		_ = s.fileLock.Unlock()
+		<-s.writeLock
 	}, nil
 }
 
 // settled waits until no change of several files is half done, and finishes one
 // that a crash cut off.
-func (s *Store) settled(ctx context.Context) error {
+func (s *Store) waitIdle(ctx context.Context) error {
 	start := time.Now() // of the wait, not of anything kept
-	for wait := firstWait; s.cutOff(); wait = min(2*wait, lastWait) {
+	for wait := firstWait; s.interrupted(); wait = min(2*wait, lastWait) {
 		if !s.opts.ReadOnly {
-			release, err := s.locked(ctx)
+			release, err := s.acquire(ctx)
 			if err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func (s *Store) settled(ctx context.Context) error {
 			return nil
 		}
 		if time.Since(start) >= min(s.opts.LockWait, 200*time.Millisecond) {
-			return s.lookThrough()
+			return s.loadJournalOverlay()
 		}
 		t := time.NewTimer(wait)
 		select {
@@ -130,17 +130,17 @@ func (s *Store) settled(ctx context.Context) error {
 		case <-t.C:
 		}
 	}
-	s.look.Lock()
-	defer s.look.Unlock()
-	if s.through != nil {
-		s.stale(slices.Collect(maps.Keys(s.through))...)
-		s.through = nil
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
+	if s.journalOverlay != nil {
+		s.markDirty(slices.Collect(maps.Keys(s.journalOverlay))...)
+		s.journalOverlay = nil
 	}
 	return nil
 }
 
 // cutOff reports whether there is a journal.
-func (s *Store) cutOff() bool {
+func (s *Store) interrupted() bool {
 	_, err := s.fs.Stat(s.stage.Journal())
 	return err == nil
 }
@@ -158,14 +158,14 @@ func (s *Store) journal() (*journal.Journal, error) {
 		is = oxbow.ErrVersion
 	}
 	return nil, fmt.Errorf("%w: reading %s: %v; look at the files in %s and remove it when they are as they should be",
-		is, s.stage.Journal(), err, stageDir)
+		is, s.stage.Journal(), err, storeStageDir)
 }
 
 // hidden reports whether a path leads through a name that begins with a dot,
 // such as .git, other than those that the layout's own directories are in.
 func (s *Store) hidden(p string) bool {
 	for _, d := range s.dirs {
-		if rest, ok := strings.CutPrefix(p, d.veil); ok && !isHidden(rest) {
+		if rest, ok := strings.CutPrefix(p, d.hiddenPrefix); ok && !isHidden(rest) {
 			return false
 		}
 	}
@@ -177,7 +177,7 @@ func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Conta
 
 // veil returns the part of a directory's path up to its last hidden element,
 // with a slash behind it; "" when it has none.
-func veil(dir string) string {
+func hiddenPrefix(dir string) string {
 	i := strings.LastIndex("/"+dir, "/.")
 	if i < 0 || dir == "." {
 		return ""
@@ -190,33 +190,33 @@ func veil(dir string) string {
 
 // lookThrough makes a store that may not write see the files as the journal
 // will leave them.
-func (s *Store) lookThrough() error {
-	s.look.Lock()
-	defer s.look.Unlock()
-	s.through = nil
+func (s *Store) loadJournalOverlay() error {
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
+	s.journalOverlay = nil
 	j, err := s.journal()
 	if err != nil || j == nil {
 		return err
 	}
-	through := map[string]*string{}
+	overlay := map[string]*string{}
 	for i, c := range j.Write {
 		staged := s.stage.File(i)
 		if _, err := s.fs.Stat(staged); err == nil {
-			through[c.Path] = &staged
+			overlay[c.Path] = &staged
 		}
 	}
 	for _, r := range j.Remove {
 		if sum, err := s.sum(r.Path); err == nil && sum == r.Was {
-			through[r.Path] = nil
+			overlay[r.Path] = nil
 		}
 	}
-	s.through = through
-	s.stale(slices.Collect(maps.Keys(through))...)
+	s.journalOverlay = overlay
+	s.markDirty(slices.Collect(maps.Keys(overlay))...)
 	return nil
 }
 
 // write is one file of a change.
-type write struct {
+type fileChange struct {
 	path   string
 	text   string
 	remove bool
@@ -227,10 +227,10 @@ type write struct {
 
 // attempt plans the change and writes it. The error matches errMoved when
 // somebody else was faster and nothing was written.
-func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*applied, error)) error {
-	s.look.Lock()
-	defer s.look.Unlock()
-	if err := s.refresh(ctx, false); err != nil {
+func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) error {
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
+	if err := s.scan(ctx, false); err != nil {
 		return err
 	}
 	v := newOverlay(s)
@@ -252,38 +252,38 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	}
 	if err != nil {
 		for _, w := range writes {
-			s.stale(w.path)
+			s.markDirty(w.path)
 		}
-		return s.describe(err)
+		return s.storeError(err)
 	}
 	for p, why := range own.copies {
 		s.warn("%s: %s; what they wrote is kept beside as a conflict copy", p, why)
 	}
 	for p, text := range own.docs {
-		s.served[p] = text
-		delete(s.emptied, p)
+		s.servedText[p] = text
+		delete(s.emptyHeld, p)
 	}
-	r := &reader{s: s, next: map[string]*file{}}
+	r := &fileScan{s: s, next: map[string]*file{}}
 	for _, w := range writes {
-		if s.mine(w.path) {
+		if s.matches(w.path) {
 			r.read(w.path)
 		}
 	}
-	s.take(r.next, own)
+	s.applyFiles(r.next, own)
 	return nil
 }
 
 // prepare compares what a change was planned on with what is there now, and
 // returns what is to be written.
-func (s *Store) prepare(v *overlay, own *applied) ([]write, error) {
-	var writes []write
+func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
+	var writes []fileChange
 	taken := map[string]bool{}
 	for _, p := range slices.Sorted(maps.Keys(v.files)) {
 		e := v.files[p]
 		if !e.changed {
 			continue
 		}
-		w := write{path: p, text: e.text, remove: e.remove, perm: 0o644}
+		w := fileChange{path: p, text: e.text, remove: e.remove, perm: 0o644}
 		text, info, err := s.readText(p)
 		switch {
 		case err == nil:
@@ -295,8 +295,8 @@ func (s *Store) prepare(v *overlay, own *applied) ([]write, error) {
 		switch {
 		case e.matched && known != nil && known.held != "":
 			if !w.there || w.disk != known.disk {
-				s.stale(p)
-				return nil, fmt.Errorf("%s: %w", p, errMoved)
+				s.markDirty(p)
+				return nil, fmt.Errorf("%s: %w", p, errChanged)
 			}
 			if strings.TrimPrefix(w.disk, "\ufeff") != "" {
 				if own.copies == nil {
@@ -305,8 +305,8 @@ func (s *Store) prepare(v *overlay, own *applied) ([]write, error) {
 				own.copies[p] = "it " + known.held
 			}
 		case w.there != e.there || w.disk != e.base:
-			s.stale(p)
-			return nil, fmt.Errorf("%s: %w", p, errMoved)
+			s.markDirty(p)
+			return nil, fmt.Errorf("%s: %w", p, errChanged)
 		}
 		if w.there && own.copies[p] != "" {
 			name, err := conflictName(s.fs, p, taken)
@@ -314,7 +314,7 @@ func (s *Store) prepare(v *overlay, own *applied) ([]write, error) {
 				return nil, err
 			}
 			taken[name] = true
-			writes = append(writes, write{path: name, text: w.disk, perm: w.perm})
+			writes = append(writes, fileChange{path: name, text: w.disk, perm: w.perm})
 		}
 		if w.remove && w.there || !w.remove && !(w.there && w.disk == w.text) {
 			writes = append(writes, w)
@@ -325,23 +325,23 @@ func (s *Store) prepare(v *overlay, own *applied) ([]write, error) {
 
 // unmoved reports, as an error matching errMoved, that a file is no longer what
 // the change was planned on.
-func (s *Store) unmoved(w write) error {
+func (s *Store) checkUnchanged(w fileChange) error {
 	text, _, err := s.readText(w.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if (err == nil) != w.there || text != w.disk {
-		return fmt.Errorf("%s: %w", w.path, errMoved)
+		return fmt.Errorf("%s: %w", w.path, errChanged)
 	}
 	return nil
 }
 
-func (s *Store) writeOne(w write) error {
+func (s *Store) writeOne(w fileChange) error {
 	if err := s.makeDir(path.Dir(w.path)); err != nil {
 		return err
 	}
-	err := vfs.ReplaceFile(s.fs, w.path, []byte(w.text), w.perm, func() error { return s.unmoved(w) })
-	if err == nil || errors.Is(err, errMoved) {
+	err := vfs.ReplaceFile(s.fs, w.path, []byte(w.text), w.perm, func() error { return s.checkUnchanged(w) })
+	if err == nil || errors.Is(err, errChanged) {
 		return err
 	}
 	if text, _, rerr := s.readText(w.path); rerr != nil || text == w.text {
@@ -351,8 +351,8 @@ func (s *Store) writeOne(w write) error {
 	return err
 }
 
-func (s *Store) removeOne(w write) error {
-	if err := s.unmoved(w); err != nil {
+func (s *Store) removeOne(w fileChange) error {
+	if err := s.checkUnchanged(w); err != nil {
 		return err
 	}
 	if err := s.fs.Remove(w.path); err != nil {
@@ -391,11 +391,11 @@ func (s *Store) makeDir(dir string) error {
 }
 
 // writeAll writes several files, all or none of them.
-func (s *Store) writeAll(writes []write) error {
+func (s *Store) writeAll(writes []fileChange) error {
 	if err := s.stage.Clean(); err != nil {
 		return err
 	}
-	if err := s.fs.MkdirAll(stageDir, 0o755); err != nil {
+	if err := s.fs.MkdirAll(storeStageDir, 0o755); err != nil {
 		return err
 	}
 	j := &journal.Journal{Version: journal.Version}
@@ -415,13 +415,13 @@ func (s *Store) writeAll(writes []write) error {
 			j.Write = append(j.Write, journal.Change{Path: w.path, Was: was, Sum: journal.Sum([]byte(w.text))})
 		}
 		for _, w := range writes {
-			if err := s.unmoved(w); err != nil {
+			if err := s.checkUnchanged(w); err != nil {
 				return err
 			}
 		}
 		return s.stage.Commit(j)
 	}()
-	if err != nil && !s.cutOff() {
+	if err != nil && !s.interrupted() {
 		// Nothing counts; what is staged is in nobody's way.
 		_ = s.stage.Clean()
 		return err
@@ -436,9 +436,9 @@ func (s *Store) writeAll(writes []write) error {
 }
 
 // describe turns the errors of a file system into those of package oxbow.
-func (s *Store) describe(err error) error {
+func (s *Store) storeError(err error) error {
 	switch {
-	case err == nil || errors.Is(err, errMoved) || errors.Is(err, oxbow.ErrUnknownOutcome):
+	case err == nil || errors.Is(err, errChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
 		return err
 	case vfs.IsFull(err):
 		return fmt.Errorf("%w: nothing was written: %w", oxbow.ErrFull, err)

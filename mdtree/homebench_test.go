@@ -3,7 +3,7 @@
 
 //go:build unix
 
-package filetree_test
+package mdtree_test
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file finishes, or takes back, a change of several files that was cut off.
 
-package filetree
+package mdtree
 
 import (
 	"errors"
@@ -18,46 +18,46 @@ import (
 // recover finishes a change that a crash cut off, and removes what it left. The
 // lock is held.
 func (s *Store) recover() error {
-	s.look.Lock()
-	defer s.look.Unlock()
-	if s.cutOff() {
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
+	if s.interrupted() {
 		j, err := s.journal()
 		if err != nil {
 			return err
 		}
 		if j != nil {
 			// Nothing may follow from a journal that is not durable itself.
-			for p := stageDir; ; p = path.Dir(p) {
+			for p := storeStageDir; ; p = path.Dir(p) {
 				if err := s.fs.SyncDir(p); err != nil {
-					return s.describe(err)
+					return s.storeError(err)
 				}
 				if p == "." {
 					break
 				}
 			}
 			if err := s.finish(j); err != nil {
-				return fmt.Errorf("finishing a change that was cut off: %w", s.describe(err))
+				return fmt.Errorf("finishing a change that was cut off: %w", s.storeError(err))
 			}
 			for _, c := range j.Write {
-				s.stale(c.Path)
+				s.markDirty(c.Path)
 			}
 			for _, r := range j.Remove {
-				s.stale(r.Path)
+				s.markDirty(r.Path)
 			}
 		}
 	}
-	if s.tidy {
+	if s.cleaned {
 		return nil
 	}
-	s.tidy = true
+	s.cleaned = true
 	if err := s.stage.Clean(); err != nil {
-		return s.describe(err)
+		return s.storeError(err)
 	}
 	dirs := map[string]bool{}
 	for _, d := range s.dirs {
 		dirs[d.path] = true
 	}
-	for p := range s.served {
+	for p := range s.servedText {
 		dirs[path.Dir(p)] = true
 	}
 	for dir := range dirs {

@@ -1,6 +1,6 @@
 // This file runs the contract of stores over a tree, on every file system.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func openOn(t *testing.T, fsys vfs.FS, o Options) *Store {
 }
 
 // dir returns a new directory of the operating system.
-func dir(t *testing.T) (*vfs.OS, string) {
+func tempTree(t *testing.T) (*vfs.OS, string) {
 	t.Helper()
 	path := t.TempDir()
 	fsys, err := vfs.Dir(path)
@@ -41,7 +41,7 @@ func TestContract(t *testing.T) {
 	}{
 		{"mem", func(*testing.T) vfs.FS { return vfs.NewMem() }},
 		{"crashfs", func(*testing.T) vfs.FS { return crashfs.New(vfs.NewMem()).Process() }},
-		{"os", func(t *testing.T) vfs.FS { fsys, _ := dir(t); return fsys }},
+		{"os", func(t *testing.T) vfs.FS { fsys, _ := tempTree(t); return fsys }},
 	} {
 		t.Run(sys.name, func(t *testing.T) {
 			var last vfs.FS
@@ -57,7 +57,7 @@ func TestContract(t *testing.T) {
 
 // A memory over a tree keeps its index up by what changed, not by reading all.
 func TestMemoryOverATree(t *testing.T) {
-	fsys, _ := dir(t)
+	fsys, _ := tempTree(t)
 	s := openOn(t, fsys, Options{})
 	m := oxbow.New(s, nil)
 	ctx := context.Background()

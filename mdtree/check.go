@@ -1,6 +1,6 @@
 // This file holds the examination of a tree.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 // those that are held at their last good state, cannot be read, say the same
 // name twice, or are conflict copies waiting for a person.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	if err := s.fresh(ctx, true); err != nil {
+	if err := s.refresh(ctx, true); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	s.look.Lock()
-	defer s.look.Unlock()
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	rep := oxbow.CheckReport{Path: s.opts.Path, Entries: len(s.st.order)}
@@ -32,13 +32,13 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		rep.Records += len(f.items)
 		rep.Bytes += int64(len(f.text))
 		switch {
-		case f.held != "" && !f.none:
+		case f.held != "" && !f.neverGood:
 			found(p+" "+f.held+"; it is held as it was last good", "mend the file, or remove it if it is done with; writing one of its entries puts it back")
 		case f.held != "":
 			found(p+" "+f.held, "mend the file, or remove it")
 		}
-		if f.wrong != "" {
-			found(p+": "+f.wrong, "mend the file")
+		if f.diagnostic != "" {
+			found(p+": "+f.diagnostic, "mend the file")
 		}
 		for i, it := range f.items {
 			if c := s.st.names[it.Entry.Name]; c != nil && (c.file != f || c.index != i) {
@@ -47,17 +47,17 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			}
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(s.emptied)) {
+	for _, p := range slices.Sorted(maps.Keys(s.emptyHeld)) {
 		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
 	}
 	dirs := map[string]bool{}
 	for _, d := range s.dirs {
 		dirs[d.path] = true
-		if d.wrong != "" {
-			found(d.path+" cannot be listed: "+d.wrong, "give the program leave to read it")
+		if d.listError != "" {
+			found(d.path+" cannot be listed: "+d.listError, "give the program leave to read it")
 		}
 	}
-	for p := range s.served {
+	for p := range s.servedText {
 		dirs[path.Dir(p)] = true
 	}
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {

@@ -1,16 +1,6 @@
-// This file holds the seam: what a layout says of its files, and what it is
-// shown of them.
+// The seam between the tree store and the layout of its files.
 
-// Package filetree is a store over a directory of text files that programs and
-// people change. It finds out what others have edited, writes all or nothing,
-// and never overwrites bytes that it has not seen; a [Layout] says which files
-// hold entries, how their text reads as entries, and which edits of text a
-// change of entries is.
-//
-// What a layout's files hold beside its entries stays byte for byte as it is:
-// a change is planned as a splice into the text that was read, never as a new
-// print of it.
-package filetree
+package mdtree
 
 import (
 	"iter"

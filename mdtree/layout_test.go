@@ -1,7 +1,7 @@
 // This file holds the layout that the tests use: cards, one entry a file, and
 // days, many entries a file.
 
-package filetree
+package mdtree
 
 import (
 	"crypto/sha256"
@@ -97,7 +97,7 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 	case oxbow.Add:
 		if op.Kind == oxbow.Journal {
 			text, _ := v.File("days/log.md")
-			return []Edit{{Path: "days/log.md", Text: text + section(op.Name, op.Content)}}, nil
+			return []Edit{{Path: "days/log.md", Text: text + daySection(op.Name, op.Content)}}, nil
 		}
 		e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
 		p := cardPath(op.Name)
@@ -123,7 +123,7 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 	}
 	text, _ := v.File(place.Path)
 	if e.Kind == oxbow.Journal {
-		return []Edit{{Path: place.Path, Text: text[:place.Start] + section(e.Name, e.Content) + text[place.End:]}}, nil
+		return []Edit{{Path: place.Path, Text: text[:place.Start] + daySection(e.Name, e.Content) + text[place.End:]}}, nil
 	}
 	eol := "\n"
 	if strings.Contains(text, "\r\n") {
@@ -141,7 +141,7 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 	return []Edit{{Path: place.Path, Text: bom + card(e, unknown, eol)}}, nil
 }
 
-func section(name, content string) string { return "## " + name + "\n" + content + "\n" }
+func daySection(name, content string) string { return "## " + name + "\n" + content + "\n" }
 
 func card(e oxbow.Entry, unknown []string, eol string) string {
 	lines := append([]string{"name: " + e.Name, "kind: " + e.Kind.String()}, unknown...)

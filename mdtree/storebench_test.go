@@ -1,7 +1,7 @@
 // This file measures opening a tree against reading its files, and what finding
 // one edit among many costs.
 
-package filetree
+package mdtree
 
 import (
 	"context"

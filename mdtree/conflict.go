@@ -1,7 +1,7 @@
 // This file holds the names of conflict copies: what somebody else wrote and
 // could not be merged, kept beside.
 
-package filetree
+package mdtree
 
 import (
 	"errors"

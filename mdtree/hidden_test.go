@@ -1,7 +1,7 @@
 // This file tests trees in directories whose names begin with a dot, and the
 // times of entries whose text tells none.
 
-package filetree
+package mdtree
 
 import (
 	"errors"
@@ -44,7 +44,7 @@ func TestHiddenDirectory(t *testing.T) {
 			t.Errorf("Edit(%s) = %v", path, err)
 		}
 	}
-	for _, path := range []string{".git/config", ".house/.git/config", ".house/cards/.x.md", ".housing/x.md", ".house", stageDir + "/0", lockFile, "days/.x"} {
+	for _, path := range []string{".git/config", ".house/.git/config", ".house/cards/.x.md", ".housing/x.md", ".house", storeStageDir + "/0", storeLockFile, "days/.x"} {
 		if err := write(path); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Edit(%s) = %v, want %v", path, err, oxbow.ErrInvalid)
 		}
@@ -54,11 +54,11 @@ func TestHiddenDirectory(t *testing.T) {
 	}
 }
 
-func TestVeil(t *testing.T) {
+func TestHiddenPrefix(t *testing.T) {
 	for dir, want := range map[string]string{
 		".": "", "a/b": "", ".a": ".a/", ".a/b": ".a/", "a/.b/c": "a/.b/", ".a/.b/c/d": ".a/.b/", "a.b/c": "", "a/.b": "a/.b/",
 	} {
-		if got := veil(dir); got != want {
+		if got := hiddenPrefix(dir); got != want {
 			t.Errorf("veil(%q) = %q, want %q", dir, got, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestLockOfSomewhereElse(t *testing.T) {
 	if err := s.Apply(t.Context(), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrBusy) {
 		t.Errorf("Apply() without the lock = %v", err)
 	}
-	if _, err := m.Stat(lockFile); err == nil {
+	if _, err := m.Stat(storeLockFile); err == nil {
 		t.Error("there is a second lock file")
 	}
 }

@@ -1,7 +1,7 @@
 // This file holds what a plan is made on: the tree, and over it the edits that
 // came before in the same change.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -19,12 +19,12 @@ import (
 // look is held.
 type overlay struct {
 	s     *Store
-	files map[string]*edited
+	files map[string]*plannedFile
 	names map[string][]string // by name: the edited files that hold it
 }
 
 // edited is a file that a change touches, or a document that it looked at.
-type edited struct {
+type plannedFile struct {
 	base    string // text on disk when it was planned on; of a held file its last good text
 	there   bool   // there was a file
 	text    string
@@ -36,17 +36,17 @@ type edited struct {
 
 // Look shows fn the tree as it is now. Fn must not call the store, nor keep the
 // view.
-func (s *Store) Look(ctx context.Context, fn func(v View) error) error {
-	if err := s.fresh(ctx, false); err != nil {
+func (s *Store) View(ctx context.Context, fn func(v View) error) error {
+	if err := s.refresh(ctx, false); err != nil {
 		return err
 	}
-	s.look.Lock()
-	defer s.look.Unlock()
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
 	return fn(newOverlay(s))
 }
 
 func newOverlay(s *Store) *overlay {
-	return &overlay{s: s, files: map[string]*edited{}, names: map[string][]string{}}
+	return &overlay{s: s, files: map[string]*plannedFile{}, names: map[string][]string{}}
 }
 
 // Find implements [View].
@@ -85,9 +85,9 @@ func (v *overlay) File(p string) (string, bool) {
 		return e.text, e.there && !e.changed || e.changed && !e.remove
 	}
 	if f := v.s.st.files[p]; f != nil {
-		return f.text, !f.none
+		return f.text, !f.neverGood
 	}
-	if v.s.mine(p) {
+	if v.s.matches(p) {
 		return "", false
 	}
 	e, err := v.document(p)
@@ -98,12 +98,12 @@ func (v *overlay) File(p string) (string, bool) {
 }
 
 // document looks at a file that the layout does not match.
-func (v *overlay) document(p string) (*edited, error) {
+func (v *overlay) document(p string) (*plannedFile, error) {
 	text, _, err := v.s.readText(p)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
-	e := &edited{base: text, text: text, there: err == nil}
+	e := &plannedFile{base: text, text: text, there: err == nil}
 	v.files[p] = e
 	return e, nil
 }
@@ -152,12 +152,12 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: "is not one that a change may write"}
 		}
 		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {
-			return nil, nil, fmt.Errorf("filetree: a plan edits %s twice", ed.Path)
+			return nil, nil, fmt.Errorf("mdtree: a plan edits %s twice", ed.Path)
 		}
-		matched := v.s.mine(ed.Path)
+		matched := v.s.matches(ed.Path)
 		e := v.files[ed.Path]
 		if e == nil && matched {
-			e = &edited{}
+			e = &plannedFile{}
 			if f := v.s.st.files[ed.Path]; f != nil {
 				e.base, e.there = f.text, true
 			}
@@ -195,7 +195,7 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 			return nil, nil, &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path + " could not be read back: " + err.Error()}
 		}
 		var wrong []string
-		if e.items, wrong = finish(items, v.s.opts.Clock()); len(wrong) > 0 {
+		if e.items, wrong = completeItems(items, v.s.opts.Clock()); len(wrong) > 0 {
 			return nil, nil, &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + wrong[0]}
 		}
 		for _, it := range e.items {

@@ -1,6 +1,6 @@
 // This file tests what a crash leaves of a change, at every operation.
 
-package filetree
+package mdtree
 
 import (
 	"errors"
@@ -14,10 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
-var noon = time.Date(2026, 4, 14, 12, 0, 0, 0, time.UTC)
-
-// said lists what a store says, in order of name.
-func said(t *testing.T, s *Store) []string {
+// problemsOf lists the entries of a store and what its check finds, in order of name.
+func problemsOf(t *testing.T, s *Store) []string {
 	t.Helper()
 	var all []string
 	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
@@ -40,12 +38,12 @@ func mustApply(t *testing.T, s *Store, ops ...oxbow.Op) {
 // A machine that stops at any operation and loses, in any combination, what
 // was not synced, leaves the tree before the change or after it; a change that
 // was reported done is there. The recovery may stop anywhere, too.
-func TestCrashAnywhere(t *testing.T) {
+func TestStoreCrashAnywhere(t *testing.T) {
 	start := vfs.NewMem()
 	s := openOn(t, start, Options{})
 	mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon}, oxbow.Add{Name: "go", Content: "g", Created: noon},
 		oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
-	old := said(t, s)
+	old := problemsOf(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +67,7 @@ func TestCrashAnywhere(t *testing.T) {
 			}
 			clean := openOn(t, tt.start.Clone(), Options{})
 			mustApply(t, clean, tt.ops...)
-			newWant := said(t, clean)
+			newWant := problemsOf(t, clean)
 
 			images, sawOld, sawNew := 0, 0, 0
 			// check looks at one disk after a crash, and goes on from it.
@@ -77,7 +75,7 @@ func TestCrashAnywhere(t *testing.T) {
 				images++
 				reader := openOn(t, img.Clone(), Options{ReadOnly: true, LockWait: time.Nanosecond})
 				for i, s := range []*Store{reader, openOn(t, img, Options{})} {
-					switch got := said(t, s); {
+					switch got := problemsOf(t, s); {
 					case slices.Equal(got, newWant):
 						sawNew++
 					case !done && slices.Equal(got, oldWant):
@@ -91,7 +89,7 @@ func TestCrashAnywhere(t *testing.T) {
 							t.Fatalf("%s: Check() = %v, %v", where, rep.Problems, err)
 						}
 						for _, n := range img.Names() {
-							if isTemp(n) || n == stageDir {
+							if isTemp(n) || n == storeStageDir {
 								t.Fatalf("%s: %s was left", where, n)
 							}
 						}
@@ -153,12 +151,12 @@ func TestFailAnywhere(t *testing.T) {
 			disk := crashfs.New(nil)
 			s := openOn(t, disk.Process(), Options{})
 			mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon}, oxbow.Add{Name: "go", Content: "g", Created: noon})
-			old := said(t, s)
+			old := problemsOf(t, s)
 			disk.Inject(crashfs.Fault{At: disk.Ops() + n, Err: broken, Done: done})
 			err := s.Apply(t.Context(), oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
 				oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
 			disk.Mend()
-			got := said(t, s)
+			got := problemsOf(t, s)
 			changed := !slices.Equal(got, old)
 			switch {
 			case err == nil:
@@ -176,7 +174,7 @@ func TestFailAnywhere(t *testing.T) {
 				told++
 			}
 			mustApply(t, s, oxbow.Add{Name: "more", Content: "m"})
-			if !slices.Equal(said(t, openOn(t, disk.Process(), Options{})), said(t, s)) {
+			if !slices.Equal(problemsOf(t, openOn(t, disk.Process(), Options{})), problemsOf(t, s)) {
 				t.Errorf("fault %v %d: another store sees another tree", done, n)
 			}
 		}
@@ -203,17 +201,17 @@ func TestStrangeJournal(t *testing.T) {
 	} {
 		m := vfs.NewMem()
 		for name, text := range map[string]string{"/commit.json": tt.journal, "/0": "evil"} {
-			if err := m.MkdirAll(stageDir, 0o755); err != nil {
+			if err := m.MkdirAll(storeStageDir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := vfs.WriteFile(m, stageDir+name, []byte(text), 0o644); err != nil {
+			if err := vfs.WriteFile(m, storeStageDir+name, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if _, err := Open(t.Context(), m, cards{}, Options{}); !errors.Is(err, tt.want) {
 			t.Errorf("Open() with journal %s = %v, want %v", tt.journal, err, tt.want)
 		}
-		if got, err := vfs.ReadFile(m, stageDir+"/commit.json", -1); err != nil || string(got) != tt.journal {
+		if got, err := vfs.ReadFile(m, storeStageDir+"/commit.json", -1); err != nil || string(got) != tt.journal {
 			t.Errorf("journal %s is %q, %v", tt.journal, got, err)
 		}
 		if names := m.Names(); len(names) > 4 {
@@ -234,12 +232,12 @@ func TestCrashUnderDirectoryOfOthers(t *testing.T) {
 		}
 		s := openOn(t, disk.Process(), Options{})
 		mustApply(t, s, op)
-		want := said(t, s)
+		want := problemsOf(t, s)
 		images := 0
 		for img, label := range disk.Images {
 			images++
 			after := openOn(t, img, Options{})
-			if got := said(t, after); !slices.Equal(got, want) {
+			if got := problemsOf(t, after); !slices.Equal(got, want) {
 				t.Errorf("%s: the tree holds %q, want %q", label, got, want)
 			}
 			mustBeSound(t, after)

@@ -1,6 +1,6 @@
 // This file tests what people do to the files while programs use them.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -66,7 +66,7 @@ func (p person) files(dir string) []string {
 	return names
 }
 
-func content(t *testing.T, s *Store, name string) string {
+func entryContent(t *testing.T, s *Store, name string) string {
 	t.Helper()
 	e, err := s.Get(t.Context(), name)
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -94,7 +94,7 @@ func (w *warnings) take() string {
 func TestEditsShow(t *testing.T) {
 	for _, files := range []int{0, 200} {
 		t.Run(fmt.Sprint(files, " other files"), func(t *testing.T) {
-			fsys, path := dir(t)
+			fsys, path := tempTree(t)
 			p := person{t, path}
 			for i := range files {
 				p.write(fmt.Sprintf("cards/other-%03d.md", i), fmt.Sprintf("name: other %d\n\nnothing\n", i))
@@ -110,7 +110,7 @@ func TestEditsShow(t *testing.T) {
 			expect := func(step, name, want string, changed int) {
 				t.Helper()
 				deltas = nil
-				if got := content(t, s, name); got != want {
+				if got := entryContent(t, s, name); got != want {
 					t.Errorf("%s: %q says %q, want %q", step, name, got, want)
 				}
 				if len(deltas) != changed {
@@ -155,7 +155,7 @@ func TestEditsShow(t *testing.T) {
 }
 
 func TestDamageIsHeld(t *testing.T) {
-	fsys, path := dir(t)
+	fsys, path := tempTree(t)
 	p := person{t, path}
 	var w warnings
 	p.write("cards/a.md", "name: a\n\ngood\n")
@@ -172,13 +172,13 @@ func TestDamageIsHeld(t *testing.T) {
 		{"not understood", "name a", "cannot be understood: there is no empty line"},
 	} {
 		p.write("cards/a.md", tt.text)
-		if got := content(t, s, "a"); got != "good" {
+		if got := entryContent(t, s, "a"); got != "good" {
 			t.Errorf("%s: the entry says %q", tt.name, got)
 		}
 		if got := w.take(); !strings.Contains(got, "cards/a.md") || !strings.Contains(got, tt.why) || !strings.Contains(got, "held") {
 			t.Errorf("%s: told %q, want %q", tt.name, got, tt.why)
 		}
-		content(t, s, "a")
+		entryContent(t, s, "a")
 		if got := w.take(); got != "" {
 			t.Errorf("%s: told a second time: %q", tt.name, got)
 		}
@@ -188,7 +188,7 @@ func TestDamageIsHeld(t *testing.T) {
 		}
 	}
 	p.write("cards/a.md", "name: a\n\nmended\n")
-	if got := content(t, s, "a"); got != "mended" {
+	if got := entryContent(t, s, "a"); got != "mended" {
 		t.Errorf("mended: the entry says %q", got)
 	}
 
@@ -208,7 +208,7 @@ func TestDamageIsHeld(t *testing.T) {
 		t.Errorf("files %q", got)
 	}
 	p.remove("cards/a.md")
-	if got := content(t, s, "a"); got != "(not there)" {
+	if got := entryContent(t, s, "a"); got != "(not there)" {
 		t.Errorf("a file that was removed still says %q", got)
 	}
 }
@@ -224,14 +224,14 @@ func TestUnreadableIsHeld(t *testing.T) {
 		}
 		return nil
 	}
-	if got := content(t, s, "a"); got != "good" {
+	if got := entryContent(t, s, "a"); got != "good" {
 		t.Errorf("the entry says %q", got)
 	}
 	if err := s.Apply(t.Context(), oxbow.Update{Name: "a", Content: "over"}); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("Apply() over a file that cannot be read = %v", err)
 	}
 	fsys.open = nil
-	if got := content(t, s, "a"); got != "good" {
+	if got := entryContent(t, s, "a"); got != "good" {
 		t.Errorf("readable again, the entry says %q", got)
 	}
 }
@@ -285,7 +285,7 @@ func TestMerge(t *testing.T) {
 			"", "name: a\nkind: note\nmood: calm\n\none\ntwo\nTHREE\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			fsys, path := dir(t)
+			fsys, path := tempTree(t)
 			p := person{t, path}
 			p.write("cards/a.md", base)
 			var w warnings
@@ -309,7 +309,7 @@ func TestMerge(t *testing.T) {
 		})
 	}
 	// Who says which version is meant is told instead.
-	fsys, path := dir(t)
+	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("cards/a.md", base)
 	s := openOn(t, fsys, Options{})
@@ -356,14 +356,14 @@ func TestEditWhileWriting(t *testing.T) {
 		edits := 0
 		fsys.open = func(name string) error {
 			// When the new text goes to the disk.
-			if edits == 0 && (strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, stageDir)) {
+			if edits == 0 && (strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, storeStageDir)) {
 				edits++
 				return vfs.WriteFile(m, cardPath("a"), []byte(theirs), 0o644)
 			}
 			return nil
 		}
 		mustApply(t, s, ops...)
-		if got, want := content(t, s, "a"), "ONE\ntwo\nTHREE"; got != want || edits != 1 {
+		if got, want := entryContent(t, s, "a"), "ONE\ntwo\nTHREE"; got != want || edits != 1 {
 			t.Errorf("several %v: the entry says %q, want %q; %d edits", several, got, want, edits)
 		}
 		if several {
@@ -381,7 +381,7 @@ func TestEditWhileWriting(t *testing.T) {
 			if err != nil || string(beside) != theirs {
 				t.Errorf("kept beside: %q, %v; want %q", beside, err, theirs)
 			}
-			if got := content(t, s, "a"); got != "4" {
+			if got := entryContent(t, s, "a"); got != "4" {
 				t.Errorf("the entry says %q, want 4", got)
 			}
 		}
@@ -393,7 +393,7 @@ func TestEditWhileWriting(t *testing.T) {
 	mustApply(t, s, oxbow.Add{Name: "a", Content: "one", Created: noon})
 	n := 0
 	fsys.open = func(name string) error {
-		if strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, stageDir+"/") {
+		if strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, storeStageDir+"/") {
 			n++
 			return vfs.WriteFile(m, cardPath("a"), []byte(fmt.Sprintf("name: a\n\nedit %d\n", n)), 0o644)
 		}
@@ -409,7 +409,7 @@ func TestBytesSurvive(t *testing.T) {
 		{"carriage returns", "name: a\r\nkind: note\r\nx-key:   odd  value\r\n\r\none\r\n", "name: a\r\nkind: note\r\nx-key:   odd  value\r\n\r\ntwo\r\nlines\r\n"},
 		{"a mark of order", "\ufeffname: a\nkind: note\n\none\n", "\ufeffname: a\nkind: note\n\ntwo\nlines\n"},
 	} {
-		fsys, path := dir(t)
+		fsys, path := tempTree(t)
 		p := person{t, path}
 		p.write("cards/a.md", tt.file)
 		s := openOn(t, fsys, Options{})
@@ -419,7 +419,7 @@ func TestBytesSurvive(t *testing.T) {
 		}
 	}
 	// Neighbours in a file.
-	fsys, path := dir(t)
+	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("days/log.md", "preamble  \r\n\n## a\nold\n##  b \n weird\t\n\n\n")
 	s := openOn(t, fsys, Options{})
@@ -448,7 +448,7 @@ func TestLinksAreNotFollowedOut(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(outside, "secret.md"), []byte("name: secret\n\nsecret\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	fsys, path := dir(t)
+	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("cards/a.md", "name: a\n\na\n")
 	if err := os.Symlink(filepath.Join(outside, "secret.md"), filepath.Join(path, "cards/link.md")); err != nil {
@@ -458,12 +458,12 @@ func TestLinksAreNotFollowedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err := Open(t.Context(), fsys, cards{}, Options{}); err == nil {
-		t.Errorf("a directory outside of the tree was opened: %q", said(t, s))
+		t.Errorf("a directory outside of the tree was opened: %q", problemsOf(t, s))
 	}
 	p.remove("days")
 	var w warnings
 	s := openOn(t, fsys, Options{Warn: w.warn})
-	if got := content(t, s, "secret"); got != "(not there)" {
+	if got := entryContent(t, s, "secret"); got != "(not there)" {
 		t.Errorf("a link out of the tree was followed: %q", got)
 	}
 	if got := w.take(); !strings.Contains(got, "cards/link.md") {
@@ -481,12 +481,12 @@ func TestLinksAreNotFollowedOut(t *testing.T) {
 }
 
 func TestNamesTwice(t *testing.T) {
-	fsys, path := dir(t)
+	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("cards/2.md", "name: a\n\nsecond\n")
 	p.write("cards/1.md", "name: a\n\nfirst\n")
 	s := openOn(t, fsys, Options{})
-	if got := content(t, s, "a"); got != "first" {
+	if got := entryContent(t, s, "a"); got != "first" {
 		t.Errorf("the entry says %q", got)
 	}
 	rep, err := s.Check(t.Context())
@@ -494,17 +494,17 @@ func TestNamesTwice(t *testing.T) {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
 	}
 	p.remove("cards/1.md")
-	if got := content(t, s, "a"); got != "second" {
+	if got := entryContent(t, s, "a"); got != "second" {
 		t.Errorf("without the first, the entry says %q", got)
 	}
 	p.write("cards/0.md", "name: a\n\nzeroth\n")
-	if got := content(t, s, "a"); got != "zeroth" {
+	if got := entryContent(t, s, "a"); got != "zeroth" {
 		t.Errorf("with one before it, the entry says %q", got)
 	}
 }
 
 func TestIDs(t *testing.T) {
-	fsys, path := dir(t)
+	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("cards/b.md", "name: x\n\nx\n")
 	p.write("cards/a.md", "name: y\n\ny\n")
@@ -525,7 +525,7 @@ func TestIDs(t *testing.T) {
 		t.Errorf("IDs %s, want %s", got, want)
 	}
 	p.remove("cards/b.md")
-	content(t, s, "x")
+	entryContent(t, s, "x")
 	p.write("cards/b.md", "name: x\n\nx\n")
 	p.write("cards/0.md", "name: new\n\nx\n")
 	if got, want := ids(s), "1y 3z2 4z1 5new 6x"; got != want {
@@ -542,7 +542,7 @@ func TestIDs(t *testing.T) {
 
 // Two stores on one tree, as two processes have them.
 func TestTwoProcesses(t *testing.T) {
-	_, path := dir(t)
+	_, path := tempTree(t)
 	open := func() *Store {
 		fsys, err := vfs.Dir(path)
 		if err != nil {
@@ -575,17 +575,17 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	for _, s := range []*Store{a, b, open()} {
-		if got := said(t, s); len(got) != 2*(each+each/4) {
+		if got := problemsOf(t, s); len(got) != 2*(each+each/4) {
 			t.Errorf("%d entries are there, %d were acknowledged", len(got), 2*(each+each/4))
 		}
 	}
 	mustApply(t, a, oxbow.Update{Name: "0-1", Content: "by a"})
-	if got := content(t, b, "0-1"); got != "by a" {
+	if got := entryContent(t, b, "0-1"); got != "by a" {
 		t.Errorf("the other process sees %q", got)
 	}
 
 	// One that holds the lock keeps others out, and not for ever.
-	lock, err := a.fs.OpenLock(lockFile)
+	lock, err := a.fs.OpenLock(storeLockFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -597,7 +597,7 @@ func TestTwoProcesses(t *testing.T) {
 	if err := b.Apply(t.Context(), oxbow.Remove{Name: "0-1"}); !errors.Is(err, oxbow.ErrBusy) {
 		t.Errorf("Apply() without the lock = %v", err)
 	}
-	if got := content(t, b, "0-1"); got != "by a" {
+	if got := entryContent(t, b, "0-1"); got != "by a" {
 		t.Errorf("a reader that takes no lock sees %q", got)
 	}
 }
@@ -620,7 +620,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 func TestDocuments(t *testing.T) {
-	fsys, path := dir(t)
+	fsys, path := tempTree(t)
 	p := person{t, path}
 	var w warnings
 	s := openOn(t, fsys, Options{Warn: w.warn})
@@ -681,11 +681,11 @@ func TestDocuments(t *testing.T) {
 		}
 		return []Edit{{Path: "deep/INDEX.md", Text: "x"}, {Path: "cards/e.md", Text: "name: e\n\nedited\n"}}, nil
 	})
-	if err != nil || content(t, s, "e") != "edited" || p.read("deep/INDEX.md") != "x" {
+	if err != nil || entryContent(t, s, "e") != "edited" || p.read("deep/INDEX.md") != "x" {
 		t.Errorf("Edit() = %v", err)
 	}
 	// What an edit made shows at once to who looks at the files.
-	if err := s.Look(ctx, func(v View) error {
+	if err := s.View(ctx, func(v View) error {
 		text, ok := v.File("deep/INDEX.md")
 		if files := slices.Collect(v.Files()); !ok || text != "x" || !slices.Contains(files, "cards/e.md") || v.Items("cards/e.md")[0].Entry.Content != "edited" {
 			t.Errorf("Look() shows %q, %q", text, files)

@@ -1,6 +1,6 @@
 // This file holds the store: opening, reading, closing.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -54,22 +54,22 @@ type Store struct {
 	opts   Options
 	stage  journal.Stage
 
-	turn    chan struct{}   // held by the one writer of this process
-	lock    vfs.Lock        // between processes; of whoever has the turn
-	tidy    bool            // what a crash left was cleaned up; of whoever has the turn
-	durable map[string]bool // directories whose names are durable; of whoever has the turn
+	writeLock chan struct{}   // held by the one writer of this process
+	fileLock  vfs.Lock        // between processes; of whoever has the turn
+	cleaned   bool            // what a crash left was cleaned up; of whoever has the turn
+	durable   map[string]bool // directories whose names are durable; of whoever has the turn
 
-	look      sync.Mutex // held while files are looked at and while they are changed; guards the following
-	dirs      []*directory
-	notes     vfs.Watch // nil without one
-	unwatched bool      // there is no watching here
-	opened    bool      // read for the first time
-	again     map[string]bool
-	through   map[string]*string      // what a cut-off change makes of files, in a store that may not finish it: the staged file, nil when it goes
-	unseen    map[string]*oxbow.Entry // entries as callers last could see them, of those that others changed since
-	served    map[string]string       // documents as callers last saw them
-	emptied   map[string]bool         // those that are held because they became empty
-	watchers  watch.List[oxbow.Event]
+	scanMu            sync.Mutex // held while files are looked at and while they are changed; guards the following
+	dirs              []*directory
+	notify            vfs.Watch // nil without one
+	notifyUnsupported bool      // there is no watching here
+	opened            bool      // read for the first time
+	dirty             map[string]bool
+	journalOverlay    map[string]*string      // what a cut-off change makes of files, in a store that may not finish it: the staged file, nil when it goes
+	servedBase        map[string]*oxbow.Entry // entries as callers last could see them, of those that others changed since
+	servedText        map[string]string       // documents as callers last saw them
+	emptyHeld         map[string]bool         // those that are held because they became empty
+	watchers          watch.List[oxbow.Event]
 
 	mu     sync.RWMutex // guards the following; changed only with look held
 	st     *state
@@ -96,15 +96,15 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 		o.LockWait = oxbow.DefaultLockWait
 	}
 	if o.Lock == "" {
-		o.Lock = lockFile
+		o.Lock = storeLockFile
 	}
-	s := &Store{fs: fsys, layout: l, opts: o, turn: make(chan struct{}, 1), durable: map[string]bool{}, st: newState(),
-		stage: journal.Stage{FS: fsys, Home: ".", Name: stageDir},
-		again: map[string]bool{}, unseen: map[string]*oxbow.Entry{}, served: map[string]string{}, emptied: map[string]bool{}}
+	s := &Store{fs: fsys, layout: l, opts: o, writeLock: make(chan struct{}, 1), durable: map[string]bool{}, st: newState(),
+		stage: journal.Stage{FS: fsys, Home: ".", Name: storeStageDir},
+		dirty: map[string]bool{}, servedBase: map[string]*oxbow.Entry{}, servedText: map[string]string{}, emptyHeld: map[string]bool{}}
 	for _, d := range l.Dirs() {
-		s.dirs = append(s.dirs, &directory{path: d, veil: veil(d)})
+		s.dirs = append(s.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
 	}
-	if err := s.fresh(ctx, false); err != nil {
+	if err := s.refresh(ctx, false); err != nil {
 		return nil, err
 	}
 	s.opened = true
@@ -112,22 +112,22 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 }
 
 // fresh finds what others changed, for a caller who then sees it.
-func (s *Store) fresh(ctx context.Context, whole bool) error {
+func (s *Store) refresh(ctx context.Context, whole bool) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
 	for {
-		if err := s.settled(ctx); err != nil {
+		if err := s.waitIdle(ctx); err != nil {
 			return err
 		}
-		s.look.Lock()
-		err := s.refresh(ctx, whole)
-		if err == nil && (s.through != nil || !s.cutOff()) {
-			clear(s.unseen)
-			s.look.Unlock()
+		s.scanMu.Lock()
+		err := s.scan(ctx, whole)
+		if err == nil && (s.journalOverlay != nil || !s.interrupted()) {
+			clear(s.servedBase)
+			s.scanMu.Unlock()
 			return nil
 		}
-		s.look.Unlock()
+		s.scanMu.Unlock()
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (s *Store) warn(format string, args ...any) {
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	if err := s.fresh(ctx, false); err != nil {
+	if err := s.refresh(ctx, false); err != nil {
 		return oxbow.Entry{}, err
 	}
 	s.mu.RLock()
@@ -170,7 +170,7 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		if err := s.fresh(ctx, false); err != nil {
+		if err := s.refresh(ctx, false); err != nil {
 			yield(oxbow.Entry{}, err)
 			return
 		}
@@ -193,7 +193,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 
 // Locate returns where the entry of that name is, for those who tell people.
 func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
-	if err := s.fresh(ctx, false); err != nil {
+	if err := s.refresh(ctx, false); err != nil {
 		return Place{}, err
 	}
 	s.mu.RLock()
@@ -215,11 +215,11 @@ func (c *current) place() Item {
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]: it finds what was edited.
-func (s *Store) Refresh(ctx context.Context) error { return s.fresh(ctx, false) }
+func (s *Store) Refresh(ctx context.Context) error { return s.refresh(ctx, false) }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	if err := s.fresh(ctx, false); err != nil {
+	if err := s.refresh(ctx, false); err != nil {
 		return oxbow.Stats{}, err
 	}
 	s.mu.RLock()
@@ -234,10 +234,10 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Close implements [oxbow.Store].
 func (s *Store) Close() error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	s.look.Lock()
-	defer s.look.Unlock()
+	s.writeLock <- struct{}{}
+	defer func() { <-s.writeLock }()
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -245,11 +245,11 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	var err error
-	if s.lock != nil {
-		err = s.lock.Close()
+	if s.fileLock != nil {
+		err = s.fileLock.Close()
 	}
-	if s.notes != nil {
-		err = errors.Join(err, s.notes.Close())
+	if s.notify != nil {
+		err = errors.Join(err, s.notify.Close())
 	}
 	return err
 }

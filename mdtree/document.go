@@ -1,7 +1,7 @@
 // This file holds documents: files of a tree that hold no entries, which people
 // and programs change in whole.
 
-package filetree
+package mdtree
 
 import (
 	"context"
@@ -22,23 +22,23 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if err := s.ready(ctx); err != nil {
 		return "", false, err
 	}
-	if err := s.settled(ctx); err != nil {
+	if err := s.waitIdle(ctx); err != nil {
 		return "", false, err
 	}
-	s.look.Lock()
-	defer s.look.Unlock()
+	s.scanMu.Lock()
+	defer s.scanMu.Unlock()
 	text, _, err = s.readText(path)
-	last, served := s.served[path]
+	last, served := s.servedText[path]
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		delete(s.served, path)
-		delete(s.emptied, path)
+		delete(s.servedText, path)
+		delete(s.emptyHeld, path)
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("reading %s: %w", path, err)
 	case text == "" && served && last != "":
-		if !s.emptied[path] {
-			s.emptied[path] = true
+		if !s.emptyHeld[path] {
+			s.emptyHeld[path] = true
 			s.warn("%s is empty; it is held as it was last good", path)
 		}
 		return last, true, nil
@@ -46,8 +46,8 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if why := checkText(text); why != "" {
 		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
 	}
-	delete(s.emptied, path)
-	s.served[path] = text
+	delete(s.emptyHeld, path)
+	s.servedText[path] = text
 	return text, true, nil
 }
 
@@ -59,16 +59,16 @@ func (s *Store) SetDocument(ctx context.Context, path, text string) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
-	return s.change(ctx, func(v *overlay, now time.Time) (*applied, error) {
-		if s.mine(path) {
+	return s.change(ctx, func(v *overlay, now time.Time) (*outcome, error) {
+		if s.matches(path) {
 			return nil, &oxbow.InvalidError{Field: "file", Value: path, Reason: "holds entries"}
 		}
 		e, err := v.document(path)
 		if err != nil {
 			return nil, err
 		}
-		own := &applied{copies: map[string]string{}, docs: map[string]string{path: text}}
-		if base, ok := s.served[path]; ok && e.there && e.base != base && e.base != "" {
+		own := &outcome{copies: map[string]string{}, docs: map[string]string{path: text}}
+		if base, ok := s.servedText[path]; ok && e.there && e.base != base && e.base != "" {
 			if merged, clean := diff.Lines(base, text, e.base); clean {
 				own.docs[path] = merged
 			} else {
