@@ -185,6 +185,7 @@ func (d *db) commitAll(batch []*request) error {
 		d.offsets = append(d.offsets, rec.Offset)
 		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
+	d.recent.add(d.position(), deltas)
 	d.mu.Unlock()
 	d.publish(deltas)
 	for i, rec := range recs {

@@ -47,8 +47,9 @@ type db struct {
 
 	lazy atomic.Pointer[lazy] // nil once the log was read; what it has, logmu guards
 
-	mu     sync.RWMutex // guards st and closed
+	mu     sync.RWMutex // guards st, recent and closed
 	st     *state       // of no meaning while lazy is set
+	recent recent
 	closed bool
 
 	watchers watch.List[Event]
@@ -80,6 +81,7 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 	if lazy && err != nil {
 		err = d.reload()
 	}
+	d.recent = recent{pos: d.recent.pos}
 	if err != nil {
 		d.awake()
 		_ = log.Close()
@@ -98,13 +100,18 @@ func (d *db) logOptions() wal.Options {
 
 // readOn reads what stands behind the position of the log into the state.
 // logmu is held exclusively.
-func (d *db) readOn() ([]Delta, error) {
+func (d *db) readOn() (deltas []Delta, err error) {
 	if z := d.lazy.Load(); z != nil {
-		return d.replay(d.log, z, nil, 0)
+		deltas, err = d.replay(d.log, z, nil, 0)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+	} else {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		deltas, err = d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
+	d.recent.add(d.position(), deltas)
+	return deltas, err
 }
 
 // A taker takes in the changes of a log, and returns what each did.
@@ -243,8 +250,9 @@ func (d *db) reload() error {
 	}
 	d.mu.Lock()
 	d.st, d.offsets, d.base, d.broken = st, offsets, d.log.Header().Base, nil
-	d.mu.Unlock()
 	d.awake()
+	d.recent = recent{pos: d.position()}
+	d.mu.Unlock()
 	d.watchers.Send(Event{Reset: true})
 	return nil
 }

@@ -185,6 +185,7 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 	}
 	d.mu.Lock()
 	d.st, d.offsets, d.base = st, offsets, horizon
+	d.recent = recent{pos: d.position()}
 	d.mu.Unlock()
 	d.watchers.Send(Event{Reset: true})
 	return vouch.Seq, err

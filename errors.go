@@ -25,6 +25,7 @@ var (
 	ErrUnsupported    = errors.New("this store cannot do that")
 	ErrNotStore       = errors.New("not an oxbow store")
 	ErrRolledBack     = errors.New("store went back to an earlier state")
+	ErrPosition       = errors.New("position is not in the history of the store")
 	ErrNetworkFS      = errors.New("store is on a network file system")
 )
 

@@ -91,6 +91,25 @@ type Event struct {
 	Reset   bool
 }
 
+// A Position is a place in the history of a store. It may be compared, and kept
+// in a file; only the store that returned it can read it.
+type Position string
+
+// A Sequencer is a Store whose changes follow each other in one order.
+type Sequencer interface {
+	Store
+
+	// Position returns the place after the last change, of any process, that
+	// was durable before the call.
+	Position(ctx context.Context) (Position, error)
+
+	// Since yields, in order, what changed after p, up to at least the place
+	// that Position returned last. A place that is not in the history of the
+	// store, as after a compaction or a redaction, is ErrPosition: all entries
+	// are to be read then.
+	Since(ctx context.Context, p Position) iter.Seq2[Delta, error]
+}
+
 // Delta is one entry that changed: its new state, or nil when it was removed.
 type Delta struct {
 	ID    uint64
