@@ -107,10 +107,8 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 	if err := d.wholeLocked(); err != nil {
 		return err
 	}
-	if !d.log.Broken(wal.BreakCatchUp) {
-		if err := d.catchUp(); err != nil {
-			return err
-		}
+	if err := d.catchUp(); err != nil {
+		return err
 	}
 	d.appending.Store(true)
 	defer d.appending.Store(false)
@@ -128,7 +126,7 @@ func (d *db) commitAll(batch []*request) error {
 	drafts := make([]draft, 0, len(batch))
 	var later []func()
 	answer := func(r *request, seq uint64, err error) {
-		if len(drafts) == 0 || d.log.Broken(wal.BreakEarlyAnswer) {
+		if len(drafts) == 0 {
 			r.finish(seq, err)
 			return
 		}
@@ -136,7 +134,7 @@ func (d *db) commitAll(batch []*request) error {
 	}
 	for _, r := range batch {
 		id := opIDFrom(r.ctx)
-		if seq, ok := g.seen(id); ok && !d.log.Broken(wal.BreakDedupe) {
+		if seq, ok := g.seen(id); ok {
 			answer(r, seq, nil)
 			continue
 		}
@@ -167,13 +165,6 @@ func (d *db) commitAll(batch []*request) error {
 		for _, p := range f.body.ops {
 			p.entry.Version = 0 // nobody asks the stage any more
 		}
-	}
-	if d.log.Broken(wal.BreakEarlyShow) {
-		d.mu.Lock()
-		for i, f := range drafts {
-			d.st.apply(d.log.Seq()+1+uint64(i), g.now, f.body)
-		}
-		d.mu.Unlock()
 	}
 	recs, err := d.append(drafts, g.now)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -23,16 +22,13 @@ var errDisk = errors.New("the disk is gone")
 // fullFS is a disk that takes no bytes while full is set.
 type fullFS struct {
 	vfs.FS
-	full   bool
-	breaks wal.Breaks
+	full bool
 }
 
 type fullFile struct {
 	vfs.File
 	fs *fullFS
 }
-
-func (f *fullFS) Breaks() wal.Breaks { return f.breaks }
 
 func (f *fullFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	file, err := f.FS.OpenFile(name, flag, perm)
@@ -72,15 +68,13 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		full         bool
-		breaks       wal.Breaks
 		again, other error // what the retry and the other are told
 	}{
-		{"durable", false, 0, nil, ErrExists},
-		{"not durable", true, 0, errDisk, errDisk},
-		{"not durable, answered early", true, wal.BreakEarlyAnswer, nil, ErrExists},
+		{"durable", false, nil, ErrExists},
+		{"not durable", true, errDisk, errDisk},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			disk := &fullFS{FS: vfs.NewMem(), breaks: tt.breaks}
+			disk := &fullFS{FS: vfs.NewMem()}
 			m, err := Open("memory.oxbow", &Options{FS: disk})
 			if err != nil {
 				t.Fatal(err)

@@ -94,7 +94,7 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 }
 
 func (d *db) logOptions() wal.Options {
-	return wal.Options{Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
+	return wal.Options{Step: d.opts.freeStep, Reserve: d.opts.freeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
 		ReadOnly: d.opts.ReadOnly, Digest: digestBody}
 }
 

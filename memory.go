@@ -69,6 +69,10 @@ type Options struct {
 	// first recall looks through the entries for its own words, and the second
 	// makes the index.
 	Lazy bool
+
+	// freeStep and freeReserve are the sizes of the log's free space, in bytes;
+	// 0 is the default. Tests set them, to make small files.
+	freeStep, freeReserve int64
 }
 
 func (o *Options) orDefault() Options {

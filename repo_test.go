@@ -38,7 +38,6 @@ var floors = []struct {
 	{"vfs", nil},
 	{"vfs/crashfs", []string{"vfs"}},
 	{"vfs/browser", []string{"vfs"}},
-	{"internal/torture/*", []string{"*"}},                    // runs the whole house, and is for tests only
 	{"internal/quality", []string{".", "vfs", "internal/*"}}, // asks memories, and nothing below the roof uses it
 	{"internal/*", []string{"vfs", "internal/*"}},
 	{".", []string{"vfs", "internal/*"}},
@@ -71,7 +70,7 @@ var floors = []struct {
 
 // testSupport are the packages made for tests: they may import testing, and
 // only tests may import them.
-var testSupport = []string{"storetest", "vfs/crashfs", "internal/testenv", "internal/torture/*"}
+var testSupport = []string{"storetest", "vfs/crashfs", "internal/testenv"}
 
 // house is what the rules look at.
 type house struct {
@@ -456,17 +455,17 @@ var rules = []struct {
 	want   []string
 }{
 	{"ImportsPointDown", importsPointDown, map[string]string{
-		"a.go":                        `package oxbow; import _ "` + module + `/mdtree"`,
-		"store_test.go":               `package oxbow_test; import _ "` + module + `/tool"`,
-		"vfs/a.go":                    `package vfs; import _ "` + module + `"`,
-		"internal/wal/a.go":           `package wal; import (_ "` + module + `/internal/text"; _ "` + module + `")`,
-		"internal/torture/crash/a.go": `package crash; import (_ "` + module + `/vfs/crashfs"; _ "` + module + `/mcpserver")`,
-		"internal/x/y/a.go":           `package y; import _ "` + module + `/tool"`,
-		"exchange/a.go":               `package exchange; import (_ "` + module + `/internal/text"; _ "` + module + `/internal/wal")`,
-		"mcpserver/a_wasm.go":         `package mcpserver; import _ "` + module + `/exchange"`,
-		"tool/a.go":                   `package tool; import _ "` + module + `/cmd/oxbow"`,
-		"cmd/oxbow/a.go":              `package main; import (_ "` + module + `/tool"; _ "` + module + `")`,
-		"helpers/a.go":                `package helpers`,
+		"a.go":                `package oxbow; import _ "` + module + `/mdtree"`,
+		"store_test.go":       `package oxbow_test; import _ "` + module + `/tool"`,
+		"vfs/a.go":            `package vfs; import _ "` + module + `"`,
+		"internal/wal/a.go":   `package wal; import (_ "` + module + `/internal/text"; _ "` + module + `")`,
+		"examples/crash/a.go": `package crash; import (_ "` + module + `/vfs/crashfs"; _ "` + module + `/mcpserver")`,
+		"internal/x/y/a.go":   `package y; import _ "` + module + `/tool"`,
+		"exchange/a.go":       `package exchange; import (_ "` + module + `/internal/text"; _ "` + module + `/internal/wal")`,
+		"mcpserver/a_wasm.go": `package mcpserver; import _ "` + module + `/exchange"`,
+		"tool/a.go":           `package tool; import _ "` + module + `/cmd/oxbow"`,
+		"cmd/oxbow/a.go":      `package main; import (_ "` + module + `/tool"; _ "` + module + `")`,
+		"helpers/a.go":        `package helpers`,
 	}, []string{
 		"a.go: . may not import mdtree", "exchange/a.go: exchange may not import internal/wal", "helpers/a.go: package helpers has no row",
 		"internal/wal/a.go: internal/wal may not import .,", "internal/x/y/a.go: internal/x/y may not import tool",
@@ -486,9 +485,9 @@ var rules = []struct {
 		"storetest/a.go":           `package storetest; import _ "testing"`,
 		"internal/testenv/need.go": `package testenv; import _ "testing"`,
 		"internal/wal/a.go":        `package wal; import _ "` + module + `/internal/testenv"`,
-		"tool/a.go":                `package tool; import _ "` + module + `/internal/torture/rig"`,
+		"tool/a.go":                `package tool; import _ "` + module + `/vfs/crashfs"`,
 	}, []string{"a.go: production code imports testing", "b.go: production code imports testing/fstest", "internal/wal/a.go: production code imports " + module + "/internal/testenv",
-		"tool/a.go: production code imports " + module + "/internal/torture/rig"}},
+		"tool/a.go: production code imports " + module + "/vfs/crashfs"}},
 	{"PackagesAreTold", packagesAreTold, map[string]string{
 		"a.go":         "// Package oxbow is one.\npackage oxbow",
 		"b.go":         "// This file is for b.\n\npackage oxbow",

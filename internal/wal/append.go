@@ -81,14 +81,10 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err := l.file.WriteAt(buf, from); err != nil && !l.Broken(BreakShortWrite) {
+	if n, err := l.file.WriteAt(buf, from); err != nil {
 		return nil, l.takeBack(n, err)
 	}
-	err = l.file.Sync()
-	if err != nil && l.Broken(BreakRetrySync) {
-		err = l.file.Sync()
-	}
-	if err != nil {
+	if err := l.file.Sync(); err != nil {
 		// What a failed sync left behind is not known, and a second sync of
 		// this file would say yes without having written anything. The only
 		// way to be sure is another file.
@@ -111,7 +107,7 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 // sync says yes without having written them. Only to write the same bytes again
 // makes it true.
 func (l *Log) refresh(buf *[]byte) (from int64, err error) {
-	if l.safe >= l.end || l.end-l.safe > MaxBody || l.Broken(BreakRefresh) {
+	if l.safe >= l.end || l.end-l.safe > MaxBody {
 		return l.end, nil
 	}
 	whole := make([]byte, l.end-l.safe, l.end-l.safe+int64(len(*buf)))
@@ -146,19 +142,11 @@ func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err 
 			chain = Link(chain, seq, d.Time, d.Type, d.Digest)
 		}
 		urgent = urgent && d.Urgent
-		recs[i] = Record{Seq: seq, Durable: l.vouch(seq), Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain, Offset: off}
+		recs[i] = Record{Seq: seq, Durable: l.durable, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain, Offset: off}
 		buf = appendRecord(buf, &recs[i], l.seed)
 		off += recs[i].size()
 	}
 	return recs, buf, urgent, nil
-}
-
-// vouch returns the durable mark of a record to be appended.
-func (l *Log) vouch(seq uint64) uint64 {
-	if l.Broken(BreakDurable) {
-		return seq
-	}
-	return l.durable
 }
 
 // makeRoom sees to it that n bytes fit behind the position, with the reserve
@@ -291,9 +279,6 @@ func (l *Log) Create() error {
 // cutTail removes what stands behind the last record: the tail of a write that
 // a crash interrupted. The bytes are kept aside first.
 func (l *Log) cutTail() error {
-	if l.Broken(BreakTailCut) {
-		return nil
-	}
 	torn, err := l.keepTail()
 	if err != nil {
 		return fmt.Errorf("keep the torn tail aside: %w", full(err))

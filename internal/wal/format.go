@@ -207,7 +207,7 @@ var (
 // decodeRecord reads the record at the start of b. Its body aliases b. The
 // error is errEnd where free space begins, errShort when b holds too little to
 // tell, with the number of bytes needed in need, or else says what is wrong.
-func decodeRecord(b []byte, seed uint32, trust bool) (r Record, need int64, err error) {
+func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if len(b) < prefixSize {
 		return Record{}, prefixSize, errShort
 	}
@@ -228,7 +228,7 @@ func decodeRecord(b []byte, seed uint32, trust bool) (r Record, need int64, err 
 	}
 	crc := crc32.Update(seed, castagnoli, b[:36])
 	crc = crc32.Update(crc, castagnoli, b[prefixSize:need])
-	if crc != le.Uint32(b[36:]) && !trust {
+	if crc != le.Uint32(b[36:]) {
 		return Record{}, 0, errors.New("a record does not match its checksum")
 	}
 	if b[33]|b[34]|b[35] != 0 || b[32] == 0 {

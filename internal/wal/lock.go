@@ -85,9 +85,7 @@ func (l *Log) Lock(ctx context.Context) error {
 			return readOnly(err)
 		}
 		if ok {
-			if !l.Broken(BreakTailLook) {
-				l.free.Store(-1) // what was seen before says nothing
-			}
+			l.free.Store(-1) // what was seen before says nothing
 			l.readNote()
 			_ = l.writeNote()
 			return nil

@@ -4,6 +4,7 @@
 package wal
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -24,6 +25,10 @@ type Options struct {
 	ReadOnly bool             // no lock is ever taken
 	Verify   bool             // check the chain of every record read
 
+	// Step and Reserve are the sizes of free space: of each extension, and of
+	// what only urgent appends may use. Zero is the default.
+	Step, Reserve int64
+
 	// Digest makes the digest that the chain takes of a chained record's
 	// body. Required.
 	Digest func(typ uint8, body []byte) ([32]byte, error)
@@ -33,12 +38,11 @@ type Options struct {
 // appended. Poll, At and the accessors may be called by several goroutines at
 // once; the other methods need the Log to themselves.
 type Log struct {
-	fs     vfs.FS
-	name   string
-	opts   Options
-	breaks Breaks
-	step   int64 // free space is a multiple of it
-	spare  int64 // free space for urgent appends only
+	fs    vfs.FS
+	name  string
+	opts  Options
+	step  int64 // free space is a multiple of it
+	spare int64 // free space for urgent appends only
 
 	file   vfs.File    // nil while there is no file
 	info   fs.FileInfo // identity of file
@@ -89,8 +93,8 @@ func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 
 // newLog returns a log that has no file yet.
 func newLog(fsys vfs.FS, name string, o Options) *Log {
-	l := &Log{fs: fsys, name: name, opts: o, breaks: breaksOf(fsys)}
-	l.step, l.spare = spaceOf(fsys)
+	l := &Log{fs: fsys, name: name, opts: o}
+	l.step, l.spare = cmp.Or(o.Step, minStep), cmp.Or(o.Reserve, reserve)
 	return l
 }
 
@@ -209,7 +213,7 @@ func (l *Log) Place() (News, error) {
 		return Gone, nil
 	case err != nil:
 		return Same, err
-	case !same && !l.Broken(BreakIdentity):
+	case !same:
 		return Replaced, nil
 	}
 	return Same, nil

@@ -50,9 +50,6 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	if d.offset < l.header.BaseEnd || l.opts.Verify && errors.Is(d, errChain) {
 		return &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
-	if l.Broken(BreakResync) {
-		return nil
-	}
 	next, lost, err := l.behind(d.offset)
 	switch {
 	case err != nil:
@@ -103,7 +100,7 @@ func (l *Log) read(fn func(r *Record) error) error {
 		return err
 	}
 	for {
-		r, need, err := decodeRecord(buf[l.end-off:], l.seed, l.Broken(BreakChecksum))
+		r, need, err := decodeRecord(buf[l.end-off:], l.seed)
 		switch {
 		case err == nil:
 			r.Offset = l.end
@@ -281,7 +278,7 @@ func (l *Log) at(offset, size int64, room []byte) (r Record, more []byte, bad, e
 		if err != nil && err != io.EOF {
 			return Record{}, room, nil, err
 		}
-		r, need, bad := decodeRecord(buf[:n], l.seed, l.Broken(BreakChecksum))
+		r, need, bad := decodeRecord(buf[:n], l.seed)
 		r.Offset = offset
 		if bad == nil || need <= want || err == io.EOF || offset+need > size {
 			return r, room, bad, nil

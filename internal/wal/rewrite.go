@@ -120,7 +120,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 // down that it failed to. said writes what is known by then; before that, the
 // note in memory is as it was.
 func (l *Log) intend(h *Header) (said func(), err error) {
-	if l.lock == nil || l.noteFile == nil || l.Broken(BreakIntent) {
+	if l.lock == nil || l.noteFile == nil {
 		return func() {}, nil
 	}
 	was := l.noted

@@ -1,0 +1,175 @@
+// This file holds the second crash: while a store recovers from the first.
+
+package crash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// inFlight returns what somebody does after a crash: most often, once more
+// what the crash interrupted, with another text of the same length.
+// The record then has the length of the torn one, which is when a torn
+// record that was left in place could come back to life.
+func (r *run) inFlight(acked int, h uint64) script.Step {
+	var steps []script.Step
+	for _, st := range r.s.Steps {
+		if st.In != nil && st.Kind != script.Revert {
+			steps = append(steps, *st.In)
+		}
+		st.In = nil
+		steps = append(steps, st)
+	}
+	st := script.Step{Kind: script.Remember, Name: "a", Text: "after the crash"}
+	if h>>32%8 == 0 {
+		return script.Step{Kind: script.Compact}
+	}
+	if acked < len(steps) {
+		switch s := steps[acked]; s.Kind {
+		case script.Remember:
+			st.Name, st.Text = s.Name, turn(s.Text)
+		case script.Batch:
+			st = script.Step{Kind: script.Batch, OpID: s.OpID}
+			for _, op := range s.Ops {
+				switch o := op.(type) {
+				case oxbow.Add:
+					o.Content = turn(o.Content)
+					op = o
+				case oxbow.Update:
+					o.Content = turn(o.Content)
+					op = o
+				}
+				st.Ops = append(st.Ops, op)
+			}
+		case script.Forget:
+			st = script.Step{Kind: script.Forget, Name: s.Name}
+		}
+	}
+	return st
+}
+
+// turn returns another text of the same length.
+func turn(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c < 'z':
+			return c + 1
+		case c == 'z':
+			return 'a'
+		}
+		return c
+	}, s)
+}
+
+// again reports whether an image is crashed once more. A record that lacks only
+// its beginning is what could come back to life, so such are taken more often.
+func (r *run) again(im *crashfs.Sketch) bool {
+	if r.o.Deep <= 0 {
+		return false
+	}
+	choice, n := im.Sum(rig.IsLock), uint64(r.o.Deep)
+	if choice%n == 0 {
+		return true
+	}
+	if choice%max(1, n/100) != 0 {
+		return false
+	}
+	label := im.Label()
+	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
+}
+
+// recover lets a store recover on that image and do a step, crashes it at each
+// operation of that, and looks at what is left.
+func (r *run) recover(img *vfs.Mem, allowed []*script.State, st script.Step) error {
+	fail := func(k int, label string, err error) error {
+		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
+	}
+	tail, end, err := torn(img, r.setup)
+	if err != nil {
+		return fmt.Errorf("look at the tail: %w", err)
+	}
+	dry := script.Resume(disk(img), r.s, r.setup)
+	dry.Record = true
+	if err := dry.Begin(allowed); err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	if err := dry.Step(st); err != nil {
+		return fmt.Errorf("recover, with %v: %w", st, err)
+	}
+	seen := map[uint64]bool{}
+	for k := 1; k <= dry.Disk.Ops()+1; k++ {
+		w := script.Resume(disk(img), r.s, r.setup)
+		w.Disk.StopAt(k)
+		if err := w.Begin(allowed); err == nil {
+			_ = w.Step(st) // a crash is what is wanted; Acked says what was told
+		}
+		w.Disk.Stop()
+		may := script.Allowed(dry.States, w.Acked)
+		var bad error
+		w.Disk.Sketches(func(im *crashfs.Sketch) bool {
+			r.tally.Deep++
+			_, _, err := r.judge.Verdict(im, may)
+			if sum := im.Sum(nil); err == nil && !seen[sum] {
+				seen[sum] = true
+				err = kept(im, tail, end)
+			}
+			if err != nil {
+				bad = fail(k, im.Label(), err)
+			}
+			return err == nil
+		})
+		if bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// torn returns the bytes of a torn tail, nil for none, and where they begin.
+func torn(img *vfs.Mem, setup rig.Setup) ([]byte, int64, error) {
+	m, err := oxbow.Open(rig.Store, &oxbow.Options{FS: rig.New(img.Clone(), setup), ReadOnly: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	if err = errors.Join(err, m.Close()); err != nil {
+		return nil, 0, err
+	}
+	b, err := vfs.ReadFile(img, rig.Store, -1)
+	if err != nil || int64(len(b)) <= stats.Used {
+		return nil, 0, nil // no file, or nothing behind its end
+	}
+	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
+}
+
+// kept reports a torn tail that is neither where it was nor kept aside.
+func kept(im *crashfs.Sketch, tail []byte, end int64) error {
+	if len(tail) == 0 {
+		return nil
+	}
+	img := im.Mem()
+	b, err := vfs.ReadFile(img, rig.Store, -1)
+	if err == nil && int64(len(b)) > end && bytes.HasPrefix(b[end:], tail) {
+		return nil
+	}
+	dir := rig.Store + ".lost"
+	es, err := img.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("a torn tail of %d bytes was cut off and not kept: %w", len(tail), err)
+	}
+	for _, e := range es {
+		if b, err := vfs.ReadFile(img, dir+"/"+e.Name(), -1); err == nil && bytes.Equal(b, tail) {
+			return nil
+		}
+	}
+	return fmt.Errorf("a torn tail of %d bytes was cut off and not kept: %d files in %s, none of them with its bytes", len(tail), len(es), dir)
+}

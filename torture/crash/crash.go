@@ -1,0 +1,204 @@
+// This file holds the campaign: every crash point of a script, and every disk
+// that a crash there may leave.
+
+// Package crash crashes the store at every operation, and looks at every disk
+// that the crash may leave.
+package crash
+
+import (
+	"fmt"
+	"syscall"
+
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// Options of a campaign. Zero fields mean the default.
+type Options struct {
+	Setup rig.Setup // faults put in on purpose
+	Procs int       // 1 or 2 processes; default 2
+	Deep  int       // of so many images, one is crashed again while it recovers; default 2000, negative: none
+	Plain bool      // no script has small free space or a silent lock file
+	Short bool      // all scripts have small free space and short texts: more disks a second
+}
+
+// shortTexts are at most so many bytes.
+const shortTexts = 300
+
+// Tally is what a campaign has done.
+type Tally struct {
+	Scripts  int
+	Points   int // operations at which the disk was stopped
+	Images   int // disks that a crash left
+	Distinct int // of them, different in names or bytes, and examined
+	Deep     int // of the images, left by a second crash, during recovery
+	Kills    int // operations at which one process was ended and another went on
+}
+
+// Add adds the numbers of u.
+func (t *Tally) Add(u Tally) {
+	t.Scripts += u.Scripts
+	t.Points += u.Points
+	t.Images += u.Images
+	t.Distinct += u.Distinct
+	t.Deep += u.Deep
+	t.Kills += u.Kills
+}
+
+// Violation is a disk that is not as the contract has it.
+type Violation struct {
+	Seed  uint64
+	Point int    // the operation of the crash, 0 for none
+	Image string // what was lost
+	Err   error
+	Steps []script.Step
+}
+
+func (v *Violation) Error() string {
+	s := fmt.Sprintf("seed %d", v.Seed)
+	if v.Point > 0 {
+		s += fmt.Sprintf(", crash at operation %d", v.Point)
+	}
+	if v.Image != "" {
+		s += ", image: " + v.Image
+	}
+	return s + ": " + v.Err.Error()
+}
+
+// Unwrap returns what was wrong.
+func (v *Violation) Unwrap() error { return v.Err }
+
+// run is one script under examination.
+type run struct {
+	o     Options
+	s     script.Script
+	setup rig.Setup
+	tally Tally
+	judge *script.Judge
+}
+
+// Seed examines the script of that seed, up to the first violation, which it
+// returns, nil for none. One seed in four is a script for the log alone, whose
+// appends hold several records.
+func Seed(seed uint64, o Options) (Tally, *Violation) {
+	if o.Procs == 0 {
+		o.Procs = 2
+	}
+	if o.Deep == 0 {
+		o.Deep = 2000
+	}
+	if seed%4 == 2 {
+		return logSeed(seed, o)
+	}
+	s := script.New(seed, o.Procs)
+	if o.Short {
+		s.Short(shortTexts)
+	}
+	return Script(s, o)
+}
+
+// Script examines a script.
+func Script(s script.Script, o Options) (Tally, *Violation) {
+	setup := setupFor(s.Seed, o)
+	r := &run{o: o, s: s, setup: setup, judge: script.NewJudge(s.Seed, setup)}
+	r.tally.Scripts = 1
+	v := r.all()
+	r.tally.Images, r.tally.Distinct = r.judge.Images, r.judge.Distinct
+	if v != nil {
+		v.Seed, v.Steps = s.Seed, s.Steps
+	}
+	return r.tally, v
+}
+
+// setupFor makes the images of most scripts small, so that many can be tried.
+func setupFor(seed uint64, o Options) rig.Setup {
+	setup := o.Setup
+	if !o.Plain {
+		setup.Small = o.Short || seed%16 != 7
+		setup.NoNote = seed%8 < 5
+	}
+	return setup
+}
+
+func (r *run) all() *Violation {
+	dry := script.NewWorld(r.s, r.setup)
+	dry.Record = true
+	if err := dry.Run(); err != nil {
+		return &Violation{Err: err}
+	}
+	last := dry.Disk.Ops()
+	for k := 1; k <= last+1; k++ {
+		w := script.NewWorld(r.s, r.setup)
+		w.Disk.StopAt(k)
+		if err := w.Run(); err != nil {
+			return &Violation{Point: k, Err: err}
+		}
+		w.Disk.Stop()
+		r.tally.Points++
+		if v := r.point(w, dry.States, k); v != nil {
+			v.Point = k
+			return v
+		}
+		if r.s.Procs > 1 && k <= last && !inside(dry.InIn, k) {
+			if err := r.kill(dry, k); err != nil {
+				return &Violation{Point: k, Image: "only process ended", Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+func inside(spans []int, k int) bool {
+	for i := 0; i+1 < len(spans); i += 2 {
+		if k >= spans[i] && k <= spans[i+1] {
+			return true
+		}
+	}
+	return false
+}
+
+// point looks at all images of a disk that has stopped.
+func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
+	allowed := script.Allowed(states, w.Acked)
+	var bad *Violation
+	w.Disk.Sketches(func(im *crashfs.Sketch) bool {
+		_, first, err := r.judge.Verdict(im, allowed)
+		if err == nil && first && r.again(im) {
+			err = r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(rig.IsLock)))
+		}
+		if err != nil {
+			bad = &Violation{Image: im.Label(), Err: err}
+		}
+		return err == nil
+	})
+	return bad
+}
+
+// kill ends the process that does operation k and lets the other go on. A write
+// is done in full the first time, by half the second.
+func (r *run) kill(dry *script.World, k int) error {
+	op := dry.Disk.Log()[k-1]
+	for _, half := range []bool{false, true} {
+		if half && op.Kind != crashfs.Write {
+			break
+		}
+		w := script.NewWorld(r.s, r.setup)
+		w.KillAt(op.Proc-1, k)
+		if half {
+			w.Disk.Inject(crashfs.Fault{At: k, Kinds: crashfs.Write, Short: op.Len / 2, Err: syscall.EIO})
+		}
+		if err := w.Run(); err != nil {
+			return err
+		}
+		r.tally.Kills++
+		if err := w.Survive(2-op.Proc, script.Allowed(dry.States, w.Acked)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disk returns a disk that holds the image.
+func disk(img *vfs.Mem) *crashfs.Disk { return crashfs.New(img) }

@@ -1,0 +1,235 @@
+// This file holds the scripts for the log alone. Stores put several records
+// into one append only when goroutines write at the same time, which no script
+// can repeat; here each append has one to four.
+
+package crash
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// logRun is one script for a log being run by two processes in turn.
+type logRun struct {
+	r     *rand.Rand
+	now   time.Time
+	setup rig.Setup
+	disk  *crashfs.Disk
+	logs  [2]*wal.Log
+	acked []string // bodies of the records acknowledged
+	fly   []string // of those in the append that is under way
+}
+
+func newLogRun(seed uint64, setup rig.Setup, disk *crashfs.Disk) *logRun {
+	return &logRun{r: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(1776162225, 0), setup: setup, disk: disk}
+}
+
+func (l *logRun) clock() time.Time { l.now = l.now.Add(time.Second); return l.now }
+
+func (l *logRun) open(i int) (*wal.Log, error) {
+	if l.logs[i] == nil {
+		var key [32]byte
+		key[0], key[1] = byte(l.r.Uint32()), byte(i)
+		log, err := openLog(rig.New(l.disk.Process(), l.setup), l.clock, key)
+		if err != nil {
+			return nil, err
+		}
+		l.logs[i] = log
+	}
+	return l.logs[i], nil
+}
+
+func openLog(fsys *rig.FS, clock func() time.Time, key [32]byte) (*wal.Log, error) {
+	step, reserve := fsys.FreeSpace()
+	return wal.Open(fsys, rig.Store, wal.Options{Step: step, Reserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), Verify: true,
+		Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }})
+}
+
+// run does the appends, until the disk stops.
+func (l *logRun) run() error {
+	for range 3 + l.r.IntN(8) {
+		i := l.r.IntN(2)
+		log, err := l.open(i)
+		if err != nil {
+			return err
+		}
+		switch l.r.IntN(8) {
+		case 0:
+			log.Seal()
+			continue
+		case 1:
+			l.logs[i] = nil
+			if err := log.Close(); err != nil {
+				return err
+			}
+			continue
+		}
+		l.fly = nil
+		for range 1 + l.r.IntN(4) {
+			l.fly = append(l.fly, body(l.r))
+		}
+		if err := l.append(log, l.fly); err != nil {
+			return err
+		}
+		l.acked, l.fly = append(l.acked, l.fly...), nil
+	}
+	return nil
+}
+
+func body(r *rand.Rand) string {
+	n := r.IntN(60)
+	if r.IntN(12) == 0 {
+		n = r.IntN(3000)
+	}
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
+}
+
+func (l *logRun) append(log *wal.Log, bodies []string) error {
+	if err := log.Lock(context.Background()); err != nil {
+		return err
+	}
+	defer log.Unlock()
+	if _, err := readLog(log); err != nil {
+		return err
+	}
+	var ds []wal.Draft
+	for _, b := range bodies {
+		ds = append(ds, wal.Draft{Type: 1, Time: l.clock().UnixNano(), Body: []byte(b)})
+	}
+	_, err := log.Append(ds...)
+	return err
+}
+
+// readLog reads on to the end.
+func readLog(log *wal.Log) ([]string, error) {
+	news, err := log.Poll()
+	if err != nil {
+		return nil, err
+	}
+	if news == wal.Replaced {
+		if err := log.Reopen(); err != nil {
+			return nil, err
+		}
+	}
+	var bodies []string
+	err = log.Read(func(r *wal.Record) error {
+		if r.Type < wal.Unchained {
+			bodies = append(bodies, string(r.Body))
+		}
+		return nil
+	})
+	return bodies, err
+}
+
+// logSeed examines the log script of that seed.
+func logSeed(seed uint64, o Options) (Tally, *Violation) {
+	setup := setupFor(seed, o)
+	tally := Tally{Scripts: 1}
+	judged := map[uint64][]string{} // what an image held
+	distinct := 0
+	bad := func(k int, label string, err error) (Tally, *Violation) {
+		tally.Distinct = distinct
+		return tally, &Violation{Seed: seed, Point: k, Image: label, Err: err}
+	}
+	dry := newLogRun(seed, setup, crashfs.New(nil))
+	if err := dry.run(); err != nil {
+		return bad(0, "", err)
+	}
+	for k := 1; k <= dry.disk.Ops()+1; k++ {
+		d := crashfs.New(nil)
+		d.StopAt(k)
+		l := newLogRun(seed, setup, d)
+		if err := l.run(); err != nil && !d.Stopped() {
+			return bad(k, "", err)
+		}
+		d.Stop()
+		tally.Points++
+		var label string
+		var err error
+		d.Sketches(func(im *crashfs.Sketch) bool {
+			tally.Images++
+			sum := im.Sum(nil)
+			got, known := judged[sum]
+			if known {
+				err = l.may(got)
+			} else if got, err = logVerdict(rig.New(im.Mem(), setup), l); err == nil {
+				judged[sum] = got
+				if im.Any(rig.IsOwn) {
+					distinct++
+				}
+			}
+			if err != nil {
+				label = im.Label()
+			}
+			return err == nil
+		})
+		if err != nil {
+			return bad(k, label, err)
+		}
+	}
+	tally.Distinct = distinct
+	return tally, nil
+}
+
+// may reports records that a crash may not leave.
+func (l *logRun) may(got []string) error {
+	if n := len(got); n < len(l.acked) || n > len(l.acked)+len(l.fly) ||
+		!slices.Equal(got[:len(l.acked)], l.acked) || !slices.Equal(got[len(l.acked):], l.fly[:n-len(l.acked)]) {
+		return fmt.Errorf("the log holds %d records; %d were acknowledged, %d in flight", n, len(l.acked), len(l.fly))
+	}
+	return nil
+}
+
+// logVerdict examines the log that a crash left: it holds what was acknowledged
+// and the first few, or none, of the records in flight; and it takes more.
+// It returns the records that were in it.
+func logVerdict(fsys *rig.FS, l *logRun) ([]string, error) {
+	now := time.Unix(1776200000, 0)
+	clock := func() time.Time { now = now.Add(time.Second); return now }
+	log, err := openLog(fsys, clock, [32]byte{9})
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	got, err := readLog(log)
+	if err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	if err := l.may(got); err != nil {
+		return nil, err
+	}
+	more := []string{"one more", "and another"}
+	if err := (&logRun{now: now}).append(log, more); err != nil {
+		return nil, fmt.Errorf("append: %w", err)
+	}
+	if err := log.Close(); err != nil {
+		return nil, fmt.Errorf("close: %w", err)
+	}
+	log, err = openLog(fsys, clock, [32]byte{10})
+	if err != nil {
+		return nil, fmt.Errorf("open again: %w", err)
+	}
+	again, err := readLog(log)
+	if err != nil {
+		return nil, fmt.Errorf("read again: %w", err)
+	}
+	if !slices.Equal(again, append(got, more...)) {
+		return nil, errors.New("after an append the log does not hold what it held, and that")
+	}
+	if n, err := log.Torn(); n != 0 || err != nil {
+		return nil, fmt.Errorf("after an append %d bytes of a torn tail are left: %v", n, err)
+	}
+	return got, log.Close()
+}

@@ -1,0 +1,316 @@
+// This file holds the campaign: small stores, and what is done to their bytes.
+
+// Package flip damages the files of small stores in every small way there is,
+// and sees that no damage passes in silence.
+package flip
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Tally is what came of the damage.
+type Tally struct {
+	Files     int // damaged files looked at
+	Harmless  int // all that was there still is
+	Refused   int // the error names the file, and the place where it has one
+	Torn      int // lacks only what nothing vouches for, and says so
+	Traceless int // lacks only what nothing vouches for, of which no byte is left
+}
+
+// Add adds the numbers of u.
+func (t *Tally) Add(u Tally) {
+	t.Files += u.Files
+	t.Harmless += u.Harmless
+	t.Refused += u.Refused
+	t.Torn += u.Torn
+	t.Traceless += u.Traceless
+}
+
+// Violation is a damage that passed in silence, or an error that does not say
+// where.
+type Violation struct {
+	Seed   uint64
+	Store  string
+	Damage string
+	Err    error
+}
+
+func (v *Violation) Error() string {
+	return fmt.Sprintf("seed %d, store %s, %s: %v", v.Seed, v.Store, v.Damage, v.Err)
+}
+
+// Unwrap returns what was wrong.
+func (v *Violation) Unwrap() error { return v.Err }
+
+// Seed damages the stores of that seed, up to the first violation, nil for
+// none.
+func Seed(seed uint64, setup rig.Setup) (Tally, *Violation) {
+	setup.Small, setup.NoNote = true, true
+	var all Tally
+	for _, kind := range kinds {
+		s, err := build(kind, seed, setup)
+		if err != nil {
+			return all, &Violation{seed, kind.name, "no damage", err}
+		}
+		t, v := s.damage()
+		all.Add(t)
+		if v != nil {
+			v.Seed, v.Store = seed, kind.name
+			return all, v
+		}
+	}
+	return all, nil
+}
+
+// damage does to the store's file all that is to be done to it.
+func (s *store) damage() (Tally, *Violation) {
+	var t Tally
+	var bad *Violation
+	try := func(b []byte, what string, args ...any) bool {
+		t.Files++
+		if bytes.Equal(b, s.file) {
+			t.Harmless++
+			return true
+		}
+		if err := s.judge(b, &t); err != nil {
+			bad = &Violation{Damage: fmt.Sprintf(what, args...), Err: err}
+			return false
+		}
+		return true
+	}
+	ok := s.bits(try) && s.lengths(try)
+	for _, size := range []int{512, 4096} {
+		ok = ok && s.sectors(size, try)
+	}
+	return t, bad
+}
+
+// tryFunc looks at a damaged file and reports whether to go on.
+type tryFunc func(b []byte, what string, args ...any) bool
+
+// bits turns over every bit, in turn; of the free space, those of some bytes.
+func (s *store) bits(try tryFunc) bool {
+	if len(s.file) > 8<<10 {
+		return true
+	}
+	b := bytes.Clone(s.file)
+	for i := range b {
+		if i > s.end+80 && i%61 != 0 {
+			continue
+		}
+		for bit := range 8 {
+			b[i] ^= 1 << bit
+			ok := try(b, "bit %d of byte %d", bit, i)
+			b[i] ^= 1 << bit
+			if !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lengths cuts the file at every length.
+func (s *store) lengths(try tryFunc) bool {
+	for n := range s.file {
+		if n > s.end+80 && n%61 != 0 || len(s.file) > 8<<10 && n%7 != 0 {
+			continue
+		}
+		if !try(s.file[:n:n], "cut to %d bytes", n) {
+			return false
+		}
+	}
+	return true
+}
+
+// sectors zeroes sectors, puts them in the place of others, exchanges them, and
+// brings back what stood there earlier.
+func (s *store) sectors(size int, try tryFunc) bool {
+	n := (len(s.file) + size - 1) / size
+	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
+	change := func(i int, with []byte, what string, args ...any) bool {
+		b := bytes.Clone(s.file)
+		dst := at(b, i)
+		clear(dst)
+		copy(dst, with)
+		return try(b, what, args...)
+	}
+	for i := range n {
+		if !change(i, nil, "sector %d of %d bytes zeroed", i, size) {
+			return false
+		}
+		for j := range n {
+			if i == j {
+				continue
+			}
+			if !change(i, at(s.file, j), "sector %d of %d bytes is that of %d", i, size, j) {
+				return false
+			}
+			b := bytes.Clone(s.file)
+			copy(at(b, i), at(s.file, j))
+			copy(at(b, j), at(s.file, i))
+			if j > i && !try(b, "sectors %d and %d of %d bytes exchanged", i, j, size) {
+				return false
+			}
+		}
+		for k, old := range s.older {
+			if !change(i, at(old, i), "sector %d of %d bytes is as after %d changes", i, size, k) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// judge opens a damaged file and classes what comes of it.
+func (s *store) judge(b []byte, t *Tally) error {
+	mem := vfs.NewMem()
+	if err := mem.Put(rig.Store, bytes.Clone(b), 0o600, epoch); err != nil {
+		return err
+	}
+	m, err := oxbow.Open(rig.Store, script.Options(rig.New(mem, s.setup), s.clock, s.random()))
+	if err != nil {
+		t.Refused++
+		return named(err, len(b))
+	}
+	got, err := script.Collect(m)
+	if err != nil {
+		t.Refused++
+		return named(err, len(b))
+	}
+	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	if err != nil {
+		return err
+	}
+	last := stats.Last
+	want, known := s.states[last]
+	// What was before a compaction must not come back, unless all of the file is
+	// as it was then: that is an older copy, which nothing in it can tell.
+	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
+	if !known || last < s.base && !older {
+		return fmt.Errorf("it ends at change %d, which it never did", last)
+	}
+	if err := script.Differ(got, want); err != nil {
+		return fmt.Errorf("silently wrong, at change %d: %w", last, err)
+	}
+	if v := s.vouched(b); last < v {
+		return fmt.Errorf("silently lost: it ends at change %d, and a sound record vouches for %d", last, v)
+	}
+	if last == s.last {
+		t.Harmless++
+		return s.use(m, mem, got)
+	}
+	tail := bytes.TrimRight(b[min(int(stats.Used), len(b)):], "\x00")
+	if len(tail) == 0 {
+		t.Traceless++
+		return s.use(m, mem, got)
+	}
+	t.Torn++
+	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
+	if err != nil || len(rep.Problems) == 0 {
+		return fmt.Errorf("changes after %d are gone, %d bytes of them are left, and check does not say so: %w", last, len(tail), err)
+	}
+	if err := s.use(m, mem, got); err != nil {
+		return err
+	}
+	return s.keptAside(mem, tail)
+}
+
+// named reports an error that does not name the file or a place in it.
+func named(err error, size int) error {
+	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
+		if c.Path != rig.Store || c.Offset < 0 || c.Offset > int64(size) {
+			return fmt.Errorf("the error names %q at %d of %d bytes: %w", c.Path, c.Offset, size, err)
+		}
+		return nil
+	}
+	known := errors.Is(err, oxbow.ErrNotStore) || errors.Is(err, oxbow.ErrVersion)
+	if !known || !strings.Contains(err.Error(), rig.Store) {
+		return fmt.Errorf("the error does not say which file, or is of no known sort: %w", err)
+	}
+	return nil
+}
+
+// vouched returns the highest change that a record, unharmed and in its place,
+// says is durable.
+func (s *store) vouched(b []byte) uint64 {
+	var v uint64
+	for _, r := range s.records {
+		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
+			v = max(v, r.durable)
+		}
+	}
+	return v
+}
+
+// use makes a change and opens the store again. One file in eight is used so.
+func (s *store) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
+	if s.uses++; s.uses%8 != 0 {
+		return nil
+	}
+	e, err := m.Remember(context.Background(), oxbow.Entry{Name: "new", Content: "after the damage"})
+	if err != nil {
+		return fmt.Errorf("a change after the damage: %w", err)
+	}
+	again, err := oxbow.Open(rig.Store, script.Options(rig.New(mem, s.setup), s.clock, s.random()))
+	if err != nil {
+		return fmt.Errorf("open after a change: %w", err)
+	}
+	got, err := script.Collect(again)
+	if err != nil {
+		return fmt.Errorf("read after a change: %w", err)
+	}
+	if err := script.Differ(got, append(have[:len(have):len(have)], e)); err != nil {
+		return fmt.Errorf("after a change: %w", err)
+	}
+	return nil
+}
+
+// keptAside sees, where a change was made, that the tail was kept.
+func (s *store) keptAside(mem *vfs.Mem, tail []byte) error {
+	if s.uses%8 != 0 {
+		return nil
+	}
+	dir := rig.Store + ".lost"
+	es, err := mem.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("the tail was cut off and not kept: %w", err)
+	}
+	for _, e := range es {
+		if b, err := vfs.ReadFile(mem, dir+"/"+e.Name(), -1); err == nil && bytes.Equal(b, tail) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the tail of %d bytes was cut off and not kept", len(tail))
+}
+
+// span is a record and what it vouches for.
+type span struct {
+	from, to int
+	durable  uint64
+}
+
+// records reads the spans of a sound file.
+func records(fsys vfs.FS) ([]span, int, error) {
+	log, err := wal.Open(fsys, rig.Store, wal.Options{ReadOnly: true,
+		Digest: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
+	if err != nil {
+		return nil, 0, err
+	}
+	var ss []span
+	err = log.Read(func(r *wal.Record) error {
+		ss = append(ss, span{int(r.Offset), int(r.Offset) + wal.Overhead + len(r.Body), r.Durable})
+		return nil
+	})
+	return ss, int(log.End()), errors.Join(err, log.Close())
+}

@@ -1,0 +1,23 @@
+// This file runs the short form of the campaign.
+
+package flip
+
+import (
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/torture/rig"
+)
+
+func TestDamage(t *testing.T) {
+	tally, v := Seed(1, rig.Setup{})
+	if v != nil {
+		t.Fatal(v)
+	}
+	t.Logf("%+v", tally)
+	if tally.Harmless+tally.Refused+tally.Torn+tally.Traceless != tally.Files {
+		t.Errorf("some files are in no class: %+v", tally)
+	}
+	if tally.Files < 20_000 || tally.Harmless == 0 || tally.Refused == 0 || tally.Torn == 0 || tally.Traceless == 0 {
+		t.Errorf("the campaign looked at too little: %+v", tally)
+	}
+}

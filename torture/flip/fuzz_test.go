@@ -1,0 +1,174 @@
+// This file fuzzes the opening of damaged files and directories.
+
+package flip
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// allocated returns how many bytes fn allocates.
+func allocated(fn func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fn()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// most is how many bytes the opening of a file of n bytes may allocate.
+func most(n int) uint64 { return uint64(16*n + 1<<20) }
+
+// samples returns small sound stores, and some damaged ones.
+func samples(f *testing.F) [][]byte {
+	var bs [][]byte
+	for _, k := range kinds {
+		s, err := build(k, 1, rig.Setup{Small: true, NoNote: true})
+		if err != nil {
+			f.Fatal(err)
+		}
+		bs = append(bs, s.file, s.file[:len(s.file)/2])
+		torn := bytes.Clone(s.file)
+		clear(torn[s.records[1].from+8 : s.records[1].from+20])
+		bs = append(bs, torn)
+	}
+	// Marks of records everywhere, each of which claims a great length.
+	claim := []byte("\noxr\x00\x00\x00\x03")
+	head := bytes.Clone(bs[0][:96])
+	return append(bs, nil, head, append(head, bytes.Repeat(claim, 4000)...))
+}
+
+func open(m *vfs.Mem) (*oxbow.Memory, error) {
+	now := time.Unix(1776200000, 0)
+	clock := func() time.Time { now = now.Add(time.Second); return now }
+	s := store{seed: 3}
+	return oxbow.Open(rig.Store, script.Options(rig.New(m, rig.Setup{}), clock, s.random()))
+}
+
+// known reports whether the error is one that a caller is told to expect.
+func known(err error) bool {
+	for _, e := range []error{oxbow.ErrCorrupt, oxbow.ErrVersion, oxbow.ErrNotStore, oxbow.ErrRolledBack} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, b := range samples(f) {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		mem := vfs.NewMem()
+		if err := mem.Put(rig.Store, b, 0o600, epoch); err != nil {
+			t.Fatal(err)
+		}
+		var m *oxbow.Memory
+		var es []oxbow.Entry
+		var err error
+		used := allocated(func() {
+			if m, err = open(mem); err == nil {
+				es, err = script.Collect(m)
+			}
+		})
+		if used > most(len(b)) {
+			t.Errorf("opening %d bytes took %d bytes of memory, the most is %d", len(b), used, most(len(b)))
+		}
+		if err != nil {
+			if !known(err) {
+				t.Errorf("Open() = %v, of no known sort", err)
+			}
+			return
+		}
+		for i, e := range es {
+			if e.Name == "" || e.ID == 0 || i > 0 && es[i-1].ID >= e.ID {
+				t.Errorf("entry %d = %+v", i, e)
+			}
+		}
+		if _, err := m.Store().(oxbow.Checker).Check(context.Background()); err != nil && !known(err) {
+			t.Errorf("Check() = %v", err)
+		}
+	})
+}
+
+// split makes files out of bytes: a length of two bytes before each.
+func split(b []byte, names ...string) map[string][]byte {
+	files := map[string][]byte{}
+	for _, name := range names {
+		if len(b) < 2 {
+			break
+		}
+		n := min(int(binary.LittleEndian.Uint16(b)), len(b)-2)
+		files[name], b = b[2:2+n], b[2+n:]
+	}
+	return files
+}
+
+func join(parts ...[]byte) []byte {
+	var b []byte
+	for _, p := range parts {
+		b = append(binary.LittleEndian.AppendUint16(b, uint16(len(p))), p...)
+	}
+	return b
+}
+
+// A directory as a crash, or anything else, may have left it: a store, its lock
+// file, a tail kept aside, and a file that was to replace the store. A change is
+// made and stays, or is refused with an error that is known.
+func FuzzDirectory(f *testing.F) {
+	for _, b := range samples(f) {
+		f.Add(join(b, []byte(`{"pid":1,"program":"x","since":"2026-04-14T10:23:45Z","id":"00","durable":3}`), []byte("torn"), b))
+		f.Add(join(b, []byte("{"), nil, nil))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		mem := vfs.NewMem()
+		for name, data := range split(b, rig.Store, rig.Store+".lock", rig.Store+".lost/1-at-96.torn", rig.Store+".0123456789ab.tmp") {
+			if err := mem.Put(name, data, 0o600, epoch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := open(mem)
+		if err != nil {
+			if !known(err) {
+				t.Errorf("Open() = %v, of no known sort", err)
+			}
+			return
+		}
+		before, err := script.Collect(m)
+		if err != nil {
+			if !known(err) {
+				t.Errorf("Entries() = %v, of no known sort", err)
+			}
+			return
+		}
+		e, err := m.Remember(context.Background(), oxbow.Entry{Name: "new, by the fuzzer", Content: "x"})
+		if err != nil {
+			if !known(err) {
+				t.Errorf("Remember() = %v, of no known sort", err)
+			}
+			return
+		}
+		again, err := open(mem)
+		if err != nil {
+			t.Fatalf("Open() after a change = %v", err)
+		}
+		after, err := script.Collect(again)
+		if err != nil {
+			t.Fatalf("Entries() after a change = %v", err)
+		}
+		if len(after) != len(before)+1 || after[len(after)-1].ID != e.ID || after[len(after)-1].Name != e.Name {
+			t.Errorf("after a change there are %d entries, and there were %d", len(after), len(before))
+		}
+	})
+}

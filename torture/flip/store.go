@@ -1,0 +1,153 @@
+// This file holds the stores that are damaged.
+
+package flip
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// kind says how a store came about.
+type kind struct {
+	name    string
+	changes int // before the compaction, if there is one
+	after   int // behind the compaction; -1: there is none
+	procs   int // that take turns
+	sealed  bool
+	words   int // of each content
+}
+
+var kinds = []kind{
+	{"plain", 4, -1, 1, false, 4},
+	{"sealed", 4, -1, 1, true, 4},
+	{"compacted", 4, 2, 1, true, 4},
+	{"by two processes", 5, -1, 2, true, 4},
+	{"large", 9, -1, 2, true, 400},
+	{"large, compacted", 7, 3, 1, true, 400},
+}
+
+// store is a sound store and all that it ever held.
+type store struct {
+	setup   rig.Setup
+	seed    uint64
+	now     time.Time
+	file    []byte
+	end     int                      // where the free space begins
+	older   [][]byte                 // the file after each change
+	states  map[uint64][]oxbow.Entry // by the number of the change
+	last    uint64
+	base    uint64 // the last change before a compaction
+	records []span
+	uses    int
+}
+
+var epoch = time.Unix(1776162225, 0).UTC()
+
+func (s *store) clock() time.Time { s.now = s.now.Add(time.Second); return s.now }
+
+func (s *store) random() io.Reader {
+	return rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8), 1})
+}
+
+// build makes a store.
+func build(k kind, seed uint64, setup rig.Setup) (*store, error) {
+	s := &store{setup: setup, seed: seed, now: epoch, states: map[uint64][]oxbow.Entry{0: nil}}
+	r := rand.New(rand.NewPCG(seed, 5))
+	mem := vfs.NewMem()
+	var ms []*oxbow.Memory
+	for range k.procs {
+		m, err := oxbow.Open(rig.Store, script.Options(rig.New(mem, setup), s.clock, s.random()))
+		if err != nil {
+			return nil, err
+		}
+		ms = append(ms, m)
+	}
+	turn := 0
+	change := func(n int) error {
+		for range n {
+			m := ms[turn%len(ms)]
+			turn++
+			if err := m.Apply(context.Background(), ops(r, turn, k.words)...); err != nil {
+				return err
+			}
+			if err := s.note(m, mem); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := change(k.changes); err != nil {
+		return nil, err
+	}
+	if k.after >= 0 {
+		if _, err := ms[0].Store().(oxbow.Compactor).Compact(context.Background(), time.Unix(1<<40, 0), false); err != nil {
+			return nil, err
+		}
+		if err := s.note(ms[0], mem); err != nil {
+			return nil, err
+		}
+		s.base = uint64(k.changes)
+		if err := change(k.after); err != nil {
+			return nil, err
+		}
+	}
+	if k.sealed {
+		for _, m := range ms {
+			if err := m.Close(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var err error
+	if s.file, err = vfs.ReadFile(mem, rig.Store, -1); err != nil {
+		return nil, err
+	}
+	s.records, s.end, err = records(mem)
+	return s, err
+}
+
+// note keeps what the store holds now.
+func (s *store) note(m *oxbow.Memory, mem *vfs.Mem) error {
+	es, err := script.Collect(m)
+	if err != nil {
+		return err
+	}
+	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	if err != nil {
+		return err
+	}
+	b, err := vfs.ReadFile(mem, rig.Store, -1)
+	if err != nil {
+		return err
+	}
+	s.last, s.states[stats.Last], s.older = stats.Last, es, append(s.older, b)
+	return nil
+}
+
+// ops returns a change: two entries added, or one changed and one removed.
+func ops(r *rand.Rand, turn, words int) []oxbow.Op {
+	text := func() string {
+		var b strings.Builder
+		for range words {
+			fmt.Fprintf(&b, "%x ", r.Uint32())
+		}
+		return b.String()
+	}
+	name := func(n int) string { return fmt.Sprintf("entry %d", n) }
+	if turn%3 == 0 {
+		return []oxbow.Op{
+			oxbow.Update{Name: name(turn - 1), Content: text(), Labels: []oxbow.Label{{Key: "tag", Value: "changed"}}},
+			oxbow.Remove{Name: name(turn - 2)},
+		}
+	}
+	return []oxbow.Op{oxbow.Add{Name: name(turn), Content: text(), Aliases: []string{"alias " + name(turn)}}}
+}

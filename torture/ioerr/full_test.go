@@ -1,0 +1,107 @@
+// This file tests a disk that is full: what is refused, what still works, and
+// that nothing has to be opened anew when there is room again.
+
+package ioerr
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+func TestFullDisk(t *testing.T) {
+	disk := crashfs.New(nil)
+	now := time.Unix(1776162225, 0)
+	clock := func() time.Time { now = now.Add(time.Second); return now }
+	open := func(seed byte) (*oxbow.Memory, *rig.FS) {
+		fsys := rig.New(disk.Process(), rig.Setup{})
+		m, err := oxbow.Open(rig.Store, &oxbow.Options{FS: fsys, Clock: clock, Rand: rand.NewChaCha8([32]byte{seed}), LockWait: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, fsys
+	}
+	m, fsys := open(1)
+	other, otherFS := open(2)
+	ctx := t.Context()
+	have := map[string]bool{}
+	for i := range 20 {
+		name := fmt.Sprintf("entry %d", i)
+		if _, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: strings.Repeat("some words ", 40)}); err != nil {
+			t.Fatal(err)
+		}
+		have[name] = true
+	}
+	same := func(when string, m *oxbow.Memory) {
+		t.Helper()
+		n := 0
+		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				t.Fatalf("%s: reading: %v", when, err)
+			}
+			if n++; !have[e.Name] {
+				t.Errorf("%s: entry %q is there", when, e.Name)
+			}
+		}
+		if n != len(have) {
+			t.Errorf("%s: %d entries, want %d", when, n, len(have))
+		}
+	}
+	full := func(on bool) { fsys.SetFull(on); otherFS.SetFull(on) }
+
+	// Entries are remembered in the free space that there is, then refused.
+	full(true)
+	var err error
+	for i := 0; err == nil && i < 1000; i++ {
+		name := fmt.Sprintf("more %d", i)
+		if _, err = m.Remember(ctx, oxbow.Entry{Name: name, Content: strings.Repeat("words ", 300)}); err == nil {
+			have[name] = true
+		}
+	}
+	if !errors.Is(err, oxbow.ErrFull) {
+		t.Fatalf("Remember() on a full disk = %v, want ErrFull", err)
+	}
+	same("full", m)
+	same("full", other)
+
+	// To forget works, from both processes, with what is kept in reserve.
+	for i := range 20 {
+		name := fmt.Sprintf("entry %d", i)
+		p := []*oxbow.Memory{m, other}[i%2]
+		if err := p.Forget(ctx, name); err != nil {
+			t.Fatalf("Forget(%q) on a full disk: %v", name, err)
+		}
+		delete(have, name)
+	}
+	same("after forgetting", m)
+	same("after forgetting", other)
+	if _, err := other.Remember(ctx, oxbow.Entry{Name: "x", Content: strings.Repeat("words ", 3000)}); !errors.Is(err, oxbow.ErrFull) {
+		t.Errorf("Remember() on a full disk = %v, want ErrFull", err)
+	}
+
+	// And all works when there is room again.
+	full(false)
+	for i, p := range []*oxbow.Memory{m, other} {
+		name := fmt.Sprintf("room %d", i)
+		if _, err := p.Remember(ctx, oxbow.Entry{Name: name, Content: strings.Repeat("words ", 3000)}); err != nil {
+			t.Errorf("Remember() when there is room again: %v", err)
+		}
+		have[name] = true
+	}
+	same("at the end", m)
+	disk.Stop()
+	for img := range disk.Images {
+		again, err := oxbow.Open(rig.Store, &oxbow.Options{FS: img})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same("after a crash", again)
+	}
+}

@@ -1,0 +1,239 @@
+// The command: which campaign, how much of it, and what is printed.
+
+// Command torture runs the fault campaigns on the real store code, for as long
+// as one likes. The short form of each runs with go test. From its directory:
+//
+//	go run . crash  --images 100000000 --procs 2
+//	go run . crash  --images 100000000 --procs 2 --short
+//	go run . crash  --seed 17 --count 1
+//	go run . ioerr  --seed 1 --count 100
+//	go run . flip   --seed 1 --count 20
+//	go run . linear --seed 1 --count 10000
+//	go run . procs  --duration 1h
+//	go run . syscalls
+//	go run . mutants --short
+//	go test ./model -rapid.checks=100000 -rapid.steps=60
+//
+// crash stops the disk at every operation of seeded scripts, and examines
+// every disk that such a crash may leave, some of them through a second crash
+// while the store recovers. It also ends one process at every operation and
+// lets the other go on. ioerr makes every operation fail, once or for good.
+// flip turns over every bit of small stores, cuts them at every length, and
+// zeroes, duplicates, misplaces and brings back sectors. linear runs goroutines
+// on several openers of one disk, ends some in flight, and lets a checker of
+// linearizability judge the histories. mutants breaks the library and the disk
+// on purpose, in every way that is listed in sabotage.go, and sees that the
+// campaigns notice.
+//
+// All of it depends on the seed alone, but for linear and procs, which the
+// scheduler orders. A violation is printed with the command that repeats it;
+// the exit status is then 1.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/torture/crash"
+	"github.com/oxbow-memory/oxbow/torture/flip"
+	"github.com/oxbow-memory/oxbow/torture/ioerr"
+	"github.com/oxbow-memory/oxbow/torture/linear"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// campaign is one campaign by its name. seed runs one seed and returns what to
+// count, in the order of counts, and the violation or nil.
+type campaign struct {
+	name   string
+	counts []string
+	seed   func(seed uint64, f flags) ([]int, error)
+}
+
+type flags struct {
+	procs, deep int
+	plain       bool
+	short       bool
+	setup       rig.Setup // faults of the disk that are put in on purpose
+}
+
+var campaigns = []campaign{
+	{"crash", []string{"distinct images", "generated", "deep", "points", "kills", "scripts"}, func(seed uint64, f flags) ([]int, error) {
+		t, v := crash.Seed(seed, crash.Options{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short})
+		n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts}
+		if v != nil {
+			return n, v
+		}
+		return n, nil
+	}},
+	{"flip", []string{"files", "harmless", "refused", "torn", "traceless"}, func(seed uint64, f flags) ([]int, error) {
+		t, v := flip.Seed(seed, f.setup)
+		n := []int{t.Files, t.Harmless, t.Refused, t.Torn, t.Traceless}
+		if v != nil {
+			return n, v
+		}
+		return n, nil
+	}},
+	{"linear", []string{"histories", "calls", "pending", "busy"}, func(seed uint64, f flags) ([]int, error) {
+		t, err := linear.Seed(seed, f.setup)
+		return []int{t.Histories, t.Calls, t.Pending, t.Busy}, err
+	}},
+	{"ioerr", []string{"faults", "images", "distinct", "rescued", "unknown", "scripts"}, func(seed uint64, f flags) ([]int, error) {
+		t, v := ioerr.Seed(seed, ioerr.Options{Setup: f.setup})
+		n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts}
+		if v != nil {
+			return n, v
+		}
+		return n, nil
+	}},
+}
+
+func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, "usage: torture CAMPAIGN [flags]; campaigns:")
+		for _, c := range campaigns {
+			fmt.Fprint(stderr, " ", c.name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(processes)) {
+			if !strings.HasSuffix(name, "-child") {
+				fmt.Fprint(stderr, " ", name)
+			}
+		}
+		fmt.Fprintln(stderr)
+		return 2
+	}
+	for _, c := range campaigns {
+		if c.name == args[0] {
+			return c.run(args[1:], stdout, stderr)
+		}
+	}
+	if run, ok := processes[args[0]]; ok {
+		return run(args[1:], stdout, stderr)
+	}
+	fmt.Fprintf(stderr, "torture: no campaign %q\n", args[0])
+	return 2
+}
+
+// run runs seeds on all processors until the limit is reached.
+func (c campaign) run(args []string, stdout, stderr io.Writer) int {
+	fl := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fl.SetOutput(stderr)
+	seed := fl.Uint64("seed", 1, "first seed")
+	count := fl.Int("count", 0, "seeds to run; 0: until --images")
+	most := fl.Int("images", 1_000_000, "without --count, stop after so many "+c.counts[0])
+	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "seeds run at the same time")
+	var f flags
+	fl.IntVar(&f.procs, "procs", 2, "processes of a script, 1 or 2")
+	fl.IntVar(&f.deep, "deep", 0, "of so many images one is crashed again; 0: the default")
+	fl.BoolVar(&f.plain, "plain", false, "free space as in real use in all scripts (slower)")
+	fl.BoolVar(&f.short, "short", false, "crash: small free space and texts of at most 300 bytes in all scripts (faster)")
+	disk := fl.String("disk", "", "break a promise of the disk on purpose: "+strings.Join(rig.BrokenNames[1:], " | "))
+	limit := fl.Int("violations", 20, "stop after so many violations")
+	if err := fl.Parse(args); err != nil {
+		return 2
+	}
+	broken := slices.Index(rig.BrokenNames, *disk)
+	if broken < 0 {
+		fmt.Fprintf(stderr, "torture: no fault of a disk has the name %q\n", *disk)
+		return 2
+	}
+	f.setup.Broken = rig.Broken(broken)
+	// What is alive is small and what is thrown away is much.
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // but not all that there is
+	p := progress{c: c, out: stderr, start: time.Now(), sums: make([]int, len(c.counts)), show: isTerminal(stderr)}
+	var mu sync.Mutex // guards next, bad and p
+	next, bad := *seed, 0
+	// An interrupted campaign ends the seeds that it has begun, and says what
+	// it has done; a second interrupt ends it at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	var wg sync.WaitGroup
+	for range *workers {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				s := next
+				next++
+				over := *count > 0 && s-*seed >= uint64(*count) || *count == 0 && p.sums[0] >= *most || bad >= *limit || ctx.Err() != nil
+				mu.Unlock()
+				if over {
+					return
+				}
+				n, err := c.seed(s, f)
+				mu.Lock()
+				p.add(n)
+				if err != nil {
+					bad++
+					fmt.Fprintf(stdout, "VIOLATION: %v\n  repeat: cd torture && go run . %s --seed %d --count 1 --procs %d --deep %d --plain=%v --short=%v --disk=%s\n",
+						err, c.name, s, f.procs, f.deep, f.plain, f.short, *disk)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	p.done(stdout, bad)
+	if bad > 0 {
+		return 1
+	}
+	return 0
+}
+
+// progress adds up and, on a terminal, shows how far it is.
+type progress struct {
+	c     campaign
+	out   io.Writer
+	start time.Time
+	shown time.Time
+	sums  []int
+	show  bool
+}
+
+func (p *progress) add(n []int) {
+	for i, v := range n {
+		p.sums[i] += v
+	}
+	if p.show && time.Since(p.shown) > time.Second {
+		p.shown = time.Now()
+		fmt.Fprintf(p.out, "\r%s\x1b[K", p.line())
+	}
+}
+
+func (p *progress) line() string {
+	s := p.c.name + ":"
+	for i, name := range p.c.counts {
+		s += fmt.Sprintf(" %d %s,", p.sums[i], name)
+	}
+	took := time.Since(p.start)
+	return s + fmt.Sprintf(" %.0f %s/s", float64(p.sums[0])/took.Seconds(), p.c.counts[0])
+}
+
+func (p *progress) done(stdout io.Writer, bad int) {
+	if p.show {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+	fmt.Fprintf(stdout, "%s, %d violations, %s\n", p.line(), bad, time.Since(p.start).Round(time.Second))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	fi, err := f.Stat()
+	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,65 @@
+//go:build linux
+
+// This file holds the command of the campaign with system calls.
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/oxbow-memory/oxbow/torture/syscalls"
+)
+
+// syscallsChild is the subcommand by which the campaign starts this program
+// again.
+const syscallsChild = "syscalls-child"
+
+func runSyscalls(args []string, stdout, stderr io.Writer) int {
+	fl := flag.NewFlagSet("syscalls", flag.ContinueOnError)
+	fl.SetOutput(stderr)
+	var o syscalls.Options
+	fl.DurationVar(&o.Budget, "duration", 0, "try no other point after this time; 0: try all")
+	fl.Uint64Var(&o.Seed, "seed", 1, "of the order in which points are tried")
+	if err := fl.Parse(args); err != nil {
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return inScratch("syscalls", stderr, func(dir string) (bool, error) {
+		var err error
+		if o.Strace, err = exec.LookPath("strace"); err != nil {
+			return false, fmt.Errorf("%w; install strace", err)
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return false, err
+		}
+		o.Dir, o.Child = dir, []string{self, syscallsChild}
+		rep, err := syscalls.Run(ctx, o, stderr)
+		fmt.Fprintf(stdout, "syscalls: %v\n", rep)
+		if len(rep.Violations) > 0 {
+			// Each names its point in the words of strace, and needs no seed.
+			fmt.Fprintln(stdout, "  repeat: cd torture && go run . syscalls")
+		}
+		return len(rep.Violations) == 0, err
+	})
+}
+
+func runSyscallsChild(args []string, stdout, stderr io.Writer) int {
+	if len(args) != 1 {
+		fmt.Fprintln(stderr, "torture: a session needs a home")
+		return 2
+	}
+	if err := syscalls.Child(context.Background(), args[0], stdout); err != nil {
+		fmt.Fprintln(stderr, "torture:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,143 @@
+// The mutants: what each changes, in which file.
+
+// Package mutants breaks the library on purpose, to prove that a campaign
+// notices. A mutant is a patch of one line, which the go command applies to a
+// copy while it builds: the library itself has no switch for it.
+package mutants
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Mutant is a fault in the library: in File, New stands in place of Old.
+type Mutant struct {
+	Name, File, Old, New string
+}
+
+// All are the mutants. Old is found exactly once in its file.
+var All = []Mutant{
+	{"tail-written-over", "internal/wal/append.go", "func (l *Log) cutTail() error {",
+		"func (l *Log) cutTail() error {\n\treturn nil"},
+	{"short-write-taken-for-done", "internal/wal/append.go", "if n, err := l.file.WriteAt(buf, from); err != nil {",
+		"if n, err := l.file.WriteAt(buf, from); err != nil && false {"},
+	{"failed-sync-tried-again", "internal/wal/append.go", "if rerr := l.rescue(buf[l.end-from:], err); rerr != nil {",
+		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rescue(buf[l.end-from:], err); rerr != nil {"},
+	{"others-taken-for-durable", "internal/wal/append.go", "if l.safe >= l.end || l.end-l.safe > MaxBody {",
+		"if l.end > 0 {"},
+	{"record-vouches-for-itself", "internal/wal/append.go", "Durable: l.durable, Time: d.Time",
+		"Durable: seq, Time: d.Time"},
+	{"replaced-file-unnoticed", "internal/wal/log.go", "case !same:",
+		"case !same && false:"},
+	{"old-look-believed", "internal/wal/lock.go", "l.free.Store(-1) // what was seen before says nothing",
+		""},
+	{"replaced-without-note", "internal/wal/rewrite.go", "if l.lock == nil || l.noteFile == nil {",
+		"if l.end >= 0 {"},
+	{"checksum-ignored", "internal/wal/format.go", "if crc != le.Uint32(b[36:]) {",
+		"if crc != le.Uint32(b[36:]) && false {"},
+	{"damage-taken-for-tail", "internal/wal/read.go", "next, lost, err := l.behind(d.offset)",
+		"if l.end >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.behind(d.offset)"},
+	{"no-catch-up", "commit.go", "if err := d.catchUp(); err != nil {",
+		"if err := error(nil); err != nil {"},
+	{"op-ids-ignored", "commit.go", "if seq, ok := g.seen(id); ok {",
+		"if seq, ok := g.seen(id); ok && false {"},
+	{"answered-before-durable", "commit.go", "later = append(later, func() { r.finish(seq, err) })",
+		"r.finish(seq, err)"},
+	{"shown-before-durable", "commit.go", "recs, err := d.append(drafts, g.now)",
+		`d.mu.Lock()
+	for i, f := range drafts {
+		d.st.apply(d.log.Seq()+1+uint64(i), g.now, f.body)
+	}
+	d.mu.Unlock()
+	recs, err := d.append(drafts, g.now)`},
+}
+
+// Named returns the mutant of that name.
+func Named(name string) (Mutant, error) {
+	for _, m := range All {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	return Mutant{}, fmt.Errorf("there is no mutant %q", name)
+}
+
+// patch returns the text with the fault in it.
+func (m Mutant) patch(text string) (string, error) {
+	if n := strings.Count(text, m.Old); n != 1 {
+		return "", fmt.Errorf("mutant %s no longer applies: %q is %d times in %s, want once", m.Name, m.Old, n, m.File)
+	}
+	return strings.Replace(text, m.Old, m.New, 1), nil
+}
+
+// Overlay writes the patched file and the overlay for the go command into dir,
+// and returns the overlay's path. Root is the directory of the library.
+func (m Mutant) Overlay(root, dir string) (string, error) {
+	file := filepath.Join(root, filepath.FromSlash(m.File))
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("mutant %s no longer applies: %w", m.Name, err)
+	}
+	patched, err := m.patch(string(text))
+	if err != nil {
+		return "", err
+	}
+	source, overlay := filepath.Join(dir, m.Name+".go"), filepath.Join(dir, m.Name+".json")
+	if err := os.WriteFile(source, []byte(patched), 0o600); err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(map[string]map[string]string{"Replace": {file: source}})
+	if err != nil {
+		return "", err
+	}
+	return overlay, os.WriteFile(overlay, b, 0o600)
+}
+
+// Build builds this program with the mutant in it, into dir, and returns its
+// path.
+func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
+	overlay, err := m.Overlay(root, dir)
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, m.Name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", program, ".")
+	cmd.Dir = filepath.Join(root, "torture")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("mutant %s no longer builds: %w\n%s", m.Name, err, out)
+	}
+	return program, nil
+}
+
+// Test runs one test of a package of the library with the mutant in it, and
+// reports whether the test fails, as it must.
+func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
+	overlay, err := m.Overlay(root, dir)
+	if err != nil {
+		return false, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-run", "^"+test+"$", pkg)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	switch {
+	case strings.Contains(string(out), "--- FAIL: "+test):
+		return true, nil
+	case err != nil || strings.Contains(string(out), "no tests to run"):
+		return false, fmt.Errorf("test %s of %s with mutant %s did not run: %v\n%s", test, pkg, m.Name, err, out)
+	}
+	return false, nil
+}
+
+// Root returns the directory of the library.
+func Root() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/oxbow-memory/oxbow").Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the library, from the directory torture: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

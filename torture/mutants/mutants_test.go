@@ -1,0 +1,39 @@
+// Tests that each mutant still finds its place.
+
+package mutants
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMutantsApply(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, m := range All {
+		if _, err := m.Overlay(root, dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMutantNoLongerApplies(t *testing.T) {
+	m := Mutant{Name: "none", File: "a.go", Old: "x := 1", New: "x := 2"}
+	for _, text := range []string{"y := 1", "x := 1\nx := 1"} {
+		if _, err := m.patch(text); err == nil || !strings.Contains(err.Error(), "mutant none no longer applies: ") {
+			t.Errorf("patch(%q) = %v, want that it no longer applies", text, err)
+		}
+	}
+	if got, err := m.patch("a\nx := 1\nb"); err != nil || got != "a\nx := 2\nb" {
+		t.Errorf("patch() = %q, %v", got, err)
+	}
+	if _, err := m.Overlay(t.TempDir(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "no longer applies") {
+		t.Errorf("Overlay() without its file = %v", err)
+	}
+	if _, err := Named("ghost"); err == nil {
+		t.Error("Named(ghost) found a mutant")
+	}
+}

@@ -1,0 +1,338 @@
+//go:build unix
+
+// This file holds the run of the campaign: who takes part, when it is over, and
+// what it reports.
+
+package procs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Options of a run. Zero fields mean the default where there is one.
+type Options struct {
+	// Dir is the home; it must be empty or missing, and is left behind.
+	Dir string
+
+	// Program is the path of the program under test. See [Build].
+	Program string
+
+	// Child is the command line that runs [Child], without the arguments.
+	Child []string
+
+	Duration     time.Duration // until no more changes are asked for; 8 s
+	Writers      int           // processes that write; 8
+	Readers      int           // processes that read; 3
+	Lanes        int           // calls at a time to a process that writes; 2
+	Every        time.Duration // mean time between two kills or stops; 60 ms
+	CompactEvery time.Duration // time between two compactions; 0.5 s
+	Seed         uint64        // of all that is random; 0: 1
+
+	// Fault, one of [Faults], breaks the processes on purpose, which then all
+	// use the library.
+	Fault string
+
+	// Mutant, if not nil, is the command line of a broken build that runs
+	// [Child] in place of those that write and read.
+	Mutant []string
+}
+
+func (o Options) orDefault() Options {
+	def := func(n *int, d int) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	span := func(n *time.Duration, d time.Duration) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	def(&o.Writers, 8)
+	def(&o.Readers, 3)
+	def(&o.Lanes, 2)
+	span(&o.Duration, 8*time.Second)
+	span(&o.Every, 60*time.Millisecond)
+	span(&o.CompactEvery, 500*time.Millisecond)
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	return o
+}
+
+// Report says what a run did and found.
+type Report struct {
+	Acks        int // changes acknowledged
+	Conflicts   int // changes refused, because another was first
+	Repeats     int // changes asked for again although they were acknowledged
+	Retries     int // calls asked again, because the process had died or the lock was busy
+	Kills       int
+	Stops       int
+	Reads       int
+	Compactions int
+	Changes     int           // read from the log
+	P50, P99    time.Duration // of a change, from question to answer
+	Took        time.Duration
+	Violations  []string // the first of them; each begins with its sort, such as "lost"
+	More        int      // violations beyond those
+}
+
+// String returns the report in one line, and one for each violation.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v: %d changes acknowledged, %d conflicts, %d repeats, %d retries, %d kills, %d stops, %d reads, %d compactions; a change took %v (p50), %v (p99); %d violations",
+		r.Took.Round(100*time.Millisecond), r.Acks, r.Conflicts, r.Repeats, r.Retries, r.Kills, r.Stops, r.Reads, r.Compactions,
+		r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), len(r.Violations)+r.More)
+	for _, v := range r.Violations {
+		b.WriteString("\n  " + v)
+	}
+	return b.String()
+}
+
+// maxViolations is how many violations a report keeps. A run is over with the
+// first.
+const maxViolations = 20
+
+// run is the state of a run.
+type run struct {
+	opts   Options
+	ledger *ledger
+	times  times
+	stop   chan struct{} // closed when no more changes are to be asked for
+
+	retries, repeats, conflicts, kills, stops, reads, compactions atomic.Int64
+
+	mu      sync.Mutex // guards all below
+	found   Report     // its violations only
+	stopped bool
+}
+
+// over reports whether no more changes are to be asked for.
+func (r *run) over() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *run) halt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.stopped {
+		r.stopped = true
+		close(r.stop)
+	}
+}
+
+// violate reports a violation, which ends the run.
+func (r *run) violate(format string, args ...any) {
+	r.mu.Lock()
+	if len(r.found.Violations) < maxViolations {
+		r.found.Violations = append(r.found.Violations, fmt.Sprintf(format, args...))
+	} else {
+		r.found.More++
+	}
+	r.mu.Unlock()
+	r.halt()
+}
+
+// report reports each of the errors joined in err as a violation, unless it is
+// only that the run was cancelled.
+func (r *run) report(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	for line := range strings.Lines(err.Error()) {
+		r.violate("%s", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+func (r *run) violated() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.found.Violations) > 0
+}
+
+// Build compiles the program under test into dir and returns its path. It needs
+// the go tool and the module's source.
+func Build(ctx context.Context, dir string) (string, error) {
+	path := filepath.Join(dir, "oxbow")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/oxbow-memory/oxbow/cmd/oxbow")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building oxbow: %w: %s", err, out)
+	}
+	return path, nil
+}
+
+// Run runs the campaign and writes a line about its progress to w now and then.
+// An error means that it could not be run; violations are in the report. When
+// ctx ends, so does the run, without a verdict on what was under way.
+func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
+	r := &run{opts: o.orDefault(), ledger: newLedger(), stop: make(chan struct{})}
+	seed := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opts.Seed, n)) }
+	r.times.rand = seed(1)
+	if err := r.prepare(ctx); err != nil {
+		return Report{}, err
+	}
+	start := time.Now()
+	writers, readers, compactor := r.cast()
+	all := append(append([]*proc{compactor}, writers...), readers...)
+	defer func() {
+		for _, p := range all {
+			p.destroy()
+		}
+	}()
+	for i, p := range all {
+		if err := startProc(ctx, p); err != nil {
+			all = all[:i]
+			return Report{}, err
+		}
+	}
+	auditor, err := newAuditor(r)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { _ = auditor.m.Close() }()
+
+	// A violation ends calls under way too: a broken store may not answer.
+	callCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var acts sync.WaitGroup
+	acts.Go(func() { auditor.watch(callCtx, seed(3), compactor) })
+	acts.Go(func() { r.chaos(callCtx, seed(2), all, r.opts.Every) })
+	for i, p := range writers {
+		for n := range r.opts.Lanes {
+			l := &lane{run: r, id: i*r.opts.Lanes + n, p: p, rand: seed(uint64(1000 + i*r.opts.Lanes + n))}
+			acts.Go(func() { l.write(callCtx) })
+		}
+	}
+	for i, p := range readers {
+		rd := &reader{run: r, p: p, rand: seed(uint64(100 + i)), seen: map[string]uint64{}}
+		acts.Go(func() { rd.read(callCtx) })
+	}
+	r.watch(ctx, w, start)
+	if r.violated() {
+		cancel()
+	}
+	acts.Wait()
+	if ctx.Err() == nil && !r.violated() {
+		for _, p := range all {
+			r.report(ctx, p.end())
+		}
+		r.report(ctx, auditor.finish(ctx))
+	}
+	return r.result(start, auditor), ctx.Err()
+}
+
+// watch writes progress until the time is up or the run is over.
+func (r *run) watch(ctx context.Context, w io.Writer, start time.Time) {
+	defer r.halt()
+	end := time.NewTimer(r.opts.Duration)
+	defer end.Stop()
+	tick := time.NewTicker(10 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			fmt.Fprintln(w, r.result(start, nil))
+		case <-end.C:
+			return
+		case <-r.stop:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *run) result(start time.Time, a *auditor) Report {
+	r.mu.Lock()
+	rep := r.found
+	r.mu.Unlock()
+	r.ledger.mu.Lock()
+	rep.Acks = r.ledger.acks
+	r.ledger.mu.Unlock()
+	if a != nil {
+		rep.Changes = a.changes
+	}
+	rep.Conflicts, rep.Repeats, rep.Retries = int(r.conflicts.Load()), int(r.repeats.Load()), int(r.retries.Load())
+	rep.Kills, rep.Stops = int(r.kills.Load()), int(r.stops.Load())
+	rep.Reads, rep.Compactions = int(r.reads.Load()), int(r.compactions.Load())
+	rep.P50, rep.P99 = r.times.percentile(50), r.times.percentile(99)
+	rep.Took = time.Since(start)
+	return rep
+}
+
+// prepare makes the home and the names that all share.
+func (r *run) prepare(ctx context.Context) error {
+	if es, err := os.ReadDir(r.opts.Dir); err == nil && len(es) > 0 {
+		return fmt.Errorf("preparing the home: %s is not empty", r.opts.Dir)
+	}
+	m, err := oxbow.Open(filepath.Join(r.opts.Dir, storeFile), nil)
+	if err != nil {
+		return err
+	}
+	for i := range sharedNames {
+		name, tag := sharedName(i), fmt.Sprintf("start%d", i)
+		r.ledger.ask(tag, name, remember, true)
+		e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: tag + " " + name})
+		if err != nil {
+			return errors.Join(err, m.Close())
+		}
+		r.ledger.settle(tag, acknowledged, e.Version)
+	}
+	return m.Close()
+}
+
+// cast returns the processes that take part, not started yet.
+func (r *run) cast() (writers, readers []*proc, compactor *proc) {
+	n := 0
+	add := func(what string, k kind, fault string) *proc {
+		n++
+		p := &proc{name: fmt.Sprintf("%s %d (%v)", what, n, k), kind: k, home: r.opts.Dir, fatal: r.violate}
+		switch k {
+		case stdio:
+			p.argv = []string{r.opts.Program, "mcp", "--home", r.opts.Dir}
+		case httpd:
+			p.argv = []string{r.opts.Program, "mcp", "--home", r.opts.Dir, "--http", "127.0.0.1:0"}
+		case library:
+			child := r.opts.Child
+			if r.opts.Mutant != nil && what != "compactor" {
+				child = r.opts.Mutant
+			}
+			p.argv = append(append([]string{}, child...), "--home", r.opts.Dir)
+			if fault != "" {
+				p.argv = append(p.argv, "--fault", fault)
+			}
+		}
+		return p
+	}
+	at := func(i int) kind {
+		if r.opts.Fault != "" || r.opts.Mutant != nil {
+			return library
+		}
+		return kind(i % int(kinds))
+	}
+	for i := range r.opts.Writers {
+		writers = append(writers, add("writer", at(i), r.opts.Fault))
+	}
+	for i := range r.opts.Readers {
+		readers = append(readers, add("reader", at(i+2), r.opts.Fault))
+	}
+	return writers, readers, add("compactor", library, "")
+}

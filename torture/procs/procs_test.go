@@ -1,0 +1,120 @@
+//go:build unix
+
+// This file runs the campaign in its short form, and with each fault.
+
+package procs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// childEnv tells this test's own program to be a library child.
+const childEnv = "OXBOW_TORTURE_CHILD"
+
+// secondsEnv makes the campaign longer; programEnv is the path of the program
+// to be tested, which is built otherwise.
+const (
+	secondsEnv = "OXBOW_TORTURE_SECONDS"
+	programEnv = "OXBOW_TORTURE_PROGRAM"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		if err := Child(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// options returns those of a run, whose children are this program.
+func options(t *testing.T) Options {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(childEnv, "1")
+	return Options{Dir: filepath.Join(t.TempDir(), "home"), Child: []string{self}}
+}
+
+// progress writes to the test's log.
+type progress struct{ t *testing.T }
+
+func (p progress) Write(b []byte) (int, error) {
+	p.t.Logf("%s", strings.TrimSpace(string(b)))
+	return len(b), nil
+}
+
+func TestProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 8 seconds")
+	}
+	o := options(t)
+	if o.Program = os.Getenv(programEnv); o.Program == "" {
+		testenv.Program(t, "go", "install Go")
+		var err error
+		if o.Program, err = Build(t.Context(), t.TempDir()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Duration = 8 * time.Second
+	if s := os.Getenv(secondsEnv); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatalf("reading %s: %v", secondsEnv, err)
+		}
+		o.Duration = time.Duration(n) * time.Second
+		o.Seed = uint64(time.Now().UnixNano())
+	}
+	rep, err := Run(t.Context(), o, progress{t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("seed %d: %v", o.Seed, rep)
+	for _, v := range rep.Violations {
+		t.Error(v)
+	}
+	// A run in which nothing happened proves nothing.
+	if rep.Acks < 200 || rep.Kills < 10 || rep.Stops < 5 || rep.Reads < 100 || rep.Compactions < 1 || rep.Repeats < 5 || rep.Changes < rep.Acks {
+		t.Errorf("the run was too quiet: %v", rep)
+	}
+}
+
+// What makes the lock of fcntl fail does not matter to the one in use.
+func TestLockFileMayBeRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 2 seconds")
+	}
+	o := options(t)
+	o.Fault, o.Writers, o.Readers, o.Duration = curious, 3, 1, 2*time.Second
+	rep, err := Run(t.Context(), o, progress{t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rep.Violations) > 0 || rep.Acks < 50 {
+		t.Errorf("with the lock file being read all the time: %v", rep)
+	}
+}
+
+func TestUnknownFault(t *testing.T) {
+	err := Child(t.Context(), []string{"--home", t.TempDir(), "--fault", "ghosts"}, strings.NewReader(""), os.Stdout)
+	if err == nil || !strings.Contains(err.Error(), `"ghosts"`) {
+		t.Errorf("Child with an unknown fault = %v, want an error that names it", err)
+	}
+	if slices.Contains(Faults(), curious) {
+		t.Errorf("Faults() = %v, and %q is none", Faults(), curious)
+	}
+}

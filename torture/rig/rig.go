@@ -1,0 +1,278 @@
+// This file holds the file system that a store under test is given: it counts
+// calls and open handles, stops between two calls to let another process in,
+// and asks the log for its faults.
+
+// Package rig holds what the fault campaigns put between a store and a disk.
+package rig
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Store is the name of the store's file on every disk of the campaigns.
+const Store = "m.oxbow"
+
+// IsLock reports whether it is the name of a lock file. What that says differs
+// from one process that runs a campaign to the next.
+func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
+
+// IsOwn reports whether it is the name of a file whose bytes are of one script
+// alone, as all are but lock files: the others begin with a random identity.
+// Disks without such a file are found in many scripts.
+func IsOwn(name string) bool { return !IsLock(name) }
+
+// IsLost reports whether it is the name of a torn tail that was kept aside.
+func IsLost(name string) bool { return strings.HasPrefix(name, Store+".lost/") }
+
+// Setup says in what the store under test differs from one in real use. The
+// zero Setup is a healthy store.
+type Setup struct {
+	Broken Broken // faults of the file system below it
+	Small  bool   // free space in small steps: see FS.FreeSpace
+	NoNote bool   // what is written into the lock file goes nowhere
+}
+
+// FS is a file system with a hook before every call that changes something or
+// touches a lock. It is safe for concurrent use but for Before, which is set
+// while nobody uses it.
+type FS struct {
+	vfs.FS
+	setup Setup
+
+	// Before is called, if not nil, before each such call.
+	Before func()
+
+	// Hide, if not nil, says which files cannot be opened.
+	Hide func(name string) bool
+
+	mu    sync.Mutex // guards all below
+	files int        // open
+	locks int        // open
+	late  []vfs.File // syncs that were promised, not done: see EarlySync
+	full  bool       // see SetFull
+}
+
+// New returns a file system over fsys, with the faults of the setup.
+func New(fsys vfs.FS, s Setup) *FS { return &FS{FS: fsys, setup: s} }
+
+// FreeSpace returns the sizes of a log's free space, 0 for the default. Most
+// bytes of a small store are free space. An image of it costs time per byte, so
+// most campaigns take small steps; the code is the same.
+func (f *FS) FreeSpace() (step, reserve int64) {
+	if f.setup.Small {
+		return 1 << 10, 512
+	}
+	return 0, 0
+}
+
+// NextTemp implements [vfs.TempNumberer], so that a script run twice makes the
+// same names.
+func (f *FS) NextTemp() uint64 {
+	if t, ok := f.FS.(vfs.TempNumberer); ok {
+		return t.NextTemp()
+	}
+	return uint64(time.Now().UnixNano())
+}
+
+// Open returns how many files and locks are open.
+func (f *FS) Open() (files, locks int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.files, f.locks
+}
+
+// SetFull makes the disk full, or not any more: what is there can be written
+// over, but nothing new is made and no file grows.
+func (f *FS) SetFull(full bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.full = full
+}
+
+// noRoom returns the error of a full disk where the call would need room.
+func (f *FS) noRoom(op, name string, need bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.full && need {
+		return &fs.PathError{Op: op, Path: name, Err: syscall.ENOSPC}
+	}
+	return nil
+}
+
+func (f *FS) before() {
+	if f.Before != nil {
+		f.Before()
+	}
+}
+
+// OpenFile implements [vfs.FS].
+func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if f.Hide != nil && f.Hide(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
+		f.before()
+		_, missing := f.FS.Stat(name)
+		if err := f.noRoom("open", name, missing != nil); err != nil {
+			return nil, err
+		}
+	}
+	file, err := f.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.files++
+	f.mu.Unlock()
+	return &tapped{File: file, fs: f, name: name}, nil
+}
+
+// Rename implements [vfs.FS].
+func (f *FS) Rename(oldname, newname string) error {
+	f.before()
+	if f.setup.Broken == PlainRename {
+		return f.plainRename(oldname, newname)
+	}
+	return f.FS.Rename(oldname, newname)
+}
+
+// Remove implements [vfs.FS].
+func (f *FS) Remove(name string) error {
+	f.before()
+	return f.FS.Remove(name)
+}
+
+// MkdirAll implements [vfs.FS].
+func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
+	f.before()
+	_, missing := f.FS.Stat(name)
+	if err := f.noRoom("mkdir", name, missing != nil); err != nil {
+		return err
+	}
+	return f.FS.MkdirAll(name, perm)
+}
+
+// SyncDir implements [vfs.FS].
+func (f *FS) SyncDir(name string) error {
+	f.before()
+	if f.setup.Broken.dropsDir(name) {
+		return nil
+	}
+	return f.FS.SyncDir(name)
+}
+
+// OpenLock implements [vfs.FS].
+func (f *FS) OpenLock(name string) (vfs.Lock, error) {
+	f.before()
+	l, err := f.FS.OpenLock(name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.locks++
+	f.mu.Unlock()
+	return &tappedLock{Lock: l, fs: f}, nil
+}
+
+// tapped is an open file.
+type tapped struct {
+	vfs.File
+	fs     *FS
+	name   string
+	cut    bool // the last change was a truncation
+	closed bool
+}
+
+func (t *tapped) WriteAt(b []byte, off int64) (int, error) {
+	if t.fs.setup.NoNote && IsLock(t.name) {
+		return len(b), nil
+	}
+	t.fs.before()
+	if err := t.fs.settle(); err != nil {
+		return 0, err
+	}
+	if fi, err := t.File.Stat(); err == nil {
+		if err := t.fs.noRoom("write", t.name, off+int64(len(b)) > fi.Size()); err != nil {
+			return 0, err
+		}
+	}
+	t.cut = false
+	return t.File.WriteAt(b, off)
+}
+
+func (t *tapped) Truncate(size int64) error {
+	t.fs.before()
+	t.cut = true
+	if t.fs.setup.Broken == NoTruncate {
+		return nil
+	}
+	return t.File.Truncate(size)
+}
+
+func (t *tapped) Sync() error {
+	t.fs.before()
+	b := t.fs.setup.Broken
+	if b.dropsFile(t.name, t.cut) {
+		return nil
+	}
+	if b == EarlySync && t.name == Store {
+		t.fs.mu.Lock()
+		t.fs.late = append(t.fs.late, t.File)
+		t.fs.mu.Unlock()
+		return nil
+	}
+	return t.File.Sync()
+}
+
+func (t *tapped) Close() error {
+	t.fs.mu.Lock()
+	if !t.closed {
+		t.closed = true
+		t.fs.files--
+	}
+	t.fs.mu.Unlock()
+	return t.File.Close()
+}
+
+// tappedLock is an open lock.
+type tappedLock struct {
+	vfs.Lock
+	fs     *FS
+	closed bool
+}
+
+func (l *tappedLock) TryLock() (bool, error) {
+	l.fs.before()
+	ok, err := l.Lock.TryLock()
+	if l.fs.setup.Broken == NoLock && err == nil {
+		ok = true
+	}
+	return ok, err
+}
+
+func (l *tappedLock) Unlock() error {
+	l.fs.before()
+	err := l.Lock.Unlock()
+	if l.fs.setup.Broken == NoLock && errors.Is(err, fs.ErrInvalid) {
+		return nil // it was never taken
+	}
+	return err
+}
+
+func (l *tappedLock) Close() error {
+	l.fs.mu.Lock()
+	if !l.closed {
+		l.closed = true
+		l.fs.locks--
+	}
+	l.fs.mu.Unlock()
+	return l.Lock.Close()
+}

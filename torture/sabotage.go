@@ -1,0 +1,280 @@
+//go:build unix
+
+// Sabotages: what is broken on purpose, and which campaign must notice.
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/torture/mutants"
+	"github.com/oxbow-memory/oxbow/torture/procs"
+)
+
+// sabotage is one promise that the disk or the library does not keep.
+type sabotage struct {
+	name   string
+	disk   string // fault of the disk, or of files and locks for procs
+	mutant string // fault of the library
+	hunt   string // the campaign that must notice: see hunts, "procs", or "PACKAGE TEST"
+}
+
+// hunts are the campaigns that run seeds, each up to the first violation.
+var hunts = map[string]string{
+	"crash":         "crash --deep 300 --count 40",
+	"crash --short": "crash --deep 300 --count 40 --short",
+	"ioerr":         "ioerr --count 6",
+	"flip":          "flip --count 1",
+	"linear":        "linear --count 100",
+}
+
+// sabotages are all that there are. What crash must notice, crash --short must
+// notice, too: most disks of the long form are of short texts.
+var sabotages = []sabotage{
+	{"no sync after an append", "no-append-sync", "", "crash"},
+	{"no sync after the cut of a torn tail", "no-cut-sync", "", "crash"},
+	{"no sync of a new file", "no-new-sync", "", "crash"},
+	{"no sync of a tail kept aside", "no-lost-sync", "", "crash"},
+	{"no sync of the store's directory", "no-name-sync", "", "crash"},
+	{"no sync of the directory of torn tails", "no-lost-name", "", "crash"},
+	{"a sync acknowledged before it is done", "early-sync", "", "crash"},
+	{"a lock that lets every process in", "no-lock", "", "crash"},
+	{"a rename in two steps", "plain-rename", "", "crash"},
+	{"a truncation that does nothing", "no-truncate", "", "crash"},
+	{"a torn tail written over", "", "tail-written-over", "crash"},
+	{"no catching up under the lock", "", "no-catch-up", "crash"},
+	{"a replaced file not noticed", "", "replaced-file-unnoticed", "crash"},
+	{"op ids ignored", "", "op-ids-ignored", "crash"},
+	{"a record vouches for itself", "", "record-vouches-for-itself", "crash"},
+
+	{"a short write taken for done", "", "short-write-taken-for-done", "ioerr"},
+	{"a failed sync tried again", "", "failed-sync-tried-again", "ioerr"},
+	{"what others appended last taken for durable", "", "others-taken-for-durable", "ioerr"},
+	{"a file replaced and not noted before", "", "replaced-without-note", "ioerr"},
+	{"a change shown before it is durable", "", "shown-before-durable", "ioerr"},
+
+	{"checksums not looked at", "", "checksum-ignored", "flip"},
+	{"damage taken for a torn tail", "", "damage-taken-for-tail", "flip"},
+
+	{"no catching up, goroutines", "", "no-catch-up", "linear"},
+	{"a replaced file not noticed, goroutines", "", "replaced-file-unnoticed", "linear"},
+
+	{"an old look at the tail believed", "", "old-look-believed", "./internal/wal TestTailAfterAnOldLook"},
+	{"answered before it is durable", "", "answered-before-durable", ". TestAnswersWaitForTheSync"},
+
+	{"no lock, processes", "no-lock", "", "procs"},
+	{"no lock and no note, processes", "no-lock,no-note", "", "procs"},
+	{"a lock of fcntl, processes", "fcntl-lock", "", "procs"},
+	{"a lock of fcntl and no note, processes", "fcntl-lock,no-note", "", "procs"},
+	{"no catching up, processes", "", "no-catch-up", "procs"},
+	{"no catching up and no note, processes", "no-note", "no-catch-up", "procs"},
+	{"a replaced file not noticed, processes", "", "replaced-file-unnoticed", "procs"},
+	{"a replaced file not noticed and no note, processes", "no-note", "replaced-file-unnoticed", "procs"},
+	{"op ids ignored, processes", "", "op-ids-ignored", "procs"},
+}
+
+// runMutants is the command mutants: every sabotage, and which were noticed.
+func runMutants(args []string, stdout, stderr io.Writer) int {
+	fl := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	fl.SetOutput(stderr)
+	short := fl.Bool("short", false, "without procs and the long form of crash")
+	only := fl.String("run", "", "only sabotages whose name or campaign matches the `regexp`")
+	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "campaigns at the same time, but for procs")
+	if err := fl.Parse(args); err != nil {
+		return 2
+	}
+	re, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(stderr, "torture:", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return inScratch("mutants", stderr, func(dir string) (bool, error) {
+		r, err := newSaboteur(dir, stdout)
+		if err != nil {
+			return false, err
+		}
+		for _, s := range planned(*short) {
+			if re.MatchString(s.name) || re.MatchString(s.hunt) {
+				r.todo = append(r.todo, s)
+			}
+		}
+		start, all := time.Now(), len(r.todo)
+		r.run(ctx, *workers)
+		fmt.Fprintf(stdout, "mutants: %d sabotages, %d not noticed, %s\n", all, r.missed, time.Since(start).Round(time.Second))
+		return true, r.verdict(ctx)
+	})
+}
+
+// planned returns the sabotages with the campaigns of that form.
+func planned(short bool) []sabotage {
+	var all []sabotage
+	for _, s := range sabotages {
+		if s.hunt == "procs" && short {
+			continue
+		}
+		if s.hunt != "crash" || !short {
+			all = append(all, s)
+		}
+		if s.hunt == "crash" {
+			s.hunt = "crash --short"
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// saboteur runs sabotages. Those with processes run alone, after the others:
+// they depend on time.
+type saboteur struct {
+	root, dir, self string
+	out             io.Writer
+
+	mu     sync.Mutex // guards all below
+	todo   []sabotage
+	built  map[string]func() (string, error) // programs, by the mutants in them
+	missed int
+}
+
+func newSaboteur(dir string, out io.Writer) (*saboteur, error) {
+	root, err := mutants.Root()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	return &saboteur{root: root, dir: dir, self: self, out: out, built: map[string]func() (string, error){}}, err
+}
+
+func (r *saboteur) run(ctx context.Context, workers int) {
+	var alone []sabotage
+	r.todo = slices.DeleteFunc(r.todo, func(s sabotage) bool {
+		if s.hunt == "procs" {
+			alone = append(alone, s)
+		}
+		return s.hunt == "procs"
+	})
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for s, ok := r.next(); ok && ctx.Err() == nil; s, ok = r.next() {
+				r.try(ctx, s)
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range alone {
+		if ctx.Err() == nil {
+			r.try(ctx, s)
+		}
+	}
+}
+
+func (r *saboteur) next() (s sabotage, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.todo) == 0 {
+		return sabotage{}, false
+	}
+	s, r.todo = r.todo[0], r.todo[1:]
+	return s, true
+}
+
+// try runs one sabotage and prints what came of it.
+func (r *saboteur) try(ctx context.Context, s sabotage) {
+	start := time.Now()
+	noticed, err := r.noticed(ctx, s)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	word := "noticed"
+	if err != nil || !noticed {
+		word = "NOT NOTICED"
+		r.missed++
+	}
+	fmt.Fprintf(r.out, "%s by %s: %s, %s\n", s.name, s.hunt, word, time.Since(start).Round(100*time.Millisecond))
+	if err != nil {
+		fmt.Fprintln(r.out, "  ", err)
+	}
+}
+
+func (r *saboteur) verdict(ctx context.Context) error {
+	if r.missed > 0 {
+		return fmt.Errorf("%d sabotages were not noticed", r.missed)
+	}
+	return ctx.Err()
+}
+
+// program returns the path of this program with the mutant in it, built once.
+func (r *saboteur) program(ctx context.Context, mutant string) (string, error) {
+	if mutant == "" {
+		return r.self, nil
+	}
+	m, err := mutants.Named(mutant)
+	if err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	build := r.built[mutant]
+	if build == nil {
+		build = sync.OnceValues(func() (string, error) { return m.Build(ctx, r.root, r.dir) })
+		r.built[mutant] = build
+	}
+	r.mu.Unlock()
+	return build()
+}
+
+// noticed runs the campaign that must notice the sabotage.
+func (r *saboteur) noticed(ctx context.Context, s sabotage) (bool, error) {
+	if pkg, test, ok := strings.Cut(s.hunt, " Test"); ok {
+		m, err := mutants.Named(s.mutant)
+		if err != nil {
+			return false, err
+		}
+		return m.Test(ctx, r.root, r.dir, pkg, "Test"+test)
+	}
+	program, err := r.program(ctx, s.mutant)
+	if err != nil {
+		return false, err
+	}
+	if s.hunt == "procs" {
+		return r.processes(ctx, s, program)
+	}
+	args := append(strings.Fields(hunts[s.hunt]), "--workers", "1", "--violations", "1", "--disk", s.disk)
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if strings.Contains(string(out), "VIOLATION: ") {
+		return true, nil
+	}
+	if err != nil {
+		err = fmt.Errorf("torture %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return false, err
+}
+
+// processes runs the campaign with processes, of which those that write and
+// read are broken.
+func (r *saboteur) processes(ctx context.Context, s sabotage, program string) (bool, error) {
+	home, err := os.MkdirTemp(r.dir, "home-")
+	if err != nil {
+		return false, err
+	}
+	o := procs.Options{Dir: filepath.Join(home, "home"), Child: []string{r.self, procsChild}, Fault: s.disk,
+		Mutant: []string{program, procsChild}, Writers: 4, Readers: 2,
+		Duration: 20 * time.Second, Every: 100 * time.Millisecond, CompactEvery: 100 * time.Millisecond}
+	rep, err := procs.Run(ctx, o, io.Discard)
+	// Something to complain of in the end only would be no sign of it.
+	return len(rep.Violations) > 0 && rep.Took <= o.Duration, err
+}

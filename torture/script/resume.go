@@ -1,0 +1,115 @@
+// This file holds what happens after a crash, or after the end of one process.
+
+package script
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// KillAt ends process i at operation n of the disk.
+func (w *World) KillAt(i, n int) {
+	w.killAt = n
+	w.Disk.KillAt(w.procs[i].fs.FS.(*crashfs.Process), n)
+}
+
+// Survive lets process i go on after the other was killed. It must be in one of
+// the allowed states and stay in use, and so must one that is started then.
+func (w *World) Survive(i int, allowed []*State) error {
+	m, err := w.Memory(i)
+	if err != nil {
+		return fmt.Errorf("the other process: open: %w", err)
+	}
+	got, err := collect(m)
+	if err != nil {
+		return fmt.Errorf("the other process: read: %w", err)
+	}
+	last, err := lastOf(m)
+	if err != nil {
+		return fmt.Errorf("the other process: %w", err)
+	}
+	st, err := match(got, last, allowed)
+	if err != nil {
+		return fmt.Errorf("the other process: %w", err)
+	}
+	// A compaction by a third process comes between: it replaces the file that
+	// the survivor has open, with whatever stands behind its end.
+	third := rig.New(w.Disk.Process(), w.setup)
+	m3, err := oxbow.Open(rig.Store, Options(third, w.clock.tick, w.rand))
+	if err != nil {
+		return fmt.Errorf("a third process: open: %w", err)
+	}
+	rep, err := m3.Store().(oxbow.Compactor).Compact(context.Background(), time.Unix(1<<40, 0), false)
+	if err != nil {
+		return fmt.Errorf("a third process: compact: %w", err)
+	}
+	if rep.Seq != 0 {
+		model := st.Model.Clone()
+		model.Compacted()
+		st = &State{Model: model, Entries: st.Entries}
+	}
+	want, err := use(m, st, got)
+	if err != nil {
+		return fmt.Errorf("the other process: %w", err)
+	}
+	es, err := collect(m3)
+	if err != nil {
+		return fmt.Errorf("a third process: read: %w", err)
+	}
+	if d := differ(es, want); d != "" {
+		return fmt.Errorf("a third process: %s", d)
+	}
+	// And what is on the disk is what they say.
+	fresh, err := oxbow.Open(rig.Store, Options(rig.New(w.Disk.Process(), w.setup), w.clock.tick, w.rand))
+	if err != nil {
+		return fmt.Errorf("a new process: open: %w", err)
+	}
+	if es, err = collect(fresh); err != nil {
+		return fmt.Errorf("a new process: read: %w", err)
+	}
+	if d := differ(es, want); d != "" {
+		return fmt.Errorf("a new process: %s", d)
+	}
+	return nil
+}
+
+// Resume returns a world of one process that finds that disk.
+func Resume(d *crashfs.Disk, s Script, setup rig.Setup) *World {
+	w := &World{Script: s, Disk: d, setup: setup, model: &Model{}}
+	// An hour later, with fractions of nine digits: the lengths of records then
+	// depend on what is in them alone.
+	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
+	w.rand = seeded(^s.Seed)
+	w.procs = []*proc{{fs: rig.New(d.Process(), setup)}}
+	return w
+}
+
+// Begin opens the store and sees which of the allowed states it is in. The
+// error may be that of a crash.
+func (w *World) Begin(allowed []*State) error {
+	m, err := w.Memory(0)
+	if err != nil {
+		return err
+	}
+	got, err := collect(m)
+	if err != nil {
+		return err
+	}
+	last, err := lastOf(m)
+	if err != nil {
+		return err
+	}
+	st, err := match(got, last, allowed)
+	if err != nil {
+		return err
+	}
+	w.model = st.Model
+	w.States = []*State{st}
+	return nil
+}

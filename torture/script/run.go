@@ -1,0 +1,472 @@
+// This file holds the running of a script: on a disk that may crash, by real
+// stores, with a clock and random numbers that are the same each time.
+
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// State is what the store held after an event: a step that was done, refused
+// or found nothing to do.
+type State struct {
+	Model   *Model
+	Entries []oxbow.Entry // as the store gave them, times and all
+	Inner   bool          // the event happened in the middle of another step
+	Busy    bool          // it was refused because another process had the lock
+}
+
+// World is a script being run on a disk.
+type World struct {
+	Script Script
+	Disk   *crashfs.Disk
+	Acked  int // events that are over
+
+	// Record makes the run compare each event with the model, and keep the
+	// states. Without it a run only goes through the same motions.
+	Record bool
+	States []*State // the first is that before all events
+	InIn   []int    // numbers of operations done in the middle of another step, as from, to pairs
+
+	setup      rig.Setup
+	procs      []*proc
+	model      *Model
+	clock      *clock
+	rand       io.Reader
+	last       *Step // the last Batch that carried an op id
+	compacting bool  // the step in whose middle another is done is a compaction
+
+	killAt int // the operation at which a process is ended, 0 for none
+}
+
+// proc is one process.
+type proc struct {
+	fs  *rig.FS
+	mem *oxbow.Memory // nil: not open
+}
+
+// clock goes mostly forward. Its fractions of a second have any number of
+// digits, as they have in life.
+type clock struct {
+	r   *rand.Rand
+	now time.Time
+}
+
+func (c *clock) tick() time.Time {
+	step := time.Duration(1 + c.r.IntN(9))
+	for range c.r.IntN(10) {
+		step *= 10
+	}
+	if c.r.IntN(30) == 0 {
+		step = -3 * step
+	}
+	c.now = c.now.Add(step)
+	return c.now
+}
+
+// NewWorld returns the script at its beginning, on an empty disk.
+func NewWorld(s Script, setup rig.Setup) *World {
+	w := &World{Script: s, Disk: crashfs.New(nil), setup: setup, model: &Model{}}
+	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 2)), time.Unix(1776162225, 0)}
+	w.rand = seeded(s.Seed)
+	for range s.Procs {
+		w.procs = append(w.procs, &proc{fs: rig.New(w.Disk.Process(), setup)})
+	}
+	w.States = []*State{{Model: w.model}}
+	return w
+}
+
+func seeded(seed uint64) io.Reader {
+	var key [32]byte
+	for i := range 8 {
+		key[i] = byte(seed >> (8 * i))
+	}
+	return rand.NewChaCha8(key)
+}
+
+// Options returns the options of a store of this world.
+func (w *World) options(p *proc) *oxbow.Options {
+	return Options(p.fs, w.clock.tick, w.rand)
+}
+
+// Options returns options with which nothing waits: a lock that another has is
+// refused at once.
+func Options(fsys *rig.FS, clock func() time.Time, random io.Reader) *oxbow.Options {
+	o := &oxbow.Options{FS: fsys, Clock: clock, Rand: random, LockWait: 1,
+		Source: oxbow.Source{Door: "torture"}}
+	step, reserve := fsys.FreeSpace()
+	setOption(o, "freeStep", step)
+	setOption(o, "freeReserve", reserve)
+	return o
+}
+
+// setOption sets an unexported size of the options, which is for tests alone.
+// It panics when the options have no such field any more.
+func setOption(o *oxbow.Options, name string, n int64) {
+	f := reflect.ValueOf(o).Elem().FieldByName(name)
+	*(*int64)(f.Addr().UnsafePointer()) = n
+}
+
+// Memory returns the open store of a process, opening it when need be.
+func (w *World) Memory(i int) (*oxbow.Memory, error) {
+	p := w.procs[i]
+	if p.mem == nil {
+		m, err := oxbow.Open(rig.Store, w.options(p))
+		if err != nil {
+			return nil, err
+		}
+		p.mem = m
+	}
+	return p.mem, nil
+}
+
+// FS returns the file system of a process.
+func (w *World) FS(i int) *rig.FS { return w.procs[i].fs }
+
+// Run does all steps, or those until the disk stops or a process is killed. The
+// error says what was not as the contract has it; a crash is none.
+func (w *World) Run() error {
+	for i := range w.procs {
+		if _, err := w.Memory(i); err != nil {
+			return w.unless(err)
+		}
+	}
+	for i, st := range w.Script.Steps {
+		if err := w.Step(st); err != nil {
+			if over(err) {
+				return nil
+			}
+			return fmt.Errorf("step %d (%v): %w", i+1, st, err)
+		}
+	}
+	return nil
+}
+
+// over reports whether the error is that of a call that nobody lived to see.
+func over(err error) bool {
+	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
+}
+
+// unless returns err, or nil when it is that of a crash.
+func (w *World) unless(err error) error {
+	if over(err) {
+		return nil
+	}
+	return err
+}
+
+// Step does one step, and the one in its middle.
+func (w *World) Step(st Step) error {
+	st = w.settle(st)
+	if st.In == nil || st.Kind == Revert {
+		return w.event(st, false)
+	}
+	fs := w.procs[st.Proc].fs
+	calls := 0
+	var inner error
+	fired := false
+	fs.Before = func() {
+		calls++
+		// The calls that follow a crash are those of an error's path.
+		dead := w.Disk.Stopped() || w.killAt > 0 && w.Disk.Ops() >= w.killAt
+		if calls != st.At || fired || dead {
+			return
+		}
+		fired = true
+		if inner = w.between(st); inner == nil {
+			from := w.Disk.Ops()
+			w.compacting = st.Kind == Compact
+			inner = w.event(*st.In, true)
+			w.compacting = false
+			w.InIn = append(w.InIn, from+1, w.Disk.Ops())
+		}
+	}
+	err := w.event(st, false)
+	fs.Before = nil
+	if err = errors.Join(inner, err); err != nil {
+		return err
+	}
+	if !fired {
+		return w.event(*st.In, false)
+	}
+	return nil
+}
+
+// settle says of a Retry what it does again: a batch in the middle of it comes
+// too late for that.
+func (w *World) settle(st Step) Step {
+	if st.Kind == Retry && st.OpID == "" && w.last != nil {
+		st.OpID, st.Ops = w.last.OpID, w.last.Ops
+	}
+	return st
+}
+
+// between lets the other process read in the middle of a step: it sees what was
+// before, or what is after.
+func (w *World) between(st Step) error {
+	if !w.Record {
+		// A read may move the reader on; it is done in every run.
+		if m, err := w.Memory(st.In.Proc); err == nil {
+			_, _ = collect(m)
+		}
+		return nil
+	}
+	m, err := w.Memory(st.In.Proc)
+	if err != nil {
+		return fmt.Errorf("a reader in the middle: %w", err)
+	}
+	es, err := collect(m)
+	if err != nil {
+		return fmt.Errorf("a reader in the middle: %w", err)
+	}
+	after := w.model.Clone()
+	_ = w.expect(after, st)
+	if d := w.model.differs(es); d != "" && after.differs(es) != "" {
+		return fmt.Errorf("a reader in the middle sees neither what was nor what is to be: %s", d)
+	}
+	return nil
+}
+
+// event does one step and, when recording, holds it against the model.
+func (w *World) event(st Step, inner bool) error {
+	st = w.settle(st)
+	if st.Kind == Batch && st.OpID != "" {
+		w.last = &st
+	}
+	undo := w.model.Undoable()
+	seq, err := w.call(st, undo)
+	if err != nil && w.Disk.Stopped() || over(err) {
+		if err == nil {
+			err = crashfs.ErrCrashed
+		}
+		return err
+	}
+	if !w.Record {
+		// The model is followed for the sake of what Revert undoes.
+		if err == nil {
+			w.follow(st, seq)
+		}
+		w.Acked++
+		w.everybody(st, inner, func(int, []oxbow.Entry, error) error { return nil })
+		return nil
+	}
+	var busy bool
+	switch next := w.model.Clone(); {
+	case errors.Is(err, oxbow.ErrBusy):
+		if !inner {
+			return fmt.Errorf("busy, and nobody has the lock: %w", err)
+		}
+		busy = true
+	case w.compacting && st.Kind == Revert && errors.Is(err, oxbow.ErrNotFound):
+		// It looked for the change before it asked for the lock, and saw the
+		// compaction, under way as it is, which has dropped that.
+		busy = true
+	default:
+		want := w.expectRevert(next, st, undo)
+		if !errors.Is(err, want) {
+			return fmt.Errorf("returned %v, want %v", err, want)
+		}
+		if err == nil {
+			w.follow(st, seq)
+		}
+	}
+	w.Acked++
+	return w.record(st, inner, busy)
+}
+
+// call makes the call of a step. It returns the number of the change of a
+// compaction.
+func (w *World) call(st Step, undo uint64) (uint64, error) {
+	m, err := w.Memory(st.Proc)
+	if err != nil {
+		return 0, err
+	}
+	ctx := context.Background()
+	switch st = w.settle(st); st.Kind {
+	case Remember:
+		_, err = m.Remember(ctx, oxbow.Entry{Name: st.Name, Content: st.Text})
+	case Batch:
+		err = m.Apply(oxbow.WithOpID(ctx, st.OpID), st.Ops...)
+	case Forget:
+		err = m.Forget(ctx, st.Name)
+	case Revert:
+		if undo != 0 {
+			_, err = m.Revert(ctx, undo)
+		}
+	case Compact:
+		before := time.Unix(1<<40, 0)
+		if st.Half {
+			before = w.clock.now.Add(-time.Millisecond)
+		}
+		rep, cerr := m.Store().(oxbow.Compactor).Compact(ctx, before, false)
+		return rep.Seq, cerr
+	case Reopen:
+		w.procs[st.Proc].mem = nil
+		if err = m.Close(); err == nil {
+			_, err = w.Memory(st.Proc)
+		}
+	case Retry:
+		if st.OpID != "" {
+			err = m.Apply(oxbow.WithOpID(ctx, st.OpID), st.Ops...)
+		}
+	}
+	return 0, err
+}
+
+// expect applies a step to a model and returns the error that the store is to
+// return.
+func (w *World) expect(m *Model, st Step) error { return w.expectRevert(m, st, m.Undoable()) }
+
+func (w *World) expectRevert(m *Model, st Step, undo uint64) error {
+	switch st = w.settle(st); st.Kind {
+	case Remember:
+		return m.Remember(st.Name, st.Text)
+	case Batch:
+		return m.Apply(st.OpID, st.Ops...)
+	case Forget:
+		return m.Apply("", oxbow.Remove{Name: st.Name})
+	case Revert:
+		if undo != 0 {
+			return m.Revert(undo)
+		}
+	case Retry:
+		if st.OpID != "" {
+			return m.Apply(st.OpID, st.Ops...)
+		}
+	}
+	return nil
+}
+
+// follow applies to the model a step that was acknowledged.
+func (w *World) follow(st Step, seq uint64) {
+	if st.Kind == Compact {
+		if seq != 0 {
+			w.model = w.model.Clone()
+			w.model.Compacted()
+		}
+		return
+	}
+	next := w.model.Clone()
+	// What changes nothing leaves the very same model behind.
+	if w.expect(next, st) == nil && next.seq != w.model.seq {
+		w.model = next
+	}
+}
+
+// everybody lets the processes read after an event, and calls fn with what each
+// sees. After every other event only the one that acted does, so that others
+// have something to catch up with. Reading moves a store on, so it is done
+// alike in all runs of a script.
+func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
+	all := (uint64(w.Acked)+w.Script.Seed)%2 == 0
+	for i, p := range w.procs {
+		// In the middle of another step, its process must not be asked.
+		if p.mem == nil || i != st.Proc && (inner || !all) {
+			continue
+		}
+		es, err := collect(p.mem)
+		if err := fn(i, es, err); err != nil {
+			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
+		}
+	}
+	return nil
+}
+
+// record holds what is read against the model, and keeps it.
+func (w *World) record(st Step, inner, busy bool) error {
+	last := w.States[len(w.States)-1]
+	s := &State{Model: w.model, Inner: inner, Busy: busy}
+	// In the middle of another step, that step's record may show, unless this
+	// one was done: then the other has not begun to write.
+	lax := inner && last.Model == w.model
+	err := w.everybody(st, inner, func(i int, es []oxbow.Entry, err error) error {
+		if err != nil {
+			return err
+		}
+		if i == st.Proc {
+			s.Entries = es
+		}
+		if d := w.model.differs(es); d != "" && !lax {
+			return errors.New(d)
+		}
+		stats, err := w.procs[i].mem.Store().(oxbow.Counter).Stats(context.Background())
+		if err == nil && stats.Last != w.model.seq && !lax {
+			err = fmt.Errorf("it is at change %d, want %d", stats.Last, w.model.seq)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if busy || last.Model == w.model {
+		s.Model, s.Entries = last.Model, last.Entries
+	}
+	w.States = append(w.States, s)
+	return nil
+}
+
+// Allowed returns the states that a crash may leave when so many events were
+// over: those so far, or with the step in flight. acked counts in States of a
+// recorded run of the same script.
+func Allowed(states []*State, acked int) []*State {
+	allowed := []*State{states[acked]}
+	if acked+1 < len(states) {
+		next := states[acked+1]
+		allowed = append(allowed, next)
+		// A step in the middle of another that did nothing: the outer one may
+		// have been in flight before it.
+		if next.Inner && next.Model == states[acked].Model && acked+2 < len(states) {
+			allowed = append(allowed, states[acked+2])
+		}
+	}
+	return allowed
+}
+
+func collect(s oxbow.Store) ([]oxbow.Entry, error) {
+	var es []oxbow.Entry
+	for e, err := range s.Entries(context.Background(), oxbow.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, e)
+	}
+	return es, nil
+}
+
+// differs says where entries are not those of the model, "" when they are.
+func (m *Model) differs(got []oxbow.Entry) string {
+	want := m.Entries()
+	for i, e := range got {
+		if i >= len(want) {
+			return fmt.Sprintf("it has entry %q (version %d), which is not to be there", e.Name, e.Version)
+		}
+		if w := want[i]; !alike(&e, &w) {
+			return fmt.Sprintf("entry %d is %s, want %s", i, describe(&e), describe(&w))
+		}
+	}
+	if len(got) < len(want) {
+		return fmt.Sprintf("it lacks entry %s", describe(&want[len(got)]))
+	}
+	return ""
+}
+
+// alike compares all that the model knows of.
+func alike(a, b *oxbow.Entry) bool {
+	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Version == b.Version && a.Content == b.Content &&
+		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)
+}
+
+func describe(e *oxbow.Entry) string {
+	return fmt.Sprintf("%q #%d version %d %v %v %.20q", e.Name, e.ID, e.Version, e.Aliases, e.Labels, e.Content)
+}

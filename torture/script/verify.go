@@ -1,0 +1,223 @@
+// This file holds the verdict on what a crash left: a store that holds what was
+// acknowledged, and that can be used.
+
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// Judge examines the disks that crashes of one script left. It knows again what
+// it has examined: an image that comes twice is opened once. What it held is
+// then looked up among what may be now.
+type Judge struct {
+	Images   int // examined or known again
+	Distinct int // examined: different in names or bytes, and found in this script alone
+
+	seed  uint64
+	setup rig.Setup
+	found map[uint64]*State        // what an image held, by its number
+	ends  map[uint64][]oxbow.Entry // what a disk held on which a verdict ended
+}
+
+// NewJudge returns a judge of stores with that setup. seed makes the clock and
+// the random numbers of what it does to them.
+func NewJudge(seed uint64, setup rig.Setup) *Judge {
+	return &Judge{seed: seed, setup: setup, found: map[uint64]*State{}, ends: map[uint64][]oxbow.Entry{}}
+}
+
+// Verdict examines an image: the store opens; it holds one of the allowed
+// states; it takes three more changes; and what is opened then shows the
+// changes, and finds nothing wrong in its own check. Half of the stores are
+// closed before they are opened again, which leaves a seal. It returns the state
+// that the store was in, and whether it saw the image for the first time.
+func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first bool, err error) {
+	j.Images++
+	sum := im.Sum(nil)
+	if st := j.found[sum]; st != nil {
+		// It was found to be sound before. But that state may be too old by now.
+		if slices.ContainsFunc(allowed, func(a *State) bool { return a.Model == st.Model }) {
+			return st, false, nil
+		}
+		st, err := match(st.Entries, st.Model.seq, allowed)
+		return st, false, err
+	}
+	if im.Any(rig.IsOwn) {
+		j.Distinct++
+	}
+	if st, err = j.examine(im.Mem(), allowed, im.Sum(rig.IsLock)&1 == 0); err != nil {
+		return nil, true, err
+	}
+	j.found[sum] = st
+	return st, true, nil
+}
+
+func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, error) {
+	now := time.Unix(1776200000, 0)
+	clock := func() time.Time { now = now.Add(time.Second); return now }
+	o := Options(rig.New(img, j.setup), clock, seeded(j.seed^0x9e3779b97f4a7c15))
+	m, err := oxbow.Open(rig.Store, o)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	got, err := collect(m)
+	if err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	last, err := lastOf(m)
+	if err != nil {
+		return nil, err
+	}
+	st, err := match(got, last, allowed)
+	if err != nil {
+		return nil, err
+	}
+	want, err := use(m, st, got)
+	if err != nil {
+		return nil, err
+	}
+	if seal {
+		if err := m.Close(); err != nil {
+			return nil, fmt.Errorf("close: %w", err)
+		}
+	}
+	// Torn tails that were kept aside are what most disks differ in by now. They
+	// cannot be opened from here on, so that one examination speaks for all.
+	sum := crashfs.Sum(img, rig.IsLost)
+	end, ok := j.ends[sum]
+	if !ok {
+		if end, err = j.end(img, o); err != nil {
+			return nil, err
+		}
+		j.ends[sum] = end
+	}
+	if d := differ(end, want); d != "" {
+		return nil, fmt.Errorf("opened again: %s", d)
+	}
+	return st, nil
+}
+
+// end opens the store, checks it, and returns what it holds.
+func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
+	fsys := rig.New(img, j.setup)
+	fsys.Hide = rig.IsLost
+	hidden := *o
+	hidden.FS = fsys
+	m, err := oxbow.Open(rig.Store, &hidden)
+	if err != nil {
+		return nil, fmt.Errorf("open again: %w", err)
+	}
+	got, err := collect(m)
+	if err != nil {
+		return nil, fmt.Errorf("read again: %w", err)
+	}
+	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	for _, p := range rep.Problems {
+		if !harmless(p) {
+			return nil, fmt.Errorf("check finds at byte %d: %s", p.Offset, p.What)
+		}
+	}
+	return got, nil
+}
+
+// harmless tells what a crash may rightly leave behind: a file that an
+// interrupted rewrite did not get to rename.
+func harmless(p oxbow.Problem) bool {
+	return p.Offset == -1 && strings.HasPrefix(p.What, "a rewrite was interrupted and left ")
+}
+
+// lastOf returns the number of the store's last change.
+func lastOf(m *oxbow.Memory) (uint64, error) {
+	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	if err != nil {
+		return 0, fmt.Errorf("read: %w", err)
+	}
+	return stats.Last, nil
+}
+
+// match returns the state that a store is in which holds these entries and whose
+// last change is that one.
+func match(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
+	var why []string
+	for _, st := range allowed {
+		d := differ(got, st.Entries)
+		if d == "" && last != st.Model.seq {
+			d = fmt.Sprintf("it ends at change %d, want %d", last, st.Model.seq)
+		}
+		if d == "" {
+			return st, nil
+		}
+		why = append(why, d)
+	}
+	return nil, fmt.Errorf("the store holds none of the %d states that may be: %s", len(allowed), strings.Join(why, "; or: "))
+}
+
+// Differ returns an error that says where got is not what is wanted, times and
+// all, nil when it is.
+func Differ(got, want []oxbow.Entry) error {
+	if d := differ(got, want); d != "" {
+		return errors.New(d)
+	}
+	return nil
+}
+
+// differ says where got is not what is wanted, "" when it is. Times count where
+// they are known.
+func differ(got, want []oxbow.Entry) string {
+	for i := range got {
+		if i >= len(want) {
+			return "it has entry " + describe(&got[i]) + ", which is not to be there"
+		}
+		a, b := &got[i], &want[i]
+		timed := !b.Updated.IsZero()
+		if !alike(a, b) || timed && (!a.Created.Equal(b.Created) || !a.Updated.Equal(b.Updated)) {
+			return fmt.Sprintf("entry %d is %s of %s, want %s of %s", i, describe(a), a.Updated.Format(time.StampNano),
+				describe(b), b.Updated.Format(time.StampNano))
+		}
+	}
+	if len(got) < len(want) {
+		return "it lacks entry " + describe(&want[len(got)])
+	}
+	return ""
+}
+
+// use makes three changes and returns what the store holds then.
+func use(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) {
+	ctx := context.Background()
+	seq := st.Model.seq
+	if err := m.Apply(ctx, oxbow.Add{Name: "new 1", Content: "first after"}, oxbow.Add{Name: "new 2", Content: "second after"}); err != nil {
+		return nil, fmt.Errorf("a first change: %w", err)
+	}
+	e, err := m.Remember(ctx, oxbow.Entry{Name: "new 2", Content: "second after, changed"})
+	if err != nil {
+		return nil, fmt.Errorf("a second change: %w", err)
+	}
+	if err := m.Forget(ctx, "new 1"); err != nil {
+		return nil, fmt.Errorf("a third change: %w", err)
+	}
+	if e.ID != st.Model.ids+2 || e.Version != seq+2 {
+		return nil, fmt.Errorf("a new entry got ID %d and version %d, want %d and %d", e.ID, e.Version, st.Model.ids+2, seq+2)
+	}
+	got, err := collect(m)
+	if err != nil {
+		return nil, fmt.Errorf("read after three changes: %w", err)
+	}
+	want := append(have[:len(have):len(have)], e)
+	if d := differ(got, want); d != "" {
+		return nil, fmt.Errorf("after three changes: %s", d)
+	}
+	return got, nil
+}
