@@ -7,6 +7,7 @@
 //
 //	go run . quality             # on a tiny set that is built in
 //	go run . quality --data DIR  # on LongMemEval, LoCoMo, QMSum, SciFact
+//	go run . golden --data DIR --out FILE
 //	go run . recall --n 10000
 //	go run . peers --data DIR    # beside bleve, bluge, SQLite's FTS5, a scan
 //	go run . write --n 100,100000
@@ -41,6 +42,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"quality", "how well recall ranks, on public data sets", qualityCommand},
+		{"golden", "the hits and scores of all questions of the data sets, to compare", golden},
 		{"recall", "what a recall costs, and an entry in memory", recall},
 		{"turns", "what a recall of turns of talks costs", turnsCommand},
 		{"peers", "oxbow beside other engines, in turns", peersCommand},

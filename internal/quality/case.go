@@ -69,11 +69,14 @@ func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) 
 	return h, nil
 }
 
-// recall returns the ids of the first limit hits.
-func (h *memory) recall(ctx context.Context, query string, limit int) ([]string, error) {
+// recall returns the ids of the first limit hits, which seen, if not nil, gets.
+func (h *memory) recall(ctx context.Context, query string, limit int, seen func([]oxbow.Hit)) ([]string, error) {
 	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit})
 	if err != nil {
 		return nil, err
+	}
+	if seen != nil {
+		seen(hits)
 	}
 	ids := make([]string, len(hits))
 	for i, hit := range hits {
@@ -93,15 +96,19 @@ func (h *memory) close(ctx context.Context) error {
 }
 
 // rankings asks every question of a case in a fresh memory, and returns the ids
-// of the first limit hits of each.
-func (c *Case) rankings(ctx context.Context, ranking string, limit int) (found [][]string, err error) {
+// of the first limit hits of each. The function seen, if not nil, gets the hits.
+func (c *Case) rankings(ctx context.Context, ranking string, limit int, seen func(question string, hits []oxbow.Hit)) (found [][]string, err error) {
 	h, err := remember(ctx, c.Entries, ranking)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
 	for _, a := range c.Asks {
-		ids, err := h.recall(ctx, a.Text, limit)
+		ids, err := h.recall(ctx, a.Text, limit, func(hits []oxbow.Hit) {
+			if seen != nil {
+				seen(a.Text, hits)
+			}
+		})
 		if err != nil {
 			return nil, fmt.Errorf("asking %q: %w", a.Text, err)
 		}

@@ -33,6 +33,9 @@ type Options struct {
 	// Embedder makes the vectors of texts; nil for none.
 	Embedder *Embedder
 
+	// Hits is called, when it is not nil, with the hits of each question.
+	Hits func(set, unit, ranking, question string, hits []oxbow.Hit)
+
 	// Progress is called, when it is not nil, with the questions of a source
 	// that are done.
 	Progress func(title string, done int)
@@ -188,7 +191,11 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 		t.Memories++
 		t.Entries += len(c.Entries)
 		for _, r := range rankings[:2] {
-			found, err := c.rankings(ctx, r, limit)
+			found, err := c.rankings(ctx, r, limit, func(question string, hits []oxbow.Hit) {
+				if o.Hits != nil {
+					o.Hits(s.Set.Name, c.Unit, r, question, hits)
+				}
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -221,7 +228,7 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 // vectors asks the questions of a case by vectors, alone and fused with the
 // default ranking.
 func (o *Options) vectors(ctx context.Context, c *Case, t *tally) error {
-	words, err := c.rankings(ctx, oxbow.RankOxbow, fuseDepth)
+	words, err := c.rankings(ctx, oxbow.RankOxbow, fuseDepth, nil)
 	if err != nil {
 		return err
 	}

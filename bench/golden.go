@@ -1,0 +1,47 @@
+// The command golden: every question of the data sets with its hits and the bits
+// of their scores, so that cmp shows whether a change of recall changes answers.
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/quality"
+)
+
+func golden(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	data := fl.String("data", "", "`DIR` that holds the sets, each in a directory of its own")
+	out := fl.String("out", "", "`FILE` to write")
+	return func(ctx context.Context) error {
+		if *data == "" || *out == "" {
+			return fmt.Errorf("golden: say what to ask with --data DIR, and where to write with --out FILE")
+		}
+		f, err := os.Create(*out)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		w := bufio.NewWriter(f)
+		o := quality.Options{Data: os.DirFS(*data), Root: *data,
+			Hits: func(set, unit, ranking, question string, hits []oxbow.Hit) {
+				fmt.Fprintf(w, "%s %s %s %q\n", set, unit, ranking, question)
+				for _, h := range hits {
+					fmt.Fprintf(w, "  %016x %s\n", math.Float64bits(h.Score), h.Entry.Name)
+				}
+			},
+			Progress: func(title string, done int) { b.logf("golden: %s, %d questions", title, done) }}
+		if _, err := quality.Run(ctx, o); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		return f.Close()
+	}
+}
