@@ -60,7 +60,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 			return nil, err
 		}
 		_, _, err = v.edit(edits)
-		return &outcome{}, err
+		return &outcome{copies: map[string]string{}}, err
 	})
 }
 
@@ -116,7 +116,7 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 // others made of it since.
 func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	name := now.Entry.Name
-	base := s.servedBase[name]
+	base := s.served.base[name]
 	if base == nil || expectedVersion(op) != 0 || base.Version == now.Entry.Version {
 		return op
 	}

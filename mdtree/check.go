@@ -19,8 +19,8 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.refresh(ctx, true); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	s.scanMu.Lock()
-	defer s.scanMu.Unlock()
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	rep := oxbow.CheckReport{Path: s.opts.Path, Entries: len(s.st.order)}
@@ -47,17 +47,17 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			}
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(s.emptyHeld)) {
+	for _, p := range slices.Sorted(maps.Keys(s.served.held)) {
 		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
 	}
 	dirs := map[string]bool{}
-	for _, d := range s.dirs {
+	for _, d := range s.scanner.dirs {
 		dirs[d.path] = true
 		if d.listError != "" {
 			found(d.path+" cannot be listed: "+d.listError, "give the program leave to read it")
 		}
 	}
-	for p := range s.servedText {
+	for p := range s.served.text {
 		dirs[path.Dir(p)] = true
 	}
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {

@@ -334,7 +334,7 @@ func TestForgedJournal(t *testing.T) {
 		s := storeOf(t, note("a", "x"))
 		mustDump(t, s, fsys, "brain")
 		put(t, fsys, "brain/"+commitFile, journal)
-		put(t, fsys, "brain/"+staged(0), "evil")
+		put(t, fsys, "brain/"+dumpStageDir+"/0", "evil")
 		before := files(t, fsys, ".")
 		if _, err := Read(fsys, "brain", nil); err == nil {
 			t.Errorf("Read with journal %s: no error", journal)

@@ -25,20 +25,20 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if err := s.waitIdle(ctx); err != nil {
 		return "", false, err
 	}
-	s.scanMu.Lock()
-	defer s.scanMu.Unlock()
-	text, _, err = s.readText(path)
-	last, served := s.servedText[path]
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
+	text, _, err = s.read(path, maxFile)
+	last, served := s.served.text[path]
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		delete(s.servedText, path)
-		delete(s.emptyHeld, path)
+		delete(s.served.text, path)
+		delete(s.served.held, path)
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("reading %s: %w", path, err)
 	case text == "" && served && last != "":
-		if !s.emptyHeld[path] {
-			s.emptyHeld[path] = true
+		if !s.served.held[path] {
+			s.served.held[path] = true
 			s.warn("%s is empty; it is held as it was last good", path)
 		}
 		return last, true, nil
@@ -46,8 +46,8 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if why := checkText(text); why != "" {
 		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
 	}
-	delete(s.emptyHeld, path)
-	s.servedText[path] = text
+	delete(s.served.held, path)
+	s.served.text[path] = text
 	return text, true, nil
 }
 
@@ -68,7 +68,7 @@ func (s *Store) SetDocument(ctx context.Context, path, text string) error {
 			return nil, err
 		}
 		own := &outcome{copies: map[string]string{}, docs: map[string]string{path: text}}
-		if base, ok := s.servedText[path]; ok && e.there && e.base != base && e.base != "" {
+		if base, ok := s.served.text[path]; ok && e.there && e.base != base && e.base != "" {
 			if merged, clean := diff.Lines(base, text, e.base); clean {
 				own.docs[path] = merged
 			} else {

@@ -1,4 +1,4 @@
-// This file holds the dump: a store written as a tree.
+// Dump: a store written as a tree.
 
 package mdtree
 
@@ -12,16 +12,12 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-const lockFile = ".oxbow-dump.lock"
 
 // DumpOptions change how a tree is written. Nil and zero fields mean the
 // default.
@@ -64,7 +60,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	if o == nil {
 		o = &DumpOptions{}
 	}
-	d := &dumper{root: root{fsys, path.Clean(dir)}, force: o.Force, progress: o.Progress}
+	d := &dumper{dumpTree: newDumpTree(fsys, dir), force: o.Force, progress: o.Progress}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
 	}
@@ -82,7 +78,7 @@ type outputFile struct {
 }
 
 type dumper struct {
-	root
+	dumpTree
 	force    bool
 	progress func(done, total int)
 	report   Report
@@ -105,7 +101,7 @@ func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
 	if err := d.checkOurs(); err != nil {
 		return err
 	}
-	if err := d.fsys.MkdirAll(d.dir, 0o755); err != nil {
+	if err := d.fs.MkdirAll(d.dir, 0o755); err != nil {
 		return err
 	}
 	unlock, err := d.lock()
@@ -180,7 +176,7 @@ func (d *dumper) checkOurs() error {
 	if d.force {
 		return nil
 	}
-	items, err := d.fsys.ReadDir(d.dir)
+	items, err := d.fs.ReadDir(d.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -191,7 +187,7 @@ func (d *dumper) checkOurs() error {
 	book := false
 	for _, it := range items {
 		switch name := it.Name(); {
-		case name == manifestFile, name == stageDir:
+		case name == manifestFile, name == dumpStageDir:
 			return nil
 		case name[0] != '.':
 			visible = append(visible, name)
@@ -203,7 +199,7 @@ func (d *dumper) checkOurs() error {
 	}
 	if book {
 		text, err := d.read(summaryFile, maxFile)
-		if err == nil && isSummary(string(text)) {
+		if err == nil && isSummary(text) {
 			return nil
 		}
 	}
@@ -213,7 +209,7 @@ func (d *dumper) checkOurs() error {
 // lock keeps other dumps out. Where a file system has no locks it does
 // nothing.
 func (d *dumper) lock() (unlock func(), err error) {
-	l, err := d.fsys.OpenLock(d.path(lockFile))
+	l, err := d.fs.OpenLock(d.path(dumpLockFile))
 	if errors.Is(err, vfs.ErrUnsupported) {
 		return func() {}, nil
 	}
@@ -238,24 +234,15 @@ func (d *dumper) recover() error {
 		return err
 	}
 	if j == nil {
-		return d.staging().Clean()
+		return d.stage.Clean()
 	}
 	d.report.Recovered = true
-	// The journal that is seen may not be durable: its writer may have ended,
-	// or failed, just before that. Nothing may move before it is.
-	if err := d.staging().Commit(j); err != nil {
-		return err
-	}
-	return d.finish(j)
+	return d.resume(j)
 }
 
 // survey finds out what is in the tree.
 func (d *dumper) scan() error {
-	v, err := newJournalOverlay(d.root, nil)
-	if err != nil {
-		return err
-	}
-	items, err := v.items()
+	items, err := d.items()
 	if err != nil {
 		return err
 	}
@@ -272,11 +259,11 @@ func (d *dumper) scan() error {
 		d.spelling[foldKey(it.path)] = it.path
 	}
 	var m *manifest
-	data, err := d.read(manifestFile, maxList)
+	text, err := d.read(manifestFile, maxList)
 	if err == nil {
-		// A damaged manifest is one that says nothing: what the store does
-		// not hold then counts as changed.
-		m, _ = parseManifest(data)
+		// A damaged manifest counts as an empty one: what the store does not
+		// hold then counts as changed.
+		m, _ = parseManifest([]byte(text))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -321,7 +308,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		spelled, like := d.spelling[foldKey(out.path)]
 		there := d.onDisk[out.path]
 		if !there && like && isSameName(spelled, out.path) {
-			found, err := d.exists(out.path)
+			found, err := d.exists(d.path(out.path))
 			if err != nil {
 				return nil, err
 			}
@@ -337,15 +324,15 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		if wanted[p] || sameFile[p] {
 			continue
 		}
-		data, err := d.readEntry(p)
+		text, err := d.read(p, maxFile)
 		if err != nil {
 			return nil, err
 		}
-		if !d.mayReplace(p, data) {
+		if !d.mayReplace(p, text) {
 			d.edited = append(d.edited, p)
 			continue
 		}
-		d.remove = append(d.remove, journal.Removal{Path: p, Was: journal.Sum(data)})
+		d.remove = append(d.remove, journal.Removal{Path: p, Was: journal.Sum([]byte(text))})
 	}
 	slices.SortFunc(d.remove, func(a, b journal.Removal) int { return strings.Compare(a.Path, b.Path) })
 	d.report.Removed = len(d.remove)
@@ -363,7 +350,7 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 		summaryFile:  appendSummary(nil, links),
 		manifestFile: list,
 	}
-	if book, err := d.exists(bookFile); err != nil {
+	if book, err := d.exists(d.path(bookFile)); err != nil {
 		return nil, err
 	} else if !book {
 		contents[bookFile] = []byte(bookSeed)
@@ -398,11 +385,11 @@ func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 		d.report.Written++
 		return nil
 	}
-	old, err := d.readEntry(p)
+	old, err := d.read(p, maxFile)
 	if err != nil {
 		return err
 	}
-	if string(old) == string(data) {
+	if old == string(data) {
 		d.report.Unchanged++
 		return nil
 	}
@@ -410,21 +397,19 @@ func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 		d.edited = append(d.edited, p)
 		return nil
 	}
-	d.write = append(d.write, journal.Change{Path: p, Was: journal.Sum(old), Sum: sum})
+	d.write = append(d.write, journal.Change{Path: p, Was: journal.Sum([]byte(old)), Sum: sum})
 	d.report.Written++
 	return nil
 }
 
-func (d *dumper) readEntry(p string) ([]byte, error) { return d.read(p, maxFile) }
-
 // mayReplace reports whether nothing is lost with a file: the last dump wrote
 // it as it is, or the store holds what it says.
-func (d *dumper) mayReplace(p string, data []byte) bool {
-	if d.force || d.sums[p] == journal.Sum(data) {
+func (d *dumper) mayReplace(p, text string) bool {
+	if d.force || d.sums[p] == journal.Sum([]byte(text)) {
 		return true
 	}
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
-	e, f, err := readEntryFile(&kindDirs[i], p, data)
+	e, f, err := readEntryFile(&kindDirs[i], p, text)
 	if err != nil {
 		return false
 	}
@@ -434,63 +419,29 @@ func (d *dumper) mayReplace(p string, data []byte) bool {
 
 // swap stages the new files, commits and puts all in place.
 func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
-	if err := d.stage(ctx, contents); err != nil {
-		// Nothing is committed. What cannot be cleared away now is cleared
-		// away by the next dump.
-		return errors.Join(err, d.staging().Clean())
+	byPath := make(map[string]*outputFile, len(d.outputs))
+	for i := range d.outputs {
+		byPath[d.outputs[i].path] = &d.outputs[i]
+	}
+	err := d.stageFiles(ctx, len(d.write), func(i int, buf *[]byte) ([]byte, fs.FileMode) {
+		if data, ok := contents[d.write[i].Path]; ok {
+			return data, 0o644
+		}
+		out := byPath[d.write[i].Path]
+		*buf = appendEntry((*buf)[:0], &out.entry, out.showName)
+		return *buf, 0o644
+	})
+	if err != nil {
+		// Nothing is committed. What cannot be deleted now is deleted by the
+		// next dump.
+		return errors.Join(err, d.stage.Clean())
 	}
 	j := &journal.Journal{Version: journal.Version, Write: d.write, Remove: d.remove}
-	if err := d.staging().Commit(j); err != nil {
+	if err := d.stage.Commit(j); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
 	if err := d.finish(j); err != nil {
 		return fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
 	}
 	return nil
-}
-
-// Each worker stages this many files or more: a sync waits for the disk, and
-// file systems serve several that wait with one write of their journal. A small
-// dump is staged in order, by one.
-const (
-	maxWorkers     = 8
-	filesPerWorker = 64
-)
-
-// stage writes the new files where commit finds them.
-func (d *dumper) stage(ctx context.Context, contents map[string][]byte) error {
-	if err := d.fsys.MkdirAll(d.path(stageDir), 0o755); err != nil {
-		return err
-	}
-	byPath := make(map[string]*outputFile, len(d.outputs))
-	for i := range d.outputs {
-		byPath[d.outputs[i].path] = &d.outputs[i]
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(maxWorkers, 1+len(d.write)/filesPerWorker) {
-		wg.Go(func() {
-			var buf []byte
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(d.write) || ctx.Err() != nil {
-					return
-				}
-				data, ok := contents[d.write[i].Path]
-				if !ok {
-					out := byPath[d.write[i].Path]
-					buf = appendEntry(buf[:0], &out.entry, out.showName)
-					data = buf
-				}
-				if err := d.staging().Put(d.path(staged(i)), data, 0o644); err != nil {
-					stop(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
 }

@@ -326,7 +326,7 @@ func TestDumpBusy(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "x"))
 	mustDump(t, s, fsys, "brain")
-	l, err := fsys.OpenLock("brain/" + lockFile)
+	l, err := fsys.OpenLock("brain/" + dumpLockFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ func (s *Store) View(ctx context.Context, fn func(v View) error) error {
 	if err := s.refresh(ctx, false); err != nil {
 		return err
 	}
-	s.scanMu.Lock()
-	defer s.scanMu.Unlock()
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
 	return fn(newOverlay(s))
 }
 
@@ -99,7 +99,7 @@ func (v *overlay) File(p string) (string, bool) {
 
 // document looks at a file that the layout does not match.
 func (v *overlay) document(p string) (*plannedFile, error) {
-	text, _, err := v.s.readText(p)
+	text, _, err := v.s.read(p, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}

@@ -1,4 +1,4 @@
-// This file holds the reading of a tree.
+// Read: the reading of a whole tree.
 
 package mdtree
 
@@ -79,7 +79,7 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(int, int) {}
 	}
-	r := root{fsys, path.Clean(dir)}
+	r := newDumpTree(fsys, dir)
 	// A dump that changes anything changes the journal or the manifest. When
 	// both stayed as they were, what was read is one state of the tree.
 	const tries = 3
@@ -105,28 +105,27 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 }
 
 // stamp returns what tells that a dump has changed the tree.
-func (r root) stamp() (string, error) {
+func (r *dumpTree) stamp() (string, error) {
 	s := ""
 	for _, p := range []string{commitFile, manifestFile} {
-		data, err := r.read(p, maxList)
+		text, err := r.read(p, maxList)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		s += journal.Sum(data) + " "
+		s += journal.Sum([]byte(text)) + " "
 	}
 	return s, nil
 }
 
-func (r root) readTree(opts ReadOptions) (*Tree, error) {
+func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	j, err := r.journal()
 	if err != nil {
 		return nil, err
 	}
-	v, err := newJournalOverlay(r, j)
-	if err != nil {
+	if err := r.readThrough(j); err != nil {
 		return nil, err
 	}
-	items, err := v.items()
+	items, err := r.items()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNoTree, err)
 	}
@@ -140,7 +139,7 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 		problems.add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), opts.MaxFiles))
 		return nil, problems
 	}
-	m := v.manifest(problems)
+	m := r.manifest(problems)
 	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
 		return nil, fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
 	}
@@ -149,14 +148,14 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 	topics := 0
 	opts.Progress(0, len(files))
 	for i, it := range files {
-		data, err := v.read(it.path, maxFile)
+		text, err := r.read(it.path, maxFile)
 		switch {
 		case errors.Is(err, vfs.ErrTooLarge):
 			problems.add(it.path, fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent))
 		case err != nil:
 			problems.add(it.path, err)
 		default:
-			rd.add(it, data)
+			rd.add(it, text)
 			if it.kind.topic {
 				topics++
 			}
@@ -167,7 +166,7 @@ func (r root) readTree(opts ReadOptions) (*Tree, error) {
 		t.warn("topics", fmt.Errorf("oxbow has no topics; the %d there are read as notes with the label %v", topics, topicLabel))
 	}
 	t.findMissing(m, rd.owner)
-	t.warnTop(v)
+	t.warnTop(r)
 	if err := problems.orNil(); err != nil {
 		return nil, err
 	}
@@ -200,14 +199,14 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 }
 
 // manifest returns the manifest, or nil when there is none.
-func (v *journalOverlay) manifest(problems *ProblemsError) *manifest {
-	data, err := v.read(manifestFile, maxList)
+func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
+	text, err := r.read(manifestFile, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var m *manifest
 	if err == nil {
-		m, err = parseManifest(data)
+		m, err = parseManifest([]byte(text))
 	}
 	if err != nil {
 		problems.add(manifestFile, err)
@@ -225,12 +224,12 @@ type treeReader struct {
 }
 
 // take reads one file into the tree.
-func (r *treeReader) add(it item, data []byte) {
+func (r *treeReader) add(it item, text string) {
 	p := it.path
 	if as := r.spelled[nfc(p)]; as != "" {
 		p = as
 	}
-	e, f, err := readEntryFile(it.kind, p, data)
+	e, f, err := readEntryFile(it.kind, p, text)
 	if err != nil {
 		r.problems.add(it.path, err)
 		return
@@ -274,14 +273,14 @@ func nfc(s string) string { return norm.NFC.String(s) }
 func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
 // readDraft reads the file of an entry at path p, which need not be on disk.
-func readEntryFile(s *kindDir, p string, data []byte) (oxbow.Entry, parsed, error) {
+func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
 	if !utf8.ValidString(p) {
 		return oxbow.Entry{}, parsed{}, errors.New("its name is not UTF-8; rename it")
 	}
-	if !utf8.Valid(data) {
+	if !utf8.ValidString(text) {
 		return oxbow.Entry{}, parsed{}, errors.New("it is not UTF-8 text; convert it first, for example with iconv -t UTF-8")
 	}
-	f, err := parseEntry(string(data))
+	f, err := parseEntry(text)
 	if err != nil {
 		return oxbow.Entry{}, parsed{}, err
 	}
@@ -313,8 +312,8 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 
 // warnTop names what a person may have put beside the directories that are
 // read and meant to be read.
-func (t *Tree) warnTop(v *journalOverlay) {
-	items, err := v.fsys.ReadDir(v.dir)
+func (t *Tree) warnTop(r *dumpTree) {
+	items, err := r.fs.ReadDir(r.dir)
 	if err != nil {
 		return
 	}

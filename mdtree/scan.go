@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"runtime"
 	"slices"
@@ -34,6 +32,18 @@ const (
 	watchThreshold = 64
 )
 
+// scanner is what is known of the directories. Mu is held during a scan and
+// during a change of files; it guards the rest, the overlay of the tree, and
+// what was served.
+type scanner struct {
+	mu                sync.Mutex
+	dirs              []*directory
+	notify            vfs.Watch       // nil without one
+	notifyUnsupported bool            // the file system has none
+	opened            bool            // the first scan is done
+	dirty             map[string]bool // files to read in any case, see markDirty
+}
+
 // directory is one of the layout's directories.
 type directory struct {
 	path         string
@@ -48,7 +58,7 @@ type directory struct {
 // may have changed.
 func (s *Store) markDirty(paths ...string) {
 	for _, p := range paths {
-		s.dirty[p] = true
+		s.scanner.dirty[p] = true
 	}
 }
 
@@ -60,17 +70,17 @@ func (s *Store) scan(ctx context.Context, whole bool) error {
 	}
 	r := &fileScan{s: s, force: whole, next: map[string]*file{}}
 	changed, lost := s.watchEvents()
-	for _, d := range s.dirs {
+	for _, d := range s.scanner.dirs {
 		if err := s.scanDir(ctx, d, r, changed, lost); err != nil {
 			return err
 		}
 	}
-	for p := range s.dirty {
+	for p := range s.scanner.dirty {
 		if _, done := r.next[p]; !done && s.matches(p) {
 			r.read(p)
 		}
 	}
-	clear(s.dirty)
+	clear(s.scanner.dirty)
 	s.applyFiles(r.next, nil)
 	return nil
 }
@@ -111,10 +121,10 @@ func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 		now := s.st.names[name]
 		switch {
 		case own != nil:
-			delete(s.servedBase, name)
+			delete(s.served.base, name)
 		case now == nil || now.entry.Version != e.Version:
-			if _, ok := s.servedBase[name]; !ok {
-				s.servedBase[name] = e
+			if _, ok := s.served.base[name]; !ok {
+				s.served.base[name] = e
 			}
 		}
 	}
@@ -127,12 +137,12 @@ func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 // notices returns what the system told since last time: files to read, and
 // directories that are no longer watched.
 func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool) {
-	if s.notify == nil {
+	if s.scanner.notify == nil {
 		return nil, nil
 	}
-	files, gone, err := s.notify.Changed()
+	files, gone, err := s.scanner.notify.Changed()
 	changed, lost = map[string][]string{}, map[string]bool{}
-	for _, d := range s.dirs {
+	for _, d := range s.scanner.dirs {
 		lost[d.path] = err != nil || slices.Contains(gone, d.path)
 	}
 	for _, p := range files {
@@ -163,7 +173,7 @@ func (s *Store) scanDir(ctx context.Context, d *directory, r *fileScan, changed 
 		}
 	}
 	d.info = nil
-	if s.opened && d.files >= watchThreshold {
+	if s.scanner.opened && d.files >= watchThreshold {
 		s.watchDir(d)
 	}
 	return s.listDir(ctx, d, r)
@@ -172,21 +182,21 @@ func (s *Store) scanDir(ctx context.Context, d *directory, r *fileScan, changed 
 // watchOver begins to watch a directory, before it is listed, so that nothing
 // falls between. Where that cannot be it is listed each time.
 func (s *Store) watchDir(d *directory) {
-	if s.notify == nil {
+	if s.scanner.notify == nil {
 		w, ok := s.fs.(vfs.Watcher)
-		if !ok || s.notifyUnsupported {
+		if !ok || s.scanner.notifyUnsupported {
 			return
 		}
 		notes, err := w.NewWatch()
 		if err != nil {
-			s.notifyUnsupported = true
+			s.scanner.notifyUnsupported = true
 			return
 		}
-		s.notify = notes
+		s.scanner.notify = notes
 	}
-	info, err := s.notify.Add(d.path)
+	info, err := s.scanner.notify.Add(d.path)
 	if err != nil {
-		s.notifyUnsupported = s.notifyUnsupported || errors.Is(err, vfs.ErrUnsupported)
+		s.scanner.notifyUnsupported = s.scanner.notifyUnsupported || errors.Is(err, vfs.ErrUnsupported)
 		return
 	}
 	d.info = info
@@ -198,7 +208,7 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		entries = nil
-	case err != nil && !s.opened:
+	case err != nil && !s.scanner.opened:
 		return fmt.Errorf("listing %s: %w", d.path, err)
 	case err != nil:
 		// What cannot be listed is not taken for removed.
@@ -225,7 +235,7 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 			d.links = append(d.links, p)
 		}
 		old := s.st.files[p]
-		if old == nil || r.force || s.dirty[p] || old.racy || old.info == nil {
+		if old == nil || r.force || s.scanner.dirty[p] || old.racy || old.info == nil {
 			todo = append(todo, p)
 			continue
 		}
@@ -262,7 +272,7 @@ func (s *Store) matches(p string) bool {
 		return false
 	}
 	dir := path.Dir(p)
-	return slices.ContainsFunc(s.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
+	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
 }
 
 // reader reads files for a refresh.
@@ -327,7 +337,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 // by the caller or by who waits for the callers.
 func (s *Store) readFile(p string) (l readResult) {
 	old := s.st.files[p]
-	text, info, err := s.readText(p)
+	text, info, err := s.read(p, maxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
 		l.err = fs.ErrNotExist
 		return l
@@ -416,61 +426,4 @@ func checkText(text string) string {
 		return "holds a NUL: it is damaged, or not text"
 	}
 	return ""
-}
-
-// buffers are what files are read into before they become texts.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
-
-// errNotFile says that what bears the name is no file at all.
-var errNotFile = errors.New("not a regular file")
-
-// readText returns the text of a file and what described it before it was read.
-// A change during a read shows in the description that comes after.
-func (s *Store) readText(p string) (string, fs.FileInfo, error) {
-	if t, ok := s.journalOverlay[p]; ok {
-		if t == nil {
-			return "", nil, fs.ErrNotExist
-		}
-		info, err := s.fs.Stat(*t)
-		if err == nil {
-			data, err := vfs.ReadFile(s.fs, *t, maxFile)
-			return string(data), info, err
-		}
-	}
-	f, err := s.fs.OpenFile(p, os.O_RDONLY, 0)
-	if err != nil {
-		if info, serr := s.fs.Stat(p); serr == nil && !info.Mode().IsRegular() {
-			return "", nil, errNotFile
-		}
-		return "", nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", nil, err
-	}
-	if info.Size() > maxFile {
-		return "", info, fmt.Errorf("%w: it has %d bytes, the most is %d", vfs.ErrTooLarge, info.Size(), maxFile)
-	}
-	scratch := buffers.Get().(*[]byte)
-	defer buffers.Put(scratch)
-	buf := *scratch
-	if int64(len(buf)) <= info.Size() {
-		buf = make([]byte, info.Size()+1)
-	}
-	for n := 0; ; {
-		k, err := f.ReadAt(buf[n:], int64(n))
-		n += k
-		switch {
-		case n > maxFile:
-			return "", info, fmt.Errorf("%w: the most is %d bytes", vfs.ErrTooLarge, maxFile)
-		case errors.Is(err, io.EOF):
-			return string(buf[:n]), info, nil
-		case err != nil:
-			return "", info, err
-		}
-		if n == len(buf) {
-			buf = append(buf, make([]byte, n)...)
-		}
-	}
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/journal"
 	"github.com/oxbow-memory/oxbow/internal/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -49,31 +48,26 @@ type Options struct {
 // the same in every process, and the same again when a text is put back. The
 // time of an update is that of its file, unless the layout knows better.
 type Store struct {
-	fs     vfs.FS
+	tree   // its overlay and reads are guarded by scanner.mu, durable by writer
 	layout Layout
 	opts   Options
-	stage  journal.Stage
 
-	writeLock chan struct{}   // held by the one writer of this process
-	fileLock  vfs.Lock        // between processes; of whoever has the turn
-	cleaned   bool            // what a crash left was cleaned up; of whoever has the turn
-	durable   map[string]bool // directories whose names are durable; of whoever has the turn
+	writer   writer
+	scanner  scanner
+	served   served
+	watchers watch.List[oxbow.Event]
 
-	scanMu            sync.Mutex // held while files are looked at and while they are changed; guards the following
-	dirs              []*directory
-	notify            vfs.Watch // nil without one
-	notifyUnsupported bool      // there is no watching here
-	opened            bool      // read for the first time
-	dirty             map[string]bool
-	journalOverlay    map[string]*string      // what a cut-off change makes of files, in a store that may not finish it: the staged file, nil when it goes
-	servedBase        map[string]*oxbow.Entry // entries as callers last could see them, of those that others changed since
-	servedText        map[string]string       // documents as callers last saw them
-	emptyHeld         map[string]bool         // those that are held because they became empty
-	watchers          watch.List[oxbow.Event]
-
-	mu     sync.RWMutex // guards the following; changed only with look held
+	mu     sync.RWMutex // guards the following; changed only with scanner.mu held
 	st     *state
 	closed bool
+}
+
+// served is what callers last received and other programs may have changed
+// since. It is guarded by scanner.mu.
+type served struct {
+	base map[string]*oxbow.Entry // of entries that changed since
+	text map[string]string       // of documents
+	held map[string]bool         // documents that became empty
 }
 
 var (
@@ -98,16 +92,18 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	if o.Lock == "" {
 		o.Lock = storeLockFile
 	}
-	s := &Store{fs: fsys, layout: l, opts: o, writeLock: make(chan struct{}, 1), durable: map[string]bool{}, st: newState(),
-		stage: journal.Stage{FS: fsys, Home: ".", Name: storeStageDir},
-		dirty: map[string]bool{}, servedBase: map[string]*oxbow.Entry{}, servedText: map[string]string{}, emptyHeld: map[string]bool{}}
+	s := &Store{tree: newTree(fsys, ".", storeStageDir), layout: l, opts: o, st: newState(),
+		writer:  writer{sem: make(chan struct{}, 1)},
+		scanner: scanner{dirty: map[string]bool{}},
+		served:  served{base: map[string]*oxbow.Entry{}, text: map[string]string{}, held: map[string]bool{}}}
+	s.tree.warn = s.warn
 	for _, d := range l.Dirs() {
-		s.dirs = append(s.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
+		s.scanner.dirs = append(s.scanner.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
 	}
 	if err := s.refresh(ctx, false); err != nil {
 		return nil, err
 	}
-	s.opened = true
+	s.scanner.opened = true
 	return s, nil
 }
 
@@ -120,14 +116,14 @@ func (s *Store) refresh(ctx context.Context, whole bool) error {
 		if err := s.waitIdle(ctx); err != nil {
 			return err
 		}
-		s.scanMu.Lock()
+		s.scanner.mu.Lock()
 		err := s.scan(ctx, whole)
-		if err == nil && (s.journalOverlay != nil || !s.interrupted()) {
-			clear(s.servedBase)
-			s.scanMu.Unlock()
+		if err == nil && (s.overlay != nil || !s.interrupted()) {
+			clear(s.served.base)
+			s.scanner.mu.Unlock()
 			return nil
 		}
-		s.scanMu.Unlock()
+		s.scanner.mu.Unlock()
 		if err != nil {
 			return err
 		}
@@ -234,10 +230,10 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Close implements [oxbow.Store].
 func (s *Store) Close() error {
-	s.writeLock <- struct{}{}
-	defer func() { <-s.writeLock }()
-	s.scanMu.Lock()
-	defer s.scanMu.Unlock()
+	s.writer.sem <- struct{}{}
+	defer func() { <-s.writer.sem }()
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -245,11 +241,11 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	var err error
-	if s.fileLock != nil {
-		err = s.fileLock.Close()
+	if s.writer.lock != nil {
+		err = s.writer.lock.Close()
 	}
-	if s.notify != nil {
-		err = errors.Join(err, s.notify.Close())
+	if s.scanner.notify != nil {
+		err = errors.Join(err, s.scanner.notify.Close())
 	}
 	return err
 }

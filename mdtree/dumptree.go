@@ -1,0 +1,125 @@
+// The tree of a dump: its paths, its journal, and the listing of the directories
+// of kinds.
+
+package mdtree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	dumpStageDir = ".oxbow-dump"
+	dumpLockFile = ".oxbow-dump.lock"
+	commitFile   = dumpStageDir + "/commit.json"
+
+	// maxList is the most bytes that are read of the manifest or the journal.
+	maxList = journal.MaxJournal
+)
+
+// isEntryPath reports whether p is the path of a file of an entry: a directory
+// of a kind and a name ending in ".md" that is not hidden.
+func isEntryPath(p string) bool {
+	dir, file, _ := strings.Cut(p, "/")
+	return slices.ContainsFunc(kindDirs[:], func(s kindDir) bool { return s.dir == dir }) &&
+		isEntryFile(file) && !strings.ContainsAny(file, "/\\\x00")
+}
+
+func isEntryFile(file string) bool {
+	return strings.HasSuffix(file, ".md") && file[0] != '.'
+}
+
+// isForeignPath reports whether a journal may not name the path.
+func isForeignPath(p string, remove bool) bool {
+	if isEntryPath(p) {
+		return false
+	}
+	return remove || p != bookFile && p != summaryFile && p != manifestFile
+}
+
+// dumpTree is the directory that a dump writes and a load reads.
+type dumpTree struct{ tree }
+
+func newDumpTree(fsys vfs.FS, dir string) dumpTree {
+	t := newTree(fsys, path.Clean(dir), dumpStageDir)
+	t.keepEdits, t.prune = true, true
+	return dumpTree{t}
+}
+
+// read returns the text of a file.
+func (t *dumpTree) read(p string, limit int64) (string, error) {
+	text, _, err := t.tree.read(p, limit)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", t.path(p), err)
+	}
+	return text, nil
+}
+
+// journal returns the journal of a dump that was committed and not finished,
+// or nil when there is none.
+func (t *dumpTree) journal() (*journal.Journal, error) {
+	j, err := t.stage.Load(isForeignPath)
+	switch {
+	case errors.Is(err, journal.ErrVersion):
+		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)
+	case errors.Is(err, journal.ErrInvalid):
+		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrInvalid, err)
+	}
+	return j, err
+}
+
+// item is a file, or what else stands in its place, in the directory of a kind.
+type item struct {
+	path string // in the tree
+	kind *kindDir
+	mode fs.FileMode // type bits
+}
+
+// items lists the directories of the kinds, in order, each sorted by file name.
+// It lists all names in them, hidden ones too.
+func (t *dumpTree) items() ([]item, error) {
+	var all []item
+	top, err := t.fs.ReadDir(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	for i := range kindDirs {
+		s := &kindDirs[i]
+		var here []item
+		for _, e := range top {
+			if e.Name() != s.dir {
+				continue
+			}
+			if !e.IsDir() {
+				here = append(here, item{s.dir, s, e.Type()})
+				continue
+			}
+			files, err := t.fs.ReadDir(t.path(s.dir))
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range files {
+				p := s.dir + "/" + f.Name()
+				if _, changed := t.overlay[p]; !changed {
+					here = append(here, item{p, s, f.Type()})
+				}
+			}
+		}
+		for p, staged := range t.overlay {
+			if staged != "" && path.Dir(p) == s.dir {
+				here = append(here, item{p, s, 0})
+			}
+		}
+		slices.SortFunc(here, func(a, b item) int { return strings.Compare(a.path, b.path) })
+		all = append(all, here...)
+	}
+	return all, nil
+}

@@ -1,0 +1,212 @@
+// The lock of a store: one writer at a time, which first finishes what a crash
+// interrupted.
+
+package mdtree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	storeStageDir = ".oxbow-tree"
+	storeLockFile = ".oxbow-tree.lock"
+
+	firstPoll = 50 * time.Microsecond
+	lastPoll  = 4 * time.Millisecond
+
+	// journalWait is how long a store that may not write waits for a writer to
+	// finish its change.
+	journalWait = 200 * time.Millisecond
+)
+
+// writer is the state of the one writer of a process. Sem is held by the
+// writer and guards the rest.
+type writer struct {
+	sem     chan struct{}
+	lock    vfs.Lock // between processes, nil until the first change
+	cleaned bool     // what a crash left was removed
+}
+
+// poll calls done, with growing pauses, until it returns true or an error. It
+// returns false when that took longer than limit.
+func poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (bool, error) {
+	start := time.Now()
+	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
+		if ok, err := done(); ok || err != nil {
+			return ok, err
+		}
+		if time.Since(start) >= limit {
+			return false, nil
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return false, ctx.Err()
+		case <-t.C:
+		}
+	}
+}
+
+// acquire makes the caller the one writer, and finishes an interrupted change.
+func (s *Store) acquire(ctx context.Context) (release func(), err error) {
+	if s.opts.ReadOnly {
+		return nil, oxbow.ErrReadOnly
+	}
+	select {
+	case s.writer.sem <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() {
+		if err != nil {
+			<-s.writer.sem
+		}
+	}()
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	if s.writer.lock == nil {
+		if err := s.makeDir(path.Dir(s.opts.Lock)); err != nil {
+			return nil, s.storeError(err)
+		}
+		if s.writer.lock, err = s.fs.OpenLock(s.opts.Lock); err != nil {
+			s.writer.lock = nil
+			return nil, s.storeError(err)
+		}
+	}
+	start := time.Now()
+	got, err := poll(ctx, s.opts.LockWait, func() (bool, error) {
+		got, err := s.writer.lock.TryLock()
+		return got, s.storeError(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !got {
+		return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, s.opts.Lock), Waited: time.Since(start)}
+	}
+	if err := s.recover(); err != nil {
+		return nil, errors.Join(err, s.writer.lock.Unlock())
+	}
+	return func() {
+		// At the latest the end of the process releases the lock.
+		_ = s.writer.lock.Unlock()
+		<-s.writer.sem
+	}, nil
+}
+
+// waitIdle waits until no change of several files is half done, and finishes
+// one that a crash interrupted.
+func (s *Store) waitIdle(ctx context.Context) error {
+	idle := !s.interrupted()
+	if !idle && !s.opts.ReadOnly {
+		release, err := s.acquire(ctx)
+		if err == nil {
+			release()
+		}
+		return err
+	}
+	if !idle {
+		var err error
+		idle, err = poll(ctx, min(s.opts.LockWait, journalWait), func() (bool, error) { return !s.interrupted(), nil })
+		if err != nil {
+			return err
+		}
+	}
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
+	if idle && s.overlay == nil {
+		return nil
+	}
+	s.markDirty(slices.Collect(maps.Keys(s.overlay))...)
+	s.overlay = nil
+	if idle {
+		return nil
+	}
+	j, err := s.journal()
+	if err != nil {
+		return err
+	}
+	if err := s.readThrough(j); err != nil {
+		return err
+	}
+	s.markDirty(slices.Collect(maps.Keys(s.overlay))...)
+	return nil
+}
+
+// interrupted reports whether there is a journal.
+func (s *Store) interrupted() bool {
+	_, err := s.fs.Stat(s.stage.Journal())
+	return err == nil
+}
+
+// journal returns the journal, nil when there is none.
+func (s *Store) journal() (*journal.Journal, error) {
+	j, err := s.stage.Load(func(p string, _ bool) bool {
+		// What no change may write, no journal may either.
+		return !fs.ValidPath(p) || p == "." || s.hidden(p)
+	})
+	if err == nil {
+		return j, nil
+	}
+	is := oxbow.ErrCorrupt
+	if errors.Is(err, journal.ErrVersion) {
+		is = oxbow.ErrVersion
+	}
+	return nil, fmt.Errorf("%w: reading %s: %v; look at the files in %s and remove it when they are as they should be",
+		is, s.stage.Journal(), err, storeStageDir)
+}
+
+// recover finishes a change that a crash interrupted, and removes what it left.
+// The caller holds the lock.
+func (s *Store) recover() error {
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
+	if s.interrupted() {
+		j, err := s.journal()
+		if err != nil {
+			return err
+		}
+		if j != nil {
+			if err := s.resume(j); err != nil {
+				return fmt.Errorf("finishing a change that was cut off: %w", s.storeError(err))
+			}
+			for _, c := range j.Write {
+				s.markDirty(c.Path)
+			}
+			for _, r := range j.Remove {
+				s.markDirty(r.Path)
+			}
+		}
+	}
+	if s.writer.cleaned {
+		return nil
+	}
+	s.writer.cleaned = true
+	if err := s.stage.Clean(); err != nil {
+		return s.storeError(err)
+	}
+	dirs := map[string]bool{}
+	for _, d := range s.scanner.dirs {
+		dirs[d.path] = true
+	}
+	for p := range s.served.text {
+		dirs[path.Dir(p)] = true
+	}
+	for dir := range dirs {
+		s.removeTemps(dir)
+	}
+	return nil
+}

@@ -1,0 +1,428 @@
+// The directory below a store or a dump: reading its files, and changing
+// several of them as one.
+//
+// A directory of files cannot be replaced in one step. A change is staged in a
+// directory of its own and committed by a journal, as package journal says.
+// Before the journal is in place nothing of the tree has changed, and the next
+// writer deletes what is staged. After it the change counts: the next writer
+// finishes it, and a reader that may not write reads through the journal.
+
+package mdtree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// maxFile is the most bytes that are read of a file with entries. What a file
+// holds around a content is far below the difference to the content's limit.
+const maxFile = 4*oxbow.MaxContent + 1<<20
+
+// tree is a directory of files. Paths are relative to it.
+type tree struct {
+	fs    vfs.FS
+	dir   string // in fs
+	stage journal.Stage
+
+	// overlay maps a file that an unfinished change writes to its staged file,
+	// and one that it removes to "". It is nil unless [tree.readThrough] set it.
+	overlay map[string]string
+
+	durable map[string]bool // directories whose names are durable
+
+	// What finish does with a file that was edited after the change was
+	// planned: with keepEdits it stays, and the change of it is dropped; else
+	// it is renamed to a conflict copy, which warn reports.
+	keepEdits bool
+	warn      func(format string, args ...any)
+
+	prune bool // finish removes directories that it leaves empty
+}
+
+func newTree(fsys vfs.FS, dir, stageDir string) tree {
+	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir}, durable: map[string]bool{}}
+}
+
+// path returns the name of a file in fs.
+func (t *tree) path(p string) string {
+	if t.dir == "." {
+		return p
+	}
+	return path.Join(t.dir, p)
+}
+
+// buffers are reused to read files, whose text is then copied to a string.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+// errNotFile is returned for a name that is not one of a regular file.
+var errNotFile = errors.New("not a regular file")
+
+// read returns the text of a file of at most limit bytes and its description
+// from before the read. A write during the read changes the description that
+// the next Stat returns.
+func (t *tree) read(p string, limit int64) (string, fs.FileInfo, error) {
+	if staged, ok := t.overlay[p]; ok {
+		if staged == "" {
+			return "", nil, fs.ErrNotExist
+		}
+		text, info, err := t.readFile(staged, limit)
+		// A writer that is still alive may have moved it to its place.
+		if !errors.Is(err, fs.ErrNotExist) {
+			return text, info, err
+		}
+	}
+	return t.readFile(t.path(p), limit)
+}
+
+func (t *tree) readFile(name string, limit int64) (string, fs.FileInfo, error) {
+	f, err := t.fs.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		if info, serr := t.fs.Stat(name); serr == nil && !info.Mode().IsRegular() {
+			return "", nil, errNotFile
+		}
+		return "", nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", nil, err
+	}
+	if info.Size() > limit {
+		return "", info, fmt.Errorf("%w: it has %d bytes, the most is %d", vfs.ErrTooLarge, info.Size(), limit)
+	}
+	scratch := buffers.Get().(*[]byte)
+	defer buffers.Put(scratch)
+	buf := *scratch
+	if int64(len(buf)) <= info.Size() {
+		buf = make([]byte, info.Size()+1)
+	}
+	for n := 0; ; {
+		k, err := f.ReadAt(buf[n:], int64(n))
+		n += k
+		switch {
+		case int64(n) > limit:
+			return "", info, fmt.Errorf("%w: the most is %d bytes", vfs.ErrTooLarge, limit)
+		case errors.Is(err, io.EOF):
+			return string(buf[:n]), info, nil
+		case err != nil:
+			return "", info, err
+		}
+		if n == len(buf) {
+			buf = append(buf, make([]byte, n)...)
+		}
+	}
+}
+
+// sum returns the hash of a file, "" when there is none.
+func (t *tree) sum(p string) (string, error) {
+	limit := int64(maxFile)
+	if p == manifestFile {
+		limit = maxList
+	}
+	text, _, err := t.read(p, limit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return journal.Sum([]byte(text)), nil
+}
+
+// exists reports whether there is a file or directory of that name in fs.
+func (t *tree) exists(name string) (bool, error) {
+	_, err := t.fs.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// makeDir makes a directory and those above it, and makes them durable: also
+// those that exist, once, because their maker may have ended before its sync.
+// The caller holds the lock between processes.
+func (t *tree) makeDir(dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if _, err := t.fs.Stat(t.path(dir)); err != nil {
+		delete(t.durable, dir)
+	}
+	if t.durable[dir] {
+		return nil
+	}
+	if err := t.fs.MkdirAll(t.path(dir), 0o755); err != nil {
+		return err
+	}
+	for p := dir; p != "."; p = path.Dir(p) {
+		if err := t.fs.SyncDir(t.path(path.Dir(p))); err != nil {
+			return err
+		}
+	}
+	t.durable[dir] = true
+	return nil
+}
+
+// Each worker stages this many files or more: a sync waits for the disk, and
+// file systems serve several waiting syncs with one write of their journal. Few
+// files are staged in order, by one worker.
+const (
+	maxStageWorkers = 8
+	filesPerWorker  = 64
+)
+
+// stageFiles writes n new files where a commit finds them. File returns the
+// content of each and its mode; it may keep the content in buf, which a worker
+// passes to each of its calls.
+func (t *tree) stageFiles(ctx context.Context, n int, file func(i int, buf *[]byte) ([]byte, fs.FileMode)) error {
+	if err := t.fs.MkdirAll(t.path(t.stage.Name), 0o755); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(maxStageWorkers, 1+n/filesPerWorker) {
+		wg.Go(func() {
+			var buf []byte
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				data, perm := file(i, &buf)
+				if err := t.stage.Put(t.stage.File(i), data, perm); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// resume finishes a change whose journal was found in place. The journal may not
+// be durable: its writer may have ended, or its sync failed, just before that.
+// It is committed again before any file moves.
+func (t *tree) resume(j *journal.Journal) error {
+	if err := t.stage.Commit(j); err != nil {
+		return err
+	}
+	return t.finish(j)
+}
+
+// finish puts the files of a committed change in place. It may be repeated.
+func (t *tree) finish(j *journal.Journal) error {
+	// Removals come first: where letter case does not count, "A.md" that goes
+	// and "a.md" that comes are one file. When the new one is in place already,
+	// such a removal would delete it.
+	placed := map[string]bool{}
+	for i, c := range j.Write {
+		staged, err := t.exists(t.stage.File(i))
+		if err != nil {
+			return err
+		}
+		if !staged {
+			placed[foldKey(c.Path)] = true
+		}
+	}
+	dirs := map[string]bool{}
+	for _, r := range j.Remove {
+		dirs[path.Dir(r.Path)] = true
+		if !placed[foldKey(r.Path)] {
+			if err := t.finishRemoval(r); err != nil {
+				return err
+			}
+		}
+	}
+	if len(j.Write) > 0 {
+		// A new file in place must mean that the removals are durable.
+		if err := t.syncDirs(dirs, false); err != nil {
+			return err
+		}
+	}
+	// The directories are durable before anything moves into them: a crash
+	// that loses a directory would lose the file, which is then no longer in
+	// its old place either.
+	for _, c := range j.Write {
+		dirs[path.Dir(c.Path)] = true
+		if err := t.makeDir(path.Dir(c.Path)); err != nil {
+			return err
+		}
+	}
+	for i, c := range j.Write {
+		if !placed[foldKey(c.Path)] {
+			if err := t.finishWrite(t.stage.File(i), c); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.syncDirs(dirs, t.prune); err != nil {
+		return err
+	}
+	return t.stage.Drop()
+}
+
+func (t *tree) finishRemoval(r journal.Removal) error {
+	sum, err := t.sum(r.Path)
+	switch {
+	case err != nil:
+		return err
+	case sum == r.Was:
+		err = t.fs.Remove(t.path(r.Path))
+	case sum != "" && !t.keepEdits:
+		err = t.keepCopy(r.Path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (t *tree) finishWrite(staged string, c journal.Change) error {
+	sum, err := t.sum(c.Path)
+	if err != nil {
+		return err
+	}
+	if sum != "" && sum != c.Was && sum != c.Sum {
+		if t.keepEdits {
+			return nil
+		}
+		if err := t.keepCopy(c.Path); err != nil {
+			return err
+		}
+	}
+	err = t.fs.Rename(staged, t.path(c.Path))
+	if err == nil || t.keepEdits {
+		return err
+	}
+	// The file may be on another file system than the staging directory.
+	if cerr := t.copyFile(staged, t.path(c.Path)); cerr != nil {
+		return fmt.Errorf("%w; copying it instead: %w", err, cerr)
+	}
+	return nil
+}
+
+// keepCopy renames an edited file to a conflict copy.
+func (t *tree) keepCopy(p string) error {
+	name, err := conflictName(t.fs, t.path(p), nil)
+	if err != nil {
+		return err
+	}
+	if err := t.fs.Rename(t.path(p), name); err != nil {
+		return err
+	}
+	t.warn("%s was changed while it was being written; that text is kept beside as %s", p, name)
+	return nil
+}
+
+func (t *tree) copyFile(from, to string) error {
+	info, err := t.fs.Stat(from)
+	if err != nil {
+		return err
+	}
+	data, err := vfs.ReadFile(t.fs, from, maxFile)
+	if err != nil {
+		return err
+	}
+	if err := vfs.WriteFile(t.fs, to, data, info.Mode().Perm()); err != nil {
+		return err
+	}
+	return t.fs.Remove(from)
+}
+
+// syncDirs makes the names in directories durable, those of the tree itself
+// last. With prune it removes the empty ones.
+func (t *tree) syncDirs(dirs map[string]bool, prune bool) error {
+	sorted := slices.Sorted(maps.Keys(dirs))
+	for _, dir := range slices.Backward(sorted) {
+		err := error(nil)
+		if prune && dir != "." {
+			var items []fs.DirEntry
+			if items, err = t.fs.ReadDir(t.path(dir)); err == nil && len(items) == 0 {
+				if err := t.fs.Remove(t.path(dir)); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err == nil {
+			err = t.fs.SyncDir(t.path(dir))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readThrough makes [tree.read] return the files as finishing the journal would
+// leave them. A nil journal ends that.
+func (t *tree) readThrough(j *journal.Journal) error {
+	t.overlay = nil
+	if j == nil {
+		return nil
+	}
+	overlay := map[string]string{}
+	for i, c := range j.Write {
+		staged, err := t.exists(t.stage.File(i))
+		if err != nil {
+			return err
+		}
+		if staged && t.keepEdits {
+			sum, err := t.sum(c.Path)
+			if err != nil {
+				return err
+			}
+			staged = sum == "" || sum == c.Was || sum == c.Sum
+		}
+		if staged {
+			overlay[c.Path] = t.stage.File(i)
+		}
+	}
+	for _, r := range j.Remove {
+		if sum, err := t.sum(r.Path); err == nil && sum == r.Was {
+			overlay[r.Path] = ""
+		}
+	}
+	t.overlay = overlay
+	return nil
+}
+
+// removeTemps deletes temporary files that a crash left in a directory.
+func (t *tree) removeTemps(dir string) {
+	items, err := t.fs.ReadDir(t.path(dir))
+	if err != nil {
+		return // it does not exist, or the next listing reports why
+	}
+	for _, it := range items {
+		if isTemp(it.Name()) {
+			// One that cannot be removed does no harm.
+			_ = t.fs.Remove(t.path(path.Join(dir, it.Name())))
+		}
+	}
+}
+
+// isTemp reports whether a name is one that [vfs.WriteFile] gives to a temporary
+// file: a name, a number of 16 digits in hex, and .tmp.
+func isTemp(name string) bool {
+	rest, ok := strings.CutSuffix(name, ".tmp")
+	if !ok || len(rest) < 18 || rest[len(rest)-17] != '.' {
+		return false
+	}
+	return strings.Trim(rest[len(rest)-16:], "0123456789abcdef") == ""
+}
