@@ -15,6 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // complete returns the values that begin with what was typed, then those that
@@ -40,7 +41,7 @@ func (d *door) values(ctx context.Context, p *mcp.CompleteParams) ([]string, err
 	typed := p.Argument.Value
 	switch at := p.Ref.Name + "." + p.Argument.Name; {
 	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
-		es, err := d.newest(ctx)
+		es, err := d.desk.Newest(ctx, oxbow.Filter{})
 		var names []string
 		for _, e := range es {
 			names = append(append(names, e.Name), e.Aliases...)
@@ -81,7 +82,7 @@ func fitting(values []string, typed string) []string {
 // labels returns the values of a label, those of the most entries first; of one
 // project when it is given.
 func (d *door) labels(ctx context.Context, key, project string) ([]string, error) {
-	es, err := d.newest(ctx)
+	es, err := d.desk.Newest(ctx, oxbow.Filter{})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (d *door) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]strin
 // handoffs returns the names of all handoffs, the open ones first, then the
 // newest.
 func (d *door) handoffs(ctx context.Context) ([]string, error) {
-	m, err := d.desk.Open(ctx)
+	m, err := d.desk.Open(ctx, tool.Read)
 	if err != nil {
 		return nil, err
 	}

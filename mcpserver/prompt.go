@@ -140,7 +140,7 @@ func (d *door) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, args ma
 	if err != nil {
 		return "", err
 	}
-	m, err := d.desk.Open(ctx)
+	m, err := d.desk.Open(ctx, tool.Read)
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +208,7 @@ const howToHandOff = `No handoff waits. If this is to leave the task to a later 
 // giveHandoff takes a handoff, and loads its profile. Who may only read is shown
 // it, and one that was taken is shown again when it is asked for by name.
 func (d *door) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	m, err := d.desk.Open(ctx)
+	m, err := d.desk.Open(ctx, tool.Read)
 	if err != nil {
 		return "", err
 	}

@@ -240,7 +240,7 @@ func TestCompletePrompts(t *testing.T) {
 // Without profiles there are no prompts that need them.
 func TestPromptsWithoutProfiles(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
-	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil }}
+	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}
 	cs := overMemory(t, New(desk, nil), "")
 	list, err := cs.ListPrompts(t.Context(), nil)
 	if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "handoff" {

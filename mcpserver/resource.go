@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 const (
@@ -74,7 +74,7 @@ func (d *door) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.Rea
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	m, err := d.desk.Open(ctx)
+	m, err := d.desk.Open(ctx, tool.Read)
 	if err != nil {
 		return nil, errors.New(explain(err))
 	}
@@ -92,7 +92,7 @@ func (d *door) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.Rea
 
 // listed adds the newest entries to a listing.
 func (d *door) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mcp.ListResourcesResult, error) {
-	es, err := d.newest(ctx)
+	es, err := d.desk.Newest(ctx, oxbow.Filter{})
 	if err != nil {
 		return nil, errors.New(explain(err))
 	}
@@ -103,29 +103,4 @@ func (d *door) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mcp.Lis
 		})
 	}
 	return l, nil
-}
-
-// newest returns all entries, the last written first.
-func (d *door) newest(ctx context.Context) ([]oxbow.Entry, error) {
-	m, err := d.desk.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var es []oxbow.Entry
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return nil, err
-		}
-		es = append(es, e)
-	}
-	slices.SortFunc(es, func(a, b oxbow.Entry) int {
-		if c := b.Updated.Compare(a.Updated); c != 0 {
-			return c
-		}
-		if a.ID > b.ID {
-			return -1
-		}
-		return 1
-	})
-	return es, nil
 }

@@ -127,7 +127,7 @@ var bounds = []struct {
 }
 
 func harborDesk(m *oxbow.Memory) *tool.Workspace {
-	return &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil },
+	return &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
 }
 

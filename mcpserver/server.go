@@ -250,7 +250,7 @@ func (d *door) loadsOf(ss *mcp.ServerSession) *tool.Loads {
 // explain returns the error and what to do about it.
 func explain(err error) string {
 	s := err.Error()
-	if h := tool.Hint(err); h != "" {
+	if h := tool.Remedy(err).String(); h != "" {
 		s += "\n" + h
 	}
 	return s

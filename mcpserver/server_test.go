@@ -40,7 +40,7 @@ func newDesk(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
 		return oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, LockWait: 30 * time.Second})
 	})
 	t.Cleanup(func() {
-		m, err := get(context.Background())
+		m, err := get(context.Background(), tool.Read)
 		if err != nil {
 			t.Errorf("opening for the check: %v", err)
 			return
@@ -391,7 +391,7 @@ func TestOpensLate(t *testing.T) {
 
 // A store that cannot be opened is an error of the call, not of the server.
 func TestOpenFails(t *testing.T) {
-	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) {
+	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) {
 		return nil, &oxbow.CorruptError{Path: "m.oxbow", Offset: 12, Reason: "bad magic"}
 	}}
 	cs := overMemory(t, New(desk, nil), "")

@@ -95,7 +95,7 @@ func TestStdioNoInput(t *testing.T) {
 // more than a second. The clock is a test's: nothing is waited for.
 func TestStdioEndsWithACallOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk := &tool.Workspace{Open: func(ctx context.Context) (*oxbow.Memory, error) {
+		desk := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}

@@ -58,7 +58,7 @@ func treeServer(t *testing.T, d dialect.Dialect, dir string) *mcp.ClientSession 
 			tools = append(tools, other)
 		}
 	}
-	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
 	return overMemory(t, New(desk, &Options{Tools: tools}), versions[1])
 }
 

@@ -97,12 +97,12 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 func (v *view) partial() bool { return v.bound != nil || v.rights.Narrow() }
 
 // opener returns an Open that binds the memory to the scopes once.
-func (v *view) opener() func(context.Context) (*oxbow.Memory, error) {
+func (v *view) opener() func(context.Context, tool.Access) (*oxbow.Memory, error) {
 	open := v.Server.desk.Open
 	var mu sync.Mutex // guards m
 	var m *oxbow.Memory
-	return func(ctx context.Context) (*oxbow.Memory, error) {
-		all, err := open(ctx)
+	return func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+		all, err := open(ctx, how)
 		if err != nil {
 			return nil, err
 		}

@@ -1,5 +1,5 @@
-// This file reads the arguments of a call as models write them: strictly where
-// a guess could be wrong, and kindly where it could not.
+// Arguments of a call as models write them: read strictly where a guess could be
+// wrong, leniently where it could not.
 
 package tool
 
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,16 +21,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// readArgs reads one JSON object into the struct that v points to.
+// readArgs reads one JSON object into a struct.
 //
-// Understood beside the parameters' own names are those in [Param.Also], and
+// Understood are, next to the parameters' own names, those in [Param.Also], and
 // either spelling with capitals or dashes (maxTokens, max-tokens). A number or
 // a truth value may be written as a string, a number where a word is wanted,
 // and one item where a list is; a comma never splits one. Null, "" and [] mean
 // "not given". All else is an error that matches [oxbow.ErrInvalid] and says
 // what would be right: a name that is not known, one parameter given twice, a
 // wrong type, text that is not UTF-8.
-func readArgs(verb string, params []Param, args json.RawMessage, v any) error {
+func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
 	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
 		args = []byte("{}")
 	}
@@ -41,8 +42,8 @@ func readArgs(verb string, params []Param, args json.RawMessage, v any) error {
 	if err != nil {
 		return err
 	}
-	fields := map[string]json.RawMessage{}
-	given := map[string]string{}
+	given := map[string]string{} // key by name
+	filled := map[string]bool{}
 	for _, m := range members {
 		p, ok := findParam(params, m.key)
 		if !ok {
@@ -55,28 +56,18 @@ func readArgs(verb string, params []Param, args json.RawMessage, v any) error {
 			return bad("parameter", m.key, "means the same as "+first+", which is given too; give only "+p.Name)
 		}
 		given[p.Name] = m.key
-		value, err := convert(p, m)
-		if err != nil {
+		if filled[p.Name], err = decode(p, m, in); err != nil {
 			return err
-		}
-		if value != nil {
-			fields[p.Name] = value
 		}
 	}
 	for _, p := range params {
-		if _, ok := fields[p.Name]; p.Required && !ok {
-			if _, empty := given[p.Name]; empty {
-				return bad(p.Name, "", "is empty; "+lowerFirst(p.Usage))
-			}
-			return bad("parameter", p.Name, "is missing; "+lowerFirst(p.Usage))
+		if !p.Required || filled[p.Name] {
+			continue
 		}
-	}
-	whole, err := json.Marshal(fields)
-	if err != nil {
-		return fmt.Errorf("reading arguments: %w", err)
-	}
-	if err := json.Unmarshal(whole, v); err != nil {
-		return bad("arguments", "", "do not fit: "+err.Error())
+		if _, empty := given[p.Name]; empty {
+			return bad(p.Name, "", "is empty; "+lowerFirst(p.Usage))
+		}
+		return bad("parameter", p.Name, "is missing; "+lowerFirst(p.Usage))
 	}
 	return nil
 }
@@ -179,104 +170,155 @@ func unknownParam(verb string, params []Param, key string) error {
 	return bad("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
-// convert returns the value as the parameter's struct field wants it, or nil
-// for one that means "not given".
-func convert(p Param, m member) (json.RawMessage, error) {
+// decode puts the value of a member into the parameter's field. It reports false
+// for a value that means "not given".
+func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
 	raw := bytes.TrimSpace(m.value)
 	if string(raw) == "null" {
-		return nil, nil
-	}
-	if !p.Repeatable {
-		return item(p, m.key, raw)
+		return false, nil
 	}
 	list := []json.RawMessage{raw}
+	if p.Repeatable {
+		if list, err = items(raw); err != nil {
+			return false, err
+		}
+	}
+	for _, r := range list {
+		s, err := readScalar(p, bytes.TrimSpace(r))
+		if err != nil {
+			return false, err
+		}
+		if s.text == "" {
+			continue
+		}
+		v, err := coercions[p.Type](p, m.key, s)
+		if err != nil {
+			return false, err
+		}
+		p.put(in, v)
+		filled = true
+	}
+	return filled, nil
+}
+
+// items returns the items of a list, of one that was encoded twice, as some
+// models do, or of the one item that stands for a list.
+func items(raw json.RawMessage) (list []json.RawMessage, err error) {
 	switch {
 	case raw[0] == '[':
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return nil, bad("arguments", "", err.Error())
 		}
+		return list, nil
 	case bytes.HasPrefix(raw, []byte(`"[`)):
-		// A list that was encoded twice, as some models do.
 		var s string
-		var inner []json.RawMessage
-		if json.Unmarshal(raw, &s) == nil && json.Unmarshal([]byte(s), &inner) == nil {
-			list = inner
+		if json.Unmarshal(raw, &s) == nil && json.Unmarshal([]byte(s), &list) == nil {
+			return list, nil
 		}
 	}
-	items := []json.RawMessage{}
-	for _, r := range list {
-		v, err := item(p, m.key, bytes.TrimSpace(r))
-		if err != nil {
-			return nil, err
-		}
-		if v != nil {
-			items = append(items, v)
-		}
-	}
-	if len(items) == 0 {
-		return nil, nil
-	}
-	return json.Marshal(items)
+	return []json.RawMessage{raw}, nil
 }
 
-// item converts one value.
-func item(p Param, key string, raw json.RawMessage) (json.RawMessage, error) {
-	var s string
-	quoted := len(raw) > 0 && raw[0] == '"'
-	if quoted {
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return nil, bad("arguments", "", err.Error())
-		}
-		if lostRune(raw, s) {
-			return nil, bad(p.Name, "", `holds half of a surrogate pair (\ud800 to \udfff), which is no character`)
-		}
-		if s == "" {
-			return nil, nil
-		}
-	} else {
-		s = string(raw)
-	}
-	number := !quoted && len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
-	truth := s == "true" || s == "false"
+// scalar is one value as it was written.
+type scalar struct {
+	raw  string // as JSON
+	text string // without the quotes
+	form form
+}
 
-	switch p.Type {
-	case "string":
-		switch {
-		case number && key == "id":
-			return nil, bad("id", s, "is a number; entries are called by name: give the entry's "+p.Name)
-		case !quoted && !number:
-			return nil, wrongType(p, raw)
-		}
-		if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
-			reason := "is not one of " + strings.Join(p.Enum, ", ")
-			if near := text.Near(s, slices.Values(p.Enum), 1); len(near) > 0 {
-				reason += "; did you mean " + near[0] + "?"
-			}
-			return nil, bad(p.Name, s, reason)
-		}
-		return json.Marshal(s)
-	case "boolean":
-		if !truth {
-			return nil, wrongType(p, raw)
-		}
-		return json.RawMessage(s), nil
-	case "integer":
-		n, ok := wholeNumber(s)
-		if !ok || !quoted && !number {
-			return nil, wrongType(p, raw)
-		}
-		if n < 0 && p.Name != "limit" && p.Name != "max_tokens" && p.Name != "count" && p.Name != "offset" {
-			return nil, bad(p.Name, s, "is less than 0")
-		}
-		return json.RawMessage(strconv.FormatInt(n, 10)), nil
-	case "number":
-		f, err := strconv.ParseFloat(s, 64)
-		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || !quoted && !number {
-			return nil, wrongType(p, raw)
-		}
-		return json.Marshal(f)
+// form is what JSON a value is.
+type form string
+
+const (
+	formString form = "a string"
+	formNumber form = "a number"
+	formBool   form = "true or false"
+	formObject form = "an object"
+	formList   form = "a list"
+	formNull   form = "null"
+)
+
+func formOf(raw []byte) form {
+	switch raw[0] {
+	case '{':
+		return formObject
+	case '[':
+		return formList
+	case '"':
+		return formString
+	case 't', 'f':
+		return formBool
+	case 'n':
+		return formNull
 	}
-	panic("tool: parameter " + p.Name + " of type " + p.Type)
+	return formNumber
+}
+
+func readScalar(p Param, raw json.RawMessage) (scalar, error) {
+	s := scalar{raw: string(raw), text: string(raw), form: formOf(raw)}
+	if s.form != formString {
+		return s, nil
+	}
+	if err := json.Unmarshal(raw, &s.text); err != nil {
+		return s, bad("arguments", "", err.Error())
+	}
+	if lostRune(raw, s.text) {
+		return s, bad(p.Name, "", `holds half of a surrogate pair (\ud800 to \udfff), which is no character`)
+	}
+	return s, nil
+}
+
+// coercions make the value that the field of a parameter holds, by the
+// parameter's type: string, bool, int64 or float64. The key is the name that
+// was written.
+var coercions = map[string]func(p Param, key string, s scalar) (any, error){
+	"string": toString, "boolean": toBool, "integer": toInteger, "number": toNumber,
+}
+
+func toString(p Param, key string, s scalar) (any, error) {
+	switch {
+	case s.form == formNumber && key == "id":
+		return nil, bad("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
+	case s.form != formString && s.form != formNumber:
+		return nil, wrongType(p, s)
+	case len(p.Enum) == 0 || slices.Contains(p.Enum, s.text):
+		return s.text, nil
+	}
+	reason := "is not one of " + strings.Join(p.Enum, ", ")
+	if near := text.Near(s.text, slices.Values(p.Enum), 1); len(near) > 0 {
+		reason += "; did you mean " + near[0] + "?"
+	}
+	return nil, bad(p.Name, s.text, reason)
+}
+
+func toBool(p Param, _ string, s scalar) (any, error) {
+	if s.text != "true" && s.text != "false" {
+		return nil, wrongType(p, s)
+	}
+	return s.text == "true", nil
+}
+
+// signed are the parameters whose verbs say themselves what is wrong with a
+// number below 0.
+var signed = []string{"limit", "max_tokens", "count", "offset"}
+
+func toInteger(p Param, _ string, s scalar) (any, error) {
+	n, ok := wholeNumber(s.text)
+	if !ok || s.form != formString && s.form != formNumber {
+		return nil, wrongType(p, s)
+	}
+	if n < 0 && !slices.Contains(signed, p.Name) {
+		return nil, bad(p.Name, s.text, "is less than 0")
+	}
+	return n, nil
+}
+
+func toNumber(p Param, _ string, s scalar) (any, error) {
+	f, err := strconv.ParseFloat(s.text, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || s.form != formString && s.form != formNumber {
+		return nil, wrongType(p, s)
+	}
+	return f, nil
 }
 
 // wholeNumber reads 5, 5.0 and 1e3, and nothing beyond what a JSON number
@@ -301,26 +343,13 @@ func lostRune(raw []byte, s string) bool {
 	return strings.Count(s, "\uFFFD") > written
 }
 
-func wrongType(p Param, raw []byte) error {
+func wrongType(p Param, s scalar) error {
 	want := map[string]string{"string": "a string", "boolean": "true or false",
 		"integer": "a whole number", "number": "a number"}[p.Type]
 	if p.Repeatable {
 		want = map[string]string{"string": "a list of strings", "integer": "a list of whole numbers"}[p.Type]
 	}
-	have := "a number"
-	switch raw[0] {
-	case '{':
-		have = "an object"
-	case '[':
-		have = "a list"
-	case '"':
-		have = "a string"
-	case 't', 'f':
-		have = "true or false"
-	case 'n':
-		have = "null"
-	}
-	return bad("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, have, clip(string(raw), 40)))
+	return bad("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, s.form, clip(s.raw, 40)))
 }
 
 // clip cuts s to at most n bytes, at a rune boundary.

@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 
 func readAs[In any](verb, args string) (In, error) {
 	var v In
-	err := readArgs(verb, paramsOf(reflect.TypeFor[In]()), json.RawMessage(args), &v)
+	err := readArgs(verb, paramsOf(reflect.TypeFor[In]()), json.RawMessage(args), reflect.ValueOf(&v).Elem())
 	return v, err
 }
 
@@ -166,7 +166,7 @@ func FuzzReadArgs(f *testing.F) {
 	params := paramsOf(reflect.TypeFor[RecallIn]())
 	f.Fuzz(func(t *testing.T, s string) {
 		var in RecallIn
-		if err := readArgs("recall", params, json.RawMessage(s), &in); err != nil {
+		if err := readArgs("recall", params, json.RawMessage(s), reflect.ValueOf(&in).Elem()); err != nil {
 			if !errors.Is(err, oxbow.ErrInvalid) {
 				t.Fatalf("readArgs(%q) = %v, which is not ErrInvalid", s, err)
 			}
@@ -180,7 +180,7 @@ func FuzzReadArgs(f *testing.F) {
 			t.Fatal(err)
 		}
 		var in2 RecallIn
-		if err := readArgs("recall", params, again, &in2); err != nil {
+		if err := readArgs("recall", params, again, reflect.ValueOf(&in2).Elem()); err != nil {
 			t.Fatalf("readArgs(%s): %v", again, err)
 		}
 		// A string that looks like a list inside a list is one item either way.

@@ -7,7 +7,6 @@ package tool
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +46,7 @@ func (d *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 
 // cite checks the files that entries cite, and returns the citations by ID.
 // It costs nothing where no entry cites any, or there is no working tree.
-func (d *Workspace) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Citation, []string) {
+func (d *Workspace) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Citation, []Note) {
 	if d.Annotations == nil {
 		return nil, nil
 	}
@@ -71,7 +70,7 @@ func (d *Workspace) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Ci
 	}
 	b, err := d.tree(ctx)
 	if err != nil {
-		return nil, []string{"related files were not checked: " + err.Error()}
+		return nil, []Note{Plain("related files were not checked: " + err.Error())}
 	}
 	if b == nil {
 		return nil, nil
@@ -81,7 +80,7 @@ func (d *Workspace) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Ci
 		out[of[i]] = append(out[of[i]], Citation{File: c.File, State: string(c.State), Now: c.Now, Kept: c.Kept, How: c.How})
 	}
 	if left > 0 {
-		return out, []string{fmt.Sprintf("%s not checked: %d is the most for one answer", pluralIs(left, "more related file"), maxCited)}
+		return out, []Note{Notef("%s not checked: %d is the most for one answer", pluralIs(left, "more related file"), maxCited)}
 	}
 	return out, nil
 }
@@ -114,7 +113,7 @@ func elsewhere(labels []oxbow.Label, here func() string) bool {
 // demote puts hits whose files are stale behind those that score a little less:
 // the score counts half when all of them are, and in between by their share. No
 // hit is lost, and scores stay what they are.
-func demote(hits []oxbow.Hit, cited map[uint64][]Citation) (notes []string) {
+func demote(hits []oxbow.Hit, cited map[uint64][]Citation) (notes []Note) {
 	weight := func(h oxbow.Hit) float64 {
 		cs := cited[h.Entry.ID]
 		stale := 0
@@ -132,7 +131,7 @@ func demote(hits []oxbow.Hit, cited map[uint64][]Citation) (notes []string) {
 	slices.SortStableFunc(hits, func(a, b oxbow.Hit) int { return cmp.Compare(weight(b), weight(a)) })
 	for i := range hits {
 		if hits[i].Entry.ID != before[i].Entry.ID {
-			return []string{"hits that cite files which are stale stand lower than their scores say"}
+			return []Note{Plain("hits that cite files which are stale stand lower than their scores say")}
 		}
 	}
 	return nil

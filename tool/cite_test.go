@@ -193,7 +193,7 @@ func TestStoreWithoutBlobs(t *testing.T) {
 	b := newBench(t)
 	b.inTree("", "a.go")
 	m := oxbow.New(narrowStore{b.m.Store()}, nil)
-	b.Open = func(context.Context) (*oxbow.Memory, error) { return m, nil }
+	b.Open = func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }
 	if out := do[RememberOut](b, "remember", `{"name":"a","content":"one two","related_files":["a.go"]}`); out.Outcome != "added" || out.Labels[oxbow.LabelFileBlob] != nil {
 		t.Errorf("remember = %s", out.Text())
 	}

@@ -1,4 +1,4 @@
-// This file holds the verbs about code: annotate, get_annotations.
+// Verbs about code: annotate, get_annotations.
 
 package tool
 
@@ -12,14 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
-var codeTable = []Tool{
-	define("annotate", "Annotate code", traits{idempotent: true}, annotateLines),
-	define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, getAnnotations),
+// Code returns the verbs about a working tree, which need [Workspace.Annotations].
+// They are not in [Table]: most memories are not of a repository.
+func Code() []Tool {
+	return []Tool{define("annotate", "Annotate code", traits{idempotent: true}, Annotate),
+		define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, GetAnnotations)}
 }
-
-// Code returns the verbs about a working tree, which need [Workspace.Book]. They are
-// not in [Table]: most memories are not of a repository.
-func Code() []Tool { return append([]Tool(nil), codeTable...) }
 
 // AnnotateIn is what annotate takes.
 type AnnotateIn struct {
@@ -92,25 +90,12 @@ type AnnotateOut struct {
 // GetAnnotationsOut is what get_annotations gives.
 type GetAnnotationsOut struct {
 	Annotations []Annotation `json:"annotations"`
-	Notes       []string     `json:"notes,omitempty"`
+	Notes       []Note       `json:"notes,omitempty"`
 }
 
-func (d *Workspace) book(ctx context.Context) (context.Context, *annotate.Store, error) {
-	if d.Annotations == nil {
-		return ctx, nil, fmt.Errorf("%w: no working tree is served here", oxbow.ErrUnsupported)
-	}
-	b, err := d.Annotations(ctx)
-	if err != nil {
-		return ctx, nil, err
-	}
-	if _, ok := oxbow.SourceFrom(ctx); !ok {
-		ctx = oxbow.WithSource(ctx, d.Source)
-	}
-	return ctx, b, nil
-}
-
-func annotateLines(ctx context.Context, d *Workspace, in AnnotateIn) (AnnotateOut, error) {
-	ctx, b, err := d.book(ctx)
+// Annotate says why lines are as they are.
+func Annotate(ctx context.Context, d *Workspace, in AnnotateIn) (AnnotateOut, error) {
+	ctx, b, err := d.annotations(ctx)
 	if err != nil {
 		return AnnotateOut{}, err
 	}
@@ -126,8 +111,9 @@ func annotateLines(ctx context.Context, d *Workspace, in AnnotateIn) (AnnotateOu
 	return AnnotateOut{AnnotationOf(f, in.File)}, nil
 }
 
-func getAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
-	ctx, b, err := d.book(ctx)
+// GetAnnotations gives the annotations of lines, or those found by words.
+func GetAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+	ctx, b, err := d.annotations(ctx)
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
@@ -171,7 +157,7 @@ func getAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (Get
 		}
 		note = fmt.Sprintf("no annotation stands in lines %s of %q; the file has %s", s, in.File, plural(len(all), "annotation", "annotations"))
 	}
-	out.Notes = []string{note}
+	out.Notes = []Note{Plain(note)}
 	return out, nil
 }
 
@@ -193,12 +179,8 @@ func searchAnnotations(ctx context.Context, d *Workspace, b *annotate.Store, in 
 		q.Filter = q.Filter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: oxbow.LabelFile, Values: []string{in.File}}}})
 	}
 	out := GetAnnotationsOut{Annotations: []Annotation{}}
-	var note string
-	if q.Limit, note, err = limitOf(in.Limit, oxbow.DefaultLimit); err != nil {
+	if q.Limit, out.Notes, err = limitOf(in.Limit, oxbow.DefaultLimit); err != nil {
 		return GetAnnotationsOut{}, err
-	}
-	if note != "" {
-		out.Notes = append(out.Notes, note)
 	}
 	hits, err := b.Search(ctx, q)
 	if err != nil {
@@ -217,12 +199,12 @@ func searchAnnotations(ctx context.Context, d *Workspace, b *annotate.Store, in 
 		return GetAnnotationsOut{}, err
 	}
 	if g.Entries == 0 {
-		out.Notes = append(out.Notes, "there are no annotations here yet; annotate adds the first")
+		out.Notes = append(out.Notes, Plain("there are no annotations here yet; annotate adds the first"))
 		return out, nil
 	}
 	out.Notes = append(out.Notes, reasons(g, q, "annotation", "annotations")...)
 	if len(g.Near) > 0 {
-		out.Notes = append(out.Notes, "near to what was asked: "+quoteAll(g.Near))
+		out.Notes = append(out.Notes, Plain("near to what was asked: "+quoteAll(g.Near)))
 	}
 	return out, nil
 }

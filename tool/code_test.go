@@ -88,7 +88,7 @@ func TestCodeVerbs(t *testing.T) {
 		for _, a := range out.Annotations {
 			lines += fmt.Sprint(a.StartLine)
 		}
-		if lines != c.want || !strings.Contains(strings.Join(out.Notes, "\n"), c.note) {
+		if lines != c.want || !strings.Contains(sentences(out.Notes), c.note) {
 			t.Errorf("get_annotations %s = %s", c.args, got.Text())
 		}
 	}

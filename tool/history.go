@@ -1,4 +1,4 @@
-// This file holds the verbs about what was: history, undo.
+// Verbs about the past: history, undo.
 
 package tool
 
@@ -12,31 +12,29 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func history(ctx context.Context, d *Workspace, in HistoryIn) (HistoryOut, error) {
+// History gives the changes to the memory, or to one entry.
+func History(ctx context.Context, d *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
 			return HistoryOut{}, err
 		}
 	}
-	limit, note, err := limitOf(in.Limit, defaultListLimit)
+	limit, notes, err := limitOf(in.Limit, defaultListLimit)
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Read)
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	out := HistoryOut{Name: in.Name, Changes: []Change{}}
-	if note != "" {
-		out.Notes = append(out.Notes, note)
-	}
+	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
 	if in.Name == "" {
 		err = out.ofAll(ctx, m, limit)
 	} else {
 		err = out.ofOne(ctx, m, limit)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			if e, gerr := m.Get(ctx, in.Name); gerr == nil && e.Name != in.Name {
-				out.Notes = append(out.Notes, fmt.Sprintf("%q is an alias of %q", in.Name, e.Name))
+				out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 				out.Name = e.Name
 				err = out.ofOne(ctx, m, limit)
 			}
@@ -48,9 +46,9 @@ func history(ctx context.Context, d *Workspace, in HistoryIn) (HistoryOut, error
 	case err != nil:
 		return HistoryOut{}, err
 	case len(out.Changes) == 0:
-		out.Notes = append(out.Notes, "nothing was changed yet: the memory is new")
+		out.Notes = append(out.Notes, Plain("nothing was changed yet: the memory is new"))
 	case out.More:
-		out.Notes = append(out.Notes, "there are older changes; raise limit to see them")
+		out.Notes = append(out.Notes, Notef("there are older changes; raise %s to see them", ParamRef("limit")))
 	}
 	return out, nil
 }
@@ -82,7 +80,8 @@ func (out *HistoryOut) ofOne(ctx context.Context, m *oxbow.Memory, limit int) er
 	return nil
 }
 
-func undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
+// Undo takes changes back.
+func Undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
 	count := 1
 	if in.Count != nil {
 		count = *in.Count
@@ -98,7 +97,7 @@ func undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
 	if len(in.Seq) > oxbow.MaxLimit {
 		return UndoOut{}, bad("seq", strconv.Itoa(len(in.Seq)), fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit))
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Write)
 	if err != nil {
 		return UndoOut{}, err
 	}
@@ -112,7 +111,7 @@ func undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
 		}
 	case in.DryRun:
 		if cs, err = m.Undoable(ctx, count); err == nil && len(cs) == 0 {
-			out.Notes = append(out.Notes, "there is nothing to undo")
+			out.Notes = append(out.Notes, Plain("there is nothing to undo"))
 			return out, nil
 		}
 	default:
@@ -125,12 +124,12 @@ func undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
 		out.Undone = append(out.Undone, changeOf(c))
 	}
 	if in.Seq == nil && len(cs) < count {
-		out.Notes = append(out.Notes, fmt.Sprintf("only %s could be undone, not %d", plural(len(cs), "change", "changes"), count))
+		out.Notes = append(out.Notes, Notef("only %s could be undone, not %d", plural(len(cs), "change", "changes"), count))
 	}
 	if in.DryRun {
-		out.Notes = append(out.Notes, "dry run: nothing was undone; call again without dry_run to undo it")
+		out.Notes = append(out.Notes, Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")))
 	} else {
-		out.Notes = append(out.Notes, fmt.Sprintf("to redo: undo with seq [%d]", out.Seq))
+		out.Notes = append(out.Notes, Notef("to redo: %s", undoHint(out.Seq, "", "")))
 	}
 	return out, nil
 }

@@ -30,14 +30,14 @@ const maxProfilesListed = 50
 
 // LoadMemoryProfileIn is what load_memory_profile takes.
 type LoadMemoryProfileIn struct {
-	Name      string `json:"name,omitempty" also:"memory_profile,profile" cli:"positional" jsonschema:"Name of the profile; without it, the profiles are listed."`
+	Name      string `json:"name,omitempty" also:"memory_profile,profile" jsonschema:"Name of the profile; without it, the profiles are listed."`
 	Query     string `json:"query,omitempty" also:"q,message,text" jsonschema:"What it is for: what fits ranks higher."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, at most the profile's own budget."`
 }
 
 // UnloadMemoryProfileIn is what unload_memory_profile takes.
 type UnloadMemoryProfileIn struct {
-	Handle string `json:"handle,omitempty" also:"id,name,memory_profile,profile" cli:"positional" jsonschema:"What load_memory_profile gave; without it, the profile loaded last."`
+	Handle string `json:"handle,omitempty" also:"id,name,memory_profile,profile" jsonschema:"What load_memory_profile gave; without it, the profile loaded last."`
 }
 
 // LoadMemoryProfileOut is what load_memory_profile gives.
@@ -50,7 +50,7 @@ type LoadMemoryProfileOut struct {
 	Tokens    int            `json:"tokens"`             // of all the text, about
 	Budget    int            `json:"budget"`
 	Selection string         `json:"selection,omitempty"`
-	Notes     []string       `json:"notes,omitempty"`
+	Notes     []Note         `json:"notes,omitempty"`
 	Profiles  []ProfileShort `json:"profiles,omitempty"` // when no name was given
 }
 
@@ -108,7 +108,7 @@ func LoadProfile(ctx context.Context, d *Workspace, in LoadMemoryProfileIn) (Loa
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Read)
 	if err != nil {
 		return out, err
 	}
@@ -116,7 +116,7 @@ func LoadProfile(ctx context.Context, d *Workspace, in LoadMemoryProfileIn) (Loa
 	if in.MaxTokens != nil {
 		out.Budget = *in.MaxTokens
 		if out.Budget > r.MaxTokens {
-			out.Notes = append(out.Notes, fmt.Sprintf("max_tokens %d was lowered to %d, which the profile allows", out.Budget, r.MaxTokens))
+			out.Notes = append(out.Notes, Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), out.Budget, r.MaxTokens))
 			out.Budget = r.MaxTokens
 		}
 	}
@@ -132,7 +132,7 @@ func LoadProfile(ctx context.Context, d *Workspace, in LoadMemoryProfileIn) (Loa
 		out.InForce = true
 	}
 	if noted != "" {
-		out.Notes = append(out.Notes, noted)
+		out.Notes = append(out.Notes, Plain(noted))
 	}
 	out.Handle, out.Profile = l.handle, l.name
 	if err := d.Profiles.selectInto(ctx, m, r, in.Query, &out); err != nil {
@@ -183,10 +183,10 @@ func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.R
 }
 
 // loadNotes says what was left out.
-func loadNotes(sel *profile.Selection, most, budget int) []string {
-	var notes []string
+func loadNotes(sel *profile.Selection, most, budget int) []Note {
+	var notes []Note
 	if sel.Inside == 0 {
-		notes = append(notes, "no entry that you may see is in this profile")
+		notes = append(notes, Plain("no entry that you may see is in this profile"))
 	}
 	entries := 0
 	for _, k := range sel.Context.Cut {
@@ -194,19 +194,19 @@ func loadNotes(sel *profile.Selection, most, budget int) []string {
 			entries++
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("document %q: %s", k.Source, k.Why))
+		notes = append(notes, Notef("document %q: %s", k.Source, k.Why))
 	}
 	if len(notes) > 5 {
-		notes = append(notes[:5:5], fmt.Sprintf("%d more documents were left out", len(notes)-5))
+		notes = append(notes[:5:5], Notef("%d more documents were left out", len(notes)-5))
 	}
 	if entries > 0 && sel.Inside > 0 {
 		n := fmt.Sprintf("%s did not fit whole; recall finds the rest", plural(max(entries, sel.Inside-sel.In), "entry", "entries"))
 		if budget < most {
 			n += fmt.Sprintf(", or max_tokens up to %d", most)
 		}
-		notes = append(notes, n)
+		notes = append(notes, Plain(n))
 	}
-	return append(notes, sel.Notes...)
+	return append(notes, plains(sel.Notes)...)
 }
 
 // UnloadProfile is the verb unload_memory_profile.
@@ -252,9 +252,9 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	}
 	switch {
 	case more > 0:
-		out.Notes = append(out.Notes, fmt.Sprintf("and %d more", more))
+		out.Notes = append(out.Notes, Notef("and %d more", more))
 	case len(out.Profiles) == 0:
-		out.Notes = append(out.Notes, "there are no memory profiles yet; a person makes one with: oxbow profile new NAME")
+		out.Notes = append(out.Notes, Plain("there are no memory profiles yet; a person makes one with: oxbow profile new NAME"))
 	}
 	return out, nil
 }

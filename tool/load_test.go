@@ -57,7 +57,7 @@ func newStudy(t *testing.T, session bool) *study {
 			}
 		}
 	}
-	s.desk = &Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
+	s.desk = &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
 		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}}, Source: oxbow.Source{Door: "mcp", Actor: oxbow.Agent}}
 	if session {
 		s.desk.Loads = &Loads{}
@@ -172,7 +172,7 @@ func TestLoadInSession(t *testing.T) {
 		t.Errorf("with the handle of vtt, list sees %d entries, want 31", n)
 	}
 	again := s.load(`{"name":"vtt"}`)
-	if again.Handle != vtt.Handle || len(again.Notes) == 0 || !strings.Contains(again.Notes[0], "loaded already") {
+	if again.Handle != vtt.Handle || len(again.Notes) == 0 || !has(again.Notes, "loaded already") {
 		t.Errorf("loaded twice: %+v, want the same handle and a word", again)
 	}
 	if n := s.total(`{}`); n != 31 {
@@ -204,7 +204,7 @@ func TestLoadAfterEdit(t *testing.T) {
 		t.Errorf("an edit changed what is loaded: list sees %d entries, want 30", n)
 	}
 	second := s.load(`{"name":"vtt"}`)
-	if second.Handle == first.Handle || !strings.Contains(strings.Join(second.Notes, ""), "edited since") || s.total(`{}`) != 1 {
+	if second.Handle == first.Handle || !strings.Contains(sentences(second.Notes), "edited since") || s.total(`{}`) != 1 {
 		t.Errorf("loaded again: %+v, want a new handle, a word, and one entry", second)
 	}
 	s.fails("list", `{"handle":"`+first.Handle+`"}`, "unloaded already")
@@ -316,7 +316,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 		}
 	}
 	out := s.load(`{"name":"novel","max_tokens":9000}`)
-	if out.Budget != 2000 || !strings.Contains(strings.Join(out.Notes, ""), "lowered to 2000") {
+	if out.Budget != 2000 || !strings.Contains(sentences(out.Notes), "lowered to 2000") {
 		t.Errorf("loaded %+v, want the profile's own budget, and a word", out)
 	}
 	if out := s.load(`{"name":"vtt"}`); out.Budget != DefaultLoadTokens {
@@ -335,7 +335,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 // The indexes of the profiles used last are kept, and those in use.
 func TestLoadKeepsFewIndexes(t *testing.T) {
 	s := newStudy(t, false)
-	m, err := s.desk.Open(t.Context())
+	m, err := s.desk.Open(t.Context(), Read)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -351,14 +351,14 @@ func loadable(t Tool) Tool {
 		if !ok {
 			return call(ctx, d, rest)
 		}
-		m, err := d.Open(ctx)
+		m, err := d.Open(ctx, Read)
 		if err != nil {
 			return nil, err
 		}
 		view, release := d.Profiles.within(m, l)
 		defer release()
 		desk := *d
-		desk.Open = func(context.Context) (*oxbow.Memory, error) { return view, nil }
+		desk.Open = func(context.Context, Access) (*oxbow.Memory, error) { return view, nil }
 		if desk.Source.Profile == "" {
 			desk.Source.Profile = l.name
 		}

@@ -1,4 +1,4 @@
-// This file holds what each verb gives, as JSON.
+// What each verb gives, as JSON.
 
 package tool
 
@@ -72,9 +72,9 @@ type FieldScore struct {
 
 // RememberOut is what remember gives.
 type RememberOut struct {
-	Entry            // with a snippet, without its content: the caller has it
-	Outcome string   `json:"outcome"` // added, updated or unchanged
-	Notes   []string `json:"notes,omitempty"`
+	Entry          // with a snippet, without its content: the caller has it
+	Outcome string `json:"outcome"` // added, updated or unchanged
+	Notes   []Note `json:"notes,omitempty"`
 }
 
 // RecallOut is what recall gives.
@@ -84,15 +84,15 @@ type RecallOut struct {
 	AsOf       uint64   `json:"as_of,omitempty"`
 	TokensUsed int      `json:"tokens_used"`        // estimate, for the hits
 	LeftOut    int      `json:"left_out,omitempty"` // hits whose content did not fit
-	Why        []string `json:"why,omitempty"`      // why nothing was found
+	Why        []Note   `json:"why,omitempty"`      // why nothing was found
 	Near       []string `json:"near,omitempty"`     // names and label values near to what was written
-	Notes      []string `json:"notes,omitempty"`    // what else the caller should know
+	Notes      []Note   `json:"notes,omitempty"`    // what else the caller should know
 }
 
 // GetOut is what get gives.
 type GetOut struct {
 	Entry
-	Notes []string `json:"notes,omitempty"`
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // ListOut is what list gives.
@@ -100,17 +100,17 @@ type ListOut struct {
 	Total   int      `json:"total"`   // entries selected, whatever the limit
 	Entries []Entry  `json:"entries"` // newest first
 	Next    int      `json:"next_offset,omitempty"`
-	Why     []string `json:"why,omitempty"`
+	Why     []Note   `json:"why,omitempty"`
 	Near    []string `json:"near,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
+	Notes   []Note   `json:"notes,omitempty"`
 }
 
 // ForgetOut is what forget gives.
 type ForgetOut struct {
-	Entry              // as it was, with a snippet
-	Forgotten bool     `json:"forgotten"` // false for a dry run
-	Seq       uint64   `json:"seq,omitempty"`
-	Notes     []string `json:"notes,omitempty"`
+	Entry            // as it was, with a snippet
+	Forgotten bool   `json:"forgotten"` // false for a dry run
+	Seq       uint64 `json:"seq,omitempty"`
+	Notes     []Note `json:"notes,omitempty"`
 }
 
 // Change is one record of the log in an answer.
@@ -137,7 +137,7 @@ type HistoryOut struct {
 	Name    string   `json:"name,omitempty"`
 	Changes []Change `json:"changes"` // newest first
 	More    bool     `json:"more,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
+	Notes   []Note   `json:"notes,omitempty"`
 }
 
 // UndoOut is what undo gives.
@@ -145,15 +145,15 @@ type UndoOut struct {
 	DryRun bool     `json:"dry_run,omitempty"`
 	Seq    uint64   `json:"seq,omitempty"` // the change that did the undoing
 	Undone []Change `json:"undone"`        // newest first
-	Notes  []string `json:"notes,omitempty"`
+	Notes  []Note   `json:"notes,omitempty"`
 }
 
 // RestoreOut is what restore gives.
 type RestoreOut struct {
 	Entry
-	Seq   uint64   `json:"seq"`  // the change that did the restoring
-	From  uint64   `json:"from"` // the change whose version came back
-	Notes []string `json:"notes,omitempty"`
+	Seq   uint64 `json:"seq"`  // the change that did the restoring
+	From  uint64 `json:"from"` // the change whose version came back
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // stamp writes a time as answers show it: RFC 3339, UTC, whole seconds. The

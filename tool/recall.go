@@ -1,4 +1,4 @@
-// This file holds the verbs that look: recall, get, list.
+// Verbs that look: recall, get, list.
 
 package tool
 
@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +20,8 @@ import (
 // otherwise: room for five entries of a few paragraphs.
 const defaultMaxTokens = 2000
 
-func recall(ctx context.Context, d *Workspace, in RecallIn) (RecallOut, error) {
+// Recall finds entries by words, best first.
+func Recall(ctx context.Context, d *Workspace, in RecallIn) (RecallOut, error) {
 	return recallWhere(ctx, d, in, oxbow.Filter{})
 }
 
@@ -49,20 +49,18 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
 	var out RecallOut
-	limit, note, err := limitOf(in.Limit, oxbow.DefaultLimit)
+	limit, notes, err := limitOf(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	if note != "" {
-		out.Notes = append(out.Notes, note)
-	}
+	out.Notes = notes
 	budget := defaultMaxTokens
 	if in.MaxTokens != nil {
 		if budget = *in.MaxTokens; budget < 1 {
 			return RecallOut{}, bad("max_tokens", strconv.Itoa(budget), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", defaultMaxTokens))
 		}
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Read)
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -73,7 +71,7 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 			return RecallOut{}, err
 		}
 		if seq == 0 {
-			out.Why = []string{fmt.Sprintf("the memory held nothing yet at %s", in.AsOf)}
+			out.Why = []Note{Notef("the memory held nothing yet at %s", in.AsOf)}
 			return out, nil
 		}
 		q.AsOf, out.AsOf = seq, seq
@@ -90,13 +88,13 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 		}
 		read, err := m.Reading(ctx, q)
 		for _, d := range read.Dates {
-			out.Notes = append(out.Notes, fmt.Sprintf("%q was read as %s", d.Text, spanned(d)))
+			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, spanned(d)))
 		}
 		return out, err
 	}
 	if out.More = len(hits) > limit; out.More {
 		hits = hits[:limit]
-		out.Notes = append(out.Notes, "there are more hits; raise limit, or add words or a filter")
+		out.Notes = append(out.Notes, Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit")))
 	}
 	read, err := m.Reading(ctx, q)
 	if err != nil {
@@ -109,7 +107,7 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 		for i, h := range hits {
 			es[i] = h.Entry
 		}
-		var notes []string
+		var notes []Note
 		cited, notes = d.cite(ctx, es)
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
@@ -118,18 +116,18 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 }
 
 // readingNotes says what the caller would not guess of how the query was read.
-func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []string {
-	var notes []string
+func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
+	var notes []Note
 	if read.StopWords {
-		notes = append(notes, "the query holds only words too common to tell entries apart; they were looked for all the same")
+		notes = append(notes, Plain("the query holds only words too common to tell entries apart; they were looked for all the same"))
 	}
 	for _, t := range read.Terms {
 		if t.Corrected {
-			notes = append(notes, fmt.Sprintf("no entry holds %q; took %q", t.Word, writtenAs(t.Term, hits)))
+			notes = append(notes, Notef("no entry holds %q; took %q", t.Word, writtenAs(t.Term, hits)))
 		}
 	}
 	for _, d := range read.Dates {
-		notes = append(notes, fmt.Sprintf("%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else", d.Text, spanned(d), strconv.Quote(d.Text)))
+		notes = append(notes, Notef("%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else", d.Text, spanned(d), strconv.Quote(d.Text)))
 	}
 	return notes
 }
@@ -206,8 +204,8 @@ func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]Citation, read o
 		left = append(left, h.Entry.Name)
 	}
 	if out.LeftOut = len(left); out.LeftOut > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s did not fit into max_tokens %d and shown by snippet only; get with the name gives it whole (%s)",
-			pluralIs(len(left), "content"), budget, quoteAll(left[:min(len(left), 3)])+more(len(left)-3)))
+		out.Notes = append(out.Notes, Notef("%s did not fit into %s %d and shown by snippet only; get with the name gives it whole (%s)",
+			pluralIs(len(left), "content"), ParamRef("max_tokens"), budget, quoteAll(left[:min(len(left), 3)])+more(len(left)-3)))
 	}
 }
 
@@ -266,13 +264,14 @@ func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 	return m.SeqAt(ctx, f.Before.Add(-1))
 }
 
-func get(ctx context.Context, d *Workspace, in GetIn) (GetOut, error) {
+// Get gives one entry, as it is or was.
+func Get(ctx context.Context, d *Workspace, in GetIn) (GetOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		if name, _, ok := cutSeq(in.Name); !ok || oxbow.CheckName(name) != nil {
 			return GetOut{}, err // no entry can have it: an error of its own
 		}
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Read)
 	if err != nil {
 		return GetOut{}, err
 	}
@@ -291,14 +290,14 @@ func get(ctx context.Context, d *Workspace, in GetIn) (GetOut, error) {
 			if v.Erased {
 				note += "; its content was erased for good"
 			}
-			out.Notes = append(out.Notes, note)
+			out.Notes = append(out.Notes, Plain(note))
 		}
 	}
 	if err != nil {
 		return GetOut{}, missing(ctx, m, in.Name, err)
 	}
 	if out.Notes == nil && e.Name != in.Name {
-		out.Notes = append(out.Notes, fmt.Sprintf("%q is an alias of %q", in.Name, e.Name))
+		out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 	}
 	out.Entry = entryOf(e)
 	out.Entry.Content = &e.Content
@@ -323,12 +322,13 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 // defaultListLimit is the length of a page of list and history.
 const defaultListLimit = 20
 
-func list(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
+// List gives the selected entries, newest first.
+func List(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
 	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(d.now())
 	if err != nil {
 		return ListOut{}, err
 	}
-	limit, note, err := limitOf(in.Limit, defaultListLimit)
+	limit, notes, err := limitOf(in.Limit, defaultListLimit)
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -338,15 +338,12 @@ func list(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
 			return ListOut{}, bad("offset", strconv.Itoa(offset), "is less than 0")
 		}
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Read)
 	if err != nil {
 		return ListOut{}, err
 	}
-	out := ListOut{Entries: []Entry{}}
-	if note != "" {
-		out.Notes = append(out.Notes, note)
-	}
-	found, err := newest(ctx, m, f)
+	out := ListOut{Entries: []Entry{}, Notes: notes}
+	found, err := d.Newest(ctx, f)
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -356,7 +353,7 @@ func list(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
 		out.Why, out.Near, err = diagnose(ctx, m, oxbow.Query{Filter: f})
 		return out, err
 	case offset >= len(found):
-		out.Why = []string{fmt.Sprintf("offset %d is past the last of %s", offset, plural(len(found), "entry", "entries"))}
+		out.Why = []Note{Notef("offset %d is past the last of %s", offset, plural(len(found), "entry", "entries"))}
 		return out, nil
 	}
 	for _, e := range found[offset:min(offset+limit, len(found))] {
@@ -366,28 +363,7 @@ func list(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
 	}
 	if next := offset + limit; next < len(found) {
 		out.Next = next
-		out.Notes = append(out.Notes, fmt.Sprintf("%d more; the next page has offset %d", len(found)-next, next))
+		out.Notes = append(out.Notes, Notef("%d more; %s", len(found)-next, PageRef(next)))
 	}
 	return out, nil
-}
-
-// newest returns the selected entries, the last written first.
-func newest(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) ([]oxbow.Entry, error) {
-	var es []oxbow.Entry
-	for e, err := range m.Entries(ctx, f) {
-		if err != nil {
-			return nil, err
-		}
-		es = append(es, e)
-	}
-	slices.SortFunc(es, func(a, b oxbow.Entry) int {
-		if c := b.Updated.Compare(a.Updated); c != 0 {
-			return c
-		}
-		if a.ID > b.ID {
-			return -1
-		}
-		return 1
-	})
-	return es, nil
 }

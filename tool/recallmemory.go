@@ -1,4 +1,4 @@
-// This file holds recall_memory: recall as agents that work with memory
+// recall_memory: recall as agents that work with memory
 // profiles know it, by date, project, tags, kind, file and words.
 
 package tool
@@ -22,7 +22,7 @@ func RecallMemory() Tool {
 
 // RecallMemoryIn is what recall_memory takes.
 type RecallMemoryIn struct {
-	Query       string   `json:"query,omitempty" also:"q,search,text" cli:"positional" jsonschema:"Words to look for; what fits them best comes first."`
+	Query       string   `json:"query,omitempty" also:"q,search,text" jsonschema:"Words to look for; what fits them best comes first."`
 	Date        string   `json:"date,omitempty" also:"day,on" jsonschema:"Only memories made on this day (2026-04-18), in this month (2026-04) or year."`
 	DateRange   []string `json:"date_range,omitempty" also:"dates,range" jsonschema:"First and last day, both included; .. leaves a side open."`
 	Project     string   `json:"project,omitempty" also:"project_name" jsonschema:"Only memories of this project."`

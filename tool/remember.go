@@ -1,4 +1,4 @@
-// This file holds the verbs that change one entry: remember, forget, restore.
+// Verbs that change one entry: remember, forget, restore.
 
 package tool
 
@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, error) {
+// Remember keeps an entry, or updates the one of that name.
+func Remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, error) {
 	if strings.TrimSpace(in.Content) == "" {
 		return RememberOut{}, bad("content", "", "is empty; say what to remember")
 	}
@@ -34,7 +35,7 @@ func remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Create)
 	if err != nil {
 		return RememberOut{}, err
 	}
@@ -101,15 +102,15 @@ func remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, er
 		switch {
 		case found && now.Version == old.Version:
 			out.Outcome = "unchanged"
-			out.Notes = append(out.Notes, "the memory says this already: nothing was changed")
+			out.Notes = append(out.Notes, Plain("the memory says this already: nothing was changed"))
 		case found:
 			out.Outcome = "updated"
 		}
 		switch {
 		case derived && n > 1:
-			out.Notes = append(out.Notes, fmt.Sprintf("the name was made from the first line; as %q is another entry, this one is %q; to replace that one, give its name", base, name))
+			out.Notes = append(out.Notes, Notef("the name was made from the first line; as %q is another entry, this one is %q; to replace that one, give its name", base, name))
 		case derived:
-			out.Notes = append(out.Notes, fmt.Sprintf("the name %q was made from the first line of the content", name))
+			out.Notes = append(out.Notes, Notef("the name %q was made from the first line of the content", name))
 		}
 		if !found {
 			notes, err := twins(ctx, m, now)
@@ -123,15 +124,15 @@ func remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, er
 }
 
 // twins says which other entries have the new entry's name as an alias.
-func twins(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]string, error) {
-	var notes []string
+func twins(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, error) {
+	var notes []Note
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{e.Name}}}}
 	for o, err := range m.Entries(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
 		if o.ID != e.ID {
-			notes = append(notes, fmt.Sprintf("%q is an alias of the entry %q too; from now on it means the new entry", e.Name, o.Name))
+			notes = append(notes, Notef("%q is an alias of the entry %q too; from now on it means the new entry", e.Name, o.Name))
 		}
 	}
 	return notes, nil
@@ -218,7 +219,8 @@ func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
 	return oxbow.SortLabels(added), nil
 }
 
-func forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
+// Forget removes an entry.
+func Forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return ForgetOut{}, err
 	}
@@ -229,7 +231,7 @@ func forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, err
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Write)
 	if err != nil {
 		return ForgetOut{}, err
 	}
@@ -241,7 +243,7 @@ func forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 		switch again := m.Apply(ctx, oxbow.Remove{Name: in.Name}); {
 		case again == nil:
 			return ForgetOut{Forgotten: true, Entry: Entry{Name: in.Name, Labels: map[string][]string{}},
-				Notes: []string{fmt.Sprintf("op_id %q was used before: the entry was forgotten then", in.OpID)}}, nil
+				Notes: []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)}}, nil
 		case !errors.Is(again, oxbow.ErrNotFound):
 			return ForgetOut{}, again
 		}
@@ -252,7 +254,7 @@ func forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 	out := ForgetOut{Entry: entryOf(e)}
 	out.Entry.Snippet = snippet(e.Content, nil, snippetWidth)
 	if e.Name != in.Name {
-		out.Notes = append(out.Notes, fmt.Sprintf("%q is an alias of %q", in.Name, e.Name))
+		out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 	}
 	op := oxbow.Remove{Name: e.Name}
 	if in.IfVersion != nil {
@@ -262,7 +264,7 @@ func forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 		if op.If != 0 && op.If != e.Version {
 			return ForgetOut{}, &oxbow.ConflictError{Name: e.Name, Want: op.If, Have: e.Version}
 		}
-		out.Notes = append(out.Notes, "dry run: nothing was forgotten; call again without dry_run to forget it")
+		out.Notes = append(out.Notes, Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")))
 		return out, nil
 	}
 	if err := m.Apply(ctx, op); err != nil {
@@ -271,25 +273,26 @@ func forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 	out.Forgotten = true
 	for v, err := range m.Versions(ctx, e.Name) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			out.Notes = append(out.Notes, "this store keeps no history: the entry cannot be brought back")
+			out.Notes = append(out.Notes, Plain("this store keeps no history: the entry cannot be brought back"))
 		}
 		if err == nil && v.Verb == oxbow.VerbRemove {
 			out.Seq = v.Seq
-			out.Notes = append(out.Notes, fmt.Sprintf("undo with seq [%d] brings it back", v.Seq))
+			out.Notes = append(out.Notes, Notef("%s", undoHint(v.Seq, "brings it back", "bring it back")))
 		}
 		break
 	}
 	return out, nil
 }
 
-func restore(ctx context.Context, d *Workspace, in RestoreIn) (RestoreOut, error) {
+// Restore brings a version of an entry back.
+func Restore(ctx context.Context, d *Workspace, in RestoreIn) (RestoreOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err
 	}
 	if in.Seq == 0 {
 		return RestoreOut{}, bad("seq", "0", "is no change; history with this name lists them")
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Write)
 	if err != nil {
 		return RestoreOut{}, err
 	}
@@ -306,6 +309,6 @@ func restore(ctx context.Context, d *Workspace, in RestoreIn) (RestoreOut, error
 	}
 	out := RestoreOut{Seq: seq, From: in.Seq, Entry: entryOf(e)}
 	out.Entry.Snippet = snippet(e.Content, nil, snippetWidth)
-	out.Notes = []string{fmt.Sprintf("undo with seq [%d] takes this back", seq)}
+	out.Notes = []Note{Notef("%s", undoHint(seq, "takes this back", "take this back"))}
 	return out, nil
 }

@@ -22,7 +22,7 @@ type SaveMemoryIn struct {
 
 // HandoffTaskIn is what handoff_task takes.
 type HandoffTaskIn struct {
-	Summary       string   `json:"summary" cli:"positional" jsonschema:"What was done and where it stands, in Markdown."`
+	Summary       string   `json:"summary" flag:"-" jsonschema:"What was done and where it stands, in Markdown."`
 	MemoryProfile string   `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Memory profile that the next session loads."`
 	Skills        []string `json:"skills,omitempty" also:"skill" flag:"skill" jsonschema:"Skills that the next session loads."`
 	FilesToRead   []string `json:"files_to_read,omitempty" also:"files,file" flag:"read" jsonschema:"Files to read first, relative to the working directory."`
@@ -32,30 +32,31 @@ type HandoffTaskIn struct {
 
 // SavedOut is what save_memory and handoff_task give.
 type SavedOut struct {
-	Name    string   `json:"name"`
-	Version uint64   `json:"version"`
-	Notes   []string `json:"notes,omitempty"`
+	Name    string `json:"name"`
+	Version uint64 `json:"version"`
+	Notes   []Note `json:"notes,omitempty"`
 }
 
 // Text says what was saved.
 func (a SavedOut) Text() string {
 	s := "saved " + strconv.Quote(a.Name) + fmt.Sprintf(" (change %d)\n", a.Version)
 	for _, n := range a.Notes {
-		s += "note: " + n + "\n"
+		s += "note: " + n.String() + "\n"
 	}
 	return s
 }
 
 func saveMemory(ctx context.Context, d *Workspace, in SaveMemoryIn) (SavedOut, error) {
-	out, err := remember(ctx, d, RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles, Confidence: in.Confidence})
+	out, err := Remember(ctx, d, RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles, Confidence: in.Confidence})
 	if err != nil {
 		return SavedOut{}, err
 	}
 	return SavedOut{out.Name, out.Version, out.Notes}, nil
 }
 
-func handoffTask(ctx context.Context, d *Workspace, in HandoffTaskIn) (SavedOut, error) {
-	ctx, m, err := d.open(ctx)
+// HandOff keeps a handoff for the next session.
+func HandOff(ctx context.Context, d *Workspace, in HandoffTaskIn) (SavedOut, error) {
+	ctx, m, err := d.Memory(ctx, Create)
 	if err != nil {
 		return SavedOut{}, err
 	}
@@ -64,5 +65,5 @@ func handoffTask(ctx context.Context, d *Workspace, in HandoffTaskIn) (SavedOut,
 	if err != nil {
 		return SavedOut{}, err
 	}
-	return SavedOut{h.Name, h.Version, []string{"it waits for the next session, which takes it once: oxbow handoff take"}}, nil
+	return SavedOut{h.Name, h.Version, []Note{Plain("it waits for the next session, which takes it once: oxbow handoff take")}}, nil
 }

@@ -1,5 +1,4 @@
-// This file turns the structs of in.go and out.go into a verb: schemas,
-// parameters and the call.
+// A verb made of a typed function: its schemas, parameters and call.
 
 package tool
 
@@ -7,14 +6,11 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/oxbow-memory/oxbow"
 )
 
 //go:embed *.md
@@ -34,11 +30,7 @@ func define[In any, Out Answer](name, title string, t traits, run func(context.C
 }
 
 // Define makes a verb of a function. What t leaves open is filled in from the
-// structs: each field of In is a parameter, with its name in the tag json (and
-// omitempty where it may be left out), what it is in jsonschema, and, where they
-// are wanted, flag, also (other names, with commas), enum (the values, with
-// commas, or the word kind) and cli:"positional". What is wrong with the structs
-// is a programmer's mistake and panics.
+// structs: each field of In is a parameter; see [ParamsOf].
 func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Input, t.Params, t.Output = schemaOf[In](), paramsOf(reflect.TypeFor[In]()), schemaOf[Out]()
@@ -52,12 +44,12 @@ func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In
 			s.Enum = append(s.Enum, v)
 		}
 	}
-	t.Call = func(ctx context.Context, d *Workspace, args json.RawMessage) (Answer, error) {
-		var v In
-		if err := readArgs(name, params, args, &v); err != nil {
+	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
+		var in In
+		if err := readArgs(name, params, args, reflect.ValueOf(&in).Elem()); err != nil {
 			return nil, err
 		}
-		out, err := run(ctx, d, v)
+		out, err := run(ctx, w, in)
 		if err != nil {
 			return nil, err
 		}
@@ -74,10 +66,13 @@ type Reply struct {
 // Text returns the message.
 func (r Reply) Text() string { return r.Message }
 
-// schemaOf infers the schema of a struct. Null is nowhere allowed: what is
-// absent is left out.
+// ownSchemas are the schemas of types whose fields do not say it.
+var ownSchemas = map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}}
+
+// schemaOf infers the schema of a struct. Null is never allowed; absent fields
+// are omitted.
 func schemaOf[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](nil)
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: ownSchemas})
 	if err != nil {
 		panic(err)
 	}
@@ -100,54 +95,4 @@ func dropNull(s *jsonschema.Schema) {
 	}
 	dropNull(s.Items)
 	dropNull(s.AdditionalProperties)
-}
-
-// parts are what remember can clear.
-var parts = []string{"project", "tags", "related_files", "confidence", "aliases"}
-
-func paramsOf(t reflect.Type) []Param {
-	var ps []Param
-	for _, f := range reflect.VisibleFields(t) {
-		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-		p := Param{Name: name, Flag: f.Tag.Get("flag"), Usage: f.Tag.Get("jsonschema"),
-			Positional: f.Tag.Get("cli") == "positional", Required: !strings.Contains(opts, "omitempty")}
-		if p.Flag == "" {
-			p.Flag = strings.ReplaceAll(name, "_", "-")
-		}
-		if a := f.Tag.Get("also"); a != "" {
-			p.Also = strings.Split(a, ",")
-		}
-		switch enum := f.Tag.Get("enum"); enum {
-		case "":
-		case "kind":
-			for _, k := range oxbow.Kinds() {
-				p.Enum = append(p.Enum, k.String())
-			}
-		case "part":
-			p.Enum = slices.Clone(parts)
-		default:
-			p.Enum = strings.Split(enum, ",")
-		}
-		ft := f.Type
-		switch ft.Kind() {
-		case reflect.Slice:
-			p.Repeatable, ft = true, ft.Elem()
-		case reflect.Pointer:
-			ft = ft.Elem()
-		}
-		switch ft.Kind() {
-		case reflect.String:
-			p.Type = "string"
-		case reflect.Bool:
-			p.Type = "boolean"
-		case reflect.Int, reflect.Uint64:
-			p.Type = "integer"
-		case reflect.Float64:
-			p.Type = "number"
-		default:
-			panic(fmt.Sprintf("tool: parameter %s of %v has a type that no door can show", name, t))
-		}
-		ps = append(ps, p)
-	}
-	return ps
 }

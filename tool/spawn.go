@@ -18,13 +18,13 @@ import (
 // SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is
 // not in [Table]: not every door may start programs.
 func SubAgents() []Tool {
-	return []Tool{define("spawn_sub_agent", "Start a sub-agent", traits{}, spawnSubAgent)}
+	return []Tool{define("spawn_sub_agent", "Start a sub-agent", traits{}, SpawnSubAgent)}
 }
 
 // SpawnSubAgentIn is what spawn_sub_agent takes.
 type SpawnSubAgentIn struct {
-	AgentID       string `json:"agent_id" also:"agent,id,name" cli:"positional" jsonschema:"Name of the sub-agent, such as vtt-refactor."`
-	Task          string `json:"task" also:"prompt,instructions" cli:"positional" jsonschema:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
+	AgentID       string `json:"agent_id" also:"agent,id,name" jsonschema:"Name of the sub-agent, such as vtt-refactor."`
+	Task          string `json:"task" also:"prompt,instructions" jsonschema:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
 	SkillName     string `json:"skill_name,omitempty" also:"skill" flag:"skill" jsonschema:"Skill that says how to do the task."`
 	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Memory profile that the sub-agent is bound to."`
 	AsOf          string `json:"as_of,omitempty" jsonschema:"Select from the memory as it stood at this date, or after this change."`
@@ -43,7 +43,7 @@ type SpawnSubAgentOut struct {
 	Memory        subagent.Reach `json:"memory" jsonschema:"how the sub-agent's memory server is started"`
 	Briefing      string         `json:"briefing,omitempty" jsonschema:"all that the sub-agent is told, when it was not started here"`
 	Run           *SubAgentRun   `json:"run,omitempty" jsonschema:"how the run went, when it was started here"`
-	Notes         []string       `json:"notes,omitempty"`
+	Notes         []Note         `json:"notes,omitempty"`
 }
 
 // SubAgentRun is how a run went.
@@ -58,11 +58,12 @@ type SubAgentRun struct {
 	Errors  string  `json:"errors,omitempty" jsonschema:"the end of what it printed as errors, when it did not end well"`
 }
 
-func spawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
+// SpawnSubAgent starts a sub-agent, or gives what one is told.
+func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 	if d.SubAgents == nil {
 		return SpawnSubAgentOut{}, fmt.Errorf("%w: sub-agents are not served here", oxbow.ErrUnsupported)
 	}
-	ctx, m, err := d.open(ctx)
+	ctx, m, err := d.Memory(ctx, Create)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -85,9 +86,9 @@ func spawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 		return SpawnSubAgentOut{}, err
 	}
 	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
-		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: b.Selection.Notes}
+		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: plains(b.Selection.Notes)}
 	if b.Selection.In == 0 {
-		out.Notes = append(out.Notes, "the profile selects no entries: the sub-agent begins without memory")
+		out.Notes = append(out.Notes, Plain("the profile selects no entries: the sub-agent begins without memory"))
 	}
 	var r *subagent.Runner
 	if !in.BriefingOnly && d.SubAgents.Runner != nil {
@@ -98,7 +99,7 @@ func spawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 	if r == nil {
 		out.Briefing = b.Text()
 		if !in.BriefingOnly {
-			out.Notes = append(out.Notes, "nothing was started: the user has configured no runner; start an agent with this briefing")
+			out.Notes = append(out.Notes, Plain("nothing was started: the user has configured no runner; start an agent with this briefing"))
 		}
 		return out, nil
 	}
@@ -111,7 +112,7 @@ func spawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 	if went.Ended != subagent.Done {
 		out.Run.Errors = went.Errors
 	}
-	out.Notes = append(out.Notes, went.Notes...)
+	out.Notes = append(out.Notes, plains(went.Notes)...)
 	return out, nil
 }
 
@@ -120,7 +121,7 @@ func (o SpawnSubAgentOut) Text() string {
 	if o.Run == nil {
 		s := o.Briefing
 		for _, n := range o.Notes {
-			s += "\nnote: " + n + "\n"
+			s += "\nnote: " + n.String() + "\n"
 		}
 		return s
 	}
@@ -137,7 +138,10 @@ func (o SpawnSubAgentOut) Text() string {
 		b.WriteString("\nIts errors ended with:\n" + prompt.Fence("text", o.Run.Errors))
 	}
 	for _, n := range o.Notes {
-		b.WriteString("note: " + n + "\n")
+		b.WriteString("note: " + n.String() + "\n")
 	}
 	return b.String()
 }
+
+// Failed reports whether a run was started and did not end well.
+func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Ended != subagent.Done }

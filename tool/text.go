@@ -1,5 +1,4 @@
-// This file holds the answers as text, for people and for clients that read no
-// JSON. What an entry says is data: it stands in a fence that it cannot close,
+// Answers as text, for models and for clients that read no JSON. What an entry says is data: it stands in a fence that it cannot close,
 // with name, date and source outside.
 
 package tool
@@ -112,15 +111,15 @@ func sourceText(s Source) string {
 	return strings.Join(ws, " ")
 }
 
-func writeNotes(b *strings.Builder, why, near, notes []string) {
+func writeNotes(b *strings.Builder, why []Note, near []string, notes []Note) {
 	for _, w := range why {
-		b.WriteString("- " + w + "\n")
+		b.WriteString("- " + w.String() + "\n")
 	}
 	if len(near) > 0 {
 		b.WriteString("near to what was asked: " + quoteAll(near) + "\n")
 	}
 	for _, n := range notes {
-		b.WriteString("note: " + n + "\n")
+		b.WriteString("note: " + n.String() + "\n")
 	}
 }
 

@@ -79,14 +79,14 @@ func TestHints(t *testing.T) {
 		{context.DeadlineExceeded, "ask for less"},
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("doing: %w", c.err)} {
-			if got := Hint(err); !strings.Contains(got, c.want) {
-				t.Errorf("Hint(%v) = %q, want %q in it", err, got, c.want)
+			if got := Remedy(err).String(); !strings.Contains(got, c.want) {
+				t.Errorf("Remedy(%v) = %q, want %q in it", err, got, c.want)
 			}
 		}
 	}
 	for _, err := range []error{nil, errors.New("other"), &oxbow.InvalidError{Field: "f", Reason: "says it itself"}} {
-		if got := Hint(err); got != "" {
-			t.Errorf("Hint(%v) = %q, want none", err, got)
+		if got := Remedy(err).String(); got != "" {
+			t.Errorf("Remedy(%v) = %q, want none", err, got)
 		}
 	}
 }

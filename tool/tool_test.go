@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -34,7 +35,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b := &bench{t: t, m: m}
 	b.Workspace = &Workspace{
-		Open:   func(context.Context) (*oxbow.Memory, error) { return m, nil },
+		Open:   func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
 		Now:    func() time.Time { return time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) },
 		Source: oxbow.Source{Door: "cli", Actor: oxbow.Person},
 	}
@@ -96,7 +97,7 @@ func do[A Answer](b *bench, verb, args string) A {
 	b.t.Helper()
 	a, err := b.try(verb, args)
 	if err != nil {
-		b.t.Fatalf("%s(%.200s): %v (%s)", verb, args, err, Hint(err))
+		b.t.Fatalf("%s(%.200s): %v (%s)", verb, args, err, Remedy(err).String())
 	}
 	return a.(A)
 }
@@ -110,7 +111,7 @@ func (b *bench) fail(verb, args string, words ...string) error {
 		b.t.Errorf("%s(%.100q) = %s, want an error", verb, args, a.Text())
 		return nil
 	}
-	said := err.Error() + "\n" + Hint(err)
+	said := err.Error() + "\n" + Remedy(err).String()
 	for _, w := range words {
 		if !strings.Contains(said, w) {
 			b.t.Errorf("%s(%.100q) failed with %q, want %q in it", verb, args, said, w)
@@ -223,7 +224,7 @@ func TestSchemas(t *testing.T) {
 			if slices.Contains(v.Input.Required, p.Name) != p.Required {
 				t.Errorf("%s.%s: required differs between schema and params", v.Name, p.Name)
 			}
-			for _, n := range append([]string{p.Name, "--" + p.Flag}, p.Also...) {
+			for _, n := range append([]string{p.Name, "--" + cmp.Or(p.Flag, p.Name)}, p.Also...) {
 				if seen[n] {
 					t.Errorf("%s: %q means two parameters", v.Name, n)
 				}
@@ -250,20 +251,20 @@ func TestLazy(t *testing.T) {
 		}
 		return oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
 	})
-	if _, err := get(t.Context()); err != oxbow.ErrBusy {
+	if _, err := get(t.Context(), Read); err != oxbow.ErrBusy {
 		t.Errorf("first get = %v, want the error of opening", err)
 	}
-	a, err := get(t.Context())
+	a, err := get(t.Context(), Read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, _ := get(t.Context()); a != b || opened != 2 {
+	if b, _ := get(t.Context(), Read); a != b || opened != 2 {
 		t.Errorf("opened %d times, want 2: a failure is tried again, a success kept", opened)
 	}
 	if err := closeAll(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := get(t.Context()); err != oxbow.ErrClosed {
+	if _, err := get(t.Context(), Read); err != oxbow.ErrClosed {
 		t.Errorf("get after close = %v, want ErrClosed", err)
 	}
 }

@@ -14,7 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func has(ss []string, word string) bool { return strings.Contains(strings.Join(ss, "\n"), word) }
+// sentences joins notes, a line each.
+func sentences(notes []Note) string {
+	var b strings.Builder
+	for _, n := range notes {
+		b.WriteString(n.String() + "\n")
+	}
+	return b.String()
+}
+
+func has(notes []Note, word string) bool { return strings.Contains(sentences(notes), word) }
 
 func TestRememberAndGet(t *testing.T) {
 	b := newBench(t)

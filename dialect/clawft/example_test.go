@@ -42,7 +42,7 @@ func Example() {
 	for _, t := range home.Tools() {
 		tools[t.Name] = t
 	}
-	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
 
 	converse := func(s dialect.Session, turns ...turn) {
 		for _, t := range turns {

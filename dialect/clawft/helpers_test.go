@@ -74,7 +74,7 @@ func call(t *testing.T, h *Home, name string, args m) (tool.Answer, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	d := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
 	for _, tl := range h.Tools() {
 		if tl.Name == name {
 			return tl.Call(t.Context(), d, b)

@@ -108,18 +108,6 @@ func (h *Home) Tools() []tool.Tool {
 	return []tool.Tool{tool.Define(read, h.readTool), w, tool.Define(search, h.searchTool)}
 }
 
-// desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
-	m, err := d.Open(ctx)
-	if err != nil {
-		return ctx, nil, err
-	}
-	if _, ok := oxbow.SourceFrom(ctx); !ok {
-		ctx = oxbow.WithSource(ctx, d.Source)
-	}
-	return ctx, m, nil
-}
-
 func (h *Home) readTool(ctx context.Context, _ *tool.Workspace, in readIn) (readOut, error) {
 	var texts []string
 	there := false
@@ -178,7 +166,7 @@ func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (
 			return searchOut{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
 		}
 	}
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Read)
 	if err != nil {
 		return searchOut{}, err
 	}

@@ -56,7 +56,7 @@ func Example() {
 	for _, t := range append(tool.Table(), home.Tools()...) { // the layout's own count
 		tools[t.Name] = t
 	}
-	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
 	show := func(what string, c prompt.Context) {
 		for _, p := range c.Parts {
 			fmt.Println(strings.TrimSpace(what + ": " + p.Name + " " + p.Source))

@@ -83,7 +83,7 @@ func call(t *testing.T, h dialect.Home, name string, args any) (string, error) {
 	}
 	for _, tl := range append(h.Tools(), tool.Table()...) {
 		if tl.Name == name {
-			desk := &tool.Workspace{Now: clock, Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
+			desk := &tool.Workspace{Now: clock, Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
 			a, err := tl.Call(t.Context(), desk, data)
 			if err != nil {
 				return "", err

@@ -30,12 +30,9 @@ func (h *home) Tools() []tool.Tool {
 const maxNames = 10_000
 
 func (h *home) saveMemory(ctx context.Context, d *tool.Workspace, in tool.SaveMemoryIn) (tool.SavedOut, error) {
-	m, err := d.Open(ctx)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.SavedOut{}, err
-	}
-	if _, ok := oxbow.SourceFrom(ctx); !ok {
-		ctx = oxbow.WithSource(ctx, d.Source)
 	}
 	var labels []oxbow.Label
 	put := func(key string, values ...string) {
@@ -60,7 +57,7 @@ func (h *home) saveMemory(ctx context.Context, d *tool.Workspace, in tool.SaveMe
 	}
 	out := tool.SavedOut{Name: e.Name, Version: e.Version}
 	if known {
-		out.Notes = append(out.Notes, "the log of today says this already: nothing was changed")
+		out.Notes = append(out.Notes, tool.Plain("the log of today says this already: nothing was changed"))
 	}
 	return out, nil
 }

@@ -203,7 +203,7 @@ func TestSearchVectors(t *testing.T) {
 // call calls a tool of the home and returns what it says, errors behind "! ".
 func call(t *testing.T, h dialect.Home, name, args string) string {
 	t.Helper()
-	d := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	d := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
 	for _, u := range h.Tools() {
 		if u.Name == name {
 			a, err := u.Call(t.Context(), d, json.RawMessage(args))

@@ -32,7 +32,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer home.Close()
-	desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }, Now: clock}
+	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }, Now: clock}
 
 	// What the model does with each message: the tool that it calls, with what.
 	script := map[string][2]string{

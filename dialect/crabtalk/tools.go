@@ -48,18 +48,6 @@ func tools() []tool.Tool {
 	return []tool.Tool{tool.Define(r, recall), tool.Define(w, remember), tool.Define(f, forget)}
 }
 
-// desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
-	m, err := d.Open(ctx)
-	if err != nil {
-		return ctx, nil, err
-	}
-	if _, ok := oxbow.SourceFrom(ctx); !ok {
-		ctx = oxbow.WithSource(ctx, d.Source)
-	}
-	return ctx, m, nil
-}
-
 // nothing is what recall says when it finds nothing.
 const nothing = "no memories found"
 
@@ -75,7 +63,7 @@ func recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, er
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
 		return tool.Reply{Message: nothing}, nil
 	}
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Read)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -94,7 +82,7 @@ func recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, er
 }
 
 func remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err == nil {
 		err = upsert(ctx, m, in)
 	}
@@ -128,7 +116,7 @@ func upsert(ctx context.Context, m *oxbow.Memory, in rememberIn) error {
 }
 
 func forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.Reply{}, err
 	}

@@ -51,7 +51,7 @@ func Example() {
 		return home
 	}
 	converse := func(home dialect.Home, s dialect.Session, turns ...turn) {
-		desk := &tool.Workspace{Open: func(context.Context) (*oxbow.Memory, error) { return home.Memory(), nil }}
+		desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
 		for _, t := range turns {
 			before, err := s.BeforeTurn(ctx, t.message)
 			if err != nil {

@@ -81,18 +81,6 @@ func (h *home) Tools() []tool.Tool {
 	}
 }
 
-// desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
-	m, err := d.Open(ctx)
-	if err != nil {
-		return ctx, nil, err
-	}
-	if _, ok := oxbow.SourceFrom(ctx); !ok {
-		ctx = oxbow.WithSource(ctx, d.Source)
-	}
-	return ctx, m, nil
-}
-
 func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
 	days := defaultDays
 	if in.Days != nil {
@@ -111,7 +99,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 			return tool.Reply{}, err
 		}
 	}
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Read)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -143,7 +131,7 @@ func readSpan(from, to string) (span, error) {
 }
 
 func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -178,7 +166,7 @@ func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string
 }
 
 func (h *home) reflect(ctx context.Context, d *tool.Workspace, in reflectIn) (tool.Reply, error) {
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -189,7 +177,7 @@ func (h *home) reflect(ctx context.Context, d *tool.Workspace, in reflectIn) (to
 }
 
 func (h *home) updateWorld(ctx context.Context, d *tool.Workspace, in updateWorldIn) (tool.Reply, error) {
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -252,7 +240,7 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 		f.Before = t.AddDate(0, 0, 1)
 	}
 	q.Filter, q.Limit = q.Filter.And(f), in.Limit
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Read)
 	if err != nil {
 		return tool.Reply{}, err
 	}

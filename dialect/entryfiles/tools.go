@@ -58,20 +58,8 @@ func (h *home) Tools() []tool.Tool {
 		tool.Define(recall, h.recall), tool.Define(memory, h.setIndex), tool.Define(soul, h.setIdentity)}
 }
 
-// desk returns the memory of a desk and the context that stamps its source.
-func desk(ctx context.Context, d *tool.Workspace) (context.Context, *oxbow.Memory, error) {
-	m, err := d.Open(ctx)
-	if err != nil {
-		return ctx, nil, err
-	}
-	if _, ok := oxbow.SourceFrom(ctx); !ok {
-		ctx = oxbow.WithSource(ctx, d.Source)
-	}
-	return ctx, m, nil
-}
-
 func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -87,7 +75,7 @@ func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (
 }
 
 func (h *home) forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -107,7 +95,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 			return tool.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
 		}
 	}
-	ctx, m, err := desk(ctx, d)
+	ctx, m, err := d.Memory(ctx, tool.Read)
 	if err != nil {
 		return tool.Reply{}, err
 	}

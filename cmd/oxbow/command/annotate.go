@@ -106,7 +106,7 @@ var lineRange = regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`)
 // place reads FILE[:A[-B]]: the file as annotations name it, and the lines,
 // which are zero when there are none.
 func (a *app) place(b *annotate.Store, arg string) (string, annotate.Span, error) {
-	if err := checkText("FILE", arg); err != nil {
+	if err := tool.CheckText("FILE", arg); err != nil {
 		return "", annotate.Span{}, badArgument(err)
 	}
 	wd, err := a.env.Getwd()
@@ -135,18 +135,14 @@ func (a *app) place(b *annotate.Store, arg string) (string, annotate.Span, error
 }
 
 // callCode calls a verb about code.
-func (a *app) callCode(ctx context.Context, b *annotate.Store, name string, args map[string]any) (tool.Answer, error) {
+func callCode[In, Out any](ctx context.Context, a *app, b *annotate.Store, verb call[In, Out], in In) (out Out, err error) {
 	src, err := a.source()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	for _, t := range tool.Code() {
-		if t.Name == name {
-			return a.callOn(ctx, t, &tool.Workspace{Now: a.env.Now, Source: src,
-				Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, args)
-		}
-	}
-	panic("oxbow: there is no verb " + name)
+	out, err = verb(ctx, &tool.Workspace{Now: a.env.Now, Source: src,
+		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, in)
+	return out, badArgument(err)
 }
 
 func (a *app) annotateCommand() *cobra.Command {
@@ -193,23 +189,17 @@ at it with --dry-run first.`,
 				if s.Len() == 0 {
 					return misusef("write "+args[0]+":42-60", "it is not said which lines are meant")
 				}
-				m := map[string]any{"file": file, "start_line": s.First, "end_line": s.Last, "why": why}
-				if model != "" {
-					m["model"] = model
-				}
-				if len(rejected) > 0 {
-					m["rejected"] = rejected
-				}
 				for _, t := range append([]string{why, model}, rejected...) {
-					if err := checkText("the text", t); err != nil {
+					if err := tool.CheckText("the text", t); err != nil {
 						return badArgument(err)
 					}
 				}
-				got, err := a.callCode(ctx, b, "annotate", m)
+				out, err := callCode(ctx, a, b, tool.Annotate, tool.AnnotateIn{File: file, StartLine: s.First, EndLine: &s.Last,
+					Why: why, Model: model, Rejected: rejected})
 				if err != nil {
 					return err
 				}
-				return answer(a, got, func(out *tool.AnnotateOut) {
+				return answer(a, out, func(tool.AnnotateOut) {
 					if !a.quiet {
 						a.printf("annotated %s\n", oneLine(file)+":"+s.String())
 					}
@@ -268,15 +258,15 @@ hold the words come last. --filter also selects by agent, model and profile.`,
 				if err != nil {
 					return err
 				}
-				m := map[string]any{"file": file}
+				in := tool.GetAnnotationsIn{File: file}
 				if s.Len() > 0 {
-					m["start_line"], m["end_line"] = s.First, s.Last
+					in.StartLine, in.EndLine = &s.First, &s.Last
 				}
-				got, err := a.callCode(ctx, b, "get_annotations", m)
+				out, err := callCode(ctx, a, b, tool.GetAnnotations, in)
 				if err != nil {
 					return err
 				}
-				return answer(a, got, a.showAnnotations)
+				return answer(a, out, a.showAnnotations)
 			})
 		},
 	}
@@ -287,18 +277,18 @@ hold the words come last. --filter also selects by agent, model and profile.`,
 }
 
 func (a *app) searchWhy(ctx context.Context, b *annotate.Store, words, filter string, limit int) error {
-	if err := errors.Join(checkText("--search", words), checkText("--filter", filter)); err != nil {
+	if err := errors.Join(tool.CheckText("--search", words), tool.CheckText("--filter", filter)); err != nil {
 		return badArgument(err)
 	}
-	got, err := a.callCode(ctx, b, "get_annotations", map[string]any{"query": words, "filter": filter, "limit": limit})
+	out, err := callCode(ctx, a, b, tool.GetAnnotations, tool.GetAnnotationsIn{Query: words, Filter: filter, Limit: &limit})
 	if err != nil {
 		return err
 	}
-	return answer(a, got, a.showAnnotations)
+	return answer(a, out, a.showAnnotations)
 }
 
 // showAnnotations shows what was found to a person.
-func (a *app) showAnnotations(out *tool.GetAnnotationsOut) {
+func (a *app) showAnnotations(out tool.GetAnnotationsOut) {
 	for i, n := range out.Annotations {
 		if i > 0 {
 			a.printf("\n")

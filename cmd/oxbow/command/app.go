@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -112,12 +111,12 @@ func (a *app) networkAllowed() (bool, error) {
 }
 
 // access is what a command does with the memory.
-type access int
+type access = tool.Access
 
 const (
-	look   access = iota // change nothing
-	change               // change what is there
-	build                // change, and make the home where it is missing
+	look   = tool.Read
+	change = tool.Write
+	build  = tool.Create
 )
 
 // open opens the memory of the home, or the part of it that the run's profile
@@ -221,47 +220,6 @@ func (a *app) with(ctx context.Context, how access, fn func(ctx context.Context,
 	return fn(oxbow.WithSource(ctx, src), m)
 }
 
-// call calls a verb of the table. Every command that reads or changes entries
-// by name goes through it.
-func (a *app) call(ctx context.Context, t tool.Tool, args []byte) (answer tool.Answer, err error) {
-	src, err := a.source()
-	if err != nil {
-		return nil, err
-	}
-	var m *oxbow.Memory
-	d := &tool.Workspace{
-		Open: func(context.Context) (*oxbow.Memory, error) {
-			if m != nil {
-				return m, nil
-			}
-			var err error
-			m, err = a.open(accessOf(t))
-			return m, err
-		},
-		Now:     a.env.Now,
-		Source:  src,
-		Project: a.projectHere,
-	}
-	var book *annotate.Store
-	d.Annotations = func(ctx context.Context) (*annotate.Store, error) {
-		if book != nil {
-			return book, nil
-		}
-		var err error
-		book, err = a.book(ctx)
-		return book, err
-	}
-	defer func() {
-		if m != nil {
-			err = errors.Join(err, a.done(m))
-		}
-		if book != nil {
-			err = errors.Join(err, book.Close())
-		}
-	}()
-	return t.Call(ctx, d, args)
-}
-
 // projectHere names the project of the working directory, or "".
 func (a *app) projectHere() string {
 	p, err := a.project(".")
@@ -269,18 +227,6 @@ func (a *app) projectHere() string {
 		return ""
 	}
 	return p.Name
-}
-
-// accessOf returns what a verb does with the memory. Only those that add to it
-// have a use for one that is not there yet.
-func accessOf(t tool.Tool) access {
-	switch {
-	case t.ReadOnly:
-		return look
-	case t.Name == "remember", t.Name == "save_memory", t.Name == "handoff_task":
-		return build
-	}
-	return change
 }
 
 // unlessDry returns how, or look for a dry run.

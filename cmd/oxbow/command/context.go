@@ -218,7 +218,7 @@ func (s *selecting) check() error {
 	if s.budget < 0 {
 		return misusef("leave it out for the profile's own", "--budget %d is less than 1 token", s.budget)
 	}
-	if err := checkText("the text", s.message); err != nil {
+	if err := tool.CheckText("the text", s.message); err != nil {
 		return badArgument(err)
 	}
 	return nil

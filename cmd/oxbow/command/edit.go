@@ -33,21 +33,14 @@ your text is kept in a file of its own.`,
 }
 
 func (a *app) edit(ctx context.Context, name string) (err error) {
-	if err := checkText("name", name); err != nil {
+	if err := tool.CheckText("name", name); err != nil {
 		return badArgument(err)
 	}
-	get, _ := tool.Find("get")
-	got, err := a.callVerb(ctx, get, map[string]any{"name": name})
+	got, err := run(ctx, a, tool.Get, tool.GetIn{Name: name})
 	if err != nil {
 		return err
 	}
-	var entry tool.Entry
-	switch out := got.(type) {
-	case tool.GetOut:
-		entry = out.Entry
-	case *tool.GetOut:
-		entry = out.Entry
-	}
+	entry := got.Entry
 	if entry.Name == "" || entry.Content == nil {
 		return fmt.Errorf("editing %q: its content is not known", name)
 	}
@@ -89,16 +82,15 @@ func (a *app) edit(ctx context.Context, name string) (err error) {
 		return &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
 			hint: "to take it out of the memory: oxbow forget " + quote(entry.Name)}
 	}
-	err = checkText("the edited text", text)
-	var answered tool.Answer
+	err = tool.CheckText("the edited text", text)
+	var out tool.RememberOut
 	if err == nil {
-		remember, _ := tool.Find("remember")
-		answered, err = a.callVerb(ctx, remember, map[string]any{"name": entry.Name, "content": text, "if_version": entry.Version})
+		out, err = run(ctx, a, tool.Remember, tool.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
 	}
 	if err != nil {
 		return a.keep(entry.Name, text, err)
 	}
-	return answer(a, answered, a.showRemembered)
+	return answer(a, out, a.showRemembered)
 }
 
 func withoutContent(e tool.Entry) tool.Entry {

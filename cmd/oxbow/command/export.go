@@ -18,6 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -51,7 +52,7 @@ type importedChange struct {
 var filterTerm = regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`)
 
 func (a *app) exportCommand() *cobra.Command {
-	var v *verb
+	var v *flagSet
 	var force bool
 	c := &cobra.Command{
 		Use:   "export [FILE] [FILTER…]",
@@ -82,7 +83,7 @@ Import reads it back, on this machine or another.`,
 			})
 		},
 	}
-	v = newVerb(c, "list", nil, nil)
+	v = newFlags[tool.ListIn](c)
 	for _, name := range []string{"limit", "offset"} {
 		_ = c.Flags().MarkHidden(name) // pages are for looking; an export is whole
 	}
@@ -92,7 +93,7 @@ Import reads it back, on this machine or another.`,
 }
 
 // filter returns the filter that flags and terms make together.
-func (a *app) filter(v *verb, terms []string) (oxbow.Filter, error) {
+func (a *app) filter(v *flagSet, terms []string) (oxbow.Filter, error) {
 	for _, name := range []string{"limit", "offset"} {
 		if v.given(name) {
 			return oxbow.Filter{}, misusef("use a filter, such as after:2026-04", "--%s cannot be used here: an export is whole", name)

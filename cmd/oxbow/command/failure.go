@@ -69,7 +69,7 @@ func hint(err error) string {
 	if errors.As(err, &h) && h.hint != "" {
 		return h.hint
 	}
-	return inCommands(tool.Hint(err))
+	return sentence(tool.Remedy(err))
 }
 
 // kindOf names the class of an error for programs that read --json.

@@ -1,4 +1,4 @@
-// This file holds "oxbow get".
+// oxbow get.
 
 package command
 
@@ -12,7 +12,6 @@ import (
 )
 
 func (a *app) getCommand() *cobra.Command {
-	var v *verb
 	var raw bool
 	c := &cobra.Command{
 		Use:   "get NAME[@SEQ]",
@@ -22,29 +21,25 @@ pipe or with --raw its content alone, byte for byte.`,
 		Example: `  oxbow get style
   oxbow get style@3
   oxbow get runbook --raw > RUNBOOK.md`,
-		Args: args(1, 1, "the name of one entry"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			got, err := v.run(cmd.Context(), a, map[string]any{"name": args[0]})
-			if err != nil {
-				return err
-			}
-			return answer(a, got, func(out *tool.GetOut) {
-				content := ""
-				if out.Entry.Content != nil {
-					content = *out.Entry.Content
-				}
-				if raw || !a.env.StdoutTerm {
-					_, _ = io.WriteString(a.env.Stdout, content)
-					return
-				}
-				a.showHeader(out.Entry)
-				a.printf("%s\n", strings.TrimRight(clean(content), "\n"))
-				a.showNotes(out.Notes)
-			})
-		},
+		Args:              args(1, 1, "the name of one entry"),
 		ValidArgsFunction: a.completeName(1),
 	}
-	v = newVerb(c, "get", []string{"name"}, nil)
+	does(a, c, tool.Get, func(in *tool.GetIn, _ *flagSet, args []string) error {
+		in.Name = args[0]
+		return nil
+	}, func(out tool.GetOut) {
+		content := ""
+		if out.Entry.Content != nil {
+			content = *out.Entry.Content
+		}
+		if raw || !a.env.StdoutTerm {
+			_, _ = io.WriteString(a.env.Stdout, content)
+			return
+		}
+		a.showHeader(out.Entry)
+		a.printf("%s\n", strings.TrimRight(clean(content), "\n"))
+		a.showNotes(out.Notes)
+	})
 	c.Flags().BoolVar(&raw, "raw", false, "print the content alone, byte for byte")
 	return c
 }

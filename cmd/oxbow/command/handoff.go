@@ -86,7 +86,6 @@ func handoffOf(h handoff.Handoff, files []handoff.File) handoffOut {
 }
 
 func (a *app) handoffNewCommand() *cobra.Command {
-	var v *verb
 	c := &cobra.Command{
 		Use:   "new SUMMARY",
 		Short: "Leave a task to the next session",
@@ -95,31 +94,19 @@ directory. The same handoff that is open already is not stored twice.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." \
     --read pkg/map.go --skill senior-developer --profile vtt --project auto`,
 		Args: args(1, 1, "a SUMMARY"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			more := map[string]any{"summary": args[0]}
-			if p := v.flag("project"); p.set {
-				project, err := a.projectNamed(p.values[0])
-				if err != nil {
-					return err
-				}
-				more["project"] = project
-			}
-			got, err := v.run(cmd.Context(), a, more)
-			if err != nil {
-				return err
-			}
-			return answer(a, got, func(out *tool.SavedOut) {
-				if a.quiet {
-					a.printf("%s\n", clean(out.Name))
-					return
-				}
-				a.printf("handed off as %s%s\n", a.bold(clean(out.Name)), a.changeText(out.Version))
-				a.note("the next session takes it: oxbow handoff take")
-			})
-		},
 	}
-	v = newVerb(c, "handoff_task", []string{"summary"}, nil)
-	return c
+	return does(a, c, tool.HandOff, func(in *tool.HandoffTaskIn, _ *flagSet, args []string) (err error) {
+		in.Summary = args[0]
+		in.Project, err = a.projectNamed(in.Project)
+		return err
+	}, func(out tool.SavedOut) {
+		if a.quiet {
+			a.printf("%s\n", clean(out.Name))
+			return
+		}
+		a.printf("handed off as %s%s\n", a.bold(clean(out.Name)), a.changeText(out.Version))
+		a.note("the next session takes it: oxbow handoff take")
+	})
 }
 
 // projectNamed returns the project that a flag means.

@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/annotate/agenttrace"
 	"github.com/oxbow-memory/oxbow/annotate/gitai"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 const (
@@ -74,7 +75,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 						return fmt.Errorf("writing: %w", err)
 					}
 				} else {
-					if err := checkText("--output", output); err != nil {
+					if err := tool.CheckText("--output", output); err != nil {
 						return badArgument(err)
 					}
 					full, err := a.abs(output)
@@ -201,7 +202,7 @@ func (a *app) imported(ctx context.Context, b *annotate.Store, format string, ar
 	}
 	var r io.Reader = a.env.Stdin
 	if args[0] != "-" {
-		if err := checkText("FILE", args[0]); err != nil {
+		if err := tool.CheckText("FILE", args[0]); err != nil {
 			return nil, nil, badArgument(err)
 		}
 		full, err := a.abs(args[0])

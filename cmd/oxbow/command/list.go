@@ -1,4 +1,4 @@
-// This file holds "oxbow list".
+// oxbow list.
 
 package command
 
@@ -11,7 +11,6 @@ import (
 )
 
 func (a *app) listCommand() *cobra.Command {
-	var v *verb
 	c := &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
@@ -19,29 +18,20 @@ func (a *app) listCommand() *cobra.Command {
 		Example: `  oxbow list
   oxbow list project:harbor -tag:draft
   oxbow list --kind note --after 2026-04 --limit 100`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m := map[string]any{}
-			if len(args) > 0 {
-				words := args
-				if v.given("filter") {
-					words = append(words, v.flag("filter").values...)
-				}
-				m["filter"] = strings.Join(words, " ")
-			}
-			got, err := v.run(cmd.Context(), a, m)
-			if err != nil {
-				return err
-			}
-			return answer(a, got, a.showList)
-		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	v = newVerb(c, "list", nil, nil)
+	does(a, c, tool.List, func(in *tool.ListIn, _ *flagSet, args []string) error {
+		if in.Filter != "" {
+			args = append(args, in.Filter)
+		}
+		in.Filter = strings.Join(args, " ")
+		return nil
+	}, a.showList)
 	a.completeLabels(c)
 	return c
 }
 
-func (a *app) showList(out *tool.ListOut) {
+func (a *app) showList(out tool.ListOut) {
 	if len(out.Entries) == 0 {
 		a.showNothing(out.Why, out.Near)
 		a.showNotes(out.Notes)

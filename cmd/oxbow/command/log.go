@@ -1,4 +1,4 @@
-// This file holds "oxbow log".
+// oxbow log.
 
 package command
 
@@ -11,7 +11,6 @@ import (
 )
 
 func (a *app) logCommand() *cobra.Command {
-	var v *verb
 	var verify bool
 	var head string
 	c := &cobra.Command{
@@ -27,30 +26,26 @@ elsewhere, it proves that no change up to there was edited since.`,
   oxbow log --limit 100 --json
   oxbow log --verify
   oxbow log --verify --head "$(cat ~/noted-head)"`,
-		Args: args(0, 1, "at most one NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if verify || head != "" {
-				return a.verify(cmd, strings.ToLower(strings.TrimSpace(head)), args, v)
-			}
-			m := map[string]any{}
-			if len(args) > 0 {
-				m["name"] = args[0]
-			}
-			got, err := v.run(cmd.Context(), a, m)
-			if err != nil {
-				return err
-			}
-			return answer(a, got, func(out *tool.HistoryOut) {
-				for _, c := range out.Changes {
-					a.showChange(c)
-				}
-				a.showNotes(out.Notes)
-			})
-		},
+		Args:              args(0, 1, "at most one NAME"),
 		ValidArgsFunction: a.completeName(1),
 	}
-	v = newVerb(c, "history", []string{"name"}, nil)
+	does(a, c, tool.History, func(in *tool.HistoryIn, _ *flagSet, args []string) error {
+		in.Name = strings.Join(args, "")
+		return nil
+	}, func(out tool.HistoryOut) {
+		for _, c := range out.Changes {
+			a.showChange(c)
+		}
+		a.showNotes(out.Notes)
+	})
 	c.Flags().BoolVar(&verify, "verify", false, "prove that the changes were not edited")
 	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change noted earlier")
+	show := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if verify || head != "" {
+			return a.verify(cmd, strings.ToLower(strings.TrimSpace(head)), args)
+		}
+		return show(cmd, args)
+	}
 	return c
 }

@@ -1,9 +1,10 @@
-// This file holds "oxbow recall".
+// oxbow recall.
 
 package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 )
 
 func (a *app) recallCommand() *cobra.Command {
-	var v *verb
+	var whole bool // a budget was asked for
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
 		Short: "Find entries by words, best first",
@@ -25,35 +26,25 @@ demanded (+word), left out (-word), "two words" together, or begun (ret*).`,
   oxbow recall retry -payment '"two words"' --explain
   oxbow recall prices --as-of 2026-01-31 --json
   oxbow recall prices --recency 30d`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := v.arguments()
-			if err != nil {
-				return err
-			}
-			delete(m, "limit")
-			delete(m, "max_tokens")
-			delete(m, "explain")
-			delete(m, "as_of")
-			delete(m, "recency")
-			if strings.TrimSpace(strings.Join(args, " ")) == "" && len(m) == 0 {
-				return misusef("for example: oxbow recall deploy project:harbor; oxbow list shows all entries", "recall needs words to look for, or a filter")
-			}
-			got, err := v.run(cmd.Context(), a, map[string]any{"query": strings.Join(args, " ")})
-			if err != nil {
-				return err
-			}
-			return answer(a, got, func(out *tool.RecallOut) { a.showRecalled(out, v.given("max_tokens")) })
-		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	v = newVerb(c, "recall", []string{"query"}, nil)
+	does(a, c, tool.Recall, func(in *tool.RecallIn, f *flagSet, args []string) error {
+		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
+		if strings.TrimSpace(in.Query) == "" && !slices.ContainsFunc(withoutWords, f.given) {
+			return misusef("for example: oxbow recall deploy project:harbor; oxbow list shows all entries", "recall needs words to look for, or a filter")
+		}
+		return nil
+	}, func(out tool.RecallOut) { a.showRecalled(out, whole) })
 	a.completeLabels(c)
 	return c
 }
 
+// withoutWords are the parameters of recall that do without words.
+var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "collapse", "rank"}
+
 // showRecalled shows the hits: their snippets or, when a budget was asked for,
 // the contents that it had room for.
-func (a *app) showRecalled(out *tool.RecallOut, whole bool) {
+func (a *app) showRecalled(out tool.RecallOut, whole bool) {
 	if len(out.Hits) == 0 {
 		a.showNothing(out.Why, out.Near)
 		a.showNotes(out.Notes)
@@ -69,8 +60,8 @@ func (a *app) showRecalled(out *tool.RecallOut, whole bool) {
 		a.showHit(i+1, h)
 	}
 	for _, n := range out.Notes {
-		if whole || !strings.Contains(n, "max_tokens") {
-			a.showNotes([]string{n})
+		if whole || !n.About("max_tokens") {
+			a.showNotes([]tool.Note{n})
 		}
 	}
 }
@@ -124,15 +115,15 @@ func (a *app) showHit(n int, h tool.Entry) {
 }
 
 // showNothing explains an empty result.
-func (a *app) showNothing(why, near []string) {
+func (a *app) showNothing(why []tool.Note, near []string) {
 	if a.quiet {
 		return
 	}
 	if len(why) == 0 {
-		why = []string{"nothing was found"}
+		why = []tool.Note{tool.Plain("nothing was found")}
 	}
 	for _, w := range why {
-		fmt.Fprintf(a.env.Stderr, "oxbow: %s\n", clean(inCommands(w)))
+		fmt.Fprintf(a.env.Stderr, "oxbow: %s\n", clean(sentence(w)))
 	}
 	if len(near) > 0 {
 		fmt.Fprintf(a.env.Stderr, "  near to it: %s\n", clean(strings.Join(near, ", ")))
@@ -140,8 +131,8 @@ func (a *app) showNothing(why, near []string) {
 }
 
 // showNotes shows what a verb wants its caller to know.
-func (a *app) showNotes(notes []string) {
+func (a *app) showNotes(notes []tool.Note) {
 	for _, n := range notes {
-		a.note("%s", clean(inCommands(n)))
+		a.note("%s", clean(sentence(n)))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // redactOut is what was erased and what was not reached, as JSON.
@@ -50,7 +51,7 @@ func (a *app) redact(ctx context.Context, name string, dry, yes bool) error {
 	if err := a.ownOnly("redact"); err != nil {
 		return err
 	}
-	if err := checkText("name", name); err != nil {
+	if err := tool.CheckText("name", name); err != nil {
 		return badArgument(err)
 	}
 	asks := a.env.StdinTerm && a.env.StderrTerm

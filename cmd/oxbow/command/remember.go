@@ -1,4 +1,4 @@
-// This file holds "oxbow remember".
+// oxbow remember.
 
 package command
 
@@ -12,7 +12,6 @@ import (
 
 func (a *app) rememberCommand() *cobra.Command {
 	var file string
-	var v *verb
 	c := &cobra.Command{
 		Use:   "remember [NAME [TEXT]]",
 		Short: "Keep an entry, or update the one of that name",
@@ -25,45 +24,30 @@ of the working directory, as oxbow label project names it.`,
   oxbow remember style --content "Tabs." --tag go --project site --alias tabs
   oxbow remember runbook --file RUNBOOK.md
   git log -1 --format=%B | oxbow remember --tag commit`,
-		Args: args(0, 2, "a NAME and a TEXT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			more := map[string]any{}
-			if len(args) > 0 {
-				if strings.TrimSpace(args[0]) == "" {
-					return misusef("leave it out to have one made from the first line", "the name is empty")
-				}
-				more["name"] = args[0]
-			}
-			text, err := a.content(v, file, args)
-			if err != nil {
-				return err
-			}
-			more["content"] = text
-			if p := v.flag("project"); p.set && p.values[0] == autoProject {
-				project, err := a.project(".")
-				if err != nil {
-					return err
-				}
-				more["project"] = project.Name
-			}
-			got, err := v.run(cmd.Context(), a, more)
-			if err != nil {
-				return err
-			}
-			return answer(a, got, a.showRemembered)
-		},
+		Args:              args(0, 2, "a NAME and a TEXT"),
 		ValidArgsFunction: a.completeName(1),
 	}
-	v = newVerb(c, "remember", []string{"name"}, map[string]string{"related_files": "related"})
+	does(a, c, tool.Remember, func(in *tool.RememberIn, f *flagSet, args []string) (err error) {
+		if len(args) > 0 {
+			if in.Name = args[0]; strings.TrimSpace(in.Name) == "" {
+				return misusef("leave it out to have one made from the first line", "the name is empty")
+			}
+		}
+		if in.Content, err = a.content(in.Content, f.given("content"), file, args); err != nil {
+			return err
+		}
+		in.Project, err = a.projectNamed(in.Project)
+		return err
+	}, a.showRemembered)
 	a.completeLabels(c)
 	c.Flags().StringVarP(&file, "file", "f", "", "read the content from `FILE`; - is standard input")
 	return c
 }
 
 // content returns the text to remember, from the one place that was given.
-func (a *app) content(v *verb, file string, args []string) (string, error) {
+func (a *app) content(flag string, flagged bool, file string, args []string) (string, error) {
 	given := 0
-	for _, is := range []bool{len(args) == 2, v.given("content"), file != ""} {
+	for _, is := range []bool{len(args) == 2, flagged, file != ""} {
 		if is {
 			given++
 		}
@@ -73,8 +57,8 @@ func (a *app) content(v *verb, file string, args []string) (string, error) {
 		return "", misusef("give one of TEXT, --content and --file", "the content is given twice")
 	case len(args) == 2 && args[1] != "-":
 		return args[1], nil
-	case v.given("content") && v.flag("content").values[0] != "-":
-		return v.flag("content").values[0], nil
+	case flagged && flag != "-":
+		return flag, nil
 	case file != "":
 		return a.readFile(file)
 	case given == 0 && a.env.StdinTerm && len(args) == 1 && strings.ContainsAny(args[0], " \n"):
@@ -85,7 +69,7 @@ func (a *app) content(v *verb, file string, args []string) (string, error) {
 	return a.readStdin()
 }
 
-func (a *app) showRemembered(out *tool.RememberOut) {
+func (a *app) showRemembered(out tool.RememberOut) {
 	word := map[string]string{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}[out.Outcome]
 	if a.quiet {
 		a.printf("%s\n", out.Entry.Name)

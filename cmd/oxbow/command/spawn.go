@@ -45,15 +45,14 @@ or from your data directory; never from a home that came with a project.`,
   oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
 		Args: args(1, 2, "an AGENT_ID and a TASK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := map[string]any{"agent_id": args[0], "skill_name": s.skill, "as_of": s.asOf, "briefing_only": s.briefing}
+			in := tool.SpawnSubAgentIn{AgentID: args[0], SkillName: s.skill, AsOf: s.asOf, BriefingOnly: s.briefing}
 			if cmd.Flags().Changed("budget") {
-				in["budget"] = s.budget
+				in.Budget = &s.budget
 			}
-			task, err := a.task(args)
-			if err != nil {
+			var err error
+			if in.Task, err = a.task(args); err != nil {
 				return err
 			}
-			in["task"] = task
 			return a.spawn(cmd.Context(), in)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -87,9 +86,9 @@ func (a *app) task(args []string) (string, error) {
 	return text, checkTask(text)
 }
 
-func checkTask(s string) error { return badArgument(checkText("the task", s)) }
+func checkTask(s string) error { return badArgument(tool.CheckText("the task", s)) }
 
-func (a *app) spawn(ctx context.Context, in map[string]any) (err error) {
+func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
 	svc, err := a.subAgents()
 	if err != nil {
 		return err
@@ -101,7 +100,7 @@ func (a *app) spawn(ctx context.Context, in map[string]any) (err error) {
 	how := look
 	if r, err := svc.Runner(); err != nil {
 		return badArgument(err)
-	} else if r != nil && in["briefing_only"] != true {
+	} else if r != nil && !in.BriefingOnly {
 		how = build // to record the run
 	}
 	src, err := a.source()
@@ -111,24 +110,19 @@ func (a *app) spawn(ctx context.Context, in map[string]any) (err error) {
 	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
 	defer func() { err = errors.Join(err, closeStore()) }()
 	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, SubAgents: svc}
-	got, err := a.callOn(ctx, tool.SubAgents()[0], desk, in)
-	if err != nil {
+	if err := checked(&in); err != nil {
 		return err
 	}
-	failed := false
-	err = answer(a, got, func(out *tool.SpawnSubAgentOut) { a.showSpawned(out) })
-	if out, ok := got.(tool.SpawnSubAgentOut); ok {
-		failed = out.Run != nil && out.Run.Ended != subagent.Done
+	out, err := tool.SpawnSubAgent(ctx, desk, in)
+	if err != nil {
+		return badArgument(err)
 	}
-	if err == nil && failed {
-		return errTold
-	}
-	return err
+	return answer(a, out, a.showSpawned)
 }
 
 // showSpawned prints the briefing, or what is to be said of a run, whose output
 // was shown already.
-func (a *app) showSpawned(out *tool.SpawnSubAgentOut) {
+func (a *app) showSpawned(out tool.SpawnSubAgentOut) {
 	if out.Run == nil {
 		if a.env.StdoutTerm {
 			a.printf("%s\n", strings.TrimRight(clean(out.Briefing), "\n"))
@@ -153,7 +147,7 @@ func (a *app) showSpawned(out *tool.SpawnSubAgentOut) {
 		}
 	}
 	for _, n := range out.Notes {
-		a.note("%s", clean(n))
+		a.note("%s", clean(n.String()))
 	}
 }
 

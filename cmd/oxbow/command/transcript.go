@@ -15,6 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // capture is what --from-transcript was asked for.
@@ -64,7 +65,7 @@ type captureSkipped struct {
 func (a *app) capture(ctx context.Context, b *annotate.Store, c capture) error {
 	out := &captureOut{DryRun: c.dryRun, Annotations: []captured{}, seen: map[string]bool{}}
 	if c.was != "" {
-		if err := checkText("--moved-from", c.was); err != nil {
+		if err := tool.CheckText("--moved-from", c.was); err != nil {
 			return badArgument(err)
 		}
 		if !strings.HasPrefix(c.was, "/") && !filepath.IsAbs(c.was) {
@@ -72,7 +73,7 @@ func (a *app) capture(ctx context.Context, b *annotate.Store, c capture) error {
 		}
 	}
 	for _, name := range c.from {
-		if err := checkText("--from-transcript", name); err != nil {
+		if err := tool.CheckText("--from-transcript", name); err != nil {
 			return badArgument(err)
 		}
 		names, dir, err := a.transcripts(name)

@@ -1,12 +1,10 @@
-// This file holds "oxbow undo" and "oxbow restore".
+// oxbow undo, oxbow restore.
 
 package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,7 +15,6 @@ import (
 )
 
 func (a *app) undoCommand() *cobra.Command {
-	var v *verb
 	c := &cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
@@ -26,31 +23,34 @@ change, which can be undone in turn.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
   oxbow undo --seq 41        undo change 41 and nothing else`,
-		Args: args(0, 1, "at most one number"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m := map[string]any{}
-			if len(args) > 0 {
-				n, err := strconv.Atoi(args[0])
-				if err != nil {
-					return misusef("for one change by its number: oxbow undo --seq N", "%q is not a number of changes", args[0])
-				}
-				if v.given("seq") {
-					return misusef("", "give a number of changes or --seq, not both")
-				}
-				m["count"] = n
-			}
-			if done, err := a.undoOther(cmd.Context(), v, m); done || err != nil {
-				return err
-			}
-			got, err := v.run(cmd.Context(), a, m)
-			if err != nil {
-				return err
-			}
-			return answer(a, got, a.showUndone)
-		},
+		Args:              args(0, 1, "at most one number"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	v = newVerb(c, "undo", []string{"count"}, nil)
+	f := newFlags[tool.UndoIn](c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		var in tool.UndoIn
+		if err := f.fill(&in); err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			n, err := strconv.Atoi(args[0])
+			if err != nil {
+				return misusef("for one change by its number: oxbow undo --seq N", "%q is not a number of changes", args[0])
+			}
+			if in.Seq != nil {
+				return misusef("", "give a number of changes or --seq, not both")
+			}
+			in.Count = &n
+		}
+		if done, err := a.undoOther(cmd.Context(), in); done || err != nil {
+			return err
+		}
+		out, err := run(cmd.Context(), a, tool.Undo, in)
+		if err != nil {
+			return err
+		}
+		return answer(a, out, a.showUndone)
+	}
 	return c
 }
 
@@ -58,31 +58,26 @@ change, which can be undone in turn.`,
 // home of another layout that keeps what they replaced. It reports false where
 // there is no such home. It works on files of all the memory, and so not in a run
 // that is bound to a profile.
-func (a *app) undoOther(ctx context.Context, v *verb, args map[string]any) (done bool, err error) {
+func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err error) {
 	r, err := a.bound()
 	if err != nil || r != nil {
 		return false, err
 	}
-	given, err := v.arguments()
-	if err != nil {
-		return false, err
-	}
-	dry := given["dry_run"] == true
-	t, ok, err := a.tidier(unlessDry(change, dry))
+	dry := in.DryRun
+	t, ok, err := a.tidier(change.Unless(dry))
 	if err != nil || !ok {
 		return false, err
 	}
 	number := 0
-	if seqs, ok := given["seq"].([]any); ok {
-		if len(seqs) > 1 || args["count"] != nil {
-			return true, misusef("run it again for another", "this layout takes back one change at a time")
-		}
-		if number, err = strconv.Atoi(fmt.Sprint(seqs[0])); err != nil || number < 1 {
-			return true, misusef("", "--seq %v is no number of a change", seqs[0])
-		}
-	}
-	if n, ok := args["count"]; ok && n != 1 {
+	switch {
+	case len(in.Seq) > 1:
+		return true, misusef("run it again for another", "this layout takes back one change at a time")
+	case in.Count != nil && *in.Count != 1:
 		return true, misusef("run it again for the one before", "this layout takes back one change at a time")
+	case len(in.Seq) == 1:
+		if number = int(in.Seq[0]); number < 1 {
+			return true, misusef("", "--seq %d is no number of a change", number)
+		}
 	}
 	did, err := t.TakeBack(ctx, number, dry)
 	switch {
@@ -110,7 +105,7 @@ func (a *app) undoOther(ctx context.Context, v *verb, args map[string]any) (done
 	return true, nil
 }
 
-func (a *app) showUndone(out *tool.UndoOut) {
+func (a *app) showUndone(out tool.UndoOut) {
 	if out.DryRun {
 		a.printf("would undo %s\n", count(len(out.Undone), "change", "changes"))
 	} else {
@@ -132,33 +127,29 @@ entry was forgotten since. The log shows the numbers.`,
   oxbow restore style@3`,
 		Args: args(1, 2, "NAME@SEQ"),
 	}
-	v := newVerb(c, "restore", []string{"name", "seq"}, nil)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.ValidArgsFunction = a.completeName(1)
+	return does(a, c, tool.Restore, func(in *tool.RestoreIn, _ *flagSet, args []string) error {
 		name, seq, ok := cutSeq(args)
 		if !ok {
 			return misusef("oxbow log "+quote(args[0])+" shows the numbers; for example: oxbow restore "+quote(args[0]+"@3"),
 				"restore needs the number of a change: NAME@SEQ")
 		}
-		got, err := v.run(cmd.Context(), a, map[string]any{"name": name, "seq": json.Number(seq)})
-		if err != nil {
-			return err
-		}
-		return answer(a, got, func(out *tool.RestoreOut) {
-			a.printf("restored %s as of change %d\n", a.bold(out.Entry.Name), out.From)
-			a.showNotes(out.Notes)
-		})
-	}
-	c.ValidArgsFunction = a.completeName(1)
-	return c
+		in.Name, in.Seq = name, seq
+		return nil
+	}, func(out tool.RestoreOut) {
+		a.printf("restored %s as of change %d\n", a.bold(out.Entry.Name), out.From)
+		a.showNotes(out.Notes)
+	})
 }
 
 // cutSeq cuts NAME@SEQ, or takes NAME and SEQ as two arguments.
-func cutSeq(args []string) (name, seq string, ok bool) {
+func cutSeq(args []string) (name string, seq uint64, ok bool) {
+	number := ""
 	if len(args) == 2 {
-		name, seq = args[0], args[1]
+		name, number = args[0], args[1]
 	} else if i := strings.LastIndexByte(args[0], '@'); i > 0 {
-		name, seq = args[0][:i], args[0][i+1:]
+		name, number = args[0][:i], args[0][i+1:]
 	}
-	_, err := strconv.ParseUint(seq, 10, 63)
+	seq, err := strconv.ParseUint(number, 10, 63)
 	return name, seq, name != "" && err == nil
 }

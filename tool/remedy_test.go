@@ -17,9 +17,9 @@ func TestEveryErrorHasAWayOut(t *testing.T) {
 		oxbow.ErrReadOnly, oxbow.ErrFull, oxbow.ErrVanished, oxbow.ErrUnknownOutcome, oxbow.ErrClosed, oxbow.ErrUnsupported,
 		oxbow.ErrNotStore, oxbow.ErrRolledBack, oxbow.ErrNetworkFS,
 	} {
-		h := Hint(err)
+		h := Remedy(err).String()
 		if h == "" || strings.HasSuffix(h, ".") || strings.ToLower(h[:1]) != h[:1] {
-			t.Errorf("Hint(%v) = %q, want a sentence that begins small and has no period", err, h)
+			t.Errorf("Remedy(%v) = %q, want a sentence that begins small and has no period", err, h)
 		}
 	}
 }
@@ -39,10 +39,10 @@ func TestHintsOfDurability(t *testing.T) {
 		{"nobody known", &oxbow.BusyError{}, []string{"oxbow doctor"}},
 		{"both", errors.Join(oxbow.ErrUnknownOutcome, oxbow.ErrFull), []string{"same op_id"}},
 	} {
-		got := Hint(c.err)
+		got := Remedy(c.err).String()
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
-				t.Errorf("%s: Hint(%v) = %q, want %q in it", c.name, c.err, got, w)
+				t.Errorf("%s: Remedy(%v) = %q, want %q in it", c.name, c.err, got, w)
 			}
 		}
 	}

@@ -1,5 +1,5 @@
-// This file holds what verbs have in common: opening, filters, limits, finding
-// the entry that a name means.
+// What verbs have in common: filters, limits, and what helps when a name or a
+// query finds nothing.
 
 package tool
 
@@ -10,49 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
-
-// Lazy returns an Open for a [Workspace] that opens the memory at its first call
-// and keeps it, and the function that closes it if it was opened. A failure is
-// not kept: the next call tries again.
-func Lazy(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context) (*oxbow.Memory, error), closeFn func() error) {
-	var mu sync.Mutex // guards m and closed, and lets one caller open at a time
-	var m *oxbow.Memory
-	closed := false
-	get = func(ctx context.Context) (*oxbow.Memory, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if closed {
-			return nil, oxbow.ErrClosed
-		}
-		if m != nil {
-			return m, nil
-		}
-		opened, err := open(ctx)
-		if err != nil {
-			return nil, err
-		}
-		m = opened
-		return m, nil
-	}
-	closeFn = func() error {
-		mu.Lock()
-		defer mu.Unlock()
-		closed = true
-		if m == nil {
-			return nil
-		}
-		err := m.Close()
-		m = nil
-		return err
-	}
-	return get, closeFn
-}
 
 // snippetWidth is the width of a snippet in bytes, about 40 tokens.
 const snippetWidth = 160
@@ -109,17 +71,17 @@ func labelsOf(project string, tags, files []string) []oxbow.Label {
 	return ls
 }
 
-// limitOf returns the limit to use, and a note when it is not the one given.
-func limitOf(given *int, standard int) (limit int, note string, err error) {
+// limitOf returns the limit to use, and a note when it is another than the one given.
+func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
 	switch {
 	case given == nil:
-		return standard, "", nil
+		return standard, nil, nil
 	case *given < 1:
-		return 0, "", bad("limit", strconv.Itoa(*given), fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard))
+		return 0, nil, bad("limit", strconv.Itoa(*given), fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard))
 	case *given > oxbow.MaxLimit:
-		return oxbow.MaxLimit, fmt.Sprintf("limit %d was lowered to %d, the most there is", *given, oxbow.MaxLimit), nil
+		return oxbow.MaxLimit, []Note{Notef("limit %d was lowered to %d, the most there is", *given, oxbow.MaxLimit)}, nil
 	}
-	return *given, "", nil
+	return *given, nil, nil
 }
 
 // checkIfVersion refuses 0, which the library would take for "any version".
@@ -188,21 +150,21 @@ type lostError struct {
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-func (e *lostError) hint() string {
-	var hs []string
-	if e.removed != 0 {
-		h := fmt.Sprintf("it was forgotten by change %d", e.removed)
-		if e.last != 0 {
-			h += fmt.Sprintf("; restore with name %q and seq %d brings it back", e.name, e.last)
-		}
-		hs = append(hs, h)
+func (e *lostError) remedy() Note {
+	var ns []Note
+	switch {
+	case e.last != 0:
+		ns = append(ns, Notef("it was forgotten by change %d; %s", e.removed,
+			&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.last}}, Does: "brings it back"}))
+	case e.removed != 0:
+		ns = append(ns, Notef("it was forgotten by change %d", e.removed))
 	}
 	if len(e.near) > 0 {
-		hs = append(hs, "nearest names: "+quoteAll(e.near))
+		ns = append(ns, Plain("nearest names: "+quoteAll(e.near)))
 	} else if e.removed == 0 {
-		hs = append(hs, "no name is near to it; recall searches what the entries say, list shows what there is")
+		ns = append(ns, Notef("no name is near to it; %s searches what the entries say, %s shows what there is", VerbRef("recall"), VerbRef("list")))
 	}
-	return strings.Join(hs, "; ")
+	return joined(ns)
 }
 
 func quoteAll(ss []string) string {
@@ -214,24 +176,24 @@ func quoteAll(ss []string) string {
 }
 
 // diagnose says why a query found nothing; why is never empty.
-func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why, near []string, err error) {
+func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, near []string, err error) {
 	g, err := m.Diagnose(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
 	if g.Entries == 0 && q.AsOf != 0 {
-		return []string{fmt.Sprintf("the memory held no entries after change %d", q.AsOf)}, nil, nil
+		return []Note{Notef("the memory held no entries after change %d", q.AsOf)}, nil, nil
 	}
 	if g.Entries == 0 {
-		return []string{"the memory holds no entries yet; remember adds the first"}, nil, nil
+		return []Note{Plain("the memory holds no entries yet; remember adds the first")}, nil, nil
 	}
 	return reasons(g, q, "entry", "entries"), g.Near, nil
 }
 
 // reasons says why a query found nothing, of things so called.
-func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []string) {
+func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	if g.StopWords {
-		why = append(why, "the query holds only words that are too common or too short to look for; use rarer words, or list with a filter")
+		why = append(why, Plain("the query holds only words that are too common or too short to look for; use rarer words, or list with a filter"))
 	}
 	var unknown, known []string
 	for _, t := range g.Terms {
@@ -242,16 +204,16 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []string) 
 		}
 	}
 	if len(unknown) > 0 {
-		why = append(why, "no "+one+" holds "+quoteAll(unknown))
+		why = append(why, Plain("no "+one+" holds "+quoteAll(unknown)))
 	}
 	if len(known) > 0 {
-		why = append(why, "found, before the filter: "+strings.Join(known, ", "))
+		why = append(why, Plain("found, before the filter: "+strings.Join(known, ", ")))
 	}
 	for _, r := range g.Removed {
 		if r.Left == 0 {
-			why = append(why, fmt.Sprintf("filter %s alone removes everything", r.Filter))
+			why = append(why, Notef("filter %s alone removes everything", r.Filter))
 		} else {
-			why = append(why, fmt.Sprintf("filter %s alone leaves %s", r.Filter, plural(r.Left, one, many)))
+			why = append(why, Notef("filter %s alone leaves %s", r.Filter, plural(r.Left, one, many)))
 		}
 	}
 	if g.Unfiltered > 0 && !q.Filter.IsZero() {
@@ -259,10 +221,10 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []string) 
 		if g.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
-		why = append(why, fmt.Sprintf("without the filter %s, %s would be found", q.Filter, n))
+		why = append(why, Notef("without the filter %s, %s would be found", q.Filter, n))
 	}
 	if len(why) == 0 {
-		why = append(why, fmt.Sprintf("none of the %s matches", plural(g.Entries, one, many)))
+		why = append(why, Notef("none of the %s matches", plural(g.Entries, one, many)))
 	}
 	return why
 }

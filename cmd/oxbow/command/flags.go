@@ -1,0 +1,142 @@
+// Flags of a command: those of the fields of a verb's In struct.
+
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// flagSet has a flag for each parameter of a verb that is not an argument alone.
+type flagSet struct {
+	params []tool.Param
+	flags  []*paramFlag
+}
+
+// paramFlag is one parameter as a flag.
+type paramFlag struct {
+	param  tool.Param
+	values []string
+	set    bool
+}
+
+// newFlags gives the command the flags of a verb that takes In.
+func newFlags[In any](c *cobra.Command) *flagSet {
+	s := &flagSet{params: tool.ParamsOf[In]()}
+	for _, p := range s.params {
+		if p.Flag == "" {
+			continue
+		}
+		f := &paramFlag{param: p}
+		usage := strings.TrimSuffix(p.Usage, ".")
+		if len(p.Enum) > 0 {
+			usage += " (" + strings.Join(p.Enum, ", ") + ")"
+		}
+		c.Flags().VarP(f, p.Flag, p.Short, usage)
+		flag := c.Flags().Lookup(p.Flag)
+		if p.Default != "" {
+			flag.DefValue = strconv.Quote(p.Default)
+		}
+		if p.Type == "boolean" {
+			flag.NoOptDefVal = "true"
+		}
+		if len(p.Enum) > 0 {
+			_ = c.RegisterFlagCompletionFunc(p.Flag, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp))
+		}
+		s.flags = append(s.flags, f)
+	}
+	return s
+}
+
+// String returns what the help shows as the default: nothing.
+func (f *paramFlag) String() string { return strings.Join(f.values, " ") }
+
+// Type returns the word that the help shows for the value.
+func (f *paramFlag) Type() string {
+	switch {
+	case f.param.Type == "boolean":
+		return "bool"
+	case f.param.Value != "":
+		return f.param.Value
+	case f.param.Type == "integer", f.param.Type == "number":
+		return "N"
+	}
+	return strings.ToUpper(strings.TrimSuffix(f.param.Flag, "s"))
+}
+
+// Set takes one value from the command line.
+func (f *paramFlag) Set(s string) error {
+	if f.set && !f.param.Repeatable {
+		return fmt.Errorf("given twice")
+	}
+	f.set = true
+	f.values = append(f.values, strings.TrimPrefix(s, mark))
+	return nil
+}
+
+// flag returns the flag of that parameter.
+func (s *flagSet) flag(param string) *paramFlag {
+	i := slices.IndexFunc(s.flags, func(f *paramFlag) bool { return f.param.Name == param })
+	if i < 0 {
+		panic("oxbow: there is no flag for " + param)
+	}
+	return s.flags[i]
+}
+
+// given reports whether the flag of that parameter stood on the command line.
+func (s *flagSet) given(param string) bool { return s.flag(param).set }
+
+// fill puts the values of the flags into the struct that in points to.
+func (s *flagSet) fill(in any) error {
+	for _, f := range s.flags {
+		values := f.values
+		if !f.set && f.param.Default != "" {
+			values = []string{f.param.Default}
+		}
+		for _, v := range values {
+			if err := f.put(in, v); err != nil {
+				return badArgument(err)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *paramFlag) put(in any, v string) error {
+	if err := tool.CheckText("--"+f.param.Flag, v); err != nil {
+		return err
+	}
+	switch f.param.Type {
+	case "integer":
+		if _, err := strconv.ParseInt(v, 10, 64); err != nil {
+			return misusef("", "--%s %q is not a whole number", f.param.Flag, v)
+		}
+	case "boolean":
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return misusef("", "--%s %q is neither true nor false", f.param.Flag, v)
+		}
+		v = strconv.FormatBool(b)
+	}
+	return f.param.Set(in, v)
+}
+
+// check refuses texts that are not UTF-8, and required ones that are empty.
+func (s *flagSet) check(in any) error {
+	for _, p := range s.params {
+		called := p.Name
+		if p.Flag != "" && s.given(p.Name) {
+			called = "--" + p.Flag
+		}
+		if err := p.Check(in, called); err != nil {
+			return badArgument(err)
+		}
+	}
+	return nil
+}

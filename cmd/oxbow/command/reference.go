@@ -1,0 +1,61 @@
+// What notes of the verbs refer to, in the words of the command line.
+
+package command
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// sentence returns a note with the commands that a person types.
+func sentence(n tool.Note) string { return strings.TrimSuffix(n.In(referenceText), ".") }
+
+func referenceText(r tool.Reference) string {
+	switch r := r.(type) {
+	case tool.ParamRef:
+		return "--" + strings.ReplaceAll(string(r), "_", "-")
+	case tool.VerbRef:
+		return "oxbow " + commandName(string(r))
+	case tool.PageRef:
+		return "the next page: --offset " + strconv.Itoa(int(r))
+	case tool.PersonRef:
+		return "run " + string(r)
+	case *tool.Hint:
+		return hintText(r)
+	}
+	panic(fmt.Sprintf("oxbow: a note refers to a %T", r))
+}
+
+// commandName returns the name of the command that calls a verb.
+func commandName(verb string) string {
+	if verb == "history" {
+		return "log"
+	}
+	return verb
+}
+
+func hintText(h *tool.Hint) string {
+	text := "oxbow " + commandName(h.Verb)
+	if h.Verb == "restore" {
+		text += " " + versionText(h.Args[0].Value.(string), h.Args[1].Value)
+	} else {
+		for _, a := range h.Args {
+			text += fmt.Sprintf(" --%s %v", a.Name, strings.Trim(fmt.Sprint(a.Value), "[]"))
+		}
+	}
+	if h.To != "" {
+		return "to " + h.To + ": " + text
+	}
+	return strings.TrimSpace(text + " " + h.Does)
+}
+
+// versionText writes a version of an entry as restore takes it.
+func versionText(name string, seq any) string {
+	if strings.ContainsAny(name, " \t\n\"'") {
+		return fmt.Sprintf("%q %v", name, seq)
+	}
+	return fmt.Sprintf("%s@%v", name, seq)
+}

@@ -1,0 +1,125 @@
+// Notes: facts beside an answer, whose references each door writes in its own
+// words.
+
+package tool
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Note is a fact beside an answer: a sentence in which a verb, a parameter or a
+// call stands as a [Reference]. As JSON and as a string it is written for
+// models; the zero Note is no sentence.
+type Note struct {
+	format string
+	args   []any
+}
+
+// Notef returns the note with that format. Among the arguments, references
+// stand for %s.
+func Notef(format string, args ...any) Note { return Note{format, args} }
+
+// Plain returns the note of a sentence without references.
+func Plain(sentence string) Note { return Note{"%s", []any{sentence}} }
+
+// plains is Plain for several sentences.
+func plains(sentences []string) []Note {
+	var ns []Note
+	for _, s := range sentences {
+		ns = append(ns, Plain(s))
+	}
+	return ns
+}
+
+// In returns the sentence with the references as a door writes them.
+func (n Note) In(write func(Reference) string) string {
+	args := slices.Clone(n.args)
+	for i, a := range args {
+		if r, ok := a.(Reference); ok {
+			args[i] = write(r)
+		}
+	}
+	return fmt.Sprintf(n.format, args...)
+}
+
+// String returns the sentence as models read it.
+func (n Note) String() string { return n.In(Reference.model) }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler]: the sentence comes back
+// without references.
+func (n *Note) UnmarshalText(b []byte) error {
+	*n = Plain(string(b))
+	return nil
+}
+
+// About reports whether the note speaks of a parameter.
+func (n Note) About(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
+
+// joined returns one note of several.
+func joined(notes []Note) Note {
+	var formats []string
+	var args []any
+	for _, n := range notes {
+		formats, args = append(formats, n.format), append(args, n.args...)
+	}
+	return Note{strings.Join(formats, "; "), args}
+}
+
+// Reference is what each door writes in its own words: a [ParamRef], [VerbRef],
+// [PageRef], [PersonRef] or *[Hint].
+type Reference interface {
+	model() string // as models read it
+}
+
+// ParamRef is the name of a parameter, such as max_tokens.
+type ParamRef string
+
+// VerbRef is the name of a verb, such as list.
+type VerbRef string
+
+// PageRef is the offset of a page that follows.
+type PageRef int
+
+// PersonRef is a command of oxbow that people run, such as "oxbow check".
+type PersonRef string
+
+// Hint is a call to make next. Where it stands for a whole sentence, Does says
+// what comes of it ("brings it back") and To the purpose ("bring it back").
+type Hint struct {
+	Verb     string
+	Args     []Arg
+	Does, To string
+}
+
+// Arg is an argument of a call.
+type Arg struct {
+	Name  string
+	Value any
+}
+
+func undoHint(seq uint64, does, to string) *Hint {
+	return &Hint{Verb: "undo", Args: []Arg{{"seq", []uint64{seq}}}, Does: does, To: to}
+}
+
+func (p ParamRef) model() string  { return string(p) }
+func (v VerbRef) model() string   { return string(v) }
+func (p PageRef) model() string   { return "the next page has offset " + strconv.Itoa(int(p)) }
+func (p PersonRef) model() string { return "a person runs " + string(p) }
+
+func (h *Hint) model() string {
+	var args []string
+	for _, a := range h.Args {
+		if s, ok := a.Value.(string); ok {
+			args = append(args, a.Name+" "+strconv.Quote(s))
+		} else {
+			args = append(args, fmt.Sprint(a.Name, " ", a.Value))
+		}
+	}
+	return strings.TrimSpace(h.Verb + " with " + strings.Join(args, " and ") + " " + h.Does)
+}

@@ -1,0 +1,181 @@
+// Parameters: what the fields of an In struct say of a verb's arguments.
+
+package tool
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Param is one argument of a verb, as a door that is not JSON shows it.
+type Param struct {
+	Name       string   // in the JSON object, such as "max_tokens"
+	Flag       string   // on a command line, without dashes, such as "max-tokens"; "" where it is an argument alone
+	Short      string   // one letter for the flag, or ""
+	Usage      string   // one sentence
+	Value      string   // the word that stands for its value in a help, or ""
+	Default    string   // on a command line, or ""
+	Type       string   // "string", "integer", "number" or "boolean"; of one item when Repeatable
+	Repeatable bool     // a list in the JSON object
+	Required   bool     // the call fails without it
+	Enum       []string // the only values, if there are only some
+	Also       []string // other names that are understood in the JSON object
+
+	index []int // of the field
+}
+
+// parts are what remember can clear.
+var parts = []string{"project", "tags", "related_files", "confidence", "aliases"}
+
+// ParamsOf returns the parameters of a verb that takes In. The tags of a field are
+//
+//	json        name; without omitempty the argument is required
+//	jsonschema  one sentence that says what it is
+//	also        other names that models guess, understood too
+//	enum        the values, with commas; or "kind": those of an entry; or "part": what remember can clear
+//	flag        name of the flag where it is not the name with dashes; "-" where it is no flag
+//	short       one letter for the flag
+//	value       the word for its value in a help
+//	default     its value on a command line
+//	usage       what the help of a command line says instead of jsonschema
+//
+// What is wrong with the struct is a programmer's mistake and panics.
+func ParamsOf[In any]() []Param { return paramsOf(reflect.TypeFor[In]()) }
+
+func paramsOf(t reflect.Type) []Param {
+	var ps []Param
+	for _, f := range reflect.VisibleFields(t) {
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		p := Param{Name: name, Flag: f.Tag.Get("flag"), Short: f.Tag.Get("short"), Usage: f.Tag.Get("jsonschema"),
+			Value: f.Tag.Get("value"), Default: f.Tag.Get("default"), Required: !strings.Contains(opts, "omitempty"),
+			Enum: enumOf(f.Tag.Get("enum")), index: f.Index}
+		switch p.Flag {
+		case "":
+			p.Flag = strings.ReplaceAll(name, "_", "-")
+		case "-":
+			p.Flag = ""
+		}
+		if u := f.Tag.Get("usage"); u != "" {
+			p.Usage = u
+		}
+		if a := f.Tag.Get("also"); a != "" {
+			p.Also = strings.Split(a, ",")
+		}
+		p.Type, p.Repeatable = typeOf(f.Type)
+		if p.Type == "" {
+			panic(fmt.Sprintf("tool: parameter %s of %v has a type that no door can show", name, t))
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+func enumOf(tag string) []string {
+	switch tag {
+	case "":
+		return nil
+	case "kind":
+		var kinds []string
+		for _, k := range oxbow.Kinds() {
+			kinds = append(kinds, k.String())
+		}
+		return kinds
+	case "part":
+		return slices.Clone(parts)
+	}
+	return strings.Split(tag, ",")
+}
+
+// typeOf returns the type of a parameter that has a field of that type.
+func typeOf(t reflect.Type) (name string, repeatable bool) {
+	switch t.Kind() {
+	case reflect.Slice:
+		repeatable, t = true, t.Elem()
+	case reflect.Pointer:
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		name = "string"
+	case reflect.Bool:
+		name = "boolean"
+	case reflect.Int, reflect.Uint64:
+		name = "integer"
+	case reflect.Float64:
+		name = "number"
+	}
+	return name, repeatable
+}
+
+// put sets the field of the parameter in a struct, or adds to it.
+func (p Param) put(in reflect.Value, value any) {
+	f := in.FieldByIndex(p.index)
+	switch f.Kind() {
+	case reflect.Slice:
+		f.Set(reflect.Append(f, reflect.ValueOf(value).Convert(f.Type().Elem())))
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+		f.Elem().Set(reflect.ValueOf(value).Convert(f.Type().Elem()))
+	default:
+		f.Set(reflect.ValueOf(value).Convert(f.Type()))
+	}
+}
+
+// Set puts a word of a command line into the struct that in points to, or adds
+// it to a list there. An empty word means "not given".
+func (p Param) Set(in any, word string) error {
+	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
+	switch {
+	case word == "":
+		return nil
+	case p.Type == "integer":
+		s.form = formNumber
+	case p.Type == "boolean":
+		s.form = formBool
+	}
+	v, err := coercions[p.Type](p, p.Name, s)
+	if err == nil {
+		p.put(reflect.ValueOf(in).Elem(), v)
+	}
+	return err
+}
+
+// Check refuses text that JSON cannot carry, and a required text that is empty,
+// in the struct that in points to. The error calls the parameter so.
+func (p Param) Check(in any, called string) error {
+	f := reflect.ValueOf(in).Elem().FieldByIndex(p.index)
+	switch {
+	case p.Type != "string":
+		return nil
+	case p.Repeatable:
+		for i := range f.Len() {
+			if err := CheckText(called, f.Index(i).String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case f.Kind() == reflect.Pointer:
+		return nil
+	case p.Required && f.String() == "":
+		return bad(p.Name, "", "is empty; "+lowerFirst(p.Usage))
+	}
+	return CheckText(called, f.String())
+}
+
+// CheckText refuses bytes that are not UTF-8: JSON would replace them without a
+// word. The error calls the text so.
+func CheckText(called, s string) error {
+	if !utf8.ValidString(s) {
+		return &oxbow.InvalidError{Field: called, Reason: "is not UTF-8 text; convert it first, for example with iconv -t UTF-8"}
+	}
+	return nil
+}

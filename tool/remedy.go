@@ -1,0 +1,74 @@
+// Remedies: what to do about each error that a caller can do something about.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Remedy returns what to do about an error of a verb, one sentence without a
+// period, or no sentence when the error itself says it.
+func Remedy(err error) Note {
+	var lost *lostError
+	if errors.As(err, &lost) {
+		return lost.remedy()
+	}
+	var conflict *oxbow.ConflictError
+	if errors.As(err, &conflict) {
+		if conflict.Have == 0 {
+			return Notef("there is no entry %q now; leave %s out to add it", conflict.Name, ParamRef("if_version"))
+		}
+		return Notef("get %q, merge your change into what it says now, and call again with %s %d", conflict.Name, ParamRef("if_version"), conflict.Have)
+	}
+	var busy *oxbow.BusyError
+	if errors.As(err, &busy) {
+		return busyRemedy(busy)
+	}
+	for _, r := range remedies {
+		if errors.Is(err, r.err) {
+			return r.note
+		}
+	}
+	return Note{}
+}
+
+// busyRemedy says how to end the wait for a writer that does not come to an end.
+func busyRemedy(e *oxbow.BusyError) Note {
+	switch {
+	case e.PID == 0:
+		return Plain("another process is writing; try again in a moment; oxbow doctor says who it is")
+	case e.Stopped:
+		return Notef("resume process %d (kill -CONT %d) or end it (kill %d), then try again: the lock is never taken from a living process, and is free once it ends",
+			e.PID, e.PID, e.PID)
+	}
+	return Notef("try again in a moment; if process %d hangs, end it (kill %d): its lock is free then, and what it was told is durable stays", e.PID, e.PID)
+}
+
+// remedies are tried in order: what is more special stands first.
+var remedies = []struct {
+	err  error
+	note Note
+}{
+	{oxbow.ErrUnknownOutcome, Notef("get the entry to see whether it was changed; a repeat with the same %s is safe", ParamRef("op_id"))},
+	{oxbow.ErrRolledBack, Notef("put the newer file back; or, if an older one was restored on purpose, %s, which goes on from it", PersonRef("oxbow recover --accept"))},
+	{oxbow.ErrNetworkFS, Plain("put the home on a local disk and set OXBOW_HOME to it; or, when only this host writes there, give --network-fs or set OXBOW_NETWORK_FS=1")},
+	{oxbow.ErrConflict, Notef("%s shows what came later; undo that too, or restore one entry", VerbRef("history"))},
+	{oxbow.ErrExists, Plain("leave the entry as it is, or choose another name")},
+	{oxbow.ErrBusy, Plain("another process is writing; try again in a moment")},
+	{oxbow.ErrReadOnly, Plain("nothing was changed; oxbow doctor says why it cannot be written")},
+	{oxbow.ErrFull, Plain("nothing was changed; free some space and try again; reading and forget still work")},
+	{oxbow.ErrVanished, Plain("nothing was changed; put the file back, or restart this program so that it opens what is there now")},
+	{oxbow.ErrCorrupt, Notef("%s, which says what is damaged, then oxbow recover, which saves the rest; nothing was thrown away", PersonRef("oxbow check"))},
+	{oxbow.ErrVersion, Plain("a newer oxbow wrote this file; update this one")},
+	{oxbow.ErrNotStore, Plain("this path holds something else; name another file for the memory")},
+	{oxbow.ErrUnsupported, Plain("oxbow convert moves the memory into a store that can")},
+	{oxbow.ErrClosed, Plain("the memory was closed; restart this program")},
+	{oxbow.ErrNotFound, Notef("%s shows what there is, %s what was changed", VerbRef("list"), VerbRef("history"))},
+	{fs.ErrPermission, Plain("the file of the memory may not be opened; check its owner and its directory")},
+	{context.DeadlineExceeded, Plain("it took too long; try again, or ask for less")},
+	{context.Canceled, Plain("the call was cancelled; whether a change was made, get or history says")},
+}

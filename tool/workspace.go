@@ -1,0 +1,168 @@
+// The Workspace: the world that a verb works on, and how it is opened.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/subagent"
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// Access is what a verb does with the memory.
+type Access int
+
+const (
+	Read   Access = iota // change nothing
+	Write                // change what is there
+	Create               // change, and make the memory where it is missing
+)
+
+// Unless returns the access, or [Read] for a dry run.
+func (a Access) Unless(dry bool) Access {
+	if dry {
+		return Read
+	}
+	return a
+}
+
+// Workspace is what a verb works on. A door wires it once. It is shared by all
+// calls of that door, and no call changes it.
+type Workspace struct {
+	// Open returns the memory for such an access, the same one each time. A
+	// server, which opens it once, ignores the access. The caller of the verbs
+	// closes it. [Lazy] makes such a function.
+	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
+
+	// Now is the clock by which dates such as 2026-04-18 are read, in the
+	// time zone of what it returns. Nil means time.Now.
+	Now func() time.Time
+
+	// Annotations returns the annotations of the working tree. The verbs of
+	// [Code] need it, and entries that cite files are checked against its tree;
+	// nil where there is none. It is called only when there is something to
+	// look at.
+	Annotations func(ctx context.Context) (*annotate.Store, error)
+
+	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
+	// where that is not served.
+	SubAgents *subagent.Service
+
+	// Project returns the project of the working tree, or "". Nil means that it
+	// is not known.
+	Project func() string
+
+	// Profiles are the memory profiles that may be loaded, and Loads those that
+	// the caller's session has loaded; nil where it has no session, and handles
+	// are given. Only the verbs of [WithProfiles] look at them.
+	Profiles *Profiles
+	Loads    *Loads
+
+	// Source is stamped on every change whose context carries none.
+	Source oxbow.Source
+}
+
+func (w *Workspace) now() time.Time {
+	if w.Now == nil {
+		return time.Now()
+	}
+	return w.Now()
+}
+
+// stamped returns the context that carries the workspace's source, unless it
+// carries another already.
+func (w *Workspace) stamped(ctx context.Context) context.Context {
+	if _, ok := oxbow.SourceFrom(ctx); !ok {
+		ctx = oxbow.WithSource(ctx, w.Source)
+	}
+	return ctx
+}
+
+// Memory opens the memory, and returns the context that stamps changes with
+// the workspace's source. Every verb begins with it.
+func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *oxbow.Memory, error) {
+	m, err := w.Open(ctx, how)
+	if err != nil {
+		return ctx, nil, err
+	}
+	return w.stamped(ctx), m, nil
+}
+
+// annotations is Memory for the annotations of the working tree.
+func (w *Workspace) annotations(ctx context.Context) (context.Context, *annotate.Store, error) {
+	if w.Annotations == nil {
+		return ctx, nil, fmt.Errorf("%w: no working tree is served here", oxbow.ErrUnsupported)
+	}
+	s, err := w.Annotations(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	return w.stamped(ctx), s, nil
+}
+
+// Newest returns the selected entries, the last written first.
+func (w *Workspace) Newest(ctx context.Context, f oxbow.Filter) ([]oxbow.Entry, error) {
+	m, err := w.Open(ctx, Read)
+	if err != nil {
+		return nil, err
+	}
+	var es []oxbow.Entry
+	for e, err := range m.Entries(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, e)
+	}
+	slices.SortFunc(es, func(a, b oxbow.Entry) int {
+		if c := b.Updated.Compare(a.Updated); c != 0 {
+			return c
+		}
+		if a.ID > b.ID {
+			return -1
+		}
+		return 1
+	})
+	return es, nil
+}
+
+// Lazy returns an Open for a [Workspace] that opens the memory at its first call
+// and keeps it, and the function that closes it if it was opened. A failure is
+// not kept: the next call tries again.
+func Lazy(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
+	var mu sync.Mutex // guards m and closed, and lets one caller open at a time
+	var m *oxbow.Memory
+	closed := false
+	get = func(ctx context.Context, _ Access) (*oxbow.Memory, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if closed {
+			return nil, oxbow.ErrClosed
+		}
+		if m != nil {
+			return m, nil
+		}
+		opened, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m = opened
+		return m, nil
+	}
+	closeFn = func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		closed = true
+		if m == nil {
+			return nil
+		}
+		err := m.Close()
+		m = nil
+		return err
+	}
+	return get, closeFn
+}
