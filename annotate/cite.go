@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
 // State says how a cited file, or the lines of it, stand in the working tree.
@@ -275,7 +277,7 @@ func (a *asker) compare(c *FileRef, file, now string, span Span, content []byte)
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.take(old)
-			s = pg.find(r, "", &followed{oldText: &oldText{old, pg.lex.in.lines(old)}, diff: new(differ)})
+			s = pg.find(r, "", &followed{oldText: &oldText{old, pg.lex.in.Lines(old)}, diff: new(diff.Mapper)})
 			if s.placed != Edited && s.placed != Lost {
 				s.sure = 1
 			}
@@ -313,7 +315,7 @@ func (a *asker) compare(c *FileRef, file, now string, span Span, content []byte)
 // the page, in their order.
 func keptOf(pg *page, old []string) float64 {
 	all, kept := 0, 0
-	for i, to := range matchLines(pg.lex.in.lines(old), pg.num) {
+	for i, to := range new(diff.Mapper).Map(pg.lex.in.Lines(old), pg.num) {
 		n := letters(old[i])
 		all += n
 		if to >= 0 {

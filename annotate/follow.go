@@ -3,11 +3,13 @@
 
 package annotate
 
+import "github.com/oxbow-memory/oxbow/internal/diff"
+
 // followed is an old text, and what became of its lines.
 type followed struct {
 	*oldText
-	diff  *differ
-	to    []int  // see [matchLines]; nil until it is needed
+	diff  *diff.Mapper
+	to    []int  // see [diff.Mapper.Map]; nil until it is needed
 	taken []bool // by index in the new text, which lines came from the old one; likewise
 }
 
@@ -16,7 +18,7 @@ func (f *followed) compare(p *page) {
 	if f.to != nil {
 		return
 	}
-	f.to = f.diff.match(f.num, p.num)
+	f.to = f.diff.Map(f.num, p.num)
 	f.taken = make([]bool, len(p.lines))
 	for _, t := range f.to {
 		if t >= 0 {

@@ -3,17 +3,19 @@
 
 package annotate
 
+import "github.com/oxbow-memory/oxbow/internal/diff"
+
 // lexicon is what pages of one file, as it is at different times, share.
 type lexicon struct {
-	in    interner   // lines
-	words vocabulary // words
-	said  [][]int32  // by number of the line, the words in it; nil until they are needed
-	bares interner   // lines without their white space
-	bare  []int32    // by number of the line, one more than that of the line without white space; 0 until it is needed
+	in    diff.Interner // lines
+	words vocabulary    // words
+	said  [][]int32     // by number of the line, the words in it; nil until they are needed
+	bares diff.Interner // lines without their white space
+	bare  []int32       // by number of the line, one more than that of the line without white space; 0 until it is needed
 }
 
 func newLexicon() *lexicon {
-	return &lexicon{in: interner{}, words: vocabulary{}, bares: interner{}}
+	return &lexicon{in: diff.Interner{}, words: vocabulary{}, bares: diff.Interner{}}
 }
 
 // wordsOf returns the words of a line, which has that number.

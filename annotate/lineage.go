@@ -7,6 +7,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
 // Bounds of what is kept for the next lookup.
@@ -21,7 +23,7 @@ const (
 type lineage struct {
 	mu    sync.Mutex // guards all below, and is held while the file is placed
 	lex   *lexicon
-	diff  differ
+	diff  diff.Mapper
 	old   map[string]*oldText // by name of the blob
 	none  map[string]string   // blobs that git did not have, by HEAD when it was asked
 	bytes int
@@ -59,7 +61,7 @@ func (b *Store) lineage(file string) *lineage {
 // text adds an old text.
 func (l *lineage) text(data []byte) *oldText {
 	lines := Lines(data)
-	return &oldText{lines, l.lex.in.lines(lines)}
+	return &oldText{lines, l.lex.in.Lines(lines)}
 }
 
 // fetch reads the blobs that are not there yet. Those that git does not have,

@@ -47,7 +47,7 @@ func newPage(lines []string) *page { return newPageIn(newLexicon(), lines) }
 
 // newPageIn is newPage with a lexicon that other pages share.
 func newPageIn(lex *lexicon, lines []string) *page {
-	num := lex.in.lines(lines)
+	num := lex.in.Lines(lines)
 	return &page{lines: lines, lex: lex, num: num, at: placesOf(num, len(lex.in))}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
 // Hit is an annotation that a search found.
@@ -277,8 +278,8 @@ func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 	if len(blamed) != len(old) {
 		return nil, errors.New("blaming: git counts other lines than the file has")
 	}
-	in := interner{}
-	for i, to := range matchLines(in.lines(old), in.lines(lines)) {
+	in := diff.Interner{}
+	for i, to := range new(diff.Mapper).Map(in.Lines(old), in.Lines(lines)) {
 		if to >= 0 {
 			g := blamed[i]
 			l := &out[to]

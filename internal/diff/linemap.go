@@ -1,13 +1,15 @@
-// This file compares two texts line by line.
+// Line maps: which line of one text became which line of another.
 
-package annotate
+// Package diff compares texts by line and joins two changes of one text.
+package diff
 
 import "slices"
 
-// interner gives equal lines equal numbers, so that comparing is cheap.
-type interner map[string]int32
+// Interner gives equal lines equal numbers, so that they are compared cheaply.
+type Interner map[string]int32
 
-func (in interner) lines(lines []string) []int32 {
+// Lines returns the number of each line. A new line gets the next one.
+func (in Interner) Lines(lines []string) []int32 {
 	out := make([]int32, len(lines))
 	for i, l := range lines {
 		n, ok := in[l]
@@ -20,24 +22,22 @@ func (in interner) lines(lines []string) []int32 {
 	return out
 }
 
-// matchLines returns, for each line of a, the line of b that it became, or -1.
-// Matched lines are equal, and in the same order in both. It is a patience diff
-// (Bram Cohen): lines that are unique on both sides are anchors, and what lies
-// between two anchors is compared anew; where there is no anchor, a shortest
-// edit script decides (Myers, "An O(ND) Difference Algorithm and Its
-// Variations", 1986).
-func matchLines(a, b []int32) []int { return new(differ).match(a, b) }
-
-// differ is what matching needs room for, to be used again.
-type differ struct {
-	seen []seenLine // by number of the line; all zero between two uses
+// Mapper makes line maps. It keeps its working memory for the next map; the
+// zero Mapper is ready to use.
+type Mapper struct {
+	seen []occurrence // by number of the line; all zero between two uses
 }
 
-// seenLine is how often a line stands on each side, and where.
-type seenLine struct{ na, nb, ia, ib int32 }
+// occurrence is how often a line stands in each text, and where.
+type occurrence struct{ na, nb, ia, ib int32 }
 
-// match is [matchLines].
-func (d *differ) match(a, b []int32) []int {
+// Map returns, for each line of a, the line of b that it became, or -1. Mapped
+// lines are equal, and in the same order in both texts. It is a patience diff
+// (Bram Cohen): lines that both texts have once are anchors, and the stretches
+// between two anchors are compared by themselves; a stretch without an anchor is
+// mapped by a shortest edit script (Myers, "An O(ND) Difference Algorithm and
+// Its Variations", 1986).
+func (d *Mapper) Map(a, b []int32) []int {
 	m := make([]int, len(a))
 	for i := range m {
 		m[i] = -1
@@ -49,15 +49,15 @@ func (d *differ) match(a, b []int32) []int {
 		}
 	}
 	if n := int(most) + 1; n > len(d.seen) {
-		d.seen = make([]seenLine, n+n/4)
+		d.seen = make([]occurrence, n+n/4)
 	}
 	d.patience(a, b, 0, 0, m)
 	return m
 }
 
-// patience matches a, which begins at line i of the whole, with b, which begins
+// patience maps a, which begins at line i of the whole text, to b, which begins
 // at line j.
-func (d *differ) patience(a, b []int32, i, j int, m []int) {
+func (d *Mapper) patience(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
 		a, b, i, j = a[1:], b[1:], i+1, j+1
@@ -69,7 +69,7 @@ func (d *differ) patience(a, b []int32, i, j int, m []int) {
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
-	anchors := d.uniqueInBoth(a, b)
+	anchors := d.anchors(a, b)
 	if len(anchors) == 0 {
 		myers(a, b, i, j, m)
 		return
@@ -83,9 +83,9 @@ func (d *differ) patience(a, b []int32, i, j int, m []int) {
 	d.patience(a[x:], b[y:], i+x, j+y, m)
 }
 
-// uniqueInBoth returns the longest rising sequence of pairs of places at which
-// a line stands that each side has once.
-func (d *differ) uniqueInBoth(a, b []int32) [][2]int {
+// anchors returns the longest rising sequence of index pairs of lines that each
+// text has once.
+func (d *Mapper) anchors(a, b []int32) [][2]int {
 	by := d.seen
 	for i, l := range a {
 		by[l].na, by[l].ia = by[l].na+1, int32(i)
@@ -101,11 +101,16 @@ func (d *differ) uniqueInBoth(a, b []int32) [][2]int {
 	}
 	for _, side := range [][]int32{a, b} {
 		for _, l := range side {
-			by[l] = seenLine{}
+			by[l] = occurrence{}
 		}
 	}
-	// Patience sorting: tops holds, for each length, the pair with the smallest
-	// second place that ends a sequence of that length.
+	return longestRising(pairs)
+}
+
+// longestRising returns the longest subsequence of the pairs whose second
+// numbers rise. It is patience sorting: tops holds, for each length, the pair
+// with the smallest second number that ends a sequence of that length.
+func longestRising(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
 	before := make([]int, len(pairs))
 	for n, p := range pairs {
@@ -130,15 +135,16 @@ func (d *differ) uniqueInBoth(a, b []int32) [][2]int {
 	return out
 }
 
-// maxEdits bounds the edits that myers looks for. Beyond, the stretch counts as
+// maxEdits bounds the edits that myers looks for. A stretch with more counts as
 // rewritten: its memory grows with the square of the edits, and a match found
 // among so many would say little.
 const maxEdits = 1000
 
+// myers maps a stretch by a shortest edit script.
 func myers(a, b []int32, i, j int, m []int) {
 	most := min(len(a)+len(b), maxEdits)
-	v := make([]int32, 2*most+2)
-	var trace [][]int32 // of each round the part of v that it could change
+	v := make([]int32, 2*most+2) // how far each diagonal has come in a
+	var trace [][]int32          // of each round the part of v that it could change
 	for d := 0; d <= most; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
@@ -160,9 +166,9 @@ func myers(a, b []int32, i, j int, m []int) {
 	}
 }
 
-// myersBack walks from the end of both texts back through the rounds, and
-// notes the lines that were matched. Round d of the trace holds the ends of
-// diagonals -d to d.
+// myersBack walks from the end of both texts back through the rounds and fills
+// in the lines that were equal. Round d of the trace holds the ends of diagonals
+// -d to d.
 func myersBack(trace [][]int32, x, y, i, j int, m []int) {
 	for d := len(trace); d > 0; d-- {
 		last := trace[d-1]

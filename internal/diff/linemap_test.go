@@ -1,6 +1,6 @@
-// This file tests the comparison of texts.
+// Tests of line maps.
 
-package annotate
+package diff
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestMatchLines(t *testing.T) {
+func TestMap(t *testing.T) {
 	for _, c := range []struct {
 		name, a, b string
 		want       []int
@@ -23,10 +23,10 @@ func TestMatchLines(t *testing.T) {
 		{"without anchors the shortest script", "x y x y z z", "y x y z z z x x", []int{-1, 0, 1, 2, 3, 4}},
 		{"two that changed places keep the longer", "a b c d", "d a b c", []int{1, 2, 3, -1}},
 	} {
-		in := interner{}
-		got := matchLines(in.lines(strings.Fields(c.a)), in.lines(strings.Fields(c.b)))
+		in := Interner{}
+		got := new(Mapper).Map(in.Lines(strings.Fields(c.a)), in.Lines(strings.Fields(c.b)))
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: matchLines = %v, want %v", c.name, got, c.want)
+			t.Errorf("%s: Map = %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func lcs(a, b []int32) int {
 	return row[len(b)]
 }
 
-// TestMyersIsShortest compares with the textbook, and matchLines with what it
+// TestMyersIsShortest compares with the textbook, and Map with what it
 // promises.
 func TestMyersIsShortest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
@@ -84,6 +84,6 @@ func TestMyersIsShortest(t *testing.T) {
 		if got, want := count(a, b, m), lcs(a, b); got != want {
 			t.Fatalf("myers of %v and %v matches %d lines, want %d: %v", a, b, got, want, m)
 		}
-		count(a, b, matchLines(a, b))
+		count(a, b, new(Mapper).Map(a, b))
 	}
 }

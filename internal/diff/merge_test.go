@@ -1,4 +1,4 @@
-// This file tests the merge: a table of what people and programs do, and what
+// Tests of the merge: a table of what people and programs do, and what
 // must hold of any three texts.
 
 package diff
@@ -14,7 +14,7 @@ func TestLines(t *testing.T) {
 		name, base, ours, theirs, want string
 		clean                          bool
 	}{
-		{"nobody", "a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n", true},
+		{"no change", "a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n", true},
 		{"ours only", "a\nb\n", "a\nB\n", "a\nb\n", "a\nB\n", true},
 		{"theirs only", "a\nb\n", "a\nb\n", "A\nb\n", "A\nb\n", true},
 		{"both the same", "a\nb\n", "a\nx\n", "a\nx\n", "a\nx\n", true},
@@ -80,7 +80,7 @@ func FuzzLines(f *testing.F) {
 		from := slices.Concat(split(base), split(ours), split(theirs))
 		for _, l := range split(got) {
 			if !slices.Contains(from, l) && !slices.Contains(from, strings.TrimSuffix(l, "\n")) && !strings.Contains(ours+theirs+base, l) {
-				t.Errorf("line %q of the result is of nobody", l)
+				t.Errorf("line %q of the result is in none of the texts", l)
 			}
 		}
 		for _, side := range []string{ours, theirs} {

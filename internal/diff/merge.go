@@ -1,0 +1,68 @@
+// Three-way merge of texts by line.
+
+package diff
+
+import (
+	"slices"
+	"strings"
+)
+
+// Lines merges two texts that were made from base. It reports false when both
+// changed the same lines, or lines that touch, in different ways; the text is
+// then "". A line is what ends in \n, and the rest after the last one. The
+// roles of ours and theirs may be exchanged.
+//
+// It is diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3",
+// 2007): lines that both still share with base are fixed points, and of a stretch
+// between two fixed points the side that changed it counts.
+func Lines(base, ours, theirs string) (string, bool) {
+	switch {
+	case ours == theirs || theirs == base:
+		return ours, true
+	case ours == base:
+		return theirs, true
+	}
+	b, o, t := split(base), split(ours), split(theirs)
+	in := Interner{}
+	var m Mapper
+	ids := in.Lines(b)
+	inO, inT := m.Map(ids, in.Lines(o)), m.Map(ids, in.Lines(t))
+	var out strings.Builder
+	i, j, k := 0, 0, 0 // next lines of base, ours, theirs
+	for {
+		// The next line of base that both still have.
+		n := i
+		for n < len(b) && (inO[n] < 0 || inT[n] < 0) {
+			n++
+		}
+		eo, et := len(o), len(t)
+		if n < len(b) {
+			eo, et = inO[n], inT[n]
+		}
+		if !join(&out, b[i:n], o[j:eo], t[k:et]) {
+			return "", false
+		}
+		if n == len(b) {
+			return out.String(), true
+		}
+		out.WriteString(b[n])
+		i, j, k = n+1, eo+1, et+1
+	}
+}
+
+// join writes the merge of a stretch between two fixed points.
+func join(out *strings.Builder, b, o, t []string) bool {
+	base, ours, theirs := strings.Join(b, ""), strings.Join(o, ""), strings.Join(t, "")
+	switch {
+	case ours == theirs || theirs == base:
+		out.WriteString(ours)
+	case ours == base:
+		out.WriteString(theirs)
+	default:
+		return false
+	}
+	return true
+}
+
+// split cuts a text after each \n.
+func split(s string) []string { return slices.Collect(strings.Lines(s)) }
