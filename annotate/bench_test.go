@@ -1,4 +1,4 @@
-// This file measures lookups: without git, and with a long history.
+// Benchmarks of lookups: without git, and with a long history.
 
 //go:build unix
 
@@ -83,19 +83,19 @@ func (f *benchFile) annotate(first, n int) []Record {
 func BenchmarkLookup(b *testing.B) {
 	b.Run("git=false", func(b *testing.B) {
 		f := newBenchFile()
-		m, book := tree(b, map[string]string{"f.txt": f.text()})
-		if _, err := book.Add(b.Context(), f.annotate(1, benchAnnotations)...); err != nil {
+		m, store := tree(b, map[string]string{"f.txt": f.text()})
+		if _, err := store.Add(b.Context(), f.annotate(1, benchAnnotations)...); err != nil {
 			b.Fatal(err)
 		}
 		for range benchCommits {
 			f.edit()
 		}
 		benchLookups(b, func(b *testing.B) *Store {
-			book, err := Open(m, nil)
+			store, err := Open(m, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
-			return book
+			return store
 		}, func(text string) { put(b, m, "f.txt", text) }, f)
 	})
 	for _, times := range []int{1, 100} {
@@ -111,11 +111,11 @@ func BenchmarkLookup(b *testing.B) {
 					noon.Add(time.Duration(commits)*time.Minute).Unix(), len(text), text)
 			}
 			commit()
-			book := g.book(b)
+			store := g.store(b)
 			for i := range times {
 				g.write(b, "f.txt", f.text())
 				n := benchAnnotations / times
-				if _, err := book.Add(b.Context(), f.annotate(1+i*n*(benchLines/benchAnnotations), n)...); err != nil {
+				if _, err := store.Add(b.Context(), f.annotate(1+i*n*(benchLines/benchAnnotations), n)...); err != nil {
 					b.Fatal(err)
 				}
 				for range benchCommits / times {
@@ -126,27 +126,27 @@ func BenchmarkLookup(b *testing.B) {
 			g.git(b, &history, "fast-import", "--quiet")
 			g.git(b, nil, "repack", "-q", "-a", "-d") // as a clone has it
 			g.git(b, nil, "checkout", "-q", "-f", "main")
-			benchLookups(b, g.book, func(text string) { g.write(b, "f.txt", text) }, f)
+			benchLookups(b, g.store, func(text string) { g.write(b, "f.txt", text) }, f)
 		})
 	}
 }
 
-// benchLookups measures lookups of ten lines. open opens the book anew, write
+// benchLookups measures lookups of ten lines. open opens the store again, write
 // writes the file.
 func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string), f *benchFile) {
 	write(f.text())
-	look := func(b *testing.B, book *Store) {
+	look := func(b *testing.B, store *Store) {
 		b.Helper()
-		found, err := book.Lookup(b.Context(), "f.txt", Span{5000, 5009})
+		found, err := store.Lookup(b.Context(), "f.txt", Span{5000, 5009})
 		if err != nil || len(found) == 0 {
 			b.Fatal(found, err)
 		}
 	}
 	// On a machine that does other things as well, the processor time says most.
 	var cpu time.Duration
-	timed := func(b *testing.B, times *[]time.Duration, book *Store) {
+	timed := func(b *testing.B, times *[]time.Duration, store *Store) {
 		start, spent := time.Now(), processorTime(b)
-		look(b, book)
+		look(b, store)
 		*times = append(*times, time.Since(start))
 		cpu += processorTime(b) - spent
 	}
@@ -159,16 +159,16 @@ func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string)
 	}
 	b.Run("next", func(b *testing.B) {
 		var times []time.Duration
-		book := open(b)
-		look(b, book)
+		store := open(b)
+		look(b, store)
 		for b.Loop() {
-			timed(b, &times, book)
+			timed(b, &times, store)
 		}
 		report(b, times)
 	})
 	b.Run("changed", func(b *testing.B) {
-		book := open(b)
-		look(b, book)
+		store := open(b)
+		look(b, store)
 		n := 0
 		var times []time.Duration
 		for b.Loop() {
@@ -176,7 +176,7 @@ func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string)
 			n++
 			write(fmt.Sprint("change ", n, "\n", f.text()))
 			b.StartTimer()
-			timed(b, &times, book)
+			timed(b, &times, store)
 		}
 		b.StopTimer()
 		report(b, times)
@@ -235,16 +235,16 @@ func (g gitDir) write(b *testing.B, name, text string) {
 	}
 }
 
-func (g gitDir) book(b *testing.B) *Store {
+func (g gitDir) store(b *testing.B) *Store {
 	b.Helper()
-	book, err := OpenDir(b.Context(), string(g), nil)
+	store, err := OpenDir(b.Context(), string(g), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := book.Close(); err != nil {
+		if err := store.Close(); err != nil {
 			b.Error(err)
 		}
 	})
-	return book
+	return store
 }

@@ -1,4 +1,4 @@
-// This file tests what is found in damaged sidecars, and what is saved of them.
+// Tests of what is found in damaged sidecars, and what is saved of them.
 
 package annotate
 
@@ -51,7 +51,7 @@ func TestCheckAndRecover(t *testing.T) {
 		t.Errorf("a dry run = %+v, %v", dry, err)
 	}
 	saved, err := b.Recover(t.Context(), false)
-	if err != nil || len(saved) != 1 || saved[0] != dry[0] || saved[0] != (Saved{name, 3, 2, name + ".damaged"}) {
+	if err != nil || len(saved) != 1 || saved[0] != dry[0] || saved[0] != (Recovered{name, 3, 2, name + ".damaged"}) {
 		t.Fatalf("Recover = %+v, %v", saved, err)
 	}
 	kept := get(t, m, name+".damaged")
@@ -67,7 +67,7 @@ func TestCheckAndRecover(t *testing.T) {
 	}
 	// The next damage is kept beside the first.
 	put(t, m, name, get(t, m, name)+"more\n")
-	if saved, err := b.Recover(t.Context(), false); err != nil || len(saved) != 1 || saved[0].Beside != name+".damaged-2" || get(t, m, name+".damaged") != kept {
+	if saved, err := b.Recover(t.Context(), false); err != nil || len(saved) != 1 || saved[0].KeptIn != name+".damaged-2" || get(t, m, name+".damaged") != kept {
 		t.Errorf("Recover again = %+v, %v", saved, err)
 	}
 }
@@ -77,7 +77,7 @@ func FuzzInside(f *testing.F) {
 	f.Add([]byte(strings.TrimSpace(one) + strings.TrimSpace(one)))
 	f.Add([]byte(`{"v":{"v":1,"archive":"x"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, l := range inside(text) {
+		for _, l := range recordsInside(text) {
 			if r, e, _, err := parseLine(l); err != nil || r == nil && e == nil {
 				t.Errorf("inside of %q is found %q, which is no line: %v", text, l, err)
 			}

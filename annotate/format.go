@@ -10,7 +10,7 @@
 //	{"v":1,"archive":"3f…","time":"2026-11-21T12:00:00Z"}            it is archived
 //	{"v":1,"return":"3f…","time":"2026-11-22T09:00:00Z"}             it is back
 //
-// What one [Book.GC] wrote carries its name as "run", and what took that back
+// What one [Store.GC] wrote carries its name as "run", and what took that back
 // the same name as "undo", besides a name of its own.
 //
 // Of two annotations with one id, the one whose line sorts first counts: any

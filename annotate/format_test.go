@@ -1,4 +1,4 @@
-// This file tests sidecars: their lines, their names, and what is made of those
+// Tests of sidecars: their lines, their names, and what is made of those
 // that are torn, merged or damaged.
 
 package annotate
@@ -88,7 +88,7 @@ func TestTornTail(t *testing.T) {
 	add(t, b, Record{File: "a.txt", Span: Span{1, 1}, Why: "one"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, get(t, m, name)+two[:len(two)/2])
-	b.forget()
+	b.dropCaches()
 	add(t, b, Record{File: "a.txt", Span: Span{2, 2}, Why: "two"})
 	s := parse([]byte(get(t, m, name)))
 	if len(s.records) != 2 || len(s.damaged) != 1 {

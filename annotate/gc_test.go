@@ -1,4 +1,4 @@
-// This file tests archiving and what is counted.
+// Tests of archiving and what is counted.
 
 package annotate
 
@@ -15,7 +15,7 @@ import (
 )
 
 // names returns which annotations were archived and returned, by their why.
-func (r GCReport) names() string {
+func (r GCReport) summary() string {
 	var a, b []string
 	for _, s := range r.Archived {
 		a = append(a, s.Why)
@@ -36,17 +36,17 @@ func gc(t *testing.T, b *Store, want string) GCReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.names() != want || dry.names() != want || dry.Run != "" {
-		t.Errorf("GC: %s; dry run: %s; want %s", r.names(), dry.names(), want)
+	if r.summary() != want || dry.summary() != want || dry.Run != "" {
+		t.Errorf("GC: %s; dry run: %s; want %s", r.summary(), dry.summary(), want)
 	}
 	again, err := b.GC(t.Context(), false)
-	if err != nil || again.names() != "archived ; returned " || again.Run != "" {
-		t.Errorf("GC again: %s, %v, want nothing", again.names(), err)
+	if err != nil || again.summary() != "archived ; returned " || again.Run != "" {
+		t.Errorf("GC again: %s, %v, want nothing", again.summary(), err)
 	}
 	return r
 }
 
-// ticking makes the book's clock go on by a minute at each call.
+// ticking makes the store's clock go on by a minute at each call.
 func ticking(b *Store) {
 	now := noon
 	b.opts.Clock = func() time.Time { now = now.Add(time.Minute); return now }
@@ -100,8 +100,8 @@ func TestUndoGC(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := b.UndoGC(t.Context(), false)
-		if err != nil || r.names() != want || dry.names() != want {
-			t.Errorf("UndoGC: %s, %v; dry run: %s; want %s", r.names(), err, dry.names(), want)
+		if err != nil || r.summary() != want || dry.summary() != want {
+			t.Errorf("UndoGC: %s, %v; dry run: %s; want %s", r.summary(), err, dry.summary(), want)
 		}
 	}
 	undo("archived ; returned ")
@@ -142,8 +142,8 @@ func TestUndoGCStepByStep(t *testing.T) {
 	put(t, m, "pool.go", "")
 	gc(t, b, "archived timeout; returned ")
 	for i, want := range []string{"archived ; returned timeout", "archived timeout; returned ", "archived ; returned timeout", "archived ; returned "} {
-		if r, err := b.UndoGC(t.Context(), false); err != nil || r.names() != want {
-			t.Errorf("undo %d: %s, %v; want %s", i, r.names(), err, want)
+		if r, err := b.UndoGC(t.Context(), false); err != nil || r.summary() != want {
+			t.Errorf("undo %d: %s, %v; want %s", i, r.summary(), err, want)
 		}
 	}
 	// A run of which nothing is left hides none before it.
@@ -155,8 +155,8 @@ func TestUndoGCStepByStep(t *testing.T) {
 	gc(t, b, "archived timeout; returned ")
 	put(t, m, "pool.go", source)
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
-	if r, err := b.UndoGC(t.Context(), false); err != nil || r.names() != "archived ; returned other" {
-		t.Errorf("undo past runs that nothing is left of: %s, %v; want %s returned", r.names(), err, other.Why)
+	if r, err := b.UndoGC(t.Context(), false); err != nil || r.summary() != "archived ; returned other" {
+		t.Errorf("undo past runs that nothing is left of: %s, %v; want %s returned", r.summary(), err, other.Why)
 	}
 	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("Check = %+v, %v", r, err)
@@ -184,7 +184,7 @@ func TestGCByGit(t *testing.T) {
 	g.write("pool.go", source)
 	g.write("b.go", numbered(30))
 	g.commit()
-	b := g.book()
+	b := g.store()
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
 	add(t, b, Record{File: "b.go", Span: Span{9, 12}, Why: "numbers"})
 
@@ -227,14 +227,14 @@ func TestGCInAShallowClone(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
 	g.commit()
-	b := g.book()
+	b := g.store()
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
 	g.git("mv", "pool.go", "conns.go")
 	g.commit()
 	gc(t, b, "archived ; returned ")
 	clone := &repo{t, t.TempDir()}
 	clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
-	c := clone.book()
+	c := clone.store()
 	if r := gc(t, c, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.go" || !errors.Is(r.Skipped[0].Err, errShallow) {
 		t.Errorf("skipped %v, want pool.go", r.Skipped)
 	}
@@ -252,7 +252,7 @@ func TestGCWithoutAnAnswer(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
 	g.commit()
-	b := g.book()
+	b := g.store()
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
 	g.write("pool.go", "package pool\n")
 	g.commit()
@@ -260,7 +260,7 @@ func TestGCWithoutAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := b.GC(t.Context(), false); err == nil {
-		t.Errorf("GC without objects: %s, want an error", r.names())
+		t.Errorf("GC without objects: %s, want an error", r.summary())
 	}
 	if rs, err := b.Records(t.Context(), "pool.go"); err != nil || len(rs) != 1 || rs[0].Archived {
 		t.Errorf("Records = %+v, %v, want one that is not archived", rs, err)

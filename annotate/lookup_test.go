@@ -1,4 +1,4 @@
-// This file tests where annotations are found after their file has changed.
+// Tests of where annotations are found after their file has changed.
 
 package annotate
 
@@ -161,7 +161,7 @@ func (g *repo) commit() {
 	g.git("commit", "-q", "--allow-empty", "-m", "x")
 }
 
-func (g *repo) book() *Store {
+func (g *repo) store() *Store {
 	g.t.Helper()
 	b, err := OpenDir(g.t.Context(), g.dir, nil)
 	if err != nil {
@@ -181,7 +181,7 @@ func TestLookupByGit(t *testing.T) {
 			g := newRepo(t)
 			g.write("pool.go", source)
 			g.commit()
-			b := g.book()
+			b := g.store()
 			r := add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout, so that a leak shows"})
 			if len(r.Commit) != 40 || r.Blob == "" {
 				t.Errorf("the record says commit %q, blob %q", r.Commit, r.Blob)
@@ -202,7 +202,7 @@ func TestLookupAfterRename(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
 	g.commit()
-	b := g.book()
+	b := g.store()
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout"})
 	g.commit()
 	if err := os.Rename(filepath.Join(g.dir, "pool.go"), filepath.Join(g.dir, "conns.go")); err != nil {
@@ -285,7 +285,7 @@ func TestLookupRefuses(t *testing.T) {
 	add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "w"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, strings.Replace(get(t, m, name), `"lines":[2,3]`, `"lines":[900,1000]`, 1))
-	b.forget()
+	b.dropCaches()
 	checkFound(t, whole(t, b, "a.txt"), Moved, Span{2, 3})
 }
 
@@ -326,7 +326,7 @@ func TestLookupOverAHistory(t *testing.T) {
 			if withGit {
 				g.commit()
 			}
-			b := g.book()
+			b := g.store()
 			spans := map[string]Span{}
 			for range 150 {
 				first := rng.IntN(580)
@@ -407,7 +407,7 @@ func TestLookupAfterAMergedRename(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
 	g.commit()
-	b := g.book()
+	b := g.store()
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout"})
 	blob, _ := b.Blob("pool.go")
 	g.commit()
@@ -421,7 +421,7 @@ func TestLookupAfterAMergedRename(t *testing.T) {
 	g.git("merge", "-q", "--no-ff", "-m", "merge", "side")
 	checkFound(t, whole(t, b, "conns.go"), Tracked, Span{15, 20})
 	gc(t, b, "archived ; returned ")
-	if c := b.CheckFileRefs(t.Context(), []Citation{{File: "pool.go", Blob: blob}})[0]; c.State != MovedTo || c.Now != "conns.go" {
+	if c := b.CheckFileRefs(t.Context(), []FileRef{{File: "pool.go", Blob: blob}})[0]; c.State != MovedTo || c.Now != "conns.go" {
 		t.Errorf("a citation of the old name is %s, now %q (%s), want MOVED to conns.go", c.State, c.Now, c.How)
 	}
 }

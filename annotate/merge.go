@@ -1,4 +1,4 @@
-// This file merges the sidecars of two branches.
+// Merging the sidecars of two branches.
 
 package annotate
 
@@ -13,25 +13,25 @@ import (
 
 // Merged is what [Merge] made of two sidecars.
 type Merged struct {
-	Data    []byte // the sidecar that holds what both held
-	Records int    // annotations in it
-	Aside   []byte // lines of ours and theirs that cannot be read, each with a line feed; not in Data
-	Removed int    // lines of base that one side had taken out
+	Data       []byte // the sidecar that holds what both held
+	Records    int    // annotations in it
+	Unreadable []byte // lines of ours and theirs that cannot be read, each with a line feed; not in Data
+	Removed    int    // lines of base that one side had taken out
 }
 
 // Merge joins two sidecars that both come from base, which may be empty. The
 // result is the same whichever is called ours: the lines of base in their
-// order, then those of both sides by time. A line stands in it once, and so
+// order, then the lines of both sides by time. A line stands in it once, and so
 // does an annotation that both sides added, which is the same but for time and
 // commit. A line of base that one side has taken out stays out, as a person
 // does who must erase something; unless that side is damaged, which says
 // nothing of intent. Lines of newer versions are kept as they are.
 func Merge(base, ours, theirs []byte) Merged {
-	b, o, t := piecesOf(base), piecesOf(ours), piecesOf(theirs)
+	b, o, t := mergeSideOf(base), mergeSideOf(ours), mergeSideOf(theirs)
 	var m Merged
-	var all []*piece
+	var all []*mergeLine
 	at := map[string]int{}
-	add := func(p *piece) {
+	add := func(p *mergeLine) {
 		// Of those that are the same, the one that counts when it is read.
 		if i, ok := at[p.key]; ok && p.key != "" {
 			if p.raw < all[i].raw {
@@ -50,19 +50,19 @@ func Merge(base, ours, theirs []byte) Merged {
 			m.Removed++
 		}
 	}
-	fresh := map[string]*piece{}
-	for _, side := range []*pieces{o, t} {
+	fresh := map[string]*mergeLine{}
+	for _, side := range []*mergeSide{o, t} {
 		for _, p := range side.order {
 			if !b.has[p.raw] {
 				fresh[p.raw] = p
 			}
 		}
 	}
-	added := make([]*piece, 0, len(fresh))
+	added := make([]*mergeLine, 0, len(fresh))
 	for _, p := range fresh {
 		added = append(added, p)
 	}
-	slices.SortFunc(added, func(x, y *piece) int { return cmp.Or(x.time.Compare(y.time), strings.Compare(x.raw, y.raw)) })
+	slices.SortFunc(added, func(x, y *mergeLine) int { return cmp.Or(x.time.Compare(y.time), strings.Compare(x.raw, y.raw)) })
 	for _, p := range added {
 		add(p)
 	}
@@ -77,13 +77,13 @@ func Merge(base, ours, theirs []byte) Merged {
 	bad := slices.Concat(o.bad, t.bad)
 	slices.Sort(bad)
 	for _, l := range slices.Compact(bad) {
-		m.Aside = append(append(m.Aside, l...), '\n')
+		m.Unreadable = append(append(m.Unreadable, l...), '\n')
 	}
 	return m
 }
 
 // piece is one line that can be read.
-type piece struct {
+type mergeLine struct {
 	raw  string
 	time time.Time
 	id   string // of an annotation
@@ -91,19 +91,19 @@ type piece struct {
 }
 
 // pieces are the lines of one side, each once.
-type pieces struct {
-	order   []*piece
+type mergeSide struct {
+	order   []*mergeLine
 	has     map[string]bool
 	bad     []string
 	damaged bool
 }
 
-func piecesOf(data []byte) *pieces {
-	s := &pieces{has: map[string]bool{}}
+func mergeSideOf(data []byte) *mergeSide {
+	s := &mergeSide{has: map[string]bool{}}
 	for l := range bytes.Lines(data) {
 		l = bytes.TrimRight(l, "\r\n")
 		r, e, newer, err := parseLine(l)
-		p := &piece{raw: string(l)}
+		p := &mergeLine{raw: string(l)}
 		switch {
 		case err != nil:
 			s.bad, s.damaged = append(s.bad, p.raw), true

@@ -1,4 +1,4 @@
-// This file tests how the sidecars of two branches become one.
+// Tests of merging the sidecars of two branches.
 
 package annotate
 
@@ -62,18 +62,18 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := Merge([]byte(c.base), []byte(c.ours), []byte(c.theirs))
-			if string(m.Data) != c.want || string(m.Aside) != c.aside {
-				t.Errorf("merged\n%s\naside\n%s\nwant\n%s\naside\n%s", m.Data, m.Aside, c.want, c.aside)
+			if string(m.Data) != c.want || string(m.Unreadable) != c.aside {
+				t.Errorf("merged\n%s\naside\n%s\nwant\n%s\naside\n%s", m.Data, m.Unreadable, c.want, c.aside)
 			}
 			if n := len(parse(m.Data).records); n != m.Records {
 				t.Errorf("it says %d annotations, and %d are read", m.Records, n)
 			}
 			other := Merge([]byte(c.base), []byte(c.theirs), []byte(c.ours))
-			if !bytes.Equal(other.Data, m.Data) || !bytes.Equal(other.Aside, m.Aside) {
+			if !bytes.Equal(other.Data, m.Data) || !bytes.Equal(other.Unreadable, m.Unreadable) {
 				t.Errorf("the other way round it is\n%s", other.Data)
 			}
 			again := Merge(m.Data, m.Data, m.Data)
-			if !bytes.Equal(again.Data, m.Data) || len(again.Aside) > 0 {
+			if !bytes.Equal(again.Data, m.Data) || len(again.Unreadable) > 0 {
 				t.Errorf("merged with itself it is\n%s", again.Data)
 			}
 		})
@@ -120,18 +120,18 @@ func FuzzMerge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, ours, theirs []byte) {
 		m := Merge(base, ours, theirs)
 		other := Merge(base, theirs, ours)
-		if !bytes.Equal(m.Data, other.Data) || !bytes.Equal(m.Aside, other.Aside) {
+		if !bytes.Equal(m.Data, other.Data) || !bytes.Equal(m.Unreadable, other.Unreadable) {
 			t.Errorf("Merge is not the same both ways")
 		}
 		s := parse(m.Data)
 		if len(s.damaged) > 0 || s.torn || len(s.records) != m.Records {
 			t.Errorf("what was merged is damaged: %+v", s)
 		}
-		// What one side wrote anew is in the result, or beside it.
+		// What one side wrote again is in the result, or next to it.
 		for l := range bytes.Lines(ours) {
 			l = bytes.TrimRight(l, "\r\n")
 			r, _, _, err := parseLine(l)
-			if err != nil && !bytes.Contains(m.Aside, l) {
+			if err != nil && !bytes.Contains(m.Unreadable, l) {
 				t.Errorf("the damaged line %q is nowhere", l)
 			}
 			if r != nil && !bytes.Contains(base, l) && !slices.ContainsFunc(s.records, func(q *Record) bool { return q.ID == r.ID }) {
@@ -144,7 +144,7 @@ func FuzzMerge(f *testing.F) {
 func TestSetup(t *testing.T) {
 	g := newRepo(t)
 	g.write(".gitattributes", "*.png binary") // no line feed at its end
-	b := g.book()
+	b := g.store()
 	read := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(g.dir, name))
 		if err != nil && !os.IsNotExist(err) {
@@ -213,7 +213,7 @@ func isInvalid(err error) bool { return errors.Is(err, oxbow.ErrInvalid) }
 func TestUnionMerge(t *testing.T) {
 	g := newRepo(t)
 	g.write("a.txt", numbered(30))
-	b := g.book()
+	b := g.store()
 	if _, err := b.Setup(t.Context(), "", false, false); err != nil {
 		t.Fatal(err)
 	}

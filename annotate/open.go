@@ -1,4 +1,4 @@
-// This file opens the book of a directory of the operating system.
+// Opening the store of a directory of the operating system.
 
 package annotate
 
@@ -15,11 +15,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// OpenDir opens the book of the working tree that holds the directory: that of
+// OpenDir opens the store of the working tree that holds the directory: that of
 // its git repository, or without one the nearest directory above it that has
 // annotations and is the user's own, or else the directory itself.
 // Options.History is set to the repository's, unless it is given. Files are
-// opened below the root of the tree only. The caller closes the book.
+// opened below the root of the tree only. The caller closes the store.
 func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	var opts Options
 	if o != nil {
@@ -52,7 +52,7 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, work.Close())
 	}
-	b.root, b.repo, b.bare, b.shut = root, repo, bare, work.Close
+	b.root, b.repo, b.bare, b.closeDir = root, repo, bare, work.Close
 	return b, nil
 }
 
@@ -75,7 +75,7 @@ func annotated(dir, sub string) string {
 }
 
 // Root returns the path of the tree's root, or "" when [OpenDir] did not open
-// the book.
+// the store.
 func (b *Store) Root() string { return b.root }
 
 // File returns the path below the root of the tree, as records have it, of a

@@ -1,4 +1,4 @@
-// This file maps the paths of source files to those of their sidecars.
+// Paths of sidecars: the tree of sidecars mirrors that of the source files.
 
 package annotate
 

@@ -1,4 +1,4 @@
-// This file tests what lines stand in.
+// Tests of scopes.
 
 package annotate
 
@@ -44,7 +44,7 @@ func e() {
 	}
 }
 
-// A page knows the same as Scope.
+// A text knows the same as Scope.
 func TestParents(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -52,11 +52,11 @@ func TestParents(t *testing.T) {
 		for range rnd.IntN(40) {
 			lines = append(lines, strings.Repeat("\t", rnd.IntN(4))+[]string{"", "}", "x", "for x", " y"}[rnd.IntN(5)])
 		}
-		p := newPage(lines)
+		p := newLineIndex(newInterner(), lines)
 		for at := range lines {
 			want := Scope(lines, at)
 			var got []string
-			for i := p.parent(at); i >= 0 && len(got) < maxScope; i = p.parent(i) {
+			for i := p.enclosing(at); i >= 0 && len(got) < maxScope; i = p.enclosing(i) {
 				got = append(got, lines[i])
 			}
 			if !reflect.DeepEqual(got, want) {

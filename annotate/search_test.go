@@ -1,4 +1,4 @@
-// This file tests that annotations are found as entries are.
+// Tests of the search.
 
 package annotate
 

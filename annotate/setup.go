@@ -1,4 +1,4 @@
-// This file tells git how sidecars are merged.
+// Telling git how sidecars are merged.
 
 package annotate
 
@@ -19,21 +19,21 @@ import (
 )
 
 // SetupLine is one line that git is to be told, and where it stands or will stand.
-type SetupLine struct {
+type AttributeLine struct {
 	File  string // slash-separated, below the root of the tree, or absolute
 	Line  string
 	There bool // it, or one that does the same, was there already
 }
 
-// Setup is what [Book.Setup] did, or would do.
+// Setup is what [Store.Setup] did, or would do.
 type Setup struct {
-	Attributes SetupLine // of the tree: union merge, for everybody who has the repository
+	Attributes AttributeLine // of the tree: union merge, for every clone
 
 	// What makes oxbow merge the sidecars of this clone: the settings of its
-	// config, and a line of its own attributes, which overrule those of the
+	// config, and a line of its own attributes, which overrule the attributes of the
 	// tree. There is said of all when it was installed before.
 	Config [][2]string // keys and values
-	Local  SetupLine
+	Local  AttributeLine
 }
 
 // driver names the merge driver in git's config.
@@ -57,12 +57,12 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 	}
 	pattern := b.dir + "/**/*" + suffix
 	s := Setup{
-		Attributes: SetupLine{File: ".gitattributes", Line: pattern + " merge=union text eol=lf"},
+		Attributes: AttributeLine{File: ".gitattributes", Line: pattern + " merge=union text eol=lf"},
 		Config: [][2]string{
 			{"merge." + driver + ".name", "annotations of code"},
 			{"merge." + driver + ".driver", command + " %O %A %B %P"},
 		},
-		Local: SetupLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" + driver},
+		Local: AttributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" + driver},
 	}
 	if err := b.setAttributes(b.work, ".gitattributes", &s.Attributes, "union", dryRun); err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
@@ -87,7 +87,7 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 
 // setAttributes adds the line to a file of attributes, at its end, unless one
 // is there that has git merge the sidecars so.
-func (b *Store) setAttributes(fsys vfs.FS, name string, l *SetupLine, merge string, dryRun bool) error {
+func (b *Store) setAttributes(fsys vfs.FS, name string, l *AttributeLine, merge string, dryRun bool) error {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -1,4 +1,4 @@
-// This file counts annotations.
+// Counting annotations.
 
 package annotate
 
@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Stats are the numbers of a book.
+// Stats are the numbers of a store.
 type Stats struct {
 	Files       int             // source files with annotations
 	Annotations int             // each counted once, though a copy of a file may have them too
 	Placed      map[Placing]int // how they stand in the working tree; those that are archived and lost are not counted
 	Archived    int             // archived, and their lines are not there
-	By          map[string]int  // by who wrote them: person, agent, tool, import, or ""
+	By          map[string]int  // by writer: person, agent, tool, import, or ""
 
 	Oldest, Median, Newest time.Time // of when they were written; zero without any
 
 	Bytes   int64 // of the sidecars
-	Damaged int   // lines of sidecars that cannot be read; see [Book.Check]
+	Damaged int   // lines of sidecars that cannot be read; see [Store.Check]
 	Newer   int   // lines that a newer program wrote
 	Skipped []Skipped
 }
@@ -28,11 +28,11 @@ type Stats struct {
 // Stats counts the annotations of the tree, and says how they stand in it.
 func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Placed: map[Placing]int{}, By: map[string]int{}}
-	best := map[string]Standing{}
+	best := map[string]Status{}
 	var order []string
-	skipped, err := b.survey(ctx, false, func(name string, s *sidecar, at []Standing) error {
+	skipped, err := b.survey(ctx, false, func(name string, s *sidecar, at []Status) error {
 		b.mu.Lock()
-		if c := b.cards[name]; c != nil {
+		if c := b.cached[name]; c != nil {
 			st.Bytes += c.size
 		}
 		b.mu.Unlock()

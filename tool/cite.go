@@ -50,7 +50,7 @@ func (d *Workspace) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Ci
 	if d.Annotations == nil {
 		return nil, nil
 	}
-	var asked []annotate.Citation
+	var asked []annotate.FileRef
 	var of []uint64
 	here := d.here()
 	left := 0
@@ -61,7 +61,7 @@ func (d *Workspace) cite(ctx context.Context, es []oxbow.Entry) (map[uint64][]Ci
 				left++
 				continue
 			}
-			asked = append(asked, annotate.Citation{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)})
+			asked = append(asked, annotate.FileRef{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)})
 			of = append(of, e.ID)
 		}
 	}

@@ -70,7 +70,7 @@ func traces(text []byte) (ts []record, bad int) {
 // want is a range that is to become an annotation.
 type want struct {
 	rec   annotate.Record
-	place annotate.Place // Commit is "" for the working tree
+	place annotate.FileAt // Commit is "" for the working tree
 }
 
 // Read makes records of the traces, for [annotate.Store.Add]. A trace that oxbow
@@ -182,7 +182,7 @@ func ranges(t *record, rep *Report) []want {
 					r.Why += " Conversation: " + c.URL
 				}
 				r.Why = strings.ToValidUTF8(r.Why[:min(len(r.Why), annotate.MaxWhy)], "")
-				out = append(out, want{r, annotate.Place{Commit: commit, File: f.Path}})
+				out = append(out, want{r, annotate.FileAt{Commit: commit, File: f.Path}})
 			}
 		}
 	}
@@ -191,9 +191,9 @@ func ranges(t *record, rep *Report) []want {
 
 // fill takes the lines of what is wanted from where they stood.
 func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]annotate.Record, error) {
-	var places []annotate.Place
+	var places []annotate.FileAt
 	var at []int
-	then := make([]annotate.Then, len(wants))
+	then := make([]annotate.FileVersion, len(wants))
 	for i, w := range wants {
 		if w.place.Commit != "" {
 			places, at = append(places, w.place), append(at, i)
@@ -206,9 +206,9 @@ func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]
 		then[i].Lines = lines
 	}
 	if len(places) > 0 {
-		got, err := b.At(ctx, places)
+		got, err := b.FilesAt(ctx, places)
 		if errors.Is(err, oxbow.ErrUnsupported) { // no repository has no revision
-			got, err = make([]annotate.Then, len(places)), nil
+			got, err = make([]annotate.FileVersion, len(places)), nil
 		}
 		if err != nil {
 			return nil, err
@@ -225,7 +225,7 @@ func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]
 			rep.left("ranges at a revision that this repository does not have")
 		case t.Lines == nil:
 			rep.left("ranges of a file that is not there")
-		case !w.rec.Take(t.Lines):
+		case !w.rec.SetLines(t.Lines):
 			rep.left("ranges that end behind their file")
 		default:
 			if w.rec.Blob = t.Blob; w.place.Commit == "" {

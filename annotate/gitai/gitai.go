@@ -181,7 +181,7 @@ func Read(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, er
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}
 	var recs []annotate.Record
-	var places []annotate.Place
+	var places []annotate.FileAt
 	for _, commit := range slices.Sorted(maps.Keys(notes)) {
 		l, err := Parse(notes[commit])
 		if errors.Is(err, errVersion) {
@@ -195,10 +195,10 @@ func Read(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, er
 		rep.Notes++
 		for _, r := range l.records(commit, &rep) {
 			recs = append(recs, r)
-			places = append(places, annotate.Place{Commit: commit, File: r.File})
+			places = append(places, annotate.FileAt{Commit: commit, File: r.File})
 		}
 	}
-	then, err := b.At(ctx, places)
+	then, err := b.FilesAt(ctx, places)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}
@@ -207,7 +207,7 @@ func Read(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, er
 		switch t := then[i]; {
 		case t.Time.IsZero():
 			rep.left("ranges of commits that are not there, such as before a rebase")
-		case t.Lines == nil || !r.Take(t.Lines):
+		case t.Lines == nil || !r.SetLines(t.Lines):
 			rep.left("ranges that their file does not have")
 		default:
 			r.Blob, r.Time = t.Blob, t.Time

@@ -8,16 +8,21 @@ import "slices"
 // Interner gives equal lines equal numbers, so that they are compared cheaply.
 type Interner map[string]int32
 
-// Lines returns the number of each line. A new line gets the next one.
+// Number returns the number of a line. A new line gets the next one.
+func (in Interner) Number(line string) int32 {
+	n, ok := in[line]
+	if !ok {
+		n = int32(len(in))
+		in[line] = n
+	}
+	return n
+}
+
+// Lines returns the number of each line.
 func (in Interner) Lines(lines []string) []int32 {
 	out := make([]int32, len(lines))
 	for i, l := range lines {
-		n, ok := in[l]
-		if !ok {
-			n = int32(len(in))
-			in[l] = n
-		}
-		out[i] = n
+		out[i] = in.Number(l)
 	}
 	return out
 }

@@ -316,7 +316,7 @@ func (r *Repo) environment(dir string) []string {
 
 // standIn makes the directory that git takes for .git: as little as makes one.
 // The list of commits at which a shallow clone ends is a copy.
-func (r *Repo) standIn() (string, error) {
+func (r *Repo) makeGitDir() (string, error) {
 	dir, err := os.MkdirTemp("", "oxbow-git-")
 	if err != nil {
 		return "", err
@@ -348,7 +348,7 @@ func (r *Repo) standIn() (string, error) {
 
 // run runs git and returns what it says.
 func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []byte, err error) {
-	dir, err := r.standIn()
+	dir, err := r.makeGitDir()
 	if err != nil {
 		return nil, fmt.Errorf("running git %s: %w", args[0], err)
 	}
@@ -364,8 +364,8 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	cmd.Env = r.environment(dir)
 	cmd.Stdin = bytes.NewReader(stdin)
 	cmd.WaitDelay = time.Second // for pipes that a grandchild keeps open
-	out := &bounded{most: r.opts.Output, stop: cancel}
-	told := &bounded{most: 4 << 10}
+	out := &limitedBuffer{most: r.opts.Output, stop: cancel}
+	told := &limitedBuffer{most: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, told
 	err = cmd.Run()
 	switch {
@@ -384,14 +384,14 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 
 // bounded takes at most so many bytes. What is beyond is thrown away, after
 // calling stop. It has no ReadFrom on purpose: that would pass by Write.
-type bounded struct {
+type limitedBuffer struct {
 	data []byte
 	most int64
 	over bool
 	stop func()
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	n := len(p)
 	if room := b.most - int64(len(b.data)); int64(n) > room {
 		b.over = true

@@ -152,7 +152,7 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Notes(t.Context(), "refs/notes/ai"); err != nil || string(got[head]) == "" || len(got) != 1 {
 		t.Errorf("Notes = %q, %v, want one", got, err)
 	}
-	if got, err := r.BlobsAt(t.Context(), []Place{{head, "a.txt"}, {missing, "a.txt"}, {head, "../a.txt"}, {head, "./a.txt"}, {head, "a\nb"}, {one, "old.txt"}, {head, ""}}); err != nil ||
+	if got, err := r.BlobsAt(t.Context(), []FileAt{{head, "a.txt"}, {missing, "a.txt"}, {head, "../a.txt"}, {head, "./a.txt"}, {head, "a\nb"}, {one, "old.txt"}, {head, ""}}); err != nil ||
 		got[0] != blob || strings.Join(got[1:5], "") != "" || got[5] == "" || got[6] != "" {
 		t.Errorf("BlobsAt = %q, %v", got, err)
 	}
@@ -178,9 +178,9 @@ func TestHostileNames(t *testing.T) {
 	}
 	head := g.commit("one")
 	r := g.find()
-	var places []Place
+	var places []FileAt
 	for _, n := range names {
-		places = append(places, Place{head, n})
+		places = append(places, FileAt{head, n})
 		at, err := r.At(t.Context(), head, n)
 		if err != nil || at == "" {
 			t.Errorf("At(%q) = %q, %v", n, at, err)
@@ -206,7 +206,7 @@ func TestHostileNames(t *testing.T) {
 		_, err2 := r.Blame(t.Context(), rev, "HEAD")
 		_, err3 := r.Steps(t.Context(), rev, "HEAD")
 		_, err4 := r.Blobs(t.Context(), []string{rev})
-		_, err5 := r.BlobsAt(t.Context(), []Place{{rev, "HEAD"}})
+		_, err5 := r.BlobsAt(t.Context(), []FileAt{{rev, "HEAD"}})
 		_, err6 := r.Times(t.Context(), []string{rev})
 		for i, err := range []error{err1, err2, err3, err4, err5, err6} {
 			if err == nil || !strings.Contains(err.Error(), "not the whole hex name") {

@@ -58,12 +58,12 @@ func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error)
 }
 
 // Place is a file at a commit.
-type Place struct{ Commit, File string }
+type FileAt struct{ Commit, File string }
 
 // BlobsAt returns the names of the blobs that files lead to at commits, in the
 // order of the places; "" where there is none, and for paths that are not valid
 // for io/fs or have a line feed, which git cannot be asked for in this way.
-func (r *Repo) BlobsAt(ctx context.Context, places []Place) ([]string, error) {
+func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	var in bytes.Buffer
 	var asked []int
 	for i, p := range places {

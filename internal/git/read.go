@@ -294,8 +294,8 @@ func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, af
 // maxHops bounds how often a file is followed from name to name, and maxDeaths
 // how many of its deletions are looked at.
 const (
-	maxHops   = 16
-	maxDeaths = 5
+	maxHops      = 16
+	maxDeletions = 5
 )
 
 // Shallow reports whether the history ends before its beginning, as in a clone
@@ -315,7 +315,7 @@ func (r *Repo) Successors(ctx context.Context, file string) (names []string, was
 	}
 	for range maxHops {
 		// Where the path ends, and then what else that commit did with it.
-		deaths, err := r.log(ctx, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeaths), head, "--", file)
+		deaths, err := r.log(ctx, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions), head, "--", file)
 		if err != nil {
 			return nil, false, err
 		}

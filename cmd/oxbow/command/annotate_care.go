@@ -99,7 +99,7 @@ func (a *app) showGC(r annotate.GCReport, dry, undo bool) {
 	}
 	for _, w := range []struct {
 		word string
-		what []annotate.Standing
+		what []annotate.Status
 	}{{"archived", r.Archived}, {"returned", r.Returned}} {
 		for _, s := range w.what {
 			at := s.Span

@@ -137,7 +137,7 @@ type savedOut struct {
 	File   string `json:"file"`
 	Lines  int    `json:"lines"`
 	Found  int    `json:"found"`
-	Beside string `json:"beside"`
+	KeptIn string `json:"beside"`
 }
 
 func (a *app) annotateRecoverCommand() *cobra.Command {
@@ -176,7 +176,7 @@ back. oxbow check says which lines these are.`,
 					if dry {
 						word = "would be kept"
 					}
-					a.printf("%s: %s %s in %s, %d found in them\n", oneLine(s.File), count(s.Lines, "damaged line", "damaged lines"), word, oneLine(s.Beside), s.Found)
+					a.printf("%s: %s %s in %s, %d found in them\n", oneLine(s.File), count(s.Lines, "damaged line", "damaged lines"), word, oneLine(s.KeptIn), s.Found)
 				}
 				return nil
 			})

@@ -92,7 +92,7 @@ func (a *app) driverCommand() string {
 }
 
 func (a *app) showSetup(s annotate.Setup, install, dry bool) {
-	line := func(l annotate.SetupLine) {
+	line := func(l annotate.AttributeLine) {
 		word := "added to"
 		switch {
 		case l.There:
@@ -166,10 +166,10 @@ func (a *app) mergeDriver(base, ours, theirs, name string) error {
 		}
 	}
 	m := annotate.Merge(texts[0], texts[1], texts[2])
-	if len(m.Aside) > 0 && name == "" {
-		m.Data = append(m.Data, m.Aside...)
-	} else if len(m.Aside) > 0 {
-		if err := a.setAside(name, m.Aside); err != nil {
+	if len(m.Unreadable) > 0 && name == "" {
+		m.Data = append(m.Data, m.Unreadable...)
+	} else if len(m.Unreadable) > 0 {
+		if err := a.setAside(name, m.Unreadable); err != nil {
 			return fmt.Errorf("merging annotations: keeping damaged lines: %w", err)
 		}
 	}

@@ -1,4 +1,4 @@
-// This file tests that lines that are gone are not taken for others like them.
+// Tests that lines that are gone are not taken for others like them.
 
 package annotate
 
@@ -64,7 +64,7 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 			g := newRepo(t)
 			g.write("walk.go", twins)
 			g.commit()
-			b := g.book()
+			b := g.store()
 			add(t, b, Record{File: "walk.go", Span: Span{c.line, c.line}, Why: c.name})
 			g.write("walk.go", c.change(twins))
 			var now Span

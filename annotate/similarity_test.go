@@ -1,4 +1,4 @@
-// This file tests likeness against its definition.
+// Tests of similarity against its definition.
 
 package annotate
 
@@ -10,8 +10,8 @@ import (
 )
 
 // dice is the Sørensen–Dice coefficient of the words of two texts, as defined,
-// where a word weighs 1 by the square root of how often the page has it.
-func dice(page, a, b []string) float64 {
+// where a word weighs 1 by the square root of how often the text has it.
+func wordDice(page, a, b []string) float64 {
 	often := map[string]int{}
 	for _, l := range page {
 		for w := range words(l) {
@@ -55,21 +55,21 @@ func TestAlike(t *testing.T) {
 		}
 		return ls
 	}
-	p := newPage(text(40))
+	p := newLineIndex(newInterner(), text(40))
 	for range 50 {
 		block := text(rng.IntN(8))
-		bag := p.newBag(block)
+		bag := p.newWordBag(block)
 		for range 30 {
 			lo := rng.IntN(41)
 			hi := lo + rng.IntN(41-lo)
-			if got, want := bag.alike(lo, hi), dice(p.lines, block, p.lines[lo:hi]); got != want {
+			if got, want := bag.similarity(lo, hi), wordDice(p.lines, block, p.lines[lo:hi]); got != want {
 				t.Fatalf("alike(%q, lines %d to %d) = %v, want %v", block, lo, hi, got, want)
 			}
 		}
 	}
-	// Worked out by hand: close and pool weigh 724/1024 each, since the page has
+	// Worked out by hand: close and pool weigh 724/1024 each, since the text has
 	// them twice, and p 1: 2·(2·724) by (2·724 + 1024) + 2·724.
-	if got, want := newPage([]string{"close(pool)", "pool, close"}).newBag([]string{"p.close(pool)"}).alike(0, 1), 2896.0/3920; got != want {
+	if got, want := newLineIndex(newInterner(), []string{"close(pool)", "pool, close"}).newWordBag([]string{"p.close(pool)"}).similarity(0, 1), 2896.0/3920; got != want {
 		t.Errorf("p.close(pool) and close(pool) are %v alike, want %v", got, want)
 	}
 }

@@ -1,16 +1,16 @@
-// This file holds what an annotation is.
+// An annotation: a record of why a block of lines was written.
 
-// Package annotate keeps why code is as it is: the reasoning behind an edit,
+// Package annotate keeps why code is as it is: the reasoning after an edit,
 // and what was rejected, tied to the lines that the edit made. The annotations
 // of a source file are lines of a sidecar file below .oxbow/annotations, so
 // that they travel with the code and merge in git. When the code has moved, was
 // edited, or the file has another name, a [Store] finds where each stands now,
 // and says how it knows and how sure it is.
 //
-//	book, err := annotate.OpenDir(ctx, ".", nil)
-//	_, err = book.Add(ctx, annotate.Record{File: "pool.go", Span: annotate.Span{First: 42, Last: 60},
+//	store, err := annotate.OpenDir(ctx, ".", nil)
+//	_, err = store.Add(ctx, annotate.Record{File: "pool.go", Span: annotate.Span{First: 42, Last: 60},
 //		Why: "one connection per shard: the proxy drops idle ones"})
-//	found, err := book.Lookup(ctx, "pool.go", annotate.Span{First: 42, Last: 60})
+//	found, err := store.Lookup(ctx, "pool.go", annotate.Span{First: 42, Last: 60})
 package annotate
 
 import (
@@ -55,17 +55,16 @@ const (
 	MaxWhy    = 65536 // bytes of reasoning, and of each alternative
 	MaxFile   = 16 << 20
 	maxBlock  = 200 // lines of a block that are kept; of a longer one, the first and last half of that
-	maxLine   = 1024
 	maxWord   = 256 // bytes of agent, model, session, profile
 	maxReject = 100
 )
 
 // Record is one annotation: why the lines of a span were written as they are.
 //
-// File and Why are required by [Book.Add], and Span where Block is not given.
+// File and Why are required by [Store.Add], and Span where Block is not given.
 // What else is left empty is filled in from the working tree, the clock and the
 // context: ID, Time, Commit, Blob, Hash, Block, Before, After, By, Session,
-// Profile. Whoever knows better, such as a reader of old transcripts, fills it
+// Profile. A caller that knows better, such as a reader of old transcripts, fills it
 // in.
 type Record struct {
 	// ID names the annotation: 1 to 64 of the characters A-Z a-z 0-9 . _ -. By
@@ -80,7 +79,7 @@ type Record struct {
 	Rejected []string // alternatives, each with why not
 
 	By      oxbow.Actor // person, agent, tool or import
-	Agent   string      // who says so of itself, like all below
+	Agent   string      // as it calls itself, like the next four
 	Model   string
 	Session string
 	Profile string // memory profile active at the time
@@ -104,51 +103,19 @@ type Record struct {
 	// in different ones.
 	Scope []string
 
-	// Archived says that the lines were gone when [Book.GC] last looked.
+	// Archived says that the lines were gone when [Store.GC] last looked.
 	Archived bool
 }
 
-// Lines cuts a text into lines as records hold them: without line ends, what is
-// not UTF-8 replaced, and what is longer than 1,024 bytes cut to its beginning
-// and a hash. A text that ends with a line end has no empty line after it.
-func Lines(text []byte) []string {
-	s := string(text)
-	if s == "" {
-		return nil
+// SetLines fills in what a record keeps of its lines, which are those of its Span,
+// from all lines of the file as [Lines] gives them. It reports false, and does
+// nothing, when the file does not have that span.
+func (r *Record) SetLines(lines []string) bool {
+	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
+		return false
 	}
-	lines := make([]string, 0, strings.Count(s, "\n")+1)
-	for len(s) > 0 {
-		line, rest, _ := strings.Cut(s, "\n")
-		lines = append(lines, normalize(strings.TrimSuffix(line, "\r")))
-		s = rest
-	}
-	return lines
-}
-
-func normalize(line string) string {
-	if len(line) > maxLine {
-		sum := sha256.Sum256([]byte(line))
-		cut := maxLine - 40
-		for cut > 0 && !utf8.RuneStart(line[cut]) {
-			cut--
-		}
-		line = line[:cut] + "… " + hex.EncodeToString(sum[:16])
-	}
-	if !utf8.ValidString(line) {
-		line = strings.ToValidUTF8(line, "\ufffd")
-	}
-	return line
-}
-
-// HashLines returns the hash of a block: the first 16 bytes, in hex, of the
-// SHA-256 of its lines, each followed by a line feed.
-func HashLines(lines []string) string {
-	h := sha256.New()
-	for _, l := range lines {
-		h.Write([]byte(l))
-		h.Write([]byte{'\n'})
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	r.take(lines)
+	return true
 }
 
 // take fills in block, hash and context from the lines of the file.

@@ -1,4 +1,4 @@
-// This file says how files that a memory cites stand now.
+// Checking references to files: how the files that a memory names stand now.
 
 package annotate
 
@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
-// State says how a cited file, or the lines of it, stand in the working tree.
+// State says how a referred to file, or the lines of it, stand in the working tree.
 type State string
 
 const (
@@ -31,31 +31,31 @@ const (
 // stillFresh is the share of a file that must still stand for it to be fresh.
 const stillFresh = .8
 
-// Citation is a file as something else names it.
-type Citation struct {
+// FileRef is a file as something else names it.
+type FileRef struct {
 	// File is a path from the root of the tree. It may end in lines, as in
 	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60: then only
 	// these count.
 	File string
 
-	Blob string    // git's name of the content then, as [Book.Blob] gives it; "" when it is not known
-	Time time.Time // when it was cited; asks git for the content when Blob does not say it
+	Blob string    // git's name of the content then, as [Store.Blob] gives it; "" when it is not known
+	Time time.Time // when it was referred to; asks git for the content when Blob does not say it
 
-	// Doubtful says that the citation may be of another tree: then only a file
+	// Doubtful says that the reference may be of another tree: then only a file
 	// that is known by its Blob counts.
 	Doubtful bool
 }
 
-// FileRef is how a citation stands now.
-type FileRef struct {
-	Citation
+// CheckedRef is how a reference stands now.
+type CheckedRef struct {
+	FileRef
 	State State
 	Now   string  // where it, or what is left of it, is now, if that is elsewhere: a path, with lines if File had some
 	Kept  float64 // share of it that still stands, 0 to 1; 0 when Unverifiable, or when how much is not known
 	How   string  // the same in words, for people
 }
 
-// maxAsked bounds the citations of one call that git is asked about one by one;
+// maxAsked bounds the references of one call that git is asked about one by one;
 // those beyond are Unverifiable, unless they are as they were.
 const maxAsked = 20
 
@@ -63,14 +63,14 @@ const maxAsked = 20
 var errAsked = errors.New("too many files to ask git about at once")
 
 // Blob returns git's name of the content that a file of the working tree has,
-// whether or not git has it, and false for what is no file that can be cited.
+// whether or not git has it, and false for what is no file that can be referred to.
 func (b *Store) Blob(file string) (string, bool) {
-	file, _ = cutLines(b.inTree(file))
+	file, _ = splitLines(b.inTree(file))
 	data, err := b.content(file)
 	if err != nil || CheckFile(file) != nil {
 		return "", false
 	}
-	return blobName(data, b.hist != nil && b.hist.SHA256()), true
+	return blobName(data, b.history != nil && b.history.SHA256()), true
 }
 
 // inTree returns the path as records have it, where it is one; anything else
@@ -90,8 +90,8 @@ func (b *Store) inTree(file string) string {
 
 var lineSuffix = regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
 
-// cutLines cuts the lines off a citation.
-func cutLines(file string) (string, Span) {
+// splitLines splits the lines off a reference.
+func splitLines(file string) (string, Span) {
 	m := lineSuffix.FindStringSubmatch(file)
 	if m == nil {
 		return file, Span{}
@@ -108,16 +108,16 @@ func cutLines(file string) (string, Span) {
 	return m[1], s
 }
 
-// CheckFileRefs says how each of the citations stands in the working tree, changes that
+// CheckFileRefs says how each of the references stands in the working tree, changes that
 // were not committed included. What the file was like is what Blob says, where
 // git has that; else what HEAD's history says of that time: the last version
 // before, or the first after, which may have been under way. It never fails:
 // what cannot be looked at is [Unverifiable], and says why.
-func (b *Store) CheckFileRefs(ctx context.Context, cs []Citation) []FileRef {
-	out := make([]FileRef, len(cs))
-	asker := &asker{b: b, ctx: ctx, left: maxAsked}
-	if b.hist != nil {
-		asker.head, asker.err = b.hist.Head(ctx)
+func (b *Store) CheckFileRefs(ctx context.Context, cs []FileRef) []CheckedRef {
+	out := make([]CheckedRef, len(cs))
+	asker := &refChecker{store: b, ctx: ctx, left: maxAsked}
+	if b.history != nil {
+		asker.head, asker.err = b.history.Head(ctx)
 	}
 	type open struct {
 		i       int
@@ -129,10 +129,10 @@ func (b *Store) CheckFileRefs(ctx context.Context, cs []Citation) []FileRef {
 	var todo []open
 	want := map[string]bool{}
 	for i, c := range cs {
-		out[i] = FileRef{Citation: c, State: Unverifiable}
+		out[i] = CheckedRef{FileRef: c, State: Unverifiable}
 		file, span := b.inTree(c.File), Span{}
 		if _, err := b.work.Stat(file); err != nil { // else it is a file whose name ends like lines
-			file, span = cutLines(file)
+			file, span = splitLines(file)
 		}
 		if CheckFile(file) != nil {
 			out[i].How = "it is not a path inside the working tree"
@@ -162,7 +162,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, cs []Citation) []FileRef {
 			out[i].How = "it cannot be read" // the error holds the path, which is a claim
 			continue
 		}
-		if c.Blob != "" && b.hist != nil && (len(c.Blob) == 64) == b.hist.SHA256() && isHex(c.Blob) {
+		if c.Blob != "" && b.history != nil && (len(c.Blob) == 64) == b.history.SHA256() && isHex(c.Blob) {
 			want[c.Blob] = true
 		}
 	}
@@ -185,9 +185,9 @@ func (b *Store) CheckFileRefs(ctx context.Context, cs []Citation) []FileRef {
 	return out
 }
 
-// asker asks git for what citations were like.
-type asker struct {
-	b     *Store
+// refChecker asks git for what references were like.
+type refChecker struct {
+	store *Store
 	ctx   context.Context
 	head  string // "" without git
 	blobs map[string][]byte
@@ -195,8 +195,8 @@ type asker struct {
 	err   error
 }
 
-// read reads the blobs that the citations name.
-func (a *asker) read(want map[string]bool) {
+// read reads the blobs that the references name.
+func (a *refChecker) read(want map[string]bool) {
 	a.blobs = map[string][]byte{}
 	if a.head == "" || len(want) == 0 || a.err != nil {
 		return
@@ -206,11 +206,11 @@ func (a *asker) read(want map[string]bool) {
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	a.blobs, a.err = a.b.hist.Blobs(a.ctx, names)
+	a.blobs, a.err = a.store.history.Blobs(a.ctx, names)
 }
 
-// ask counts a question, and reports whether it may be asked.
-func (a *asker) ask() bool {
+// countQuestion counts a question, and reports whether it may be asked.
+func (a *refChecker) countQuestion() bool {
 	if a.err != nil || a.head == "" {
 		return false
 	}
@@ -220,21 +220,21 @@ func (a *asker) ask() bool {
 	return a.err == nil
 }
 
-// olds returns what the file may have been like when it was cited, and what
+// versions returns what the file may have been like when it was referred to, and what
 // says so. Sure is that it is of this tree.
-func (a *asker) olds(c *FileRef, file string) (texts [][]byte, how string, sure bool) {
+func (a *refChecker) versions(c *CheckedRef, file string) (texts [][]byte, how string, sure bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
 	}
-	if c.Doubtful || c.Time.IsZero() || !a.ask() {
+	if c.Doubtful || c.Time.IsZero() || !a.countQuestion() {
 		return nil, "", false
 	}
-	before, after, err := a.b.hist.Around(a.ctx, file, c.Time)
+	before, after, err := a.store.history.Around(a.ctx, file, c.Time)
 	if err != nil {
 		a.err = err
 		return nil, "", false
 	}
-	blobs, err := a.b.hist.Blobs(a.ctx, slices.DeleteFunc([]string{before, after}, func(s string) bool { return s == "" }))
+	blobs, err := a.store.history.Blobs(a.ctx, slices.DeleteFunc([]string{before, after}, func(s string) bool { return s == "" }))
 	if err != nil {
 		a.err = err
 		return nil, "", false
@@ -247,10 +247,10 @@ func (a *asker) olds(c *FileRef, file string) (texts [][]byte, how string, sure 
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compare fills in how the cited file stands in a content, which is that of the
+// compare fills in how the referred to file stands in a content, which is that of the
 // file now called so.
-func (a *asker) compare(c *FileRef, file, now string, span Span, content []byte) {
-	texts, how, _ := a.olds(c, file)
+func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content []byte) {
+	texts, how, _ := a.versions(c, file)
 	if a.err != nil {
 		return
 	}
@@ -266,31 +266,31 @@ func (a *asker) compare(c *FileRef, file, now string, span Span, content []byte)
 		return
 	}
 	lines := Lines(content)
-	pg := newPage(lines)
-	best := spot{sure: -1}
+	pg := newLineIndex(newInterner(), lines)
+	best := match{confidence: -1}
 	for _, text := range texts {
 		if len(text) > MaxFile || isBinary(text) {
 			continue
 		}
 		old := Lines(text)
-		s := spot{placed: Edited, sure: keptOf(pg, old)}
+		s := match{placing: Edited, confidence: keptOf(pg, old)}
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.take(old)
-			s = pg.find(r, "", &followed{oldText: &oldText{old, pg.lex.in.Lines(old)}, diff: new(diff.Mapper)})
-			if s.placed != Edited && s.placed != Lost {
-				s.sure = 1
+			s = pg.find(r, "", &oldVersion{oldText: &oldText{old, pg.in.lines.Lines(old)}, mapper: new(diff.Mapper)})
+			if s.placing != Edited && s.placing != Lost {
+				s.confidence = 1
 			}
 		}
-		if s.sure > best.sure {
+		if s.confidence > best.confidence {
 			best = s
 		}
 	}
-	if best.sure < 0 {
+	if best.confidence < 0 {
 		c.How = "it was binary"
 		return
 	}
-	c.Kept = math.Round(best.sure*100) / 100
+	c.Kept = math.Round(best.confidence*100) / 100
 	what := "of the file still stands"
 	if span.Len() > 0 {
 		what = "of these lines still stand"
@@ -302,7 +302,7 @@ func (a *asker) compare(c *FileRef, file, now string, span Span, content []byte)
 		c.Now = now
 	}
 	switch {
-	case best.sure < stillFresh:
+	case best.confidence < stillFresh:
 		c.State = Stale
 	case c.Now != "":
 		c.State = MovedTo
@@ -312,10 +312,10 @@ func (a *asker) compare(c *FileRef, file, now string, span Span, content []byte)
 }
 
 // keptOf returns the share of the letters of a text whose lines still stand on
-// the page, in their order.
-func keptOf(pg *page, old []string) float64 {
+// the text, in their order.
+func keptOf(pg *lineIndex, old []string) float64 {
 	all, kept := 0, 0
-	for i, to := range new(diff.Mapper).Map(pg.lex.in.Lines(old), pg.num) {
+	for i, to := range new(diff.Mapper).Map(pg.in.lines.Lines(old), pg.ids) {
 		n := letters(old[i])
 		all += n
 		if to >= 0 {
@@ -329,7 +329,7 @@ func keptOf(pg *page, old []string) float64 {
 }
 
 // follow looks for a file that is not in the working tree.
-func (a *asker) follow(c *FileRef, file string, span Span) {
+func (a *refChecker) follow(c *CheckedRef, file string, span Span) {
 	if a.head == "" {
 		c.How = "there is no such file here, and no git that says whether there was"
 		return
@@ -339,10 +339,10 @@ func (a *asker) follow(c *FileRef, file string, span Span) {
 		c.How = "there is no such file here; it may be of another project"
 		return
 	}
-	if !a.ask() {
+	if !a.countQuestion() {
 		return
 	}
-	names, was, err := a.b.hist.Successors(a.ctx, file)
+	names, was, err := a.store.history.Successors(a.ctx, file)
 	if err != nil {
 		a.err = err
 		return
@@ -351,7 +351,7 @@ func (a *asker) follow(c *FileRef, file string, span Span) {
 		if CheckFile(n) != nil {
 			continue
 		}
-		content, err := a.b.content(n)
+		content, err := a.store.content(n)
 		if err != nil || isBinary(content) {
 			continue
 		}
@@ -362,7 +362,7 @@ func (a *asker) follow(c *FileRef, file string, span Span) {
 		return
 	}
 	if !was && !ours {
-		at, err := a.b.hist.At(a.ctx, a.head, file) // deleted, and that is not committed
+		at, err := a.store.history.At(a.ctx, a.head, file) // deleted, and that is not committed
 		if err != nil {
 			a.err = err
 			return

@@ -1,4 +1,4 @@
-// This file tests how annotations are written and read back.
+// Tests of how annotations are written and read back.
 
 package annotate
 
@@ -22,7 +22,7 @@ var noon = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 
 func clock() time.Time { return noon }
 
-// tree makes a working tree in memory of those files, and a book of it.
+// tree makes a working tree in memory of those files, and a store of it.
 func tree(t testing.TB, files map[string]string) (*vfs.Mem, *Store) {
 	t.Helper()
 	m := vfs.NewMem()
@@ -90,7 +90,7 @@ func TestAddFillsIn(t *testing.T) {
 	if !reflect.DeepEqual(out[0], want) {
 		t.Errorf("Add = %+v, want %+v", out[0], want)
 	}
-	b.forget()
+	b.dropCaches()
 	rs, err := b.Records(ctx, "pkg/a.go")
 	if err != nil || len(rs) != 1 || !reflect.DeepEqual(rs[0], want) {
 		t.Errorf("Records = %+v, %v, want %+v", rs, err, want)
@@ -197,7 +197,7 @@ func TestLinksDoNotLeaveTheTree(t *testing.T) {
 	}
 }
 
-// TestManyWriters lets books write at once, as processes do: the locks of one
+// TestManyWriters lets stores write at once, as processes do: the locks of one
 // process keep each other out as those of several.
 func TestManyWriters(t *testing.T) {
 	dir := t.TempDir()

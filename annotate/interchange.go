@@ -1,5 +1,4 @@
-// This file holds what those who bring annotations from elsewhere need to know
-// of the tree.
+// What importers of annotations need: records as lines, files at commits, notes.
 
 package annotate
 
@@ -13,70 +12,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/git"
 )
-
-// Text returns the lines of a file of the working tree, as [Lines] gives them.
-// Errors match [oxbow.ErrInvalid] for a file that cannot be annotated, or those
-// of package io/fs.
-func (b *Store) Text(file string) ([]string, error) {
-	if err := CheckFile(file); err != nil {
-		return nil, err
-	}
-	data, err := b.content(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading a file: %w", err)
-	}
-	if isBinary(data) {
-		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
-	}
-	return Lines(data), nil
-}
-
-// HasFile reports whether the tree has the file.
-func (b *Store) HasFile(file string) bool {
-	fi, err := b.work.Stat(file)
-	return err == nil && fi.Mode().IsRegular()
-}
-
-// BlobName returns git's name for a content in the repository of the tree,
-// whether or not git has it.
-func (b *Store) BlobName(content []byte) string {
-	return blobName(content, b.hist != nil && b.hist.SHA256())
-}
-
-// Has reports which of the records, that have a File and an ID, are in the
-// book already.
-func (b *Store) Has(ctx context.Context, records []Record) ([]bool, error) {
-	known := map[string]map[string]bool{}
-	out := make([]bool, len(records))
-	for i, r := range records {
-		ids := known[r.File]
-		if ids == nil {
-			have, err := b.Records(ctx, r.File)
-			if err != nil {
-				return nil, err
-			}
-			ids = map[string]bool{}
-			for _, h := range have {
-				ids[h.ID] = true
-			}
-			known[r.File] = ids
-		}
-		out[i] = ids[r.ID]
-		ids[r.ID] = true // the same one once more
-	}
-	return out, nil
-}
-
-// Take fills in what a record keeps of its lines, which are those of its Span,
-// from all lines of the file as [Lines] gives them. It reports false, and does
-// nothing, when the file does not have that span.
-func (r *Record) Take(lines []string) bool {
-	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
-		return false
-	}
-	r.take(lines)
-	return true
-}
 
 // Line returns the record as a line of a sidecar, without the line feed; see
 // docs/format-annotations.md.
@@ -99,31 +34,14 @@ func ParseRecord(b []byte) (Record, error) {
 	return *r, nil
 }
 
-// All returns the records of all sidecars as they were written, by sidecar and
-// then by time, each ID of a sidecar once.
-func (b *Store) All(ctx context.Context) ([]Record, error) {
-	var all []Record
-	err := b.walk(ctx, func(name string) error {
-		c, err := b.read(name)
-		if err != nil {
-			return err
-		}
-		for _, r := range c.records {
-			all = append(all, *r)
-		}
-		return nil
-	})
-	return all, err
-}
-
 // Place is a file at a commit.
-type Place struct {
+type FileAt struct {
 	Commit string // whole name, in hex
 	File   string
 }
 
 // Then is what a file was at a commit.
-type Then struct {
+type FileVersion struct {
 	Lines []string // as [Lines] gives them; nil when git does not have the file then, or it is binary or too long
 	Blob  string
 	Time  time.Time // of the commit; zero when git does not have it
@@ -131,14 +49,14 @@ type Then struct {
 
 // At returns what files were at commits, in the order of the places. The error
 // matches [oxbow.ErrUnsupported] when there is no git repository.
-func (b *Store) At(ctx context.Context, places []Place) ([]Then, error) {
+func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
 	}
-	asked := make([]git.Place, len(places))
+	asked := make([]git.FileAt, len(places))
 	var commits []string
 	for i, p := range places {
-		asked[i] = git.Place{Commit: p.Commit, File: p.File}
+		asked[i] = git.FileAt{Commit: p.Commit, File: p.File}
 		commits = append(commits, p.Commit)
 	}
 	names, err := b.repo.BlobsAt(ctx, asked)
@@ -150,10 +68,10 @@ func (b *Store) At(ctx context.Context, places []Place) ([]Then, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Then, len(places))
+	out := make([]FileVersion, len(places))
 	// Contents come in parts, so that git never says too much at once.
-	for from := 0; from < len(names); from += maxAtOnce {
-		part := names[from:min(len(names), from+maxAtOnce)]
+	for from := 0; from < len(names); from += maxBatch {
+		part := names[from:min(len(names), from+maxBatch)]
 		want := slices.DeleteFunc(slices.Clone(part), func(n string) bool { return n == "" })
 		slices.Sort(want)
 		blobs, err := b.repo.Blobs(ctx, slices.Compact(want))
@@ -172,7 +90,7 @@ func (b *Store) At(ctx context.Context, places []Place) ([]Then, error) {
 }
 
 // maxAtOnce is how many files git is asked for in one run.
-const maxAtOnce = 64
+const maxBatch = 64
 
 // Notes returns the texts of the git notes of a reference, such as
 // refs/notes/ai, by commit. The error matches [oxbow.ErrUnsupported] when there
@@ -191,7 +109,7 @@ func (b *Store) Notes(ctx context.Context, ref string) (map[string][]byte, error
 	}
 	slices.Sort(names)
 	texts := map[string][]byte{}
-	for part := range slices.Chunk(slices.Compact(names), 16*maxAtOnce) {
+	for part := range slices.Chunk(slices.Compact(names), 16*maxBatch) {
 		blobs, err := b.repo.Blobs(ctx, part)
 		if err != nil {
 			return nil, err

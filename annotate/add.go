@@ -1,0 +1,302 @@
+// Adding annotations: records are completed and appended to their sidecar.
+
+package annotate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Add keeps annotations, all of one file in one durable append, and returns
+// them as kept, in their order, with what was left out filled in: see
+// [Record]. One whose ID is there already is not written again (an archived
+// one comes back). All are checked before anything is written. Errors match
+// [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
+func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
+	out := make([]Record, len(records))
+	files := map[string][]int{}
+	var order []string
+	seen := map[string]*fileLines{}
+	for i, r := range records {
+		if err := b.complete(ctx, &r, seen); err != nil {
+			return nil, err
+		}
+		if files[r.File] == nil {
+			order = append(order, r.File)
+		}
+		files[r.File] = append(files[r.File], i)
+		out[i] = r
+	}
+	for _, file := range order {
+		rs := make([]*Record, 0, len(files[file]))
+		for _, i := range files[file] {
+			rs = append(rs, &out[i])
+		}
+		if err := b.append(ctx, sidecarOf(file), rs, nil); err != nil {
+			return nil, fmt.Errorf("annotating %s: %w", file, err)
+		}
+	}
+	return out, nil
+}
+
+// seenFile is a file that Add has read.
+type fileLines struct {
+	lines []string
+	blob  string
+	err   error
+}
+
+// complete fills in what the record leaves out.
+func (b *Store) complete(ctx context.Context, r *Record, seen map[string]*fileLines) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if strings.HasPrefix(r.File, b.dir+"/") {
+		return &oxbow.InvalidError{Field: "file", Value: r.File, Reason: "is of the annotations themselves"}
+	}
+	if r.Block == nil {
+		f := seen[r.File]
+		if f == nil {
+			f = b.readLines(r.File)
+			seen[r.File] = f
+		}
+		if f.err != nil {
+			return fmt.Errorf("annotating: %w", f.err)
+		}
+		if r.Span.Len() == 0 || r.Span.Last > len(f.lines) {
+			return &oxbow.InvalidError{Field: "lines", Value: r.Span.String(), Reason: fmt.Sprintf("are not in %s, which has %d", r.File, len(f.lines))}
+		}
+		r.take(f.lines)
+		if r.Blob == "" {
+			r.Blob = f.blob
+		}
+		if r.Commit == "" && b.history != nil {
+			head, err := b.history.Head(ctx)
+			if err != nil {
+				return fmt.Errorf("annotating: %w", err)
+			}
+			r.Commit = head
+		}
+	} else if r.Hash == "" {
+		block := make([]string, len(r.Block))
+		for i, l := range r.Block {
+			block[i] = normalize(strings.TrimRight(l, "\r\n"))
+		}
+		r.SetBlock(block)
+	}
+	r.Before = trimContext(r.Before[max(0, len(r.Before)-Context):])
+	r.After = trimContext(r.After[:min(len(r.After), Context)])
+	if len(r.Scope) > 0 {
+		r.Scope = trimContext(r.Scope[:min(len(r.Scope), maxScope)])
+	}
+	if s, ok := oxbow.SourceFrom(ctx); ok {
+		if r.By == "" {
+			r.By = s.Actor
+		}
+		if r.Session == "" {
+			r.Session = s.Session
+		}
+		if r.Profile == "" {
+			r.Profile = s.Profile
+		}
+		if r.Agent == "" {
+			r.Agent = s.Claimed.Agent
+		}
+	}
+	if r.Time.IsZero() {
+		r.Time = b.opts.Clock()
+	}
+	r.Time = r.Time.UTC().Truncate(time.Millisecond)
+	if r.ID == "" {
+		r.ID = r.id()
+	}
+	return r.check()
+}
+
+func (b *Store) readLines(file string) *fileLines {
+	data, err := b.content(file)
+	if err != nil {
+		return &fileLines{err: err}
+	}
+	if isBinary(data) {
+		return &fileLines{err: &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
+	}
+	return &fileLines{lines: Lines(data), blob: blobName(data, b.history != nil && b.history.SHA256())}
+}
+
+// Has reports which of the records, that have a File and an ID, are in the
+// book already.
+func (b *Store) Has(ctx context.Context, records []Record) ([]bool, error) {
+	known := map[string]map[string]bool{}
+	out := make([]bool, len(records))
+	for i, r := range records {
+		ids := known[r.File]
+		if ids == nil {
+			have, err := b.Records(ctx, r.File)
+			if err != nil {
+				return nil, err
+			}
+			ids = map[string]bool{}
+			for _, h := range have {
+				ids[h.ID] = true
+			}
+			known[r.File] = ids
+		}
+		out[i] = ids[r.ID]
+		ids[r.ID] = true // the same one once more
+	}
+	return out, nil
+}
+
+// append writes lines to the end of a sidecar, under the lock of the store: the
+// records whose ID is not there yet, and the events.
+func (b *Store) append(ctx context.Context, name string, records []*Record, events []event) (err error) {
+	if err := b.makeDirs(path.Dir(path.Join(b.dir, name))); err != nil {
+		return err
+	}
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	// Under the lock the file is read again: what others have appended counts.
+	have, err := b.read(name)
+	if err != nil {
+		return err
+	}
+	known := map[string]*Record{}
+	for _, r := range have.records {
+		known[r.ID] = r
+	}
+	var out []byte
+	for _, r := range records {
+		if old, ok := known[r.ID]; ok {
+			if old.Archived {
+				events = append(events, event{id: r.ID, back: true, time: b.opts.Clock()})
+			}
+			r.Archived, r.Time = false, old.Time
+			continue
+		}
+		known[r.ID] = r
+		if out, err = encode(out, r); err != nil {
+			return err
+		}
+	}
+	for _, e := range events {
+		// An event counts only when it is later: a clock that was set back, or
+		// that of another machine, must not make this one void.
+		if was, ok := have.last[e.id]; ok && !e.time.After(was.time) {
+			e.time = was.time.Add(time.Millisecond)
+		}
+		if out, err = e.encode(out); err != nil {
+			return err
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return b.write(path.Join(b.dir, name), out)
+}
+
+// write appends to a file and makes it durable. What a failed write left is cut
+// off again.
+func (b *Store) write(full string, out []byte) (err error) {
+	f, err := b.work.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	end := fi.Size()
+	if end > 0 {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], end-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' { // torn, or from an editor that ends files without one
+			out = append([]byte{'\n'}, out...)
+		}
+	}
+	if end+int64(len(out)) > maxSidecar {
+		return &oxbow.InvalidError{Field: "sidecar", Value: full, Reason: fmt.Sprintf("would be longer than %d MiB", maxSidecar>>20)}
+	}
+	if _, err = f.WriteAt(out, end); err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, f.Truncate(end))
+	}
+	if end == 0 {
+		return b.work.SyncDir(path.Dir(full))
+	}
+	return nil
+}
+
+// ignored keeps what is not for git out of it.
+const gitignore = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
+
+// makeDirs makes a directory below the annotations directory durably.
+func (b *Store) makeDirs(dir string) error {
+	if _, err := b.work.Stat(dir); err == nil {
+		return nil
+	}
+	fresh := false
+	if _, err := b.work.Stat(b.dir); errors.Is(err, fs.ErrNotExist) {
+		fresh = true
+	}
+	if err := b.work.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if fresh {
+		if err := vfs.WriteFile(b.work, path.Join(b.dir, ".gitignore"), []byte(gitignore), 0o644); err != nil {
+			return err
+		}
+	}
+	for d := dir; d != "."; d = path.Dir(d) {
+		if err := b.work.SyncDir(path.Dir(d)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lock takes the lock between writers and returns the call that unlocks it.
+func (b *Store) lock(ctx context.Context) (func() error, error) {
+	name := path.Join(b.dir, ".lock")
+	l, err := b.work.OpenLock(name)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now() // of the wait only
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		ok, err := l.TryLock()
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		if ok {
+			return l.Close, nil
+		}
+		if waited := time.Since(start); waited >= b.opts.LockWait {
+			return nil, errors.Join(&oxbow.BusyError{Path: name, Waited: waited}, l.Close())
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil, errors.Join(ctx.Err(), l.Close())
+		case <-t.C:
+		}
+	}
+}

@@ -1,0 +1,79 @@
+// Blame: the commit and the annotations of each line.
+
+package annotate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/diff"
+)
+
+// Line is one line of a file, where it is from, and why it is so.
+type Line struct {
+	Number int // from 1
+	Text   string
+
+	Commit  string // in hex; "" when the line is not committed, or there is no git
+	From    int    // its number in the file of that commit, 0 without one
+	Author  string
+	Time    time.Time
+	Summary string
+
+	Why []Found // annotations that stand there; not those that are lost
+}
+
+// Blame returns the lines of a file as it is in the working tree. Errors are
+// the errors of [Store.Lookup].
+func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
+	if err := CheckFile(file); err != nil {
+		return nil, err
+	}
+	if _, err := b.work.Stat(file); err != nil {
+		return nil, fmt.Errorf("blaming: %w", err)
+	}
+	p, err := b.resolve(ctx, file)
+	if err != nil {
+		return nil, fmt.Errorf("blaming: %w", err)
+	}
+	lines := Lines(p.content)
+	out := make([]Line, len(lines))
+	for i, l := range lines {
+		out[i] = Line{Number: i + 1, Text: l}
+	}
+	for _, f := range p.found {
+		for n := f.Now.First; n <= f.Now.Last && n >= 1; n++ {
+			out[n-1].Why = append(out[n-1].Why, f)
+		}
+	}
+	if b.repo == nil || p.head == "" {
+		return out, nil
+	}
+	blob, err := b.repo.At(ctx, p.head, file)
+	if err != nil || blob == "" {
+		return out, err
+	}
+	blobs, err := b.repo.Blobs(ctx, []string{blob})
+	if err != nil {
+		return nil, err
+	}
+	blamed, err := b.repo.Blame(ctx, p.head, file)
+	if err != nil {
+		return nil, err
+	}
+	old := Lines(blobs[blob])
+	if len(blamed) != len(old) {
+		return nil, errors.New("blaming: git counts other lines than the file has")
+	}
+	in := diff.Interner{}
+	for i, to := range new(diff.Mapper).Map(in.Lines(old), in.Lines(lines)) {
+		if to >= 0 {
+			g := blamed[i]
+			l := &out[to]
+			l.Commit, l.From, l.Author, l.Time, l.Summary = g.Commit, g.Line, g.Author, g.Time, g.Summary
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,182 @@
+// Tests of references to files.
+
+package annotate
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// referred to judges one reference.
+func checkRef(t *testing.T, b *Store, c FileRef) CheckedRef {
+	t.Helper()
+	out := b.CheckFileRefs(t.Context(), []FileRef{c})
+	if len(out) != 1 || out[0].FileRef != c || out[0].How == "" || out[0].Kept < 0 || out[0].Kept > 1 {
+		t.Fatalf("CheckFileRefs(%+v) = %+v", c, out)
+	}
+	return out[0]
+}
+
+func wantRef(t *testing.T, what string, got CheckedRef, state State, now string) {
+	t.Helper()
+	if got.State != state || got.Now != now {
+		t.Errorf("%s: %s is %s %q (%s), want %s %q", what, got.File, got.State, got.Now, got.How, state, now)
+	}
+}
+
+// commitAt commits all that is there, at a time.
+func (g *repo) commitAt(at time.Time) {
+	g.t.Helper()
+	g.git("add", "-A")
+	cmd := exec.Command(testenv.Program(g.t, "git", "apt install git"), "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x")
+	cmd.Dir = g.dir
+	stamp := at.UTC().Format(time.RFC3339)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE="+stamp, "GIT_COMMITTER_DATE="+stamp)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		g.t.Fatalf("git commit: %v\n%s", err, out)
+	}
+}
+
+func TestCheckFileRefs(t *testing.T) {
+	g := newRepo(t)
+	hour := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Hour) }
+	g.write("pool.go", source)
+	g.write("text.txt", numbered(40))
+	g.write("gone.txt", numbered(9))
+	g.write("bin", "a\x00b")
+	if err := os.Mkdir(filepath.Join(g.dir, "dir"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g.commitAt(hour(0))
+	b := g.store()
+	blob := func(file string) string {
+		t.Helper()
+		s, ok := b.Blob(file)
+		if !ok {
+			t.Fatalf("Blob(%s) says nothing", file)
+		}
+		return s
+	}
+	pool := FileRef{File: "pool.go", Blob: blob("pool.go"), Time: hour(1)}
+	text := FileRef{File: "text.txt", Blob: blob("text.txt"), Time: hour(1)}
+	lines := FileRef{File: "pool.go:14-19", Blob: blob("pool.go:14-19"), Time: hour(1)}
+	if lines.Blob != pool.Blob {
+		t.Errorf("Blob of lines is %s, want that of the file", lines.Blob)
+	}
+	// The same without what it was like: git says that by the time.
+	untold := func(c FileRef) FileRef { c.Blob = ""; return c }
+	doubtful := func(c FileRef) FileRef { c.Doubtful = true; return c }
+	wantRef(t, "at once", checkRef(t, b, pool), Fresh, "")
+	wantRef(t, "at once", checkRef(t, b, lines), Fresh, "")
+	wantRef(t, "at once", checkRef(t, b, untold(pool)), Fresh, "")
+	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), Fresh, "")
+	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), Unverifiable, "")
+
+	// A little changed, not committed.
+	g.write("pool.go", "// Copyright\n"+strings.Replace(source, "close(p.idle)", "p.drain()", 1))
+	wantRef(t, "a line changed", checkRef(t, b, pool), Fresh, "")
+	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), Fresh, "")
+	wantRef(t, "a line above", checkRef(t, b, lines), MovedTo, "pool.go:15-20")
+	if c := checkRef(t, b, pool); c.Kept <= .8 || c.Kept >= 1 {
+		t.Errorf("%v of it is kept (%s), want most", c.Kept, c.How)
+	}
+	// Much changed; the lines are there still.
+	g.write("pool.go", strings.Join(strings.SplitAfter(source, "\n")[10:20], "")+numbered(60))
+	wantRef(t, "much changed", checkRef(t, b, pool), Stale, "")
+	wantRef(t, "much changed", checkRef(t, b, untold(pool)), Stale, "")
+	wantRef(t, "much changed elsewhere", checkRef(t, b, lines), MovedTo, "pool.go:4-9")
+	g.write("pool.go", numbered(60))
+	wantRef(t, "lines gone", checkRef(t, b, lines), Stale, "")
+
+	// Renamed, with a little change, and then gone.
+	g.write("pool.go", source)
+	g.git("mv", "text.txt", "words.txt")
+	g.git("rm", "-q", "gone.txt")
+	g.write("words.txt", "line 0\n"+numbered(40))
+	g.commitAt(hour(2))
+	wantRef(t, "renamed", checkRef(t, b, text), MovedTo, "words.txt")
+	wantRef(t, "renamed", checkRef(t, b, untold(text)), MovedTo, "words.txt")
+	wantRef(t, "lines of a renamed file", checkRef(t, b, FileRef{File: "text.txt:5-9", Blob: text.Blob}), MovedTo, "words.txt:6-10")
+	wantRef(t, "deleted", checkRef(t, b, FileRef{File: "gone.txt", Time: hour(1)}), Stale, "")
+	wantRef(t, "never there", checkRef(t, b, FileRef{File: "never.txt", Time: hour(1)}), Unverifiable, "")
+	g.write("words.txt", numbered(3))
+	wantRef(t, "renamed and emptied", checkRef(t, b, text), Stale, "words.txt")
+
+	// Written while the file was not committed yet: the commit after counts.
+	g.write("new.txt", numbered(30))
+	g.commitAt(hour(4))
+	wantRef(t, "committed after", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), Fresh, "")
+	g.write("new.txt", source)
+	wantRef(t, "committed after, and changed", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), Stale, "")
+	wantRef(t, "what nobody has kept", checkRef(t, b, FileRef{File: "pool.go", Blob: strings.Repeat("ab", 20)}), Stale, "")
+
+	wantRef(t, "a directory", checkRef(t, b, FileRef{File: "dir", Time: hour(1)}), Unverifiable, "")
+	wantRef(t, "a binary", checkRef(t, b, FileRef{File: "bin", Time: hour(1)}), Unverifiable, "")
+	wantRef(t, "a binary as it was", checkRef(t, b, FileRef{File: "bin", Blob: blob("bin")}), Fresh, "")
+	wantRef(t, "a long way to the file", checkRef(t, b, FileRef{File: "./dir/../pool.go", Time: hour(1)}), Fresh, "")
+	wantRef(t, "a path from the root", checkRef(t, b, FileRef{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}), Fresh, "")
+}
+
+// TestCheckFileRefsIsSafe: what an entry refers to is a claim of the caller that wrote it.
+func TestCheckFileRefsIsSafe(t *testing.T) {
+	g := newRepo(t)
+	g.write("a.txt", numbered(9))
+	g.commit()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	links := os.Symlink(secret, filepath.Join(g.dir, "link")) == nil
+	b := g.store()
+	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x", "\x00", "\xff", ":", ":5", "--output=x",
+		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
+		c := checkRef(t, b, FileRef{File: file, Blob: "--output=x", Time: noon})
+		if c.State != Unverifiable {
+			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.How)
+		}
+		if _, ok := b.Blob(file); ok {
+			t.Errorf("%q has a blob", file)
+		}
+	}
+	if !links {
+		t.Log("there are no links here")
+	}
+}
+
+func TestCheckFileRefsWithoutGit(t *testing.T) {
+	m, b := tree(t, map[string]string{"a.txt": numbered(9)})
+	blob, _ := b.Blob("a.txt")
+	wantRef(t, "as it was", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), Fresh, "")
+	wantRef(t, "untold", checkRef(t, b, FileRef{File: "a.txt", Time: noon}), Unverifiable, "")
+	wantRef(t, "missing", checkRef(t, b, FileRef{File: "b.txt", Blob: blob}), Unverifiable, "")
+	put(t, m, "a.txt", numbered(8))
+	wantRef(t, "changed", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), Stale, "")
+	wantRef(t, "changed, of another project", checkRef(t, b, FileRef{File: "a.txt", Blob: blob, Doubtful: true}), Unverifiable, "")
+}
+
+// TestCheckFileRefsAsksGitLittle: a memory of many files must not start a process for
+// each.
+func TestCheckFileRefsAsksGitLittle(t *testing.T) {
+	g := newRepo(t)
+	g.write("a.txt", numbered(9))
+	g.commitAt(noon)
+	var cs []FileRef
+	for i := range maxAsked + 5 {
+		cs = append(cs, FileRef{File: fmt.Sprintf("none%d.txt", i), Time: noon})
+	}
+	cs = append(cs, FileRef{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
+	out := g.store().CheckFileRefs(t.Context(), cs)
+	if got := out[maxAsked+4]; got.State != Unverifiable || !strings.Contains(got.How, "too many") {
+		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.How)
+	}
+	if got := out[len(out)-1]; got.State != Fresh {
+		t.Errorf("what needs no git is %s (%s), want FRESH", got.State, got.How)
+	}
+}

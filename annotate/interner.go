@@ -1,0 +1,89 @@
+// Numbers for lines and words, so that comparing them is cheap.
+
+package annotate
+
+import "github.com/oxbow-memory/oxbow/internal/diff"
+
+// interner numbers the lines and words of several versions of one file.
+type interner struct {
+	lines     diff.Interner
+	words     diff.Interner
+	lineWords [][]int32     // by number of the line, its words; nil until they are needed
+	bareLines diff.Interner // lines without their white space
+	bare      []int32       // by number of the line, one more than that of the bare line; 0 until it is needed
+}
+
+func newInterner() *interner {
+	return &interner{lines: diff.Interner{}, words: diff.Interner{}, bareLines: diff.Interner{}}
+}
+
+// wordsOf returns the words of a line, which has that number.
+func (x *interner) wordsOf(n int32, line string) []int32 {
+	if int(n) >= len(x.lineWords) {
+		x.lineWords = append(x.lineWords, make([][]int32, len(x.lines)-len(x.lineWords))...)
+	}
+	if x.lineWords[n] == nil {
+		x.lineWords[n] = x.appendWords([]int32{}, line)
+	}
+	return x.lineWords[n]
+}
+
+// appendWords appends the numbers of the words of a line.
+func (x *interner) appendWords(to []int32, line string) []int32 {
+	for w := range words(line) {
+		to = append(to, x.words.Number(w))
+	}
+	return to
+}
+
+// bareOf returns the number of a line without its white space.
+func (x *interner) bareOf(n int32, line string) int32 {
+	if int(n) >= len(x.bare) {
+		x.bare = append(x.bare, make([]int32, len(x.lines)-len(x.bare))...)
+	}
+	if x.bare[n] == 0 {
+		x.bare[n] = x.bareLines.Number(bareLine(line)) + 1
+	}
+	return x.bare[n] - 1
+}
+
+// bares returns the numbers of lines without their white space.
+func (x *interner) bares(ids []int32, lines []string) []int32 {
+	out := make([]int32, len(ids))
+	for i, n := range ids {
+		out[i] = x.bareOf(n, lines[i])
+	}
+	return out
+}
+
+// postings lists where each number stands in a sequence.
+type postings struct {
+	first []int32 // of each number, where its list begins
+	list  []int32 // indexes into the sequence, by number and then in order
+}
+
+// postingsOf returns the postings of numbers, which are less than most.
+func postingsOf(ids []int32, most int) postings {
+	p := postings{make([]int32, most+1), make([]int32, len(ids))}
+	for _, n := range ids {
+		p.first[n+1]++
+	}
+	for n := range most {
+		p.first[n+1] += p.first[n]
+	}
+	next := make([]int32, most)
+	copy(next, p.first)
+	for i, n := range ids {
+		p.list[next[n]] = int32(i)
+		next[n]++
+	}
+	return p
+}
+
+// of returns where the number stands; a number that came later stands nowhere.
+func (p postings) of(n int32) []int32 {
+	if int(n) >= len(p.first)-1 {
+		return nil
+	}
+	return p.list[p.first[n]:p.first[n+1]]
+}

@@ -1,0 +1,191 @@
+// Texts as lines: how they are cut, compared, hashed, and what they stand in.
+
+package annotate
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Lines cuts a text into lines as records hold them: without line ends, what is
+// not UTF-8 replaced, and what is longer than 1,024 bytes cut to its beginning
+// and a hash. A text that ends with a line end has no empty line after it.
+func Lines(text []byte) []string {
+	s := string(text)
+	if s == "" {
+		return nil
+	}
+	lines := make([]string, 0, strings.Count(s, "\n")+1)
+	for len(s) > 0 {
+		line, rest, _ := strings.Cut(s, "\n")
+		lines = append(lines, normalize(strings.TrimSuffix(line, "\r")))
+		s = rest
+	}
+	return lines
+}
+
+// maxLine is the most bytes of a line that are kept as they are.
+const maxLine = 1024
+
+func normalize(line string) string {
+	if len(line) > maxLine {
+		sum := sha256.Sum256([]byte(line))
+		cut := maxLine - 40
+		for cut > 0 && !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		line = line[:cut] + "… " + hex.EncodeToString(sum[:16])
+	}
+	if !utf8.ValidString(line) {
+		line = strings.ToValidUTF8(line, "\ufffd")
+	}
+	return line
+}
+
+func trimContext(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = normalize(strings.TrimRight(l, "\r\n"))
+	}
+	return out
+}
+
+// HashLines returns the hash of a block: the first 16 bytes, in hex, of the
+// SHA-256 of its lines, each followed by a line feed.
+func HashLines(lines []string) string {
+	h := sha256.New()
+	for _, l := range lines {
+		h.Write([]byte(l))
+		h.Write([]byte{'\n'})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// isBinary goes by git's rule: a NUL among the first 8,000 bytes.
+func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
+
+// blobName returns git's name for a content: the hash of "blob", its length, a
+// NUL, and itself.
+func blobName(data []byte, sha2 bool) string {
+	head := fmt.Appendf(nil, "blob %d\x00", len(data))
+	if sha2 {
+		h := sha256.New()
+		h.Write(head)
+		h.Write(data)
+		return hex.EncodeToString(h.Sum(nil))
+	}
+	h := sha1.New()
+	h.Write(head)
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// letters counts what makes a line tell itself apart: letters and digits.
+func letters(lines ...string) int {
+	n := 0
+	for _, l := range lines {
+		for i := 0; i < len(l); i++ {
+			if c := l[i]; c < utf8.RuneSelf {
+				n += int(asciiLetter[c])
+				continue
+			}
+			for _, r := range l[i:] {
+				if isLetter(r) {
+					n++
+				}
+			}
+			break
+		}
+	}
+	return n
+}
+
+// asciiLetter is 1 for letters and digits of ASCII.
+var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
+	for r := range rune(utf8.RuneSelf) {
+		if isLetter(r) {
+			t[r] = 1
+		}
+	}
+	return t
+}()
+
+// isLetter reports whether r is a letter or a digit.
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// words yields the words of a line: letters, digits and underscores.
+func words(l string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		start := -1
+		for i, r := range l {
+			if isLetter(r) || r == '_' {
+				if start < 0 {
+					start = i
+				}
+				continue
+			}
+			if start >= 0 && !yield(l[start:i]) {
+				return
+			}
+			start = -1
+		}
+		if start >= 0 {
+			yield(l[start:])
+		}
+	}
+}
+
+func bareLine(l string) string { return strings.Join(strings.Fields(l), "") }
+
+// Bounds of [Scope].
+const (
+	maxScope    = 3    // lines
+	maxScopeFar = 2000 // lines above the block that are looked at
+)
+
+// Scope returns the lines that the line with that index, from 0, stands in, from
+// the inside out, at most three: each time the nearest line above that is less
+// indented and has a letter or digit. For code these are such as an if, and the
+// head of the function. A blank line stands where the next one does.
+func Scope(lines []string, at int) []string {
+	depth := -1
+	for i := at; i < len(lines) && depth < 0; i++ {
+		depth = indent(lines[i])
+	}
+	var out []string
+	for i := at - 1; i >= max(0, at-maxScopeFar) && depth > 0 && len(out) < maxScope; i-- {
+		if d := indent(lines[i]); d >= 0 && d < depth && letters(lines[i]) > 0 {
+			out = append(out, lines[i])
+			depth = d
+		}
+	}
+	return out
+}
+
+// indent returns how far a line is indented, a tab as eight spaces, and -1 for a
+// line without anything else.
+func indent(l string) int {
+	n := 0
+	for i := range len(l) {
+		switch l[i] {
+		case ' ':
+			n++
+		case '\t':
+			n += 8
+		default:
+			return n
+		}
+	}
+	return -1
+}

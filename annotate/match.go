@@ -1,0 +1,139 @@
+// Finding a block by its text, with the lines around it.
+
+package annotate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Placing says how an annotation was placed.
+type Placing string
+
+const (
+	Exact   Placing = "exact"   // same text, same place
+	Moved   Placing = "moved"   // same text, found elsewhere by itself and its context
+	Tracked Placing = "tracked" // same text, followed through the comparison with the old file, or through a rename
+	Edited  Placing = "edited"  // similar text: look before you rely on it
+	Lost    Placing = "lost"    // the lines are gone
+)
+
+// match is where a block was found.
+type match struct {
+	span       Span
+	placing    Placing
+	confidence float64 // 0 to 1
+	how        string
+}
+
+var notFound = match{placing: Lost}
+
+// Thresholds of matching; see docs/annotations.md.
+const (
+	telling      = 40 // letters of a line that is found by its text without any context
+	tellingBlock = 30 // the same of two lines or more
+
+	nearContext = .34 // share of the context that a block needs otherwise
+	similar     = .5  // least similarity of edited text
+	similarLine = .6  // the same for a single line, which has few words
+)
+
+// tells reports whether lines are known by themselves.
+func tells(lines []string) bool {
+	n := letters(lines...)
+	return n >= telling || len(lines) > 1 && n >= tellingBlock
+}
+
+// candidate is a place where the text of a block stands unchanged.
+type candidate struct {
+	first   int     // index of its first line
+	context float64 // see [lineIndex.contextScore]
+	far     int     // lines from where the block was
+}
+
+// byText finds the block where its text stands unchanged. Lines that are taken,
+// which is by index, do not count; taken may be nil.
+func (p *lineIndex) byText(r *Record, taken []bool) match {
+	best := p.candidates(r, taken)
+	if len(best) == 0 {
+		return notFound
+	}
+	c := best[0]
+	if c.context < nearContext && (len(best) > 1 || !tells(r.Block)) {
+		return notFound
+	}
+	confidence := .8 + .18*c.context
+	how := "by its text and " + shareInWords(c.context) + " of the lines around it"
+	if len(best) > 1 && best[1].context == c.context {
+		confidence = .6
+		how += "; other places are as good, and this one is the nearest"
+	} else if len(best) > 1 {
+		confidence = min(confidence, .7+.3*(c.context-best[1].context))
+	}
+	m := match{Span{c.first + 1, c.first + len(r.Block) + r.Cut}, Moved, confidence, how}
+	if m.span == r.Span {
+		m.placing = Exact
+	}
+	return m
+}
+
+// byUniqueText is byText for a block whose text stands in one place only and is
+// known by itself.
+func (p *lineIndex) byUniqueText(r *Record) match {
+	if len(p.candidates(r, nil)) != 1 || !tells(r.Block) {
+		return notFound
+	}
+	return p.byText(r, nil)
+}
+
+// candidates returns the places where the text of the block stands, the best
+// first.
+func (p *lineIndex) candidates(r *Record, taken []bool) []candidate {
+	n := len(r.Block) + r.Cut
+	if n == 0 || n > len(p.lines) {
+		return nil
+	}
+	head := r.Block
+	var tail []string
+	if r.Cut > 0 {
+		head, tail = r.Block[:len(r.Block)/2], r.Block[len(r.Block)/2:]
+	}
+	// The rarest line says where to look.
+	rare, least := 0, -1
+	for i, l := range head {
+		id, ok := p.in.lines[l]
+		if !ok {
+			return nil
+		}
+		if c := len(p.postings.of(id)); least < 0 || c < least {
+			rare, least = i, c
+		}
+	}
+	var out []candidate
+	for _, at := range p.postings.of(p.in.lines[head[rare]]) {
+		first := int(at) - rare
+		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
+			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
+			r.Cut > 0 && HashLines(p.lines[first:first+n]) != r.Hash ||
+			taken != nil && slices.Contains(taken[first:first+n], true) {
+			continue
+		}
+		out = append(out, candidate{first, p.contextScore(r, first, n), apart(first, r.Span.First-1)})
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.context, a.context), a.far-b.far) })
+	return out
+}
+
+func apart(a, b int) int { return max(a-b, b-a) }
+
+func shareInWords(f float64) string {
+	switch {
+	case f >= .99:
+		return "all"
+	case f >= .5:
+		return "most"
+	case f > 0:
+		return "some"
+	}
+	return "none"
+}

@@ -1,0 +1,73 @@
+// Annotations as a read-only store of entries, so that recall ranks them.
+
+package annotate
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// recordStore is the annotations as a store to recall from. An ID is a place in all,
+// from 1.
+type recordStore struct {
+	statuses []Status
+	content  func(*Record) string
+}
+
+// reasoningText is what the reasoning of an annotation is found by.
+func reasoningText(r *Record) string {
+	return strings.Join(append([]string{r.Why}, r.Rejected...), "\n")
+}
+
+// blockText is what its lines are found by.
+func blockText(r *Record) string { return strings.Join(r.Block, "\n") }
+
+func (s *recordStore) entry(i int) oxbow.Entry {
+	r := &s.statuses[i].Record
+	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.content(r), Created: r.Time, Updated: r.Time,
+		Source: oxbow.Source{Time: r.Time, Actor: r.By, Session: r.Session, Profile: r.Profile}}
+	for _, l := range []oxbow.Label{{Key: oxbow.LabelFile, Value: s.statuses[i].In}, {Key: "agent", Value: r.Agent}, {Key: "model", Value: r.Model}, {Key: "profile", Value: r.Profile}} {
+		if l.Value != "" {
+			e.Labels = append(e.Labels, l)
+		}
+	}
+	if r.Archived {
+		e.Labels = append(e.Labels, oxbow.Label{Key: "archived", Value: "true"})
+	}
+	e.Labels = oxbow.SortLabels(e.Labels)
+	return e
+}
+
+// Entries yields the selected annotations.
+func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		for i := range s.statuses {
+			if err := ctx.Err(); err != nil {
+				yield(oxbow.Entry{}, err)
+				return
+			}
+			if e := s.entry(i); f.Match(&e) && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns the annotation of that ID.
+func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
+	for i := range s.statuses {
+		if s.statuses[i].ID == name {
+			return s.entry(i), nil
+		}
+	}
+	return oxbow.Entry{}, oxbow.ErrNotFound
+}
+
+// Apply refuses: annotations are written by [Store.Add].
+func (s *recordStore) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrReadOnly }
+
+// Close does nothing.
+func (s *recordStore) Close() error { return nil }

@@ -1,0 +1,127 @@
+// Recovering what can be read of damaged sidecars.
+
+package annotate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Recovered is what [Store.Recover] did, or would do, with one sidecar.
+type Recovered struct {
+	File   string // path of the sidecar, below the root of the tree
+	Lines  int    // lines that could not be read
+	Found  int    // annotations and events that were found inside of those lines, and are in the sidecar now
+	KeptIn string // the file that keeps those lines; it is never written over
+}
+
+// Recover mends the sidecars that have lines that cannot be read: it keeps
+// those lines beside, byte for byte, and what whole annotations are found
+// inside of them, such as where two lines ran together, are put back. Lines
+// that can be read stay as they are. A dry run changes nothing. Errors match
+// [oxbow.ErrBusy] or the errors of package io/fs.
+func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Recovered, error) {
+	var all []Recovered
+	err := b.walk(ctx, func(name string) error {
+		s, err := b.read(name)
+		if err != nil || len(s.damaged) == 0 && !s.torn {
+			return err
+		}
+		saved, err := b.recover(ctx, name, dryRun)
+		if err == nil {
+			all = append(all, saved)
+		}
+		return err
+	})
+	if err != nil {
+		return all, fmt.Errorf("recovering annotations: %w", err)
+	}
+	return all, nil
+}
+
+func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Recovered, err error) {
+	full := path.Join(b.dir, name)
+	if !dryRun {
+		unlock, err := b.lock(ctx)
+		if err != nil {
+			return saved, err
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+	}
+	data, err := vfs.ReadFile(b.work, full, maxSidecar)
+	if err != nil {
+		return saved, err
+	}
+	saved.File = full
+	var good, bad []byte
+	for l := range bytes.Lines(data) {
+		text := bytes.TrimRight(l, "\r\n")
+		if _, _, _, err := parseLine(text); err == nil {
+			good = append(append(good, text...), '\n')
+			continue
+		}
+		saved.Lines++
+		bad = append(append(bad, text...), '\n')
+		for _, p := range recordsInside(text) {
+			saved.Found++
+			good = append(append(good, p...), '\n')
+		}
+	}
+	if saved.KeptIn, err = b.freeName(full); err != nil || dryRun || saved.Lines == 0 {
+		return saved, err
+	}
+	// First the copy, then the rest: a crash in between leaves both.
+	if err := vfs.WriteFile(b.work, saved.KeptIn, bad, 0o644); err != nil {
+		return saved, err
+	}
+	return saved, vfs.WriteFile(b.work, full, good, 0o644)
+}
+
+// maxKeptFiles bounds the names that freeName tries.
+const maxKeptFiles = 1000
+
+// freeName returns a name next to the sidecar that is free.
+func (b *Store) freeName(full string) (string, error) {
+	for n := range maxKeptFiles {
+		name := full + ".damaged"
+		if n > 0 {
+			name += fmt.Sprintf("-%d", n+1)
+		}
+		if _, err := b.work.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", full, maxKeptFiles, fs.ErrExist)
+}
+
+// recordsInside returns the whole lines that stand inside of one that cannot be read.
+func recordsInside(text []byte) [][]byte {
+	var found [][]byte
+	const begin = `{"v":`
+	for len(text) > 0 {
+		i := bytes.Index(text, []byte(begin))
+		if i < 0 {
+			break
+		}
+		text = text[i:]
+		var raw json.RawMessage
+		if json.NewDecoder(bytes.NewReader(text)).Decode(&raw) == nil {
+			if r, e, _, err := parseLine(raw); err == nil && (r != nil || e != nil) {
+				found = append(found, raw)
+				text = text[len(raw):]
+				continue
+			}
+		}
+		text = text[len(begin):]
+	}
+	return found
+}

@@ -1,0 +1,136 @@
+// Finding a block by lines that are similar to it.
+
+package annotate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// mostSimilar looks for the lines most similar to the block among the lines from
+// lo to hi. Of windows that are as similar, the window counts that has more lines
+// of the block in their order, then the window nearest to want.
+func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
+	n := len(block)
+	if hi <= lo || hi-lo > 8*n+40 {
+		return notFound
+	}
+	least := similar
+	if n == 1 {
+		least = similarLine
+	}
+	best, most := notFound, -1 // most is -1 until it is needed
+	bag := p.newWordBag(block)
+	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
+		for at := lo; at == lo || at+size <= hi; at++ {
+			end := min(at+size, hi)
+			same := bag.similarity(at, end)
+			if same < least || same < best.confidence {
+				continue
+			}
+			here := match{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}
+			if same > best.confidence {
+				best, most = here, -1
+				continue
+			}
+			if most < 0 {
+				most = inOrder(block, p.lines[best.span.First-1:best.span.Last])
+			}
+			kept := inOrder(block, p.lines[at:end])
+			if kept > most || kept == most && end-at == best.span.Len() && apart(at, want) < apart(best.span.First-1, want) {
+				best, most = here, kept
+			}
+		}
+	}
+	return best
+}
+
+// inOrder counts lines that the two have in common at the same distance from
+// the beginning of either, white space aside.
+func inOrder(a, b []string) int {
+	n := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] || bareLine(a[i]) == bareLine(b[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// Bounds of [lineIndex.bySimilarity].
+const (
+	maxCommon = 20 // places of a line that still votes
+	maxVoted  = 4  // places that are compared
+)
+
+// bySimilarity finds lines that are similar to the block: each line of the block
+// and of its context, without white space, votes for a place, and the best places
+// are compared.
+func (p *lineIndex) bySimilarity(r *Record) match {
+	votes := p.votes(r)
+	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int { return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b) })
+	n := len(r.Block) + r.Cut
+	best := notFound
+	for _, at := range places[:min(len(places), maxVoted)] {
+		lo, hi := max(0, at-2), min(len(p.lines), at+n+2)
+		if hi <= lo {
+			continue
+		}
+		m := notFound
+		if r.Cut > 0 { // too long to slide along
+			if same := p.newWordBag(r.Block).similarity(lo, hi); same >= similar {
+				m = match{Span{lo + 1, hi}, Edited, same, ""}
+			}
+		} else {
+			m = p.mostSimilar(r.Block, lo, hi, at)
+		}
+		if m.confidence > best.confidence {
+			best = m
+			best.how = "similar lines stand there"
+		}
+	}
+	if best.placing == Edited && letters(r.Block...) < telling && p.sharedContext(r, best.span) < nearContext {
+		return notFound // there is little to go by, and its place is another
+	}
+	best.confidence *= .9 // nothing but similarity speaks for it
+	if best.placing == Edited && best.confidence < similar {
+		return notFound
+	}
+	return best
+}
+
+// votes returns how much the lines of the block and of its context speak for
+// each place of its first line.
+func (p *lineIndex) votes(r *Record) map[int]float64 {
+	bare := p.barePostings()
+	votes := map[int]float64{}
+	vote := func(lines []string, shift int) {
+		for i, l := range lines {
+			b := bareLine(l)
+			if letters(b) < 3 {
+				continue
+			}
+			id, ok := p.in.bareLines[b]
+			if !ok {
+				continue
+			}
+			at := bare.of(id)
+			if len(at) > maxCommon {
+				continue
+			}
+			for _, a := range at {
+				votes[int(a)-i-shift] += 1 / float64(len(at))
+			}
+		}
+	}
+	vote(r.Before, -len(r.Before))
+	vote(r.After, len(r.Block)+r.Cut)
+	half := len(r.Block)
+	if r.Cut > 0 {
+		half /= 2
+	}
+	vote(r.Block[:half], 0)
+	vote(r.Block[half:], half+r.Cut)
+	return votes
+}
