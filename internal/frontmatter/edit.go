@@ -1,0 +1,82 @@
+// Line-preserving edit: unknown keys, comments, blank lines and the style of
+// what is not changed stay byte for byte.
+
+package frontmatter
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// span is a half-open range of lines, from 0.
+type span struct{ from, to int }
+
+// Edit returns data, whose value is the block mapping top, with other lines for
+// some of the keys. Render returns the lines of a key, "" to remove it, and
+// whether it changes; old is the present value, nil when there is none. A key
+// that is not there is added after the ones that come before it in keys. Lines
+// end with eol.
+func Edit(data, eol string, top *yaml.Node, keys []string, render func(key string, old *yaml.Node) (text string, ok bool)) string {
+	var lines []string
+	for l := range strings.Lines(data) {
+		lines = append(lines, l)
+	}
+	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
+		lines[n-1] += eol
+	}
+	spans, values := locate(top, lines)
+	added := make([]string, len(lines)+1) // text in front of each line
+	removed := make([]bool, len(lines))
+	last := 0 // end of the keys so far
+	for _, k := range keys {
+		at, there := spans[k]
+		text, ok := render(k, values[k])
+		text = strings.ReplaceAll(text, "\n", eol)
+		switch {
+		case ok && there:
+			for i := at.from; i < at.to; i++ {
+				removed[i] = true
+			}
+			added[at.from] += text
+		case ok:
+			added[last] += text
+		}
+		last = max(last, at.to)
+	}
+	var b strings.Builder
+	for i, text := range added {
+		b.WriteString(text)
+		if i < len(lines) && !removed[i] {
+			b.WriteString(lines[i])
+		}
+	}
+	return b.String()
+}
+
+// locate returns the lines and the value of each key, at its first occurrence.
+func locate(top *yaml.Node, lines []string) (map[string]span, map[string]*yaml.Node) {
+	spans, values := map[string]span{}, map[string]*yaml.Node{}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		k, v := top.Content[i], top.Content[i+1]
+		to := len(lines)
+		if i+2 < len(top.Content) {
+			to = top.Content[i+2].Line - 1
+		}
+		if v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
+			// Comments and empty lines in front of the next key belong to it.
+			for to > k.Line && isRemark(lines[to-1]) {
+				to--
+			}
+		}
+		if _, twice := spans[k.Value]; !twice {
+			spans[k.Value], values[k.Value] = span{k.Line - 1, to}, v
+		}
+	}
+	return spans, values
+}
+
+func isRemark(line string) bool {
+	s := strings.TrimSpace(line)
+	return s == "" || s[0] == '#'
+}
