@@ -1,4 +1,4 @@
-// This file holds what a handoff is, and how it is written and read.
+// A handoff as an entry: how it is written and read.
 
 // Package handoff passes a task from one session to the next: what was done,
 // what is to be done, which files to read first, and who to be while doing it (a
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 )
 
 // LabelState is the key of the label that says whether a handoff is open. One
@@ -98,17 +99,14 @@ func asJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parse reads a content back. A person may have edited it: a head that cannot
-// be read is taken for text, so that nothing of it is lost. The first line that
-// is the heading of a plan ends the summary.
+// parse reads a content back. A head that cannot be read, after an edit by hand,
+// is text, so that nothing of it is lost. The first line that is the heading of
+// a plan ends the summary.
 func parse(content string) Task {
-	t, body := Task{}, content
-	if rest, ok := strings.CutPrefix(content, "---\n"); ok {
-		if head, after, ok := strings.Cut("\n"+rest, "\n---\n"); ok && t.readHead(head) {
-			body = after
-		} else {
-			t = Task{}
-		}
+	var t Task
+	head, body, _ := frontmatter.Cut(content)
+	if !t.readHead(head) {
+		t, body = Task{}, content
 	}
 	at := 0
 	for line := range strings.Lines(body) {
@@ -122,7 +120,9 @@ func parse(content string) Task {
 	return t
 }
 
-// readHead reads the lines of a head and reports whether all could be read.
+// readHead reads the lines of a head, each a key and a JSON value as content
+// wrote them, and reports whether all could be read. JSON and not YAML: it gives
+// every text back, also what YAML has no character for.
 func (t *Task) readHead(head string) bool {
 	for line := range strings.Lines(head) {
 		if line = strings.TrimSpace(line); line == "" {

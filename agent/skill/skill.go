@@ -1,5 +1,5 @@
-// This file finds skills: in the user's own directories, which count first, and
-// in the project's.
+// Finding of skills: in the directories of the user, which count first, and in
+// the ones of the project.
 
 // Package skill finds the skills that agents share: directories with a file
 // SKILL.md that says how to do one kind of work. Where clients such as Claude
@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -121,7 +122,11 @@ func (s *Set) Find(name string) (Skill, error) {
 				if err != nil {
 					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, shown(pl, file), err)
 				}
-				return Skill{Name: name, File: shown(pl, file), Dir: shown(pl, path.Dir(file)), Project: pl.Project, Text: withoutHead(body)}, nil
+				// The head is for the program that lists skills.
+				if _, rest, ok := frontmatter.Cut(body); ok {
+					body = strings.TrimLeft(rest, "\r\n")
+				}
+				return Skill{Name: name, File: shown(pl, file), Dir: shown(pl, path.Dir(file)), Project: pl.Project, Text: body}, nil
 			}
 		}
 	}
@@ -196,21 +201,6 @@ func read(fsys fs.FS, name string) (string, error) {
 	}
 	body := strings.TrimPrefix(string(b), "\ufeff")
 	return body, oxbow.CheckContent(body)
-}
-
-// withoutHead cuts off the lines between two lines of three dashes at the
-// beginning, which are for the program that lists skills.
-func withoutHead(s string) string {
-	lines := strings.SplitAfter(s, "\n")
-	if strings.TrimRight(lines[0], " \t\r\n") != "---" {
-		return s
-	}
-	for i, line := range lines[1:] {
-		if strings.TrimRight(line, " \t\r\n") == "---" {
-			return strings.TrimLeft(strings.Join(lines[i+2:], ""), "\r\n")
-		}
-	}
-	return s
 }
 
 // Show returns the skill as it stands before a model: as it is, because it is
