@@ -44,7 +44,7 @@ var floors = []struct {
 	{"storetest", []string{"."}},
 
 	{"mdtree", []string{".", "vfs", "internal/diff", "internal/journal", "internal/text", "internal/watch"}},
-	{"exchange", []string{".", "vfs", "internal/text"}},
+	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/text"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},

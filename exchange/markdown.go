@@ -1,5 +1,4 @@
-// This file holds the reading of Markdown files: what their front matter says,
-// and the names of the entries they become.
+// Reading of Markdown files, and the names of the entries they become.
 
 package exchange
 
@@ -10,16 +9,11 @@ import (
 	"io"
 	"iter"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
-
-// frontKeys are the keys of front matter that an entry has a place for.
-var frontKeys = []string{"name", "title", "description", "tags", "aliases", "project", "related_files",
-	"confidence", "created", "date", "kind", "type"}
 
 // ReadMarkdown reads one Markdown file of at most [MaxMarkdown] bytes. ref is
 // its name, for messages, for origins, and for the title of a file that has
@@ -71,13 +65,6 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 	}
 }
 
-// header is what a file says about all its entries.
-type header struct {
-	entry       oxbow.Entry // Name as the front matter has it, "" without
-	description string
-	warnings    []string
-}
-
 // markdownItems returns the items of a text, not yet checked.
 func markdownItems(text, ref string, o *ReadOptions) []Item {
 	keys, size, count := parseFront(text)
@@ -113,135 +100,6 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		items = append(items, it)
 	}
 	return items
-}
-
-// readHeader reads front matter. What it cannot place becomes a warning.
-func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
-	var h header
-	e := &h.entry
-	warn := func(k frontKey, format string, args ...any) {
-		h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", at(ref, k.line), fmt.Sprintf(format, args...)))
-	}
-	label := func(k frontKey, key, value string) {
-		if value = strings.TrimSpace(value); value == "" {
-			return
-		}
-		l := oxbow.Label{Key: key, Value: value}
-		if err := oxbow.CheckLabel(l); err != nil {
-			warn(k, "%s was left out: %v", k.key, err)
-			return
-		}
-		e.Labels = append(e.Labels, l)
-	}
-	seen := make(map[string]bool)
-	for _, k := range keys {
-		switch {
-		case k.err != nil:
-			warn(k, "front matter was left out: %v", k.err)
-			continue
-		case len(k.values) == 0:
-			continue
-		case seen[k.key]:
-			warn(k, "%s is given twice; the first holds, not %s", k.key, short(strings.Join(k.values, ", ")))
-			continue
-		}
-		seen[k.key] = true
-		switch k.key {
-		case "tags", "aliases", "related_files", "project":
-		default:
-			if len(k.values) > 1 {
-				warn(k, "%s takes one value; left out: %s", k.key, short(strings.Join(k.values, ", ")))
-				continue
-			}
-		}
-		switch k.key {
-		case "name", "title":
-			name := cutName(k.value(), oxbow.MaxName)
-			if len(name) < len(strings.TrimSpace(k.value())) && len(k.value()) > oxbow.MaxName {
-				warn(k, "%s has %d bytes; the most is %d, so its end was cut off", k.key, len(k.value()), oxbow.MaxName)
-			}
-			switch {
-			case e.Name == "":
-				e.Name = name
-			case e.Name != name && k.key == "name":
-				e.Name, e.Aliases = name, append(e.Aliases, e.Name)
-			case e.Name != name:
-				e.Aliases = append(e.Aliases, name)
-			}
-		case "description":
-			h.description = strings.TrimSpace(k.value())
-		case "tags":
-			vs := k.values
-			if !k.list {
-				vs = strings.Split(k.value(), ",")
-			}
-			for _, v := range vs {
-				label(k, oxbow.LabelTag, strings.TrimPrefix(strings.TrimSpace(v), "#"))
-			}
-		case "aliases":
-			for _, v := range k.values {
-				if err := oxbow.CheckName(v); err != nil {
-					warn(k, "an alias was left out: %v", err)
-					continue
-				}
-				e.Aliases = append(e.Aliases, v)
-			}
-		case "project":
-			for _, v := range k.values {
-				label(k, oxbow.LabelProject, v)
-			}
-		case "related_files":
-			for _, v := range k.values {
-				label(k, oxbow.LabelFile, v)
-			}
-		case "confidence":
-			c, err := strconv.ParseFloat(k.value(), 64)
-			if err != nil || !(c >= 0 && c <= 1) {
-				warn(k, "confidence %s was left out: it is not a number from 0 to 1", short(k.value()))
-				continue
-			}
-			e.Labels = append(e.Labels, oxbow.Confidence(c))
-		case "created", "date":
-			t, err := parseDate(k.value(), o.location())
-			switch {
-			case err != nil:
-				warn(k, "%s was left out: %v", k.key, err)
-			case e.Created.IsZero() || k.key == "created":
-				e.Created = t
-			}
-		case "kind":
-			kind, err := parseKind(k.value())
-			if err != nil {
-				warn(k, "kind was left out: %v", err)
-				continue
-			}
-			e.Kind = kind
-		case "type":
-			// Many programs have types of their own.
-			if kind, err := oxbow.ParseKind(k.value()); err == nil && !seen["kind"] {
-				e.Kind = kind
-			} else {
-				label(k, "type", k.value())
-			}
-		default:
-			warn(k, "key %s was left out: %s%s", short(k.key), short(strings.Join(k.values, ", ")), hint(k.key, frontKeys))
-		}
-	}
-	e.Aliases = tidyAliases(e.Name, e.Aliases)
-	return h
-}
-
-// tidyAliases drops repeats and the name itself.
-func tidyAliases(name string, as []string) []string {
-	var out []string
-	seen := map[string]bool{name: true}
-	for _, a := range as {
-		if !seen[a] {
-			seen[a] = true
-			out = append(out, a)
-		}
-	}
-	return out
 }
 
 // firstTitle returns the text's only heading of level 1, if nothing stands

@@ -33,7 +33,9 @@ func TestFrontMatter(t *testing.T) {
 		{"nested", "---\na:\n  b: c\nd: x\n---\n", "!a d=x", ""},
 		{"a bad line after a key", "---\na: x\n]\n---\n", "a=x !", ""},
 		{"open quote", "---\na: \"x\n---\n", "!a", ""},
-		{"escaped bytes are no text", "---\na: \"\\xff\"\n---\n", "!a", ""},
+		{"escapes are characters, not bytes", "---\na: \"\\xff\"\n---\n", "a=ÿ", ""},
+		{"escapes that make no text", "---\na: \"\\ud800\"\nb: \"\\0\"\n---\n", "!a !b", ""},
+		{"what YAML refuses", "---\na: [*.go, 'y z']\nt: [#x]\nb:\n- @u\n- \"v\"\nc: d: e  f # g\nd: *x\n---\n", "a=*.go|y z t=#x b=@u|v c=d: e  f !d", ""},
 	} {
 		keys, size, _ := parseFront(tt.in)
 		var got []string
