@@ -1,21 +1,21 @@
-// This file leaves out hits that say what a better one says.
+// Collapsing of hits that say what a better one says.
 
 package oxbow
 
-import "github.com/oxbow-memory/oxbow/internal/alike"
+import "github.com/oxbow-memory/oxbow/internal/analysis"
 
 // collapsePool is how many hits are looked at for each that is wanted, when
 // those that are alike count once.
 const collapsePool = 4
 
 // collapse returns the first limit hits, without those that say the same as a
-// better one: their names are in its Alike, the best first. What the same is,
-// package alike says: it is careful, and needs the same words in the same order.
+// better one: their names are in its Alike, the best first. The rule is
+// [analysis.NearDuplicates].
 func collapse(hits []Hit, limit int) []Hit {
-	texts := make([]alike.Text, len(hits))
+	texts := make([]analysis.Passage, len(hits))
 	for i := range hits {
 		// What a short text says depends on what it is called.
-		texts[i] = alike.Text{Text: hits[i].Entry.Content, Under: hits[i].Entry.Name, Weight: len(hits) - i}
+		texts[i] = analysis.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
 	}
 	best := make([]int, len(hits)) // of those that are alike
 	for i := range best {
@@ -27,7 +27,7 @@ func collapse(hits []Hit, limit int) []Hit {
 		}
 		return i
 	}
-	for _, t := range alike.NearDuplicates(texts) {
+	for _, t := range analysis.NearDuplicates(texts) {
 		a, b := find(t.Drop), find(t.Keep)
 		best[max(a, b)] = min(a, b)
 	}

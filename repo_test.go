@@ -48,7 +48,6 @@ var floors = []struct {
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
-	{"consolidate", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "prompt"}},
 	{"auth", []string{".", "vfs", "internal/*", "profile"}},
 	{"agent/skill", []string{".", "vfs", "internal/*"}},

@@ -1,8 +1,9 @@
-// This file holds what the package is for, and the counting of labels.
+// Counting of labels.
 
-// Package label looks after the labels of a memory: it counts them, changes
-// them in bulk, finds those that were perhaps meant to be one, names the project
-// of a directory, and proposes labels for entries that have none.
+// Package label keeps the labels of a memory in order: it counts them, changes
+// them in bulk, finds labels that were perhaps meant to be one, names the project
+// of a directory, and suggests labels for entries that have none. It also finds
+// and removes near-duplicate entries.
 package label
 
 import (

@@ -1,6 +1,5 @@
-// This file holds the changes of labels in bulk: each is planned, so that it can
-// be shown, and then carried out as one change of the memory, so that it can be
-// undone as one.
+// Changes of labels in bulk: each is planned, so that it can be shown, and then
+// applied as one change of the memory, so that it can be undone as one.
 
 package label
 
@@ -17,7 +16,7 @@ import (
 // Plan is what a change of labels would do.
 type Plan struct {
 	Note    string   // what it is, for the log of the memory
-	Changes []Change // in order of the entries' ids; entries that stay as they are, are not among them
+	Changes []Change // in order of the entries' IDs, without entries that stay as they are
 }
 
 // Change is one entry before and after.
@@ -57,12 +56,12 @@ func (p Plan) Ops() []oxbow.Op {
 // Planner makes a plan from what a store holds now.
 type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 
-// maxPlans bounds how often [Apply] plans anew because others write meanwhile.
+// maxPlans bounds how often [Apply] plans again because of other writers.
 const maxPlans = 20
 
-// Apply plans and carries out, all in one change of the store, and returns what
-// was done. When another writer changed an entry in between it plans anew. A
-// plan without changes changes nothing.
+// Apply makes a plan and applies it in one change of the store, and returns it.
+// When another writer changed an entry in between it plans again. A plan without
+// changes changes nothing.
 func Apply(ctx context.Context, s oxbow.Store, plan Planner) (Plan, error) {
 	for n := 1; ; n++ {
 		p, err := plan(ctx, s)
@@ -178,7 +177,7 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 			if slices.Equal(after, e.Labels) {
 				continue
 			}
-			// Told here, by the entry's name, and not for all at once.
+			// Checked here, so that the error names the entry.
 			if err := oxbow.CheckOp(oxbow.Relabel{Name: e.Name, Labels: after}); err != nil {
 				return p, fmt.Errorf("labelling %q: %w", e.Name, err)
 			}
@@ -193,8 +192,8 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 	}
 }
 
-// takes reports whether the selection has the entry by name, and notes in seen
-// the names that it has been found by.
+// takes reports whether the selection has the entry by name, and records in seen
+// the names that match it.
 func (sel Selection) takes(e oxbow.Entry, seen map[string]bool) bool {
 	found := len(sel.Names) == 0
 	for _, n := range sel.Names {

@@ -1,4 +1,4 @@
-// This file tests counting and changing labels in bulk.
+// Tests of counting and changing labels in bulk.
 
 package label
 
@@ -159,7 +159,7 @@ func (r *racer) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return r.Store.Apply(ctx, ops...)
 }
 
-func TestApplyPlansAnew(t *testing.T) {
+func TestApplyPlansAgain(t *testing.T) {
 	m := open(t, "a tag:x", "b tag:x", "c tag:x")
 	r := &racer{Store: m, times: 3, race: func(n int) error {
 		if n == 0 {

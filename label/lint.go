@@ -1,4 +1,4 @@
-// This file finds labels that were perhaps meant to be one.
+// Lint: labels that were perhaps meant to be one.
 
 package label
 
@@ -15,12 +15,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
-// Doubt is what is doubtful about labels, and the labels, the most used first.
-type Doubt struct {
+// Finding is a doubt about labels, and the labels, the most used first.
+type Finding struct {
 	Labels []Count
 	Why    string
 	// Merge is the label that the others should become, the zero Label where
-	// merging is not the mend.
+	// merging does not help.
 	Merge oxbow.Label
 }
 
@@ -30,7 +30,7 @@ type Doubt struct {
 // letters or more; and words that are a tag and a project at once. Labels that
 // differ in digits, such as v1 and v2, are taken to be meant. The order is that
 // of the keys and values.
-func Lint(counts []Count) []Doubt {
+func Lint(counts []Count) []Finding {
 	byKey := map[string][]Count{}
 	var keys []string
 	for _, c := range counts {
@@ -40,7 +40,7 @@ func Lint(counts []Count) []Doubt {
 		byKey[c.Label.Key] = append(byKey[c.Label.Key], c)
 	}
 	slices.Sort(keys)
-	var ds []Doubt
+	var ds []Finding
 	for _, key := range keys {
 		if key == oxbow.LabelConfidence {
 			continue
@@ -53,16 +53,16 @@ func Lint(counts []Count) []Doubt {
 	}
 	for _, c := range byKey[oxbow.LabelTag] {
 		if p, ok := projects[fold(c.Label.Value)]; ok {
-			ds = append(ds, Doubt{Labels: []Count{p, c}, Why: "one word is a project and a tag", Merge: p.Label})
+			ds = append(ds, Finding{Labels: []Count{p, c}, Why: "one word is a project and a tag", Merge: p.Label})
 		}
 	}
 	return ds
 }
 
-// lintKey finds the doubtful labels of one key.
-func lintKey(key string, cs []Count) []Doubt {
-	used := map[string]bool{} // values that stand in a doubt already
-	var ds []Doubt
+// lintKey checks the labels of one key.
+func lintKey(key string, cs []Count) []Finding {
+	used := map[string]bool{} // values that are in a finding already
+	var ds []Finding
 	group := func(why string, same func(Count) string) {
 		groups := map[string][]Count{}
 		var order []string
@@ -78,7 +78,7 @@ func lintKey(key string, cs []Count) []Doubt {
 		}
 		for _, k := range order {
 			if len(groups[k]) > 1 {
-				ds = append(ds, doubt(groups[k], why))
+				ds = append(ds, newFinding(groups[k], why))
 				for _, c := range groups[k] {
 					used[c.Label.Value] = true
 				}
@@ -93,20 +93,20 @@ func lintKey(key string, cs []Count) []Doubt {
 	if key == oxbow.LabelProject {
 		group("the owner stands before the name in some only", func(c Count) string { return fold(path.Base(c.Label.Value)) })
 	}
-	group("one is the plural of the other", func(c Count) string { return singular(c.Label.Value) })
-	ds = append(ds, slips(cs, used)...)
-	slices.SortStableFunc(ds, func(a, b Doubt) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
+	group("one is the plural of the other", func(c Count) string { return singularForm(c.Label.Value) })
+	ds = append(ds, typos(cs, used)...)
+	slices.SortStableFunc(ds, func(a, b Finding) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
 	return ds
 }
 
-// doubt makes a doubt of labels of one key; they should become the most used.
-func doubt(cs []Count, why string) Doubt {
+// newFinding makes a finding of labels of one key; they should become the most used.
+func newFinding(cs []Count, why string) Finding {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b Count) int {
 		// Of equals, one without capitals: so a project is named by rule.
 		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(capitals(a), capitals(b)), strings.Compare(a.Label.Value, b.Label.Value))
 	})
-	return Doubt{Labels: cs, Why: why, Merge: cs[0].Label}
+	return Finding{Labels: cs, Why: why, Merge: cs[0].Label}
 }
 
 // capitals counts the capitals of a label.
@@ -120,27 +120,27 @@ func capitals(c Count) int {
 	return n
 }
 
-// slips finds pairs that are one typing error apart. Two such words have a word
+// typos finds pairs that are one typing error apart. Two such words have a word
 // in common when one letter is taken out of each, so that they are found without
 // comparing all with all.
-func slips(cs []Count, used map[string]bool) []Doubt {
+func typos(cs []Count, used map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {
-		for _, v := range shorter(fold(c.Label.Value)) {
+		for _, v := range deletions(fold(c.Label.Value)) {
 			near[v] = append(near[v], i)
 		}
 	}
-	var ds []Doubt
+	var ds []Finding
 	for i, c := range cs {
 		a := fold(c.Label.Value)
 		if used[c.Label.Value] || utf8.RuneCountInString(a) < 5 {
 			continue
 		}
-		for _, v := range shorter(a) {
+		for _, v := range deletions(a) {
 			for _, j := range near[v] {
 				o := cs[j].Label.Value
-				if b := fold(o); j > i && !used[o] && !used[c.Label.Value] && oneSlip([]rune(a), []rune(b)) {
-					ds = append(ds, doubt([]Count{c, cs[j]}, "they are one typing error apart"))
+				if b := fold(o); j > i && !used[o] && !used[c.Label.Value] && oneEdit([]rune(a), []rune(b)) {
+					ds = append(ds, newFinding([]Count{c, cs[j]}, "they are one typing error apart"))
 					used[o], used[c.Label.Value] = true, true
 				}
 			}
@@ -149,13 +149,13 @@ func slips(cs []Count, used map[string]bool) []Doubt {
 	return ds
 }
 
-// maxSlip is the most letters of a value that is looked at for typing errors.
-const maxSlip = 64
+// maxTypoLength is the most letters of a value that is compared for typing errors.
+const maxTypoLength = 64
 
-// shorter returns s and what is left of it when one letter is taken out.
-func shorter(s string) []string {
+// deletions returns s and what is left of it when one letter is taken out.
+func deletions(s string) []string {
 	rs := []rune(s)
-	if len(rs) < 4 || len(rs) > maxSlip {
+	if len(rs) < 4 || len(rs) > maxTypoLength {
 		return nil
 	}
 	vs := []string{s}
@@ -168,9 +168,9 @@ func shorter(s string) []string {
 	return vs
 }
 
-// oneSlip reports whether a and b differ in one letter too many, too few or
+// oneEdit reports whether a and b differ in one letter too many, too few or
 // wrong, or in two neighbours swapped, and in no digit.
-func oneSlip(a, b []rune) bool {
+func oneEdit(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
@@ -200,8 +200,8 @@ func fold(s string) string {
 	}, analysis.Fold(analysis.Fold(s)))
 }
 
-// singular returns a value folded, without the ending of a plural.
-func singular(s string) string {
+// singularForm returns a value folded, without the ending of a plural.
+func singularForm(s string) string {
 	f := fold(s)
 	if len(f) < 4 {
 		return ""
@@ -220,8 +220,8 @@ func singular(s string) string {
 	return strings.TrimSuffix(f, "s")
 }
 
-// String says the doubt in one sentence.
-func (d Doubt) String() string {
+// String returns the finding as one sentence.
+func (d Finding) String() string {
 	var ws []string
 	for _, c := range d.Labels {
 		ws = append(ws, fmt.Sprintf("%s (%d)", c.Label, c.Entries))

@@ -1,5 +1,4 @@
-// This file names the project of a directory, so that everybody who works in it
-// labels with one word.
+// The name of the project of a directory.
 
 package label
 
@@ -18,7 +17,7 @@ import (
 // Project is the name of a project and where it is from.
 type Project struct {
 	Name string // lower-case letters, digits, dots, - and _; a value of the label project
-	Why  string // the rule that gave it, in words
+	Why  string // the rule that gave it
 	Root string // the directory of the project; of a worktree, its own
 }
 

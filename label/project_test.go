@@ -1,4 +1,4 @@
-// This file tests the names of projects.
+// Tests of the names of projects.
 
 package label
 

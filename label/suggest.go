@@ -1,5 +1,5 @@
-// This file proposes labels for entries that have none of a key: from the
-// labelled entries most like them, and from what their text names.
+// Suggestions: labels for entries that have none of a key, from the labelled
+// entries most like them, and from what their text names.
 
 package label
 
@@ -36,12 +36,12 @@ type Suggestion struct {
 const (
 	defaultMinConfidence = 0.3
 	neighbours           = 10   // labelled entries that are asked
-	probeBytes           = 2000 // of an entry's text that neighbours are looked for by
+	maxQueryText         = 2000 // of an entry's text that neighbours are looked for by
 	trials               = 200  // labelled entries that the confidence is measured on
-	bandwidth            = 0.12 // of the kernel that smooths what was measured
+	bandwidth            = 0.12 // of the kernel that smooths the trials
 	priorWeight          = 4    // trials that the curve chosen by hand counts for
-	strangeOdds          = 0.2  // of an entry whose project no other is labelled with, before anything is known
-	strangeShare         = 0.3  // of the labelled among the neighbours of such an entry, against those of others
+	foreignOdds          = 0.2  // prior, of an entry whose project no other is labelled with
+	foreignShare         = 0.3  // of labelled neighbours of such an entry, against the ones of others
 )
 
 // Suggest proposes labels for the entries that have none of a key. They are
@@ -78,25 +78,12 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 		if err := oxbow.CheckLabel(oxbow.Label{Key: key, Value: "0"}); err != nil {
 			return nil, err
 		}
-		g := &guesser{m: m, key: key, single: key == oxbow.LabelProject}
-		if err := g.learn(ctx, es); err != nil {
+		g := &suggester{m: m, key: key, single: key == oxbow.LabelProject}
+		ss, err := g.suggest(ctx, es, o)
+		if err != nil {
 			return nil, err
 		}
-		for i := range es {
-			e := &es[i]
-			if _, ok := e.Label(key); ok || !o.Filter.Match(e) {
-				continue
-			}
-			ss, err := g.guess(ctx, e)
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range ss {
-				if s.Confidence >= o.MinConfidence {
-					all = append(all, s)
-				}
-			}
-		}
+		all = append(all, ss...)
 	}
 	order := map[string]int{}
 	for i, e := range es {
@@ -138,16 +125,40 @@ func Accept(ss []Suggestion, least float64) Planner {
 	}
 }
 
-// guesser proposes labels of one key.
-type guesser struct {
+// suggester proposes labels of one key.
+type suggester struct {
 	m      *oxbow.Memory
 	key    string
 	single bool // an entry carries one value at most
 
 	entries  int
 	labelled int
-	signs    *signs
+	evidence *evidenceModel
 	tried    []trial
+}
+
+// suggest proposes labels for those of the entries that have none of the key.
+func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
+	if err := g.learn(ctx, es); err != nil {
+		return nil, err
+	}
+	var all []Suggestion
+	for i := range es {
+		e := &es[i]
+		if _, ok := e.Label(g.key); ok || !o.Filter.Match(e) {
+			continue
+		}
+		ss, err := g.guess(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range ss {
+			if s.Confidence >= o.MinConfidence {
+				all = append(all, s)
+			}
+		}
+	}
+	return all, nil
 }
 
 // trial is a vote of neighbours whose right answer is known.
@@ -157,7 +168,7 @@ type trial struct {
 }
 
 // learn reads the labelled entries and tries the vote of neighbours on them.
-func (g *guesser) learn(ctx context.Context, es []oxbow.Entry) error {
+func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
 		if _, ok := es[i].Label(g.key); ok {
@@ -165,7 +176,7 @@ func (g *guesser) learn(ctx context.Context, es []oxbow.Entry) error {
 		}
 	}
 	g.entries, g.labelled = len(es), len(have)
-	g.signs = newSigns(g.key, have)
+	g.evidence = newEvidenceModel(g.key, have)
 	step := max(1, (len(have)+trials-1)/trials)
 	for i := 0; i < len(have); i += step {
 		e := have[i]
@@ -192,7 +203,7 @@ type vote struct {
 }
 
 // vote asks the neighbours of an entry. The most voted stands first.
-func (g *guesser) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
+func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.labelled == 0 {
 		return nil, nil
 	}
@@ -235,8 +246,8 @@ func (g *guesser) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 }
 
 // near returns the n entries of the filter that rank best for an entry's text.
-func (g *guesser) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
-	hits, err := g.m.Recall(ctx, oxbow.Query{Text: probe(e), Limit: n + 1, Filter: f})
+func (g *suggester) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
+	hits, err := g.m.Recall(ctx, oxbow.Query{Text: queryText(e), Limit: n + 1, Filter: f})
 	if err != nil {
 		return nil, fmt.Errorf("looking for neighbours of %q: %w", e.Name, err)
 	}
@@ -249,14 +260,14 @@ func (g *guesser) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filte
 // neighbours are mostly those of its own, unlabelled, while else about as many of
 // them are labelled as of all entries: Bayes' rule over the number of labelled
 // ones among the 20 nearest, as two binomial distributions.
-func (g *guesser) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) {
+func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.near(ctx, e, 2*neighbours, oxbow.Filter{})
 	if err != nil {
 		return 0, err
 	}
 	known := min(0.95, float64(g.labelled)/float64(g.entries))
-	strange := known * strangeShare
-	odds := strangeOdds
+	strange := known * foreignShare
+	odds := foreignOdds
 	for _, h := range hits {
 		if _, ok := h.Entry.Label(g.key); ok {
 			odds *= strange / known
@@ -268,19 +279,19 @@ func (g *guesser) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) 
 }
 
 // probe is the text by which neighbours of an entry are looked for.
-func probe(e *oxbow.Entry) string {
+func queryText(e *oxbow.Entry) string {
 	s := e.Name + "\n" + e.Content
-	if len(s) > probeBytes {
-		s = strings.ToValidUTF8(s[:probeBytes], "")
+	if len(s) > maxQueryText {
+		s = strings.ToValidUTF8(s[:maxQueryText], "")
 	}
 	return s
 }
 
-// worth returns how often a vote of that share was right: what the trials near
-// to it say, and with the weight of a few trials what elsewhere says.
-// Before much was tried, one neighbour alone is worth half of many.
-func (g *guesser) worth(share float64, from int) float64 {
-	right, n := priorWeight*elsewhere(share)*float64(from)/float64(from+1), float64(priorWeight)
+// precision returns how often a vote of that share was right: what the trials
+// near to it say, and with the weight of a few trials what the prior curve says.
+// Before much was tried, one neighbour alone counts half of many.
+func (g *suggester) precision(share float64, from int) float64 {
+	right, n := priorWeight*priorCurve(share)*float64(from)/float64(from+1), float64(priorWeight)
 	for _, t := range g.tried {
 		d := (t.share - share) / bandwidth
 		w := math.Exp(-d * d / 2)
@@ -292,72 +303,78 @@ func (g *guesser) worth(share float64, from int) float64 {
 	return right / n
 }
 
-// elsewhere is what a vote of that share is taken to be worth before anything was
-// tried: a curve through 1/2 at one half, chosen by hand and not fitted.
-func elsewhere(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
+// priorCurve is the precision of a vote of that share before anything was tried:
+// a curve through 1/2 at one half, chosen by hand and not fitted.
+func priorCurve(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
+
+// belief is what is held of one value.
+type belief struct {
+	doubt   float64 // that none of the reasons is right
+	reasons []string
+}
+
+// beliefs are the values proposed for an entry.
+type beliefs map[string]*belief
+
+// add takes a reason that is right with probability p.
+func (bs beliefs) add(value string, p float64, reason string) {
+	b := bs[value]
+	if b == nil {
+		b = &belief{doubt: 1}
+		bs[value] = b
+	}
+	b.doubt *= 1 - min(p, 0.99)
+	b.reasons = append(b.reasons, reason)
+}
+
+// probabilities returns how likely each value is, if several may be right.
+func (bs beliefs) probabilities() map[string]float64 {
+	ps := map[string]float64{}
+	for v, b := range bs {
+		ps[v] = 1 - b.doubt
+	}
+	return ps
+}
+
+// exclusive returns how likely each value is, if one at most is right: each has
+// its odds against the others and against none. Known is how likely it is that
+// one of them is right.
+func (bs beliefs) exclusive(known float64) map[string]float64 {
+	ps, odds := bs.probabilities(), 1.0
+	for _, b := range bs {
+		odds += (1 - b.doubt) / b.doubt
+	}
+	for v, b := range bs {
+		ps[v] = ps[v] / b.doubt / odds * known
+		if known < 0.8 {
+			b.reasons = append(b.reasons, "surer it cannot be: most of the entries like it are unlabelled, as if its project were not labelled yet")
+		}
+	}
+	return ps
+}
 
 // guess proposes values for one entry, the surest first.
-func (g *guesser) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
+func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
 	votes, err := g.vote(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	type belief struct {
-		doubt   float64 // that none of the reasons is right
-		reasons []string
+	bs := beliefs{}
+	for _, s := range g.evidence.read(e) {
+		bs.add(s.value, s.precision, s.reason)
 	}
-	bs := map[string]*belief{}
-	believe := func(value string, p float64, reason string) {
-		b := bs[value]
-		if b == nil {
-			b = &belief{doubt: 1}
-			bs[value] = b
-		}
-		b.doubt *= 1 - min(p, 0.99)
-		b.reasons = append(b.reasons, reason)
-	}
-	for _, s := range g.signs.read(e) {
-		believe(s.value, s.worth, s.reason)
-	}
-	for i, v := range votes {
-		if g.single && i > 2 {
-			break
-		}
-		p := g.worth(v.share, len(v.from))
-		if g.single && i > 0 {
-			p = min(p, v.share) // a vote that was not won
-		}
-		from, labelled := v.from[0], ""
-		if g.single {
-			labelled = "labelled "
-		}
-		reason := fmt.Sprintf("%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
-			len(v.from), v.of, labelled, oxbow.Label{Key: g.key, Value: v.value}, 100*v.share, from)
-		believe(v.value, p, reason)
-	}
-	// Values of which only one can be right doubt each other: each has its
-	// odds against the others and against none.
-	odds, known := 1.0, 1.0
+	g.addVotes(bs, votes)
+	ps := bs.probabilities()
 	if g.single && len(bs) > 0 {
 		p, err := g.foreign(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		known = 1 - p
-	}
-	for _, b := range bs {
-		odds += (1 - b.doubt) / b.doubt
+		ps = bs.exclusive(1 - p)
 	}
 	var ss []Suggestion
 	for value, b := range bs {
-		p := 1 - b.doubt
-		if g.single {
-			p = p / b.doubt / odds * known
-			if known < 0.8 {
-				b.reasons = append(b.reasons, "surer it cannot be: most of the entries like it are unlabelled, as if its project were not labelled yet")
-			}
-		}
-		ss = append(ss, Suggestion{e.Name, e.Version, oxbow.Label{Key: g.key, Value: value}, p, b.reasons})
+		ss = append(ss, Suggestion{e.Name, e.Version, oxbow.Label{Key: g.key, Value: value}, ps[value], b.reasons})
 	}
 	slices.SortFunc(ss, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.Label.Value, b.Label.Value))
@@ -366,4 +383,21 @@ func (g *guesser) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, erro
 		ss = ss[:min(1, len(ss))]
 	}
 	return ss, nil
+}
+
+// addVotes takes the votes of the neighbours as reasons; of a single value the
+// first three.
+func (g *suggester) addVotes(bs beliefs, votes []vote) {
+	labelled := ""
+	if g.single {
+		labelled, votes = "labelled ", votes[:min(3, len(votes))]
+	}
+	for i, v := range votes {
+		p := g.precision(v.share, len(v.from))
+		if g.single && i > 0 {
+			p = min(p, v.share) // a vote that was not won
+		}
+		bs.add(v.value, p, fmt.Sprintf("%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
+			len(v.from), v.of, labelled, oxbow.Label{Key: g.key, Value: v.value}, 100*v.share, v.from[0]))
+	}
 }

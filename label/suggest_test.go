@@ -1,4 +1,4 @@
-// This file tests proposing labels for entries that have none.
+// Tests of suggesting labels for entries that have none.
 
 package label
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/alike"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
@@ -19,7 +19,7 @@ import (
 var _ dialect.Tidier = (*Home)(nil)
 
 // Consolidate implements [dialect.Tidier]. A fact is a paragraph or an item of a
-// list; which says what another one does is decided by [alike.NearDuplicates]. Of two that
+// list; which says what another one does is decided by [analysis.NearDuplicates]. Of two that
 // are the same the named one stays, else the first; of others the longer. One
 // that is not the same to the letter goes to HISTORY.md. The names, aliases and
 // labels of an entry that goes are given to the one that stays.
@@ -43,21 +43,21 @@ type moved struct {
 // consolidate marks the units that can go and returns those that are to be kept
 // in the history.
 func consolidate(units []unit) (out []moved, steps []dialect.Step) {
-	var texts []alike.Text
+	var texts []analysis.Passage
 	var at []int
 	for i := range units {
 		u := &units[i]
 		if !u.isFact() || u.gone {
 			continue
 		}
-		t := alike.Text{Text: u.fact(), Under: u.under}
+		t := analysis.Passage{Text: u.fact(), Heading: u.under}
 		if u.mark != nil {
 			t.Weight = 1
 		}
 		texts = append(texts, t)
 		at = append(at, i)
 	}
-	for _, tw := range alike.NearDuplicates(texts) {
+	for _, tw := range analysis.NearDuplicates(texts) {
 		drop, keep := &units[at[tw.Drop]], &units[at[tw.Keep]]
 		if drop.kept() || !heir(drop, keep) {
 			continue

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/consolidate"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -86,7 +86,7 @@ func enough(over int, dry bool, tidy func(dry bool) (dialect.Tidied, error)) (di
 // merge consolidates a memory of entries.
 func (a *app) merge(ctx context.Context, m *oxbow.Memory, dry bool) (dialect.Tidied, error) {
 	did := dialect.Tidied{What: "consolidate", Time: a.env.Now()}
-	merges, err := consolidate.Find(ctx, m)
+	merges, err := label.Duplicates(ctx, m)
 	if err != nil {
 		return did, err
 	}
@@ -110,7 +110,7 @@ func (a *app) merge(ctx context.Context, m *oxbow.Memory, dry bool) (dialect.Tid
 	if dry {
 		return did, nil
 	}
-	return did, consolidate.Apply(ctx, m, merges)
+	return did, label.Consolidate(ctx, m, merges)
 }
 
 // tidier returns the home as one that can tidy itself up, if its layout can.

@@ -334,7 +334,7 @@ changes nothing.`,
 	}
 }
 
-func (a *app) showDoubts(ds []label.Doubt) error {
+func (a *app) showDoubts(ds []label.Finding) error {
 	type doubt struct {
 		Labels []labelCount `json:"labels"`
 		Why    string       `json:"why"`

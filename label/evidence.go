@@ -1,5 +1,4 @@
-// This file finds in a text what its labels may be read from: the names of
-// projects and tags, and files.
+// Evidence for labels in a text: the names of projects and tags, and files.
 
 package label
 
@@ -15,120 +14,134 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
-// sign is a value that a text points to.
-type sign struct {
-	value  string
-	worth  float64 // how often such a sign is right
-	reason string
+// evidence is a value that a text points to.
+type evidence struct {
+	value     string
+	precision float64 // how often such evidence is right
+	reason    string
 }
 
-// signs are the marks in a text that tell a value of one key, and what they were
-// worth among the labelled entries.
-type signs struct {
+// evidenceModel knows what in a text points to the values of one key, and how
+// often it was right among the labelled entries.
+type evidenceModel struct {
 	key string
 
 	names map[string][]string       // first word of a value, folded: the values
 	words map[string]string         // value: its words, folded, with one space around each
-	named map[string][2]int         // value: labelled entries that name it, and of those the ones that carry it
+	named map[string][2]int         // value: labelled entries that name it, and of these the ones that carry it
 	files map[string]map[string]int // file or directory: labelled entries that name it, by value; "" counts all
 }
 
-// The worth of a sign that was never seen is that of a few that went this way.
+// Evidence that was never seen counts as if a few entries had gone this way.
 const (
-	signWeight = 2
-	nameBelief = 0.75
-	fileBelief = 0.6
+	priorEvidence = 2
+	namePrior     = 0.75
+	filePrior     = 0.6
 )
 
-// maxSigns is the most labelled entries that signs are read from; of more, every
-// second, third and so on is read.
-const maxSigns = 5000
+// maxSamples is the most labelled entries that a model is learnt from; of more,
+// every second, third and so on is read.
+const maxSamples = 5000
 
-// newSigns reads the signs of the labelled entries.
-func newSigns(key string, have []*oxbow.Entry) *signs {
-	s := &signs{key: key, names: map[string][]string{}, words: map[string]string{}, named: map[string][2]int{}, files: map[string]map[string]int{}}
+// newEvidenceModel learns from the labelled entries.
+func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
+	m := &evidenceModel{key: key, names: map[string][]string{}, words: map[string]string{}, named: map[string][2]int{}, files: map[string]map[string]int{}}
 	for _, e := range have {
 		for _, v := range e.Values(key) {
-			if _, ok := s.words[v]; ok {
-				continue
-			}
-			ws := words(v)
-			if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) {
-				ws = nil // says nothing where it stands in a text
-			}
-			s.words[v] = " " + strings.Join(ws, " ") + " "
-			if len(ws) > 0 {
-				s.names[ws[0]] = append(s.names[ws[0]], v)
-			}
+			m.addName(v)
 		}
 	}
-	step := max(1, (len(have)+maxSigns-1)/maxSigns)
+	step := max(1, (len(have)+maxSamples-1)/maxSamples)
 	for i := 0; i < len(have); i += step {
-		e := have[i]
-		vs := e.Values(key)
-		for _, v := range s.namedIn(e) {
-			n := s.named[v]
-			n[0]++
-			if slices.Contains(vs, v) {
-				n[1]++
-			}
-			s.named[v] = n
-		}
-		for _, f := range filesOf(e) {
-			if s.files[f] == nil {
-				s.files[f] = map[string]int{}
-			}
-			s.files[f][""]++
-			for _, v := range vs {
-				s.files[f][v]++
-			}
-		}
+		m.learn(have[i])
 	}
-	return s
+	return m
 }
 
-// read returns the signs that an entry bears: the values that it names, and for
-// each value that its files speak for, the file that does so best.
-func (s *signs) read(e *oxbow.Entry) []sign {
-	var found []sign
-	for _, v := range s.namedIn(e) {
-		n := s.named[v]
-		worth := (float64(n[1]) + signWeight*nameBelief) / float64(n[0]+signWeight)
+// addName lets texts be searched for a value.
+func (m *evidenceModel) addName(v string) {
+	if _, ok := m.words[v]; ok {
+		return
+	}
+	ws := words(v)
+	if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) {
+		ws = nil // says nothing where it stands in a text
+	}
+	m.words[v] = " " + strings.Join(ws, " ") + " "
+	if len(ws) > 0 {
+		m.names[ws[0]] = append(m.names[ws[0]], v)
+	}
+}
+
+// learn counts what a labelled entry names and what it carries.
+func (m *evidenceModel) learn(e *oxbow.Entry) {
+	vs := e.Values(m.key)
+	for _, v := range m.namedIn(e) {
+		n := m.named[v]
+		n[0]++
+		if slices.Contains(vs, v) {
+			n[1]++
+		}
+		m.named[v] = n
+	}
+	for _, f := range filesOf(e) {
+		if m.files[f] == nil {
+			m.files[f] = map[string]int{}
+		}
+		m.files[f][""]++
+		for _, v := range vs {
+			m.files[f][v]++
+		}
+	}
+}
+
+// read returns the evidence in an entry: the values that it names, and for each
+// value that its files point to, the file that does so best.
+func (m *evidenceModel) read(e *oxbow.Entry) []evidence {
+	var found []evidence
+	for _, v := range m.namedIn(e) {
+		n := m.named[v]
+		precision := (float64(n[1]) + priorEvidence*namePrior) / float64(n[0]+priorEvidence)
 		reason := fmt.Sprintf("it names %s, as no labelled entry does", v)
 		if n[0] > 0 {
 			reason = fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry it", v, n[0], n[1])
 		}
-		found = append(found, sign{v, worth, reason})
+		found = append(found, evidence{v, precision, reason})
 	}
-	best := map[string]sign{}
+	for _, f := range m.filesIn(e) {
+		found = append(found, f)
+	}
+	slices.SortFunc(found, func(a, b evidence) int {
+		return cmp.Or(cmp.Compare(b.precision, a.precision), strings.Compare(a.value, b.value), strings.Compare(a.reason, b.reason))
+	})
+	return found
+}
+
+// filesIn returns, by value, the best evidence of the files that an entry names.
+func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
+	best := map[string]evidence{}
 	for _, f := range filesOf(e) {
-		all := s.files[f][""]
-		for v, n := range s.files[f] {
+		all := m.files[f][""]
+		for v, n := range m.files[f] {
 			if v == "" {
 				continue
 			}
-			g := sign{v, (float64(n) + signWeight*fileBelief*float64(n)/float64(all)) / float64(all+signWeight),
-				fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry %s", f, all, n, oxbow.Label{Key: s.key, Value: v})}
-			// Of a file and its directory that are worth the same, the file,
-			// whose name is longer, says more.
-			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.worth, old.worth),
+			g := evidence{v, (float64(n) + priorEvidence*filePrior*float64(n)/float64(all)) / float64(all+priorEvidence),
+				fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry %s", f, all, n, oxbow.Label{Key: m.key, Value: v})}
+			// Of a file and its directory of the same precision the file, which
+			// has the longer name, says more.
+			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.precision, old.precision),
 				cmp.Compare(len(g.reason), len(old.reason)), strings.Compare(old.reason, g.reason)) > 0 {
 				best[v] = g
 			}
 		}
 	}
-	for _, g := range best {
-		found = append(found, g)
-	}
-	slices.SortFunc(found, func(a, b sign) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), strings.Compare(a.value, b.value), strings.Compare(a.reason, b.reason))
-	})
-	return found
+	return best
 }
 
 // namedIn returns the values that stand in an entry's name or text as words, in
 // the order of the text.
-func (s *signs) namedIn(e *oxbow.Entry) []string {
+func (m *evidenceModel) namedIn(e *oxbow.Entry) []string {
 	ws := words(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
 	var found []string
@@ -138,8 +151,8 @@ func (s *signs) namedIn(e *oxbow.Entry) []string {
 			continue
 		}
 		seen[w] = true
-		for _, v := range s.names[w] {
-			if strings.Contains(text, s.words[v]) && !slices.Contains(found, v) {
+		for _, v := range m.names[w] {
+			if strings.Contains(text, m.words[v]) && !slices.Contains(found, v) {
 				found = append(found, v)
 			}
 		}
@@ -169,7 +182,7 @@ func filesOf(e *oxbow.Entry) []string {
 	for w := range strings.FieldsSeq(e.Name + "\n" + e.Content) {
 		w = strings.Trim(w, "`'\"()[]{}<>,;:!?*.")
 		if i := strings.LastIndexByte(w, ':'); i > 0 && strings.Trim(w[i+1:], "0123456789") == "" {
-			w = w[:i] // the line behind a file
+			w = w[:i] // without the line number
 		}
 		if isFile(w) {
 			add(cleanFile(w))

@@ -1,6 +1,6 @@
-// This file tests which texts are taken for twins, and which must not be.
+// Tests of which texts are near-duplicates, and which must not be.
 
-package alike
+package analysis
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestTwins(t *testing.T) {
+func TestNearDuplicates(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		texts []string
@@ -42,52 +42,52 @@ func TestTwins(t *testing.T) {
 		{"Han, only the same", []string{"我喜欢猫和狗", "我不喜欢猫和狗", "我喜欢猫和狗"}, []NearDuplicate{{2, 0, true}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var texts []Text
+			var texts []Passage
 			for _, s := range tt.texts {
-				texts = append(texts, Text{Text: s})
+				texts = append(texts, Passage{Text: s})
 			}
 			if got := NearDuplicates(texts); !slices.Equal(got, tt.want) {
-				t.Errorf("Twins(%q) = %+v, want %+v", tt.texts, got, tt.want)
+				t.Errorf("NearDuplicates(%q) = %+v, want %+v", tt.texts, got, tt.want)
 			}
 		})
 	}
 }
 
 // Short texts mean something under their heading only.
-func TestUnder(t *testing.T) {
-	texts := []Text{{Text: "none", Under: "Allergies"}, {Text: "none", Under: "Projects"}, {Text: "None.", Under: "Projects"},
-		{Text: "Prefers dark mode always", Under: "User"}, {Text: "prefers dark mode always", Under: "Editor"}}
+func TestNearDuplicatesHeading(t *testing.T) {
+	texts := []Passage{{Text: "none", Heading: "Allergies"}, {Text: "none", Heading: "Projects"}, {Text: "None.", Heading: "Projects"},
+		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"}}
 	if got, want := NearDuplicates(texts), []NearDuplicate{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
-		t.Errorf("Twins() = %+v, want %+v", got, want)
+		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }
 
-func TestWeight(t *testing.T) {
-	texts := []Text{{Text: "We ship on Tuesdays"}, {Text: "we ship on tuesdays", Weight: 1}, {Text: "We ship on Tuesdays."}}
+func TestNearDuplicatesWeight(t *testing.T) {
+	texts := []Passage{{Text: "We ship on Tuesdays"}, {Text: "we ship on tuesdays", Weight: 1}, {Text: "We ship on Tuesdays."}}
 	if got, want := NearDuplicates(texts), []NearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
-		t.Errorf("Twins() = %+v, want %+v", got, want)
+		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }
 
 // What is kept is there, is kept, and says all that the dropped one does.
-func FuzzTwins(f *testing.F) {
+func FuzzNearDuplicates(f *testing.F) {
 	f.Add("a b c d\na b c\nA B C d.\nnot a b c d\n")
 	f.Add("We ship on Tuesdays\nwe ship on tuesdays\nWe ship on Tuesdays and Fridays\nport 80\nport 81\n猫\n猫")
 	f.Fuzz(func(t *testing.T, s string) {
 		lines := strings.Split(s, "\n")
-		texts := make([]Text, len(lines))
+		texts := make([]Passage, len(lines))
 		for i, l := range lines {
-			texts[i] = Text{Text: l, Under: fmt.Sprint(i % 2), Weight: i % 3}
+			texts[i] = Passage{Text: l, Heading: fmt.Sprint(i % 2), Weight: i % 3}
 		}
-		twins := NearDuplicates(texts)
+		dups := NearDuplicates(texts)
 		gone := map[int]bool{}
-		for _, w := range twins {
+		for _, w := range dups {
 			if gone[w.Drop] {
 				t.Fatalf("%d is dropped twice", w.Drop)
 			}
 			gone[w.Drop] = true
 		}
-		for _, w := range twins {
+		for _, w := range dups {
 			if gone[w.Keep] || w.Keep == w.Drop {
 				t.Fatalf("%d is dropped for %d, which is dropped", w.Drop, w.Keep)
 			}
@@ -97,16 +97,16 @@ func FuzzTwins(f *testing.F) {
 				}
 			}
 		}
-		if again := NearDuplicates(texts); !slices.Equal(again, twins) {
-			t.Fatalf("once %v, then %v", twins, again)
+		if again := NearDuplicates(texts); !slices.Equal(again, dups) {
+			t.Fatalf("once %v, then %v", dups, again)
 		}
 	})
 }
 
-func BenchmarkTwins(b *testing.B) {
-	var texts []Text
+func BenchmarkNearDuplicates(b *testing.B) {
+	var texts []Passage
 	for i := range 10_000 {
-		texts = append(texts, Text{Text: fmt.Sprintf("Fact %d about project%c and word%d that person%d told somebody at place%d", i, 'a'+i%26, i%97, i%31, i%11)})
+		texts = append(texts, Passage{Text: fmt.Sprintf("Fact %d about project%c and word%d that person%d told somebody at place%d", i, 'a'+i%26, i%97, i%31, i%11)})
 	}
 	for b.Loop() {
 		NearDuplicates(texts)

@@ -1,29 +1,25 @@
-// This file finds texts that say what another one says.
+// Near-duplicates: of short texts, the ones that another makes superfluous. Words
+// count and meaning does not, and the rule is careful: a text is never the
+// duplicate of one that lacks any of its words, has them in another order, or
+// differs in a number, a symbol or a negation.
 
-// Package alike finds, among short texts, those that another of them makes
-// superfluous. It knows words and no meaning, and is careful: a text is never
-// taken for the twin of one that lacks any of its words, that has them in
-// another order, or that differs from it in a number, a symbol or a negation.
-package alike
+package analysis
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
-// Text is one of the texts.
-type Text struct {
+// Passage is one of the texts that are compared.
+type Passage struct {
 	Text string
-	// Under is what it stands below, such as a heading. Texts of fewer than
-	// three words mean something there only: they have twins under the same
-	// one alone.
-	Under string
-	// Weight decides which of two texts that are the same stays: the heavier,
-	// and of equal ones the first.
+	// Heading is what the text stands below. Texts of fewer than three words
+	// have duplicates under the same one only.
+	Heading string
+	// Weight decides which of two equal texts stays: the heavier, and of equal
+	// weights the first.
 	Weight int
 }
 
@@ -35,7 +31,7 @@ type NearDuplicate struct {
 
 const (
 	// fewWords is the least words, stop words not counted, of a text that is
-	// compared by its words, and across what texts stand under.
+	// compared by its words, and across headings.
 	fewWords = 3
 
 	// Of the words of the longer text, the shorter has at least this part.
@@ -45,67 +41,82 @@ const (
 
 // sample is a text as it is compared.
 type sample struct {
-	index  int
-	text   Text
-	same   string   // what texts that are the same have in common
-	words  []string // stems in order, without stop words; nil when it is not compared by them
-	few    bool     // of fewer than fewWords words
-	sharps string   // what must be equal to the letter
+	index   int
+	passage Passage
+	same    string   // what equal texts have in common
+	words   []string // stems in order, without stop words; nil when it is not compared by them
+	few     bool     // of fewer than fewWords words
+	sharps  string   // what must be equal to the letter
 }
 
-// NearDuplicates returns the texts that can go, in order of Drop. The same texts give the
-// same twins.
+// duplicates collects, by the text that goes, the text that stays.
+type duplicates struct {
+	keep  map[int]int
+	exact map[int]bool
+}
+
+// NearDuplicates returns the texts that can go, in order of Drop. The result
+// depends on the texts only.
 //
-// Beside those that are the same, a text is the twin of a longer one when its
-// words, as stems and without stop words, all stand in that one, in their order,
-// at least three of them and three fifths of the longer one's, and when both
-// have the same numbers, the same words with symbols in them, and the same
+// Next to equal texts, a text is the duplicate of a longer one when its words,
+// as stems and without stop words, all stand in that one, in their order, at
+// least three of them and three fifths of the longer one's, and when both have
+// the same numbers, the same words with symbols in them, and the same
 // negations. Texts of scripts that are written without spaces between words have
-// only twins that are the same.
-func NearDuplicates(texts []Text) []NearDuplicate {
-	a := analysis.NewAnalyzer()
+// equal duplicates only.
+func NearDuplicates(texts []Passage) []NearDuplicate {
+	a := NewAnalyzer()
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
-		samples[i] = read(a, i, t)
+		samples[i] = newSample(a, i, t)
 	}
-	keep := make(map[int]int) // by the one that goes
-	exact := make(map[int]bool)
+	d := duplicates{map[int]int{}, map[int]bool{}}
+	d.findContained(d.findEqual(samples))
+	return d.list()
+}
 
-	// The same ones first: what is left has one text of each.
+// findEqual finds equal texts and returns one of each.
+func (d *duplicates) findEqual(samples []*sample) []*sample {
+	samples = slices.Clone(samples)
+	slices.SortStableFunc(samples, func(a, b *sample) int { return cmp.Compare(b.passage.Weight, a.passage.Weight) })
 	first := map[string]*sample{}
 	var left []*sample
-	for _, s := range byWeight(samples) {
+	for _, s := range samples {
 		key := s.same
 		if s.few {
-			key += "\x00" + s.text.Under
+			key += "\x00" + s.passage.Heading
 		}
 		if f := first[key]; f != nil && s.same != "" {
-			keep[s.index], exact[s.index] = f.index, true
+			d.keep[s.index], d.exact[s.index] = f.index, true
 			continue
 		}
 		first[key] = s
 		left = append(left, s)
 	}
+	return left
+}
 
-	// The longest first, so that what a text is the twin of is settled.
-	slices.SortFunc(left, func(a, b *sample) int {
+// findContained finds the texts whose words a longer one has. The longest come
+// first, so that the fate of every longer text is known.
+func (d *duplicates) findContained(samples []*sample) {
+	slices.SortFunc(samples, func(a, b *sample) int {
 		return cmp.Or(cmp.Compare(len(b.words), len(a.words)), cmp.Compare(len(b.same), len(a.same)), cmp.Compare(a.index, b.index))
 	})
 	frequency := map[string]int{}
-	for _, s := range left {
+	for _, s := range samples {
 		for w := range distinct(s.words) {
 			frequency[w]++
 		}
 	}
 	holders := map[string][]*sample{}
-	for _, s := range left {
+	for _, s := range samples {
 		if s.words == nil {
 			continue
 		}
 		rarest := slices.MinFunc(s.words, func(a, b string) int { return cmp.Compare(frequency[a], frequency[b]) })
 		for _, longer := range holders[rarest] {
 			if s.inside(longer) {
-				keep[s.index] = longer.index
+				d.keep[s.index] = longer.index
 				break
 			}
 		}
@@ -113,23 +124,19 @@ func NearDuplicates(texts []Text) []NearDuplicate {
 			holders[w] = append(holders[w], s)
 		}
 	}
-
-	var twins []NearDuplicate
-	for drop, k := range keep {
-		for next, gone := keep[k]; gone; next, gone = keep[k] {
-			k, exact[drop] = next, exact[drop] && exact[k]
-		}
-		twins = append(twins, NearDuplicate{drop, k, exact[drop]})
-	}
-	slices.SortFunc(twins, func(a, b NearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
-	return twins
 }
 
-// byWeight returns the samples, the heaviest first.
-func byWeight(samples []*sample) []*sample {
-	sorted := slices.Clone(samples)
-	slices.SortStableFunc(sorted, func(a, b *sample) int { return cmp.Compare(b.text.Weight, a.text.Weight) })
-	return sorted
+// list follows the chains of duplicates to the texts that stay.
+func (d *duplicates) list() []NearDuplicate {
+	var all []NearDuplicate
+	for drop, k := range d.keep {
+		for next, gone := d.keep[k]; gone; next, gone = d.keep[k] {
+			k, d.exact[drop] = next, d.exact[drop] && d.exact[k]
+		}
+		all = append(all, NearDuplicate{drop, k, d.exact[drop]})
+	}
+	slices.SortFunc(all, func(a, b NearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
+	return all
 }
 
 func distinct(words []string) map[string]bool {
@@ -149,8 +156,8 @@ var negations = distinct(strings.Fields(`not no never none nobody nothing neithe
 	isnt arent wasnt doesnt didnt wont shouldnt mustnt nt stop stopped instead
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`))
 
-func read(a *analysis.Analyzer, index int, t Text) *sample {
-	s := &sample{index: index, text: t}
+func newSample(a *Analyzer, index int, t Passage) *sample {
+	s := &sample{index: index, passage: t}
 	chunks := strings.Fields(strings.ToLower(t.Text))
 	s.same = strings.TrimRight(strings.Join(chunks, " "), ".")
 	s.few = true
@@ -167,16 +174,16 @@ func read(a *analysis.Analyzer, index int, t Text) *sample {
 				return -1
 			}
 			return r
-		}, analysis.Fold(c))
+		}, Fold(c))
 		switch {
-		case negations[plain] || strings.HasSuffix(plain, "nt") && plain != analysis.Fold(c):
+		case negations[plain] || strings.HasSuffix(plain, "nt") && plain != Fold(c):
 			sharps = append(sharps, plain)
 		case isSharp(c):
 			sharps = append(sharps, c)
 		}
 		words = append(words, a.Sequence(c)...)
 	}
-	words = slices.DeleteFunc(words, analysis.IsStopWord)
+	words = slices.DeleteFunc(words, IsStopWord)
 	s.few = len(words) < fewWords
 	if !s.few {
 		s.words = words

@@ -1,0 +1,134 @@
+// Consolidation: entries that another one makes superfluous, and their merging.
+
+package label
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+)
+
+// Duplicate is an entry that goes because another one stays.
+type Duplicate struct {
+	Drop, Keep oxbow.Entry
+	Exact      bool // their contents are the same but for white space and letter case
+}
+
+// Duplicates returns the entries that can go, by their IDs, which depend on the
+// entries only. The rule is [analysis.NearDuplicates]: the same words in the same
+// order, and nothing that the entry which stays does not say. Notes and facts of
+// the world are compared, of one kind and of the same projects. An entry with
+// the label tag:keep never goes, nor one whose names or labels the other cannot
+// carry next to its own.
+func Duplicates(ctx context.Context, s oxbow.Store) ([]Duplicate, error) {
+	groups := map[string][]oxbow.Entry{} // by kind and projects
+	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return nil, fmt.Errorf("looking for entries that say the same: %w", err)
+		}
+		if e.Kind != oxbow.Note && e.Kind != oxbow.World {
+			continue
+		}
+		key := e.Kind.String() + "\x00" + strings.Join(e.Values(oxbow.LabelProject), "\x00")
+		groups[key] = append(groups[key], e)
+	}
+	var dups []Duplicate
+	for _, entries := range groups {
+		dups = append(dups, duplicatesOf(entries)...)
+	}
+	slices.SortFunc(dups, func(a, b Duplicate) int { return cmp.Compare(a.Drop.ID, b.Drop.ID) })
+	return dups, nil
+}
+
+// duplicatesOf returns the duplicates among entries that may be merged.
+func duplicatesOf(entries []oxbow.Entry) (dups []Duplicate) {
+	texts := make([]analysis.Passage, len(entries))
+	for i, e := range entries {
+		// Few words mean something under the name only.
+		texts[i] = analysis.Passage{Text: e.Content, Heading: e.Name}
+		if isKept(e) {
+			texts[i].Weight = 1
+		}
+	}
+	heirs := map[int]oxbow.Entry{}
+	for _, d := range analysis.NearDuplicates(texts) {
+		drop := entries[d.Drop]
+		heir, ok := heirs[d.Keep]
+		if !ok {
+			heir = entries[d.Keep]
+		}
+		if isKept(drop) {
+			continue
+		}
+		if heir, ok = inherit(heir, drop); ok {
+			heirs[d.Keep] = heir
+			dups = append(dups, Duplicate{drop, entries[d.Keep], d.Exact})
+		}
+	}
+	return dups
+}
+
+func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
+
+// inherit returns an entry with the names and labels of one that goes, and whether
+// it can carry them.
+func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
+	e := keep.Clone()
+	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
+		if name != e.Name && !slices.Contains(e.Aliases, name) {
+			e.Aliases = append(e.Aliases, name)
+		}
+	}
+	_, sure := keep.Label(oxbow.LabelConfidence)
+	for _, l := range drop.Labels {
+		// A confidence belongs to the content, and that stays.
+		if l.Key != oxbow.LabelConfidence || !sure {
+			e.Labels = append(e.Labels, l)
+		}
+	}
+	e.Labels = oxbow.SortLabels(e.Labels)
+	err := oxbow.CheckOp(oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
+	return e, err == nil
+}
+
+// Consolidate removes duplicates, all or none, in one change that
+// [oxbow.Memory.Undo] takes back: an entry that stays gets the name of the other
+// as an alias, and its aliases and labels. Errors match [oxbow.ErrConflict] or
+// [oxbow.ErrNotFound] when one of the entries was changed since, and
+// [oxbow.ErrUnsupported] when the memory keeps no history.
+func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate) error {
+	if len(dups) == 0 {
+		return nil
+	}
+	if _, ok := m.Store().(oxbow.Historian); !ok {
+		return fmt.Errorf("merging entries: %w: it keeps no history by which that could be taken back", oxbow.ErrUnsupported)
+	}
+	heirs := map[string]oxbow.Entry{}
+	var names []string
+	var ops []oxbow.Op
+	for _, d := range dups {
+		heir, ok := heirs[d.Keep.Name]
+		if !ok {
+			heir = d.Keep
+			names = append(names, heir.Name)
+		}
+		if heir, ok = inherit(heir, d.Drop); !ok {
+			return &oxbow.InvalidError{Field: "entry", Value: d.Keep.Name, Reason: "cannot carry the names and labels of " + d.Drop.Name}
+		}
+		heirs[d.Keep.Name] = heir
+		ops = append(ops, oxbow.Remove{Name: d.Drop.Name, If: d.Drop.Version})
+	}
+	for _, name := range names {
+		e := heirs[name]
+		ops = append(ops, oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: e.Version})
+	}
+	if err := m.Apply(ctx, ops...); err != nil {
+		return fmt.Errorf("merging entries: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+// Tests of what is merged, what is not, and that it is one change.
+
+package label
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/crmem"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func apply(t *testing.T, m *oxbow.Memory, ops ...oxbow.Op) {
+	t.Helper()
+	if err := m.Apply(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestConsolidate(t *testing.T) {
+	m := open(t)
+	apply(t, m,
+		oxbow.Add{Name: "ship", Content: "We ship the app on Tuesdays", Aliases: []string{"release"}, Labels: labels(t, "tag:a", "confidence:0.9", "project:vtt")},
+		oxbow.Add{Name: "deploy", Content: "We ship the app on Tuesdays, at nine", Aliases: []string{"rollout"}, Labels: labels(t, "tag:b", "confidence:0.5", "project:vtt")},
+		oxbow.Add{Name: "again", Content: "we ship  the app on Tuesdays.", Labels: labels(t, "project:vtt")},
+		oxbow.Add{Name: "elsewhere", Content: "We ship the app on Tuesdays", Labels: labels(t, "project:other")},
+		oxbow.Add{Name: "archive", Kind: oxbow.Archive, Content: "We ship the app on Tuesdays", Labels: labels(t, "project:vtt")},
+		oxbow.Add{Name: "kept", Content: "Anna likes dark mode", Labels: labels(t, "tag:keep")},
+		oxbow.Add{Name: "longer", Content: "Anna likes the dark mode everywhere"},
+		oxbow.Add{Name: "sky", Content: "blue"}, oxbow.Add{Name: "sea", Content: "blue"},
+	)
+	dups, err := Duplicates(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range dups {
+		got = append(got, fmt.Sprintf("%s into %s, %v", g.Drop.Name, g.Keep.Name, g.Exact))
+	}
+	if want := []string{"ship into deploy, false", "again into deploy, false"}; !slices.Equal(got, want) {
+		t.Fatalf("Duplicates() = %q, want %q", got, want)
+	}
+	if err := Consolidate(t.Context(), m, dups); err != nil {
+		t.Fatal(err)
+	}
+	e, err := m.Get(t.Context(), "ship") // by what is an alias now
+	if err != nil || e.Name != "deploy" || e.Content != "We ship the app on Tuesdays, at nine" ||
+		!slices.Equal(e.Aliases, []string{"rollout", "ship", "release", "again"}) || !slices.Equal(e.Labels, labels(t, "confidence:0.5", "project:vtt", "tag:a", "tag:b")) {
+		t.Errorf("Get(ship) = %+v, %v", e, err)
+	}
+	if left, err := Duplicates(t.Context(), m); err != nil || len(left) != 0 {
+		t.Errorf("Duplicates() again = %+v, %v", left, err)
+	}
+	if _, undone, err := m.Undo(t.Context(), 1); err != nil || len(undone) != 1 {
+		t.Fatalf("Undo() = %+v, %v", undone, err)
+	}
+	if again, err := Duplicates(t.Context(), m); err != nil || len(again) != 2 {
+		t.Errorf("after an undo: %+v, %v", again, err)
+	}
+}
+
+// What was changed since it was looked at is not merged.
+func TestConsolidateChanged(t *testing.T) {
+	m := open(t)
+	apply(t, m, oxbow.Add{Name: "a", Content: "one two three four"}, oxbow.Add{Name: "b", Content: "one two three four"})
+	dups, err := Duplicates(t.Context(), m)
+	if err != nil || len(dups) != 1 || !dups[0].Exact {
+		t.Fatalf("Duplicates() = %+v, %v", dups, err)
+	}
+	apply(t, m, oxbow.Update{Name: "b", Content: "five"})
+	if err := Consolidate(t.Context(), m, dups); !errors.Is(err, oxbow.ErrConflict) {
+		t.Errorf("Consolidate() = %v", err)
+	}
+	if e, err := m.Get(t.Context(), "b"); err != nil || e.Content != "five" {
+		t.Errorf("Get(b) = %+v, %v", e, err)
+	}
+}
+
+// An entry that would have more names than one can have stays.
+func TestConsolidateLimits(t *testing.T) {
+	m := open(t)
+	for i := range oxbow.MaxAliases + 3 {
+		apply(t, m, oxbow.Add{Name: fmt.Sprint("n", i), Content: "one two three four"})
+	}
+	dups, err := Duplicates(t.Context(), m)
+	if err != nil || len(dups) != oxbow.MaxAliases {
+		t.Fatalf("Duplicates() = %d dups, %v", len(dups), err)
+	}
+	if err := Consolidate(t.Context(), m, dups); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range m.Entries(t.Context(), oxbow.Filter{}) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d entries, want 3", n)
+	}
+}
+
+// Without a way back nothing is merged.
+func TestConsolidateWithoutHistory(t *testing.T) {
+	s, err := crmem.Open("memory.db", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := oxbow.New(s, nil)
+	defer m.Close()
+	apply(t, m, oxbow.Add{Name: "a", Content: "one two three four"}, oxbow.Add{Name: "b", Content: "one two three four"})
+	dups, err := Duplicates(t.Context(), m)
+	if err != nil || len(dups) != 1 {
+		t.Fatalf("Duplicates() = %+v, %v", dups, err)
+	}
+	if err := Consolidate(t.Context(), m, dups); !errors.Is(err, oxbow.ErrUnsupported) {
+		t.Errorf("Consolidate() = %v", err)
+	}
+	if err := Consolidate(t.Context(), m, nil); err != nil {
+		t.Errorf("Consolidate() of nothing = %v", err)
+	}
+}
