@@ -13,6 +13,10 @@ import (
 // Remedy returns what to do about an error of a verb, one sentence without a
 // period, or no sentence when the error itself says it.
 func Remedy(err error) Note {
+	var advised *AdvisedError
+	if errors.As(err, &advised) {
+		return Plain(advised.Remedy)
+	}
 	var lost *lostError
 	if errors.As(err, &lost) {
 		return lost.remedy()

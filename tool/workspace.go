@@ -49,6 +49,15 @@ type Workspace struct {
 	// look at.
 	Annotations func(ctx context.Context) (*annotate.Store, error)
 
+	// Place returns where the memory lies, and Host describes what is around it.
+	// Verbs that look after the files need both; nil where there are none.
+	Place func() (Place, error)
+	Host  *Host
+
+	// Words writes what notes refer to, in texts that an answer has as strings.
+	// Nil writes for models.
+	Words func(Reference) string
+
 	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
 	// where that is not served.
 	SubAgents *subagent.Service
@@ -72,6 +81,19 @@ func (w *Workspace) now() time.Time {
 		return time.Now()
 	}
 	return w.Now()
+}
+
+// date shows a moment in the time zone of the clock.
+func (w *Workspace) date(t time.Time) string {
+	return t.In(w.now().Location()).Format("2006-01-02 15:04")
+}
+
+// say returns a note in the words of the door.
+func (w *Workspace) say(n Note) string {
+	if w.Words == nil {
+		return n.String()
+	}
+	return n.In(w.Words)
 }
 
 // stamped returns the context that carries the workspace's source, unless it

@@ -11,12 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -43,6 +41,12 @@ type app struct {
 	opened      dialect.Home      // of another layout, nil while it is not needed
 	foreign     bool              // the home that the run opened is of another layout
 	closers     []func() error    // for the end of the run
+}
+
+// host describes the process and its machine.
+func (a *app) host() *tool.Host {
+	return &tool.Host{Getenv: a.env.Getenv, GOOS: a.env.GOOS, FileSystem: a.env.FileSystem, Executable: a.env.Executable,
+		Version: readVersion(), Rand: a.env.Rand, NetworkFS: a.network}
 }
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
@@ -74,40 +78,6 @@ func (a *app) storePath() (string, error) {
 		return home, nil
 	}
 	return filepath.Join(home, storeFile), nil
-}
-
-// missing says that there is no store yet.
-func missing(home string) error {
-	return &hinted{fmt.Errorf("there is no memory in %s yet", home),
-		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found"}
-}
-
-// mayWrite refuses to write to a store that other hosts may write to.
-func (a *app) mayWrite(path string) error {
-	allowed, err := a.networkAllowed()
-	if err != nil || allowed {
-		return err
-	}
-	dir := filepath.Dir(path)
-	// What cannot be looked at says so when it is opened.
-	if f, err := a.env.FileSystem(dir); err == nil && f.Kind == sysinfo.Network {
-		return fmt.Errorf("%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could overwrite each other's changes",
-			oxbow.ErrNetworkFS, dir, f.Name)
-	}
-	return nil
-}
-
-// networkAllowed reports whether a person said that only this host writes.
-func (a *app) networkAllowed() (bool, error) {
-	v := a.env.Getenv("OXBOW_NETWORK_FS")
-	if a.network || v == "" {
-		return a.network, nil
-	}
-	b, err := strconv.ParseBool(v)
-	if err != nil {
-		return false, misusef("set it to 1, or to nothing", "OXBOW_NETWORK_FS %q is neither true nor false", v)
-	}
-	return b, nil
 }
 
 // access is what a command does with the memory.
@@ -154,10 +124,8 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		return nil, err
 	}
 	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
-		return nil, &hinted{
-			err:  fmt.Errorf("opening %s: it is a directory, not a store", path),
-			hint: "move it away, or choose another home with --home DIR",
-		}
+		return nil, tool.Advise(fmt.Errorf("opening %s: it is a directory, not a store", path),
+			"move it away, or choose another home with --home DIR")
 	}
 	if _, err := os.Stat(path); how != build && errors.Is(err, fs.ErrNotExist) {
 		// An empty memory of no file: to look, or to undo, must make nothing,
@@ -166,12 +134,12 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: a.env.Now, Source: src})
 	}
 	if how != look {
-		if err := a.mayWrite(path); err != nil {
+		if err := a.host().MayWrite(path); err != nil {
 			return nil, err
 		}
 	}
 	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		ReadOnly: how == look, KeepIndex: a.mayWrite(path) == nil, Lazy: true})
+		ReadOnly: how == look, KeepIndex: a.host().MayWrite(path) == nil, Lazy: true})
 	if err != nil {
 		return nil, openError(path, err)
 	}

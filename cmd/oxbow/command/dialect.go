@@ -72,19 +72,21 @@ func (a *app) layoutOf(home string) (dialect.Dialect, bool, error) {
 	return dialect.Detect(dialects, fsys)
 }
 
-// storePlace returns what holds the memory, for people: its file, or the home when
-// the files are several; and whether it is laid out as oxbow lays it out.
-func (a *app) storePlace() (path string, own bool, err error) {
+// memoryPlace returns where the memory lies.
+func (a *app) memoryPlace() (p tool.Place, err error) {
 	d, other, err := a.layout()
 	if err != nil {
-		return "", false, err
+		return p, err
+	}
+	if p.Home, p.Rule, err = a.findHome(); err != nil {
+		return p, err
 	}
 	if !other {
-		path, err = a.storePath()
-		return path, true, err
+		p.Store, err = a.storePath()
+		return p, err
 	}
-	home, err := a.home()
-	return filepath.Join(home, filepath.FromSlash(d.File)), false, err
+	p.Layout, p.Title, p.Store = d.Name, d.Title, filepath.Join(p.Home, filepath.FromSlash(d.File))
+	return p, nil
 }
 
 // options returns what a dialect needs to open the home, which is made when
@@ -101,7 +103,7 @@ func (a *app) options(home string, how access) (dialect.Options, error) {
 	}
 	fsys, err := vfs.Dir(home)
 	if errors.Is(err, fs.ErrNotExist) {
-		return dialect.Options{}, missing(home)
+		return dialect.Options{}, tool.NoMemory(home)
 	}
 	if err != nil {
 		return dialect.Options{}, fmt.Errorf("opening the home: %w", err)
@@ -139,7 +141,7 @@ func (a *app) openHome(d dialect.Dialect, how access) (dialect.Home, error) {
 		return nil, err
 	}
 	if how != look {
-		if err := a.mayWrite(filepath.Join(home, storeFile)); err != nil {
+		if err := a.host().MayWrite(filepath.Join(home, storeFile)); err != nil {
 			return nil, err
 		}
 	}

@@ -98,10 +98,6 @@ func withoutContent(e tool.Entry) tool.Entry {
 	return e
 }
 
-// unsavedDir is the directory in a home that holds texts which could not be
-// remembered.
-const unsavedDir = "unsaved"
-
 // keep saves a text that could not be remembered below the home, and returns
 // the error with the name of its file.
 func (a *app) keep(name, text string, cause error) error {
@@ -115,7 +111,7 @@ func (a *app) keepAs(name, ext, again, text string, cause error) error {
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	dir := filepath.Join(home, unsavedDir)
+	dir := filepath.Join(home, tool.UnsavedDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		dir = os.TempDir() // a home on a full or read-only disk
 	}

@@ -92,14 +92,3 @@ func splitCommand(s string, literalBackslash bool) ([]string, error) {
 	}
 	return words, nil
 }
-
-// quote writes a word so that a person can paste it into a shell.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}

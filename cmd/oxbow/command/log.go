@@ -43,7 +43,7 @@ elsewhere, it proves that no change up to there was edited since.`,
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if verify || head != "" {
-			return a.verify(cmd, strings.ToLower(strings.TrimSpace(head)), args)
+			return a.verify(cmd.Context(), strings.ToLower(strings.TrimSpace(head)), args, cmd.Flags().Changed("limit"))
 		}
 		return show(cmd, args)
 	}

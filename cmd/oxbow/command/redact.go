@@ -1,5 +1,4 @@
-// This file holds "oxbow redact": taking what an entry ever said out of the
-// file for good.
+// oxbow redact.
 
 package command
 
@@ -13,21 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// redactOut is what was erased and what was not reached, as JSON.
-type redactOut struct {
-	DryRun   bool     `json:"dry_run,omitempty"`
-	Name     string   `json:"name"`
-	Versions int      `json:"versions"`
-	Seq      uint64   `json:"seq,omitempty"` // the change that records it
-	Left     []string `json:"left"`          // what may still hold it
-}
-
 func (a *app) redactCommand() *cobra.Command {
-	var dry, yes bool
+	var yes bool
 	c := &cobra.Command{
 		Use:   "redact NAME",
 		Short: "Erase an entry and all it ever said, for good",
@@ -39,70 +28,55 @@ it cannot reach, such as backups, it says.`,
   oxbow redact 'db password'
   oxbow redact 'db password' --yes       does not ask`,
 		Args:              args(1, 1, "the name of one entry"),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.redact(cmd.Context(), args[0], dry, yes) },
 		ValidArgsFunction: a.completeName(1),
 	}
-	c.Flags().BoolVar(&dry, "dry-run", false, "say what would be erased and change nothing")
+	f := newFlags[tool.RedactIn](c)
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		in := tool.RedactIn{Name: args[0]}
+		if err := f.fill(&in); err != nil {
+			return err
+		}
+		if err := a.confirmRedact(cmd.Context(), in, yes); err != nil {
+			return err
+		}
+		out, err := run(cmd.Context(), a, tool.Redact, in)
+		if err != nil {
+			return err
+		}
+		return answer(a, out, a.showRedacted)
+	}
 	return c
 }
 
-func (a *app) redact(ctx context.Context, name string, dry, yes bool) error {
-	if err := a.ownOnly("redact"); err != nil {
+// confirmRedact asks whether to erase an entry, unless that is said already.
+func (a *app) confirmRedact(ctx context.Context, in tool.RedactIn, yes bool) error {
+	if err := a.ownOnly("redact"); err != nil || in.DryRun || yes {
 		return err
 	}
-	if err := tool.CheckText("name", name); err != nil {
-		return badArgument(err)
-	}
-	asks := a.env.StdinTerm && a.env.StderrTerm
-	if !dry && !yes && !asks {
+	if !a.env.StdinTerm || !a.env.StderrTerm {
 		return misusef("add --yes, or look first with --dry-run", "redact erases for good, and there is no terminal to ask at")
 	}
-	out := redactOut{DryRun: dry, Name: name}
-	err := a.with(ctx, change, func(ctx context.Context, m *oxbow.Memory) error {
-		rep, err := m.Redact(ctx, name, true)
-		if err == nil && !dry && !yes {
-			err = a.confirm(fmt.Sprintf("Erase %s of %q for good?", count(rep.Versions, "version", "versions"), clean(name)))
-		}
-		if err == nil && !dry {
-			rep, err = m.Redact(ctx, name, false)
-		}
-		out.Versions, out.Seq, out.Left = rep.Versions, rep.Seq, rep.Left
-		return wrapped("redacting", err)
-	})
-	if errors.Is(err, oxbow.ErrNotFound) {
-		return &hinted{err, "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names"}
-	}
+	in.DryRun = true
+	would, err := run(ctx, a, tool.Redact, in)
 	if err != nil {
 		return err
 	}
-	// What lies beside the store is known by name.
-	store, err := a.storePath()
-	if err != nil {
-		return err
-	}
-	left, err := leftovers(store)
-	if err != nil {
-		return err
-	}
-	for _, l := range left {
-		out.Left = append(out.Left, l.path)
-	}
-	if a.json {
-		return a.printJSON(out)
-	}
+	return a.confirm(fmt.Sprintf("Erase %s of %q for good?", count(would.Versions, "version", "versions"), clean(in.Name)))
+}
+
+func (a *app) showRedacted(out tool.RedactOut) {
 	did := "erased"
-	if dry {
+	if out.DryRun {
 		did = "would erase"
 	}
-	a.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), a.bold(clean(name)))
+	a.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), a.bold(clean(out.Name)))
 	a.note("what it does not reach:")
 	if !a.quiet {
 		for _, l := range out.Left {
 			fmt.Fprintf(a.env.Stderr, "  %s\n", clean(l))
 		}
 	}
-	return nil
 }
 
 // confirm asks a question at the terminal. Anything but yes is an error.

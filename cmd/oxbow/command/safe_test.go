@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // on puts the home on a file system.
@@ -108,11 +109,11 @@ func TestDoctorOfFileSystems(t *testing.T) {
 			}
 			for line := range strings.Lines(stdout) {
 				level, _, _ := strings.Cut(line, " ")
-				if (level == problem || level == warning) && !strings.Contains(line, "; mend: ") {
+				if (level == "problem" || level == "warning") && !strings.Contains(line, "; mend: ") {
 					t.Errorf("%q has no mend", line)
 				}
 			}
-			var out doctorOut
+			var out tool.DoctorOut
 			_, stdout, _ = w.run(t, "doctor", "--json")
 			if err := json.Unmarshal([]byte(stdout), &out); err != nil || out.OK != (c.status == exitDone) || len(out.Findings) < 8 {
 				t.Errorf("doctor --json = %+v, %v, want ok to be %v and all findings", out, err, c.status == exitDone)
@@ -191,7 +192,7 @@ func TestLeftoversOfAnInterruptedReplace(t *testing.T) {
 	w.must(t, "init")
 	w.must(t, "remember", "style", "tabs")
 	home := filepath.Join(w.dir, homeDir)
-	damaged := filepath.Join(home, storeFile+damagedEnd+"20260101-000000")
+	damaged := filepath.Join(home, storeFile+".damaged-20260101-000000")
 	if err := os.Rename(filepath.Join(home, storeFile), damaged); err != nil {
 		t.Fatal(err)
 	}

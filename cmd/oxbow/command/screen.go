@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // colour reports whether standard output may carry escape sequences. NO_COLOR
@@ -205,26 +207,12 @@ func wrap(s string, n int) []string {
 	return lines
 }
 
-// count says a number with its noun: "1 entry", "3 entries".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// bytesText says a number of bytes for people.
-func bytesText(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
-	}
-	return count(int(n), "byte", "bytes")
-}
+// Words that the library has for people, too.
+var (
+	count     = text.Count
+	bytesText = text.Bytes
+	quote     = text.ShellQuote
+)
 
 // progress shows a number that grows, on a terminal only.
 type progress struct {

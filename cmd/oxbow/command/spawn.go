@@ -327,7 +327,7 @@ func (a *app) subAgents() (*subagent.Service, error) {
 			svc.Env[f.env] = v
 		}
 	}
-	if ok, err := a.networkAllowed(); err == nil && ok {
+	if ok, err := a.host().NetworkAllowed(); err == nil && ok {
 		svc.Env["OXBOW_NETWORK_FS"] = "1"
 	}
 	return svc, nil

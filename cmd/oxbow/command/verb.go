@@ -112,6 +112,9 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 		Now:     a.env.Now,
 		Source:  src,
 		Project: a.projectHere,
+		Place:   a.memoryPlace,
+		Host:    a.host(),
+		Words:   referenceText,
 	}
 	return w, func() error {
 		var errs []error

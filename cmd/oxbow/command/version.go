@@ -1,4 +1,4 @@
-// This file holds "oxbow version".
+// oxbow version.
 
 package command
 
@@ -9,21 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// versionInfo says what this program was built from.
-type versionInfo struct {
-	Version  string `json:"version"`            // of the module, or (devel)
-	Revision string `json:"revision,omitempty"` // of the version control system
-	Time     string `json:"time,omitempty"`     // of the revision, RFC 3339
-	Modified bool   `json:"modified,omitempty"` // built with changes that no revision has
-	Format   int    `json:"format"`             // version of the file format it writes
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
-
-func readVersion() versionInfo {
-	v := versionInfo{Version: "(devel)", Format: wal.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func readVersion() tool.Version {
+	v := tool.Version{Version: "(devel)", Format: wal.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	bi, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -1,9 +1,9 @@
-// This file holds what doctor looks at.
+// What doctor looks at around a memory: the environment, the file system, the
+// lock.
 
-package command
+package tool
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -37,28 +38,23 @@ const clockSlack = time.Minute
 // environment looks at how the home was found and whether programs that start
 // oxbow by its name will find this one.
 func (d *diagnosis) environment() {
-	home, rule, err := d.a.findHome()
-	if err != nil {
-		d.findError("home", err)
-		return
-	}
-	d.add(fine, "home", "", "%s, chosen by %s", home, rule)
-	if v := d.a.env.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
+	d.add(fine, "home", "", "%s, chosen by %s", d.place.Home, d.place.Rule)
+	if v := d.w.Host.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
 		d.add(warning, "environment", "set OXBOW_HOME to a path from the root",
 			"OXBOW_HOME %q is relative: another home in each working directory", v)
 	}
-	if _, err := d.a.networkAllowed(); err != nil {
+	if _, err := d.w.Host.NetworkAllowed(); err != nil {
 		d.findError("environment", err)
 	}
 	name := "oxbow"
-	if d.a.env.GOOS == "windows" {
+	if d.w.Host.GOOS == "windows" {
 		name += ".exe"
 	}
-	this := d.a.env.Executable
-	for _, dir := range filepath.SplitList(d.a.env.Getenv("PATH")) {
+	this := d.w.Host.Executable
+	for _, dir := range filepath.SplitList(d.w.Host.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)
-		if err != nil || !fi.Mode().IsRegular() || d.a.env.GOOS != "windows" && fi.Mode().Perm()&0o111 == 0 {
+		if err != nil || !fi.Mode().IsRegular() || d.w.Host.GOOS != "windows" && fi.Mode().Perm()&0o111 == 0 {
 			continue
 		}
 		if own, err := os.Stat(this); err == nil && !os.SameFile(own, fi) {
@@ -73,28 +69,23 @@ func (d *diagnosis) environment() {
 }
 
 func (d *diagnosis) version() {
-	v := readVersion()
+	v := d.w.Host.Version
 	d.add(fine, "version", "", "oxbow %s, file format %d, %s", v.Version, v.Format, v.Platform)
 }
 
 // layout says whose layout the home has.
-func (d *diagnosis) layout() error {
-	of, other, err := d.a.layout()
-	if err != nil {
-		return err
+func (d *diagnosis) layout() {
+	if d.place.Own() {
+		d.add(fine, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.place.Store))
+		return
 	}
-	if !other {
-		d.add(fine, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.store))
-		return nil
-	}
-	d.add(fine, "layout", "", "%s", of.Title)
-	return nil
+	d.add(fine, "layout", "", "%s", d.place.Title)
 }
 
 // fileSystem looks at the kind of the file system and the space in it.
 func (d *diagnosis) fileSystem() {
 	const about = "file system"
-	f, err := d.a.env.FileSystem(d.dir)
+	f, err := d.w.Host.FileSystem(d.dir)
 	if err != nil {
 		d.add(unknown, about, "", "it cannot be looked at: %v", err)
 		return
@@ -109,7 +100,7 @@ func (d *diagnosis) fileSystem() {
 		d.add(unknown, about, "", "its kind is not known here%s; a memory wants a local disk", inBrackets(f.Name))
 	case sysinfo.Network:
 		// A wrong OXBOW_NETWORK_FS is a finding of its own.
-		if allowed, err := d.a.networkAllowed(); allowed && err == nil {
+		if allowed, err := d.w.Host.NetworkAllowed(); allowed && err == nil {
 			d.add(warning, about, away, "%s is on the network, and writing to it is allowed: one host at a time", name)
 		} else {
 			d.add(problem, about, away+", or give --network-fs when only this host writes", "%s is on the network: one host at a time, since locks may not reach others", name)
@@ -126,7 +117,7 @@ func (d *diagnosis) fileSystem() {
 	if f.ReadOnly {
 		d.add(problem, about, "mount it for writing, or choose another home", "it is mounted read-only: nothing can be remembered")
 	}
-	free := bytesText(int64(min(f.Free, 1<<62)))
+	free := text.Bytes(int64(min(f.Free, 1<<62)))
 	switch {
 	case f.Total == 0:
 		d.add(unknown, "space", "", "not known here")
@@ -155,11 +146,11 @@ func (d *diagnosis) permissions() {
 		dir         bool
 	}
 	places := []place{{d.dir, "chmod 700 ", true}}
-	if d.store == d.dir {
+	if d.place.Store == d.dir {
 		_, err := os.Stat(d.dir)
 		d.exists = err == nil
 	} else {
-		places = append(places, place{d.store, "chmod 600 ", false})
+		places = append(places, place{d.place.Store, "chmod 600 ", false})
 	}
 	for _, p := range places {
 		fi, err := os.Stat(p.path)
@@ -178,8 +169,8 @@ func (d *diagnosis) permissions() {
 			continue
 		}
 		d.exists = d.exists || !p.dir
-		if mode := fi.Mode().Perm(); d.a.env.GOOS != "windows" && mode&0o077 != 0 {
-			d.add(warning, about, p.chmod+quote(p.path), "others may use %s (mode %04o)", p.path, mode)
+		if mode := fi.Mode().Perm(); d.w.Host.GOOS != "windows" && mode&0o077 != 0 {
+			d.add(warning, about, p.chmod+text.ShellQuote(p.path), "others may use %s (mode %04o)", p.path, mode)
 		}
 		if !sysinfo.Writable(p.path) {
 			d.add(problem, about, "change its owner or mode", "%s may not be written by this user: nothing can be remembered", p.path)
@@ -187,7 +178,7 @@ func (d *diagnosis) permissions() {
 	}
 	switch {
 	case len(d.findings) > before:
-	case d.a.env.GOOS == "windows":
+	case d.w.Host.GOOS == "windows":
 		d.add(unknown, about, "", "the access lists of Windows are not looked at")
 	default:
 		d.add(fine, about, "", "only this user may use it")
@@ -197,7 +188,7 @@ func (d *diagnosis) permissions() {
 // lock looks at who is writing.
 func (d *diagnosis) lock() {
 	const about = "lock"
-	name := filepath.Base(d.store)
+	name := filepath.Base(d.place.Store)
 	dir, err := vfs.Dir(d.dir)
 	if err != nil {
 		d.add(fine, about, "", "free: there is no home yet")
@@ -223,170 +214,28 @@ func (d *diagnosis) lock() {
 	n, noted := wal.ReadNoted(dir, name)
 	if got {
 		if noted {
-			d.add(fine, about, "", "free; %s had it last, %s", n.Program, d.a.date(n.Since))
+			d.add(fine, about, "", "free; %s had it last, %s", n.Program, d.w.date(n.Since))
 		} else {
 			d.add(fine, about, "", "free")
 		}
 		return
 	}
-	d.held = true
 	if !noted || n.PID == 0 {
 		d.add(warning, about, "", "held by a process that is not known")
 		return
 	}
-	since := d.a.date(n.Since)
-	h := tellHolder(n.PID)
+	since := d.w.date(n.Since)
+	h := d.w.say(busyRemedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.Process(n.PID) == sysinfo.Stopped}))
 	switch sysinfo.Process(n.PID) {
 	case sysinfo.Stopped:
 		d.add(problem, about, h, "held by %s (pid %d) since %s, which is stopped: nobody else can write", n.Program, n.PID, since)
 	case sysinfo.Gone:
 		d.add(warning, about, "look for it there", "held by %s (pid %d) since %s, in another container or on another host", n.Program, n.PID, since)
 	default:
-		if d.a.env.Now().Sub(n.Since) > longHeld {
+		if d.w.now().Sub(n.Since) > longHeld {
 			d.add(warning, about, h, "held by %s (pid %d) since %s: it hangs, or rewrites the file", n.Program, n.PID, since)
 			return
 		}
 		d.add(fine, about, "", "held by %s (pid %d), which is writing", n.Program, n.PID)
 	}
-}
-
-// leftovers looks at the files beside the store.
-func (d *diagnosis) leftovers() error {
-	const about = "leftovers"
-	left, err := leftovers(d.store)
-	if err != nil {
-		d.add(unknown, about, "", "they cannot be looked at: %v", err)
-		return nil
-	}
-	if len(left) == 0 {
-		d.add(fine, about, "", "none")
-	}
-	for _, l := range left {
-		remove := "rm " + quote(l.path)
-		what, mend := "", ""
-		switch l.kind {
-		case leftTemp:
-			what, mend = "a rewrite was interrupted and left %s, %s, which nothing needs", "when no other oxbow is running: "+remove
-		case leftTorn:
-			what, mend = "an interrupted write left %s, %s; nothing acknowledged is in it", remove
-		case leftDamaged:
-			what, mend = "the store before oxbow recover --replace is %s, %s", "once you miss nothing: "+remove
-		case leftRecovered:
-			what, mend = "oxbow recover left %s, %s", "look with oxbow --home "+quote(l.path)+" list; when you do not need it: "+remove
-		case leftUnsaved:
-			what, mend = "oxbow edit could not save %s, %s", "take what you need from it, then "+remove
-		}
-		d.add(warning, about, mend, what, l.path, bytesText(l.size))
-	}
-	if !d.exists {
-		for _, l := range left {
-			if l.kind == leftDamaged || l.kind == leftRecovered {
-				d.add(problem, "store", "mv "+quote(l.path)+" "+quote(d.store), "%s is missing, and a recovery was under way here", d.store)
-				break
-			}
-		}
-	}
-	return nil
-}
-
-// memory looks into the store: whether it opens, is the newest, and is of use.
-func (d *diagnosis) memory(ctx context.Context, full bool) error {
-	if !d.exists {
-		d.add(fine, "store", "", "there is none yet; the first remember makes it")
-		return nil
-	}
-	found := len(d.findings)
-	err := d.a.with(ctx, look, d.open)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		d.findings = d.findings[:found]
-		d.findError("integrity", err)
-		return nil
-	}
-	if !full {
-		d.add(fine, "integrity", "", "it opens, and every change was read; oxbow doctor --full also compares what it answers")
-		return nil
-	}
-	out, err := d.a.examine(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range out.Problems {
-		d.add(problem, "integrity", p.Mend, "%s", p.What)
-	}
-	switch {
-	case out.OK && out.Head != "":
-		d.add(fine, "integrity", "", "sound; head %s", out.Head)
-	case out.OK:
-		d.add(fine, "integrity", "", "sound")
-	}
-	return nil
-}
-
-// open looks into a store that opens.
-func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
-	s, err := statsOf(ctx, m)
-	if err != nil {
-		return err
-	}
-	if !d.own {
-		d.add(fine, "size", "", "%s, %s", bytesText(s.Bytes), count(s.Entries, "entry", "entries"))
-		return nil
-	}
-	had, err := durableOf(d.store, d.store)
-	if err != nil {
-		return err
-	}
-	if had > s.Last {
-		d.add(problem, "history", hint(oxbow.ErrRolledBack), "it went back: it ends at change %d, and change %d had been written", s.Last, had)
-	}
-	if dir, err := vfs.Dir(d.dir); err == nil {
-		if n, ok := wal.ReadNoted(dir, filepath.Base(d.store)); ok && n.Unsynced {
-			d.add(warning, "history", "look after the disk; the next change writes the file anew", "a sync of the file failed, and what was written last may not be durable")
-		}
-		_ = dir.Close()
-	}
-	for c, err := range m.Log(ctx) {
-		if err != nil {
-			return err
-		}
-		if ahead := c.Time.Sub(d.a.env.Now()); ahead > clockSlack {
-			d.add(warning, "clock", "set the clock of this machine", "the last change is dated %s, in the future: this clock is behind, or another was ahead",
-				c.Time.In(d.a.env.Now().Location()).Format(time.DateTime))
-		} else {
-			d.add(fine, "clock", "", "the last change is of %s", d.a.date(c.Time))
-		}
-		break
-	}
-	var content int64
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return err
-		}
-		content += int64(len(e.Content) + len(e.Name))
-	}
-	mend := ""
-	if s.Used > muchHistory && s.Used > 4*content {
-		mend = "most of it is history; oxbow compact --dry-run says what a compaction would drop"
-	}
-	changes := "no change yet"
-	if s.Last > 0 {
-		changes = count(int(s.Last+1-s.First), "change", "changes")
-	}
-	if fi, err := os.Stat(d.store + oxbow.IndexSuffix); err == nil {
-		if name := filepath.Base(d.store) + oxbow.IndexSuffix; fi.Size() < smallestIndex {
-			d.add(fine, "index", "", "none yet; %s counts the recalls that did without, and one of the next makes it; it may be deleted", name)
-		} else {
-			d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", bytesText(fi.Size()), name)
-		}
-	}
-	d.add(fine, "size", mend, "%s of %s, %s and %s", bytesText(s.Used), bytesText(s.Bytes), count(s.Entries, "entry", "entries"), changes)
-	return nil
-}
-
-// tellHolder says how to end the wait for a process.
-func tellHolder(pid int) string {
-	return hint(&oxbow.BusyError{PID: pid, Stopped: sysinfo.Process(pid) == sysinfo.Stopped})
 }

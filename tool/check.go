@@ -1,0 +1,309 @@
+// Check and verify: what a memory's file says, compared with what it answers.
+
+package tool
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// CheckIn is what check takes: nothing.
+type CheckIn struct{}
+
+// CheckOut is what a check found.
+type CheckOut struct {
+	OK       bool       `json:"ok"`
+	Store    string     `json:"store"`
+	Records  int        `json:"records"`
+	Entries  int        `json:"entries"`
+	Bytes    int64      `json:"bytes"`
+	First    uint64     `json:"first_change"`
+	Last     uint64     `json:"last_change"`
+	Head     string     `json:"head,omitempty"`
+	Problems []Problem  `json:"problems"`
+	SetAside []TornTail `json:"set_aside,omitempty"`
+
+	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // of the working tree, where there are any
+
+	durable uint64 // last change that was once durable, as far as known
+	lost    uint64 // highest change that is known to be damaged
+}
+
+// Failed reports whether there is a problem.
+func (o CheckOut) Failed() bool { return !o.OK }
+
+// TornTail is the tail of an interrupted write that was kept when it was cut off.
+type TornTail struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Problem is what is wrong with a memory.
+type Problem struct {
+	Offset int64  `json:"offset"` // -1 when it is not about one byte
+	What   string `json:"what"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+// AnnotationsCheck is what a check found in the sidecars of a working tree.
+type AnnotationsCheck struct {
+	Files       int           `json:"files"`
+	Annotations int           `json:"annotations"`
+	Lines       int           `json:"lines"`
+	Torn        int           `json:"torn,omitempty"`
+	Newer       int           `json:"newer,omitempty"`
+	Problems    []LineProblem `json:"problems"`
+}
+
+// LineProblem is a line of a sidecar that is not sound.
+type LineProblem struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Offset int64  `json:"offset"`
+	What   string `json:"what"`
+}
+
+// At says where the problem is, as compilers do.
+func (p LineProblem) At() string {
+	if p.Line == 0 {
+		return p.File + ":"
+	}
+	return fmt.Sprintf("%s:%d:", p.File, p.Line)
+}
+
+// Check reads the whole memory, and the annotations of the working tree.
+func Check(ctx context.Context, w *Workspace, _ CheckIn) (CheckOut, error) {
+	out, err := examine(ctx, w)
+	if err != nil {
+		return out, err
+	}
+	if out.Annotations, err = checkAnnotations(ctx, w); err != nil {
+		return out, err
+	}
+	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0)
+	return out, nil
+}
+
+// checkAnnotations examines the sidecars of the working tree, and returns nil
+// where there are none.
+func checkAnnotations(ctx context.Context, w *Workspace) (*AnnotationsCheck, error) {
+	if w.Annotations == nil {
+		return nil, nil
+	}
+	s, err := w.Annotations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Check(ctx)
+	if err != nil || r.Files == 0 && len(r.Problems) == 0 {
+		return nil, err
+	}
+	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.Torn, Newer: r.Newer, Problems: []LineProblem{}}
+	for _, p := range r.Problems {
+		out.Problems = append(out.Problems, LineProblem(p))
+	}
+	return out, nil
+}
+
+// examine checks the store. A damaged one is no error.
+func examine(ctx context.Context, w *Workspace) (CheckOut, error) {
+	p, err := w.place()
+	if err != nil {
+		return CheckOut{}, err
+	}
+	out := CheckOut{Store: p.Store, Problems: []Problem{}}
+	// A file too damaged to open is the very thing a check is for.
+	var damage *oxbow.CorruptError
+	if err := out.read(ctx, w, p); errors.As(err, &damage) {
+		out.damaged(damage)
+	} else if err != nil {
+		return out, err
+	}
+	out.OK = len(out.Problems) == 0
+	if !p.Own() {
+		return out, nil
+	}
+	stale, err := staleFiles(p.Store)
+	for _, f := range stale {
+		if f.kind == staleTorn {
+			out.SetAside = append(out.SetAside, TornTail{f.path, f.size})
+		}
+	}
+	return out, err
+}
+
+// read opens the store and reads it.
+func (o *CheckOut) read(ctx context.Context, w *Workspace, p Place) error {
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return err
+	}
+	if _, serr := os.Stat(p.Store); p.Own() && serr == nil {
+		// Before the last change is known, which others may move on.
+		if o.durable, err = durableOf(p.Store, p.Store); err != nil {
+			return err
+		}
+	}
+	r, err := m.Check(ctx)
+	if err != nil {
+		return fmt.Errorf("checking: %w", err)
+	}
+	o.Records, o.Entries, o.Bytes, o.First, o.Last, o.Head = r.Records, r.Entries, r.Bytes, r.First, r.Last, r.Head
+	o.Problems = append(o.Problems, problemsOf(r)...)
+	if o.durable > o.Last {
+		o.Problems = append(o.Problems, Problem{-1,
+			fmt.Sprintf("it went back to an earlier state: it ends at change %d, and change %d had been written", o.Last, o.durable),
+			w.say(Remedy(oxbow.ErrRolledBack))})
+	}
+	return nil
+}
+
+func problemsOf(r oxbow.CheckReport) []Problem {
+	var ps []Problem
+	for _, p := range r.Problems {
+		ps = append(ps, Problem{p.Offset, p.What, p.Mend})
+	}
+	return ps
+}
+
+// damaged adds the damage that keeps the store from opening.
+func (o *CheckOut) damaged(c *oxbow.CorruptError) {
+	what := c.Reason
+	switch n := len(c.Lost); {
+	case n == 1:
+		what = fmt.Sprintf("%s (change %d)", c.Reason, c.Lost[0])
+	case n > 1:
+		what = fmt.Sprintf("%s (changes %d to %d)", c.Reason, c.Lost[0], c.Lost[n-1])
+	}
+	for _, seq := range c.Lost {
+		o.lost = max(o.lost, seq)
+	}
+	o.Problems = append(o.Problems, Problem{c.Offset, what,
+		"nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"})
+	if fi, err := os.Stat(o.Store); err == nil {
+		o.Bytes = fi.Size()
+	}
+}
+
+// VerifyIn is what verify takes.
+type VerifyIn struct {
+	Head string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
+}
+
+// VerifyOut is what was proved.
+type VerifyOut struct {
+	CheckOut
+	Noted *NotedHead `json:"noted,omitempty"`
+}
+
+// Failed reports whether the proof failed.
+func (o VerifyOut) Failed() bool { return !o.OK || o.Noted != nil && !o.Noted.Found }
+
+// NotedHead says which change has the hash that was noted earlier.
+type NotedHead struct {
+	Head  string `json:"head"`
+	Found bool   `json:"found"`
+	Seq   uint64 `json:"seq"`            // the change; that before the first one where the log itself begins with the hash
+	Time  string `json:"time,omitempty"` // of the change, RFC 3339
+}
+
+// Verify proves that the changes were not edited, up to the one with a hash that
+// was noted earlier.
+func Verify(ctx context.Context, w *Workspace, in VerifyIn) (VerifyOut, error) {
+	if _, err := hex.DecodeString(in.Head); in.Head != "" && (err != nil || len(in.Head) != 64) {
+		return VerifyOut{}, Advise(invalidf("--head %q is not a hash of 64 hexadecimal digits", in.Head), "oxbow check and oxbow log --verify print it")
+	}
+	var out VerifyOut
+	var err error
+	if out.CheckOut, err = examine(ctx, w); err == nil && in.Head != "" && out.OK {
+		out.Noted, err = findHead(ctx, w, out.Store, in.Head)
+	}
+	return out, err
+}
+
+// findHead looks for the change with that hash.
+func findHead(ctx context.Context, w *Workspace, store, head string) (*NotedHead, error) {
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return nil, err
+	}
+	out := &NotedHead{Head: head}
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return out, fmt.Errorf("reading the log: %w", err)
+		}
+		if c.Hash == head {
+			out.Found, out.Seq, out.Time = true, c.Seq, stamp(c.Time)
+			return out, nil
+		}
+	}
+	// The hash may be that of the change before the first one, with which the
+	// chain begins.
+	h, err := headerOf(store)
+	if err == nil && hex.EncodeToString(h.Chain[:]) == head {
+		out.Found, out.Seq = true, h.Base
+	}
+	return out, err
+}
+
+// headerOf reads the header of a store. A missing one has the zero header.
+func headerOf(store string) (h wal.Header, err error) {
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return h, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	log, err := wal.Open(dir, filepath.Base(store), wal.Options{ReadOnly: true})
+	if err != nil {
+		return h, fmt.Errorf("reading the header of %s: %w", store, err)
+	}
+	return log.Header(), log.Close()
+}
+
+// durableOf returns the number of the last change that was known to be durable
+// in the store of that path, 0 when nothing is noted. What is noted of another
+// store than that in the file same does not count.
+func durableOf(store, same string) (seq uint64, err error) {
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	n, ok := wal.ReadNoted(dir, filepath.Base(store))
+	if !ok || n.Durable == 0 {
+		return 0, nil
+	}
+	h, err := headerOf(same)
+	if err != nil || n.ID != hex.EncodeToString(h.ID[:]) {
+		return 0, err
+	}
+	return n.Durable, nil
+}
+
+// checkFile examines the store in a file, without changing anything.
+func checkFile(ctx context.Context, w *Workspace, file string) (r oxbow.CheckReport, err error) {
+	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, ReadOnly: true})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return m.Check(ctx)
+}
+
+// statsOf returns the numbers of the store.
+func statsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
+	c, ok := m.Store().(oxbow.Counter)
+	if !ok {
+		return oxbow.Stats{}, fmt.Errorf("counting: %w", oxbow.ErrUnsupported)
+	}
+	s, err := c.Stats(ctx)
+	return s, wrapped("counting", err)
+}

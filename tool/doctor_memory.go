@@ -1,0 +1,205 @@
+// What doctor looks at in a memory: its files, what it answers, annotations.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// MendAnnotations says how sidecars with damaged lines are mended.
+const MendAnnotations = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or git checkout an older version of the file"
+
+// staleFiles looks at the files next to the store.
+func (d *diagnosis) staleFiles() {
+	const about = "leftovers"
+	left, err := staleFiles(d.place.Store)
+	if err != nil {
+		d.add(unknown, about, "", "they cannot be looked at: %v", err)
+		return
+	}
+	if len(left) == 0 {
+		d.add(fine, about, "", "none")
+	}
+	for _, l := range left {
+		remove := "rm " + text.ShellQuote(l.path)
+		what, mend := "", ""
+		switch l.kind {
+		case staleTemp:
+			what, mend = "a rewrite was interrupted and left %s, %s, which nothing needs", "when no other oxbow is running: "+remove
+		case staleTorn:
+			what, mend = "an interrupted write left %s, %s; nothing acknowledged is in it", remove
+		case staleDamaged:
+			what, mend = "the store before oxbow recover --replace is %s, %s", "once you miss nothing: "+remove
+		case staleRecovered:
+			what, mend = "oxbow recover left %s, %s", "look with oxbow --home "+text.ShellQuote(l.path)+" list; when you do not need it: "+remove
+		case staleUnsaved:
+			what, mend = "oxbow edit could not save %s, %s", "take what you need from it, then "+remove
+		}
+		d.add(warning, about, mend, what, l.path, text.Bytes(l.size))
+	}
+	if !d.exists {
+		for _, l := range left {
+			if l.kind == staleDamaged || l.kind == staleRecovered {
+				d.add(problem, "store", "mv "+text.ShellQuote(l.path)+" "+text.ShellQuote(d.place.Store), "%s is missing, and a recovery was under way here", d.place.Store)
+				break
+			}
+		}
+	}
+}
+
+// memory looks into the store: whether it opens, is the newest, and is of use.
+func (d *diagnosis) memory(ctx context.Context, full bool) error {
+	if !d.exists {
+		d.add(fine, "store", "", "there is none yet; the first remember makes it")
+		return nil
+	}
+	found := len(d.findings)
+	ctx, m, err := d.w.Memory(ctx, Read)
+	if err == nil {
+		err = d.open(ctx, m)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		d.findings = d.findings[:found]
+		d.findError("integrity", err)
+		return nil
+	}
+	if !full {
+		d.add(fine, "integrity", "", "it opens, and every change was read; oxbow doctor --full also compares what it answers")
+		return nil
+	}
+	out, err := examine(ctx, d.w)
+	if err != nil {
+		return err
+	}
+	for _, p := range out.Problems {
+		d.add(problem, "integrity", p.Mend, "%s", p.What)
+	}
+	switch {
+	case out.OK && out.Head != "":
+		d.add(fine, "integrity", "", "sound; head %s", out.Head)
+	case out.OK:
+		d.add(fine, "integrity", "", "sound")
+	}
+	return nil
+}
+
+// open looks into a store that opens.
+func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
+	s, err := statsOf(ctx, m)
+	if err != nil {
+		return err
+	}
+	if !d.place.Own() {
+		d.add(fine, "size", "", "%s, %s", text.Bytes(s.Bytes), plural(s.Entries, "entry", "entries"))
+		return nil
+	}
+	had, err := durableOf(d.place.Store, d.place.Store)
+	if err != nil {
+		return err
+	}
+	if had > s.Last {
+		d.add(problem, "history", d.w.say(Remedy(oxbow.ErrRolledBack)), "it went back: it ends at change %d, and change %d had been written", s.Last, had)
+	}
+	if dir, err := vfs.Dir(d.dir); err == nil {
+		if n, ok := wal.ReadNoted(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {
+			d.add(warning, "history", "look after the disk; the next change writes the file anew", "a sync of the file failed, and what was written last may not be durable")
+		}
+		_ = dir.Close()
+	}
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return err
+		}
+		if ahead := c.Time.Sub(d.w.now()); ahead > clockSlack {
+			d.add(warning, "clock", "set the clock of this machine", "the last change is dated %s, in the future: this clock is behind, or another was ahead",
+				c.Time.In(d.w.now().Location()).Format(time.DateTime))
+		} else {
+			d.add(fine, "clock", "", "the last change is of %s", d.w.date(c.Time))
+		}
+		break
+	}
+	var content int64
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		content += int64(len(e.Content) + len(e.Name))
+	}
+	mend := ""
+	if s.Used > muchHistory && s.Used > 4*content {
+		mend = "most of it is history; oxbow compact --dry-run says what a compaction would drop"
+	}
+	changes := "no change yet"
+	if s.Last > 0 {
+		changes = plural(int(s.Last+1-s.First), "change", "changes")
+	}
+	if fi, err := os.Stat(d.place.Store + oxbow.IndexSuffix); err == nil {
+		if name := filepath.Base(d.place.Store) + oxbow.IndexSuffix; fi.Size() < smallestIndex {
+			d.add(fine, "index", "", "none yet; %s counts the recalls that did without, and one of the next makes it; it may be deleted", name)
+		} else {
+			d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", text.Bytes(fi.Size()), name)
+		}
+	}
+	d.add(fine, "size", mend, "%s of %s, %s and %s", text.Bytes(s.Used), text.Bytes(s.Bytes), plural(s.Entries, "entry", "entries"), changes)
+	return nil
+}
+
+// annotations looks at the sidecars of the working tree, if there are any.
+func (d *diagnosis) annotations(ctx context.Context) error {
+	const about = "annotations"
+	out, err := checkAnnotations(ctx, d.w)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		d.add(unknown, about, "", "those of the code here cannot be looked at: %v", err)
+		return nil
+	}
+	if out == nil {
+		return nil
+	}
+	for i, p := range out.Problems {
+		if i == maxFindings {
+			d.add(problem, about, "oxbow check lists them", "%d more", len(out.Problems)-i)
+			break
+		}
+		d.add(problem, about, MendAnnotations, "%s %s", p.At(), p.What)
+	}
+	if len(out.Problems) == 0 {
+		d.add(fine, about, "", "%d of the code here, in %s", out.Annotations, plural(out.Files, "sidecar", "sidecars"))
+	}
+	return d.merging(ctx)
+}
+
+// maxFindings is the most lines that doctor names.
+const maxFindings = 5
+
+// merging looks whether git knows how to merge sidecars.
+func (d *diagnosis) merging(ctx context.Context) error {
+	b, err := d.w.Annotations(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := b.Setup(ctx, "", false, true)
+	switch {
+	case errors.Is(err, oxbow.ErrUnsupported): // no repository
+		return nil
+	case err != nil:
+		d.add(unknown, "annotations", "", "whether git can merge them: %v", err)
+	case !s.Attributes.There && !s.Local.There:
+		d.add(warning, "annotations", "oxbow annotate setup", "two branches that annotate one file will conflict in git")
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+// Where a memory lies, and the host that it lies on.
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+)
+
+// Place is where a memory lies.
+type Place struct {
+	Home   string // directory, or the file that was given as one
+	Rule   string // that chose it
+	Store  string // path of the memory's file, or of the directory of one of several files
+	Layout string // name of the layout of several files, "" for oxbow's own
+	Title  string // of that layout
+}
+
+// Own reports whether the memory is in one file, as oxbow lays it out.
+func (p Place) Own() bool { return p.Layout == "" }
+
+// Dir returns the directory that holds the memory.
+func (p Place) Dir() string {
+	if p.Own() {
+		return filepath.Dir(p.Store)
+	}
+	return p.Home
+}
+
+// Host is the machine and the process around a workspace.
+type Host struct {
+	Getenv     func(string) string
+	GOOS       string
+	FileSystem func(path string) (sysinfo.FileSystem, error)
+	Executable string // path of this program
+	Version    Version
+	Rand       io.Reader
+	NetworkFS  bool // writing to a network file system is wanted
+}
+
+// Version says what a program was built from.
+type Version struct {
+	Version  string `json:"version"`            // of the module, or (devel)
+	Revision string `json:"revision,omitempty"` // of the version control system
+	Time     string `json:"time,omitempty"`     // of the revision, RFC 3339
+	Modified bool   `json:"modified,omitempty"` // built with changes that no revision has
+	Format   int    `json:"format"`             // version of the file format it writes
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// NetworkAllowed reports whether a person said that only this host writes.
+func (h *Host) NetworkAllowed() (bool, error) {
+	v := h.Getenv("OXBOW_NETWORK_FS")
+	if h.NetworkFS || v == "" {
+		return h.NetworkFS, nil
+	}
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, Advise(invalidf("OXBOW_NETWORK_FS %q is neither true nor false", v), "set it to 1, or to nothing")
+	}
+	return b, nil
+}
+
+// MayWrite refuses to write to a store that other hosts may write to.
+func (h *Host) MayWrite(store string) error {
+	allowed, err := h.NetworkAllowed()
+	if err != nil || allowed {
+		return err
+	}
+	dir := filepath.Dir(store)
+	// What cannot be looked at says so when it is opened.
+	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.Network {
+		return fmt.Errorf("%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could overwrite each other's changes",
+			oxbow.ErrNetworkFS, dir, f.Name)
+	}
+	return nil
+}
+
+// place returns where the memory lies.
+func (w *Workspace) place() (Place, error) {
+	if w.Place == nil {
+		return Place{}, fmt.Errorf("%w: the memory lies in no file", oxbow.ErrUnsupported)
+	}
+	return w.Place()
+}
+
+// ownStore returns the path of the memory's file, for a verb that works on oxbow's
+// own layout alone.
+func (w *Workspace) ownStore(verb string) (string, error) {
+	p, err := w.place()
+	if err != nil || p.Own() {
+		return p.Store, err
+	}
+	return "", Advise(fmt.Errorf("%s works on oxbow's own layout, and %s is laid out as %s: %w", verb, p.Home, p.Layout, oxbow.ErrUnsupported),
+		"oxbow convert makes a memory of oxbow's own layout from it")
+}
+
+// existingStore is ownStore for a verb that needs one to be there.
+func (w *Workspace) existingStore(verb string) (string, error) {
+	store, err := w.ownStore(verb)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
+		return "", NoMemory(filepath.Dir(store))
+	}
+	return store, nil
+}
+
+// NoMemory is the error of a home that has no memory yet.
+func NoMemory(home string) error {
+	return Advise(fmt.Errorf("there is no memory in %s yet", home),
+		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
+}
+
+// AdvisedError is an error that has its own remedy, a sentence.
+type AdvisedError struct {
+	Err    error
+	Remedy string
+}
+
+func (e *AdvisedError) Error() string { return e.Err.Error() }
+func (e *AdvisedError) Unwrap() error { return e.Err }
+
+// Advise returns the error with its own remedy.
+func Advise(err error, remedy string) error { return &AdvisedError{err, remedy} }
+
+// invalidf returns an error of what the caller gave. It matches [oxbow.ErrInvalid].
+func invalidf(format string, args ...any) error {
+	return &invalidError{fmt.Sprintf(format, args...)}
+}
+
+type invalidError struct{ message string }
+
+func (e *invalidError) Error() string      { return e.message }
+func (*invalidError) Is(target error) bool { return target == oxbow.ErrInvalid }
+
+// wrapped says what was being done when err came up; nil stays nil.
+func wrapped(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,244 @@
+// Recover: what can be read of a damaged store is saved.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// RecoverIn is what recover takes.
+type RecoverIn struct {
+	Out     string `json:"out,omitempty" value:"FILE" jsonschema:"write what is saved to this FILE (default HOME/memory.oxbow.recovered)"`
+	Replace bool   `json:"replace,omitempty" jsonschema:"put the new file in the place of the damaged one"`
+}
+
+// RecoverOut is what was saved and what was lost, as JSON.
+type RecoverOut struct {
+	Store    string      `json:"store"`
+	Sound    bool        `json:"sound,omitempty"` // there was nothing to recover
+	Out      string      `json:"out,omitempty"`   // the file that holds what was saved
+	Entries  int         `json:"entries"`
+	Changes  int         `json:"changes"` // read
+	First    uint64      `json:"first_change"`
+	Last     uint64      `json:"last_change"` // read
+	Lost     [][2]uint64 `json:"lost"`        // numbers of changes, first and last of each stretch
+	BadBytes int64       `json:"bad_bytes"`
+	Header   bool        `json:"header_damaged"`
+	Base     bool        `json:"base_damaged"`      // entries kept by a compaction are missing
+	Damaged  string      `json:"damaged,omitempty"` // where the damaged file is, once replaced
+
+	durable uint64 // last change that was once durable, as far as known
+}
+
+// Recover saves what can be read of a damaged memory in a new file, and with
+// Replace puts that in the place of the damaged one.
+func Recover(ctx context.Context, w *Workspace, in RecoverIn) (RecoverOut, error) {
+	store, err := w.existingStore("recover")
+	if err != nil {
+		return RecoverOut{}, err
+	}
+	found, err := examine(ctx, w)
+	if err != nil {
+		return RecoverOut{}, err
+	}
+	switch {
+	case found.durable > found.Last && len(found.Problems) == 1: // that alone
+		return RecoverOut{}, fmt.Errorf("%w: %s ends at change %d, and change %d had been written; nothing in it is damaged",
+			oxbow.ErrRolledBack, store, found.Last, found.durable)
+	case found.OK:
+		return RecoverOut{Store: store, Sound: true, Entries: found.Entries, First: found.First, Last: found.Last, Lost: [][2]uint64{}}, nil
+	}
+	var out RecoverOut
+	if in.Replace {
+		out, err = recoverInPlace(ctx, w, store)
+	} else {
+		out, err = salvage(ctx, w, store, in.Out)
+	}
+	if err != nil {
+		return out, err
+	}
+	// After the last change that could be read, only numbers say what there
+	// was: those in what is left of the file, and the one noted in the lock.
+	if durable := max(found.durable, found.lost, out.durable); durable > out.Last {
+		out.Lost = append(out.Lost, [2]uint64{out.Last + 1, durable})
+	}
+	return out, nil
+}
+
+// recoverInPlace saves what can be read and puts it in the place of the store.
+func recoverInPlace(ctx context.Context, w *Workspace, store string) (rep RecoverOut, err error) {
+	if err := w.Host.MayWrite(store); err != nil {
+		return RecoverOut{}, err
+	}
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return RecoverOut{}, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	// Under the lock: a program that had the store open before it was damaged
+	// could still write to it.
+	release, err := hold(ctx, w, dir, store)
+	if err != nil {
+		return RecoverOut{}, err
+	}
+	rep, err = salvage(ctx, w, store, "")
+	if err == nil {
+		rep.Damaged, err = replaceStore(w, dir, store, rep.Out)
+		rep.Out = store
+	}
+	if err := errors.Join(err, release()); err != nil {
+		return RecoverOut{}, err
+	}
+	// Changes lost at the end were durable once. They are given up on purpose,
+	// and the store that lacks them is not to be taken for an older copy.
+	ctx, m, err := w.Memory(ctx, Write)
+	if err != nil {
+		return rep, err
+	}
+	return rep, wrapped("accepting what was recovered", m.Accept(ctx))
+}
+
+// lastNamed returns the highest number of a change that a record in the store
+// of that path names: its own, or of what was durable when it was written.
+func lastNamed(store string) (seq uint64, err error) {
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	_, err = wal.Salvage(dir, filepath.Base(store), wal.Options{ReadOnly: true}, func(r *wal.Record) error {
+		seq = max(seq, r.Seq, r.Durable)
+		return nil
+	})
+	return seq, wrapped("reading "+store+" for numbers", err)
+}
+
+// hold takes the write lock of a store that need not open.
+func hold(ctx context.Context, w *Workspace, dir vfs.FS, store string) (release func() error, err error) {
+	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.now, LockWait: oxbow.DefaultLockWait})
+	var busy *wal.BusyError
+	switch {
+	case errors.As(err, &busy):
+		h := busy.Holder
+		return nil, &oxbow.BusyError{Path: store, Waited: busy.Waited, PID: h.PID, Program: h.Program, Since: h.Since, Stopped: h.Stopped}
+	case errors.Is(err, wal.ErrReadOnly):
+		return nil, fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, store, err)
+	case err != nil:
+		return nil, fmt.Errorf("locking %s: %w", store, err)
+	}
+	return release, nil
+}
+
+// salvage saves what can be read of the store in a new file, and checks that.
+func salvage(ctx context.Context, w *Workspace, store, out string) (RecoverOut, error) {
+	var err error
+	if out == "" {
+		if out, err = freePath(store + recoveredEnd); err != nil {
+			return RecoverOut{}, err
+		}
+	}
+	r, err := oxbow.Recover(w.stamped(ctx), store, out, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, Source: w.Source})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return RecoverOut{}, &AdvisedError{fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out"}
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, oxbow.ErrFull):
+		return RecoverOut{}, &AdvisedError{fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE"}
+	case err != nil:
+		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
+	}
+	rep, err := checkFile(ctx, w, out)
+	if err == nil && len(rep.Problems) > 0 {
+		err = errors.New(rep.Problems[0].What)
+	}
+	if err != nil {
+		return RecoverOut{}, fmt.Errorf("reading what was saved again, in %s: %w", out, err)
+	}
+	o := RecoverOut{Store: store, Out: out, Entries: r.Entries, Changes: r.Changes, First: r.First, Last: r.Last,
+		Lost: r.Lost, BadBytes: r.BadBytes, Header: r.Header, Base: r.Base}
+	if o.Lost == nil {
+		o.Lost = [][2]uint64{}
+	}
+	// The file that was saved has the identity of the damaged one, whose own
+	// header may not be readable.
+	noted, err := durableOf(store, out)
+	if err != nil {
+		return RecoverOut{}, err
+	}
+	named, err := lastNamed(store)
+	o.durable = max(noted, named)
+	return o, err
+}
+
+// replaceStore puts the recovered file in the place of the store, which it keeps
+// under the name that it returns. The lock of the store is held.
+//
+// Where the file system has hard links, the store's name leads to one or the
+// other at every moment, a crash included. Elsewhere there is a moment without
+// a store, which doctor knows.
+func replaceStore(w *Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
+	damaged, err = freePath(store + damagedEnd + w.now().Format("20060102-150405"))
+	if err != nil {
+		return "", fmt.Errorf("replacing the store: %w", err)
+	}
+	name, new, kept := filepath.Base(store), filepath.Base(recovered), filepath.Base(damaged)
+	linked := os.Link(store, damaged) == nil
+	if !linked {
+		if err := dir.Rename(name, kept); err != nil {
+			return "", fmt.Errorf("replacing the store: %w", err)
+		}
+	}
+	if err := dir.Rename(new, name); err != nil {
+		if linked {
+			err = errors.Join(err, dir.Remove(kept))
+		} else {
+			err = errors.Join(err, dir.Rename(kept, name))
+		}
+		return "", fmt.Errorf("replacing the store: %w", err)
+	}
+	if err := dir.SyncDir("."); err != nil {
+		return "", fmt.Errorf("making the new file durable under its name: %w", err)
+	}
+	return damaged, nil
+}
+
+// AcceptIn is what accept takes: nothing.
+type AcceptIn struct{}
+
+// AcceptOut says from where a memory goes on.
+type AcceptOut struct {
+	Accepted bool   `json:"accepted"` // false where it had not gone back
+	GivenUp  uint64 `json:"given_up"` // changes after the last one
+	Last     uint64 `json:"last_change"`
+	Store    string `json:"store"`
+}
+
+// Accept goes on from a store that went back to an earlier state.
+func Accept(ctx context.Context, w *Workspace, _ AcceptIn) (AcceptOut, error) {
+	store, err := w.existingStore("recover")
+	if err != nil {
+		return AcceptOut{}, err
+	}
+	ctx, m, err := w.Memory(ctx, Write)
+	if err != nil {
+		return AcceptOut{}, err
+	}
+	// What was noted first: what is written meanwhile is then not missed.
+	durable, err := durableOf(store, store)
+	if err != nil {
+		return AcceptOut{}, err
+	}
+	s, err := statsOf(ctx, m)
+	if err == nil && durable > s.Last {
+		err = wrapped("accepting", m.Accept(ctx))
+	}
+	return AcceptOut{Store: store, Accepted: durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, err
+}

@@ -1,0 +1,122 @@
+// Stale files: what lies next to a store, left by interrupted work, or kept when a
+// store was mended.
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// staleKind is what a file next to the store is.
+type staleKind int
+
+const (
+	staleTemp      staleKind = iota // of a rewrite that did not come to its end
+	staleTorn                       // the tail of an interrupted write, cut off and kept
+	staleDamaged                    // the store before oxbow recover --replace
+	staleRecovered                  // what oxbow recover saved
+	staleUnsaved                    // a text that oxbow edit could not save
+)
+
+// staleFile is one file next to the store.
+type staleFile struct {
+	kind staleKind
+	path string
+	size int64
+	time time.Time
+}
+
+// The ends of names next to the store, after its own.
+const (
+	tempEnd      = ".tmp"
+	lostEnd      = ".lost"
+	damagedEnd   = ".damaged-"
+	recoveredEnd = ".recovered"
+)
+
+// UnsavedDir is the directory in a home that holds texts which could not be
+// remembered.
+const UnsavedDir = "unsaved"
+
+// staleFiles lists what lies next to the store of that path, by name. Missing
+// directories hold nothing.
+func staleFiles(store string) ([]staleFile, error) {
+	dir, base := filepath.Split(store)
+	found, err := listFiles(dir, func(name string) (staleKind, bool) {
+		rest, ours := strings.CutPrefix(name, base)
+		switch {
+		case !ours:
+		case strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, tempEnd):
+			return staleTemp, true
+		case strings.HasPrefix(rest, damagedEnd):
+			return staleDamaged, true
+		case rest == recoveredEnd || strings.HasPrefix(rest, recoveredEnd+"-"):
+			return staleRecovered, true
+		}
+		return 0, false
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range []struct {
+		dir  string
+		kind staleKind
+	}{{store + lostEnd, staleTorn}, {filepath.Join(dir, UnsavedDir), staleUnsaved}} {
+		more, err := listFiles(d.dir, func(string) (staleKind, bool) { return d.kind, true })
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleFile, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking beside the store: %w", err)
+	}
+	var found []staleFile
+	for _, e := range entries {
+		kind, ok := kindOf(e.Name())
+		if !ok {
+			continue
+		}
+		fi, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone meanwhile
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking beside the store: %w", err)
+		}
+		if fi.Mode().IsRegular() {
+			found = append(found, staleFile{kind, filepath.Join(dir, e.Name()), fi.Size(), fi.ModTime()})
+		}
+	}
+	return found, nil
+}
+
+// freePath returns the path, or the path with the first number after it, from
+// 2 on, under which there is nothing.
+func freePath(path string) (string, error) {
+	try := path
+	for n := 2; ; n++ {
+		_, err := os.Lstat(try)
+		if errors.Is(err, fs.ErrNotExist) {
+			return try, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		try = fmt.Sprintf("%s-%d", path, n)
+	}
+}
