@@ -24,9 +24,8 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 )
 
-// Version is that of the specification. The text of it says 0.1.0, but its
-// schema has room for two numbers only.
-const Version = "0.1"
+// Version is that of the specification, as its schema wants it: three numbers.
+const Version = "0.1.0"
 
 // Key is that of the annotation in the metadata of a record.
 const Key = "dev.oxbow"
@@ -49,7 +48,7 @@ type vcs struct {
 
 type tool struct {
 	Name    string `json:"name"`
-	Version string `json:"version"`
+	Version string `json:"version,omitempty"`
 }
 
 type file struct {

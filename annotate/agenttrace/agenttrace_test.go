@@ -90,12 +90,12 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The keys that the specification requires, and their forms.
-	if !regexp.MustCompile(`^[0-9]+\.[0-9]+$`).MatchString(first["version"].(string)) ||
+	if !regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`).MatchString(first["version"].(string)) ||
 		!regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(first["id"].(string)) ||
 		first["timestamp"] != "2026-04-18T12:00:00Z" {
 		t.Errorf("the head is %s", lines[0])
 	}
-	want := `"vcs":{"type":"git","revision":"` + commit + `"},"tool":{"name":"claude-code","version":""},"files":[{"path":"pool.go","conversations":[{"url":"https://example.com/s1","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-5"},"ranges":[{"start_line":5,"end_line":7,"content_hash":"sha256-128:` + recs[0].Hash + `"}]}]}]`
+	want := `"vcs":{"type":"git","revision":"` + commit + `"},"tool":{"name":"claude-code"},"files":[{"path":"pool.go","conversations":[{"url":"https://example.com/s1","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-5"},"ranges":[{"start_line":5,"end_line":7,"content_hash":"sha256-128:` + recs[0].Hash + `"}]}]}]`
 	if !strings.Contains(lines[0], want) {
 		t.Errorf("the record is\n%s\nwant in it\n%s", lines[0], want)
 	}
