@@ -130,7 +130,7 @@ func (b *Store) readLines(file string) *fileLines {
 	if isBinary(data) {
 		return &fileLines{err: &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
 	}
-	return &fileLines{lines: Lines(data), blob: blobName(data, b.history != nil && b.history.SHA256())}
+	return &fileLines{lines: Lines(data), blob: blobName(data, b.sha256())}
 }
 
 // Has reports which of the records, that have a File and an ID, are in the
@@ -247,6 +247,9 @@ func (b *Store) write(full string, out []byte) (err error) {
 // ignored keeps what is not for git out of it.
 const gitignore = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
 
+// gitattributes has git join the sidecars of two branches by itself.
+const gitattributes = "# made by oxbow: git joins the annotations of two branches\n*" + suffix + " " + unionMerge + "\n"
+
 // makeDirs makes a directory below the annotations directory durably.
 func (b *Store) makeDirs(dir string) error {
 	if _, err := b.work.Stat(dir); err == nil {
@@ -260,8 +263,10 @@ func (b *Store) makeDirs(dir string) error {
 		return err
 	}
 	if fresh {
-		if err := vfs.WriteFile(b.work, path.Join(b.dir, ".gitignore"), []byte(gitignore), 0o644); err != nil {
-			return err
+		for name, text := range map[string]string{".gitignore": gitignore, ".gitattributes": gitattributes} {
+			if err := vfs.WriteFile(b.work, path.Join(b.dir, name), []byte(text), 0o644); err != nil {
+				return err
+			}
 		}
 	}
 	for d := dir; d != "."; d = path.Dir(d) {

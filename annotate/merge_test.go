@@ -177,7 +177,7 @@ func TestSetup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := strings.TrimSpace(g.git("config", "--get-all", "merge.oxbow.driver")); got != "'it''s' annotate merge-driver %O %A %B %P" {
+	if got := strings.TrimSpace(g.git("config", "--get-all", "merge.oxbow.driver")); got != "'it''s' annotate merge-driver %O %A %B %P || git merge-file --union %A %O %B" {
 		t.Errorf("git reads the driver as %q", got)
 	}
 	if got := g.git("check-attr", "merge", "--", ".oxbow/annotations/a.go.why", ".oxbow/annotations/b/c.go.why", "a.why"); strings.Count(got, "merge: oxbow") != 2 || strings.Count(got, "unspecified") != 1 {
@@ -208,31 +208,35 @@ func TestSetup(t *testing.T) {
 
 func isInvalid(err error) bool { return errors.Is(err, oxbow.ErrInvalid) }
 
-// TestUnionMerge lets git merge two branches that both annotated one file, by
-// the line of .gitattributes alone.
+// TestUnionMerge lets git merge two branches that both annotated one file: with no
+// set-up at all, and with a merge driver that is gone.
 func TestUnionMerge(t *testing.T) {
-	g := newRepo(t)
-	g.write("a.txt", numbered(30))
-	b := g.store()
-	if _, err := b.Setup(t.Context(), "", false, false); err != nil {
-		t.Fatal(err)
-	}
-	add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "base"})
-	g.commit()
-	g.git("checkout", "-q", "-b", "other")
-	add(t, b, Record{File: "a.txt", Span: Span{10, 12}, Why: "other"})
-	g.commit()
-	g.git("checkout", "-q", "main")
-	add(t, b, Record{File: "a.txt", Span: Span{20, 22}, Why: "main"})
-	g.commit()
-	g.git("merge", "-q", "--no-edit", "other")
-	found, err := b.Lookup(t.Context(), "a.txt", Span{})
-	if err != nil || len(found) != 3 {
-		t.Fatalf("Lookup after the merge = %+v, %v, want three", found, err)
-	}
-	for i, why := range []string{"base", "other", "main"} {
-		if found[i].Why != why {
-			t.Errorf("annotation %d says %q, want %q", i, found[i].Why, why)
+	for _, driver := range []string{"", "/nowhere/oxbow annotate merge-driver"} {
+		g := newRepo(t)
+		g.write("a.txt", numbered(30))
+		b := g.store()
+		add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "base"})
+		if driver != "" {
+			if s, err := b.Setup(t.Context(), driver, true, false); err != nil || !s.Attributes.There {
+				t.Fatalf("Setup = %+v, %v, want the attributes to be there", s, err)
+			}
+		}
+		g.commit()
+		g.git("checkout", "-q", "-b", "other")
+		add(t, b, Record{File: "a.txt", Span: Span{10, 12}, Why: "other"})
+		g.commit()
+		g.git("checkout", "-q", "main")
+		add(t, b, Record{File: "a.txt", Span: Span{20, 22}, Why: "main"})
+		g.commit()
+		g.git("merge", "-q", "--no-edit", "other")
+		found, err := b.Lookup(t.Context(), "a.txt", Span{})
+		if err != nil || len(found) != 3 {
+			t.Fatalf("with driver %q: Lookup after the merge = %+v, %v, want three", driver, found, err)
+		}
+		for i, why := range []string{"base", "other", "main"} {
+			if found[i].Why != why {
+				t.Errorf("annotation %d says %q, want %q", i, found[i].Why, why)
+			}
 		}
 	}
 }

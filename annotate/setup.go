@@ -36,6 +36,9 @@ type Setup struct {
 	Local  AttributeLine
 }
 
+// unionMerge are the attributes that have git join sidecars by itself.
+const unionMerge = "merge=union text eol=lf"
+
 // driver names the merge driver in git's config.
 const driver = "oxbow"
 
@@ -57,14 +60,22 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 	}
 	pattern := b.dir + "/**/*" + suffix
 	s := Setup{
-		Attributes: AttributeLine{File: ".gitattributes", Line: pattern + " merge=union text eol=lf"},
+		Attributes: AttributeLine{File: ".gitattributes", Line: pattern + " " + unionMerge},
 		Config: [][2]string{
 			{"merge." + driver + ".name", "annotations of code"},
-			{"merge." + driver + ".driver", command + " %O %A %B %P"},
+			{"merge." + driver + ".driver", command + " %O %A %B %P || git merge-file --union %A %O %B"},
 		},
 		Local: AttributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" + driver},
 	}
-	if err := b.setAttributes(b.work, ".gitattributes", &s.Attributes, "union", dryRun); err != nil {
+	// The first annotation has written this file; git reads it before those above.
+	own := AttributeLine{File: path.Join(b.dir, ".gitattributes")}
+	err := setAttributes(b.work, own.File, "*", &own, "union", true)
+	if own.There {
+		s.Attributes = own
+	} else if err == nil {
+		err = setAttributes(b.work, ".gitattributes", b.dir+"/", &s.Attributes, "union", dryRun)
+	}
+	if err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
 	common, err := vfs.Dir(b.repo.Common())
@@ -72,7 +83,7 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
 	defer common.Close()
-	if err := b.setAttributes(common, "info/attributes", &s.Local, driver, dryRun || !install); err != nil {
+	if err := setAttributes(common, "info/attributes", b.dir+"/", &s.Local, driver, dryRun || !install); err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
 	if install && !dryRun {
@@ -86,8 +97,9 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 }
 
 // setAttributes adds the line to a file of attributes, at its end, unless one
-// is there that has git merge the sidecars so.
-func (b *Store) setAttributes(fsys vfs.FS, name string, l *AttributeLine, merge string, dryRun bool) error {
+// is there that has git merge the sidecars so. The patterns that count begin with
+// prefix.
+func setAttributes(fsys vfs.FS, name, prefix string, l *AttributeLine, merge string, dryRun bool) error {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -95,7 +107,7 @@ func (b *Store) setAttributes(fsys vfs.FS, name string, l *AttributeLine, merge 
 	said := ""
 	for line := range bytes.Lines(old) {
 		f := strings.Fields(string(line))
-		if len(f) < 2 || strings.HasPrefix(f[0], "#") || !strings.HasPrefix(strings.TrimPrefix(f[0], "/"), b.dir+"/") {
+		if len(f) < 2 || strings.HasPrefix(f[0], "#") || !strings.HasPrefix(strings.TrimPrefix(f[0], "/"), prefix) {
 			continue
 		}
 		for _, a := range f[1:] {
