@@ -26,7 +26,8 @@ type Line struct {
 }
 
 // Blame returns the lines of a file as it is in the working tree. Errors are
-// the errors of [Store.Lookup].
+// the errors of [Store.Lookup]; with a [PartialError], the lines are returned as
+// well.
 func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -44,36 +45,46 @@ func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 		out[i] = Line{Number: i + 1, Text: l}
 	}
 	for _, f := range p.found {
-		for n := f.Now.First; n <= f.Now.Last && n >= 1; n++ {
+		for n := f.Now.First; f.In == file && n <= f.Now.Last && n >= 1; n++ {
 			out[n-1].Why = append(out[n-1].Why, f)
 		}
 	}
-	if b.repo == nil || p.head == "" {
-		return out, nil
+	if b.repo == nil || p.head == "" || p.partial != nil {
+		return out, p.incomplete()
 	}
-	blob, err := b.repo.At(ctx, p.head, file)
+	if err := b.blameCommits(ctx, p.head, file, lines, out); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return out, &PartialError{Err: err}
+	}
+	return out, nil
+}
+
+// blameCommits fills in the commits of the lines that HEAD has.
+func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []Line) error {
+	blob, err := b.repo.At(ctx, head, file)
 	if err != nil || blob == "" {
-		return out, err
+		return err
 	}
 	blobs, err := b.repo.Blobs(ctx, []string{blob})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	blamed, err := b.repo.Blame(ctx, p.head, file)
+	blamed, err := b.repo.Blame(ctx, head, file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	old := Lines(blobs[blob])
 	if len(blamed) != len(old) {
-		return nil, errors.New("blaming: git counts other lines than the file has")
+		return errors.New("git blame counts other lines than the file has")
 	}
 	in := diff.Interner{}
 	for i, to := range new(diff.Mapper).Map(in.Lines(old), in.Lines(lines)) {
 		if to >= 0 {
-			g := blamed[i]
-			l := &out[to]
+			g, l := blamed[i], &out[to]
 			l.Commit, l.From, l.Author, l.Time, l.Summary = g.Commit, g.Line, g.Author, g.Time, g.Summary
 		}
 	}
-	return out, nil
+	return nil
 }

@@ -70,7 +70,7 @@ func (b *Store) Blob(file string) (string, bool) {
 	if err != nil || CheckFile(file) != nil {
 		return "", false
 	}
-	return blobName(data, b.history != nil && b.history.SHA256()), true
+	return blobName(data, b.sha256()), true
 }
 
 // inTree returns the path as records have it, where it is one; anything else

@@ -11,8 +11,9 @@ import (
 type Found struct {
 	Record
 
+	In     string // the file that the block stands in now, or stood in
 	Placed Placing
-	Now    Span // in the file that was asked for; zero when Placed is [Lost]
+	Now    Span // in that file; zero when Placed is [Lost]
 
 	// Confidence is 0 to 1: that the block stands there, and for [Edited] how
 	// much of it is still the same. It is 0 when Placed is [Lost].
@@ -21,20 +22,26 @@ type Found struct {
 	How string // the same in words, for people; "" when Placed is [Lost]
 }
 
-// Status is an annotation of the tree and where it stands.
-type Status struct {
-	Found
-	In string // the file that it stands in now, or stood in
+// set makes a match the place of the annotation.
+func (f *Found) set(file string, m match) {
+	if f.File != file && (m.placing == Exact || m.placing == Moved) {
+		m.placing = Tracked
+		m.how = "the file was called " + f.File + " then; " + m.how
+	}
+	f.In, f.Placed, f.Now, f.Confidence, f.How = file, m.placing, m.span, m.confidence, m.how
 }
 
 // resolved is what was found for all annotations of one file.
 type resolved struct {
 	content  []byte
 	head     string
-	sidecars []*sidecar
-	found    []Found // by place, the lost ones last
+	sidecars []*sidecar // the file's own, those of former names, and orphans, in this order
+	former   int        // number of former names
+	found    []Found    // by place, the lost ones last
 	lines    int
-	partial  bool // git did not answer: the next lookup asks again
+	searched bool     // lost blocks were looked for in other files
+	partial  error    // what git answered, when it failed: the next lookup asks again
+	orphans  []string // files that are gone and have annotations that were not found here
 }
 
 // sort orders what was found by place, the lost last, and then by time.

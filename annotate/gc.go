@@ -18,8 +18,8 @@ type GCReport struct {
 	Run         string    // names the run; "" when there was nothing to do, and for a dry run
 	Files       int       // sidecars that were looked at
 	Annotations int       // in them, archived ones too
-	Archived    []Status  // by path of the sidecar, then by time
-	Returned    []Status  // likewise; where they stand now
+	Archived    []Found   // by path of the sidecar, then by time
+	Returned    []Found   // likewise; where they stand now
 	Skipped     []Skipped // what could not be looked at, and was left as it is
 }
 
@@ -38,7 +38,7 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	run := b.runName()
 	changes := map[string][]event{}
 	var order []string
-	skipped, err := b.survey(ctx, true, func(name string, s *sidecar, at []Status) error {
+	skipped, err := b.survey(ctx, true, func(name string, s *sidecar, at []Found) error {
 		rep.Files++
 		rep.Annotations += len(at)
 		for _, a := range at {
@@ -137,7 +137,7 @@ func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool,
 				continue
 			}
 			events = append(events, event{id: r.ID, back: !e.back, time: b.opts.Clock(), run: "undo-" + run, undo: run})
-			at := Status{Found{Record: *r, Placed: Lost}, ownerOf(name, s)}
+			at := Found{Record: *r, In: ownerOf(name, s), Placed: Lost}
 			if at.Archived = e.back; e.back {
 				rep.Archived = append(rep.Archived, at)
 			} else {

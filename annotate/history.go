@@ -26,12 +26,13 @@ type History interface {
 	At(ctx context.Context, commit, file string) (string, error)
 
 	// Names returns what the file of HEAD was called before, or copied from,
-	// newest first, without its name of now.
+	// newest first, without its name of now. With an error, it returns the
+	// names that git told before it failed.
 	Names(ctx context.Context, file string) ([]string, error)
 
-	// Steps returns the blobs that the file went through from the commit,
-	// which is not counted, to HEAD, oldest first, through renames.
-	Steps(ctx context.Context, commit, file string) ([]string, error)
+	// Alongside returns the other files that commits since that one, which is
+	// not counted, have added or changed together with the file.
+	Alongside(ctx context.Context, commit, file string) ([]string, error)
 
 	// Successors returns what a file that HEAD does not have was renamed to,
 	// and that in turn, newest last, and whether it was ever deleted or

@@ -11,22 +11,36 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/git"
 )
+
+// PartialError is returned next to what a lookup has found when git did not
+// answer: blocks were placed by their text alone, and annotations that the file
+// has from another name may be missing.
+type PartialError struct {
+	Err     error
+	Orphans []string // files that are gone and have annotations that were not found in this file
+}
+
+func (e *PartialError) Error() string { return "git did not answer: " + e.Err.Error() }
+
+func (e *PartialError) Unwrap() error { return e.Err }
 
 // Lookup returns the annotations whose blocks stand in the span of the file as
 // it is now, changes that were not committed included, by place and then by
-// time. The zero Span is the whole file, and then also returns, last, those
-// that are [Lost]. Archived ones are returned when their lines are back.
+// time. The zero Span is the whole file, and then also returns, last, the
+// annotations that stand in another file now, and those that are [Lost].
+// Archived ones are returned when their lines are back.
 //
 // A block is followed through the comparison with the file as it was, where
 // git, or the file itself, still has that; else it is found by its text with
 // the lines around it; else by similarity. Annotations of a file that was renamed
 // or copied are found under its new name, by git's history, by a sidecar that
-// was moved along, and before a rename is committed by their text.
+// was moved along, and before a rename is committed, or without git, by their
+// text.
 //
 // Errors match [oxbow.ErrInvalid] for a path or lines that cannot be, and
-// [fs.ErrNotExist] for a file that is not there and has no annotations.
+// [fs.ErrNotExist] for a file that is not there and has no annotations. With a
+// [PartialError], what was found is returned as well.
 func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -35,6 +49,9 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 		return nil, &oxbow.InvalidError{Field: "lines", Value: span.String(), Reason: "are no range; lines count from 1"}
 	}
 	p, err := b.resolve(ctx, file)
+	if err == nil && span == (Span{}) {
+		err = b.searchElsewhere(ctx, p, file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("looking up annotations: %w", err)
 	}
@@ -43,86 +60,79 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 	}
 	var out []Found
 	for _, f := range p.found {
-		if span == (Span{}) || f.Now.Overlaps(span) {
+		if span == (Span{}) || f.In == file && f.Now.Overlaps(span) {
 			out = append(out, f)
 		}
 	}
-	return out, nil
+	return out, p.incomplete()
+}
+
+// incomplete returns the [PartialError] of what was found, or nil.
+func (p *resolved) incomplete() error {
+	if p.partial == nil {
+		return nil
+	}
+	return &PartialError{p.partial, p.orphans}
+}
+
+// searchElsewhere looks for the lost annotations of a file in other files, once.
+func (b *Store) searchElsewhere(ctx context.Context, p *resolved, file string) error {
+	b.mu.Lock()
+	done := p.searched
+	found := slices.Clone(p.found)
+	b.mu.Unlock()
+	if done {
+		return nil
+	}
+	if err := b.findElsewhere(ctx, file, found); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p.found, p.searched = found, true
+	return nil
 }
 
 // resolve finds all annotations of a file.
 func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
+	p := &resolved{}
 	// Git is asked first, and answers while the rest is read.
-	var head string
-	var headErr error
-	names, known := func() ([]string, error) { return nil, nil }, false
-	if b.history != nil {
-		if head, headErr = b.history.Head(ctx); headErr == nil && head != "" {
-			asking, stop := context.WithCancel(ctx)
-			names, known = b.names(asking, head, file)
-			defer func() { stop(); _, _ = names() }()
-		}
-	}
+	names, known := b.askNames(ctx, p, file)
+	defer names.stop()
 	own, err := b.read(sidecarOf(file))
 	if err != nil {
 		return nil, err
 	}
-	content, err := b.content(file)
-	missing := errors.Is(err, fs.ErrNotExist) && len(own.records) > 0
-	if err != nil && !missing {
+	p.sidecars = []*sidecar{own}
+	p.content, err = b.content(file)
+	if errors.Is(err, fs.ErrNotExist) && len(own.records) > 0 {
+		return p, b.resolveMissing(ctx, p, file, own)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if isBinary(content) {
+	if isBinary(p.content) {
 		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
 	}
-	p := &resolved{content: content, head: head, sidecars: []*sidecar{own}}
-	var former []string
-	if b.history != nil {
-		// Without an answer of git's, the text still says much.
-		err := headErr
-		if err == nil && head != "" {
-			if !known {
-				b.prepare(ctx, file, p, own)
-			}
-			former, err = names()
-		}
-		p.partial = err != nil
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	if p.partial == nil && p.head != "" && !known {
+		b.prepare(ctx, file, p, own)
 	}
-	for _, n := range former {
-		if CheckFile(n) != nil {
-			continue
-		}
-		c, err := b.read(sidecarOf(n))
-		if err != nil {
-			return nil, err
-		}
-		p.sidecars = append(p.sidecars, c)
-	}
-	if len(own.records) == 0 && !missing {
-		orphans, err := b.orphans(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range orphans {
-			if !slices.Contains(p.sidecars, o) {
-				p.sidecars = append(p.sidecars, o)
-			}
-		}
+	if err := b.readSidecars(ctx, p, own, names); err != nil {
+		return nil, err
 	}
 	b.mu.Lock()
 	old := b.resolved[file]
 	b.mu.Unlock()
-	if old != nil && old.head == p.head && slices.Equal(old.sidecars, p.sidecars) && bytes.Equal(old.content, content) {
+	if old != nil && old.head == p.head && slices.Equal(old.sidecars, p.sidecars) && bytes.Equal(old.content, p.content) {
 		return old, nil
 	}
-	if err := b.resolveAll(ctx, p, file, len(former)); err != nil {
+	sidecars := slices.Clone(p.sidecars) // as they were read; resolving brings them into another order
+	if err := b.resolveAll(ctx, p, file); err != nil {
 		return nil, err
 	}
-	if p.partial {
-		return p, nil
+	p.sidecars = sidecars
+	if err := b.noteOrphans(ctx, p, file); err != nil || p.partial != nil {
+		return p, err
 	}
 	b.mu.Lock()
 	if len(b.resolved) >= maxResolved {
@@ -133,142 +143,171 @@ func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
 	return p, nil
 }
 
-// prepare reads what placing the file's own annotations will need of git. What
-// fails here fails again when it is needed, and is reported then.
-func (b *Store) prepare(ctx context.Context, file string, p *resolved, own *sidecar) {
-	want := map[string]bool{}
-	now := blobName(p.content, b.history.SHA256())
-	for _, r := range own.records {
-		if r.Blob != "" && r.Blob != now {
-			want[r.Blob] = true
+// maxResolved is the number of files whose annotations are kept for the next
+// lookup.
+const maxResolved = 64
+
+// resolveMissing fills in where the annotations of a file that is gone stand.
+func (b *Store) resolveMissing(ctx context.Context, p *resolved, file string, own *sidecar) error {
+	found, err := b.statuses(ctx, p.head, false, file, own)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		p.partial = err
+		found = nil
+		for _, r := range own.records {
+			found = append(found, Found{Record: *r, In: file, Placed: Lost})
 		}
 	}
-	line := b.blobHistory(file)
-	defer line.mu.Unlock()
-	_ = line.fetch(ctx, b.history, p.head, want)
+	p.found = slices.DeleteFunc(found, func(f Found) bool { return f.Placed == Lost && f.Archived })
+	p.searched = true
+	p.sort()
+	return nil
 }
 
-// names asks what the file was called before, and returns the call that waits for
-// the answer, which is remembered for this state of the history: whether it was
-// known already.
-func (b *Store) names(ctx context.Context, head, file string) (wait func() ([]string, error), known bool) {
-	key := head + " " + file
-	b.mu.Lock()
-	names, ok := b.formerNames[key]
-	b.mu.Unlock()
-	if ok {
-		return func() ([]string, error) { return names, nil }, true
+// readSidecars reads the sidecars of former names, and those of files that are gone
+// when the file has none of its own.
+func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, names *nameQuery) error {
+	former, err := names.wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	var err error
-	done := make(chan struct{})
+	if err != nil {
+		p.partial = err
+	}
+	for _, n := range former {
+		if CheckFile(n) != nil {
+			continue
+		}
+		s, err := b.read(sidecarOf(n))
+		if err != nil {
+			return err
+		}
+		p.sidecars = append(p.sidecars, s)
+		p.former++
+	}
+	if len(own.records) > 0 {
+		return nil
+	}
+	_, orphans, err := b.orphans(ctx)
+	for _, o := range orphans {
+		if !slices.Contains(p.sidecars, o) {
+			p.sidecars = append(p.sidecars, o)
+		}
+	}
+	return err
+}
+
+// noteOrphans names the files that are gone when the history does not say what
+// became of them, and nothing was found here.
+func (b *Store) noteOrphans(ctx context.Context, p *resolved, file string) error {
+	if p.partial == nil && len(p.found) == 0 && b.shallow() {
+		p.partial = errShallow
+	}
+	if p.partial == nil {
+		return nil
+	}
+	names, sidecars, err := b.orphans(ctx)
+	if err != nil {
+		return err
+	}
+	here := map[string]bool{}
+	for _, f := range p.found {
+		here[f.ID] = true
+	}
+	for i, s := range sidecars {
+		if names[i] != file && slices.ContainsFunc(s.records, func(r *Record) bool { return !here[r.ID] }) {
+			p.orphans = append(p.orphans, names[i])
+		}
+	}
+	if len(p.orphans) == 0 && p.partial == errShallow {
+		p.partial = nil
+	}
+	return nil
+}
+
+// prepare reads what resolving the file's own annotations will need of git. What
+// fails here fails again when it is needed, and is reported then.
+func (b *Store) prepare(ctx context.Context, file string, p *resolved, own *sidecar) {
+	want := blobsOf([]*sidecar{own}, blobName(p.content, b.sha256()))
+	h := b.blobHistory(file)
+	defer h.mu.Unlock()
+	_ = h.fetch(ctx, b.history, p.head, want)
+}
+
+// nameQuery asks git what a file was called before.
+type nameQuery struct {
+	names []string
+	err   error
+	done  chan struct{}
+	stop  func() // ends the query, and waits for its end
+}
+
+// wait returns the names; with an error, those that git told before it failed.
+func (q *nameQuery) wait() ([]string, error) {
+	<-q.done
+	return q.names, q.err
+}
+
+// askNames fills in p's HEAD and asks what the file was called before, unless that
+// is known for this state of the history.
+func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *nameQuery, known bool) {
+	q = &nameQuery{done: make(chan struct{}), stop: func() {}}
+	if b.history == nil {
+		close(q.done)
+		return q, false
+	}
+	if p.head, q.err = b.history.Head(ctx); q.err != nil || p.head == "" {
+		p.partial = q.err
+		close(q.done)
+		return q, false
+	}
+	key := p.head + " " + file
+	b.mu.Lock()
+	q.names, known = b.formerNames[key]
+	b.mu.Unlock()
+	if known {
+		close(q.done)
+		return q, true
+	}
+	asking, cancel := context.WithCancel(ctx)
+	q.stop = func() { cancel(); <-q.done }
 	go func() {
-		defer close(done)
-		if names, err = b.history.Names(ctx, file); err != nil {
+		defer close(q.done)
+		if q.names, q.err = b.history.Names(asking, file); q.err != nil {
 			return
 		}
 		b.mu.Lock()
+		defer b.mu.Unlock()
 		if len(b.formerNames) >= maxResolved {
 			clear(b.formerNames)
 		}
-		b.formerNames[key] = names
-		b.mu.Unlock()
+		b.formerNames[key] = q.names
 	}()
-	return func() ([]string, error) {
-		<-done
-		return names, err
-	}, false
-}
-
-// maxPlaced is the number of files whose placing is kept for the next lookup.
-const maxResolved = 64
-
-// resolveAll fills in what p is about. The first sidecar is the file's own, the next
-// renamed ones are of names that git knows, the rest only may belong to it.
-func (b *Store) resolveAll(ctx context.Context, p *resolved, file string, renamed int) error {
-	line := b.blobHistory(file)
-	defer line.mu.Unlock()
-	lines := Lines(p.content)
-	p.lines = len(lines)
-	blobNow := blobName(p.content, b.history != nil && b.history.SHA256())
-
-	// All old texts are read in one go.
-	want := map[string]bool{}
-	for i, c := range p.sidecars {
-		for _, r := range c.records {
-			if i <= renamed && r.Blob != "" && r.Blob != blobNow {
-				want[r.Blob] = true
-			}
-		}
-	}
-	if b.history != nil {
-		err := line.fetch(ctx, b.history, p.head, want)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil && !errors.Is(err, git.ErrTooMuch) {
-			p.partial = true
-		}
-	}
-	pg := newLineIndex(line.in, lines)
-	olds := map[string]*oldVersion{}
-	for n := range want {
-		if old := line.texts[n]; old != nil {
-			olds[n] = &oldVersion{oldText: old, mapper: &line.mapper}
-		}
-	}
-	seen := map[string]bool{}
-	for i, c := range p.sidecars {
-		for _, r := range c.records {
-			if seen[r.ID] {
-				continue
-			}
-			s := notFound
-			switch {
-			case i > renamed: // only the same text, and surely, makes it this file's
-				if s = pg.byUniqueText(r); s.confidence < .9 {
-					continue
-				}
-			default:
-				s = pg.find(r, blobNow, olds[r.Blob])
-			}
-			// A copy, or a name of before: what is not here still is the other's.
-			if s.placing == Lost && (i > 0 || r.Archived) {
-				continue
-			}
-			seen[r.ID] = true
-			if r.File != file && (s.placing == Exact || s.placing == Moved) {
-				s.placing = Tracked
-				s.how = "the file was called " + r.File + " then; " + s.how
-			}
-			p.found = append(p.found, Found{Record: *r, Placed: s.placing, Now: s.span, Confidence: s.confidence, How: s.how})
-		}
-	}
-	p.sort()
-	return nil
+	return q, false
 }
 
 // maxOrphans bounds how many sidecars without a source are looked at.
 const maxOrphans = 200
 
-// orphans returns the sidecars whose source is not there, the first 200 by
-// name: of a file that was renamed and not yet committed, the annotations are
-// among them.
-func (b *Store) orphans(ctx context.Context) ([]*sidecar, error) {
-	var out []*sidecar
-	err := b.walk(ctx, func(name string) error {
+// orphans returns the sidecars whose source is gone, the first 200 by name: of a
+// file that was renamed and not yet committed, the annotations are among them.
+func (b *Store) orphans(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
+	err = b.walk(ctx, func(name string) error {
 		file, ok := sourceOf(name)
-		if !ok || len(out) == maxOrphans {
+		if !ok || len(sidecars) == maxOrphans {
 			return nil
 		}
 		if _, err := b.work.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		c, err := b.read(name)
+		s, err := b.read(name)
 		if err != nil {
 			return err
 		}
-		out = append(out, c)
+		names, sidecars = append(names, file), append(sidecars, s)
 		return nil
 	})
-	return out, err
+	return names, sidecars, err
 }

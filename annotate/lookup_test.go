@@ -212,7 +212,7 @@ func TestLookupAfterRename(t *testing.T) {
 	g.commit()
 	g.write("conns.go", "// moved\n"+strings.Replace(source, "30 *", "60 *", 1))
 	checkFound(t, whole(t, b, "conns.go"), Edited, Span{15, 20})
-	checkFound(t, whole(t, b, "pool.go"), Lost, Span{}) // the old name still says what it knew
+	checkFound(t, whole(t, b, "pool.go"), Edited, Span{15, 20}) // the old name says where it is
 	g.commit()
 
 	// A copy has them as well; the original does not lose them.

@@ -13,8 +13,8 @@ import (
 // recordStore is the annotations as a store to recall from. An ID is a place in all,
 // from 1.
 type recordStore struct {
-	statuses []Status
-	content  func(*Record) string
+	records []Found
+	content func(*Record) string
 }
 
 // reasoningText is what the reasoning of an annotation is found by.
@@ -26,10 +26,10 @@ func reasoningText(r *Record) string {
 func blockText(r *Record) string { return strings.Join(r.Block, "\n") }
 
 func (s *recordStore) entry(i int) oxbow.Entry {
-	r := &s.statuses[i].Record
+	r := &s.records[i].Record
 	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.content(r), Created: r.Time, Updated: r.Time,
 		Source: oxbow.Source{Time: r.Time, Actor: r.By, Session: r.Session, Profile: r.Profile}}
-	for _, l := range []oxbow.Label{{Key: oxbow.LabelFile, Value: s.statuses[i].In}, {Key: "agent", Value: r.Agent}, {Key: "model", Value: r.Model}, {Key: "profile", Value: r.Profile}} {
+	for _, l := range []oxbow.Label{{Key: oxbow.LabelFile, Value: s.records[i].In}, {Key: "agent", Value: r.Agent}, {Key: "model", Value: r.Model}, {Key: "profile", Value: r.Profile}} {
 		if l.Value != "" {
 			e.Labels = append(e.Labels, l)
 		}
@@ -44,7 +44,7 @@ func (s *recordStore) entry(i int) oxbow.Entry {
 // Entries yields the selected annotations.
 func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		for i := range s.statuses {
+		for i := range s.records {
 			if err := ctx.Err(); err != nil {
 				yield(oxbow.Entry{}, err)
 				return
@@ -58,8 +58,8 @@ func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 
 // Get returns the annotation of that ID.
 func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
-	for i := range s.statuses {
-		if s.statuses[i].ID == name {
+	for i := range s.records {
+		if s.records[i].ID == name {
 			return s.entry(i), nil
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // Hit is an annotation that a search found.
 type Hit struct {
-	Status
+	Found
 	Score   float64 // higher is better; 0 when the query had no words
 	ByLines bool    // the lines hold the words, and the reasoning does not
 }
@@ -38,7 +38,7 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 	}
 	var hits []Hit
 	seen := map[uint64]bool{}
-	take := func(content func(*Record) string, lines bool) error {
+	rank := func(content func(*Record) string, lines bool) error {
 		found, err := oxbow.New(&recordStore{all, content}, nil).Recall(ctx, q)
 		if err != nil {
 			return err
@@ -46,28 +46,29 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 		for _, f := range found {
 			if !seen[f.Entry.ID] && len(hits) < q.Limit {
 				seen[f.Entry.ID] = true
-				hits = append(hits, Hit{Status: all[f.Entry.ID-1], Score: f.Score, ByLines: lines})
+				hits = append(hits, Hit{Found: all[f.Entry.ID-1], Score: f.Score, ByLines: lines})
 			}
 		}
 		return nil
 	}
-	if err = take(reasoningText, false); err == nil && len(hits) < q.Limit && strings.TrimSpace(q.Text) != "" {
-		err = take(blockText, true)
+	if err = rank(reasoningText, false); err == nil && len(hits) < q.Limit && strings.TrimSpace(q.Text) != "" {
+		err = rank(blockText, true)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("searching annotations: %w", err)
 	}
 	for i := range hits {
 		p, err := b.resolve(ctx, hits[i].In)
-		switch {
-		case err == nil:
-			for _, f := range p.found {
-				if f.ID == hits[i].ID {
-					hits[i].Found = f
-				}
-			}
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		for _, f := range p.found {
+			if f.ID == hits[i].ID {
+				hits[i].Found = f
+			}
 		}
 		// A file that cannot be looked at any more does not hide why it was so.
 	}
@@ -85,8 +86,8 @@ func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, e
 
 // all returns all annotations, as they were written, by the path of their
 // sidecar and then by time.
-func (b *Store) all(ctx context.Context) ([]Status, error) {
-	var all []Status
+func (b *Store) all(ctx context.Context) ([]Found, error) {
+	var all []Found
 	seen := map[string]bool{}
 	left := maxRenamed
 	err := b.each(ctx, func(name string, s *sidecar) error {
@@ -102,7 +103,7 @@ func (b *Store) all(ctx context.Context) ([]Status, error) {
 			}
 			if !seen[in+"\x00"+r.ID] {
 				seen[in+"\x00"+r.ID] = true
-				all = append(all, Status{Found{Record: *r, Placed: Lost}, in})
+				all = append(all, Found{Record: *r, In: in, Placed: Lost})
 			}
 		}
 		return nil

@@ -28,9 +28,9 @@ type Stats struct {
 // Stats counts the annotations of the tree, and says how they stand in it.
 func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Placed: map[Placing]int{}, By: map[string]int{}}
-	best := map[string]Status{}
+	best := map[string]Found{}
 	var order []string
-	skipped, err := b.survey(ctx, false, func(name string, s *sidecar, at []Status) error {
+	skipped, err := b.survey(ctx, false, func(name string, s *sidecar, at []Found) error {
 		b.mu.Lock()
 		if c := b.cached[name]; c != nil {
 			st.Bytes += c.size

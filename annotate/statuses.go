@@ -1,4 +1,5 @@
-// Statuses of all annotations of a sidecar, also under the names that the file has now.
+// Statuses: where all annotations of a sidecar stand, also under the names that
+// the file has now and in files that its lines went to.
 
 package annotate
 
@@ -27,12 +28,11 @@ type Skipped struct {
 	Err  error
 }
 
-// survey calls fn for each sidecar with where its annotations stand, by time:
-// in the working tree, or, when head is wanted, else in HEAD. Files that are not
-// there any more are followed to the names that git knows. It returns the files
-// that could not be looked at; fn is not called for them. Without an answer of
-// git's it fails.
-func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Status) error) ([]Skipped, error) {
+// survey calls fn for each sidecar with the statuses of its annotations, by time:
+// in the working tree, or, when head is wanted, else in HEAD. Files that are gone
+// are followed to the names that git knows. It returns the files that cannot be
+// read, for which fn is not called. It fails when git does not answer.
+func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Found) error) ([]Skipped, error) {
 	commit := ""
 	if b.history != nil {
 		var err error
@@ -45,7 +45,7 @@ func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *s
 		if len(s.records) == 0 {
 			return fn(name, s, nil)
 		}
-		at, err := b.statuses(ctx, commit, head, name, s)
+		at, err := b.statuses(ctx, commit, head, ownerOf(name, s), s)
 		var no *unreadableError
 		if errors.As(err, &no) {
 			skipped = append(skipped, Skipped{no.file, no.err})
@@ -69,102 +69,138 @@ func (e *unreadableError) Error() string { return e.err.Error() }
 
 func (e *unreadableError) Unwrap() error { return e.err }
 
-// statuses finds the annotations of one sidecar.
-func (b *Store) statuses(ctx context.Context, commit string, head bool, name string, s *sidecar) ([]Status, error) {
-	own := ownerOf(name, s)
-	at := make([]Status, len(s.records))
+// errShallow is about a file that is gone, when the part of the history that is
+// here does not say what became of it.
+var errShallow = errors.New("is not there, and this shallow clone has not the history that says why; git fetch --unshallow gets it")
+
+var errNoAnswer = errors.New("git did not say what the file was like")
+
+// statuses finds the annotations of the sidecar of a file.
+func (b *Store) statuses(ctx context.Context, commit string, head bool, own string, s *sidecar) ([]Found, error) {
+	l := &locator{store: b, commit: commit, sidecar: s, at: make([]Found, len(s.records))}
 	for i, r := range s.records {
-		at[i] = Status{Found{Record: *r, Placed: Lost}, own}
+		l.at[i] = Found{Record: *r, In: own, Placed: Lost}
 	}
 	if CheckFile(own) != nil {
-		return at, nil
+		return l.at, nil
 	}
-	// search places in a content what was not found yet.
-	look := func(file string, content []byte) (all bool, err error) {
-		if isBinary(content) {
-			return false, &unreadableError{file, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
-		}
-		p := &resolved{content: content, head: commit, sidecars: []*sidecar{s}}
-		if err := b.resolveAll(ctx, p, file, 0); err != nil {
-			return false, err
-		}
-		if p.partial {
-			return false, errNoAnswer
-		}
-		found := map[string]Found{}
-		for _, f := range p.found {
-			if f.Placed != Lost {
-				found[f.ID] = f
-			}
-		}
-		all = true
-		for i := range at {
-			if f, ok := found[at[i].ID]; ok && at[i].Placed == Lost {
-				at[i] = Status{f, file}
-			}
-			all = all && at[i].Placed != Lost
-		}
-		return all, nil
+	names, seen, err := l.inTree(ctx, own)
+	if err != nil || l.left() == 0 {
+		return l.at, err
 	}
-	files, seen := []string{own}, map[string]string{}
-	for i := 0; i < len(files); i++ {
-		content, err := b.content(files[i])
+	if head && commit != "" {
+		if err := l.inHead(ctx, names, seen); err != nil || l.left() == 0 {
+			return l.at, err
+		}
+	}
+	return l.at, b.findElsewhere(ctx, own, l.at)
+}
+
+// locator looks for the annotations of one sidecar in several texts in turn.
+type locator struct {
+	store   *Store
+	commit  string // HEAD; "" without git
+	sidecar *sidecar
+	at      []Found
+}
+
+// left counts the annotations that were not found yet.
+func (l *locator) left() int {
+	n := 0
+	for i := range l.at {
+		if l.at[i].Placed == Lost {
+			n++
+		}
+	}
+	return n
+}
+
+// search places in a content what was not found yet.
+func (l *locator) search(ctx context.Context, file string, content []byte) error {
+	if isBinary(content) {
+		return &unreadableError{file, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
+	}
+	p := &resolved{content: content, head: l.commit, sidecars: []*sidecar{l.sidecar}}
+	if err := l.store.resolveAll(ctx, p, file); err != nil {
+		return err
+	}
+	if p.partial != nil {
+		return errNoAnswer
+	}
+	found := map[string]Found{}
+	for _, f := range p.found {
+		found[f.ID] = f
+	}
+	for i := range l.at {
+		if f, ok := found[l.at[i].ID]; ok && l.at[i].Placed == Lost && f.Placed != Lost {
+			l.at[i] = f
+		}
+	}
+	return nil
+}
+
+// inTree searches the file in the working tree or, when it is gone, the files
+// that it was renamed to. It returns these names, and the blob names of the
+// contents that it has searched.
+func (l *locator) inTree(ctx context.Context, own string) (names []string, seen map[string]string, err error) {
+	b := l.store
+	names, seen = []string{own}, map[string]string{}
+	for i := 0; i < len(names); i++ {
+		content, err := b.content(names[i])
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			if i == 0 && commit != "" {
-				more, was, err := b.history.Successors(ctx, own)
-				if err != nil {
-					return nil, err
-				}
-				if h, ok := b.history.(interface{ Shallow() bool }); ok && !was && h.Shallow() {
-					return nil, &unreadableError{own, errShallow}
-				}
-				for _, n := range more {
-					if CheckFile(n) == nil && !slices.Contains(files, n) {
-						files = append(files, n)
-					}
+			if i > 0 || l.commit == "" {
+				continue
+			}
+			more, was, err := b.history.Successors(ctx, own)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !was && b.shallow() {
+				return nil, nil, &unreadableError{own, errShallow}
+			}
+			for _, n := range more {
+				if CheckFile(n) == nil && !slices.Contains(names, n) {
+					names = append(names, n)
 				}
 			}
 			continue
 		case err != nil:
-			return nil, &unreadableError{files[i], err}
+			return nil, nil, &unreadableError{names[i], err}
 		}
-		seen[files[i]] = blobName(content, b.history != nil && b.history.SHA256())
-		if all, err := look(files[i], content); all || err != nil {
-			return at, err
+		seen[names[i]] = blobName(content, b.sha256())
+		if err := l.search(ctx, names[i], content); err != nil || l.left() == 0 {
+			return names, seen, err
 		}
 	}
-	if !head || commit == "" {
-		return at, nil
-	}
-	for _, f := range files {
-		blob, err := b.history.At(ctx, commit, f)
+	return names, seen, nil
+}
+
+// inHead searches the files of HEAD that differ from those of the working tree.
+func (l *locator) inHead(ctx context.Context, names []string, seen map[string]string) error {
+	b := l.store
+	for _, f := range names {
+		blob, err := b.history.At(ctx, l.commit, f)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if blob == "" || blob == seen[f] {
 			continue
 		}
 		blobs, err := b.history.Blobs(ctx, []string{blob})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		content, ok := blobs[blob]
 		if !ok {
-			return nil, fmt.Errorf("%s of HEAD: %w", f, errNoAnswer)
+			return fmt.Errorf("%s of HEAD: %w", f, errNoAnswer)
 		}
 		if len(content) > MaxFile || isBinary(content) {
 			continue
 		}
-		if all, err := look(f, content); all || err != nil {
-			return at, err
+		if err := l.search(ctx, f, content); err != nil || l.left() == 0 {
+			return err
 		}
 	}
-	return at, nil
+	return nil
 }
-
-// errShallow is about a file that is not there, and of which the part of the
-// history that is here does not say what became of it.
-var errShallow = errors.New("is not there, and this shallow clone has not the history that says why; git fetch --unshallow gets it")
-
-var errNoAnswer = errors.New("git did not say what the file was like")

@@ -136,6 +136,15 @@ func (b *Store) read(name string) (*sidecar, error) {
 	return c.sidecar, nil
 }
 
+// sha256 reports whether blobs are named by SHA-256.
+func (b *Store) sha256() bool { return b.history != nil && b.history.SHA256() }
+
+// shallow reports whether the history ends before its beginning.
+func (b *Store) shallow() bool {
+	h, ok := b.history.(interface{ Shallow() bool })
+	return ok && h.Shallow()
+}
+
 // Records returns the annotations in the sidecar of a file, oldest first,
 // archived ones too. They are as they were written; [Store.Lookup] says where
 // they stand now.
@@ -274,7 +283,7 @@ func (b *Store) HasFile(file string) bool {
 // BlobName returns git's name for a content in the repository of the tree,
 // whether or not git has it.
 func (b *Store) BlobName(content []byte) string {
-	return blobName(content, b.history != nil && b.history.SHA256())
+	return blobName(content, b.sha256())
 }
 
 // IsTree reports whether the directory is in a git repository, or has

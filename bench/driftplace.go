@@ -155,7 +155,7 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 				}
 				for _, f := range found {
 					at, ok := ids[f.ID]
-					if !ok || at[0] != i || f.Placed == annotate.Lost {
+					if !ok || at[0] != i || f.Placed == annotate.Lost || f.In != p.fb {
 						continue
 					}
 					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(), edited: f.Placed == annotate.Edited}

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -65,12 +66,12 @@ type Annotation struct {
 	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
 }
 
-// AnnotationOf returns the annotation as answers show it, in that file.
-func AnnotationOf(f annotate.Found, file string) Annotation {
-	a := Annotation{ID: f.ID, File: file, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
+// AnnotationOf returns the annotation as answers show it.
+func AnnotationOf(f annotate.Found) Annotation {
+	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
 		How: f.How, Why: f.Why, Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
 		Profile: f.Profile, Time: stamp(f.Time), Commit: f.Commit, Archived: f.Archived}
-	if f.File != file {
+	if f.File != f.In {
 		a.WasFile = f.File
 	}
 	if f.Span != f.Now && f.Span.Len() > 0 {
@@ -107,8 +108,8 @@ func Annotate(ctx context.Context, d *Workspace, in AnnotateIn) (AnnotateOut, er
 	if err != nil {
 		return AnnotateOut{}, err
 	}
-	f := annotate.Found{Record: rs[0], Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
-	return AnnotateOut{AnnotationOf(f, in.File)}, nil
+	f := annotate.Found{Record: rs[0], In: in.File, Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
+	return AnnotateOut{AnnotationOf(f)}, nil
 }
 
 // GetAnnotations gives the annotations of lines, or those found by words.
@@ -138,13 +139,15 @@ func GetAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (Get
 			return GetAnnotationsOut{}, bad("start_line", s.String(), "is no range of lines; they count from 1")
 		}
 	}
+	out := GetAnnotationsOut{Annotations: []Annotation{}}
 	found, err := b.Lookup(ctx, in.File, s)
-	if err != nil {
+	if note, ok := PartialNote(err); ok {
+		out.Notes = append(out.Notes, Plain(note))
+	} else if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	out := GetAnnotationsOut{Annotations: []Annotation{}}
 	for _, f := range found {
-		out.Annotations = append(out.Annotations, AnnotationOf(f, in.File))
+		out.Annotations = append(out.Annotations, AnnotationOf(f))
 	}
 	if len(found) > 0 {
 		return out, nil
@@ -152,13 +155,35 @@ func GetAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (Get
 	note := fmt.Sprintf("there are no annotations of %q", in.File)
 	if s.Len() > 0 {
 		all, err := b.Lookup(ctx, in.File, annotate.Span{})
-		if err != nil {
+		if _, partial := PartialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
 		note = fmt.Sprintf("no annotation stands in lines %s of %q; the file has %s", s, in.File, plural(len(all), "annotation", "annotations"))
 	}
-	out.Notes = []Note{Plain(note)}
+	out.Notes = append(out.Notes, Plain(note))
 	return out, nil
+}
+
+// PartialNote says what is missing from a lookup that git did not answer, and
+// reports whether the error is about that.
+func PartialNote(err error) (string, bool) {
+	var partial *annotate.PartialError
+	if !errors.As(err, &partial) {
+		return "", false
+	}
+	note := partial.Error() + "; lines were found by their text alone"
+	if n := len(partial.Orphans); n > 0 {
+		note += fmt.Sprintf("; %s annotations and %s gone, and may be this file under another name: %s", pluralVerb(n, "a file has", "files have"),
+			pluralVerb(n, "is", "are"), quoteAll(partial.Orphans[:min(n, 5)]))
+	}
+	return note, true
+}
+
+func pluralVerb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // searchAnnotations looks through the annotations of the whole tree, or of one
@@ -187,7 +212,7 @@ func searchAnnotations(ctx context.Context, d *Workspace, b *annotate.Store, in 
 		return GetAnnotationsOut{}, err
 	}
 	for _, h := range hits {
-		a := AnnotationOf(h.Found, h.In)
+		a := AnnotationOf(h.Found)
 		a.Score, a.ByLines = h.Score, h.ByLines
 		out.Annotations = append(out.Annotations, a)
 	}

@@ -346,7 +346,8 @@ func (r *Repo) makeGitDir() (string, error) {
 	return dir, nil
 }
 
-// run runs git and returns what it says.
+// run runs git and returns what it says. When git fails, it returns what git said
+// before.
 func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []byte, err error) {
 	dir, err := r.makeGitDir()
 	if err != nil {
@@ -377,7 +378,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 		if text := strings.TrimSpace(string(told.data)); text != "" {
 			err = fmt.Errorf("%w: %.300q", err, text)
 		}
-		return nil, fmt.Errorf("running git %s: %w", args[0], err)
+		return out.data, fmt.Errorf("running git %s: %w", args[0], err)
 	}
 	return out.data, nil
 }

@@ -127,8 +127,14 @@ func TestRead(t *testing.T) {
 			check("Around, a second after", []string{before, after}, err, []string{now, ""})
 			before, after, err = r.Around(t.Context(), "-new.txt", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
 			check("Around, an hour before", []string{before, after}, err, []string{"", was})
-			steps, err := r.Steps(t.Context(), one, "-new.txt")
-			check("Steps", steps, err, []string{was, g.git("rev-parse", "HEAD:-new.txt")})
+			g.write("-new.txt", text+"more\nand more\n")
+			g.write("other", "other\n")
+			g.commit("four")
+			with, err := r.Alongside(t.Context(), one, "-new.txt")
+			check("Alongside", with, err, []string{"other"})
+			with, err = r.Alongside(t.Context(), g.git("rev-parse", "HEAD"), "-new.txt")
+			check("Alongside since HEAD", with, err, []string(nil))
+			g.git("reset", "-q", "--hard", three)
 			lines, err := r.Blame(t.Context(), three, "-new.txt")
 			if err != nil || len(lines) != 11 {
 				t.Fatalf("Blame = %d lines, %v, want 11", len(lines), err)
@@ -184,8 +190,8 @@ func TestRenamesOfMerges(t *testing.T) {
 	check("Names", names, err, []string{"a.go"})
 	names, _, err = r.Successors(t.Context(), "a.go")
 	check("Successors", names, err, []string{"pkg/b.go"})
-	steps, err := r.Steps(t.Context(), one, "pkg/b.go")
-	check("Steps", steps, err, []string{now})
+	with, err := r.Alongside(t.Context(), one, "a.go")
+	check("Alongside", with, err, []string{"pkg/b.go"})
 	before, after, err := r.Around(t.Context(), "pkg/b.go", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
 	check("Around", []string{before, after}, err, []string{"", now})
 }
@@ -296,8 +302,8 @@ func TestRefusesNames(t *testing.T) {
 		if _, err := r.At(t.Context(), bad, "a"); err == nil {
 			t.Errorf("At(%q) was asked of git", bad)
 		}
-		if _, err := r.Steps(t.Context(), bad, "a"); err == nil {
-			t.Errorf("Steps(%q) was asked of git", bad)
+		if _, err := r.Alongside(t.Context(), bad, "a"); err == nil {
+			t.Errorf("Alongside(%q) was asked of git", bad)
 		}
 		if _, err := r.Blame(t.Context(), bad, "a"); err == nil {
 			t.Errorf("Blame(%q) was asked of git", bad)

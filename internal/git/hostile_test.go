@@ -143,8 +143,8 @@ func TestHostileRepository(t *testing.T) {
 	if got, _, err := r.Successors(t.Context(), "old.txt"); err != nil || len(got) != 1 || got[0] != "a.txt" {
 		t.Errorf("Successors = %q, %v, want a.txt", got, err)
 	}
-	if got, err := r.Steps(t.Context(), one, "a.txt"); err != nil || len(got) != 2 {
-		t.Errorf("Steps = %q, %v, want two", got, err)
+	if got, err := r.Alongside(t.Context(), one, "old.txt"); err != nil || len(got) != 2 {
+		t.Errorf("Alongside = %q, %v, want two", got, err)
 	}
 	if got, err := r.Blame(t.Context(), head, "a.txt"); err != nil || len(got) != 11 {
 		t.Errorf("Blame = %d lines, %v, want 11", len(got), err)
@@ -161,7 +161,7 @@ func TestHostileRepository(t *testing.T) {
 	}
 	// What is missing is missing, and not fetched.
 	_, _ = r.At(t.Context(), missing, "a.txt")
-	_, _ = r.Steps(t.Context(), missing, "a.txt")
+	_, _ = r.Alongside(t.Context(), missing, "a.txt")
 	_, _ = r.Blame(t.Context(), missing, "a.txt")
 	if got := markers(t, traps); len(got) > 0 {
 		t.Errorf("the repository ran %q", got)
@@ -204,7 +204,7 @@ func TestHostileNames(t *testing.T) {
 	for _, rev := range []string{"HEAD", "--output=" + written, head[:10], strings.ToUpper(head), head + "^", "", head + "\n" + head} {
 		_, err1 := r.At(t.Context(), rev, "HEAD")
 		_, err2 := r.Blame(t.Context(), rev, "HEAD")
-		_, err3 := r.Steps(t.Context(), rev, "HEAD")
+		_, err3 := r.Alongside(t.Context(), rev, "HEAD")
 		_, err4 := r.Blobs(t.Context(), []string{rev})
 		_, err5 := r.BlobsAt(t.Context(), []FileAt{{rev, "HEAD"}})
 		_, err6 := r.Times(t.Context(), []string{rev})

@@ -152,13 +152,15 @@ func (r *Repo) walk(ctx context.Context, revs []string, file string, extra ...st
 		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, extra...)
 	args = append(append(args, revs...), "--", file)
 	out, err := r.run(ctx, nil, args...)
-	if err != nil {
-		return nil, err
+	steps, perr := parseRaw(out)
+	if err == nil {
+		err = perr
 	}
-	return parseRaw(out)
+	return steps, err
 }
 
-// parseRaw reads git log --raw -z with the format "commit %H".
+// parseRaw reads git log --raw -z with the format "commit %H". With an error, it
+// returns the steps before it.
 func parseRaw(out []byte) ([]step, error) {
 	var steps []step
 	commit := ""
@@ -174,7 +176,7 @@ func parseRaw(out []byte) ([]step, error) {
 		if id, ok := strings.CutPrefix(f, "commit "); ok {
 			commit, f, _ = strings.Cut(id, "\n")
 			if err := checkHex(commit); err != nil {
-				return nil, fmt.Errorf("reading a history: %w", err)
+				return steps, fmt.Errorf("reading a history: %w", err)
 			}
 			f = strings.TrimLeft(f, "\n")
 		}
@@ -184,19 +186,19 @@ func parseRaw(out []byte) ([]step, error) {
 		// :MODE SP MODE SP OLD SP NEW SP STATUS NUL PATH NUL [PATH NUL]
 		w := strings.Fields(f)
 		if len(w) != 5 || f[0] != ':' || w[4] == "" {
-			return nil, fmt.Errorf("reading a history: git says %.80q", f)
+			return steps, fmt.Errorf("reading a history: git says %.80q", f)
 		}
 		s := step{commit: commit, old: w[2], new: w[3], status: w[4][0]}
 		var err error
 		i++
 		if s.from, err = next(i); err != nil {
-			return nil, err
+			return steps, err
 		}
 		s.to = s.from
 		if s.status == 'R' || s.status == 'C' {
 			i++
 			if s.to, err = next(i); err != nil {
-				return nil, err
+				return steps, err
 			}
 		}
 		steps = append(steps, s)
@@ -205,29 +207,27 @@ func parseRaw(out []byte) ([]step, error) {
 }
 
 // Names returns what the file of HEAD was called before or copied from, newest
-// first, without its name of now.
+// first, without its name of now. With an error, it returns the names that git
+// told before it failed.
 func (r *Repo) Names(ctx context.Context, file string) ([]string, error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {
 		return nil, err
 	}
 	steps, err := r.walk(ctx, []string{head}, file, "-C", "--diff-filter=RC")
-	if err != nil {
-		return nil, err
-	}
 	var names []string
 	for _, s := range steps {
 		if s.from != file && !slices.Contains(names, s.from) {
 			names = append(names, s.from)
 		}
 	}
-	return names, nil
+	return names, err
 }
 
-// Steps returns the blobs that the file of HEAD went through since the commit,
-// oldest first and without that of the commit itself, through renames. It goes
-// by first parents.
-func (r *Repo) Steps(ctx context.Context, commit, file string) ([]string, error) {
+// Alongside returns the other files that commits of HEAD's history since that
+// commit, which is not counted, have added or changed together with the file. It
+// goes by first parents, the newest commits first.
+func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
 	}
@@ -235,18 +235,21 @@ func (r *Repo) Steps(ctx context.Context, commit, file string) ([]string, error)
 	if err != nil || head == "" {
 		return nil, err
 	}
-	steps, err := r.walk(ctx, []string{head, "^" + commit}, file)
+	steps, err := r.log(ctx, "--no-renames", "--full-diff", "-n", strconv.Itoa(maxAlongside), head, "^"+commit, "--", file)
 	if err != nil {
 		return nil, err
 	}
-	var blobs []string
-	for _, s := range slices.Backward(steps) {
-		if isHex(s.new) && strings.Trim(s.new, "0") != "" {
-			blobs = append(blobs, s.new)
+	var files []string
+	for _, s := range steps {
+		if s.to != file && (s.status == 'A' || s.status == 'M') && !slices.Contains(files, s.to) {
+			files = append(files, s.to)
 		}
 	}
-	return blobs, nil
+	return files, nil
 }
+
+// maxAlongside bounds the commits that [Repo.Alongside] looks at.
+const maxAlongside = 200
 
 // log returns what commits did to files, newest first, by first parents.
 func (r *Repo) log(ctx context.Context, args ...string) ([]step, error) {

@@ -72,10 +72,10 @@ func gcJSON(r annotate.GCReport, dry bool) gcOut {
 	out := gcOut{DryRun: dry, Run: r.Run, Files: r.Files, Annotations: r.Annotations, Archived: []tool.Annotation{}, Returned: []tool.Annotation{},
 		Skipped: skippedJSON(r.Skipped)}
 	for _, s := range r.Archived {
-		out.Archived = append(out.Archived, tool.AnnotationOf(s.Found, s.In))
+		out.Archived = append(out.Archived, tool.AnnotationOf(s))
 	}
 	for _, s := range r.Returned {
-		out.Returned = append(out.Returned, tool.AnnotationOf(s.Found, s.In))
+		out.Returned = append(out.Returned, tool.AnnotationOf(s))
 	}
 	return out
 }
@@ -99,7 +99,7 @@ func (a *app) showGC(r annotate.GCReport, dry, undo bool) {
 	}
 	for _, w := range []struct {
 		word string
-		what []annotate.Status
+		what []annotate.Found
 	}{{"archived", r.Archived}, {"returned", r.Returned}} {
 		for _, s := range w.what {
 			at := s.Span

@@ -58,7 +58,9 @@ a line that is not committed has zeros for its commit.`,
 					return misusef("oxbow why "+args[0]+" shows the annotations of lines", "blame takes a whole file")
 				}
 				lines, err := b.Blame(ctx, file)
-				if err != nil {
+				if note, ok := tool.PartialNote(err); ok {
+					a.note("%s", oneLine(note))
+				} else if err != nil {
 					return err
 				}
 				switch {
@@ -89,7 +91,7 @@ func (a *app) blameJSON(file string, lines []annotate.Line) error {
 			b.Why = append(b.Why, f.ID)
 			if !seen[f.ID] {
 				seen[f.ID] = true
-				out.Annotations = append(out.Annotations, tool.AnnotationOf(f, file))
+				out.Annotations = append(out.Annotations, tool.AnnotationOf(f))
 			}
 		}
 		out.Lines = append(out.Lines, b)

@@ -1,0 +1,181 @@
+// Tests of files that were renamed, split, or are gone, with and without git.
+
+package annotate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// lineByLine annotates each telling line of the select and the functions around it
+// by itself.
+func lineByLine(t *testing.T, b *Store, file string) int {
+	t.Helper()
+	n := 0
+	for i, l := range strings.Split(source, "\n") {
+		if letters(l) >= 4 {
+			add(t, b, Record{File: file, Span: Span{i + 1, i + 1}, Why: fmt.Sprint("line ", i+1)})
+			n++
+		}
+	}
+	return n
+}
+
+// found counts the annotations that stand in the file.
+func countFound(t *testing.T, b *Store, file string) int {
+	t.Helper()
+	all, err := b.Lookup(t.Context(), file, Span{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range all {
+		if f.Placed != Lost && f.In == file {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRenameThatIsNotCommitted: single lines that are not known by themselves are
+// found under the new name, as all of the sidecar votes for it.
+func TestRenameThatIsNotCommitted(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.store()
+	n := lineByLine(t, b, "pool.go")
+	g.git("mv", "pool.go", "conns.go")
+	if got := countFound(t, b, "conns.go"); got != n {
+		t.Errorf("%d of %d are found before the rename is committed", got, n)
+	}
+	g.write("conns.go", "// Package conns is new.\n"+strings.Replace(source, "30 *", "60 *", 1))
+	if got := countFound(t, b, "conns.go"); got < n-1 {
+		t.Errorf("%d of %d are found after a change", got, n)
+	}
+	g.write("other.go", numbered(40))
+	if got := countFound(t, b, "other.go"); got != 0 {
+		t.Errorf("%d are found in a file that is another", got)
+	}
+}
+
+func TestRenameWithoutGit(t *testing.T) {
+	m, b := tree(t, map[string]string{"pool.go": source})
+	n := lineByLine(t, b, "pool.go")
+	if err := m.Remove("pool.go"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, m, "conns.go", "// Package conns is new.\n"+strings.Replace(source, "30 *", "60 *", 1))
+	if got := countFound(t, b, "conns.go"); got < n-1 {
+		t.Errorf("%d of %d are found", got, n)
+	}
+}
+
+// TestOldNameSaysWhereTheLinesAre: the old name of a file tells where each
+// annotation stands, and the new name those that are lost.
+func TestOldNameSaysWhereTheLinesAre(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.store()
+	kept := add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "kept"})
+	gone := add(t, b, Record{File: "pool.go", Span: Span{23, 26}, Why: "gone"})
+	g.git("mv", "pool.go", "conns.go")
+	g.write("conns.go", source[:strings.Index(source, "// Close")])
+	g.commit()
+	for _, file := range []string{"pool.go", "conns.go"} {
+		found, err := b.Lookup(t.Context(), file, Span{})
+		if err != nil || len(found) != 2 || found[0].ID != kept.ID || found[1].ID != gone.ID {
+			t.Fatalf("Lookup(%s) = %+v, %v, want kept and gone", file, found, err)
+		}
+		if f := found[0]; f.In != "conns.go" || f.Now != selectSpan || f.Placed == Lost {
+			t.Errorf("Lookup(%s): kept is %s in %s at %s", file, f.Placed, f.In, f.Now)
+		}
+		if found[1].Placed != Lost {
+			t.Errorf("Lookup(%s): gone is %s", file, found[1].Placed)
+		}
+	}
+}
+
+// TestSplitFile: lines that went to another file in one of the commits since are
+// found there, and not archived.
+func TestSplitFile(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	b := g.store()
+	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
+	from := strings.Index(source, "// Get")
+	to := strings.Index(source, "// Close")
+	g.write("pool.go", source[:from]+source[to:])
+	g.write("get.go", "package pool\n\n"+source[from:to])
+	g.commit()
+	f := whole(t, b, "pool.go")
+	if f.In != "get.go" || f.Placed != Moved || f.Now != (Span{5, 10}) {
+		t.Errorf("the block is %s in %s at %s (%s), want moved to get.go:5-10", f.Placed, f.In, f.Now, f.How)
+	}
+	if in, err := b.Lookup(t.Context(), "pool.go", Span{5, 10}); err != nil || len(in) != 0 {
+		t.Errorf("Lookup of these lines of the old file = %v, %v", in, err)
+	}
+	gc(t, b, "archived ; returned ")
+}
+
+// TestGitThatDoesNotAnswer: a history that cannot be read is reported, next to what
+// the text tells, with the files that are gone.
+func TestGitThatDoesNotAnswer(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.write("stays.go", numbered(30))
+	g.commit()
+	b := g.store()
+	add(t, b, Record{File: "pool.go", Span: Span{9, 9}, Why: "a brace"})
+	add(t, b, Record{File: "stays.go", Span: Span{9, 12}, Why: "stays"})
+	g.git("mv", "pool.go", "conns.go")
+	g.write("conns.go", numbered(5)+source[strings.Index(source, "// Get"):])
+	g.commit()
+
+	check := func(t *testing.T, b *Store) {
+		t.Helper()
+		found, err := b.Lookup(t.Context(), "conns.go", Span{})
+		var partial *PartialError
+		if !errors.As(err, &partial) || !slices.Contains(partial.Orphans, "pool.go") {
+			t.Errorf("Lookup(conns.go) = %v, %v, want a PartialError that names pool.go", found, err)
+		}
+	}
+	t.Run("shallow", func(t *testing.T) {
+		clone := &repo{t, t.TempDir()}
+		clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
+		c := clone.store()
+		check(t, c)
+		found, err := c.Lookup(t.Context(), "stays.go", Span{})
+		if err != nil || len(found) != 1 || found[0].Placed != Exact {
+			t.Errorf("Lookup(stays.go) = %+v, %v", found, err)
+		}
+	})
+	t.Run("objects are missing", func(t *testing.T) {
+		clone := &repo{t, t.TempDir()}
+		clone.git("clone", "-q", "file://"+g.dir, ".")
+		c := clone.store()
+		if err := os.RemoveAll(filepath.Join(clone.dir, ".git", "objects")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(clone.dir, ".git", "objects"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		check(t, c)
+		found, err := c.Lookup(t.Context(), "stays.go", Span{9, 12})
+		var partial *PartialError
+		if !errors.As(err, &partial) || len(found) != 1 {
+			t.Errorf("Lookup(stays.go) = %+v, %v, want the annotation and a PartialError", found, err)
+		}
+		lines, err := c.Blame(t.Context(), "stays.go")
+		if !errors.As(err, &partial) || len(lines) != 30 || len(lines[8].Why) != 1 {
+			t.Errorf("Blame(stays.go) = %d lines, %v, want all with a PartialError", len(lines), err)
+		}
+	})
+}

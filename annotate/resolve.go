@@ -1,0 +1,172 @@
+// Resolving all annotations of one file: against the text of the file, and
+// against other files that its lines went to.
+
+package annotate
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
+)
+
+// resolveAll fills in what was found of p's sidecars in its content, which is that
+// of the file. What the lookup of an orphan finds counts only when the orphan is
+// taken for this file.
+func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error {
+	h := b.blobHistory(file)
+	defer h.mu.Unlock()
+	lines := Lines(p.content)
+	p.lines = len(lines)
+	now := blobName(p.content, b.sha256())
+	fetch := func(sidecars []*sidecar) error { // all old texts are read in one go
+		if b.history == nil {
+			return nil
+		}
+		err := h.fetch(ctx, b.history, p.head, blobsOf(sidecars, now))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !errors.Is(err, git.ErrTooMuch) {
+			p.partial = err
+		}
+		return nil
+	}
+	own := p.sidecars[:min(1+p.former, len(p.sidecars))]
+	if err := fetch(own); err != nil {
+		return err
+	}
+	x := newLineIndex(h.in, lines)
+	adopted := 0
+	for i, s := range p.sidecars[len(own):] {
+		if x.adopts(s, now) {
+			p.sidecars[len(own)+i], p.sidecars[len(own)+adopted] = p.sidecars[len(own)+adopted], s
+			adopted++
+		}
+	}
+	if adopted > 0 {
+		if err := fetch(p.sidecars[len(own) : len(own)+adopted]); err != nil {
+			return err
+		}
+	}
+	olds := map[string]*oldVersion{}
+	seen := map[string]bool{}
+	for i, s := range p.sidecars {
+		for _, r := range s.records {
+			if seen[r.ID] {
+				continue
+			}
+			m := notFound
+			if i < len(own)+adopted {
+				if old := h.texts[r.Blob]; old != nil && olds[r.Blob] == nil && r.Blob != now {
+					olds[r.Blob] = &oldVersion{oldText: old, mapper: &h.mapper}
+				}
+				m = x.find(r, now, olds[r.Blob])
+			} else if m = x.byUniqueText(r); m.confidence < .9 {
+				continue // only the same text, and surely, makes it this file's
+			}
+			// A lost block of another name is the other's, as long as that is there.
+			if m.placing == Lost && (r.Archived || i > 0 && (i >= len(own) || b.HasFile(r.File))) {
+				continue
+			}
+			seen[r.ID] = true
+			f := Found{Record: *r}
+			f.set(file, m)
+			p.found = append(p.found, f)
+		}
+	}
+	p.sort()
+	return nil
+}
+
+// blobsOf returns the names of the contents that annotations were written at,
+// but for the content now.
+func blobsOf(sidecars []*sidecar, now string) map[string]bool {
+	want := map[string]bool{}
+	for _, s := range sidecars {
+		for _, r := range s.records {
+			if r.Blob != "" && r.Blob != now {
+				want[r.Blob] = true
+			}
+		}
+	}
+	return want
+}
+
+// adopts reports whether the file of a sidecar, which is gone, has become this
+// text: one annotation was written at this very content, or half of the blocks, at
+// least two, stand here in their order.
+func (p *lineIndex) adopts(s *sidecar, now string) bool {
+	votes, last, all := 0, 0, 0
+	order := slices.Clone(s.records)
+	slices.SortStableFunc(order, func(a, b *Record) int { return a.Span.First - b.Span.First })
+	for _, r := range order {
+		if r.Blob != "" && r.Blob == now {
+			return true
+		}
+		if r.Archived {
+			continue
+		}
+		all++
+		if m := p.byText(r, nil); m.placing != Lost && m.span.First >= last {
+			votes, last = votes+1, m.span.First
+		}
+	}
+	return votes >= 2 && 2*votes >= all
+}
+
+// Bounds of [Store.findElsewhere].
+const (
+	maxElsewhere  = 50  // files that lines may have gone to
+	maxSince      = 3   // commits that the history is asked about
+	sureElsewhere = .85 // least confidence of a block in another file
+)
+
+// findElsewhere looks for the lost blocks of a file in the files that changed in
+// the same commits since, as when a file was split: those blocks count that are
+// known by themselves and stand in one place only. When git does not answer, they
+// stay lost.
+func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) error {
+	var lost []*Found
+	var since []string
+	for i := range found {
+		if f := &found[i]; f.Placed == Lost && f.Commit != "" && tells(f.Block) {
+			lost = append(lost, f)
+			since = append(since, f.Commit)
+		}
+	}
+	if len(lost) == 0 || b.history == nil {
+		return nil
+	}
+	slices.Sort(since)
+	since = slices.Compact(since)
+	var files []string
+	for _, commit := range since[:min(len(since), maxSince)] {
+		names, err := b.history.Alongside(ctx, commit, file)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil { // else, such as a commit that a rebase has left out
+			files = append(files, names...)
+		}
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	for _, name := range files[:min(len(files), maxElsewhere)] {
+		if name == file || CheckFile(name) != nil {
+			continue
+		}
+		content, err := b.content(name)
+		if err != nil || isBinary(content) {
+			continue
+		}
+		x := newLineIndex(newInterner(), Lines(content))
+		for _, f := range lost {
+			if m := x.byUniqueText(&f.Record); m.confidence >= sureElsewhere && m.confidence > f.Confidence {
+				f.In, f.Placed, f.Now, f.Confidence, f.How = name, Moved, m.span, m.confidence, "its lines went to another file; "+m.how
+			}
+		}
+	}
+	return nil
+}
