@@ -1,12 +1,11 @@
-// This file holds crabtalk's analyzer.
+// The analyzer of crabtalk.
 
-// Package text holds what is done to text before and after ranking: cutting it
-// into terms, showing a stretch of it, finding words near to one that was
-// misspelt, and guessing how many tokens a model will see. All of it is pure
-// functions of strings.
+// Package text has pure functions of strings that serve ranking and prompts:
+// terms, snippets, corrections of misspelt words, slugs, and estimates of how
+// many tokens a model will see.
 package text
 
-import "unicode/utf8"
+import "github.com/oxbow-memory/oxbow/internal/ucd"
 
 // Crabtalk returns the terms of s exactly as crabtalk's memory store (its
 // RFC 0150) cuts them: the longest stretches of alphanumerics of Unicode 17,
@@ -21,7 +20,7 @@ func Crabtalk(s string) []string {
 
 // AppendCrabtalk appends the terms of s, as [Crabtalk] cuts them, to terms.
 func AppendCrabtalk(terms []string, s string) []string {
-	return analyze(terms, s, func(p piece) bool { return p.runes > 1 })
+	return analyze(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
 // CrabtalkBytes returns the terms of s as crabtalk's earlier memory of one file
@@ -29,17 +28,17 @@ func AppendCrabtalk(terms []string, s string) []string {
 // drops stretches of one byte, so that a single letter or ideograph outside
 // ASCII stays.
 func CrabtalkBytes(s string) []string {
-	return analyze(nil, s, func(p piece) bool { return p.end-p.start > 1 })
+	return analyze(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }
 
-func analyze(terms []string, s string, keep func(piece) bool) []string {
-	for p := range pieces(s) {
-		if !keep(p) {
+func analyze(terms []string, s string, keep func(ucd.Word) bool) []string {
+	for w := range ucd.Words(s) {
+		if !keep(w) {
 			continue
 		}
-		word := s[p.start:p.end]
-		if !p.plain {
-			word = lower(word)
+		word := s[w.Start:w.End]
+		if !w.Plain {
+			word = ucd.Lower(word)
 		}
 		if isStopWord(word) {
 			continue
@@ -50,69 +49,6 @@ func analyze(terms []string, s string, keep func(piece) bool) []string {
 		terms = append(terms, word)
 	}
 	return terms
-}
-
-// piece is a longest stretch of alphanumerics: bytes start to end, half-open.
-type piece struct {
-	start, end, runes int
-	plain             bool // lower-case ASCII letters and digits only
-}
-
-// The kinds of byte that the fast path of pieces tells apart.
-const (
-	separates = iota
-	isPlain
-	isUpper
-)
-
-// asciiKind tells the kind of each byte below 0x80.
-var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
-	for c := range kind {
-		switch {
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
-			kind[c] = isPlain
-		case c >= 'A' && c <= 'Z':
-			kind[c] = isUpper
-		}
-	}
-	return kind
-}()
-
-// pieces yields the pieces of s in order.
-func pieces(s string) func(yield func(piece) bool) {
-	return func(yield func(piece) bool) {
-		for i := 0; i < len(s); {
-			start, runes, plain := i, 0, true
-			for i < len(s) {
-				if c := s[i]; c < utf8.RuneSelf {
-					kind := asciiKind[c]
-					if kind == separates {
-						break
-					}
-					plain = plain && kind == isPlain
-					i++
-				} else {
-					r, n := utf8.DecodeRuneInString(s[i:])
-					if !isAlnum(r) { // as utf8.RuneError is not
-						break
-					}
-					i += n
-					plain = false
-				}
-				runes++
-			}
-			if runes > 0 && !yield(piece{start, i, runes, plain}) {
-				return
-			}
-			// What ended the piece is no part of the next.
-			if i < len(s) && s[i] < utf8.RuneSelf {
-				i++
-			} else {
-				_, n := utf8.DecodeRuneInString(s[i:])
-				i += n
-			}
-		}
-	}
 }
 
 // isStopWord reports whether crabtalk never looks for the word.

@@ -1,4 +1,4 @@
-// This file holds hints: the words that were perhaps meant.
+// Corrections: the words that were perhaps meant.
 
 package text
 
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/ucd"
 )
 
 // Near returns the candidates nearest to word, best first, at most limit.
@@ -87,10 +89,10 @@ func lowerText(s string) string {
 				r += 'a' - 'A'
 			}
 			return r
-		case r == capitalIWithDot:
+		case r == ucd.CapitalIWithDot:
 			return 'i'
 		}
-		return lowerRune(r)
+		return ucd.LowerRune(r)
 	}, s)
 }
 

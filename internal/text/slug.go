@@ -1,10 +1,12 @@
-// This file holds the names of files that crabtalk makes of names of entries.
+// Slugs: names of files that crabtalk makes of names of entries.
 
 package text
 
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/ucd"
 )
 
 // Slug returns s as crabtalk's memory of one file an entry (its RFC 0038) puts
@@ -13,15 +15,15 @@ import (
 // there are no alphanumerics. It holds neither dots nor slashes.
 func Slug(s string) string {
 	var b strings.Builder
-	for p := range pieces(s) {
+	for w := range ucd.Words(s) {
 		if b.Len() > 0 {
 			b.WriteByte('-')
 		}
-		for _, r := range s[p.start:p.end] {
-			if r == capitalIWithDot {
+		for _, r := range s[w.Start:w.End] {
+			if r == ucd.CapitalIWithDot {
 				b.WriteString("i\u0307")
 			} else {
-				b.WriteRune(lowerRune(r))
+				b.WriteRune(ucd.LowerRune(r))
 			}
 		}
 	}

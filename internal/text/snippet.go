@@ -1,4 +1,4 @@
-// This file holds snippets: the stretch of a text that shows why it was found.
+// Snippets: the stretch of a text that shows why it was found.
 
 package text
 
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/ucd"
 )
 
 // ellipsis stands where a snippet was cut.
@@ -94,13 +96,13 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 	}
 	var hits []hit
 	end, runes := 0, 0
-	for p := range pieces(s) {
-		runes += utf8.RuneCountInString(s[end:p.start])
-		end = p.end
-		if n, ok := number[lower(s[p.start:p.end])]; ok {
-			hits = append(hits, hit{n, p.start, p.end, runes, runes + p.runes})
+	for p := range ucd.Words(s) {
+		runes += utf8.RuneCountInString(s[end:p.Start])
+		end = p.End
+		if n, ok := number[ucd.Lower(s[p.Start:p.End])]; ok {
+			hits = append(hits, hit{n, p.Start, p.End, runes, runes + p.Runes})
 		}
-		runes += p.runes
+		runes += p.Runes
 	}
 
 	// Two fingers go through the hits; between them lies a stretch that fits.

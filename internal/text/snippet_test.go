@@ -1,4 +1,4 @@
-// This file tests snippets.
+// Tests of snippets.
 
 package text
 
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/ucd"
 )
 
 func TestSnippet(t *testing.T) {
@@ -104,11 +106,11 @@ func TestSnippetHoldsTheMost(t *testing.T) {
 		for i := range folded {
 			stretch := string(folded[i:min(i+width, len(folded))])
 			// A word that the stretch cuts in two is not held by it.
-			if i > 0 && isAlnum(folded[i-1]) {
-				stretch = strings.TrimLeftFunc(stretch, isAlnum)
+			if i > 0 && ucd.IsAlnum(folded[i-1]) {
+				stretch = strings.TrimLeftFunc(stretch, ucd.IsAlnum)
 			}
-			if i+width < len(folded) && isAlnum(folded[i+width]) {
-				stretch = strings.TrimRightFunc(stretch, isAlnum)
+			if i+width < len(folded) && ucd.IsAlnum(folded[i+width]) {
+				stretch = strings.TrimRightFunc(stretch, ucd.IsAlnum)
 			}
 			most = max(most, distinct(stretch))
 		}

@@ -1,4 +1,4 @@
-// This file holds a guess at how many tokens a model will see.
+// An estimate of how many tokens a model sees in a text.
 
 package text
 
@@ -60,106 +60,131 @@ const (
 // other than Latin, so there the estimate is far on the safe side.
 func EstimateTokens(s string) int {
 	sum := 0
-	var last rune // the one before, 0 at the start
-	run := 0      // how many of the same class came before: letters, digits, spaces or lines
-	hard := 0     // consonants in a row
-	capitals := 0 // capitals inside the run
+	apart := 0 // what a digit would cost more here
 	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-		switch {
-		case isASCIILetter(r):
-			switch {
-			case !isASCIILetter(last):
-				run, hard, capitals = 0, 0, 0
-				sum += costWord
-			case run >= longLetters:
-				sum += costLongWord
-			case run >= easyLetters:
-				sum += costLetter
-			}
-			if run > 0 && r <= 'Z' && last >= 'a' {
-				if capitals++; capitals > 1 {
-					sum += costCapitals
-				} else {
-					sum += costCapital
-				}
-				hard = 0
-			}
-			if isVowel(r) {
-				hard = 0
-			} else if hard++; hard > freeConsonants+1 || hard > freeConsonants && run >= easyLetters {
-				sum += costConsonant
-			}
-			run++
-		case r >= '0' && r <= '9':
-			if last < '0' || last > '9' {
-				if last == ' ' && run == 1 {
-					sum += costApart
-				}
-				run = 0
-			}
-			if run%3 == 0 {
-				sum += costDigits
-			}
-			run++
-		case r == ' ':
-			if last != ' ' {
-				run = 0
-			}
-			switch run {
-			case 0:
-				sum += costSpace
-			case 1:
-				sum += costSpaces
-			}
-			run++
-		case r == '\n' || r == '\r' || r == '\t':
-			if last == '\n' || last == '\r' || last == '\t' {
-				sum += costNextLine
-			} else {
-				sum += costNewline
-			}
-		case r < utf8.RuneSelf:
-			if r == last {
-				sum += costSameMark
-			} else {
-				sum += costMark
-			}
-		case r == utf8.RuneError && size == 1:
-			sum += costBad
-		case size == 4:
-			sum += costFar
-		case unicode.Is(unicode.Latin, r):
-			sum += costLatin
-		case unicode.Is(unicode.Cyrillic, r):
-			sum += costCyrillic
-		case unicode.Is(unicode.Arabic, r):
-			sum += costArabic
-		case unicode.In(r, unicode.Greek, unicode.Hebrew):
-			sum += costGreek
-		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-			sum += costKana
-		case unicode.Is(unicode.Hangul, r):
-			sum += costHangul
-		case unicode.Is(unicode.Han, r):
-			sum += costIdeograph
-		case unicode.In(r, unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai):
-			sum += costIndic
-		default:
-			sum += costOther
+		if s[i] >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			sum += costOf(r, size)
+			i, apart = i+size, 0
+			continue
 		}
-		last = r
+		n := runLength(s[i:])
+		switch run := s[i : i+n]; classes[s[i]] {
+		case letterClass:
+			sum += wordCost(run)
+		case digitClass:
+			sum += apart + (n+2)/3*costDigits
+		case spaceClass:
+			sum += costSpace + min(n-1, 1)*costSpaces
+		case lineClass:
+			sum += costNewline + (n-1)*costNextLine
+		default:
+			sum += costMark + (n-1)*costSameMark
+		}
+		if apart = 0; s[i] == ' ' && n == 1 {
+			apart = costApart
+		}
+		i += n
 	}
 	return (sum + 99) / 100
 }
 
-func isVowel(r rune) bool {
-	switch r | 0x20 {
+// class is what a byte of ASCII is to the estimate.
+type class uint8
+
+const (
+	markClass class = iota
+	letterClass
+	digitClass
+	spaceClass
+	lineClass
+)
+
+// classes tells the class of each byte; those that are not ASCII are marks.
+var classes = func() (cs [256]class) {
+	for b := range cs[:utf8.RuneSelf] {
+		switch {
+		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z':
+			cs[b] = letterClass
+		case b >= '0' && b <= '9':
+			cs[b] = digitClass
+		case b == ' ':
+			cs[b] = spaceClass
+		case b == '\n' || b == '\r' || b == '\t':
+			cs[b] = lineClass
+		}
+	}
+	return cs
+}()
+
+// runLength returns how many bytes of one class s begins with; marks count
+// while they are the same.
+func runLength(s string) int {
+	c, n := classes[s[0]], 1
+	for n < len(s) && classes[s[n]] == c && (c != markClass || s[n] == s[0]) {
+		n++
+	}
+	return n
+}
+
+// wordCost returns the cost of a run of ASCII letters.
+func wordCost(word string) int {
+	sum := costWord + max(0, min(len(word), longLetters)-easyLetters)*costLetter + max(0, len(word)-longLetters)*costLongWord
+	consonants, capitals := 0, 0
+	for i := range len(word) {
+		c := word[i]
+		if i > 0 && c <= 'Z' && word[i-1] >= 'a' {
+			if capitals++; capitals > 1 {
+				sum += costCapitals
+			} else {
+				sum += costCapital
+			}
+			consonants = 0
+		}
+		if isVowel(c) {
+			consonants = 0
+		} else if consonants++; consonants > freeConsonants+1 || consonants > freeConsonants && i >= easyLetters {
+			sum += costConsonant
+		}
+	}
+	return sum
+}
+
+func isVowel(c byte) bool {
+	switch c | 0x20 {
 	case 'a', 'e', 'i', 'o', 'u', 'y':
 		return true
 	}
 	return false
 }
 
-func isASCIILetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+// scripts are the scripts that have a cost of their own.
+var scripts = []struct {
+	tables []*unicode.RangeTable
+	cost   int
+}{
+	{[]*unicode.RangeTable{unicode.Latin}, costLatin},
+	{[]*unicode.RangeTable{unicode.Cyrillic}, costCyrillic},
+	{[]*unicode.RangeTable{unicode.Arabic}, costArabic},
+	{[]*unicode.RangeTable{unicode.Greek, unicode.Hebrew}, costGreek},
+	{[]*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}, costKana},
+	{[]*unicode.RangeTable{unicode.Hangul}, costHangul},
+	{[]*unicode.RangeTable{unicode.Han}, costIdeograph},
+	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
+}
+
+// costOf returns the cost of a rune of size bytes that is not ASCII.
+func costOf(r rune, size int) int {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return costBad
+	case size == 4:
+		return costFar
+	}
+	for _, s := range scripts {
+		if unicode.In(r, s.tables...) {
+			return s.cost
+		}
+	}
+	return costOther
+}

@@ -1,4 +1,4 @@
-// This file tests the estimate of tokens.
+// Tests of the estimate of tokens.
 
 package text
 

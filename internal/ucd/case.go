@@ -1,7 +1,9 @@
-// This file holds letters and cases as Unicode 17 has them. The standard
-// library's tables are older, and have neither Alphabetic nor full lower case.
+// Letters and lower case.
 
-package text
+// Package ucd holds tables of the Unicode Character Database, version 17: what
+// is alphanumeric, and full lower case. The standard library's tables are older
+// and have neither.
+package ucd
 
 import (
 	"slices"
@@ -17,8 +19,8 @@ type lowerRun struct {
 	step, delta int32
 }
 
-// isAlnum reports whether r is Alphabetic or a number (Nd, Nl, No).
-func isAlnum(r rune) bool {
+// IsAlnum reports whether r is Alphabetic or a number (Nd, Nl, No).
+func IsAlnum(r rune) bool {
 	if p := uint32(r) >> 8; p < uint32(len(alnumPage)) {
 		return alnumBits[alnumPage[p]][(r>>6)&3]>>(r&63)&1 != 0
 	}
@@ -34,13 +36,13 @@ func isCapital(r rune) bool {
 }
 
 const (
-	capitalIWithDot = 'İ' // the only one whose lower case is two code points
+	CapitalIWithDot = 'İ' // the only one whose lower case is two code points
 	capitalSigma    = 'Σ' // its lower case depends on its place in the word
 )
 
-// lowerRune returns the lower case of a code point, without regard to what is
-// around it. It is not asked about capitalIWithDot.
-func lowerRune(r rune) rune {
+// LowerRune returns the lower case of a code point, without regard to its place
+// in a word. [CapitalIWithDot] has none.
+func LowerRune(r rune) rune {
 	if !isCapital(r) {
 		return r
 	}
@@ -59,19 +61,19 @@ func lowerRune(r rune) rune {
 	return r + lowerRuns[i].delta
 }
 
-// lower returns the full lower case of a word of alphanumerics, and the word
+// Lower returns the full lower case of a word of alphanumerics, and the word
 // itself when it has no capitals.
-func lower(word string) string {
+func Lower(word string) string {
 	for i, r := range word {
 		if isCapital(r) {
-			return lowerFrom(word, i)
+			return lowerAfter(word, i)
 		}
 	}
 	return word
 }
 
-// lowerFrom returns the lower case of a word whose first capital is at byte at.
-func lowerFrom(word string, at int) string {
+// lowerAfter returns the lower case of a word whose first capital is at byte at.
+func lowerAfter(word string, at int) string {
 	b := make([]byte, at, len(word)+4)
 	copy(b, word)
 	for i, r := range word[at:] {
@@ -81,12 +83,12 @@ func lowerFrom(word string, at int) string {
 				r += 'a' - 'A'
 			}
 			b = append(b, byte(r))
-		case r == capitalIWithDot:
+		case r == CapitalIWithDot:
 			b = append(b, "i\u0307"...)
 		case r == capitalSigma && isFinal(word, at+i):
 			b = append(b, "ς"...)
 		default:
-			b = utf8.AppendRune(b, lowerRune(r))
+			b = utf8.AppendRune(b, LowerRune(r))
 		}
 	}
 	return string(b)
@@ -94,8 +96,7 @@ func lowerFrom(word string, at int) string {
 
 // isFinal reports whether the sigma at byte i ends its word, by the
 // condition Final_Sigma of the Unicode Standard, section 3.13: a cased letter
-// comes before it and none after, where those that are Case_Ignorable are
-// looked past.
+// comes before it and none after, Case_Ignorable ones not counted.
 func isFinal(word string, i int) bool {
 	before := false
 	for s := word[:i]; s != ""; {
