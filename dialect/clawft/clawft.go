@@ -114,3 +114,8 @@ func (h *Home) Memory() *oxbow.Memory { return h.memory }
 
 // Close implements [dialect.Home].
 func (h *Home) Close() error { return h.memory.Close() }
+
+// stamp returns the date that an entry of HISTORY.md begins with.
+func (h *Home) stamp(t time.Time) string {
+	return "[" + t.In(h.layout.zone).Format("2006-01-02 15:04") + "]"
+}

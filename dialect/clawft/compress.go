@@ -3,43 +3,18 @@
 package clawft
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
 // more stands where a fact was shortened.
 const more = " […]"
-
-// Compress implements [dialect.Tidier]. It does no more than is needed, in this
-// order: what is said twice goes, as in [Home.Consolidate]; then, from the top of
-// the file on, paragraphs are shortened to their first sentence; then, from the
-// top on, facts go. The file grows at its end, so its top is the oldest. Headings
-// go with the last fact below them. An entry with the label tag:keep stays as it
-// is. All that is taken out goes to HISTORY.md, the shortened as a whole.
-func (h *Home) Compress(ctx context.Context, budget int, dry bool) (dialect.Tidied, error) {
-	if budget < 1 {
-		return dialect.Tidied{}, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
-	}
-	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []dialect.Step, error) {
-		is, out, steps, ok := compress(text, budget)
-		if !ok {
-			return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
-				Reason: fmt.Sprintf("cannot be kept: what must stay are %d tokens", prompt.Tokens(injected(is)))}
-		}
-		return is, out, steps, nil
-	})
-}
 
 // compress returns the text so that it fits, and what of it is to be kept in the
 // history. Ok is false when it cannot; the text is then the smallest there is.
@@ -135,11 +110,6 @@ func shorten(u *unit) string {
 	return short
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
 // abbreviations end with a period that ends no sentence.
 var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "cf", "approx", "bzw", "usw", "ca"}
 
@@ -173,4 +143,13 @@ func firstSentence(s string) string {
 		}
 	}
 	return ""
+}
+
+// injected returns what stands before the model for a text of MEMORY.md.
+func injected(memory string) string {
+	memory = strings.TrimPrefix(memory, "\ufeff")
+	if strings.TrimSpace(memory) == "" {
+		return ""
+	}
+	return "\n\n## Memory\n\n" + memory
 }

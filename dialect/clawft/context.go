@@ -14,15 +14,6 @@ import (
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
-// injected returns what stands before the model for a text of MEMORY.md.
-func injected(memory string) string {
-	memory = strings.TrimPrefix(memory, "\ufeff")
-	if strings.TrimSpace(memory) == "" {
-		return ""
-	}
-	return "\n\n## Memory\n\n" + memory
-}
-
 // Context implements [dialect.Home]: MEMORY.md, whole and as it is, behind the
 // system prompt under the heading "## Memory"; nothing when it is blank.
 // HISTORY.md is not part of it. A budget makes it shorter as [Home.Compress] would

@@ -16,11 +16,6 @@ import (
 	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
-// layout reads and edits the two files.
-type layout struct {
-	zone *time.Location // of the dates in HISTORY.md
-}
-
 var _ mdtree.Layout = layout{}
 
 // Dirs implements [mdtree.Layout].

@@ -389,3 +389,30 @@ func (l layout) Parse(path, text string) ([]mdtree.Item, error) {
 	}
 	return out, nil
 }
+
+// layout reads and edits the two files.
+type layout struct {
+	zone *time.Location // of the dates in HISTORY.md
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// headingLevel returns the level of a heading's line, 0 when it is none.
+func headingLevel(line string) int {
+	rest := strings.TrimLeft(line, "#")
+	if n := len(line) - len(rest); n >= 1 && n <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r') {
+		return n
+	}
+	return 0
+}
+
+// atLeastALine returns a text as the tree writes it: never without any bytes.
+func atLeastALine(text string) string {
+	if text == "" {
+		return "\n"
+	}
+	return text
+}

@@ -145,13 +145,6 @@ func digestPath(s span, period string) string { return logDir + "/" + s.name + "
 
 func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 
-// group is the entries of a period that go into one entry of its digest.
-type group struct {
-	title   string        // the labels that keep it apart
-	apart   []oxbow.Label // the same
-	entries []oxbow.Entry
-}
-
 // apart returns the labels of an entry that a digest keeps apart.
 func apart(e *oxbow.Entry) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {

@@ -5,17 +5,13 @@ package coderhapsody
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -290,41 +286,6 @@ func FuzzLog(f *testing.F) {
 				same("Remove", map[string]oxbow.Entry{"fuzzed": now["fuzzed"]}, entries(openTree(t, fsys)), "")
 			}
 			break
-		}
-	})
-}
-
-// What is recognised without the YAML reader means what it says to the reader.
-func FuzzQuick(f *testing.F) {
-	f.Add("time: 2026-04-18T12:00:00.5Z\nproject: homebrew-vtt\ntags: [architecture, decision]\nconfidence: 0.9\nprocess: true\n")
-	f.Add("name: a b/c@d+e-f\naliases: [é, x_y]\nupdated: 14:02\nkind: note")
-	f.Add("tags: [a, b, ]\nname: a:\n")
-	f.Add("time: 1:2:3\npinned: null\nname: a #b\n")
-	f.Fuzz(func(t *testing.T, data string) {
-		quick := quickMapping(data)
-		if quick == nil {
-			return
-		}
-		slow, err := profile.FrontMatter("x.md", []byte(data), 1)
-		if err != nil {
-			t.Fatalf("%q is recognised, and cannot be read: %v", data, err)
-		}
-		var shape func(n *yaml.Node) string
-		shape = func(n *yaml.Node) string {
-			s := fmt.Sprint(n.Kind, n.Value, n.Line)
-			for _, c := range n.Content {
-				s += "(" + shape(c) + ")"
-			}
-			return s
-		}
-		slow.Line = 0
-		if got, want := shape(quick), shape(slow); got != want {
-			t.Errorf("%q is recognised as %s, and read as %s", data, got, want)
-		}
-		for i := 1; i < len(slow.Content); i += 2 {
-			if v := slow.Content[i]; v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" {
-				t.Errorf("%q is recognised, and holds nothing behind a key", data)
-			}
 		}
 	})
 }

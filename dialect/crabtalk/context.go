@@ -4,6 +4,7 @@
 package crabtalk
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -95,4 +97,17 @@ func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
 		return "", false
 	}
 	return string(b), true
+}
+
+// Context implements [dialect.Home]: the instructions and the text about the
+// tools. The message changes nothing of it: nothing is recalled unasked.
+func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	if err := ctx.Err(); err != nil {
+		return prompt.Context{}, err
+	}
+	var c prompt.Context
+	c.Add(h.instructions()...)
+	c.Add(fragment())
+	c.Fit(r.Budget)
+	return c, nil
 }

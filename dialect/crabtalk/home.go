@@ -16,7 +16,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/crmem"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -267,16 +266,3 @@ func (h *home) Close() error { return h.memory.Close() }
 
 // Tools implements [dialect.Home].
 func (h *home) Tools() []tool.Tool { return tools() }
-
-// Context implements [dialect.Home]: the instructions and the text about the
-// tools. The message changes nothing of it: nothing is recalled unasked.
-func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
-	if err := ctx.Err(); err != nil {
-		return prompt.Context{}, err
-	}
-	var c prompt.Context
-	c.Add(h.instructions()...)
-	c.Add(fragment())
-	c.Fit(r.Budget)
-	return c, nil
-}

@@ -4,7 +4,9 @@
 package duragent
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -188,3 +190,5 @@ func readConfig(fsys vfs.FS, name string) ([]byte, bool, error) {
 	}
 	return data, err == nil, err
 }
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

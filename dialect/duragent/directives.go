@@ -4,13 +4,14 @@
 package duragent
 
 import (
+	"context"
 	_ "embed"
-	"errors"
-	"io/fs"
+	"fmt"
 	"path"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -108,4 +109,18 @@ func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
 	return file, nil
 }
 
-func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+// Context implements [dialect.Home]: the directives. What is remembered is not
+// among it: the agent asks for it by its tools.
+func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+	if err := ctx.Err(); err != nil {
+		return prompt.Context{}, err
+	}
+	parts, err := h.parts()
+	if err != nil {
+		return prompt.Context{}, fmt.Errorf("reading directives: %w", err)
+	}
+	var c prompt.Context
+	c.Add(parts...)
+	c.Fit(r.Budget)
+	return c, nil
+}

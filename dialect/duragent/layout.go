@@ -13,9 +13,6 @@ import (
 	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
-// curated is the name of the note that is the agent's MEMORY.md.
-const curated = "MEMORY"
-
 // layout is the files of one agent and the world.
 type layout struct {
 	world  string // directory of the world's facts
@@ -49,13 +46,6 @@ func (l layout) Match(file string) bool {
 		return isDate(stem)
 	}
 	return false
-}
-
-// isOwn reports whether an entry of that name is the agent's own; the others
-// are the world's.
-func isOwn(name string) bool {
-	_, _, _, day := parsePartName(name)
-	return day || name == curated
 }
 
 // file returns the file that holds, or would hold, the entry of that name.

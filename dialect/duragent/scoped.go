@@ -6,18 +6,13 @@ package duragent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
-
-// storeFile returns the file of the default store.
-func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
 
 // scoped shows one agent's entries and the world's, under the names that the
 // files of the other backend give them. In the store below, an agent's own
@@ -34,87 +29,6 @@ var (
 	_ oxbow.Compactor = (*scoped)(nil)
 	_ oxbow.Counter   = (*scoped)(nil)
 )
-
-const agentsMark = "agents/"
-
-// openScoped opens the store, and makes it from the files where there is none
-// yet.
-func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error) {
-	name := storeFile(h.place)
-	if !o.ReadOnly {
-		if err := h.fs.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return nil, err
-		}
-	}
-	o.FS = h.fs
-	m, err := oxbow.Open(name, &o)
-	if err != nil {
-		return nil, err
-	}
-	if !o.ReadOnly {
-		if err := h.adopt(ctx, m, o); err != nil {
-			return nil, errors.Join(fmt.Errorf("taking the entries of the files into %s: %w", name, err), m.Close())
-		}
-	}
-	return &scoped{m, agentMark(h.place.agent)}, nil
-}
-
-func agentMark(agent string) string { return agentsMark + agent + "/" }
-
-// adopt takes what the files of all agents and the world hold into a store in
-// which nothing was done yet, in one change. The files stay as they are.
-func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
-	fresh := func() (bool, error) {
-		for _, err := range m.Log(ctx) {
-			return false, err
-		}
-		return true, nil
-	}
-	if is, err := fresh(); err != nil || !is {
-		return err
-	}
-	agents, err := agentsOf(h.fs, h.place.agents)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(agents, h.place.agent) {
-		agents = append(agents, h.place.agent)
-	}
-	o.ReadOnly = true
-	var ops []oxbow.Op
-	for i, agent := range agents {
-		tree, err := h.openTree(ctx, agent, o)
-		if err != nil {
-			return err
-		}
-		s := scoped{agent: agentMark(agent)}
-		for e, eerr := range tree.Entries(ctx, oxbow.Filter{}) {
-			if eerr != nil {
-				err = eerr
-				break
-			}
-			if isOwn(e.Name) || i == 0 {
-				ops = append(ops, oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created})
-			}
-		}
-		if err := errors.Join(err, tree.Close()); err != nil {
-			return err
-		}
-	}
-	if len(ops) == 0 {
-		return nil
-	}
-	err = m.Apply(ctx, ops...)
-	if errors.Is(err, oxbow.ErrExists) {
-		if is, ferr := fresh(); ferr == nil && !is {
-			return nil // another process was first
-		}
-	}
-	if err == nil {
-		h.warn(fmt.Sprintf("%d entries of the files were taken into %s; the files stay as they are, and are no longer read", len(ops), storeFile(h.place)))
-	}
-	return err
-}
 
 // below returns the name that an entry has in the store below.
 func (s *scoped) below(name string) string {

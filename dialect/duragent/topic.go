@@ -10,10 +10,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxTopic bounds a topic in bytes, so that its file name, and that of the
-// temporary file beside it, stay below the 255 that file systems take.
-const maxTopic = 200
-
 // isWord reports whether a character stays in a topic: a letter or a digit of
 // any script, and the signs that make a letter's sound in some.
 func isWord(r rune) bool {

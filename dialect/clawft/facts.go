@@ -41,15 +41,6 @@ func (u *unit) isFact() bool { return u.kind != aHeading && u.kind != aLead }
 // kept reports whether a person said that the unit must stay.
 func (u *unit) kept() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
 
-// headingLevel returns the level of a heading's line, 0 when it is none.
-func headingLevel(line string) int {
-	rest := strings.TrimLeft(line, "#")
-	if n := len(line) - len(rest); n >= 1 && n <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r') {
-		return n
-	}
-	return 0
-}
-
 // bullet returns the bytes of a line before a list item's text: its indentation
 // and the whole of it with the sign. Sign is 0 when the line begins no item.
 func bullet(line string) (indent, sign int) {

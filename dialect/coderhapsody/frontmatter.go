@@ -1,20 +1,18 @@
-// This file reads and edits front matter. It is read by the strict reader of
-// package profile, and edited line by line: what is not changed stays byte for
-// byte as a person wrote it, unknown keys and comments too.
+// Front matter of a block: reading its values, and editing it line by line. What
+// is not changed stays byte for byte, unknown keys and comments too.
 
 package coderhapsody
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -31,24 +29,11 @@ type matter struct {
 }
 
 // matterReader reads the values of one front matter and collects what is wrong.
-type matterReader struct {
-	file  string
-	first int // line of the file that the YAML begins with
-	wrong profile.Diagnostics
-}
-
-func (r *matterReader) bad(n *yaml.Node, format string, args ...any) {
-	r.wrong = append(r.wrong, profile.Diagnostic{File: r.file, Line: n.Line + r.first - 1, Column: n.Column, Text: fmt.Sprintf(format, args...)})
-}
+type matterReader struct{ frontmatter.Reader }
 
 // readMatter reads the YAML of a block. The error is [profile.Diagnostics]. Day
-// is that of the file, for times of the day; unknown keys mean nothing here.
+// is that of the file, for times of the day; unknown keys are ignored.
 func readMatter(file, data string, first int, day time.Time) (matter, error) {
-	if top := quickMapping(data); top != nil {
-		if m, err := matterOf(top, file, first, day); err == nil {
-			return m, nil
-		}
-	}
 	top, err := profile.FrontMatter(file, []byte(data), first)
 	if err != nil {
 		return matter{}, err
@@ -58,7 +43,7 @@ func readMatter(file, data string, first int, day time.Time) (matter, error) {
 
 // matterOf reads a mapping.
 func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, error) {
-	r := &matterReader{file: file, first: first}
+	r := &matterReader{frontmatter.Reader{File: file, First: first}}
 	m := matter{stands: map[string][]string{}}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
@@ -67,7 +52,7 @@ func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, er
 			continue
 		}
 		if line := seen[k.Value]; line > 0 {
-			r.bad(k, "%s is given twice; it stands in line %d too", k.Value, line)
+			r.Add(k, "%s is given twice; it stands in line %d too", k.Value, line)
 			continue
 		}
 		seen[k.Value] = k.Line + first - 1
@@ -77,22 +62,22 @@ func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, er
 	for _, vs := range m.stands {
 		slices.Sort(vs)
 	}
-	if len(r.wrong) > 0 {
-		return m, r.wrong
+	if len(r.Found) > 0 {
+		return m, profile.Diagnostics(r.Found)
 	}
 	return m, nil
 }
 
 func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time) {
-	if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" {
-		return // "tags:" with nothing behind it
+	if frontmatter.IsNull(v) {
+		return // "tags:" without a value
 	}
 	label := func(as string) {
 		for _, n := range r.list(key, v) {
 			m.stands[key] = append(m.stands[key], n.Value)
 			l := oxbow.Label{Key: as, Value: n.Value}
 			if err := oxbow.CheckLabel(l); err != nil {
-				r.bad(n, "%v", err)
+				r.Add(n, "%v", err)
 				continue
 			}
 			m.labels = append(m.labels, l)
@@ -102,7 +87,7 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 	case keyName:
 		if m.name = r.one(key, v); m.name != "" {
 			if err := oxbow.CheckName(m.name); err != nil {
-				r.bad(v, "%v", err)
+				r.Add(v, "%v", err)
 			}
 		}
 	case keyTime:
@@ -112,7 +97,7 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 	case keyKind:
 		k, err := oxbow.ParseKind(r.one(key, v))
 		if err != nil {
-			r.bad(v, "%v", err)
+			r.Add(v, "%v", err)
 			return
 		}
 		m.kind = &k
@@ -142,13 +127,13 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 			m.stands[key] = []string{s}
 			m.labels = append(m.labels, oxbow.Label{Key: key, Value: s})
 		default:
-			r.bad(v, "%s is %q; write true or false", key, s)
+			r.Add(v, "%s is %q; write true or false", key, s)
 		}
 	case keyLabels:
 		for _, n := range r.list(key, v) {
 			l, err := oxbow.ParseLabel(n.Value)
 			if err != nil {
-				r.bad(n, "%v", err)
+				r.Add(n, "%v", err)
 				continue
 			}
 			m.stands[key] = append(m.stands[key], l.String())
@@ -160,7 +145,7 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 // one returns a single value.
 func (r *matterReader) one(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
-		r.bad(v, "%s is not a single value; write one", key)
+		r.Add(v, "%s is not a single value; write one", key)
 		return ""
 	}
 	return v.Value
@@ -172,13 +157,13 @@ func (r *matterReader) list(key string, v *yaml.Node) []*yaml.Node {
 		return []*yaml.Node{v}
 	}
 	if v.Kind != yaml.SequenceNode {
-		r.bad(v, "%s is a mapping; write a list such as [a, b]", key)
+		r.Add(v, "%s is a mapping; write a list such as [a, b]", key)
 		return nil
 	}
 	var values []*yaml.Node
 	for _, n := range v.Content {
 		if n.Kind != yaml.ScalarNode {
-			r.bad(n, "a value of %s is a list or a mapping; write words", key)
+			r.Add(n, "a value of %s is a list or a mapping; write words", key)
 			continue
 		}
 		values = append(values, n)
@@ -202,7 +187,7 @@ func (r *matterReader) when(key string, v *yaml.Node, day time.Time) time.Time {
 			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), 0, day.Location()).UTC()
 		}
 	}
-	r.bad(v, "%s is %q; write a time such as 2026-04-18T14:02:03Z, or 14:02", key, s)
+	r.Add(v, "%s is %q; write a time such as 2026-04-18T14:02:03Z, or 14:02", key, s)
 	return time.Time{}
 }
 
@@ -239,27 +224,8 @@ func labelValues(labels []oxbow.Label) map[string][]string {
 	return vs
 }
 
-// isBare reports whether a value can stand without quotes and is read back as
-// the same word.
-func isBare(s string) bool {
-	for i, c := range s {
-		switch {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
-		case i > 0 && (c >= '0' && c <= '9' || strings.ContainsRune(" ._/@+-", c)):
-		case c > 0x7f && (unicode.IsLetter(c) || i > 0 && unicode.IsDigit(c)):
-		default:
-			return false
-		}
-	}
-	switch strings.ToLower(s) {
-	case "", "null", "true", "false", "yes", "no", "on", "off", "y", "n":
-		return false
-	}
-	return !strings.HasSuffix(s, " ")
-}
-
 func word(s string) string {
-	if isBare(s) {
+	if frontmatter.IsBare(s) {
 		return s
 	}
 	return strconv.Quote(s)
@@ -307,70 +273,14 @@ func editMatter(data, eol string, want map[string][]string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var lines []string
-	for l := range strings.Lines(data) {
-		lines = append(lines, l)
-	}
-	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
-		lines[n-1] += eol
-	}
-	type place struct{ from, to int } // lines
-	at := map[string]place{}
-	node := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		k, v := top.Content[i], top.Content[i+1]
-		to := len(lines)
-		if i+2 < len(top.Content) {
-			to = top.Content[i+2].Line - 1
-		}
-		if v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
-			// Remarks and empty lines before the next key are not this one's.
-			for to > k.Line && (strings.TrimSpace(lines[to-1]) == "" || strings.HasPrefix(strings.TrimSpace(lines[to-1]), "#")) {
-				to--
-			}
-		}
-		if _, twice := at[k.Value]; !twice {
-			at[k.Value], node[k.Value] = place{k.Line - 1, to}, v
-		}
-	}
 	if len(top.Content) > 0 && top.Style&yaml.FlowStyle != 0 {
 		return "", &oxbow.InvalidError{Field: "front matter", Reason: "stands in braces, which is not edited; write one key a line"}
 	}
-	put := make([]string, len(lines)+1) // what is put before each line
-	gone := make([]bool, len(lines))
-	for n, k := range keys {
-		values, given := want[k]
-		if !given {
-			continue
+	return frontmatter.Edit(data, eol, top, keys, func(key string, old *yaml.Node) (string, bool) {
+		values, given := want[key]
+		if len(values) == 0 {
+			return "", given
 		}
-		text := ""
-		if len(values) > 0 {
-			text = lineOf(k, values, node[k])
-		}
-		if eol != "\n" {
-			text = strings.ReplaceAll(text, "\n", eol)
-		}
-		if p, ok := at[k]; ok {
-			for i := p.from; i < p.to; i++ {
-				gone[i] = true
-			}
-			put[p.from] += text
-			continue
-		}
-		behind := 0
-		for _, before := range keys[:n] {
-			if p, ok := at[before]; ok {
-				behind = max(behind, p.to)
-			}
-		}
-		put[behind] += text
-	}
-	var b strings.Builder
-	for i := range put {
-		b.WriteString(put[i])
-		if i < len(lines) && !gone[i] {
-			b.WriteString(lines[i])
-		}
-	}
-	return b.String(), nil
+		return lineOf(key, values, old), given
+	}), nil
 }

@@ -149,3 +149,10 @@ func beginning(s string, n int) string {
 	}
 	return s + "…"
 }
+
+// group is the entries of a period that go into one entry of its digest.
+type group struct {
+	title   string        // the labels that keep it apart
+	apart   []oxbow.Label // the same
+	entries []oxbow.Entry
+}

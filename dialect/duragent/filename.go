@@ -1,5 +1,4 @@
-// This file holds how a fact's name becomes the name of its file, without .md,
-// and back.
+// The codec between the name of a fact and the name of its file, without .md.
 
 package duragent
 
@@ -89,3 +88,21 @@ func checkFact(name string) error {
 	}
 	return nil
 }
+
+const agentsMark = "agents/"
+
+func agentMark(agent string) string { return agentsMark + agent + "/" }
+
+// curated is the name of the note that is the agent's MEMORY.md.
+const curated = "MEMORY"
+
+// isOwn reports whether an entry of that name is the agent's own; the others
+// are the world's.
+func isOwn(name string) bool {
+	_, _, _, day := parsePartName(name)
+	return day || name == curated
+}
+
+// maxTopic bounds a topic in bytes, so that its file name, and that of the
+// temporary file beside it, stay below the 255 that file systems take.
+const maxTopic = 200

@@ -1,0 +1,78 @@
+// Search of the two files by paragraph.
+
+package clawft
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+)
+
+// matches returns the paragraphs of a text that hold the query. What stands in the
+// comment above an entry counts as the paragraph's, and is not shown.
+func matches(text, query string) []string {
+	if query == "" {
+		return nil
+	}
+	lower, folded := lowered(query), analysis.Fold(query)
+	var found []string
+	for _, p := range paragraphs(text) {
+		// Both, since folding makes two letters of some that are one in
+		// lower case.
+		s := p.name + "\n" + p.text
+		if strings.Contains(lowered(s), lower) || strings.Contains(analysis.Fold(s), folded) {
+			if t := strings.TrimSpace(p.text); t != "" {
+				found = append(found, t)
+			}
+		}
+	}
+	return found
+}
+
+// lowered returns a text in lower case, with one form of sigma.
+func lowered(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
+
+// paragraph is a stretch of lines without a blank one.
+type paragraph struct {
+	text string // without comments of oxbow's
+	name string // what a comment above it says: name, aliases, labels
+}
+
+// paragraphs cuts a text at blank lines that are not in a block of code. What a
+// comment says counts for all paragraphs of its entry.
+func paragraphs(text string) []paragraph {
+	var ps []paragraph
+	for _, it := range cutItems(text) {
+		name := ""
+		if it.mark != nil {
+			name = strings.Join(slices.Concat([]string{it.mark.Name}, it.mark.Aliases, it.mark.Labels), "\n")
+		}
+		fences := fencing{text: it.content}
+		start, stop := -1, 0
+		flush := func() {
+			if start >= 0 {
+				ps = append(ps, paragraph{it.content[start:stop], name})
+			}
+			start = -1
+		}
+		for at := 0; at < len(it.content); {
+			end, next := lineAt(it.content, at)
+			if after := fences.end(at); after > 0 {
+				end = after
+				_, next = lineAt(it.content, end)
+			}
+			if isBlank(it.content[at:end]) {
+				flush()
+			} else {
+				if start < 0 {
+					start = at
+				}
+				stop = end
+			}
+			at = next
+		}
+		flush()
+	}
+	return ps
+}

@@ -1,0 +1,111 @@
+// Changes of MEMORY.md that lose nothing: consolidation and compression.
+
+package clawft
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// Consolidate implements [dialect.Tidier]. A fact is a paragraph or an item of a
+// list; which says what another one does is decided by [analysis.NearDuplicates]. Of two that
+// are the same the named one stays, else the first; of others the longer. One
+// that is not the same to the letter goes to HISTORY.md. The names, aliases and
+// labels of an entry that goes are given to the one that stays.
+func (h *Home) Consolidate(ctx context.Context, dry bool) (dialect.Tidied, error) {
+	return h.tidy(ctx, dry, "consolidate", func(text string, now time.Time) (string, []moved, []dialect.Step, error) {
+		units := cutUnits(text)
+		out, steps := consolidate(units)
+		settle(units)
+		return join(text, units), out, steps, nil
+	})
+}
+
+// tidy makes a change of MEMORY.md of which nothing is lost: what it takes out is
+// written behind HISTORY.md, and it can be taken back.
+func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text string, now time.Time) (string, []moved, []dialect.Step, error)) (dialect.Tidied, error) {
+	var did dialect.Tidied
+	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
+		was, history := file(memoryFile), file(historyFile)
+		is, out, steps, err := change(was, now)
+		if err != nil {
+			return nil, err
+		}
+		did = dialect.Tidied{What: what, Time: now, Before: prompt.Tokens(injected(was)), After: prompt.Tokens(injected(is)), Steps: steps}
+		if len(steps) == 0 {
+			return nil, nil
+		}
+		r := replaced{What: what, Time: now, Was: was, Is: atLeastALine(is)}
+		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
+		if len(out) > 0 {
+			r.History = h.archive(what, out, now, history)
+			edits = append(edits, mdtree.Edit{Path: historyFile, Text: history + r.History})
+		}
+		n, kept, err := h.record(r)
+		if !dry {
+			did.Number = n
+		}
+		return append(edits, kept...), err
+	})
+	if err != nil {
+		return dialect.Tidied{}, fmt.Errorf("%s: %w", what, err)
+	}
+	return did, nil
+}
+
+// archive returns what is written behind HISTORY.md: a line that says when and
+// why, and each text as a paragraph of its own below the headings that it stood
+// under.
+func (h *Home) archive(what string, out []moved, now time.Time, history string) string {
+	eol := eolOf(history)
+	why := "Taken out of MEMORY.md, where what stays says the same:"
+	if what == "compress" {
+		why = "Moved out of MEMORY.md, to fit its budget:"
+	}
+	var b strings.Builder
+	b.WriteString(gap(history) + h.stamp(now) + " " + why + eol + eol)
+	taken := map[string]bool{}
+	for _, it := range h.layout.parse(historyFile, history) {
+		taken[it.name] = true
+	}
+	for _, m := range out {
+		text := m.text
+		switch {
+		case m.named != "" && !taken[m.name]:
+			text, taken[m.name] = m.named, true
+		case m.under != "":
+			b.WriteString("(" + m.under + ")" + eol)
+		}
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", eol)
+		b.WriteString(text + eol + eol)
+	}
+	return b.String()
+}
+
+// Compress implements [dialect.Tidier]. It does no more than is needed, in this
+// order: what is said twice goes, as in [Home.Consolidate]; then, from the top of
+// the file on, paragraphs are shortened to their first sentence; then, from the
+// top on, facts go. The file grows at its end, so its top is the oldest. Headings
+// go with the last fact below them. An entry with the label tag:keep stays as it
+// is. All that is taken out goes to HISTORY.md, the shortened as a whole.
+func (h *Home) Compress(ctx context.Context, budget int, dry bool) (dialect.Tidied, error) {
+	if budget < 1 {
+		return dialect.Tidied{}, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
+	}
+	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []dialect.Step, error) {
+		is, out, steps, ok := compress(text, budget)
+		if !ok {
+			return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
+				Reason: fmt.Sprintf("cannot be kept: what must stay are %d tokens", prompt.Tokens(injected(is)))}
+		}
+		return is, out, steps, nil
+	})
+}

@@ -1,0 +1,120 @@
+// The backends: the files of an agent and the world, or one store that is made
+// from them.
+
+package duragent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+)
+
+// openStore opens what the backend keeps. The backend oxbow reads the files as
+// long as it has kept nothing itself and may not begin to.
+func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
+	_, err := h.fs.Stat(storeFile(h.place))
+	switch oxbows := h.config.backend == backendOxbow; {
+	case err != nil && !isNotExist(err):
+		return nil, err
+	case oxbows && (err == nil || !mo.ReadOnly):
+		return h.openScoped(ctx, mo)
+	case err == nil:
+		h.warn(storeFile(h.place) + " is not read: agent.yaml does not say backend: oxbow")
+	}
+	tree, err := h.openTree(ctx, h.place.agent, mo)
+	if err != nil {
+		return nil, err
+	}
+	return files{tree}, nil
+}
+
+// openTree opens the files of an agent and the world.
+func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
+	return mdtree.Open(ctx, h.fs, layoutOf(places{h.place.global, agent}, h.zone), mdtree.Options{Clock: h.clock, LockWait: mo.LockWait,
+		ReadOnly: mo.ReadOnly, Path: h.label, Warn: h.warn, Lock: h.place.workspaceDir(".oxbow-tree.lock")})
+}
+
+// storeFile returns the file of the default store.
+func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
+
+// openScoped opens the store, and makes it from the files where there is none
+// yet.
+func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error) {
+	name := storeFile(h.place)
+	if !o.ReadOnly {
+		if err := h.fs.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	o.FS = h.fs
+	m, err := oxbow.Open(name, &o)
+	if err != nil {
+		return nil, err
+	}
+	if !o.ReadOnly {
+		if err := h.adopt(ctx, m, o); err != nil {
+			return nil, errors.Join(fmt.Errorf("taking the entries of the files into %s: %w", name, err), m.Close())
+		}
+	}
+	return &scoped{m, agentMark(h.place.agent)}, nil
+}
+
+// adopt takes what the files of all agents and the world hold into a store in
+// which nothing was done yet, in one change. The files stay as they are.
+func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
+	fresh := func() (bool, error) {
+		for _, err := range m.Log(ctx) {
+			return false, err
+		}
+		return true, nil
+	}
+	if is, err := fresh(); err != nil || !is {
+		return err
+	}
+	agents, err := agentsOf(h.fs, h.place.agents)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(agents, h.place.agent) {
+		agents = append(agents, h.place.agent)
+	}
+	o.ReadOnly = true
+	var ops []oxbow.Op
+	for i, agent := range agents {
+		tree, err := h.openTree(ctx, agent, o)
+		if err != nil {
+			return err
+		}
+		s := scoped{agent: agentMark(agent)}
+		for e, eerr := range tree.Entries(ctx, oxbow.Filter{}) {
+			if eerr != nil {
+				err = eerr
+				break
+			}
+			if isOwn(e.Name) || i == 0 {
+				ops = append(ops, oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created})
+			}
+		}
+		if err := errors.Join(err, tree.Close()); err != nil {
+			return err
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	err = m.Apply(ctx, ops...)
+	if errors.Is(err, oxbow.ErrExists) {
+		if is, ferr := fresh(); ferr == nil && !is {
+			return nil // another process was first
+		}
+	}
+	if err == nil {
+		h.warn(fmt.Sprintf("%d entries of the files were taken into %s; the files stay as they are, and are no longer read", len(ops), storeFile(h.place)))
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+// Opening, finding and making a home.
+
+package duragent
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"go.yaml.in/yaml/v3"
+)
+
+// Dialect returns the dialect. Its home is the directory that holds
+// duragent.yaml, or a workspace itself; [dialect.Options.Agent] says whose
+// memory is opened, and may be left empty where there is one agent at most.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:   "duragent",
+		Title:  "duragent: world knowledge that agents share, and of each agent a MEMORY.md and daily logs",
+		Detect: detect,
+		Init:   initHome,
+		Open:   open,
+	}
+}
+
+// locate finds the places of a home.
+func locate(o dialect.Options) (places, error) {
+	g, err := findGlobal(o.FS, o.Path)
+	if err != nil {
+		return places{}, err
+	}
+	agent, err := chooseAgent(o.FS, g, o.Agent)
+	if err != nil {
+		return places{}, err
+	}
+	p := places{g, agent}
+	for _, own := range []string{p.agentDir("memory"), p.agentDir("memory/daily")} {
+		if p.world == own {
+			return places{}, &oxbow.InvalidError{Field: globalFile + ": world_memory.path", Value: p.world, Reason: "is a directory of agent " + agent + "; what all agents share needs its own"}
+		}
+	}
+	return p, nil
+}
+
+// newConfig is the duragent.yaml of a new home.
+const newConfig = `# Where agents and shared knowledge are kept, relative to this file.
+workspace: .duragent
+`
+
+// newAgent is the agent.yaml of a new agent.
+const newAgent = `apiVersion: duragent/v1alpha1
+kind: Agent
+metadata:
+  name: %s
+spec:
+  # The section switches the memory tools on. backend: filesystem keeps Markdown
+  # files; backend: oxbow keeps the same entries in one file with history.
+  memory:
+    backend: %s
+`
+
+// initHome makes what a home needs: duragent.yaml, the world's directory, the
+// agent with memory, and the directive that tells it so.
+func initHome(_ context.Context, o dialect.Options) ([]string, error) {
+	p, err := locate(o)
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := configure(o.FS, p, warner(o))
+	if err != nil {
+		return nil, err
+	}
+	var made []string
+	file := func(name, text string) error {
+		if _, err := o.FS.Stat(name); err == nil || !isNotExist(err) {
+			return err
+		}
+		if dir := path.Dir(name); dir != "." {
+			if err := o.FS.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := vfs.WriteFile(o.FS, name, []byte(text), 0o644); err != nil {
+			return err
+		}
+		made = append(made, name)
+		return nil
+	}
+	if p.workspace == ".duragent" {
+		if err := file(globalFile, newConfig); err != nil {
+			return made, err
+		}
+	}
+	if _, err := o.FS.Stat(p.world); isNotExist(err) {
+		if err := o.FS.MkdirAll(p.world, 0o755); err != nil {
+			return made, err
+		}
+		made = append(made, p.world)
+	}
+	name, err := yaml.Marshal(p.agent) // in quotes where it needs them
+	if err != nil {
+		return made, err
+	}
+	if err := file(p.agentDir(agentFile), fmt.Sprintf(newAgent, strings.TrimSpace(string(name)), c.backend)); err != nil {
+		return made, err
+	}
+	directive, err := makeMemoryDirective(o.FS, p)
+	if directive != "" {
+		made = append(made, directive)
+	}
+	return made, err
+}
+
+// warner returns where to tell what a person should know.
+func warner(o dialect.Options) func(string) {
+	if o.Warn == nil {
+		return func(string) {}
+	}
+	return o.Warn
+}
+
+func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
+	h := &home{fs: o.FS, label: o.Path, zone: o.Zone, clock: o.Memory.Clock, warn: warner(o)}
+	if h.zone == nil {
+		h.zone = time.Local
+	}
+	if h.clock == nil {
+		h.clock = time.Now
+	}
+	var err error
+	var wanted bool
+	if h.place, err = locate(o); err == nil {
+		h.config, wanted, err = configure(o.FS, h.place, h.warn)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
+	}
+	if wanted && !o.Memory.ReadOnly {
+		// As duragent does at start. Context has its text in any case.
+		if _, err := makeMemoryDirective(o.FS, h.place); err != nil {
+			h.warn(fmt.Sprintf("the directive about memory was not made: %v", err))
+		}
+	}
+	mo := o.Memory
+	mo.FS = nil
+	s, err := h.openStore(ctx, mo)
+	if err != nil {
+		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
+	}
+	h.memory = oxbow.New(s, &mo)
+	return h, nil
+}
