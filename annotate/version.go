@@ -3,7 +3,11 @@
 
 package annotate
 
-import "github.com/oxbow-memory/oxbow/internal/diff"
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/diff"
+)
 
 // oldText is an older version of a file.
 type oldText struct {
@@ -16,6 +20,7 @@ type oldVersion struct {
 	*oldText
 	mapper *diff.Mapper
 	to     []int  // the line map, see [diff.Mapper.Map]; nil until it is needed
+	bareTo []int  // the same, with lines in between that differ in white space only; likewise
 	taken  []bool // by index in the new text, which lines came from the old text; likewise
 }
 
@@ -25,12 +30,43 @@ func (f *oldVersion) compare(p *lineIndex) {
 		return
 	}
 	f.to = f.mapper.Map(f.ids, p.ids)
+	f.bareTo = f.mapBare(p)
 	f.taken = make([]bool, len(p.lines))
 	for _, t := range f.to {
 		if t >= 0 {
 			f.taken[t] = true
 		}
 	}
+}
+
+// mapBare maps also the lines that were indented in another way: between two lines
+// that the map has kept, lines are compared without their white space.
+func (f *oldVersion) mapBare(p *lineIndex) []int {
+	out := slices.Clone(f.to)
+	old := p.in.bares(f.ids, f.lines)
+	now := p.bares()
+	for i, j := 0, 0; i < len(out); {
+		if out[i] >= 0 {
+			i, j = i+1, out[i]+1
+			continue
+		}
+		end, to := i, len(now)
+		for end < len(out) && f.to[end] < 0 {
+			end++
+		}
+		if end < len(out) {
+			to = f.to[end]
+		}
+		if j < to {
+			for k, t := range f.mapper.Map(old[i:end], now[j:to]) {
+				if t >= 0 {
+					out[i+k] = j + t
+				}
+			}
+		}
+		i = end
+	}
+	return out
 }
 
 // find places one annotation in the text, which has that blob name.
@@ -56,7 +92,7 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 // byDiff follows the block through what became of the old text.
 func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	f.compare(p)
-	if m := f.remains(p, r.Span); m.placing != Lost {
+	if m := f.remains(p, r.Span, false); m.placing != Lost {
 		return m
 	}
 	// A block that was moved stands where the new text has lines of its own, and
@@ -71,50 +107,152 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	if m := p.byUniqueText(r); m.placing != Lost && r.Span.Len() > 1 {
 		return m
 	}
+	if m := f.remains(p, r.Span, true); m.placing != Lost {
+		return m
+	}
 	return p.byRewording(r.Span, f)
 }
 
-// remains finds what the line map has kept of a block, when that is all of it or
-// much.
-func (f *oldVersion) remains(p *lineIndex, was Span) match {
+// kept is what the line map has kept of a block.
+type kept struct {
+	first, last int     // lines of the new text, from 0; -1 for none
+	head, tail  int     // lines of the block before and after those
+	lines       int     // of the block that stand there, white space aside
+	share       float64 // of the letters of the block that do
+	whole       bool    // all of it stands in one piece, unchanged
+}
+
+// remainder returns what is left of a block where the line map leads.
+func (f *oldVersion) remainder(was Span) kept {
+	k := kept{first: -1, last: -1}
 	from, to := was.First-1, was.Last
-	first, last, kept, keptLetters, allLetters := -1, -1, 0, 0, 0
+	exact, got, all := 0, 0, 0
 	for i := from; i < to; i++ {
 		n := letters(f.lines[i])
-		allLetters += n
-		if f.to[i] < 0 {
+		all += n
+		t := f.bareTo[i]
+		if t < 0 {
 			continue
 		}
-		if first < 0 {
-			first = f.to[i]
+		if k.first < 0 {
+			k.first, k.head = t, i-from
 		}
-		last = f.to[i]
-		kept++
-		keptLetters += n
+		k.last, k.tail = t, to-1-i
+		k.lines++
+		got += n
+		if f.to[i] >= 0 {
+			exact++
+		}
 	}
-	n := to - from
-	if kept == n && last-first == n-1 {
-		m := match{Span{first + 1, last + 1}, Tracked, .99, "followed through the changes of the file since"}
+	k.whole = exact == to-from && k.last-k.first == exact-1
+	k.share = 1
+	if all > 0 {
+		k.share = float64(got) / float64(all)
+	}
+	return k
+}
+
+// Least shares of the letters of a block that must be left: braces may happen to
+// stand in that order.
+const (
+	leastKept = .3
+	halfKept  = .5 // where the words are not similar, unless half of the lines are left
+)
+
+// remains finds what the line map has kept of a block, when that is all of it or
+// much; with half, also when its words are less similar than [similar].
+func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
+	k := f.remainder(was)
+	n := was.Len()
+	if k.whole {
+		m := match{Span{k.first + 1, k.last + 1}, Tracked, .99, "followed through the changes of the file since"}
 		if m.span == was {
 			m.placing = Exact
 		}
+		if !f.firm(was) {
+			m.confidence = doubtful
+			m.how += "; it is short, and the lines around it are others"
+		}
 		return m
 	}
-	// What is left may be braces that happen to stand in that order.
-	if kept == 0 || allLetters > 0 && float64(keptLetters) < .3*float64(allLetters) || last-first >= 4*n+20 {
+	if k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*n+20 {
 		return notFound
 	}
-	lo, hi := first, last+1
-	if f.to[from] < 0 && from > 0 && f.to[from-1] >= 0 {
-		lo = max(f.to[from-1]+1, first-2*n)
+	m := f.stretch(p, was, k)
+	if m.confidence >= similar {
+		return m
 	}
-	if f.to[to-1] < 0 && to < len(f.to) && f.to[to] >= 0 {
-		hi = min(f.to[to], last+1+2*n)
-	}
-	if same := p.newWordBag(f.lines[from:to]).similarity(lo, hi); same >= similar {
-		return match{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
+	if half && n > 1 && (k.share >= halfKept || 2*k.lines >= n) {
+		m.confidence = max(m.confidence, k.share*similar)
+		return m
 	}
 	return notFound
+}
+
+// stretch returns the lines around what is left of a block that are most similar
+// to it: up to what stood next to it, and up to as many as it had there.
+func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
+	from, to, n := was.First-1, was.Last, was.Len()
+	above, below := 0, len(p.lines) // between the lines that the map has kept around the block
+	for i := from - 1; i >= 0; i-- {
+		if f.bareTo[i] >= 0 {
+			above = f.bareTo[i] + 1
+			break
+		}
+	}
+	for i := to; i < len(f.bareTo); i++ {
+		if f.bareTo[i] >= 0 {
+			below = f.bareTo[i]
+			break
+		}
+	}
+	los, his := []int{k.first}, []int{k.last + 1}
+	switch {
+	case k.head == 0:
+	case from > 0 && f.bareTo[from-1] >= 0: // all in between is of the block
+		los[0] = max(above, k.first-2*n)
+	default:
+		los = append(los, max(above, k.first-k.head))
+	}
+	switch {
+	case k.tail == 0:
+	case to < len(f.bareTo) && f.bareTo[to] >= 0:
+		his[0] = min(below, k.last+1+2*n)
+	default:
+		his = append(his, min(below, k.last+1+k.tail))
+	}
+	best := notFound
+	bag := p.newWordBag(f.lines[from:to])
+	for _, lo := range los {
+		for _, hi := range his {
+			if same := bag.similarity(lo, hi); best.placing == Lost || same >= best.confidence {
+				best = match{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
+			}
+		}
+	}
+	return best
+}
+
+// Bounds of [oldVersion.firm].
+const (
+	firmLetters = 30 // letters of a block and the lines that came along with it
+	doubtful    = .6 // confidence in a block that has fewer
+)
+
+// firm reports whether a block that the line map has kept whole is known by itself,
+// or came along with lines around it that are.
+func (f *oldVersion) firm(was Span) bool {
+	from, to := was.First-1, was.Last
+	n := letters(f.lines[from:to]...)
+	along := func(i, step int) {
+		for k := 0; k < Context && i >= 0 && i < len(f.to) && i-step >= 0 && f.to[i] >= 0 && f.to[i] == f.to[i-step]+step; k++ {
+			n += letters(f.lines[i])
+			i += step
+		}
+	}
+	along(from-1, -1)
+	along(to, 1)
+	return n >= firmLetters || len(f.lines) < 2*Context
 }
 
 // movedWith reports whether the block came to the span in a run of lines that

@@ -3,6 +3,7 @@
 package annotate
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -73,5 +74,58 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 			}
 			checkFound(t, whole(t, b, "walk.go"), c.placed, now)
 		})
+	}
+}
+
+// TestBlockOfWhichHalfIsLeft: the line map places a block whose rare words are gone,
+// also where the whole file was indented in another way.
+func TestBlockOfWhichHalfIsLeft(t *testing.T) {
+	block := "\tfor _, e := range entries {\n\t\tif e.IsDir() {\n\t\t\tcontinue\n\t\t}\n\t\tout = append(out, e.Name())\n\t}\n\tslices.Sort(out)\n"
+	text := "package walk\n\nfunc Files(dir string) []string {\n" + block + "\treturn out\n}\n"
+	for _, c := range []struct {
+		name string
+		now  string
+		span Span
+	}{
+		{"three lines of seven are others", strings.NewReplacer("slices.Sort(out)", "notify(watchers, completed)", "out = append(out, e.Name())", "emit(channel, describe(e))",
+			"\t\t\tcontinue", "\t\t\tstatistics.Directories++").Replace(text), Span{4, 10}},
+		{"indented anew", strings.ReplaceAll(text, "\t", "    "), Span{4, 10}},
+		{"indented anew, and a line is another", strings.ReplaceAll(strings.Replace(text, "e.IsDir()", "entry.Kind == Directory", 1), "\t", "    "), Span{4, 10}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRepo(t)
+			g.write("walk.go", text)
+			g.commit()
+			b := g.store()
+			add(t, b, Record{File: "walk.go", Span: Span{4, 10}, Why: c.name})
+			g.write("walk.go", c.now)
+			if f := whole(t, b, "walk.go"); f.Placed != Edited || f.Now != c.span {
+				t.Errorf("found %s at %s (%.2f, %s), want edited at %s", f.Placed, f.Now, f.Confidence, f.How, c.span)
+			}
+		})
+	}
+}
+
+// TestShortLinesAreDoubtful: a short line that the comparison has paired, among
+// lines that are all others, is not said to be sure.
+func TestShortLinesAreDoubtful(t *testing.T) {
+	g := newRepo(t)
+	var old, now []string
+	for i := range 12 {
+		old = append(old, fmt.Sprintf("first(%d, of, the, old, ones)", i))
+		now = append(now, fmt.Sprintf("another(%d, of, the, new, calls)", i))
+	}
+	old[6], now[6] = "endif", "endif"
+	g.write("a.vim", strings.Join(old, "\n")+"\n")
+	g.commit()
+	b := g.store()
+	add(t, b, Record{File: "a.vim", Span: Span{7, 7}, Why: "endif"})
+	g.write("a.vim", strings.Join(now, "\n")+"\n")
+	if f := whole(t, b, "a.vim"); f.Confidence > .7 {
+		t.Errorf("found %s with confidence %.2f (%s)", f.Placed, f.Confidence, f.How)
+	}
+	g.write("a.vim", "new\n"+strings.Join(old, "\n")+"\n")
+	if f := whole(t, b, "a.vim"); f.Confidence < .99 {
+		t.Errorf("among its own lines found %s with confidence %.2f (%s)", f.Placed, f.Confidence, f.How)
 	}
 }
