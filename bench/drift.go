@@ -34,10 +34,11 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	blocks := fs.Int("blocks", 4, "blocks of 3 to 20 lines of each file, `N`")
 	seed := fs.Uint64("seed", 1, "of the draw, `N`")
 	strict := fs.Bool("strict", false, "count lines that were reworded as gone, as the data of others does")
+	merges := fs.Bool("merges", false, "bring the commits of each repository by merge commits, as pull requests do")
 	show := fs.Int("show", 0, "print the first `N` anchors that oxbow placed wrong, with the texts")
 	b.dirFlag(fs)
 	return func(ctx context.Context) error {
-		p := plan{pairs: *pairs, files: *files, lines: *lines, blocks: *blocks, strict: *strict}
+		p := plan{pairs: *pairs, files: *files, lines: *lines, blocks: *blocks, strict: *strict, merges: *merges}
 		for g := range strings.SplitSeq(*gaps, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(g))
 			if err != nil || n < 1 {
@@ -104,10 +105,6 @@ func (r *driftRun) histories(ctx context.Context, repos []string) error {
 	var after []func()
 	for _, repo := range repos {
 		name, dir := named(repo)
-		h, err := readHistory(ctx, dir)
-		if err != nil {
-			return err
-		}
 		full, err := filepath.Abs(dir)
 		if err != nil {
 			return err
@@ -116,7 +113,15 @@ func (r *driftRun) histories(ctx context.Context, repos []string) error {
 		if err != nil {
 			return err
 		}
-		h.dir = c.dir
+		if r.plan.merges {
+			if err := c.merge(ctx, rand.New(rand.NewPCG(r.seed, 0))); err != nil {
+				return err
+			}
+		}
+		h, err := readHistory(ctx, c.dir)
+		if err != nil {
+			return err
+		}
 		own := driftTable{}
 		sets, err := h.draw(ctx, r.plan, rand.New(rand.NewPCG(r.seed, uint64(len(h.commits)))))
 		if err != nil {

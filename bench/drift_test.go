@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -215,5 +216,26 @@ func TestTally(t *testing.T) {
 	want := tally{stand: 4, right: 2, wrong: 1, missed: 1, part: 4, partRight: 2, partWrong: 1, partMissed: 1, gone: 3, lost: 1, edited: 1, found: 1, other: 1}
 	if got != want {
 		t.Errorf("tally = %+v, want %+v", got, want)
+	}
+}
+
+// TestMergedHistory: a history that was given merges has the contents of before,
+// and the same fates of lines.
+func TestMergedHistory(t *testing.T) {
+	a := strings.Join(numberedLines(30), "\n") + "\n"
+	dir := historyOf(t, map[string]string{"f": a}, map[string]string{"f": "new\n" + a}, map[string]string{"g": "new\n" + a}, map[string]string{"g": "newer\nnew\n" + a})
+	c, err := newClone(t.Context(), dir, filepath.Join(t.TempDir(), "clone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.merge(t.Context(), rand.New(rand.NewPCG(1, 0))); err != nil {
+		t.Fatal(err)
+	}
+	merges, err := gitIn(t.Context(), c.dir, "rev-list", "--count", "--merges", "HEAD")
+	if err != nil || strings.TrimSpace(string(merges)) == "0" {
+		t.Errorf("the history has %s merges, %v", merges, err)
+	}
+	if text, err := c.text(t.Context(), "HEAD", "g"); err != nil || len(text) != 32 {
+		t.Errorf("HEAD has g with %d lines, %v, want 32", len(text), err)
 	}
 }

@@ -257,6 +257,7 @@ type plan struct {
 	files         int   // of each pair of commits
 	lines, blocks int   // of each file
 	strict        bool  // lines that were reworded are gone
+	merges        bool  // commits come by merge commits
 }
 
 // draw draws pairs of commits, files that were changed between them and are
