@@ -67,3 +67,41 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		return err
 	})
 }
+
+// ExistsError is a profile that is there already. It matches [oxbow.ErrExists].
+type ExistsError struct{ File string }
+
+func (e *ExistsError) Error() string { return "there is one in " + e.File }
+
+// Is makes it match [oxbow.ErrExists].
+func (*ExistsError) Is(target error) bool { return target == oxbow.ErrExists }
+
+// Create writes a new profile into the first place, and returns its file as
+// people know it. It never replaces a file: the error is then an *ExistsError.
+// Data that is no profile gives [Diagnostics].
+func (s *Set) Create(name string, data []byte) (string, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	home := s.Places[0]
+	f := file{name: name, path: path.Join(home.Dirs[0], name+".yaml")}
+	if _, err := Parse(s.shown(f), data, s.Zone); err != nil {
+		return "", err
+	}
+	if old, err := s.Read(name); err == nil && !old.Project {
+		return "", &ExistsError{old.File}
+	}
+	if err := home.FS.MkdirAll(home.Dirs[0], 0o700); err != nil {
+		return "", fmt.Errorf("making the directory of profiles: %w", err)
+	}
+	err := vfs.ReplaceFile(home.FS, f.path, data, 0o600, func() error {
+		list, err := home.FS.ReadDir(home.Dirs[0])
+		for _, e := range list {
+			if e.Name() == path.Base(f.path) {
+				return &ExistsError{s.shown(f)}
+			}
+		}
+		return err
+	})
+	return s.shown(f), err
+}

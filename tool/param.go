@@ -52,8 +52,8 @@ func paramsOf(t reflect.Type) []Param {
 	var ps []Param
 	for _, f := range reflect.VisibleFields(t) {
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
-			continue
+		if name == "-" || f.Anonymous {
+			continue // of an embedded struct, the fields are parameters
 		}
 		p := Param{Name: name, Flag: f.Tag.Get("flag"), Short: f.Tag.Get("short"), Usage: f.Tag.Get("jsonschema"),
 			Value: f.Tag.Get("value"), Default: f.Tag.Get("default"), Required: !strings.Contains(opts, "omitempty"),

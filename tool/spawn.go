@@ -63,7 +63,15 @@ func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 	if d.SubAgents == nil {
 		return SpawnSubAgentOut{}, fmt.Errorf("%w: sub-agents are not served here", oxbow.ErrUnsupported)
 	}
-	ctx, m, err := d.Memory(ctx, Create)
+	r, err := d.runner(in)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	how := Read
+	if r != nil {
+		how = Create // to record the run
+	}
+	ctx, m, err := d.Memory(ctx, how)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -90,12 +98,6 @@ func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 	if b.Selection.In == 0 {
 		out.Notes = append(out.Notes, Plain("the profile selects no entries: the sub-agent begins without memory"))
 	}
-	var r *subagent.Runner
-	if !in.BriefingOnly && d.SubAgents.Runner != nil {
-		if r, err = d.SubAgents.Runner(); err != nil {
-			return SpawnSubAgentOut{}, fmt.Errorf("reading how sub-agents are started: %w", err)
-		}
-	}
 	if r == nil {
 		out.Briefing = b.Text()
 		if !in.BriefingOnly {
@@ -114,6 +116,18 @@ func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 	}
 	out.Notes = append(out.Notes, plains(went.Notes)...)
 	return out, nil
+}
+
+// runner returns what starts the sub-agent, nil when only a briefing is made.
+func (w *Workspace) runner(in SpawnSubAgentIn) (*subagent.Runner, error) {
+	if in.BriefingOnly || w.SubAgents.Runner == nil {
+		return nil, nil
+	}
+	r, err := w.SubAgents.Runner()
+	if err != nil {
+		return nil, fmt.Errorf("reading how sub-agents are started: %w", err)
+	}
+	return r, nil
 }
 
 // Text is the briefing, or the result in a fence: it is what another agent said.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/annotate"
 )
@@ -61,6 +62,14 @@ type Workspace struct {
 	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
 	// where that is not served.
 	SubAgents *subagent.Service
+
+	// Loader resolves the profiles and skills that a session may load, and the
+	// profile that binds it. Only the verbs of profiles and handoffs use it.
+	Loader func() (*handoff.Loader, error)
+
+	// Dir is the working directory, in which the files that handoffs name are
+	// looked for.
+	Dir string
 
 	// Project returns the project of the working tree, or "". Nil means that it
 	// is not known.

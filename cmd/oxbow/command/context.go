@@ -1,42 +1,30 @@
-// This file holds "oxbow context": what stands before a model at the beginning
-// of a conversation.
+// oxbow context: what stands before a model at the beginning of a conversation.
 
 package command
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// selecting are the flags of the commands that make a selection.
-type selecting struct {
-	message, asOf string
-	budget        int
-	manifest      bool
-}
-
-func (s *selecting) addTo(c *cobra.Command, message string) {
-	c.Flags().StringVar(&s.message, message, "", "the `TEXT` that it is for: what fits it ranks higher")
-	c.Flags().IntVar(&s.budget, "budget", 0, "at most `N` tokens, instead of the profile's own max_tokens")
-	c.Flags().StringVar(&s.asOf, "as-of", "", "the memory as it stood at this `DATE`, or after this change")
-	c.Flags().BoolVar(&s.manifest, "manifest", false, "print what got in, what was cut and why, instead of the text")
+// contextIn is what the flags of oxbow context say.
+type contextIn struct {
+	Message  string `json:"message,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
+	Budget   int    `json:"budget,omitempty" usage:"at most N tokens, instead of the profile's own max_tokens"`
+	AsOf     string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
+	Manifest bool   `json:"manifest,omitempty" usage:"print what got in, what was cut and why, instead of the text"`
+	Handoff  bool   `json:"handoff,omitempty" usage:"take the newest open handoff, if there is one, and open with it"`
+	Project  string `json:"project,omitempty" usage:"with --handoff, only one of this PROJECT; auto is that of the working directory"`
 }
 
 func (a *app) contextCommand() *cobra.Command {
-	var s selecting
-	var take bool
-	var project string
 	c := &cobra.Command{
 		Use:   "context",
 		Short: "Print what a model should know before it begins",
@@ -55,106 +43,82 @@ it: then the handoff's profile selects, and its skills stand there too.`,
   oxbow context --message "fix the fog of war" --manifest
   oxbow context --profile author --as-of 2026-04-18
   oxbow context --handoff --project auto`,
-		Args: args(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := a.bound()
-			if err != nil {
-				return err
-			}
-			switch {
-			case take && s.manifest:
-				return misusef("leave --handoff out: it would take the handoff and not show it", "--handoff and --manifest are given")
-			case take:
-				return a.contextFromHandoff(cmd.Context(), r, s, project)
-			case project != "":
-				return misusef("add --handoff", "--project says whose handoff is taken, and none is")
-			}
-			if r == nil {
-				d, other, err := a.layout()
-				if err != nil {
-					return err
-				}
-				if other {
-					return a.contextOf(cmd.Context(), d, s)
-				}
-				all := profile.Everything()
-				r = &all
-			}
-			return a.selection(cmd.Context(), r, s)
-		},
+		Args:              args(0, 0, "no arguments"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	s.addTo(c, "message")
-	c.Flags().BoolVar(&take, "handoff", false, "take the newest open handoff, if there is one, and open with it")
-	c.Flags().StringVar(&project, "project", "", "with --handoff, only one of this `PROJECT`; auto is that of the working directory")
+	flags := newFlags[contextIn](c)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		var in contextIn
+		if err := flags.fill(&in); err != nil {
+			return err
+		}
+		return a.context(cmd.Context(), in)
+	}
 	return c
 }
 
-// contextFromHandoff prints the context of a session that goes on with what
-// another left; the usual one when nothing waits.
-func (a *app) contextFromHandoff(ctx context.Context, r *profile.Resolved, s selecting, project string) error {
-	if err := s.check(); err != nil {
-		return err
-	}
-	if r == nil {
-		if d, other, err := a.layout(); err != nil {
-			return err
-		} else if other {
-			return misusef("oxbow handoff take shows one", "--handoff means something in oxbow's own layout, or with a profile; this home is laid out as %s", d.Name)
-		}
-		all := profile.Everything()
-		r = &all
-	}
-	l, err := a.loader()
+// context prints what another layout's system, a handoff or a profile puts
+// before the model.
+func (a *app) context(ctx context.Context, in contextIn) error {
+	bound, err := a.boundName()
 	if err != nil {
 		return err
 	}
-	l.Default = r
-	if project, err = a.projectNamed(project); err != nil {
+	d, other, err := a.layout()
+	switch {
+	case err != nil:
+		return err
+	case in.Handoff && in.Manifest:
+		return misusef("leave --handoff out: it would take the handoff and not show it", "--handoff and --manifest are given")
+	case in.Handoff && other && bound == "":
+		return misusef("oxbow handoff take shows one", "--handoff means something in oxbow's own layout, or with a profile; this home is laid out as %s", d.Name)
+	case !in.Handoff && in.Project != "":
+		return misusef("add --handoff", "--project says whose handoff is taken, and none is")
+	case other && bound == "":
+		return a.contextOf(ctx, d, in)
+	}
+	s := tool.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
+	if in.Handoff {
+		return a.openSession(ctx, tool.OpenSessionIn{SelectIn: s, Project: in.Project})
+	}
+	out, err := run(ctx, a, tool.Select, s)
+	if err != nil {
 		return err
 	}
-	return a.with(ctx, change, func(ctx context.Context, m *oxbow.Memory) error {
-		req, err := a.request(ctx, m, s)
-		if err != nil {
-			return err
-		}
-		h, err := handoff.Take(ctx, m, "", project)
-		if errors.Is(err, handoff.ErrNone) {
-			got, err := l.Profiles.Select(ctx, m, r, req)
-			if err != nil {
-				return badArgument(err)
-			}
-			return a.showSelection(&got, false)
-		}
-		if err != nil {
-			return badArgument(err)
-		}
-		o := l.Load(ctx, m, h, a.handoffFiles(h), req)
-		out := struct {
-			Handoff handoffOut `json:"handoff"`
-			Text    string     `json:"text"`
-		}{openingOf(&o), o.Text()}
-		return a.showContext(out, out.Text, "", false)
-	})
+	return answer(a, out, func(out tool.SelectionOut) { a.showSelection(out, in.Manifest) })
+}
+
+// openSession prints the context of a session that goes on with what another
+// left; the usual one when nothing waits.
+func (a *app) openSession(ctx context.Context, in tool.OpenSessionIn) (err error) {
+	if in.Project, err = a.projectNamed(in.Project); err != nil {
+		return err
+	}
+	out, err := run(ctx, a, tool.OpenSession, in)
+	if err != nil {
+		return err
+	}
+	if out.Selection != nil {
+		return answer(a, *out.Selection, func(out tool.SelectionOut) { a.showSelection(out, false) })
+	}
+	whole := struct {
+		Handoff *tool.HandoffOut `json:"handoff"`
+		Text    string           `json:"text"`
+	}{out.Handoff, out.Handoff.Text()}
+	return answer[any](a, whole, func(any) { a.showContext(whole.Text, "", false) })
 }
 
 // contextOf prints what the system of another layout would put before the
 // model.
-func (a *app) contextOf(ctx context.Context, d dialect.Dialect, s selecting) error {
-	if s.budget < 0 {
-		return misusef("leave it out for no bound", "--budget %d is less than 1 token", s.budget)
-	}
-	if err := s.check(); err != nil {
-		return err
-	}
-	if s.asOf != "" {
+func (a *app) contextOf(ctx context.Context, d dialect.Dialect, in contextIn) error {
+	if in.AsOf != "" {
 		return misusef("leave it out, or choose a profile with --profile", "--as-of means nothing to the context of %s, which knows only now", d.Name)
 	}
 	h, err := a.openHome(d, look)
 	if err != nil {
 		return err
 	}
-	got, err := h.Context(ctx, dialect.Request{Message: s.message, Budget: s.budget})
+	got, err := h.Context(ctx, dialect.Request{Message: in.Message, Budget: in.Budget})
 	if err != nil {
 		return badArgument(err)
 	}
@@ -163,7 +127,7 @@ func (a *app) contextOf(ctx context.Context, d dialect.Dialect, s selecting) err
 		Context prompt.Context `json:"context"`
 		Text    string         `json:"text"`
 	}{d.Name, got, got.Text()}
-	if err := a.showContext(out, out.Text, got.Manifest(), s.manifest); err != nil {
+	if err := answer[any](a, out, func(any) { a.showContext(out.Text, got.Manifest(), in.Manifest) }); err != nil {
 		return err
 	}
 	switch {
@@ -175,78 +139,23 @@ func (a *app) contextOf(ctx context.Context, d dialect.Dialect, s selecting) err
 	return nil
 }
 
-// selection prints what the profile selects.
-func (a *app) selection(ctx context.Context, r *profile.Resolved, s selecting) error {
-	set, err := a.profiles()
-	if err != nil {
-		return err
+func (a *app) showSelection(out tool.SelectionOut, manifest bool) {
+	a.showContext(out.Text, out.Manifest(), manifest)
+	if manifest {
+		return
 	}
-	if err := s.check(); err != nil {
-		return err
-	}
-	return a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) error {
-		req, err := a.request(ctx, m, s)
-		if err != nil {
-			return err
-		}
-		got, err := set.Select(ctx, m, r, req)
-		if err != nil {
-			return badArgument(err)
-		}
-		return a.showSelection(&got, s.manifest)
-	})
-}
-
-// request returns what the flags ask of a selection.
-func (a *app) request(ctx context.Context, m *oxbow.Memory, s selecting) (profile.Request, error) {
-	req := profile.Request{Query: s.message, Budget: s.budget}
-	if s.asOf == "" {
-		return req, nil
-	}
-	seq, err := tool.AsOf(ctx, m, s.asOf, a.env.Now())
-	if err != nil {
-		return req, badArgument(err)
-	}
-	if seq == 0 {
-		return req, misusef("oxbow log shows when it began", "the memory held nothing yet at %s", s.asOf)
-	}
-	req.AsOf = seq
-	return req, nil
-}
-
-func (s *selecting) check() error {
-	if s.budget < 0 {
-		return misusef("leave it out for the profile's own", "--budget %d is less than 1 token", s.budget)
-	}
-	if err := tool.CheckText("the text", s.message); err != nil {
-		return badArgument(err)
-	}
-	return nil
-}
-
-func (a *app) showSelection(got *profile.Selection, manifest bool) error {
-	out := struct {
-		*profile.Selection
-		Text string `json:"text"`
-	}{got, got.Text()}
-	if err := a.showContext(out, out.Text, got.Manifest(), manifest); err != nil || manifest {
-		return err
-	}
-	for _, n := range got.Notes {
+	for _, n := range out.Notes {
 		a.note("%s", n)
 	}
-	if got.Inside == 0 {
+	if out.Inside == 0 {
 		a.note("the selection holds no entries; --manifest says what it is made of")
 	}
-	return nil
 }
 
-// showContext prints a context: its text or, when that is wanted, the manifest of
-// what it is made of; or all of it as one JSON object.
-func (a *app) showContext(whole any, text, manifest string, wanted bool) error {
+// showContext prints the text of a context or, when that is wanted, the manifest
+// of what it is made of.
+func (a *app) showContext(text, manifest string, wanted bool) {
 	switch {
-	case a.json:
-		return a.printJSON(whole)
 	case wanted:
 		for line := range strings.Lines(manifest) {
 			a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
@@ -256,5 +165,4 @@ func (a *app) showContext(whole any, text, manifest string, wanted bool) error {
 	default:
 		_, _ = io.WriteString(a.env.Stdout, text)
 	}
-	return nil
 }

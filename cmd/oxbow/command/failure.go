@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -68,6 +69,18 @@ func hint(err error) string {
 	var h *hinted
 	if errors.As(err, &h) && h.hint != "" {
 		return h.hint
+	}
+	var unknown *profile.UnknownError
+	var wrong profile.Diagnostics
+	var there *profile.ExistsError
+	var early *tool.BeforeFirstError
+	switch {
+	case errors.As(err, &unknown), errors.As(err, &wrong):
+		return "oxbow profile list shows what there is; oxbow profile lint NAME says what is wrong with one"
+	case errors.As(err, &there):
+		return "edit that file, or take another name"
+	case errors.As(err, &early):
+		return "oxbow log shows when it began"
 	}
 	return sentence(tool.Remedy(err))
 }

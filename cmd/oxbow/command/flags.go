@@ -114,8 +114,12 @@ func (f *paramFlag) put(in any, v string) error {
 	}
 	switch f.param.Type {
 	case "integer":
-		if _, err := strconv.ParseInt(v, 10, 64); err != nil {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
 			return misusef("", "--%s %q is not a whole number", f.param.Flag, v)
+		}
+		if n < 0 && f.param.Name == "budget" {
+			return misusef("leave it out for the standard one", "--budget %d is less than 1 token", n)
 		}
 	case "boolean":
 		b, err := strconv.ParseBool(v)

@@ -1,19 +1,10 @@
-// This file holds "oxbow handoff": tasks passed from one session to the next.
+// oxbow handoff: tasks passed from one session to the next.
 
 package command
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -27,12 +18,7 @@ session takes it; no two sessions can take the same.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." --read map.go
   oxbow handoff list
   oxbow handoff take`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return misusef("oxbow help handoff lists what there is", "unknown command %q for oxbow handoff", args[0])
-			}
-			return cmd.Help()
-		},
+		RunE: group("handoff"),
 	}
 	for _, sub := range []*cobra.Command{a.handoffNewCommand(), a.handoffListCommand(), a.handoffShowCommand(),
 		a.handoffTakeCommand(), a.handoffDropCommand()} {
@@ -40,49 +26,6 @@ session takes it; no two sessions can take the same.`,
 		c.AddCommand(sub)
 	}
 	return c
-}
-
-// handoffOut is a handoff in an answer.
-type handoffOut struct {
-	Name    string         `json:"name"`
-	Version uint64         `json:"version"`
-	Created string         `json:"created"`
-	State   string         `json:"state"` // open or taken
-	Project string         `json:"project,omitempty"`
-	Profile string         `json:"memory_profile,omitempty"`
-	Skills  []string       `json:"skills,omitempty"`
-	Files   []handoff.File `json:"files_to_read,omitempty"`
-	Summary string         `json:"summary"`
-	Plan    string         `json:"plan,omitempty"`
-	Loaded  *loadedOut     `json:"loaded,omitempty"`
-}
-
-// loadedOut is what a handoff names, as it was loaded.
-type loadedOut struct {
-	Selection *selectionOut `json:"selection,omitempty"`
-	Skills    []skillOut    `json:"skills,omitempty"`
-	Wrong     string        `json:"profile_not_loaded,omitempty"` // why
-}
-
-type selectionOut struct {
-	*profile.Selection
-	Text string `json:"text"`
-}
-
-type skillOut struct {
-	Name  string `json:"name"`
-	File  string `json:"file,omitempty"`
-	Text  string `json:"text,omitempty"`
-	Wrong string `json:"not_loaded,omitempty"` // why
-}
-
-func handoffOf(h handoff.Handoff, files []handoff.File) handoffOut {
-	out := handoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339), State: handoff.StateOpen,
-		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: files, Summary: h.Summary, Plan: h.Plan}
-	if h.Taken {
-		out.State = handoff.StateTaken
-	}
-	return out
 }
 
 func (a *app) handoffNewCommand() *cobra.Command {
@@ -119,99 +62,45 @@ func (a *app) projectNamed(s string) (string, error) {
 }
 
 func (a *app) handoffListCommand() *cobra.Command {
-	var all bool
-	var project string
 	c := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
 		Example: "  oxbow handoff list --all",
 		Args:    args(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			project, err := a.projectNamed(project)
-			if err != nil {
-				return err
+	}
+	return does(a, c, tool.Handoffs, func(in *tool.HandoffsIn, _ *flagSet, _ []string) (err error) {
+		in.Project, err = a.projectNamed(in.Project)
+		return err
+	}, func(out tool.HandoffsOut) {
+		for _, h := range out.Handoffs {
+			if a.quiet {
+				a.printf("%s\n", clean(h.Name))
+				continue
 			}
-			return a.with(cmd.Context(), look, func(ctx context.Context, m *oxbow.Memory) error {
-				hs, err := handoff.List(ctx, m, project, all)
-				if err != nil {
-					return fmt.Errorf("listing handoffs: %w", err)
-				}
-				if a.json {
-					outs := []handoffOut{}
-					for _, h := range hs {
-						outs = append(outs, handoffOf(h, nil))
-					}
-					return a.printJSON(struct {
-						Handoffs []handoffOut `json:"handoffs"`
-					}{outs})
-				}
-				for _, h := range hs {
-					if a.quiet {
-						a.printf("%s\n", clean(h.Name))
-						continue
-					}
-					a.printf("%s  %s  %s\n", a.date(h.Created), handoffOf(h, nil).State, a.bold(clean(h.Name)))
-				}
-				if len(hs) == 0 {
-					a.note("no handoff waits")
-				}
-				return nil
-			})
-		},
-	}
-	c.Flags().BoolVar(&all, "all", false, "the taken ones too")
-	c.Flags().StringVar(&project, "project", "", "only those of this `PROJECT`; auto is that of the working directory")
-	return c
-}
-
-// opening are the flags of the commands that show a handoff as its taker sees it.
-type opening struct {
-	brief  bool
-	budget int
-}
-
-func (o *opening) addTo(c *cobra.Command) {
-	c.Flags().BoolVar(&o.brief, "brief", false, "only the handoff, without the profile and the skills that it names")
-	c.Flags().IntVar(&o.budget, "budget", 0, "at most `N` tokens with what is loaded, instead of the profile's own max_tokens")
-}
-
-func (o *opening) check() error {
-	if o.budget < 0 {
-		return misusef("leave it out for the profile's own", "--budget %d is less than 1 token", o.budget)
-	}
-	return nil
+			a.printf("%s  %s  %s\n", a.date(moment(h.Created)), h.State, a.bold(clean(h.Name)))
+		}
+		if len(out.Handoffs) == 0 {
+			a.note("no handoff waits")
+		}
+	})
 }
 
 func (a *app) handoffShowCommand() *cobra.Command {
-	var o opening
 	c := &cobra.Command{
-		Use:     "show NAME",
-		Short:   "Show a handoff as its taker sees it, and take nothing",
-		Example: `  oxbow handoff show "handoff: The grid is done."`,
-		Args:    args(1, 1, "the NAME of a handoff"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := a.loader()
-			if err = errors.Join(err, o.check()); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), look, func(ctx context.Context, m *oxbow.Memory) error {
-				h, err := handoff.Get(ctx, m, args[0])
-				if err != nil {
-					return badArgument(err)
-				}
-				return a.showHandoff(ctx, m, l, h, o)
-			})
-		},
+		Use:               "show NAME",
+		Short:             "Show a handoff as its taker sees it, and take nothing",
+		Example:           `  oxbow handoff show "handoff: The grid is done."`,
+		Args:              args(1, 1, "the NAME of a handoff"),
 		ValidArgsFunction: a.completeName(1),
 	}
-	o.addTo(c)
-	return c
+	return does(a, c, tool.ShowHandoff, func(in *tool.ShowHandoffIn, _ *flagSet, args []string) error {
+		in.Name = args[0]
+		return nil
+	}, func(out tool.HandoffOut) { a.printf("%s", clean(out.Text())) })
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
-	var o opening
-	var project string
 	c := &cobra.Command{
 		Use:   "take [NAME]",
 		Short: "Take the newest open handoff, or the one of that name",
@@ -222,145 +111,42 @@ done: so it can stand at the start of every session. What was taken by mistake,
 oxbow undo opens again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
-		Args: args(0, 1, "at most one NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) > 0 {
-				if name = args[0]; project != "" {
-					return misusef("leave one of them out", "a NAME and --project are given")
-				}
-				if name == "" {
-					return misusef("leave it out to take the newest", "the name is empty")
-				}
-			}
-			project, err := a.projectNamed(project)
-			if err != nil {
-				return err
-			}
-			l, err := a.loader()
-			if err = errors.Join(err, o.check()); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), change, func(ctx context.Context, m *oxbow.Memory) error {
-				h, err := handoff.Take(ctx, m, name, project)
-				if errors.Is(err, handoff.ErrNone) {
-					a.note("no handoff waits")
-					if a.json {
-						return a.printJSON(struct{}{})
-					}
-					return nil
-				}
-				if err != nil {
-					return badArgument(err)
-				}
-				return a.showHandoff(ctx, m, l, h, o)
-			})
-		},
+		Args:              args(0, 1, "at most one NAME"),
 		ValidArgsFunction: a.completeName(1),
 	}
-	o.addTo(c)
-	c.Flags().StringVar(&project, "project", "", "only one of this `PROJECT`; auto is that of the working directory")
-	return c
+	return does(a, c, tool.TakeHandoff, func(in *tool.TakeHandoffIn, _ *flagSet, args []string) (err error) {
+		if len(args) > 0 {
+			if in.Name = args[0]; in.Project != "" {
+				return misusef("leave one of them out", "a NAME and --project are given")
+			}
+			if in.Name == "" {
+				return misusef("leave it out to take the newest", "the name is empty")
+			}
+		}
+		in.Project, err = a.projectNamed(in.Project)
+		return err
+	}, func(out tool.TakenOut) {
+		if out.HandoffOut == nil {
+			a.note("no handoff waits")
+			return
+		}
+		a.printf("%s", clean(out.Text()))
+	})
 }
 
 func (a *app) handoffDropCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "drop NAME",
-		Short:   "Forget a handoff, open or taken",
-		Example: `  oxbow handoff drop "handoff: The grid is done."`,
-		Args:    args(1, 1, "the NAME of a handoff"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), change, func(ctx context.Context, m *oxbow.Memory) error {
-				h, err := handoff.Drop(ctx, m, args[0])
-				if err != nil {
-					return badArgument(err)
-				}
-				if a.json {
-					return a.printJSON(handoffOf(h, nil))
-				}
-				a.printf("dropped %s\n", a.bold(clean(h.Name)))
-				a.note("to take this back: oxbow undo")
-				return nil
-			})
-		},
+	c := &cobra.Command{
+		Use:               "drop NAME",
+		Short:             "Forget a handoff, open or taken",
+		Example:           `  oxbow handoff drop "handoff: The grid is done."`,
+		Args:              args(1, 1, "the NAME of a handoff"),
 		ValidArgsFunction: a.completeName(1),
 	}
-}
-
-// showHandoff prints a handoff, and what it names. It may be taken by now: what
-// cannot be loaded is said, and is no failure.
-func (a *app) showHandoff(ctx context.Context, m *oxbow.Memory, l *handoff.Loader, h handoff.Handoff, how opening) error {
-	files := a.handoffFiles(h)
-	if how.brief {
-		if a.json {
-			return a.printJSON(handoffOf(h, files))
-		}
-		a.printf("%s", clean(h.Text(files)))
+	return does(a, c, tool.DropHandoff, func(in *tool.DropHandoffIn, _ *flagSet, args []string) error {
+		in.Name = args[0]
 		return nil
-	}
-	o := l.Load(ctx, m, h, files, profile.Request{Budget: how.budget})
-	if a.json {
-		return a.printJSON(openingOf(&o))
-	}
-	a.printf("%s", clean(o.Text()))
-	return nil
-}
-
-// loader returns what loads the profiles and skills that handoffs name. It comes
-// before a handoff is taken, so that what is wrong with the home keeps none from
-// being shown.
-func (a *app) loader() (*handoff.Loader, error) {
-	profiles, err := a.profiles()
-	if err != nil {
-		return nil, err
-	}
-	skills, err := a.skills()
-	if err != nil {
-		return nil, err
-	}
-	bound, err := a.bound()
-	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
-}
-
-func openingOf(o *handoff.Opening) handoffOut {
-	out := handoffOf(o.Handoff, o.Files)
-	out.Loaded = &loadedOut{Wrong: o.Wrong}
-	if o.Selection != nil {
-		out.Loaded.Selection = &selectionOut{o.Selection, o.Selection.Text()}
-	}
-	for _, s := range o.Skills {
-		k := skillOut{Name: s.Name, Wrong: s.Wrong}
-		if s.Skill != nil {
-			k.File, k.Text = s.Skill.File, s.Skill.Text
-		}
-		out.Loaded.Skills = append(out.Loaded.Skills, k)
-	}
-	return out
-}
-
-// handoffFiles returns what is known of a handoff's files in the working
-// directory. They are looked at under a root, which links cannot lead out of.
-func (a *app) handoffFiles(h handoff.Handoff) []handoff.File {
-	files, err := a.lookAtFiles(h)
-	if err != nil {
-		// It may be taken by now: it must be shown all the same.
-		a.warn("looking for the files of %q: %v", h.Name, err)
-		for _, f := range h.Files {
-			files = append(files, handoff.File{Name: f, Trouble: "not looked at"})
-		}
-	}
-	return files
-}
-
-func (a *app) lookAtFiles(h handoff.Handoff) ([]handoff.File, error) {
-	dir, err := a.abs(".")
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return handoff.Look(h.Files, dir, root.FS()), nil
+	}, func(out tool.HandoffOut) {
+		a.printf("dropped %s\n", a.bold(clean(out.Name)))
+		a.note("to take this back: oxbow undo")
+	})
 }

@@ -1,4 +1,4 @@
-// This file holds "oxbow profile edit": changing a profile in an editor.
+// oxbow profile edit.
 
 package command
 
@@ -12,8 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) profileEditCommand() *cobra.Command {
@@ -74,7 +73,7 @@ func (a *app) editProfile(ctx context.Context, name string) (err error) {
 		Found   []string `json:"found"`   // what is odd about it
 	}{name, place, "unchanged", []string{}}
 	if string(text) != string(was) {
-		odd, err := a.tryProfile(ctx, set, name, text)
+		odd, err := a.tryProfile(ctx, name, text)
 		if err == nil {
 			err = set.Replace(name, was, text)
 		}
@@ -93,44 +92,16 @@ func (a *app) editProfile(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// tryProfile returns what lint would say of a profile if its file held text. The
-// error says why it cannot be a profile at all.
-func (a *app) tryProfile(ctx context.Context, set *profile.Set, name string, text []byte) (odd []string, err error) {
-	after, err := set.Trial(name, text)
+// tryProfile returns what lint would say of a profile if its file held text.
+func (a *app) tryProfile(ctx context.Context, name string, text []byte) (odd []string, err error) {
+	w, done, err := a.workspace()
 	if err != nil {
 		return nil, err
 	}
-	r, err := after.Resolve(name)
-	if err != nil {
-		if rest := strings.TrimSpace(string(text)); rest == "" {
-			err = &hinted{err, "a profile that is not wanted any more is a file that you can remove"}
-		}
-		return nil, err
+	defer func() { err = errors.Join(err, done()) }()
+	odd, err = tool.TryProfile(ctx, w, name, text)
+	if err != nil && strings.TrimSpace(string(text)) == "" {
+		err = &hinted{err, "a profile that is not wanted any more is a file that you can remove"}
 	}
-	// What others that extend it come to is looked at too: a name that they
-	// need, or a circle.
-	names, err := set.Names()
-	if err != nil {
-		return nil, err
-	}
-	odd = []string{}
-	for _, n := range names {
-		if n == name {
-			continue
-		}
-		if _, err := set.Resolve(n); err != nil {
-			continue // was wrong before
-		}
-		if _, err := after.Resolve(n); err != nil {
-			odd = append(odd, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))
-		}
-	}
-	err = a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) error {
-		found, err := after.Lint(ctx, m, &r)
-		for _, f := range found {
-			odd = append(odd, f.String())
-		}
-		return err
-	})
 	return odd, err
 }

@@ -1,5 +1,4 @@
-// This file holds "oxbow spawn", and how sub-agents of the command line and of
-// servers are set up.
+// oxbow spawn, and how sub-agents of the command line and of servers are set up.
 
 package command
 
@@ -17,18 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) spawnCommand() *cobra.Command {
-	var s struct {
-		skill, asOf string
-		budget      int
-		briefing    bool
-	}
 	c := &cobra.Command{
 		Use:   "spawn AGENT_ID [TASK]",
 		Short: "Start a sub-agent that knows what one profile selects",
@@ -43,24 +36,22 @@ or from your data directory; never from a home that came with a project.`,
 		Example: `  oxbow spawn vtt-refactor --profile vtt --skill senior-developer \
     "Refactor spatial.go for 3D coordinates."
   oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
-		Args: args(1, 2, "an AGENT_ID and a TASK"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in := tool.SpawnSubAgentIn{AgentID: args[0], SkillName: s.skill, AsOf: s.asOf, BriefingOnly: s.briefing}
-			if cmd.Flags().Changed("budget") {
-				in.Budget = &s.budget
-			}
-			var err error
-			if in.Task, err = a.task(args); err != nil {
-				return err
-			}
-			return a.spawn(cmd.Context(), in)
-		},
+		Args:              args(1, 2, "an AGENT_ID and a TASK"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().StringVar(&s.skill, "skill", "", "the `SKILL` that says how to do the task")
-	c.Flags().StringVar(&s.asOf, "as-of", "", "select from the memory as it stood at this `DATE`, or after this change")
-	c.Flags().IntVar(&s.budget, "budget", 0, "at most `N` tokens of memory, instead of the profile's own max_tokens")
-	c.Flags().BoolVar(&s.briefing, "briefing", false, "print the briefing and start nothing")
+	flags := newFlags[spawnIn](c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		var in spawnIn
+		if err := flags.fill(&in); err != nil {
+			return err
+		}
+		task, err := a.task(args)
+		if err != nil {
+			return err
+		}
+		return a.spawn(cmd.Context(), tool.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
+			AsOf: in.AsOf, Budget: in.Budget, BriefingOnly: in.Briefing})
+	}
 	_ = c.RegisterFlagCompletionFunc("skill", func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 		set, err := a.skills()
 		if err != nil {
@@ -71,10 +62,18 @@ or from your data directory; never from a home that came with a project.`,
 	return c
 }
 
+// spawnIn is what the flags of oxbow spawn say; --profile is that of the run.
+type spawnIn struct {
+	Skill    string `json:"skill,omitempty" usage:"the SKILL that says how to do the task"`
+	AsOf     string `json:"as_of,omitempty" value:"DATE" usage:"select from the memory as it stood at this DATE, or after this change"`
+	Budget   *int   `json:"budget,omitempty" usage:"at most N tokens of memory, instead of the profile's own max_tokens"`
+	Briefing bool   `json:"briefing,omitempty" usage:"print the briefing and start nothing"`
+}
+
 // task returns the text of the task: the second argument, or standard input.
 func (a *app) task(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
-		return args[1], checkTask(args[1])
+		return args[1], badArgument(tool.CheckText("the task", args[1]))
 	}
 	if a.env.StdinTerm && len(args) < 2 {
 		return "", misusef("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
@@ -83,10 +82,8 @@ func (a *app) task(args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text, checkTask(text)
+	return text, badArgument(tool.CheckText("the task", text))
 }
-
-func checkTask(s string) error { return badArgument(tool.CheckText("the task", s)) }
 
 func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
 	svc, err := a.subAgents()
@@ -97,23 +94,16 @@ func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
 	if !a.json {
 		svc.Stdout, svc.Stderr = a.env.Stdout, a.env.Stderr
 	}
-	how := look
-	if r, err := svc.Runner(); err != nil {
+	if _, err := svc.Runner(); err != nil {
 		return badArgument(err)
-	} else if r != nil && !in.BriefingOnly {
-		how = build // to record the run
 	}
-	src, err := a.source()
+	w, done, err := a.workspace()
 	if err != nil {
 		return err
 	}
-	open, closeStore := tool.Lazy(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
-	defer func() { err = errors.Join(err, closeStore()) }()
-	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, SubAgents: svc}
-	if err := checked(&in); err != nil {
-		return err
-	}
-	out, err := tool.SpawnSubAgent(ctx, desk, in)
+	defer func() { err = errors.Join(err, done()) }()
+	w.SubAgents = svc
+	out, err := tool.SpawnSubAgent(ctx, w, in)
 	if err != nil {
 		return badArgument(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -115,7 +116,9 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 		Place:   a.memoryPlace,
 		Host:    a.host(),
 		Words:   referenceText,
+		Loader:  a.loader,
 	}
+	w.Dir, _ = a.abs(".") // without one, no file of a handoff is looked at
 	return w, func() error {
 		var errs []error
 		for _, m := range memories {
@@ -137,4 +140,29 @@ func badArgument(err error) error {
 		return &misuse{err: err}
 	}
 	return err
+}
+
+// group is the RunE of a command that has only subcommands.
+func group(name string) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return misusef("oxbow help "+name+" lists what there is", "unknown command %q for oxbow %s", args[0], name)
+		}
+		return c.Help()
+	}
+}
+
+// loader resolves what handoffs and sessions name: profiles, skills, and the
+// profile that binds the run.
+func (a *app) loader() (*handoff.Loader, error) {
+	profiles, err := a.profiles()
+	if err != nil {
+		return nil, err
+	}
+	skills, err := a.skills()
+	if err != nil {
+		return nil, err
+	}
+	bound, err := a.bound()
+	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
 }

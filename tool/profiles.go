@@ -1,0 +1,364 @@
+// Profiles: the verbs that list, show, compare, look over and write them.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// room is what a budget of tokens surely leaves, by the estimate of the rest.
+func room(b profile.Budget) int { return prompt.Room(b.MaxTokens) }
+
+// ProfilesIn is what Profiles takes: nothing.
+type ProfilesIn struct{}
+
+// ProfilesOut is what Profiles gives.
+type ProfilesOut struct {
+	Profiles []ProfileRow `json:"profiles"`
+}
+
+// ProfileRow is one profile in a list.
+type ProfileRow struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	File        string `json:"file"`
+	From        string `json:"from"` // home or project
+	Hidden      bool   `json:"hidden,omitempty"`
+	Wrong       string `json:"wrong,omitempty"`
+}
+
+// origin says where a profile comes from.
+func origin(project bool) string {
+	if project {
+		return "project"
+	}
+	return "home"
+}
+
+// ListProfiles lists the profiles there are.
+func ListProfiles(_ context.Context, w *Workspace, _ ProfilesIn) (ProfilesOut, error) {
+	out := ProfilesOut{Profiles: []ProfileRow{}}
+	l, err := w.Loader()
+	if err != nil {
+		return out, err
+	}
+	found, err := l.Profiles.List()
+	for _, f := range found {
+		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project), Hidden: f.Hidden}
+		if f.Wrong != nil {
+			r.Wrong = f.Wrong.Error()
+		}
+		out.Profiles = append(out.Profiles, r)
+	}
+	return out, err
+}
+
+// ProfileOut is a profile with all that it extends.
+type ProfileOut struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	File        string   `json:"file"`
+	From        string   `json:"from"`
+	Extends     []string `json:"extends"`
+	Include     []string `json:"include"` // filters; an entry must fit one. Empty when there is none
+	Entries     []string `json:"entries"` // names, included besides
+	Exclude     []string `json:"exclude"` // filters; an entry that fits one is out
+	Documents   []string `json:"always_include"`
+	Process     bool     `json:"process"`
+	MaxTokens   int      `json:"max_tokens"`
+	Project     string   `json:"writes_project,omitempty"`
+}
+
+// ShowProfile gives a profile with all that it extends.
+func ShowProfile(_ context.Context, w *Workspace, in ProfileIn) (ProfileOut, error) {
+	_, r, err := w.profile(in.Name)
+	if err != nil {
+		return ProfileOut{}, err
+	}
+	scope := r.Scope()
+	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, From: origin(r.Project), Process: r.Process, MaxTokens: r.MaxTokens,
+		Extends: append([]string{}, r.Chain...), Include: filterTexts(scope.Any), Entries: append([]string{}, scope.Names...),
+		Exclude: filterTexts(scope.Except), Documents: []string{}}
+	for _, d := range r.Documents {
+		out.Documents = append(out.Documents, d.Path)
+	}
+	for _, l := range scope.Own {
+		if l.Key == oxbow.LabelProject {
+			out.Project = l.Value
+		}
+	}
+	return out, nil
+}
+
+// filterTexts writes filters; one that bounds nothing is all of the memory.
+func filterTexts(fs []oxbow.Filter) []string {
+	texts := []string{}
+	for _, f := range fs {
+		if f.IsZero() {
+			texts = append(texts, "all entries")
+			continue
+		}
+		texts = append(texts, f.String())
+	}
+	return texts
+}
+
+// LintIn is what LintProfiles takes; without names, all profiles.
+type LintIn struct {
+	Names []string `json:"names,omitempty" flag:"-"`
+}
+
+// LintOut is what LintProfiles gives.
+type LintOut struct {
+	Profiles []Linted `json:"profiles"`
+}
+
+// Linted is what lint found in one profile.
+type Linted struct {
+	Profile string   `json:"profile"`
+	Found   []string `json:"found"`
+}
+
+// Failed reports whether something was found.
+func (o LintOut) Failed() bool {
+	for _, l := range o.Profiles {
+		if len(l.Found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// LintProfiles points out what the writer of a profile did not mean.
+func LintProfiles(ctx context.Context, w *Workspace, in LintIn) (LintOut, error) {
+	out := LintOut{Profiles: []Linted{}}
+	l, err := w.Loader()
+	if err != nil {
+		return out, err
+	}
+	if len(in.Names) == 0 {
+		if in.Names, err = l.Profiles.Names(); err != nil {
+			return out, err
+		}
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range in.Names {
+		one, err := lintProfile(ctx, l.Profiles, m, name)
+		if err != nil {
+			return out, err
+		}
+		out.Profiles = append(out.Profiles, one)
+	}
+	return out, nil
+}
+
+func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name string) (Linted, error) {
+	l := Linted{Profile: name, Found: []string{}}
+	r, err := set.Resolve(name)
+	var wrong profile.Diagnostics
+	var unknown *profile.UnknownError
+	switch {
+	case errors.As(err, &wrong):
+	case errors.As(err, &unknown):
+		return l, err
+	case err != nil: // a file that cannot be read is one finding among others
+		l.Found = append(l.Found, err.Error())
+	default:
+		if wrong, err = set.Lint(ctx, m, &r); err != nil {
+			return l, fmt.Errorf("looking at profile %q: %w", name, err)
+		}
+	}
+	for _, w := range wrong {
+		l.Found = append(l.Found, w.String())
+	}
+	return l, nil
+}
+
+// DiffProfilesIn is what DiffProfiles takes: two profiles, or one and a date.
+type DiffProfilesIn struct {
+	A    string `json:"a" flag:"-" usage:"name of a profile"`
+	B    string `json:"b,omitempty" flag:"-"`
+	AsOf string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change; with one profile, then against now"`
+}
+
+// DiffProfilesOut is what DiffProfiles gives.
+type DiffProfilesOut struct {
+	A ProfileSide `json:"a"`
+	B ProfileSide `json:"b"`
+	profile.Diff
+}
+
+// ProfileSide is one of the two selections that are compared.
+type ProfileSide struct {
+	Profile string `json:"profile"`
+	AsOf    uint64 `json:"as_of,omitempty"` // after this change; 0 is the present state
+}
+
+func (s ProfileSide) String() string {
+	if s.AsOf == 0 {
+		return s.Profile
+	}
+	return fmt.Sprintf("%s as of change %d", s.Profile, s.AsOf)
+}
+
+// DiffProfiles compares what two profiles select, or one then and now.
+func DiffProfiles(ctx context.Context, w *Workspace, in DiffProfilesIn) (DiffProfilesOut, error) {
+	l, a, err := w.profile(in.A)
+	if err != nil {
+		return DiffProfilesOut{}, err
+	}
+	b := a
+	if in.B != "" {
+		if _, b, err = w.profile(in.B); err != nil {
+			return DiffProfilesOut{}, err
+		}
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return DiffProfilesOut{}, err
+	}
+	req, err := w.selection(ctx, m, SelectIn{AsOf: in.AsOf})
+	if err != nil {
+		return DiffProfilesOut{}, err
+	}
+	x, y := profile.Side{Profile: a, AsOf: req.AsOf}, profile.Side{Profile: b}
+	if in.B != "" {
+		y.AsOf = req.AsOf
+	}
+	d, err := l.Profiles.Diff(ctx, m, x, y)
+	if err != nil {
+		return DiffProfilesOut{}, fmt.Errorf("comparing: %w", err)
+	}
+	return DiffProfilesOut{ProfileSide{a.Name, x.AsOf}, ProfileSide{b.Name, y.AsOf}, d}, nil
+}
+
+// NewProfileIn is what NewProfile takes.
+type NewProfileIn struct {
+	Name            string   `json:"name" flag:"-" usage:"name of the profile"`
+	Description     string   `json:"description,omitempty" value:"SENTENCE" usage:"one SENTENCE that says who the agent is with it"`
+	Extends         []string `json:"extends,omitempty" value:"PROFILE" usage:"a PROFILE whose choice is taken over"`
+	Projects        []string `json:"projects,omitempty" flag:"project" usage:"a PROJECT that is included"`
+	Tags            []string `json:"tags,omitempty" flag:"tag" usage:"a TAG that is included"`
+	WithoutProjects []string `json:"without_projects,omitempty" flag:"without-project" value:"PROJECT" usage:"a PROJECT that is left out"`
+	WithoutTags     []string `json:"without_tags,omitempty" flag:"without-tag" value:"TAG" usage:"a TAG that is left out"`
+	Always          []string `json:"always_include,omitempty" flag:"always" value:"FILE" usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)"`
+	MaxTokens       *int     `json:"max_tokens,omitempty" usage:"the budget of N tokens"`
+}
+
+// NewProfileOut is what NewProfile gives.
+type NewProfileOut struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+}
+
+// NewProfile writes a profile into the home. It never replaces a file.
+func NewProfile(_ context.Context, w *Workspace, in NewProfileIn) (NewProfileOut, error) {
+	l, err := w.Loader()
+	if err != nil {
+		return NewProfileOut{}, err
+	}
+	for _, up := range in.Extends {
+		if up == in.Name {
+			return NewProfileOut{}, &oxbow.InvalidError{Field: "profile", Value: in.Name, Reason: "cannot extend itself"}
+		}
+		if _, err := l.Profiles.Resolve(up); err != nil {
+			return NewProfileOut{}, err
+		}
+	}
+	file, err := l.Profiles.Create(in.Name, []byte(in.yaml()))
+	if err != nil {
+		return NewProfileOut{}, fmt.Errorf("making profile %q: %w", in.Name, err)
+	}
+	return NewProfileOut{in.Name, file}, nil
+}
+
+// yaml writes the profile. All values are quoted, so that none is taken for a
+// number, a date or a sign of YAML.
+func (in *NewProfileIn) yaml() string {
+	var b strings.Builder
+	list := func(indent, key string, values []string) {
+		if len(values) == 0 {
+			return
+		}
+		qs := make([]string, len(values))
+		for i, v := range values {
+			qs[i] = strconv.Quote(v)
+		}
+		fmt.Fprintf(&b, "%s%s: [%s]\n", indent, key, strings.Join(qs, ", "))
+	}
+	fmt.Fprintf(&b, "name: %s\n", strconv.Quote(in.Name))
+	if in.Description != "" {
+		fmt.Fprintf(&b, "description: %s\n", strconv.Quote(in.Description))
+	}
+	list("", "extends", in.Extends)
+	for _, c := range []struct {
+		key            string
+		projects, tags []string
+	}{{"include", in.Projects, in.Tags}, {"exclude", in.WithoutProjects, in.WithoutTags}} {
+		if len(c.projects)+len(c.tags) > 0 {
+			b.WriteString(c.key + ":\n")
+			list("  ", "projects", c.projects)
+			list("  ", "tags", c.tags)
+		}
+	}
+	list("", "always_include", in.Always)
+	most := profile.DefaultMaxTokens
+	if in.MaxTokens != nil {
+		most = *in.MaxTokens
+	}
+	fmt.Fprintf(&b, "max_tokens: %d\n", most)
+	return b.String()
+}
+
+// TryProfile returns what lint would say of a profile if its file held text, and
+// of those that extend it. The error says why it cannot be a profile at all.
+func TryProfile(ctx context.Context, w *Workspace, name string, text []byte) ([]string, error) {
+	l, err := w.Loader()
+	if err != nil {
+		return nil, err
+	}
+	after, err := l.Profiles.Trial(name, text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := after.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	odd := []string{}
+	names, err := l.Profiles.Names()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		if n == name {
+			continue
+		}
+		if _, err := l.Profiles.Resolve(n); err != nil {
+			continue // was wrong before
+		}
+		if _, err := after.Resolve(n); err != nil {
+			odd = append(odd, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))
+		}
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return nil, err
+	}
+	found, err := after.Lint(ctx, m, &r)
+	for _, f := range found {
+		odd = append(odd, f.String())
+	}
+	return odd, err
+}
