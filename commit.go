@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
@@ -51,7 +52,7 @@ var errPanic = fmt.Errorf("%w: the program panicked meanwhile", ErrUnknownOutcom
 // commit makes one change durable and returns its number.
 func (d *db) commit(ctx context.Context, build func(g *stage) (*body, error)) (uint64, error) {
 	if len(opIDFrom(ctx)) > 64 {
-		return 0, &InvalidError{Field: "op id", Value: clip(opIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
+		return 0, &InvalidError{Field: "op id", Value: text.Clip(opIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
 	r := newRequest(ctx, build)
 	if !d.line.join(r) {
@@ -261,7 +262,7 @@ func (d *db) source(ctx context.Context) Source {
 	}
 	s.Door = or(s.Door, d.opts.Source.Door)
 	for _, p := range []*string{&s.Door, &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
-		*p = clip(*p, 200)
+		*p = text.Clip(*p, 200)
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-// This file holds what a store keeps: the entry, its kind and its limits.
+// The entry, its kind and its limits.
 
 package oxbow
 
@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Limits of what one entry may hold. They bound memory and keep a record
@@ -148,21 +150,21 @@ func CheckContent(content string) error {
 	return nil
 }
 
-// checkWord holds what names, aliases and label values have in common.
+// checkWord checks what names, aliases and label values have in common.
 func checkWord(field, s string) error {
 	switch {
 	case s == "":
 		return &InvalidError{Field: field, Reason: "is empty"}
 	case len(s) > MaxName:
-		return &InvalidError{Field: field, Value: clip(s, 40),
+		return &InvalidError{Field: field, Value: text.Clip(s, 40),
 			Reason: fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxName)}
 	case !utf8.ValidString(s):
-		return &InvalidError{Field: field, Value: clip(s, 40), Reason: "is not UTF-8"}
+		return &InvalidError{Field: field, Value: text.Clip(s, 40), Reason: "is not UTF-8"}
 	case strings.TrimSpace(s) != s:
 		return &InvalidError{Field: field, Value: s, Reason: "begins or ends with white space"}
 	}
 	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
-		return &InvalidError{Field: field, Value: clip(s, 40),
+		return &InvalidError{Field: field, Value: text.Clip(s, 40),
 			Reason: fmt.Sprintf("holds a control character at byte %d", i)}
 	}
 	return nil
@@ -178,17 +180,6 @@ func badUTF8(s string) int {
 		i += n
 	}
 	return len(s)
-}
-
-// clip cuts s to at most n bytes, at a rune boundary, for an error text.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }
 
 // size prints a number of bytes for people.

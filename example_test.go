@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -129,7 +130,7 @@ func ExampleMemory_Recall() {
 	}
 
 	// A query that finds nothing is no error. Diagnose says why.
-	q := oxbow.Query{Text: "tables", Filter: must(oxbow.ParseFilter("project:harbour", time.Now()))}
+	q := oxbow.Query{Text: "tables", Filter: must(query.ParseFilter("project:harbour", time.Now()))}
 	fmt.Println(len(must(m.Recall(ctx, q))), "hits")
 	d := must(m.Diagnose(ctx, q))
 	fmt.Printf("%d without the filter; %s leaves %d\n", d.Unfiltered, d.Removed[0].Filter, d.Removed[0].Left)
@@ -157,54 +158,6 @@ func ExampleMemory_Recall_explain() {
 	// tides: 1.3253 by oxbow, 7 of 6 terms in 2 entries
 	//   low  1 times here, in 2 entries, idf 0.1823: 0.1744
 	//   tide 4 times here, in 1 entries, idf 0.6931: 1.1509
-}
-
-// A filter selects by labels, kind, name, author and date. A space is "and", a
-// comma "or", a minus sign "not".
-func ExampleParseFilter() {
-	ctx, m, tomorrow := sample()
-	defer m.Close()
-	for _, e := range []oxbow.Entry{
-		{Name: "berths", Content: "Winter berths cost half.", Labels: []oxbow.Label{{Key: "project", Value: "harbour"}}},
-		{Name: "tides", Content: "Tide tables are public.", Labels: []oxbow.Label{{Key: "project", Value: "harbour"}, {Key: "tag", Value: "draft"}}},
-		{Name: "style", Content: "Tabs, not spaces.", Labels: []oxbow.Label{{Key: "project", Value: "editor"}}},
-	} {
-		must(m.Remember(ctx, e))
-		tomorrow()
-	}
-	now := time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) // gives the time zone of days
-
-	for _, s := range []string{"project:harbour", "project:harbour -tag:draft", "project:harbour,editor after:2026-04-15", "kind:archive"} {
-		f := must(oxbow.ParseFilter(s, now))
-		fmt.Printf("%s:", s)
-		for e, err := range m.Entries(ctx, f) {
-			if err != nil {
-				log.Fatal(err)
-			}
-			fmt.Print(" ", e.Name)
-		}
-		fmt.Println()
-	}
-
-	_, err := oxbow.ParseFilter("projct:harbour", now)
-	fmt.Println(err)
-	// Output:
-	// project:harbour: berths tides
-	// project:harbour -tag:draft: berths
-	// project:harbour,editor after:2026-04-15: tides style
-	// kind:archive:
-	// filter key "projct" is not known; did you mean project? (labels of that very key are "projct":harbour)
-}
-
-// A query as people type it: words, and among them terms of a filter.
-func ExampleParseQuery() {
-	now := time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC)
-	q := must(oxbow.ParseQuery(`double charge project:harbour -tag:"to check" since:2026-04-01 https://pay.test/form`, now))
-	fmt.Println(q.Text)
-	fmt.Println(q.Filter)
-	// Output:
-	// double charge https://pay.test/form
-	// project:harbour -tag:"to check" after:2026-04-01T00:00:00Z
 }
 
 // Labels tie an entry to a project, tags, files, or anything else. They are
@@ -396,7 +349,7 @@ func ExampleWithSource() {
 	fmt.Println(c.Note)
 
 	// Filters can ask for it.
-	f := must(oxbow.ParseFilter("by:person", time.Now()))
+	f := must(query.ParseFilter("by:person", time.Now()))
 	fmt.Println(len(must(m.Recall(ctx, oxbow.Query{Text: "card form", Filter: f}))), "written by a person")
 	// Output:
 	// agent by mcp at 2026-04-14 claims to be editor 2.1

@@ -1,4 +1,4 @@
-// This file holds filters: which entries are looked at, before any ranking.
+// Filters: which entries are considered, before any ranking.
 
 package oxbow
 
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/syntax"
 )
 
 // Filter selects entries. The zero Filter selects all. All its parts must hold.
@@ -27,11 +29,6 @@ type Term struct {
 	Values []string
 	Not    bool
 }
-
-// reserved words cannot be label keys: the filter language uses them.
-var reserved = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has"}
-
-func isReserved(key string) bool { return slices.Contains(reserved, key) }
 
 // IsZero reports whether the filter selects everything.
 func (f Filter) IsZero() bool {
@@ -113,19 +110,19 @@ func (f Filter) Parts() []Filter {
 	return ps
 }
 
-// String returns the filter in the language that [ParseFilter] reads. Parsing
+// String returns the filter in the language that package query reads. Parsing
 // it, in any time zone, gives the same filter, if it holds only what a filter
 // can say: terms with values, labels that [CheckLabel] accepts, and dates of
 // the years 1 to 9999.
 func (f Filter) String() string {
 	var ws []string
 	for _, t := range f.Terms {
-		w := quoteKey(t.Key) + ":"
+		w := syntax.QuoteKey(t.Key) + ":"
 		for i, v := range t.Values {
 			if i > 0 {
 				w += ","
 			}
-			w += quoteValue(v)
+			w += syntax.QuoteValue(v)
 		}
 		if t.Not {
 			w = "-" + w

@@ -94,7 +94,7 @@ func question(t *testing.T, r *rand.Rand) Query {
 	for range 1 + r.IntN(6) {
 		text = append(text, words[r.IntN(len(words))])
 	}
-	q, err := ParseQuery(strings.Join(text, " "), time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC))
+	q, err := ParseForTest(strings.Join(text, " "), time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestGlanceIsNotEnough(t *testing.T) {
 	h.without()
 	plain := h.open(&Options{ReadOnly: true})
 	for _, text := range []string{"nothingofthis", "zzz yyy", "zz*"} {
-		q, err := ParseQuery(text, time.Unix(1776200000, 0).UTC())
+		q, err := ParseForTest(text, time.Unix(1776200000, 0).UTC())
 		if err != nil {
 			t.Fatal(err)
 		}

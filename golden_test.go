@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -146,7 +147,7 @@ func goldenAnswers(t *testing.T, m *oxbow.Memory) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for i, text := range goldenQueries() {
-		q, err := oxbow.ParseQuery(text, goldenNow)
+		q, err := query.Parse(text, goldenNow)
 		if err != nil {
 			fmt.Fprintf(&b, "%q: %v\n", text, err)
 			continue

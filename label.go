@@ -1,5 +1,4 @@
-// This file holds labels: the pairs that serve project, tag, file and
-// confidence alike.
+// Labels: pairs of key and value.
 
 package oxbow
 
@@ -9,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/syntax"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // The label keys that every door knows. Other keys may be used freely.
@@ -18,9 +20,9 @@ const (
 	LabelFile       = "file"       // a related file, relative to its project
 	LabelConfidence = "confidence" // how sure the writer was, 0 to 1
 
-	// LabelFileBlob is kept by programs, not written by hand: git's name of
-	// the content that a related file had when the entry was written, a space,
-	// and the file. It is not searched.
+	// LabelFileBlob is written by programs: git's name of the content that a
+	// related file had when the entry was written, a space, and the file. It
+	// is not searched.
 	LabelFileBlob = "file-blob"
 )
 
@@ -32,21 +34,21 @@ type Label struct {
 }
 
 // String returns the label as [ParseLabel] reads it, such as project:vtt or
-// tag:"two words". [ParseFilter] reads it too, but for keys such as type, which
-// it wants in quotes.
-func (l Label) String() string { return l.Key + ":" + quoteValue(l.Value) }
+// tag:"two words". As a filter it selects by the label, except for keys such as
+// type, which a filter must quote.
+func (l Label) String() string { return l.Key + ":" + syntax.QuoteValue(l.Value) }
 
 // CheckLabel reports, as an error matching [ErrInvalid], why a label cannot be
 // used. A key is a lower-case ASCII letter followed by letters, digits, - and
-// _, at most 64 bytes, and none of the words that the filter language keeps
-// for itself; a value follows the rules of [CheckName], and a confidence is a
+// _, at most 64 bytes, and no reserved word of the filter language; a value
+// follows the rules of [CheckName], and a confidence is a
 // number from 0 to 1.
 func CheckLabel(l Label) error {
-	if !isLabelKey(l.Key) {
-		return &InvalidError{Field: "label key", Value: clip(l.Key, 40),
+	if !syntax.IsLabelKey(l.Key) {
+		return &InvalidError{Field: "label key", Value: text.Clip(l.Key, 40),
 			Reason: "is not a lower-case letter followed by letters, digits, - or _ (at most 64)"}
 	}
-	if isReserved(l.Key) {
+	if slices.Contains(syntax.Reserved, l.Key) {
 		return &InvalidError{Field: "label key", Value: l.Key,
 			Reason: "is a word of the filter language; choose another"}
 	}
@@ -65,7 +67,7 @@ func CheckLabel(l Label) error {
 func ParseConfidence(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(f >= 0 && f <= 1) || strings.ContainsAny(s, "xX_") {
-		return 0, &InvalidError{Field: "confidence", Value: clip(s, 40), Reason: "is not a number from 0 to 1"}
+		return 0, &InvalidError{Field: "confidence", Value: text.Clip(s, 40), Reason: "is not a number from 0 to 1"}
 	}
 	return f, nil
 }
@@ -80,13 +82,13 @@ func Confidence(f float64) Label {
 func ParseLabel(s string) (Label, error) {
 	key, value, ok := strings.Cut(s, ":")
 	if !ok {
-		return Label{}, &InvalidError{Field: "label", Value: clip(s, 40), Reason: "has no colon; write key:value"}
+		return Label{}, &InvalidError{Field: "label", Value: text.Clip(s, 40), Reason: "has no colon; write key:value"}
 	}
 	for _, p := range []*string{&key, &value} {
 		if strings.HasPrefix(*p, `"`) {
 			v, err := strconv.Unquote(*p)
 			if err != nil {
-				return Label{}, &InvalidError{Field: "label", Value: clip(s, 40), Reason: "has an unclosed or badly escaped quote"}
+				return Label{}, &InvalidError{Field: "label", Value: text.Clip(s, 40), Reason: "has an unclosed or badly escaped quote"}
 			}
 			*p = v
 		}
@@ -108,19 +110,6 @@ func SortLabels(ls []Label) []Label {
 
 func compareLabels(a, b Label) int {
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
-}
-
-func isLabelKey(s string) bool {
-	if s == "" || len(s) > 64 || s[0] < 'a' || s[0] > 'z' {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return true
 }
 
 // checkLabels checks the labels of one entry together.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 func TestCheckLabel(t *testing.T) {
@@ -102,7 +103,7 @@ func TestLabelString(t *testing.T) {
 		if back, err := oxbow.ParseLabel(got); err != nil || back != tc.l {
 			t.Errorf("ParseLabel(%q) = %q, %q, %v, want %q, %q", got, back.Key, back.Value, err, tc.l.Key, tc.l.Value)
 		}
-		f, err := oxbow.ParseFilter(got, noon)
+		f, err := query.ParseFilter(got, noon)
 		if err != nil || !f.Match(&oxbow.Entry{Labels: []oxbow.Label{tc.l}}) || f.Match(&oxbow.Entry{}) {
 			t.Errorf("ParseFilter(%q) = %+v, %v, want a filter that selects what carries the label and nothing else", got, f, err)
 		}

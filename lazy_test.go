@@ -50,7 +50,7 @@ func TestLazyRecall(t *testing.T) {
 	h.close(one)
 	// Filters are asked of the index, too.
 	for _, text := range []string{"harbor kind:note", "kind:note", "", "harbor after:2026-04-14T10:25:00Z -tag:none", "harbor +w7", "lantern -harbor"} {
-		q, err := ParseQuery(text, time.Now())
+		q, err := ParseForTest(text, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestLazyRecall(t *testing.T) {
 
 func mustFilter(t *testing.T, s string) Filter {
 	t.Helper()
-	q, err := ParseQuery(s, time.Unix(1776200000, 0).UTC())
+	q, err := ParseForTest(s, time.Unix(1776200000, 0).UTC())
 	if err != nil {
 		t.Fatal(err)
 	}

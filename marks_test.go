@@ -65,7 +65,7 @@ func TestFiltersByMark(t *testing.T) {
 	found := 0
 	for i := range 600 {
 		change()
-		q, err := ParseQuery(filters[i%len(filters)], m.opts.Clock())
+		q, err := ParseForTest(filters[i%len(filters)], m.opts.Clock())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -295,7 +296,7 @@ func DeriveName(content string) string {
 		if len(line) <= 60 {
 			return line
 		}
-		cut := strings.TrimSuffix(clip(line, 60), "…")
+		cut := strings.TrimSuffix(text.Clip(line, 60), "…")
 		if i := strings.LastIndexByte(cut, ' '); i > 20 {
 			cut = cut[:i]
 		}

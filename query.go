@@ -31,12 +31,12 @@ type Query struct {
 	Recency time.Duration
 	Now     time.Time
 
-	// Operators, if not nil, are what the query says beyond words. [ParseQuery]
-	// reads them. RankSeed looks at Text only.
+	// Operators, if not nil, are what the query says beyond words. Package
+	// query reads them. RankSeed looks at Text only.
 	Operators *Operators
 
-	// Dates are the date expressions that stand in Text, as [ParseQuery]
-	// understood them. RankOxbow ranks entries created then a little higher,
+	// Dates are the date expressions that stand in Text, as package
+	// query understands them. RankOxbow ranks entries created then a little higher,
 	// and leaves nobody out.
 	Dates []Span
 }

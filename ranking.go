@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/syntax"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -32,7 +33,7 @@ func checkRanking(name string) error {
 	if name == RankOxbow || name == RankSeed {
 		return nil
 	}
-	return &InvalidError{Field: "rank", Value: clip(name, 40), Reason: "is not one of " + RankOxbow + ", " + RankSeed}
+	return &InvalidError{Field: "rank", Value: text.Clip(name, 40), Reason: "is not one of " + RankOxbow + ", " + RankSeed}
 }
 
 // The parameters of RankOxbow, fitted to LongMemEval, LoCoMo, QMSum and SciFact;
@@ -329,7 +330,7 @@ func (r *ranking) demand(s *shelf, p *plan, o *Operators) {
 			}
 			seq := r.an.Sequence(what)
 			holds := r.holds(s, seq)
-			c := condition{text: sign + quoteValue(what), allow: func(id uint64) bool { return holds(id) != not }}
+			c := condition{text: sign + syntax.QuoteValue(what), allow: func(id uint64) bool { return holds(id) != not }}
 			if len(seq) == 1 || !not {
 				c.where = together(seq, not)
 			}

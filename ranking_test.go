@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -44,9 +45,9 @@ var askedAt = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC) // a Saturday
 
 // names asks and returns the names of the hits, after comparing each score with
 // its account.
-func names(t *testing.T, m *oxbow.Memory, query, rank string) string {
+func names(t *testing.T, m *oxbow.Memory, words, rank string) string {
 	t.Helper()
-	q, err := oxbow.ParseQuery(query, askedAt)
+	q, err := query.Parse(words, askedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func names(t *testing.T, m *oxbow.Memory, query, rank string) string {
 			}
 		}
 		if math.Abs(sum-h.Score) > 1e-9 || rank != oxbow.RankSeed && math.Abs(fields-h.Score) > 1e-9 {
-			t.Errorf("%q: score of %s is %v, its terms sum to %v, its fields to %v", query, h.Entry.Name, h.Score, sum, fields)
+			t.Errorf("%q: score of %s is %v, its terms sum to %v, its fields to %v", words, h.Entry.Name, h.Score, sum, fields)
 		}
 	}
 	return strings.Join(ns, " ")
@@ -129,7 +130,7 @@ func TestOxbowRanking(t *testing.T) {
 // What an operator or a slip did is told.
 func TestReadingAndDiagnosis(t *testing.T) {
 	m := filled(t, "a|the harbour office", "b|the harbour lights")
-	q, err := oxbow.ParseQuery("harbuor +office last week", askedAt)
+	q, err := query.Parse("harbuor +office last week", askedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestReadingAndDiagnosis(t *testing.T) {
 	if i := slices.IndexFunc(r.Terms, func(t oxbow.ParsedTerm) bool { return t.Word == "harbuor" }); i < 0 || r.Terms[i].Term != "harbour" || !r.Terms[i].Corrected {
 		t.Errorf("Reading = %+v, want harbour instead of harbuor", r.Terms)
 	}
-	q, err = oxbow.ParseQuery("harbour +nowhere", askedAt)
+	q, err = query.Parse("harbour +nowhere", askedAt)
 	if err != nil {
 		t.Fatal(err)
 	}

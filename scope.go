@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/watch"
 )
 
@@ -68,7 +69,7 @@ func (s *Scope) mayBecome(e, old *Entry) error {
 			if len(t.Values) > 0 {
 				reason += ", only " + strings.Join(t.Values, ", ")
 			}
-			return &InvalidError{Field: "label " + l.Key, Value: clip(l.Value, 40), Reason: reason}
+			return &InvalidError{Field: "label " + l.Key, Value: text.Clip(l.Value, 40), Reason: reason}
 		}
 	}
 	for _, f := range s.Except {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 func TestSearch(t *testing.T) {
@@ -22,7 +23,7 @@ func TestSearch(t *testing.T) {
 	}
 	search := func(text string) string {
 		t.Helper()
-		q, err := oxbow.ParseQuery(text, at(3))
+		q, err := query.Parse(text, at(3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 
-	f, err := oxbow.ParseFilter("model:m-1", at(3))
+	f, err := query.ParseFilter("model:m-1", at(3))
 	if err != nil {
 		t.Fatal(err)
 	}

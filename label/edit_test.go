@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -70,7 +71,7 @@ func TestEdit(t *testing.T) {
 	before := []string{"a project:vtt tag:idea", "b project:VTT", "c tag:idea tag:ideas confidence:0.5", "d"}
 	l := func(s string) oxbow.Label { return labels(t, s)[0] }
 	where := func(s string) oxbow.Filter {
-		f, err := oxbow.ParseFilter(s, time.Now())
+		f, err := query.ParseFilter(s, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

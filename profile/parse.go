@@ -19,6 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // MaxFile is the most bytes of a profile's file.
@@ -329,7 +330,7 @@ func (r *reader) dates(key string, v *yaml.Node) (from, to time.Time) {
 			return time.Time{}, time.Time{}
 		}
 		if n.Kind == yaml.ScalarNode && date.MatchString(n.Value) {
-			f, err := oxbow.ParseFilter("on:"+strconv.Quote(n.Value), time.Unix(0, 0).In(r.zone))
+			f, err := query.ParseFilter("on:"+strconv.Quote(n.Value), time.Unix(0, 0).In(r.zone))
 			if err == nil && !f.After.IsZero() {
 				return f.After, f.Before
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // Code returns the verbs about a working tree, which need [Workspace.Annotations].
@@ -192,11 +193,11 @@ func searchAnnotations(ctx context.Context, d *Workspace, b *annotate.Store, in 
 	if in.StartLine != nil || in.EndLine != nil {
 		return GetAnnotationsOut{}, bad("start_line", "", "and query are two ways to look; leave one out")
 	}
-	q, err := oxbow.ParseQuery(in.Query, d.now())
+	q, err := query.Parse(in.Query, d.now())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	f, err := oxbow.ParseFilter(in.Filter, d.now())
+	f, err := query.ParseFilter(in.Filter, d.now())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // snippetWidth is the width of a snippet in bytes, about 40 tokens.
@@ -31,7 +32,7 @@ type narrow struct {
 
 // parse returns the filter that they make together.
 func (n narrow) parse(now time.Time) (oxbow.Filter, error) {
-	f, err := oxbow.ParseFilter(n.filter, now)
+	f, err := query.ParseFilter(n.filter, now)
 	if err != nil {
 		return oxbow.Filter{}, err
 	}
@@ -48,7 +49,7 @@ func (n narrow) parse(now time.Time) (oxbow.Filter, error) {
 		if b.date == "" {
 			continue
 		}
-		g, err := oxbow.ParseFilter(b.key+":"+strconv.Quote(b.date), now)
+		g, err := query.ParseFilter(b.key+":"+strconv.Quote(b.date), now)
 		if err != nil {
 			return oxbow.Filter{}, fmt.Errorf("reading %s: %w", b.key, err)
 		}

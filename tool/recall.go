@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // defaultMaxTokens is what one recall may cost the caller unless it says
@@ -28,7 +29,7 @@ func Recall(ctx context.Context, d *Workspace, in RecallIn) (RecallOut, error) {
 // recallWhere is recall with a filter that no words say.
 func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	now := d.now()
-	q, err := oxbow.ParseQuery(in.Query, now)
+	q, err := query.Parse(in.Query, now)
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -257,7 +258,7 @@ func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 		}
 		return seq, nil
 	}
-	f, err := oxbow.ParseFilter("on:"+strconv.Quote(s), now)
+	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
 	if err != nil {
 		return 0, bad("as_of", s, "is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // RecallMemory returns the verb recall_memory. It is not in the table, where
@@ -85,7 +86,7 @@ func (in *RecallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 
 // dayOf returns the filter of the day, month or year that a date names.
 func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
-	f, err := oxbow.ParseFilter("on:"+strconv.Quote(s), now)
+	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
 	if err != nil {
 		return f, bad(field, s, "is no date such as 2026-04-18, 2026-04 or yesterday")
 	}

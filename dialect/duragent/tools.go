@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -227,7 +228,7 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	q, err := oxbow.ParseQuery(in.Query, h.now())
+	q, err := query.Parse(in.Query, h.now())
 	if err != nil {
 		return tool.Reply{}, err
 	}

@@ -40,7 +40,6 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 	}
 	var best []found // sorted; never more than limit
 	lowered := string(w)
-	var row editRows
 	for c := range candidates {
 		l := lowerText(c)
 		n := utf8.RuneCountInString(l)
@@ -55,7 +54,7 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 			f.class = 2
 		case f.d <= most:
 			f.class = 3
-			if f.dist = row.distance(w, []rune(l)); f.dist > most || f.dist >= max(n, len(w)) {
+			if f.dist = Distance(w, []rune(l)); f.dist > most || f.dist >= max(n, len(w)) {
 				continue // too far, or nothing in common
 			}
 		default:
@@ -94,34 +93,4 @@ func lowerText(s string) string {
 		}
 		return ucd.LowerRune(r)
 	}, s)
-}
-
-// editRows is the scratch of distance: the last three rows of its table.
-type editRows [3][]int
-
-// distance returns the optimal string alignment distance (Damerau 1964, as a
-// table of Wagner and Fischer 1974).
-func (rows *editRows) distance(a, b []rune) int {
-	for i := range rows {
-		rows[i] = slices.Grow(rows[i][:0], len(b)+1)[:len(b)+1]
-	}
-	before, last, row := rows[0], rows[1], rows[2]
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, before
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			wrong := 1
-			if a[i-1] == b[j-1] {
-				wrong = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+wrong)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

@@ -1,4 +1,4 @@
-// This file tests hints.
+// Suggestions.
 
 package text
 
@@ -42,24 +42,5 @@ func TestNear(t *testing.T) {
 				t.Errorf("Near(%q, %q, %d) = %q, but %q in the other order", tt.word, back, tt.limit, again, got)
 			}
 		})
-	}
-}
-
-func TestDistance(t *testing.T) {
-	tests := []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0},
-		{"kitten", "sitting", 3}, // k→s, e→i, +g
-		{"abcd", "acbd", 1},      // one swap
-		{"ca", "abc", 3},         // 2 if the swapped could be parted again
-		{"日本", "本日", 1},
-	}
-	var rows editRows
-	for _, tt := range tests {
-		if got := rows.distance([]rune(tt.a), []rune(tt.b)); got != tt.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
-		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
 	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // pruneOut is what a prune did, or would do, as JSON.
@@ -84,7 +85,7 @@ which import reads.`,
 				o.Before = a.env.Now().AddDate(0, 0, -days)
 			}
 			if given("before") {
-				f, err := oxbow.ParseFilter("before:"+strconv.Quote(before), a.env.Now())
+				f, err := query.ParseFilter("before:"+strconv.Quote(before), a.env.Now())
 				if err != nil {
 					return badArgument(err)
 				}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -113,7 +114,7 @@ func (a *app) filter(v *flagSet, terms []string) (oxbow.Filter, error) {
 			}
 		}
 	}
-	f, err := oxbow.ParseFilter(strings.Join(terms, " "), a.env.Now())
+	f, err := query.ParseFilter(strings.Join(terms, " "), a.env.Now())
 	return f, badArgument(err)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 func (a *app) labelCommand() *cobra.Command {
@@ -118,7 +119,7 @@ func (a *app) showLabels(cs []label.Count) error {
 
 // parseFilter reads the filter that stands in the arguments.
 func (a *app) parseFilter(args []string) (oxbow.Filter, error) {
-	f, err := oxbow.ParseFilter(strings.Join(args, " "), a.env.Now())
+	f, err := query.ParseFilter(strings.Join(args, " "), a.env.Now())
 	return f, badArgument(err)
 }
 

@@ -1,4 +1,4 @@
-// This file holds date expressions: "last week", "in May 2023", "3 days ago".
+// Date expressions: "last week", "in May 2023", "3 days ago".
 //
 //	day    = today | yesterday | tomorrow | [last | this | next] weekday
 //	       | month n [year] | n month [year] | 2026-04-18
@@ -11,27 +11,29 @@
 // Weeks begin on Monday. Everything is in the time zone of now. A month
 // without a year is the latest that has begun; a weekday with last is the
 // latest before today; days and weeks ago are the whole day or week. Four
-// digits are a year only behind in or a month. What is not understood is no date.
+// digits are a year only after in or a month. What is not understood is no date.
 
-package oxbow
+package query
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oxbow-memory/oxbow"
 )
 
 // maxDateWords is the length of the longest expression, in words.
 const maxDateWords = 4
 
-// findDates returns the date expressions among the words, the longest first at
-// each place, none overlapping another.
-func findDates(words []string, now time.Time) []Span {
-	var spans []Span
+// findDates returns the date expressions among the words: at each place the
+// longest, none overlapping another.
+func findDates(words []string, now time.Time) []oxbow.Span {
+	var spans []oxbow.Span
 	for i := 0; i < len(words); i++ {
 		for n := min(maxDateWords, len(words)-i); n > 0; n-- {
-			// A mark behind the last word ends the sentence, not the date.
+			// A mark after the last word ends the sentence, not the date.
 			s := strings.TrimRight(strings.Join(words[i:i+n], " "), "?!.,;:)")
 			if d, ok := resolveDate(s, now); ok {
 				spans = append(spans, d)
@@ -45,15 +47,15 @@ func findDates(words []string, now time.Time) []Span {
 
 // resolveDate reads a whole text as one date expression. Bounds that are not
 // zero lie between the years 1 and 9999 and rise.
-func resolveDate(s string, now time.Time) (Span, bool) {
+func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	r := dateReader{now: now, loc: now.Location()}
 	y, m, d := now.Date()
 	r.today = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	from, to, ok := r.read(strings.ToLower(strings.TrimSpace(s)))
 	if !ok || len(s) > 64 {
-		return Span{}, false
+		return oxbow.Span{}, false
 	}
-	d2 := Span{Text: s}
+	d2 := oxbow.Span{Text: s}
 	for _, b := range []struct {
 		day time.Time
 		to  *time.Time
@@ -62,12 +64,12 @@ func resolveDate(s string, now time.Time) (Span, bool) {
 			continue
 		}
 		if b.day.Year() < 1 || b.day.Year() > 9998 {
-			return Span{}, false
+			return oxbow.Span{}, false
 		}
 		*b.to = startOf(b.day, r.loc).In(r.loc)
 	}
 	if !d2.To.IsZero() && !d2.From.Before(d2.To) {
-		return Span{}, false
+		return oxbow.Span{}, false
 	}
 	return d2, true
 }
@@ -85,7 +87,7 @@ var weekdayNames = []string{"sunday", "monday", "tuesday", "wednesday", "thursda
 var smallNumbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 
 // monthOf returns the month of a name, or 0. Short names have three letters.
-// may alone is mostly no month: callers look at what stands beside it.
+// The word may alone is mostly no month: callers look at the word next to it.
 func monthOf(w string) time.Month {
 	for m := time.January; m <= time.December; m++ {
 		if n := strings.ToLower(m.String()); w == n || w == n[:3] || m == time.September && w == "sept" {
@@ -157,39 +159,37 @@ func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
 	if len(ws) == 0 || len(ws) > maxDateWords {
 		return from, to, false
 	}
-	if ws[0] == "since" {
-		if len(ws) > 1 && ws[1] == "since" {
-			return from, to, false
-		}
-		if from, _, ok = r.read(strings.Join(ws[1:], " ")); !ok {
-			if y := yearOf(strings.Join(ws[1:], " ")); y > 0 {
-				from, _, ok = months(y, 1, 12)
-			} else if m := monthOf(strings.Join(ws[1:], " ")); m > 0 {
-				from, _, ok = r.latestMonth(m)
-			}
-		}
-		return from, time.Time{}, ok && !from.IsZero()
-	}
-	if ws[0] == "on" && len(ws) > 1 && ws[1] != "on" {
-		from, to, ok = r.read(strings.Join(ws[1:], " "))
+	switch rest := strings.Join(ws[1:], " "); {
+	case ws[0] == "since":
+		return r.since(rest)
+	case ws[0] == "on" && len(ws) > 1 && ws[1] != "on":
+		from, to, ok = r.read(rest)
 		return from, to, ok && to.Sub(from) == 24*time.Hour
-	}
-	switch len(ws) {
-	case 1:
-		switch ws[0] {
-		case "today":
-			return day(r.today)
-		case "yesterday":
-			return day(r.today.AddDate(0, 0, -1))
-		case "tomorrow":
-			return day(r.today.AddDate(0, 0, 1))
+	case len(ws) == 1:
+		if i := slices.Index([]string{"yesterday", "today", "tomorrow"}, ws[0]); i >= 0 {
+			return day(r.today.AddDate(0, 0, i-1))
 		}
-	case 2:
+	case len(ws) == 2:
 		return r.two(ws[0], ws[1])
-	case 3:
-		return r.three(ws)
+	case len(ws) == 3:
+		return r.three(ws[0], ws[1], ws[2])
 	}
 	return from, to, false
+}
+
+// since returns the time from the start of an expression on.
+func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
+	if strings.HasPrefix(s, "since") {
+		return from, to, false
+	}
+	if from, _, ok = r.read(s); !ok {
+		if y := yearOf(s); y > 0 {
+			from, _, ok = months(y, 1, 12)
+		} else if m := monthOf(s); m > 0 {
+			from, _, ok = r.latestMonth(m)
+		}
+	}
+	return from, time.Time{}, ok && !from.IsZero()
 }
 
 // iso reads a day or a month as 2026-04-18 or 2026-04.
@@ -203,35 +203,34 @@ func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
+// two reads an expression of two words.
 func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
-	y, m, _ := r.today.Date()
-	month, nth := monthOf(b), slices.Index([]string{"last", "this", "next"}, a)-1
-	weekday := slices.Index(weekdayNames, b)
 	switch {
 	case a == "in" && yearOf(b) > 0:
 		return months(yearOf(b), 1, 12)
-	case a == "in" && month > 0:
-		return r.latestMonth(month)
+	case a == "in" && monthOf(b) > 0:
+		return r.latestMonth(monthOf(b))
 	case monthOf(a) > 0 && yearOf(b) > 0:
 		return months(yearOf(b), monthOf(a), 1)
 	case monthOf(a) > 0 && dayOf(b) > 0:
 		return r.latestDay(monthOf(a), dayOf(b))
-	case dayOf(a) > 0 && month > 0:
-		return r.latestDay(month, dayOf(a))
-	case nth < -1:
-		return from, to, false
-	case weekday >= 0:
-		since := (int(r.today.Weekday()) - weekday + 7) % 7
-		switch {
-		case nth == -1 && since == 0:
-			since = 7
-		case nth == 0:
-			return day(r.monday().AddDate(0, 0, (weekday+6)%7))
-		case nth == 1:
-			return day(r.today.AddDate(0, 0, 7-since))
-		}
-		return day(r.today.AddDate(0, 0, -since))
-	case month > 0:
+	case dayOf(a) > 0 && monthOf(b) > 0:
+		return r.latestDay(monthOf(b), dayOf(a))
+	}
+	if nth := slices.Index([]string{"last", "this", "next"}, a); nth >= 0 {
+		return r.relative(nth-1, b)
+	}
+	return from, to, false
+}
+
+// relative returns the last (-1), this (0) or next (1) weekday, month of a name,
+// or unit.
+func (r *dateReader) relative(nth int, w string) (from, to time.Time, ok bool) {
+	y, m, _ := r.today.Date()
+	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
+		return r.weekday(nth, weekday)
+	}
+	if month := monthOf(w); month > 0 {
 		switch {
 		case nth == -1 && month >= m:
 			y--
@@ -240,7 +239,7 @@ func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
 		}
 		return months(y, month, 1)
 	}
-	switch b {
+	switch w {
 	case "week":
 		t := r.monday().AddDate(0, 0, 7*nth)
 		return t, t.AddDate(0, 0, 7), true
@@ -255,42 +254,66 @@ func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-func (r *dateReader) three(ws []string) (from, to time.Time, ok bool) {
-	a, b, c := ws[0], ws[1], ws[2]
-	unit := func(w string) string { return strings.TrimSuffix(w, "s") }
+// weekday returns the last, this or next weekday of that number.
+func (r *dateReader) weekday(nth, weekday int) (from, to time.Time, ok bool) {
+	since := (int(r.today.Weekday()) - weekday + 7) % 7
+	switch {
+	case nth == 0:
+		return day(r.monday().AddDate(0, 0, (weekday+6)%7))
+	case nth == 1:
+		return day(r.today.AddDate(0, 0, 7-since))
+	case since == 0:
+		since = 7
+	}
+	return day(r.today.AddDate(0, 0, -since))
+}
+
+// three reads an expression of three words.
+func (r *dateReader) three(a, b, c string) (from, to time.Time, ok bool) {
 	switch {
 	case c == "ago" && numberOf(a) > 0:
-		n := -numberOf(a)
-		y, m, _ := r.today.Date()
-		switch unit(b) {
-		case "day":
-			return day(r.today.AddDate(0, 0, n))
-		case "week":
-			t := r.monday().AddDate(0, 0, 7*n)
-			return t, t.AddDate(0, 0, 7), true
-		case "month":
-			return months(y, m+time.Month(n), 1)
-		case "year":
-			return months(y+n, 1, 12)
-		}
+		return r.ago(numberOf(a), strings.TrimSuffix(b, "s"))
 	case (a == "last" || a == "past") && numberOf(b) > 0:
-		n, end := -numberOf(b), r.today.AddDate(0, 0, 1)
-		switch unit(c) {
-		case "day":
-			return end.AddDate(0, 0, n), end, true
-		case "week":
-			return end.AddDate(0, 0, 7*n), end, true
-		case "month":
-			return end.AddDate(0, n, 0), end, true
-		case "year":
-			return end.AddDate(n, 0, 0), end, true
-		}
+		return r.past(numberOf(b), strings.TrimSuffix(c, "s"))
 	case a == "in" && monthOf(b) > 0 && yearOf(c) > 0:
 		return months(yearOf(c), monthOf(b), 1)
 	case monthOf(a) > 0 && dayOf(b) > 0 && yearOf(c) > 0:
 		return date(yearOf(c), monthOf(a), dayOf(b))
 	case dayOf(a) > 0 && monthOf(b) > 0 && yearOf(c) > 0:
 		return date(yearOf(c), monthOf(b), dayOf(a))
+	}
+	return from, to, false
+}
+
+// ago returns the whole unit that was n units before this one.
+func (r *dateReader) ago(n int, unit string) (from, to time.Time, ok bool) {
+	y, m, _ := r.today.Date()
+	switch unit {
+	case "day":
+		return day(r.today.AddDate(0, 0, -n))
+	case "week":
+		t := r.monday().AddDate(0, 0, -7*n)
+		return t, t.AddDate(0, 0, 7), true
+	case "month":
+		return months(y, m-time.Month(n), 1)
+	case "year":
+		return months(y-n, 1, 12)
+	}
+	return from, to, false
+}
+
+// past returns the n units up to the end of today.
+func (r *dateReader) past(n int, unit string) (from, to time.Time, ok bool) {
+	end := r.today.AddDate(0, 0, 1)
+	switch unit {
+	case "day":
+		return end.AddDate(0, 0, -n), end, true
+	case "week":
+		return end.AddDate(0, 0, -7*n), end, true
+	case "month":
+		return end.AddDate(0, -n, 0), end, true
+	case "year":
+		return end.AddDate(-n, 0, 0), end, true
 	}
 	return from, to, false
 }

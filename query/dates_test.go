@@ -1,8 +1,9 @@
-// This file tests date expressions.
+// Date expressions.
 
-package oxbow
+package query
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,7 @@ func TestResolveDate(t *testing.T) {
 	}
 }
 
-// Among words, the longest expression is taken, and marks behind it are not
+// Among words, the longest expression is taken, and marks after it are not
 // part of it.
 func TestFindDates(t *testing.T) {
 	now := time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC)
@@ -118,8 +119,8 @@ func FuzzResolveDate(f *testing.F) {
 		if d.From.Year() < 1 || d.To.Year() > 9999 || !d.To.IsZero() && !d.From.Before(d.To) {
 			t.Fatalf("resolveDate(%q, %v) = %v", s, now, d)
 		}
-		if len(spanTerms(d)) > mostDays {
-			t.Fatalf("resolveDate(%q) has %d terms", s, len(spanTerms(d)))
+		if f, err := ParseFilter("on:"+strconv.Quote(s), now); err != nil || f.After.Before(earliest) || f.Before.After(latest) {
+			t.Fatalf("ParseFilter(on:%q) = %v, %v", s, f, err)
 		}
 	})
 }

@@ -1,0 +1,8 @@
+// Hooks for tests within the package.
+
+package oxbow
+
+import "time"
+
+// ParseForTest is query.Parse, which tests within the package cannot import.
+var ParseForTest func(s string, now time.Time) (Query, error)

@@ -1,0 +1,37 @@
+// Edit distance.
+
+package text
+
+// Distance returns the number of typing errors between a and b: elements to
+// insert, delete or replace, and neighbours to swap, where no element is edited
+// twice. This is the optimal string alignment distance: Levenshtein's (1966)
+// with the transposition of Damerau (1964), by the table of Wagner and Fischer
+// (1974).
+func Distance[E comparable](a, b []E) int {
+	var buf [3 * 32]int // on the stack, for short words
+	cells := buf[:]
+	n := len(b) + 1
+	if 3*n > len(cells) {
+		cells = make([]int, 3*n)
+	}
+	before, last, row := cells[:n], cells[n:2*n], cells[2*n:3*n]
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range b {
+			d := last[j]
+			if a[i] != b[j] {
+				d++
+			}
+			d = min(d, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			row[j+1] = d
+		}
+	}
+	return row[len(b)]
+}

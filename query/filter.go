@@ -1,0 +1,228 @@
+// The filter language.
+
+package query
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/syntax"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// ParseFilter reads a filter. Days are those of now's time zone, and after and
+// before take the whole day: after:2026-04-01 begins with that day,
+// before:2026-04-01 ends before it. Errors match [oxbow.ErrInvalid] and name
+// the nearest right word.
+//
+// An unknown key selects by labels of that key, such as customer:acme, unless
+// it looks like a misspelling: one typing error (a letter too many, too few or
+// wrong, or two neighbours swapped) away from a known key, as projct is, or two
+// when the known key has ten letters or more. Known keys of two letters have no
+// misspellings, and those of three or four only such as begin with the same
+// letter. A misspelling is an error that names the known key. To select by
+// such a key all the same, quote it: "tax":vat. Quotes also keep tags, type,
+// path and the other synonyms from standing for a known key.
+func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
+	var f oxbow.Filter
+	for _, w := range splitWords(s) {
+		t, err := cutFilterTerm(w)
+		if err != nil {
+			return oxbow.Filter{}, err
+		}
+		if err := t.addTo(&f, now); err != nil {
+			return oxbow.Filter{}, err
+		}
+	}
+	return f, nil
+}
+
+// term is one word of a filter, cut into its parts.
+type term struct {
+	key, value string
+	not        bool
+}
+
+// cutTerm cuts a word such as -tag:x. ok is false if it is no term.
+func cutTerm(w string) (t term, ok bool) {
+	w, t.not = strings.CutPrefix(w, "-")
+	t.key, t.value, ok = strings.Cut(w, ":")
+	if !ok || !syntax.IsLabelKey(t.key) {
+		return term{}, false
+	}
+	t.key = syntax.Canonical(t.key)
+	return t, true
+}
+
+// cutFilterTerm cuts a word of a filter that stands alone, where any label key
+// may be meant.
+func cutFilterTerm(w string) (term, error) {
+	rest, not := strings.CutPrefix(w, "-")
+	if n := quoteLen(rest); strings.HasPrefix(rest, `"`) && n > 0 && strings.HasPrefix(rest[n:], ":") {
+		key, err := strconv.Unquote(rest[:n])
+		if err != nil || !syntax.IsLabelKey(key) {
+			return term{}, invalid("filter", text.Clip(w, 60), "begins with no label key in quotes, such as \"project\"")
+		}
+		return term{key, rest[n+1:], not}, nil
+	}
+	t, ok := cutTerm(w)
+	if !ok {
+		return term{}, invalid("filter", text.Clip(w, 60), whyNoTerm(rest))
+	}
+	if near := syntax.Nearest(t.key); near != "" {
+		return term{}, invalid("filter key", text.Clip(t.key, 40),
+			fmt.Sprintf("is not known; did you mean %s? (labels of that very key are %q:%s)", near, t.key, text.Clip(t.value, 40)))
+	}
+	return t, nil
+}
+
+// whyNoTerm returns the reason why a word, without its sign, is no term.
+func whyNoTerm(w string) string {
+	key, _, _ := strings.Cut(strings.ToLower(w), ":")
+	if syntax.IsKnown(key) {
+		return "has no lower-case key; write " + key + ":"
+	}
+	reason := "is not key:value, such as project:vtt or -tag:draft"
+	if near := syntax.Nearest(key); near != "" {
+		reason += "; did you mean " + near + "?"
+	}
+	return reason
+}
+
+// addTo joins the term to the filter.
+func (t term) addTo(f *oxbow.Filter, now time.Time) error {
+	values, err := splitValues(t.key, t.value)
+	if err != nil {
+		return err
+	}
+	switch t.key {
+	case "after", "before", "on":
+		bounds, err := t.dates(values, now)
+		if err == nil {
+			*f = f.And(bounds)
+		}
+		return err
+	case "id":
+		return invalid("filter", "id", "is no filter; use name:")
+	}
+	for _, v := range values {
+		if err := checkValue(t.key, v); err != nil {
+			return err
+		}
+	}
+	f.Terms = append(f.Terms, oxbow.Term{Key: t.key, Values: values, Not: t.not})
+	return nil
+}
+
+// dates returns the bounds that a term of after, before or on sets.
+func (t term) dates(values []string, now time.Time) (oxbow.Filter, error) {
+	if t.not {
+		return oxbow.Filter{}, invalid("filter", "-"+t.key, "cannot be negated; use after: and before:")
+	}
+	if len(values) != 1 {
+		return oxbow.Filter{}, invalid("filter", t.key+":"+t.value, "takes one date")
+	}
+	from, to, err := parseSpan(values[0], now.Location())
+	if d, ok := resolveDate(values[0], now); err != nil && ok {
+		from, to, err = clamp(d.From), d.To, nil
+		if !to.IsZero() {
+			to = clamp(to)
+		}
+	}
+	if err != nil {
+		return oxbow.Filter{}, err
+	}
+	switch t.key {
+	case "after":
+		return oxbow.Filter{After: from}, nil
+	case "before":
+		return oxbow.Filter{Before: from}, nil
+	}
+	return oxbow.Filter{After: from, Before: to}, nil
+}
+
+var actors = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}
+
+// checkValue reports why a key cannot have that value.
+func checkValue(key, v string) error {
+	switch key {
+	case "kind":
+		if _, err := oxbow.ParseKind(v); err != nil {
+			var kinds []string
+			for _, k := range oxbow.Kinds() {
+				kinds = append(kinds, k.String())
+			}
+			return invalid("kind", text.Clip(v, 40), fmt.Sprintf(`is not one of %s (labels of the key type are "type":%s)`,
+				strings.Join(kinds, ", "), syntax.QuoteValue(text.Clip(v, 40))))
+		}
+	case "by":
+		if !slices.Contains(actors, v) {
+			return invalid("by", v, "is not one of "+strings.Join(actors, ", "))
+		}
+	case "name", "door":
+		err := oxbow.CheckName(v)
+		if inv, ok := errors.AsType[*oxbow.InvalidError](err); ok {
+			inv.Field = key
+		}
+		return err
+	case "has":
+		if !syntax.IsLabelKey(v) {
+			return invalid("has", v, "is not a label key, such as project")
+		}
+	default:
+		return oxbow.CheckLabel(oxbow.Label{Key: key, Value: v})
+	}
+	return nil
+}
+
+// splitValues splits a list of words and quoted words at its commas.
+func splitValues(key, s string) ([]string, error) {
+	var vs []string
+	for {
+		v, rest, err := cutValue(key, s)
+		if err != nil {
+			return nil, err
+		}
+		if v == "" {
+			return nil, invalid("filter", key+":", "has no value")
+		}
+		vs = append(vs, v)
+		if rest == "" {
+			return vs, nil
+		}
+		s = rest[1:] // the comma
+	}
+}
+
+// cutValue returns the first value of a list and the rest, which is empty or
+// begins with a comma.
+func cutValue(key, s string) (v, rest string, err error) {
+	if !strings.HasPrefix(s, `"`) {
+		n := strings.IndexByte(s, ',')
+		if n < 0 {
+			n = len(s)
+		}
+		return s[:n], s[n:], nil
+	}
+	q, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", "", invalid(key, text.Clip(s, 60), "has an unclosed or badly escaped quote")
+	}
+	if v, err = strconv.Unquote(q); err != nil {
+		return "", "", invalid(key, text.Clip(s, 60), "has a badly escaped quote")
+	}
+	rest = s[len(q):]
+	if rest != "" && rest[0] != ',' {
+		return "", "", invalid(key, text.Clip(rest, 60), "follows a quoted value; put a comma or a space between")
+	}
+	return v, rest, nil
+}
+
+func invalid(field, value, reason string) error {
+	return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
+}

@@ -1,0 +1,55 @@
+// Words and quotations.
+
+package query
+
+import (
+	"strings"
+	"unicode"
+)
+
+// splitWords splits s at white space outside of quotations.
+func splitWords(s string) []string {
+	var words []string
+	start, closed := -1, 0 // closed: where the last quotation ended
+	for i, r := range s {
+		switch {
+		case i < closed:
+		case unicode.IsSpace(r):
+			if start >= 0 {
+				words = append(words, s[start:i])
+				start = -1
+			}
+		default:
+			if start < 0 {
+				start = i
+			}
+			if r == '"' && opensQuote(s[start:i]) {
+				closed = i + quoteLen(s[i:])
+			}
+		}
+	}
+	if start >= 0 {
+		words = append(words, s[start:])
+	}
+	return words
+}
+
+// opensQuote reports whether a quote that follows this part of a word opens a
+// quotation.
+func opensQuote(part string) bool {
+	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
+}
+
+// quoteLen returns the length of the quotation that s begins with, including
+// both quotes, and 0 if nothing closes it.
+func quoteLen(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,29 @@
+// Terms of date expressions.
+
+package oxbow
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// Any span between the years 1 and 9999 has few terms.
+func TestSpanTermsAreFew(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		from := time.Date(1+r.IntN(9998), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.FixedZone("", (r.IntN(27)-12)*3600))
+		d := Span{From: from}
+		switch r.IntN(4) {
+		case 0:
+			d.To = from.AddDate(0, 0, 1+r.IntN(100))
+		case 1:
+			d.To = from.AddDate(0, 1+r.IntN(100), 0)
+		case 2:
+			d.To = from.AddDate(1+r.IntN(10000-from.Year()), 0, 0)
+		}
+		if ts := spanTerms(d); len(ts) > mostDays {
+			t.Fatalf("span from %v to %v has %d terms", d.From, d.To, len(ts))
+		}
+	}
+}
