@@ -37,7 +37,7 @@ var floors = []struct {
 }{
 	{"vfs", nil},
 	{"vfs/crashfs", []string{"vfs"}},
-	{"vfs/browser", []string{"vfs"}},
+	{"vfs/vfstest", []string{"vfs"}},
 	{"internal/quality", []string{".", "vfs", "internal/*"}}, // asks memories, and nothing below the roof uses it
 	{"internal/*", []string{"vfs", "internal/*"}},
 	{".", []string{"vfs", "internal/*"}},
@@ -65,12 +65,11 @@ var floors = []struct {
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
 	{"cmd/*", []string{"*"}},
-	{"examples/*", []string{"*"}},
 }
 
 // testSupport are the packages made for tests: they may import testing, and
 // only tests may import them.
-var testSupport = []string{"storetest", "vfs/crashfs", "internal/testenv"}
+var testSupport = []string{"storetest", "vfs/crashfs", "vfs/vfstest", "internal/testenv"}
 
 // house is what the rules look at.
 type house struct {
@@ -459,7 +458,7 @@ var rules = []struct {
 		"store_test.go":       `package oxbow_test; import _ "` + module + `/tool"`,
 		"vfs/a.go":            `package vfs; import _ "` + module + `"`,
 		"internal/wal/a.go":   `package wal; import (_ "` + module + `/internal/text"; _ "` + module + `")`,
-		"examples/crash/a.go": `package crash; import (_ "` + module + `/vfs/crashfs"; _ "` + module + `/mcpserver")`,
+		"cmd/crash/a.go":      `package crash; import (_ "` + module + `/vfs/crashfs"; _ "` + module + `/mcpserver")`,
 		"internal/x/y/a.go":   `package y; import _ "` + module + `/tool"`,
 		"exchange/a.go":       `package exchange; import (_ "` + module + `/internal/text"; _ "` + module + `/internal/wal")`,
 		"mcpserver/a_wasm.go": `package mcpserver; import _ "` + module + `/exchange"`,

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/browser"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
 	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/browser"
 )
 
 func TestStores(t *testing.T) {

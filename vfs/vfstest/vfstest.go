@@ -1,6 +1,6 @@
-// This file holds the contract of FS as tests, run on every implementation.
-
-package vfs_test
+// Package vfstest is the contract of a file system, as tests that every
+// implementation of [vfs.FS] passes.
+package vfstest
 
 import (
 	"errors"
@@ -11,37 +11,15 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
-func openDir(t *testing.T, path string) *vfs.OS {
-	t.Helper()
-	o, err := vfs.Dir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { o.Close() })
-	return o
-}
-
-// system is a file system that keeps the contract.
-type system struct {
-	name string
-	open func(t *testing.T) vfs.FS
-}
-
-// TestContract runs all tests on all file systems.
-func TestContract(t *testing.T) {
-	systems := append([]system{
-		{"OS", func(t *testing.T) vfs.FS { return openDir(t, t.TempDir()) }},
-		{"Mem", func(*testing.T) vfs.FS { return vfs.NewMem() }},
-		{"crashfs", func(*testing.T) vfs.FS { return crashfs.New(nil).Process() }},
-	}, ofPlatform()...)
-	tests := []struct {
+// Run runs the contract on the file systems that open returns: each test has a
+// new one, which is empty.
+func Run(t *testing.T, open func(t *testing.T) vfs.FS) {
+	for _, tt := range []struct {
 		name string
 		run  func(t *testing.T, fsys vfs.FS)
 	}{
@@ -52,11 +30,8 @@ func TestContract(t *testing.T) {
 		{"Lock", testLock}, {"LockFileReplaced", testLockFileReplaced}, {"LockRace", testLockRace},
 		{"ReadFile", testReadFile}, {"WriteFile", testWriteFile}, {"RemoveAll", testRemoveAll},
 		{"Concurrent", testConcurrent},
-	}
-	for _, s := range systems {
-		for _, tt := range tests {
-			t.Run(s.name+"/"+tt.name, func(t *testing.T) { tt.run(t, s.open(t)) })
-		}
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, open(t)) })
 	}
 }
 
@@ -579,57 +554,4 @@ func testConcurrent(t *testing.T, fsys vfs.FS) {
 	wg.Wait()
 	wantOpen(t, f, strings.Repeat("x", 80))
 	wantList(t, fsys, ".", "a", "shared")
-}
-
-// TestWriteFileFails lets each operation of WriteFile fail: the old content is
-// there, or, after the rename, the new; the temporary file is gone.
-func TestWriteFileFails(t *testing.T) {
-	for k := 1; k <= 5; k++ {
-		d := crashfs.New(nil)
-		p := d.Process()
-		put(t, p, "a", "old")
-		d.Inject(crashfs.Fault{At: d.Ops() + k, Err: syscall.ENOSPC, Short: 1})
-		err := vfs.WriteFile(p, "a", []byte("new"), 0o600)
-		if !vfs.IsFull(err) {
-			t.Errorf("WriteFile with fault %d = %v, want %v", k, err, syscall.ENOSPC)
-		}
-		want := "old"
-		if k == 5 {
-			want = "new"
-		}
-		wantFile(t, p, "a", want)
-		wantList(t, p, ".", "a")
-	}
-}
-
-// growing is a file system whose files are longer than they say.
-type growing struct{ vfs.FS }
-
-type growingFile struct{ vfs.File }
-
-type oneByte struct{ fs.FileInfo }
-
-func (oneByte) Size() int64 { return 1 }
-
-func (g growing) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	f, err := g.FS.OpenFile(name, flag, perm)
-	return growingFile{f}, err
-}
-
-func (f growingFile) Stat() (fs.FileInfo, error) {
-	info, err := f.File.Stat()
-	return oneByte{info}, err
-}
-
-// TestReadFileThatGrows reads a file that grew since its length was asked.
-func TestReadFileThatGrows(t *testing.T) {
-	g := growing{vfs.NewMem()}
-	text := strings.Repeat("0123456789", 1000)
-	put(t, g, "a", text)
-	wantFile(t, g, "a", text)
-	if got, err := vfs.ReadFile(g, "a", 10_000); string(got) != text || err != nil {
-		t.Errorf("ReadFile with a bound of its length = %d bytes, %v, want 10000, nil", len(got), err)
-	}
-	_, err := vfs.ReadFile(g, "a", 9_999)
-	wantErr(t, "ReadFile of a file that grows too long", err, vfs.ErrTooLarge)
 }

@@ -1,7 +1,9 @@
+//go:build !js
+
 // This file starts Chromium, builds programs for it, and serves them on
 // loopback.
 
-package browsertest
+package browser_test
 
 import (
 	"context"
@@ -115,12 +117,10 @@ func eval[T any](t *testing.T, tab context.Context, expression string) T {
 // built is a directory of programs for the browser.
 type built struct{ dir string }
 
-// run carries out a command of Go for the browser, in a directory of the main
-// module.
-func (b built) run(t *testing.T, dir string, args ...string) {
+// run carries out a command of Go for the browser.
+func (b built) run(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir = filepath.Join("..", dir)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)

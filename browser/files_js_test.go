@@ -1,19 +1,19 @@
-// This file adds the browser's file system to those that keep the contract. A
-// browser runs it by -test.run=TestContract/Browser: it has no other files.
+// The contract of file systems, on the browser's files.
 
-package vfs_test
+package browser_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/browser"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/browser"
+	"github.com/oxbow-memory/oxbow/vfs/vfstest"
 )
 
-func ofPlatform() []system {
-	return []system{{"Browser", func(t *testing.T) vfs.FS {
+func TestFiles(t *testing.T) {
+	vfstest.Run(t, func(t *testing.T) vfs.FS {
 		fsys, err := browser.Open(t.Context(), strings.ReplaceAll(t.Name(), "/", "-"), nil)
 		if errors.Is(err, vfs.ErrUnsupported) {
 			t.Skipf("needs a browser: %v", err)
@@ -23,5 +23,5 @@ func ofPlatform() []system {
 		}
 		t.Cleanup(func() { fsys.Close() })
 		return fsys
-	}}}
+	})
 }

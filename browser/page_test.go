@@ -1,7 +1,9 @@
+//go:build !js
+
 // This file uses the example page as people do: in one tab and in two, with
 // reloads, and with a browser that is killed.
 
-package browsertest
+package browser_test
 
 import (
 	"bufio"
@@ -23,7 +25,7 @@ import (
 func startPage(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "page")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/oxbow-memory/oxbow/examples/page")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/oxbow-memory/oxbow/browser/page")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

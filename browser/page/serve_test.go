@@ -1,5 +1,5 @@
-// This file tests what the server hands out; what the page does is tested in
-// real Chromium, by the module browsertest.
+// What the server hands out. What the page does is tested in Chromium, in the
+// directory above.
 
 //go:build !js
 
