@@ -3,8 +3,6 @@ module github.com/oxbow-memory/oxbow
 go 1.26.0
 
 require (
-	github.com/blevesearch/snowballstem v0.9.0
-	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/rogpeppe/go-internal v1.16.0

@@ -38,7 +38,6 @@ var floors = []struct {
 	{"vfs", nil},
 	{"vfs/crashfs", []string{"vfs"}},
 	{"vfs/vfstest", []string{"vfs"}},
-	{"internal/quality", []string{".", "vfs", "internal/*"}}, // asks memories, and nothing below the roof uses it
 	{"internal/*", []string{"vfs", "internal/*"}},
 	{".", []string{"vfs", "internal/*"}},
 	{"storetest", []string{"."}},

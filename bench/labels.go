@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/quality"
+	"github.com/oxbow-memory/oxbow/bench/quality"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

@@ -1,0 +1,225 @@
+// The command quality: how well recall ranks, on public sets, as tables of
+// Markdown or as JSON.
+
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// tiny holds a set of a few questions in the form of LongMemEval, so that the
+// command works without data.
+//
+//go:embed tiny
+var tiny embed.FS
+
+// embedKey names the variable that holds the key of an embedding endpoint. A
+// flag would show it to every process of the machine.
+const embedKey = "OXBOW_EMBED_KEY"
+
+// qualityFlags are the flags of quality.
+type qualityFlags struct {
+	data, set     string
+	groups, json  bool
+	embed, model  string
+	cache         string
+	batch, maxLen int
+}
+
+func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	var f qualityFlags
+	fl.StringVar(&f.data, "data", "", "`DIR` that holds the sets, each in a directory of its own, packed by gzip or not")
+	fl.StringVar(&f.set, "set", "", "only these `SETS`, with commas between: "+strings.Join(quality.SetNames(), ", "))
+	fl.BoolVar(&f.groups, "groups", false, "show each kind of question by itself, too")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.StringVar(&f.embed, "embed", "", "send the texts to the endpoint at `URL` (POST /v1/embeddings, as OpenAI's; its key in $"+embedKey+") and measure its vectors, too")
+	fl.StringVar(&f.model, "embed-model", "", "the `NAME` of the model there")
+	fl.IntVar(&f.batch, "embed-batch", 64, "texts of one request")
+	fl.IntVar(&f.maxLen, "embed-bytes", 8000, "cut longer texts off for the model")
+	fl.StringVar(&f.cache, "cache", "", "keep vectors in `DIR`, and use what it holds")
+	return func(ctx context.Context) error { return b.quality(ctx, &f) }
+}
+
+func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
+	o := quality.Options{Data: fs.FS(tiny)}
+	if f.data != "" {
+		if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
+			return fmt.Errorf("%s is not a directory; %s", f.data, whereSets())
+		}
+		o.Data, o.Root = os.DirFS(f.data), f.data
+	}
+	if f.set != "" {
+		o.Sets = strings.Split(f.set, ",")
+	}
+	for _, s := range o.Sets {
+		if !slices.Contains(quality.SetNames(), s) {
+			return fmt.Errorf("there is no set %q; there are %s", s, strings.Join(quality.SetNames(), ", "))
+		}
+	}
+	e, done, err := embedder(f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	o.Embedder = e
+	o.Progress = func(title string, done int) { b.logf("quality: %s, %d questions", title, done) }
+	r, bad := quality.Run(ctx, o)
+	if bad != nil && (r == nil || len(r.Results) == 0) {
+		return qualityError(bad)
+	}
+	if len(r.Results) == 0 {
+		return fmt.Errorf("%s holds none of the sets; %s", f.data, whereSets())
+	}
+	if err := b.show(f, r); err != nil {
+		return err
+	}
+	if bad != nil {
+		return qualityError(bad) // of a set that could not be read
+	}
+	if f.data != "" && r.Proof.NDCG > 0 && !r.Proof.Proved && r.Proof.Whole() {
+		return errors.New("the scorer is not proved: " + r.Proof.Why)
+	}
+	return nil
+}
+
+func (b *bench) show(f *qualityFlags, r *quality.Report) error {
+	if f.json {
+		return json.NewEncoder(b.out).Encode(r)
+	}
+	b.title("quality", os.TempDir())
+	if f.data == "" {
+		b.printf("The set is the tiny one that is built in: it shows that the measurement works and says nothing about quality. Give --data DIR for real sets.\n\n")
+	}
+	b.report(r, f.groups)
+	return nil
+}
+
+// whereSets says where the sets are to be had.
+func whereSets() string {
+	var s strings.Builder
+	s.WriteString("put there one or more of")
+	for _, set := range quality.Sets() {
+		fmt.Fprintf(&s, "\n  %s: %s\n    from %s", set.Title, set.Expect, set.From)
+	}
+	return s.String()
+}
+
+// qualityError adds what to do about a file that cannot be read, and about an
+// endpoint that gives no vectors.
+func qualityError(err error) error {
+	all := []error{err}
+	if j, ok := err.(interface{ Unwrap() []error }); ok { // several sets are broken
+		all = j.Unwrap()
+	}
+	hint := ""
+	for _, one := range all {
+		if d := new(quality.DataError); errors.As(one, &d) {
+			hint += "\nget " + filepath.Base(d.File) + " again from " + d.From
+		}
+	}
+	var e *quality.EmbedError
+	if hint != "" || !errors.As(err, &e) {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	hint = "is it running? With --cache DIR, what was made so far is kept for the next run"
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		hint = "put its key into " + embedKey
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		hint = "is the URL that of an endpoint like OpenAI's /v1/embeddings, and does it have the model?"
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		hint = "if the texts are too long for it, lower --embed-bytes or --embed-batch"
+	}
+	return fmt.Errorf("%w\n%s", err, hint)
+}
+
+// embedder returns the client that --embed asks for, nil without it, and what
+// is to be called at the end.
+func embedder(f *qualityFlags) (e *quality.Embedder, done func() error, err error) {
+	none := func() error { return nil }
+	switch {
+	case f.embed == "" && (f.model != "" || f.cache != ""):
+		return nil, none, errors.New("--embed-model and --cache are about the vectors of an endpoint: add --embed URL")
+	case f.embed == "":
+		return nil, none, nil
+	case f.model == "":
+		return nil, none, errors.New("--embed needs the name of the model: add --embed-model NAME")
+	case f.batch < 1 || f.maxLen < 1:
+		return nil, none, fmt.Errorf("--embed-batch and --embed-bytes are %d and %d: give numbers above 0", f.batch, f.maxLen)
+	}
+	if e, err = quality.NewEmbedder(f.embed, f.model); err != nil {
+		return nil, none, fmt.Errorf("%w; for example --embed http://127.0.0.1:11434", err)
+	}
+	if err := e.SetKey(os.Getenv(embedKey)); err != nil {
+		return nil, none, err
+	}
+	e.Batch, e.MaxBytes = f.batch, f.maxLen
+	dir, drop := f.cache, none
+	if dir == "" {
+		// The same sessions stand in many haystacks.
+		if dir, err = os.MkdirTemp("", "oxbow-vectors-"); err != nil {
+			return nil, none, fmt.Errorf("making a directory for vectors: %w", err)
+		}
+		drop = func() error { return os.RemoveAll(dir) }
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, none, fmt.Errorf("making the cache: %w", err)
+	}
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		return nil, none, errors.Join(err, drop())
+	}
+	e.Cache = &quality.Cache{FS: fsys}
+	return e, func() error { return errors.Join(fsys.Close(), drop()) }, nil
+}
+
+// report prints the report.
+func (b *bench) report(r *quality.Report, groups bool) {
+	share := func(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.4f", x), "0") }
+	switch p := r.Proof; {
+	case p.Proved:
+		b.printf("The scorer is proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s, as published.\n\n", share(p.NDCG))
+	case p.NDCG > 0:
+		b.printf("The scorer is not proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s; published is %s: %s.\n\n", share(p.NDCG), share(p.Published), p.Why)
+	default:
+		b.printf("The scorer is not proved: %s.\n\n", p.Why)
+	}
+	t := newTable("set", "ranking", "n", "any@1", "any@5", "any@10", "all@5", "nDCG@10", "MRR")
+	for _, res := range r.Results {
+		for _, row := range res.Rows {
+			if row.Group != "" && !groups {
+				continue
+			}
+			name := strings.TrimSuffix(res.Title+" "+res.Unit+", "+row.Group, ", ")
+			t.row(name, row.Ranking, count(row.N), share(row.Any1), share(row.Any5), share(row.Any10), share(row.All5), share(row.NDCG), share(row.MRR))
+		}
+	}
+	t.print(b.out)
+	for _, res := range r.Results {
+		b.printf("%s %s: %s entries in %s memories, from %s. %s\n\n", res.Title, res.Unit, count(res.Entries), count(res.Memories), strings.Join(res.Files, ", "), res.Protocol)
+		for _, n := range res.Notes {
+			b.printf("In the data, %s.\n\n", n)
+		}
+	}
+	b.printf("any@k: questions with a right entry among the first k; all@5: with all right ones among the first 5; nDCG@10 and MRR: how near to the top they are. In all sets, names tell nothing, an entry is as old as what it holds, 10 hits are looked at, and MRR counts none after them.\n\n")
+	if e := r.Embed; e != nil {
+		b.printf("Vectors: %s at %s, %d numbers; %d made in %d requests, %d from the cache; %d texts cut off at %d bytes. Fused: the first 100 of oxbow and of vectors, by the sum of 1/(60 + rank).\n\n",
+			e.Model, e.Endpoint, e.Length, e.Made, e.Requests, e.Cached, e.Cut, e.MaxBytes)
+	}
+	for _, m := range r.Missing {
+		b.printf("Not there: %s: %s, from %s\n\n", m.Title, m.Expect, m.From)
+	}
+}
