@@ -10,9 +10,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -75,6 +75,10 @@ type house struct {
 	fsys  fs.FS
 	fset  *token.FileSet
 	files []*goFile // in order of their paths
+
+	outside []*goFile      // of the modules inside this one
+	imports types.Importer // of what the files import
+	limits  limits
 }
 
 // goFile is one file of Go code, whatever platform it is for.
@@ -129,7 +133,7 @@ func walk(fsys fs.FS, fn func(path string) error) error {
 }
 
 func newHouse(fsys fs.FS) (*house, error) {
-	h := &house{fsys: fsys, fset: token.NewFileSet()}
+	h := &house{fsys: fsys, fset: token.NewFileSet(), imports: exports{}}
 	err := walk(fsys, func(p string) error {
 		if path.Ext(p) != ".go" {
 			return nil
@@ -412,10 +416,7 @@ func toolsAreTold(fsys fs.FS, verbs []string) (wrong []string) {
 }
 
 func TestRepo(t *testing.T) {
-	h, err := newHouse(os.DirFS("."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := presentHouse(t)
 	if n := len(h.files); n < 50 {
 		t.Errorf("found %d files of Go, want the whole house", n)
 	}
@@ -512,6 +513,32 @@ var rules = []struct {
 		"TO" + "DOS/x.txt": "TO" + "DO",
 		".ci/run":          "# X" + "XX",
 	}, []string{"a.go:3:1: holds a TO" + "DO", ".ci/run: holds a X" + "XX", "docs/a.md: holds a FIX" + "ME"}},
+	{"FilesHaveFloors", filesHaveFloors, knotted, []string{".: 3 files stand in circles, the most is 0: a.go b.go c.go"}},
+	{"RoomsAreSmall", roomsAreSmall, map[string]string{
+		"prompt/a.go":      "package prompt" + strings.Repeat("\n", 20_000),
+		"prompt/a_test.go": "package prompt" + strings.Repeat("\n", 20_000),
+		"ghosts/a.go":      "package ghosts",
+	}, []string{"ghosts/a.go: the package ghosts has no budget", "prompt: has 20000 lines"}},
+	{"FunctionsAreShort", functionsAreShort, map[string]string{
+		"a.go": "package oxbow\nfunc a(n int) int {" + strings.Repeat("if n > 0 && n < 9 { n++ };", 7) + "return n }",
+		"b.go": "package oxbow\nfunc b(n int) int {" + strings.Repeat("if n > 0 && n < 9 { n++ };", 8) + "return n }",
+		"c.go": "package oxbow\nfunc c() {" + strings.Repeat("\n", 80) + "}",
+		"d.go": "package oxbow\nfunc d() {" + strings.Repeat("\n", 79) + "}",
+	}, []string{"1 functions have more than 15 paths, 0 may:\n\tb.go: b has 17 paths", "1 functions have more than 80 lines, 0 may:\n\tc.go: c has 81 lines"}},
+	{"ExportedNamesAreUsed", exportedNamesAreUsed, map[string]string{
+		"a.go":           "package oxbow\nfunc A() {}\nfunc B() {}\ntype T struct{}\nfunc (T) M() {}\nvar x, Y = 1, 2",
+		"tool/a.go":      "package tool; import o \"" + module + "\"\nvar _ = o.A",
+		"tool/a_test.go": "package tool; import \"" + module + "\"\nvar _ oxbow.T",
+		"a_test.go":      "package oxbow_test; import \"" + module + "\"\nvar _ = oxbow.B",
+		"cmd/x/a.go":     "package main\nfunc Unused() {}",
+	}, []string{"2 exported names are used by no other package, 0 may be: ..B ..Y"}},
+	{"OldWordsAreGone", oldWordsAreGone, map[string]string{
+		"a.go":         "package oxbow\nfunc a() { lookAt := 1; lookAtIt := lookAt }",
+		"b_test.go":    "package oxbow\nfunc newShelf() {}\nvar shelves, Book, booked = 1, 2, 3",
+		"turntable.go": "package oxbow",
+		"old-veil.go":  "package oxbow",
+	}, []string{`a.go:2:12: lookAt has the old word "lookat"`, `b_test.go:2:6: newShelf has the old word "shelf"`, `b_test.go:3:14: Book has the old word "Book"`,
+		`old-veil.go: old-veil has the old word "veil"`, `turntable.go: turntable has the old word "turntable"`}},
 	{"TestsDoNotSleep", testsDoNotSleep, map[string]string{
 		"a.go":           `package oxbow; import "time"; func a() { time.Sleep(1) }`,
 		"a_test.go":      "package oxbow\nimport \"time\"\nfunc b() { time.Sleep(1) }",
@@ -529,6 +556,19 @@ var rules = []struct {
 		"vfs/testdata/fuzz/FuzzA/12": "go test fuzz v1\n", // the target is in another package
 	}, []string{"a_test.go:4:12: the glob \"testdata/*.json\" finds nothing", "testdata/fuzz/FuzzGone: there is no fuzz target",
 		"vfs/testdata/empty: is empty", "vfs/testdata/fuzz/FuzzA: there is no fuzz target"}},
+}
+
+// A chain of files is no circle; methods, fields and types count, locals do not.
+var knotted = map[string]string{
+	"a.go":       "package oxbow\ntype A struct{ n int }\nfunc (a A) m() { b() }",
+	"b.go":       "package oxbow\nfunc b() { A{}.c() }",
+	"c.go":       "package oxbow\nfunc (a A) c() { var a2 A; a2.m() }",
+	"d.go":       "package oxbow\nfunc d() { b() }",
+	"e.go":       "package oxbow\nfunc e() { d := 1; _ = d }",
+	"vfs/a.go":   "package vfs\nfunc a() { b() }",
+	"vfs/b.go":   "package vfs\nfunc b() { a() }",
+	"f_linux.go": "package oxbow\nfunc f() { g() }",
+	"g_other.go": "//go:build !linux\n\npackage oxbow\nfunc g() { f() }",
 }
 
 // Each rule finds what breaks it, and nothing else.
