@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -350,10 +351,7 @@ func TestIndexFlipped(t *testing.T) {
 			t.Fatalf("%s at byte %d: the file reads, and says something else", what, at)
 		}
 	}
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
+	step := testenv.Long(5, 1)
 	for i := 0; i < len(sound); i += step {
 		b := bytes.Clone(sound)
 		b[i] ^= 1 << (i % 8)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -103,7 +104,7 @@ func TestStopAnywhere(t *testing.T) {
 		{folding, old, next, 61},
 		{folding, storeOf(t, note("Case", "same")), storeOf(t, note("case", "same")), 1},
 	} {
-		base, old, next, stride := c.base, c.old, c.next, c.stride
+		base, old, next, stride := c.base, c.old, c.next, testenv.Long(4*c.stride+1, c.stride)
 		clean := base()
 		mustDump(t, next, clean, "brain")
 		want := files(t, clean, "brain")
@@ -180,7 +181,7 @@ func TestCrashAnywhere(t *testing.T) {
 
 	start := vfs.NewMem()
 	mustDump(t, old, start, "brain")
-	images, sawOld, sawNew := 0, 0, 0
+	images, sawOld, sawNew, every := 0, 0, 0, testenv.Long(97, 31)
 	// check looks at one disk after a crash; done says that the dump was
 	// reported done before it.
 	check := func(img *vfs.Mem, label string, at int, first, done bool) {
@@ -222,7 +223,7 @@ func TestCrashAnywhere(t *testing.T) {
 			for crashed, label := range disk.Images {
 				check(crashed, label, at, first, done)
 				// A second crash, in the recovery from the first.
-				if n++; n%31 == 0 && !first {
+				if n++; n%every == 0 && !first {
 					again := crashfs.New(crashed)
 					again.StopAt(1 + (n+at)%40)
 					_, err := Dump(ctx, next, again.Process(), "brain", nil)

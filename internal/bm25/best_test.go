@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // table is documents and how often each of few words stands in them.
@@ -98,7 +100,7 @@ func (m *table) meets(d *row, q Query) bool {
 // drifts away from that of the impacts.
 func TestTenThousandQueries(t *testing.T) {
 	const vocab, ids = 250, 6000 // so many that not all postings are added up
-	queries := 10_000
+	queries := testenv.Long(2000, 10_000)
 	if testing.Short() {
 		queries = 1000 // the race detector takes 3 minutes for all
 	}

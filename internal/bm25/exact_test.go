@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // model is what the index should hold.
@@ -204,7 +206,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 		{"tiny", Params{}, 0, 3, 600, 12, 1.5},
 		{"small", Params{CountEmpty: true}, 100, 5, 600, 60, 1.2},
 		{"medium", Params{}, 1000, 20, 600, 2000, 1.2},
-		{"large", Params{}, 9000, 60, 250, 5000, 1.3},
+		{"large", Params{}, 9000, 60, testenv.Long(60, 250), 5000, 1.3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package testenv finds the programs that a test runs, such as git or node. It is
-// for tests only.
+// Package testenv says what the environment asks of tests: the programs that
+// must be there, such as git or node, and how often to repeat. It is for tests
+// only.
 package testenv
 
 import (
@@ -14,6 +15,18 @@ import (
 // missing, tests fail; elsewhere they are skipped. So a test run says by its
 // environment, not by what happens to be installed, what it has tested.
 const Env = "OXBOW_REQUIRE"
+
+// LongEnv is the environment variable that, when it is not empty, asks for the
+// full counts of tests that repeat something very often.
+const LongEnv = "OXBOW_LONG"
+
+// Long returns full where [LongEnv] asks for it, and everyday elsewhere.
+func Long(everyday, full int) int {
+	if os.Getenv(LongEnv) != "" {
+		return full
+	}
+	return everyday
+}
 
 // Program returns the path of the program of that name. Where there is none it
 // ends the test: skipped, or failed when [Env] requires the program. The hint
