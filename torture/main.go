@@ -12,7 +12,7 @@
 //	go run . procs  --duration 1h
 //	go run . syscalls
 //	go run . mutants --short
-//	go test ./model -rapid.checks=100000 -rapid.steps=60
+//	go test ./workload -rapid.checks=100000 -rapid.steps=60
 //
 // crash stops the disk at every operation of seeded scripts, and examines
 // every disk that such a crash may leave, some of them through a second crash
@@ -45,11 +45,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/torture/crash"
-	"github.com/oxbow-memory/oxbow/torture/flip"
-	"github.com/oxbow-memory/oxbow/torture/ioerr"
-	"github.com/oxbow-memory/oxbow/torture/linear"
-	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/faults"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -66,12 +63,12 @@ type flags struct {
 	procs, deep int
 	plain       bool
 	short       bool
-	setup       rig.Setup // faults of the disk that are put in on purpose
+	setup       workload.Setup // faults of the disk that are put in on purpose
 }
 
 var campaigns = []campaign{
 	{"crash", []string{"distinct images", "generated", "deep", "points", "kills", "scripts"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := crash.Seed(seed, crash.Options{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short})
+		t, v := faults.Crash(seed, faults.CrashOptions{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short})
 		n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts}
 		if v != nil {
 			return n, v
@@ -79,7 +76,7 @@ var campaigns = []campaign{
 		return n, nil
 	}},
 	{"flip", []string{"files", "harmless", "refused", "torn", "traceless"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := flip.Seed(seed, f.setup)
+		t, v := faults.Flip(seed, f.setup)
 		n := []int{t.Files, t.Harmless, t.Refused, t.Torn, t.Traceless}
 		if v != nil {
 			return n, v
@@ -87,11 +84,11 @@ var campaigns = []campaign{
 		return n, nil
 	}},
 	{"linear", []string{"histories", "calls", "pending", "busy"}, func(seed uint64, f flags) ([]int, error) {
-		t, err := linear.Seed(seed, f.setup)
+		t, err := faults.Linear(seed, f.setup)
 		return []int{t.Histories, t.Calls, t.Pending, t.Busy}, err
 	}},
 	{"ioerr", []string{"faults", "images", "distinct", "rescued", "unknown", "scripts"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := ioerr.Seed(seed, ioerr.Options{Setup: f.setup})
+		t, v := faults.Errors(seed, faults.ErrorOptions{Setup: f.setup})
 		n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts}
 		if v != nil {
 			return n, v
@@ -139,17 +136,17 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	fl.IntVar(&f.deep, "deep", 0, "of so many images one is crashed again; 0: the default")
 	fl.BoolVar(&f.plain, "plain", false, "free space as in real use in all scripts (slower)")
 	fl.BoolVar(&f.short, "short", false, "crash: small free space and texts of at most 300 bytes in all scripts (faster)")
-	disk := fl.String("disk", "", "break a promise of the disk on purpose: "+strings.Join(rig.BrokenNames[1:], " | "))
+	disk := fl.String("disk", "", "break a promise of the disk on purpose: "+strings.Join(workload.DiskFaultNames[1:], " | "))
 	limit := fl.Int("violations", 20, "stop after so many violations")
 	if err := fl.Parse(args); err != nil {
 		return 2
 	}
-	broken := slices.Index(rig.BrokenNames, *disk)
+	broken := slices.Index(workload.DiskFaultNames, *disk)
 	if broken < 0 {
 		fmt.Fprintf(stderr, "torture: no fault of a disk has the name %q\n", *disk)
 		return 2
 	}
-	f.setup.Broken = rig.Broken(broken)
+	f.setup.DiskFault = workload.DiskFault(broken)
 	// What is alive is small and what is thrown away is much.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // but not all that there is

@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file holds the command of the campaign with real processes.
+// The command procs.
 
 package main
 

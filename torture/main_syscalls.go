@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file holds the command of the campaign with system calls.
+// The command syscalls.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file tests the command.
+// Tests of the command.
 
 package main
 

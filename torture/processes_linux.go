@@ -1,4 +1,4 @@
-// This file lists the campaigns with processes that run on Linux.
+// Campaigns with processes that run on Linux.
 
 package main
 

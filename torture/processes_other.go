@@ -1,6 +1,6 @@
 //go:build !unix
 
-// This file stands in where there are no signals to kill processes with.
+// Where there are no signals to kill processes with, there are no such campaigns.
 
 package main
 

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-// This file lists the campaigns with processes that run on Unix.
+// Campaigns with processes that run on Unix.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file runs the library under WASI: the program is built for wasip1 and
+// The library under WASI: the program is built for wasip1 and
 // run in wazero, each run a new process that has nothing but the directory it
 // was given.
 

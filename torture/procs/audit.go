@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file holds the auditor: it reads the log as it grows, holds it against
-// what was acknowledged, and has old history dropped once it was read.
+// The auditor: it reads the log as it grows, compares it with what was acknowledged,
+// and has old history dropped once it was read.
 
 package procs
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file holds who kills and stops processes.
+// Processes are killed and stopped.
 
 package procs
 

@@ -1,7 +1,6 @@
 //go:build unix
 
-// This file holds the child process that uses the library, as a program that
-// embeds it would.
+// The child process that uses the library, as a program that embeds it would.
 
 package procs
 

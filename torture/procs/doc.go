@@ -1,4 +1,4 @@
-// This file says what the campaign with real processes is.
+// The campaign with real processes.
 
 // Package procs is the campaign with real processes: writers and readers of one
 // home, each a process of its own, through standard streams, HTTP and the

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file holds what is asked of a process and what it answers, whichever
-// door it is asked at, and the door of the library's own child process.
+// Calls and answers of a process, the same for each transport, and the transport of
+// the library's child process.
 
 package procs
 

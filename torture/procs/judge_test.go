@@ -1,7 +1,6 @@
 //go:build unix
 
-// This file tests the verdicts: each sort of violation, from a store and a
-// ledger made for it.
+// The verdicts: each sort of violation, from a store and a ledger made for it.
 
 package procs
 

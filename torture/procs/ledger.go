@@ -1,7 +1,6 @@
 //go:build unix
 
-// This file holds what the campaign knows: of each name, what was acknowledged
-// and what may be under way.
+// The ledger: of each name, what was acknowledged and what may be under way.
 
 package procs
 

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file holds the doors of the real program: MCP over standard streams and
-// over HTTP, by the same client that agents use.
+// The transports of the real program: MCP over standard streams and over HTTP, by
+// the client that agents use.
 
 package procs
 

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file holds one process of the campaign and its successors: how it is
-// started, killed, stopped, and ended in order.
+// One process of the campaign and its successors: how it is started, killed,
+// stopped, and ended in order.
 
 package procs
 

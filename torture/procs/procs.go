@@ -1,7 +1,6 @@
 //go:build unix
 
-// This file holds the run of the campaign: who takes part, when it is over, and
-// what it reports.
+// The run of the campaign: which processes take part, when it ends, and its report.
 
 package procs
 

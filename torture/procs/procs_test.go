@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file runs the campaign in its short form, and with each fault.
+// The short form of the campaign with real processes.
 
 package procs
 

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file holds the readers: what they read must be no older than what was
-// acknowledged before, and than what they read before.
+// The readers: what they read must be no older than what was acknowledged before,
+// and than what they read before.
 
 package procs
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file holds how long changes took: a sample of bounded size.
+// How long changes took: a sample of bounded size.
 
 package procs
 

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file holds the writers: each lane makes one change after the other at
-// one process, of names that are its own and of some that all share.
+// The writers: each lane makes one change after the other at one process, of names
+// that are its own and of some that all share.
 
 package procs
 

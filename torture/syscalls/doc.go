@@ -1,4 +1,4 @@
-// This file says what the campaign with system calls is.
+// The campaign with system calls.
 
 // Package syscalls is the campaign that kills a process at each of its system
 // calls, and makes each of them fail.

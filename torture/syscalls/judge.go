@@ -1,7 +1,6 @@
 //go:build linux
 
-// This file holds the verdict on one store: is what is in it what was said to
-// be?
+// The verdict on one store: whether it holds what it should.
 
 package syscalls
 

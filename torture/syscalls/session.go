@@ -1,7 +1,7 @@
 //go:build linux
 
-// This file holds the session: its steps, what each does to a store, and what
-// the entries are afterwards.
+// The session: its steps, what each does to a store, and what the entries are
+// afterwards.
 
 package syscalls
 

@@ -1,7 +1,6 @@
 //go:build linux
 
-// This file holds the run of the campaign: which calls there are, and what is
-// done at each.
+// The run of the campaign: which calls there are, and what is done at each.
 
 package syscalls
 

@@ -1,7 +1,6 @@
 //go:build linux
 
-// This file runs the campaign in its short form, and shows that it sees a store
-// that lost something.
+// The short form of the campaign with system calls, and a store that lost something.
 
 package syscalls
 

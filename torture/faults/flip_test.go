@@ -1,15 +1,15 @@
-// This file runs the short form of the campaign.
+// The short form of the campaign with damaged files.
 
-package flip
+package faults
 
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 )
 
 func TestDamage(t *testing.T) {
-	tally, v := Seed(1, rig.Setup{})
+	tally, v := Flip(1, workload.Setup{})
 	if v != nil {
 		t.Fatal(v)
 	}

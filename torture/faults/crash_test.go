@@ -1,6 +1,6 @@
-// This file runs the short form of the campaign.
+// The short form of the campaign with crashes.
 
-package crash
+package faults
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]Options{
+	for name, o := range map[string]CrashOptions{
 		"two processes": {},
 		"one process":   {Procs: 1},
 		"plain":         {Plain: true, Deep: -1},
@@ -20,9 +20,9 @@ func TestCrash(t *testing.T) {
 			if testing.Short() || o.Plain {
 				most = 1_000
 			}
-			var all Tally
+			var all CrashTally
 			for seed := uint64(1); all.Images < most; seed++ {
-				tally, v := Seed(seed, o)
+				tally, v := Crash(seed, o)
 				all.Add(tally)
 				if v != nil {
 					for i, st := range v.Steps {
@@ -42,8 +42,8 @@ func TestCrash(t *testing.T) {
 // An image is known by its names and bytes alone, and seeds repeat exactly.
 func TestSeedsRepeat(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 3} {
-		a, va := Seed(seed, Options{})
-		b, vb := Seed(seed, Options{})
+		a, va := Crash(seed, CrashOptions{})
+		b, vb := Crash(seed, CrashOptions{})
 		if a != b || va != nil || vb != nil {
 			t.Errorf("seed %d: %+v, %v and then %+v, %v", seed, a, va, b, vb)
 		}
@@ -54,7 +54,7 @@ func TestSeedsRepeat(t *testing.T) {
 // middle of which another change with an id is refused.
 func TestMisjudged(t *testing.T) {
 	for _, seed := range []uint64{1343} {
-		if tally, v := Seed(seed, Options{}); v != nil || tally.Images == 0 {
+		if tally, v := Crash(seed, CrashOptions{}); v != nil || tally.Images == 0 {
 			t.Errorf("seed %d: %+v, %v", seed, tally, v)
 		}
 	}

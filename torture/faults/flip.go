@@ -1,8 +1,7 @@
-// This file holds the campaign: small stores, and what is done to their bytes.
+// The campaign with damaged files: small stores, and every small damage to their
+// bytes. None may pass in silence.
 
-// Package flip damages the files of small stores in every small way there is,
-// and sees that no damage passes in silence.
-package flip
+package faults
 
 import (
 	"bytes"
@@ -13,13 +12,12 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Tally is what came of the damage.
-type Tally struct {
+// FlipTally is what came of the damage.
+type FlipTally struct {
 	Files     int // damaged files looked at
 	Harmless  int // all that was there still is
 	Refused   int // the error names the file, and the place where it has one
@@ -28,7 +26,7 @@ type Tally struct {
 }
 
 // Add adds the numbers of u.
-func (t *Tally) Add(u Tally) {
+func (t *FlipTally) Add(u FlipTally) {
 	t.Files += u.Files
 	t.Harmless += u.Harmless
 	t.Refused += u.Refused
@@ -36,36 +34,20 @@ func (t *Tally) Add(u Tally) {
 	t.Traceless += u.Traceless
 }
 
-// Violation is a damage that passed in silence, or an error that does not say
-// where.
-type Violation struct {
-	Seed   uint64
-	Store  string
-	Damage string
-	Err    error
-}
-
-func (v *Violation) Error() string {
-	return fmt.Sprintf("seed %d, store %s, %s: %v", v.Seed, v.Store, v.Damage, v.Err)
-}
-
-// Unwrap returns what was wrong.
-func (v *Violation) Unwrap() error { return v.Err }
-
-// Seed damages the stores of that seed, up to the first violation, nil for
+// Flip damages the stores of that seed, up to the first violation, nil for
 // none.
-func Seed(seed uint64, setup rig.Setup) (Tally, *Violation) {
+func Flip(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
 	setup.Small, setup.NoNote = true, true
-	var all Tally
+	var all FlipTally
 	for _, kind := range kinds {
 		s, err := build(kind, seed, setup)
 		if err != nil {
-			return all, &Violation{seed, kind.name, "no damage", err}
+			return all, &Violation{Seed: seed, Where: "store " + kind.name + ", no damage", Err: err}
 		}
 		t, v := s.damage()
 		all.Add(t)
 		if v != nil {
-			v.Seed, v.Store = seed, kind.name
+			v.Seed, v.Where = seed, "store "+kind.name+", "+v.Where
 			return all, v
 		}
 	}
@@ -73,8 +55,8 @@ func Seed(seed uint64, setup rig.Setup) (Tally, *Violation) {
 }
 
 // damage does to the store's file all that is to be done to it.
-func (s *store) damage() (Tally, *Violation) {
-	var t Tally
+func (s *flipStore) damage() (FlipTally, *Violation) {
+	var t FlipTally
 	var bad *Violation
 	try := func(b []byte, what string, args ...any) bool {
 		t.Files++
@@ -83,7 +65,7 @@ func (s *store) damage() (Tally, *Violation) {
 			return true
 		}
 		if err := s.judge(b, &t); err != nil {
-			bad = &Violation{Damage: fmt.Sprintf(what, args...), Err: err}
+			bad = &Violation{Where: fmt.Sprintf(what, args...), Err: err}
 			return false
 		}
 		return true
@@ -99,7 +81,7 @@ func (s *store) damage() (Tally, *Violation) {
 type tryFunc func(b []byte, what string, args ...any) bool
 
 // bits turns over every bit, in turn; of the free space, those of some bytes.
-func (s *store) bits(try tryFunc) bool {
+func (s *flipStore) bits(try tryFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
 	}
@@ -121,7 +103,7 @@ func (s *store) bits(try tryFunc) bool {
 }
 
 // lengths cuts the file at every length.
-func (s *store) lengths(try tryFunc) bool {
+func (s *flipStore) lengths(try tryFunc) bool {
 	for n := range s.file {
 		if n > s.end+80 && n%61 != 0 || len(s.file) > 8<<10 && n%7 != 0 {
 			continue
@@ -135,7 +117,7 @@ func (s *store) lengths(try tryFunc) bool {
 
 // sectors zeroes sectors, puts them in the place of others, exchanges them, and
 // brings back what stood there earlier.
-func (s *store) sectors(size int, try tryFunc) bool {
+func (s *flipStore) sectors(size int, try tryFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
 	change := func(i int, with []byte, what string, args ...any) bool {
@@ -173,17 +155,17 @@ func (s *store) sectors(size int, try tryFunc) bool {
 }
 
 // judge opens a damaged file and classes what comes of it.
-func (s *store) judge(b []byte, t *Tally) error {
+func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	mem := vfs.NewMem()
-	if err := mem.Put(rig.Store, bytes.Clone(b), 0o600, epoch); err != nil {
+	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, epoch); err != nil {
 		return err
 	}
-	m, err := oxbow.Open(rig.Store, script.Options(rig.New(mem, s.setup), s.clock, s.random()))
+	m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random()))
 	if err != nil {
 		t.Refused++
 		return named(err, len(b))
 	}
-	got, err := script.Collect(m)
+	got, err := workload.Collect(m)
 	if err != nil {
 		t.Refused++
 		return named(err, len(b))
@@ -200,7 +182,7 @@ func (s *store) judge(b []byte, t *Tally) error {
 	if !known || last < s.base && !older {
 		return fmt.Errorf("it ends at change %d, which it never did", last)
 	}
-	if err := script.Differ(got, want); err != nil {
+	if err := workload.Differ(got, want); err != nil {
 		return fmt.Errorf("silently wrong, at change %d: %w", last, err)
 	}
 	if v := s.vouched(b); last < v {
@@ -229,13 +211,13 @@ func (s *store) judge(b []byte, t *Tally) error {
 // named reports an error that does not name the file or a place in it.
 func named(err error, size int) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
-		if c.Path != rig.Store || c.Offset < 0 || c.Offset > int64(size) {
+		if c.Path != workload.StoreFile || c.Offset < 0 || c.Offset > int64(size) {
 			return fmt.Errorf("the error names %q at %d of %d bytes: %w", c.Path, c.Offset, size, err)
 		}
 		return nil
 	}
 	known := errors.Is(err, oxbow.ErrNotStore) || errors.Is(err, oxbow.ErrVersion)
-	if !known || !strings.Contains(err.Error(), rig.Store) {
+	if !known || !strings.Contains(err.Error(), workload.StoreFile) {
 		return fmt.Errorf("the error does not say which file, or is of no known sort: %w", err)
 	}
 	return nil
@@ -243,7 +225,7 @@ func named(err error, size int) error {
 
 // vouched returns the highest change that a record, unharmed and in its place,
 // says is durable.
-func (s *store) vouched(b []byte) uint64 {
+func (s *flipStore) vouched(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
@@ -254,7 +236,7 @@ func (s *store) vouched(b []byte) uint64 {
 }
 
 // use makes a change and opens the store again. One file in eight is used so.
-func (s *store) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
+func (s *flipStore) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
 	if s.uses++; s.uses%8 != 0 {
 		return nil
 	}
@@ -262,26 +244,26 @@ func (s *store) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
 	if err != nil {
 		return fmt.Errorf("a change after the damage: %w", err)
 	}
-	again, err := oxbow.Open(rig.Store, script.Options(rig.New(mem, s.setup), s.clock, s.random()))
+	again, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random()))
 	if err != nil {
 		return fmt.Errorf("open after a change: %w", err)
 	}
-	got, err := script.Collect(again)
+	got, err := workload.Collect(again)
 	if err != nil {
 		return fmt.Errorf("read after a change: %w", err)
 	}
-	if err := script.Differ(got, append(have[:len(have):len(have)], e)); err != nil {
+	if err := workload.Differ(got, append(have[:len(have):len(have)], e)); err != nil {
 		return fmt.Errorf("after a change: %w", err)
 	}
 	return nil
 }
 
 // keptAside sees, where a change was made, that the tail was kept.
-func (s *store) keptAside(mem *vfs.Mem, tail []byte) error {
+func (s *flipStore) keptAside(mem *vfs.Mem, tail []byte) error {
 	if s.uses%8 != 0 {
 		return nil
 	}
-	dir := rig.Store + ".lost"
+	dir := workload.StoreFile + ".lost"
 	es, err := mem.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("the tail was cut off and not kept: %w", err)
@@ -302,7 +284,7 @@ type span struct {
 
 // records reads the spans of a sound file.
 func records(fsys vfs.FS) ([]span, int, error) {
-	log, err := wal.Open(fsys, rig.Store, wal.Options{ReadOnly: true,
+	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
 		Digest: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
 	if err != nil {
 		return nil, 0, err

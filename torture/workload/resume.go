@@ -1,6 +1,6 @@
-// This file holds what happens after a crash, or after the end of one process.
+// What happens after a crash, or after the end of one process.
 
-package script
+package workload
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
@@ -40,8 +39,8 @@ func (w *World) Survive(i int, allowed []*State) error {
 	}
 	// A compaction by a third process comes between: it replaces the file that
 	// the survivor has open, with whatever stands behind its end.
-	third := rig.New(w.Disk.Process(), w.setup)
-	m3, err := oxbow.Open(rig.Store, Options(third, w.clock.tick, w.rand))
+	third := NewFS(w.Disk.Process(), w.setup)
+	m3, err := oxbow.Open(StoreFile, Options(third, w.clock.tick, w.rand))
 	if err != nil {
 		return fmt.Errorf("a third process: open: %w", err)
 	}
@@ -66,7 +65,7 @@ func (w *World) Survive(i int, allowed []*State) error {
 		return fmt.Errorf("a third process: %s", d)
 	}
 	// And what is on the disk is what they say.
-	fresh, err := oxbow.Open(rig.Store, Options(rig.New(w.Disk.Process(), w.setup), w.clock.tick, w.rand))
+	fresh, err := oxbow.Open(StoreFile, Options(NewFS(w.Disk.Process(), w.setup), w.clock.tick, w.rand))
 	if err != nil {
 		return fmt.Errorf("a new process: open: %w", err)
 	}
@@ -80,13 +79,13 @@ func (w *World) Survive(i int, allowed []*State) error {
 }
 
 // Resume returns a world of one process that finds that disk.
-func Resume(d *crashfs.Disk, s Script, setup rig.Setup) *World {
+func Resume(d *crashfs.Disk, s Script, setup Setup) *World {
 	w := &World{Script: s, Disk: d, setup: setup, model: &Model{}}
 	// An hour later, with fractions of nine digits: the lengths of records then
 	// depend on what is in them alone.
 	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
 	w.rand = seeded(^s.Seed)
-	w.procs = []*proc{{fs: rig.New(d.Process(), setup)}}
+	w.procs = []*proc{{fs: NewFS(d.Process(), setup)}}
 	return w
 }
 

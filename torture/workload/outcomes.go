@@ -1,7 +1,7 @@
-// This file holds the running of single steps on a disk that fails, where the
-// judge, not the run, says what must come of it.
+// Single steps on a disk that fails, where the judge, not the run, says what must
+// come of it.
 
-package script
+package workload
 
 import (
 	"errors"

@@ -1,13 +1,13 @@
-// This file runs the short form of the campaign.
+// The short form of the campaign with failing disks.
 
-package ioerr
+package faults
 
 import "testing"
 
 func TestFaults(t *testing.T) {
-	var all Tally
+	var all ErrorTally
 	for seed := uint64(1); seed <= 4; seed++ {
-		tally, v := Seed(seed, Options{Images: 12})
+		tally, v := Errors(seed, ErrorOptions{Images: 12})
 		all.Add(tally)
 		if v != nil {
 			for i, st := range v.Steps {

@@ -1,9 +1,8 @@
-// This file holds the file system that a store under test is given: it counts
-// calls and open handles, stops between two calls to let another process in,
-// and asks the log for its faults.
+// The file system that a store under test gets: it counts calls and open handles,
+// stops between two calls to let another process in, and breaks the promises
+// that its setup names.
 
-// Package rig holds what the fault campaigns put between a store and a disk.
-package rig
+package workload
 
 import (
 	"errors"
@@ -17,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store is the name of the store's file on every disk of the campaigns.
-const Store = "m.oxbow"
+// StoreFile is the name of the store's file on every disk of the campaigns.
+const StoreFile = "m.oxbow"
 
 // IsLock reports whether it is the name of a lock file. What that says differs
 // from one process that runs a campaign to the next.
@@ -30,14 +29,14 @@ func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
 func IsOwn(name string) bool { return !IsLock(name) }
 
 // IsLost reports whether it is the name of a torn tail that was kept aside.
-func IsLost(name string) bool { return strings.HasPrefix(name, Store+".lost/") }
+func IsLost(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
 // Setup says in what the store under test differs from one in real use. The
 // zero Setup is a healthy store.
 type Setup struct {
-	Broken Broken // faults of the file system below it
-	Small  bool   // free space in small steps: see FS.FreeSpace
-	NoNote bool   // what is written into the lock file goes nowhere
+	DiskFault DiskFault // faults of the file system below it
+	Small     bool      // free space in small steps: see FS.FreeSpace
+	NoNote    bool      // what is written into the lock file goes nowhere
 }
 
 // FS is a file system with a hook before every call that changes something or
@@ -60,8 +59,8 @@ type FS struct {
 	full  bool       // see SetFull
 }
 
-// New returns a file system over fsys, with the faults of the setup.
-func New(fsys vfs.FS, s Setup) *FS { return &FS{FS: fsys, setup: s} }
+// NewFS returns a file system over fsys, with the faults of the setup.
+func NewFS(fsys vfs.FS, s Setup) *FS { return &FS{FS: fsys, setup: s} }
 
 // FreeSpace returns the sizes of a log's free space, 0 for the default. Most
 // bytes of a small store are free space. An image of it costs time per byte, so
@@ -138,7 +137,7 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 // Rename implements [vfs.FS].
 func (f *FS) Rename(oldname, newname string) error {
 	f.before()
-	if f.setup.Broken == PlainRename {
+	if f.setup.DiskFault == PlainRename {
 		return f.plainRename(oldname, newname)
 	}
 	return f.FS.Rename(oldname, newname)
@@ -163,7 +162,7 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 // SyncDir implements [vfs.FS].
 func (f *FS) SyncDir(name string) error {
 	f.before()
-	if f.setup.Broken.dropsDir(name) {
+	if f.setup.DiskFault.dropsDir(name) {
 		return nil
 	}
 	return f.FS.SyncDir(name)
@@ -211,7 +210,7 @@ func (t *tapped) WriteAt(b []byte, off int64) (int, error) {
 func (t *tapped) Truncate(size int64) error {
 	t.fs.before()
 	t.cut = true
-	if t.fs.setup.Broken == NoTruncate {
+	if t.fs.setup.DiskFault == NoTruncate {
 		return nil
 	}
 	return t.File.Truncate(size)
@@ -219,11 +218,11 @@ func (t *tapped) Truncate(size int64) error {
 
 func (t *tapped) Sync() error {
 	t.fs.before()
-	b := t.fs.setup.Broken
+	b := t.fs.setup.DiskFault
 	if b.dropsFile(t.name, t.cut) {
 		return nil
 	}
-	if b == EarlySync && t.name == Store {
+	if b == EarlySync && t.name == StoreFile {
 		t.fs.mu.Lock()
 		t.fs.late = append(t.fs.late, t.File)
 		t.fs.mu.Unlock()
@@ -252,7 +251,7 @@ type tappedLock struct {
 func (l *tappedLock) TryLock() (bool, error) {
 	l.fs.before()
 	ok, err := l.Lock.TryLock()
-	if l.fs.setup.Broken == NoLock && err == nil {
+	if l.fs.setup.DiskFault == NoLock && err == nil {
 		ok = true
 	}
 	return ok, err
@@ -261,7 +260,7 @@ func (l *tappedLock) TryLock() (bool, error) {
 func (l *tappedLock) Unlock() error {
 	l.fs.before()
 	err := l.Lock.Unlock()
-	if l.fs.setup.Broken == NoLock && errors.Is(err, fs.ErrInvalid) {
+	if l.fs.setup.DiskFault == NoLock && errors.Is(err, fs.ErrInvalid) {
 		return nil // it was never taken
 	}
 	return err

@@ -1,6 +1,6 @@
-// This file holds the model: every state that there ever was, in maps.
+// The model of TestModel: every state that there ever was, in maps.
 
-package model
+package workload_test
 
 import (
 	"cmp"

@@ -1,7 +1,7 @@
-// This file holds the running of a script: on a disk that may crash, by real
-// stores, with a clock and random numbers that are the same each time.
+// The run of a script: on a disk that may crash, by real stores, with a clock and
+// random numbers that are the same each time.
 
-package script
+package workload
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
@@ -39,7 +38,7 @@ type World struct {
 	States []*State // the first is that before all events
 	InIn   []int    // numbers of operations done in the middle of another step, as from, to pairs
 
-	setup      rig.Setup
+	setup      Setup
 	procs      []*proc
 	model      *Model
 	clock      *clock
@@ -52,7 +51,7 @@ type World struct {
 
 // proc is one process.
 type proc struct {
-	fs  *rig.FS
+	fs  *FS
 	mem *oxbow.Memory // nil: not open
 }
 
@@ -76,12 +75,12 @@ func (c *clock) tick() time.Time {
 }
 
 // NewWorld returns the script at its beginning, on an empty disk.
-func NewWorld(s Script, setup rig.Setup) *World {
+func NewWorld(s Script, setup Setup) *World {
 	w := &World{Script: s, Disk: crashfs.New(nil), setup: setup, model: &Model{}}
 	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 2)), time.Unix(1776162225, 0)}
 	w.rand = seeded(s.Seed)
 	for range s.Procs {
-		w.procs = append(w.procs, &proc{fs: rig.New(w.Disk.Process(), setup)})
+		w.procs = append(w.procs, &proc{fs: NewFS(w.Disk.Process(), setup)})
 	}
 	w.States = []*State{{Model: w.model}}
 	return w
@@ -95,14 +94,14 @@ func seeded(seed uint64) io.Reader {
 	return rand.NewChaCha8(key)
 }
 
-// Options returns the options of a store of this world.
+// options returns the options of a store of this world.
 func (w *World) options(p *proc) *oxbow.Options {
 	return Options(p.fs, w.clock.tick, w.rand)
 }
 
 // Options returns options with which nothing waits: a lock that another has is
 // refused at once.
-func Options(fsys *rig.FS, clock func() time.Time, random io.Reader) *oxbow.Options {
+func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options {
 	o := &oxbow.Options{FS: fsys, Clock: clock, Rand: random, LockWait: 1,
 		Source: oxbow.Source{Door: "torture"}}
 	step, reserve := fsys.FreeSpace()
@@ -122,7 +121,7 @@ func setOption(o *oxbow.Options, name string, n int64) {
 func (w *World) Memory(i int) (*oxbow.Memory, error) {
 	p := w.procs[i]
 	if p.mem == nil {
-		m, err := oxbow.Open(rig.Store, w.options(p))
+		m, err := oxbow.Open(StoreFile, w.options(p))
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +131,7 @@ func (w *World) Memory(i int) (*oxbow.Memory, error) {
 }
 
 // FS returns the file system of a process.
-func (w *World) FS(i int) *rig.FS { return w.procs[i].fs }
+func (w *World) FS(i int) *FS { return w.procs[i].fs }
 
 // Run does all steps, or those until the disk stops or a process is killed. The
 // error says what was not as the contract has it; a crash is none.

@@ -1,7 +1,7 @@
-// This file holds the machine that does to the store and to the model the same
-// things, in any order.
+// A machine that does the same things to the store and to the model, in any
+// order, by two openers, with crashes.
 
-package model
+package workload_test
 
 import (
 	"context"
@@ -16,8 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -63,7 +62,7 @@ func TestModel(t *testing.T) {
 func (m *machine) clock() time.Time { m.now = m.now.Add(time.Second); return m.now }
 
 func (m *machine) open(t *rapid.T, i int) {
-	mem, err := oxbow.Open(rig.Store, script.Options(rig.New(m.disk.Process(), rig.Setup{Small: true}), m.clock, m.random))
+	mem, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(m.disk.Process(), workload.Setup{Small: true}), m.clock, m.random))
 	if err != nil {
 		t.Fatalf("Open() = %v", err)
 	}
@@ -113,7 +112,7 @@ func (m *machine) check(t *rapid.T) {
 }
 
 func (m *machine) collect(t *rapid.T, s oxbow.Store) []oxbow.Entry {
-	es, err := script.Collect(s)
+	es, err := workload.Collect(s)
 	if err != nil {
 		t.Fatalf("Entries() = %v", err)
 	}

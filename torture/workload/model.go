@@ -1,8 +1,7 @@
-// This file holds the model: entries in a map, and what each change did, so
-// that it can be undone. It is written from the contract of the store, not
-// from its code.
+// The model: entries in a map, and what each change did, so that it can be
+// undone. It is written from the contract of the store, not from its code.
 
-package script
+package workload
 
 import (
 	"cmp"

@@ -1,7 +1,7 @@
-// This file tests a disk that is full: what is refused, what still works, and
-// that nothing has to be opened anew when there is room again.
+// A disk that is full: what is refused, what still works, and that nothing has to
+// be opened again when there is room.
 
-package ioerr
+package faults
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
@@ -20,9 +20,9 @@ func TestFullDisk(t *testing.T) {
 	disk := crashfs.New(nil)
 	now := time.Unix(1776162225, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	open := func(seed byte) (*oxbow.Memory, *rig.FS) {
-		fsys := rig.New(disk.Process(), rig.Setup{})
-		m, err := oxbow.Open(rig.Store, &oxbow.Options{FS: fsys, Clock: clock, Rand: rand.NewChaCha8([32]byte{seed}), LockWait: 1})
+	open := func(seed byte) (*oxbow.Memory, *workload.FS) {
+		fsys := workload.NewFS(disk.Process(), workload.Setup{})
+		m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: fsys, Clock: clock, Rand: rand.NewChaCha8([32]byte{seed}), LockWait: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestFullDisk(t *testing.T) {
 	same("at the end", m)
 	disk.Stop()
 	for img := range disk.Images {
-		again, err := oxbow.Open(rig.Store, &oxbow.Options{FS: img})
+		again, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: img})
 		if err != nil {
 			t.Fatal(err)
 		}

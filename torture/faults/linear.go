@@ -1,9 +1,8 @@
-// This file holds the campaign: histories of concurrent calls, and the judge.
+// The campaign with concurrent calls: goroutines on several openers of one disk,
+// of which some processes end in flight. The calls must look as if each had
+// happened at one moment between its beginning and its end.
 
-// Package linear runs goroutines on several openers of one disk, ends some
-// processes in flight, and checks that the calls look as if each had happened
-// at one moment between its beginning and its end.
-package linear
+package faults
 
 import (
 	"cmp"
@@ -19,8 +18,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
@@ -35,8 +33,8 @@ const (
 // verdictTime bounds how long the checker looks at one history.
 const verdictTime = 20 * time.Second
 
-// Tally is what a campaign has done.
-type Tally struct {
+// LinearTally is what a campaign has done.
+type LinearTally struct {
 	Histories int
 	Calls     int
 	Pending   int // calls whose process was ended before they returned
@@ -44,7 +42,7 @@ type Tally struct {
 }
 
 // Add adds the numbers of u.
-func (t *Tally) Add(u Tally) {
+func (t *LinearTally) Add(u LinearTally) {
 	t.Histories += u.Histories
 	t.Calls += u.Calls
 	t.Pending += u.Pending
@@ -81,8 +79,8 @@ type output struct {
 	unknown bool   // the process was ended: nobody knows
 }
 
-// model is a register that holds a content, "" for none.
-var model = porcupine.Model{
+// register is a register that holds a content, "" for none.
+var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
 		for _, op := range history {
@@ -121,23 +119,23 @@ var model = porcupine.Model{
 	},
 }
 
-// run is one history being made.
-type run struct {
+// linearRun is one history being made.
+type linearRun struct {
 	disk  *crashfs.Disk
-	setup rig.Setup
+	setup workload.Setup
 	clock atomic.Int64 // orders the beginnings and ends of calls
 	text  atomic.Int64
 	mu    sync.Mutex // guards all below
 	ops   []porcupine.Operation
-	tally Tally
+	tally LinearTally
 	err   error
 }
 
-// Seed makes the history of that seed and judges it. Two processes are ended
+// Linear makes the history of that seed and judges it. Two processes are ended
 // while they work, and others take their place. The scheduler has its part in
 // the history, so a seed does not repeat it exactly.
-func Seed(seed uint64, setup rig.Setup) (Tally, error) {
-	r := &run{disk: crashfs.New(nil), setup: setup}
+func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
+	r := &linearRun{disk: crashfs.New(nil), setup: setup}
 	r.tally.Histories = 1
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	var wg sync.WaitGroup
@@ -153,7 +151,7 @@ func Seed(seed uint64, setup rig.Setup) (Tally, error) {
 	r.last(seed)
 	if r.err == nil {
 		r.ops = settled(r.ops)
-		switch porcupine.CheckOperationsTimeout(model, r.ops, verdictTime) {
+		switch porcupine.CheckOperationsTimeout(register, r.ops, verdictTime) {
 		case porcupine.Illegal:
 			r.err = fmt.Errorf("the history is not linearizable: %s", explain(r.ops))
 		case porcupine.Unknown:
@@ -192,13 +190,13 @@ func settled(ops []porcupine.Operation) []porcupine.Operation {
 // needs a browser.
 func explain(ops []porcupine.Operation) string {
 	s := ""
-	for _, part := range model.Partition(ops) {
-		if porcupine.CheckOperations(model, part) {
+	for _, part := range register.Partition(ops) {
+		if porcupine.CheckOperations(register, part) {
 			continue
 		}
 		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
 		for _, op := range part {
-			s += fmt.Sprintf("\n  [%d,%d] %d: %s", op.Call, op.Return, op.ClientId, model.DescribeOperation(op.Input, op.Output))
+			s += fmt.Sprintf("\n  [%d,%d] %d: %s", op.Call, op.Return, op.ClientId, register.DescribeOperation(op.Input, op.Output))
 		}
 	}
 	return s
@@ -206,7 +204,7 @@ func explain(ops []porcupine.Operation) string {
 
 // process opens the store and lets its goroutines work. When it is ended,
 // another takes its place, once.
-func (r *run) process(p int, seed uint64, kill int) {
+func (r *linearRun) process(p int, seed uint64, kill int) {
 	for life := range 2 {
 		proc := r.disk.Process()
 		if life == 0 && kill > 0 {
@@ -216,9 +214,9 @@ func (r *run) process(p int, seed uint64, kill int) {
 		var mu sync.Mutex // of the clock, guards now
 		now := time.Unix(1776162225, 0)
 		clock := func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Millisecond); return now }
-		opts := script.Options(rig.New(proc, r.setup), clock, &locked{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})})
+		opts := workload.Options(workload.NewFS(proc, r.setup), clock, &locked{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})})
 		opts.LockWait = 10 * time.Second
-		m, err := oxbow.Open(rig.Store, opts)
+		m, err := oxbow.Open(workload.StoreFile, opts)
 		if err != nil {
 			if !ended(err) {
 				r.fail(fmt.Errorf("open: %w", err))
@@ -264,14 +262,14 @@ func (l *locked) Read(b []byte) (int, error) {
 
 func ended(err error) bool { return errors.Is(err, crashfs.ErrKilled) }
 
-func (r *run) fail(err error) {
+func (r *linearRun) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = errors.Join(r.err, err)
 }
 
 // call makes one call and notes it. It reports whether the process lives.
-func (r *run) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
+func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
 	in := input{name: fmt.Sprintf("n%d", rnd.IntN(names)), text: fmt.Sprintf("text %d", r.text.Add(1))}
 	switch n := rnd.IntN(20); {
@@ -361,8 +359,8 @@ func refused(err error, proper ...error) (bool, error) {
 
 // last reads all names when all is over, from what is on the disk, and sees
 // that the store is sound.
-func (r *run) last(seed uint64) {
-	m, err := oxbow.Open(rig.Store, script.Options(rig.New(r.disk.Process(), r.setup), time.Now, rand.NewChaCha8([32]byte{byte(seed)})))
+func (r *linearRun) last(seed uint64) {
+	m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(r.disk.Process(), r.setup), time.Now, rand.NewChaCha8([32]byte{byte(seed)})))
 	if err != nil {
 		r.fail(fmt.Errorf("open at the end: %w", err))
 		return

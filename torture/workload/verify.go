@@ -1,7 +1,7 @@
-// This file holds the verdict on what a crash left: a store that holds what was
-// acknowledged, and that can be used.
+// The verdict on what a crash left: a store that holds what was acknowledged, and
+// that can be used.
 
-package script
+package workload
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -25,14 +24,14 @@ type Judge struct {
 	Distinct int // examined: different in names or bytes, and found in this script alone
 
 	seed  uint64
-	setup rig.Setup
+	setup Setup
 	found map[uint64]*State        // what an image held, by its number
 	ends  map[uint64][]oxbow.Entry // what a disk held on which a verdict ended
 }
 
 // NewJudge returns a judge of stores with that setup. seed makes the clock and
 // the random numbers of what it does to them.
-func NewJudge(seed uint64, setup rig.Setup) *Judge {
+func NewJudge(seed uint64, setup Setup) *Judge {
 	return &Judge{seed: seed, setup: setup, found: map[uint64]*State{}, ends: map[uint64][]oxbow.Entry{}}
 }
 
@@ -52,10 +51,10 @@ func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first 
 		st, err := match(st.Entries, st.Model.seq, allowed)
 		return st, false, err
 	}
-	if im.Any(rig.IsOwn) {
+	if im.Any(IsOwn) {
 		j.Distinct++
 	}
-	if st, err = j.examine(im.Mem(), allowed, im.Sum(rig.IsLock)&1 == 0); err != nil {
+	if st, err = j.examine(im.Mem(), allowed, im.Sum(IsLock)&1 == 0); err != nil {
 		return nil, true, err
 	}
 	j.found[sum] = st
@@ -65,8 +64,8 @@ func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first 
 func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	o := Options(rig.New(img, j.setup), clock, seeded(j.seed^0x9e3779b97f4a7c15))
-	m, err := oxbow.Open(rig.Store, o)
+	o := Options(NewFS(img, j.setup), clock, seeded(j.seed^0x9e3779b97f4a7c15))
+	m, err := oxbow.Open(StoreFile, o)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
@@ -93,7 +92,7 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	}
 	// Torn tails that were kept aside are what most disks differ in by now. They
 	// cannot be opened from here on, so that one examination speaks for all.
-	sum := crashfs.Sum(img, rig.IsLost)
+	sum := crashfs.Sum(img, IsLost)
 	end, ok := j.ends[sum]
 	if !ok {
 		if end, err = j.end(img, o); err != nil {
@@ -109,11 +108,11 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 
 // end opens the store, checks it, and returns what it holds.
 func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
-	fsys := rig.New(img, j.setup)
-	fsys.Hide = rig.IsLost
+	fsys := NewFS(img, j.setup)
+	fsys.Hide = IsLost
 	hidden := *o
 	hidden.FS = fsys
-	m, err := oxbow.Open(rig.Store, &hidden)
+	m, err := oxbow.Open(StoreFile, &hidden)
 	if err != nil {
 		return nil, fmt.Errorf("open again: %w", err)
 	}

@@ -1,8 +1,7 @@
-// This file holds the campaign: every operation of a script made to fail.
+// The campaign with failing disks: each operation of a script is refused or half
+// done, once or from then on.
 
-// Package ioerr makes the disk refuse or half do each operation of a script,
-// once or from then on, and sees what the store makes of it.
-package ioerr
+package faults
 
 import (
 	"errors"
@@ -10,19 +9,18 @@ import (
 	"syscall"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
-// Options of a campaign.
-type Options struct {
-	Setup  rig.Setup // faults put in on purpose
-	Images int       // crash images looked at after each fault and at the end; default 24
+// ErrorOptions of a campaign.
+type ErrorOptions struct {
+	Setup  workload.Setup // faults put in on purpose
+	Images int            // crash images looked at after each fault and at the end; default 24
 }
 
-// Tally is what a campaign has done.
-type Tally struct {
+// ErrorTally is what a campaign has done.
+type ErrorTally struct {
 	Scripts  int
 	Faults   int // operations made to fail
 	Images   int // crash images looked at
@@ -32,7 +30,7 @@ type Tally struct {
 }
 
 // Add adds the numbers of u.
-func (t *Tally) Add(u Tally) {
+func (t *ErrorTally) Add(u ErrorTally) {
 	t.Scripts += u.Scripts
 	t.Faults += u.Faults
 	t.Images += u.Images
@@ -41,27 +39,14 @@ func (t *Tally) Add(u Tally) {
 	t.Unknown += u.Unknown
 }
 
-// Violation is what the contract does not allow.
-type Violation struct {
-	Seed  uint64
-	Fault string
-	Err   error
-	Steps []script.Step
-}
-
-func (v *Violation) Error() string { return fmt.Sprintf("seed %d, %s: %v", v.Seed, v.Fault, v.Err) }
-
-// Unwrap returns what was wrong.
-func (v *Violation) Unwrap() error { return v.Err }
-
-// Seed makes every operation of the script of that seed fail in every way, up
+// Errors makes every operation of the script of that seed fail in every way, up
 // to the first violation, nil for none.
-func Seed(seed uint64, o Options) (Tally, *Violation) {
+func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.Images == 0 {
 		o.Images = 24
 	}
-	s := script.New(seed, 2)
-	var steps []script.Step
+	s := workload.New(seed, 2)
+	var steps []workload.Step
 	for _, st := range s.Steps {
 		// One step at a time: what is refused must be clear.
 		if st.In != nil {
@@ -73,32 +58,32 @@ func Seed(seed uint64, o Options) (Tally, *Violation) {
 	s.Steps = steps[:min(len(steps), 8)]
 	setup := o.Setup
 	setup.Small = true
-	c := &campaign{o: o, s: s, setup: setup, tally: Tally{Scripts: 1}, judge: script.NewJudge(seed, setup)}
-	tally := func() Tally {
+	c := &errorRun{o: o, s: s, setup: setup, tally: ErrorTally{Scripts: 1}, judge: workload.NewJudge(seed, setup)}
+	tally := func() ErrorTally {
 		c.tally.Images, c.tally.Distinct = c.judge.Images, c.judge.Distinct
 		return c.tally
 	}
-	bad := func(what string, err error) (Tally, *Violation) {
-		return tally(), &Violation{seed, what, err, s.Steps}
+	bad := func(what string, err error) (ErrorTally, *Violation) {
+		return tally(), &Violation{Seed: seed, Where: what, Err: err, Steps: s.Steps}
 	}
-	dry := script.NewWorld(s, setup)
+	dry := workload.NewWorld(s, setup)
 	dry.Record = true
 	if err := dry.Run(); err != nil {
 		return bad("without a fault", err)
 	}
 	for _, op := range dry.Disk.Log() {
-		for _, f := range faults(op) {
+		for _, f := range faultsOf(op) {
 			c.tally.Faults++
 			if err := c.fault(f); err != nil {
-				return bad(fmt.Sprintf("%v, %s", op, words(f)), err)
+				return bad(fmt.Sprintf("%v, %s", op, describeFault(f)), err)
 			}
 		}
 	}
 	return tally(), nil
 }
 
-// faults returns the ways in which an operation is made to fail.
-func faults(op crashfs.Op) []crashfs.Fault {
+// faultsOf returns the ways in which an operation is made to fail.
+func faultsOf(op crashfs.Op) []crashfs.Fault {
 	var fs []crashfs.Fault
 	for _, err := range []error{syscall.EIO, syscall.ENOSPC} {
 		once := crashfs.Fault{At: op.N, Err: err}
@@ -115,7 +100,7 @@ func faults(op crashfs.Op) []crashfs.Fault {
 	return append(fs, crashfs.Fault{At: op.N, Err: syscall.EIO, Done: true})
 }
 
-func words(f crashfs.Fault) string {
+func describeFault(f crashfs.Fault) string {
 	s := f.Err.Error()
 	if f.Short > 0 {
 		s += fmt.Sprintf(" after %d bytes", f.Short)
@@ -132,20 +117,20 @@ func words(f crashfs.Fault) string {
 	return s
 }
 
-// campaign is one script under examination.
-type campaign struct {
-	o     Options
-	s     script.Script
-	setup rig.Setup
-	tally Tally
-	judge *script.Judge
+// errorRun is one script under examination.
+type errorRun struct {
+	o     ErrorOptions
+	s     workload.Script
+	setup workload.Setup
+	tally ErrorTally
+	judge *workload.Judge
 }
 
 // fault runs the script with that fault, and on after it is mended.
-func (c *campaign) fault(f crashfs.Fault) error {
-	w := script.NewWorld(c.s, c.setup)
+func (c *errorRun) fault(f crashfs.Fault) error {
+	w := workload.NewWorld(c.s, c.setup)
 	w.Disk.Inject(f)
-	j := &judge{c: c, w: w, out: script.Outcomes{May: []*script.Model{{}}}}
+	j := &errorJudge{c: c, w: w, out: workload.Outcomes{May: []*workload.Model{{}}}}
 	for i, st := range c.s.Steps {
 		if err := j.step(st); err != nil {
 			return fmt.Errorf("step %d (%v): %w", i+1, st, err)
@@ -161,17 +146,17 @@ func (c *campaign) fault(f crashfs.Fault) error {
 	return j.closed()
 }
 
-// judge knows what may be.
-type judge struct {
-	c      *campaign
-	w      *script.World
-	out    script.Outcomes
+// errorJudge knows what may be.
+type errorJudge struct {
+	c      *errorRun
+	w      *workload.World
+	out    workload.Outcomes
 	struck bool    // a fault has been seen at work
 	failed [2]bool // the process was told of an unknown outcome
 	rich   bool    // the images after the first fault were looked at
 }
 
-func (j *judge) step(st script.Step) error {
+func (j *errorJudge) step(st workload.Step) error {
 	undo := j.out.Undoable()
 	from := j.w.Disk.Ops()
 	seq, err := j.w.Try(st, undo)
@@ -197,9 +182,9 @@ func (j *judge) step(st script.Step) error {
 			if err != nil {
 				return err
 			}
-			fit := script.Fit(next, es)
+			fit := workload.Fit(next, es)
 			if len(fit) == 0 {
-				return fmt.Errorf("acknowledged, but the process shows otherwise: %w", script.Differs(next, es))
+				return fmt.Errorf("acknowledged, but the process shows otherwise: %w", workload.Differs(next, es))
 			}
 			j.out.May = fit
 		}
@@ -210,7 +195,7 @@ func (j *judge) step(st script.Step) error {
 		j.c.tally.Unknown++
 		j.failed[st.Proc] = true
 		j.out.May = append(j.out.May, next...)
-		if st.Kind == script.Compact {
+		if st.Kind == workload.Compact {
 			for _, m := range j.out.May[:len(j.out.May):len(j.out.May)] {
 				m = m.Clone()
 				m.Compacted()
@@ -225,15 +210,15 @@ func (j *judge) step(st script.Step) error {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
 	}
-	j.out.May = script.Distinct(j.out.May)
+	j.out.May = workload.Distinct(j.out.May)
 	// Reads go on, whatever happened, and show nothing that was refused.
 	for i := range 2 {
 		es, err := j.read(i)
 		if err != nil {
 			return fmt.Errorf("process %c: reads no more: %w", 'A'+rune(i), err)
 		}
-		if len(script.Fit(j.out.May, es)) == 0 {
-			return fmt.Errorf("process %c shows what may not be: %w", 'A'+rune(i), script.Differs(j.out.May, es))
+		if len(workload.Fit(j.out.May, es)) == 0 {
+			return fmt.Errorf("process %c shows what may not be: %w", 'A'+rune(i), workload.Differs(j.out.May, es))
 		}
 	}
 	if j.struck && !j.rich {
@@ -254,19 +239,19 @@ func expected(err error, wants []error) bool {
 	return false
 }
 
-func (j *judge) read(i int) ([]oxbow.Entry, error) {
+func (j *errorJudge) read(i int) ([]oxbow.Entry, error) {
 	m, err := j.w.Memory(i)
 	if err != nil {
 		return nil, err
 	}
-	return script.Collect(m)
+	return workload.Collect(m)
 }
 
 // mended goes on after the fault is gone: at once in a process that was not
 // told of an unknown outcome, after a restart in one that was.
-func (j *judge) mended() error {
-	step := func(i int) script.Step {
-		return script.Step{Kind: script.Remember, Proc: i, Name: "mended", Text: fmt.Sprintf("by process %d", i)}
+func (j *errorJudge) mended() error {
+	step := func(i int) workload.Step {
+		return workload.Step{Kind: workload.Remember, Proc: i, Name: "mended", Text: fmt.Sprintf("by process %d", i)}
 	}
 	for i := range 2 {
 		if !j.failed[i] {
@@ -294,14 +279,14 @@ func (j *judge) mended() error {
 }
 
 // images looks at disks that a crash may leave now.
-func (j *judge) images() error {
-	may := script.States(j.out.May)
+func (j *errorJudge) images() error {
+	may := workload.States(j.out.May)
 	n := 0
 	var bad error
 	j.w.Disk.Sketches(func(im *crashfs.Sketch) bool {
 		// The first images are the greatest losses and the least; of the others
 		// some are taken, always the same.
-		if n >= j.c.o.Images/2 && im.Sum(rig.IsLock)%8 != 0 {
+		if n >= j.c.o.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
 			return true
 		}
 		n++
@@ -315,7 +300,7 @@ func (j *judge) images() error {
 }
 
 // closed sees that nothing is held when all is closed.
-func (j *judge) closed() error {
+func (j *errorJudge) closed() error {
 	if err := j.w.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}

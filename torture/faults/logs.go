@@ -1,8 +1,8 @@
-// This file holds the scripts for the log alone. Stores put several records
+// Scripts for the log alone. Stores put several records
 // into one append only when goroutines write at the same time, which no script
 // can repeat; here each append has one to four.
 
-package crash
+package faults
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
@@ -22,14 +22,14 @@ import (
 type logRun struct {
 	r     *rand.Rand
 	now   time.Time
-	setup rig.Setup
+	setup workload.Setup
 	disk  *crashfs.Disk
 	logs  [2]*wal.Log
 	acked []string // bodies of the records acknowledged
 	fly   []string // of those in the append that is under way
 }
 
-func newLogRun(seed uint64, setup rig.Setup, disk *crashfs.Disk) *logRun {
+func newLogRun(seed uint64, setup workload.Setup, disk *crashfs.Disk) *logRun {
 	return &logRun{r: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(1776162225, 0), setup: setup, disk: disk}
 }
 
@@ -39,7 +39,7 @@ func (l *logRun) open(i int) (*wal.Log, error) {
 	if l.logs[i] == nil {
 		var key [32]byte
 		key[0], key[1] = byte(l.r.Uint32()), byte(i)
-		log, err := openLog(rig.New(l.disk.Process(), l.setup), l.clock, key)
+		log, err := openLog(workload.NewFS(l.disk.Process(), l.setup), l.clock, key)
 		if err != nil {
 			return nil, err
 		}
@@ -48,9 +48,9 @@ func (l *logRun) open(i int) (*wal.Log, error) {
 	return l.logs[i], nil
 }
 
-func openLog(fsys *rig.FS, clock func() time.Time, key [32]byte) (*wal.Log, error) {
+func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log, error) {
 	step, reserve := fsys.FreeSpace()
-	return wal.Open(fsys, rig.Store, wal.Options{Step: step, Reserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), Verify: true,
+	return wal.Open(fsys, workload.StoreFile, wal.Options{Step: step, Reserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), Verify: true,
 		Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }})
 }
 
@@ -135,14 +135,14 @@ func readLog(log *wal.Log) ([]string, error) {
 }
 
 // logSeed examines the log script of that seed.
-func logSeed(seed uint64, o Options) (Tally, *Violation) {
+func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupFor(seed, o)
-	tally := Tally{Scripts: 1}
+	tally := CrashTally{Scripts: 1}
 	judged := map[uint64][]string{} // what an image held
 	distinct := 0
-	bad := func(k int, label string, err error) (Tally, *Violation) {
+	bad := func(k int, label string, err error) (CrashTally, *Violation) {
 		tally.Distinct = distinct
-		return tally, &Violation{Seed: seed, Point: k, Image: label, Err: err}
+		return tally, &Violation{Seed: seed, Where: crashAt(k, label), Err: err}
 	}
 	dry := newLogRun(seed, setup, crashfs.New(nil))
 	if err := dry.run(); err != nil {
@@ -165,9 +165,9 @@ func logSeed(seed uint64, o Options) (Tally, *Violation) {
 			got, known := judged[sum]
 			if known {
 				err = l.may(got)
-			} else if got, err = logVerdict(rig.New(im.Mem(), setup), l); err == nil {
+			} else if got, err = logVerdict(workload.NewFS(im.Mem(), setup), l); err == nil {
 				judged[sum] = got
-				if im.Any(rig.IsOwn) {
+				if im.Any(workload.IsOwn) {
 					distinct++
 				}
 			}
@@ -196,7 +196,7 @@ func (l *logRun) may(got []string) error {
 // logVerdict examines the log that a crash left: it holds what was acknowledged
 // and the first few, or none, of the records in flight; and it takes more.
 // It returns the records that were in it.
-func logVerdict(fsys *rig.FS, l *logRun) ([]string, error) {
+func logVerdict(fsys *workload.FS, l *logRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	log, err := openLog(fsys, clock, [32]byte{9})

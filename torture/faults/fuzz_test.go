@@ -1,6 +1,6 @@
-// This file fuzzes the opening of damaged files and directories.
+// Fuzz targets: damaged files and directories are opened.
 
-package flip
+package faults
 
 import (
 	"bytes"
@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -33,7 +32,7 @@ func most(n int) uint64 { return uint64(16*n + 1<<20) }
 func samples(f *testing.F) [][]byte {
 	var bs [][]byte
 	for _, k := range kinds {
-		s, err := build(k, 1, rig.Setup{Small: true, NoNote: true})
+		s, err := build(k, 1, workload.Setup{Small: true, NoNote: true})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -48,11 +47,11 @@ func samples(f *testing.F) [][]byte {
 	return append(bs, nil, head, append(head, bytes.Repeat(claim, 4000)...))
 }
 
-func open(m *vfs.Mem) (*oxbow.Memory, error) {
+func openDamaged(m *vfs.Mem) (*oxbow.Memory, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	s := store{seed: 3}
-	return oxbow.Open(rig.Store, script.Options(rig.New(m, rig.Setup{}), clock, s.random()))
+	s := flipStore{seed: 3}
+	return oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(m, workload.Setup{}), clock, s.random()))
 }
 
 // known reports whether the error is one that a caller is told to expect.
@@ -71,15 +70,15 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mem := vfs.NewMem()
-		if err := mem.Put(rig.Store, b, 0o600, epoch); err != nil {
+		if err := mem.Put(workload.StoreFile, b, 0o600, epoch); err != nil {
 			t.Fatal(err)
 		}
 		var m *oxbow.Memory
 		var es []oxbow.Entry
 		var err error
 		used := allocated(func() {
-			if m, err = open(mem); err == nil {
-				es, err = script.Collect(m)
+			if m, err = openDamaged(mem); err == nil {
+				es, err = workload.Collect(m)
 			}
 		})
 		if used > most(len(b)) {
@@ -133,19 +132,19 @@ func FuzzDirectory(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mem := vfs.NewMem()
-		for name, data := range split(b, rig.Store, rig.Store+".lock", rig.Store+".lost/1-at-96.torn", rig.Store+".0123456789ab.tmp") {
+		for name, data := range split(b, workload.StoreFile, workload.StoreFile+".lock", workload.StoreFile+".lost/1-at-96.torn", workload.StoreFile+".0123456789ab.tmp") {
 			if err := mem.Put(name, data, 0o600, epoch); err != nil {
 				t.Fatal(err)
 			}
 		}
-		m, err := open(mem)
+		m, err := openDamaged(mem)
 		if err != nil {
 			if !known(err) {
 				t.Errorf("Open() = %v, of no known sort", err)
 			}
 			return
 		}
-		before, err := script.Collect(m)
+		before, err := workload.Collect(m)
 		if err != nil {
 			if !known(err) {
 				t.Errorf("Entries() = %v, of no known sort", err)
@@ -159,11 +158,11 @@ func FuzzDirectory(f *testing.F) {
 			}
 			return
 		}
-		again, err := open(mem)
+		again, err := openDamaged(mem)
 		if err != nil {
 			t.Fatalf("Open() after a change = %v", err)
 		}
-		after, err := script.Collect(again)
+		after, err := workload.Collect(again)
 		if err != nil {
 			t.Fatalf("Entries() after a change = %v", err)
 		}

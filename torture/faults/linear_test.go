@@ -1,17 +1,17 @@
-// This file runs the short form of the campaign.
+// The short form of the campaign with concurrent calls.
 
-package linear
+package faults
 
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/torture/rig"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 )
 
 func TestHistories(t *testing.T) {
-	var all Tally
+	var all LinearTally
 	for seed := range uint64(60) {
-		tally, err := Seed(seed, rig.Setup{})
+		tally, err := Linear(seed, workload.Setup{})
 		all.Add(tally)
 		if err != nil {
 			t.Fatal(err)

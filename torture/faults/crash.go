@@ -1,34 +1,30 @@
-// This file holds the campaign: every crash point of a script, and every disk
-// that a crash there may leave.
+// The campaign with crashes: every crash point of a script, and every disk that a
+// crash there may leave.
 
-// Package crash crashes the store at every operation, and looks at every disk
-// that the crash may leave.
-package crash
+package faults
 
 import (
-	"fmt"
 	"syscall"
 
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
-// Options of a campaign. Zero fields mean the default.
-type Options struct {
-	Setup rig.Setup // faults put in on purpose
-	Procs int       // 1 or 2 processes; default 2
-	Deep  int       // of so many images, one is crashed again while it recovers; default 2000, negative: none
-	Plain bool      // no script has small free space or a silent lock file
-	Short bool      // all scripts have small free space and short texts: more disks a second
+// CrashOptions of a campaign. Zero fields mean the default.
+type CrashOptions struct {
+	Setup workload.Setup // faults put in on purpose
+	Procs int            // 1 or 2 processes; default 2
+	Deep  int            // of so many images, one is crashed again while it recovers; default 2000, negative: none
+	Plain bool           // no script has small free space or a silent lock file
+	Short bool           // all scripts have small free space and short texts: more disks a second
 }
 
 // shortTexts are at most so many bytes.
 const shortTexts = 300
 
-// Tally is what a campaign has done.
-type Tally struct {
+// CrashTally is what a campaign has done.
+type CrashTally struct {
 	Scripts  int
 	Points   int // operations at which the disk was stopped
 	Images   int // disks that a crash left
@@ -38,7 +34,7 @@ type Tally struct {
 }
 
 // Add adds the numbers of u.
-func (t *Tally) Add(u Tally) {
+func (t *CrashTally) Add(u CrashTally) {
 	t.Scripts += u.Scripts
 	t.Points += u.Points
 	t.Images += u.Images
@@ -47,42 +43,19 @@ func (t *Tally) Add(u Tally) {
 	t.Kills += u.Kills
 }
 
-// Violation is a disk that is not as the contract has it.
-type Violation struct {
-	Seed  uint64
-	Point int    // the operation of the crash, 0 for none
-	Image string // what was lost
-	Err   error
-	Steps []script.Step
+// crashRun is one script under examination.
+type crashRun struct {
+	o     CrashOptions
+	s     workload.Script
+	setup workload.Setup
+	tally CrashTally
+	judge *workload.Judge
 }
 
-func (v *Violation) Error() string {
-	s := fmt.Sprintf("seed %d", v.Seed)
-	if v.Point > 0 {
-		s += fmt.Sprintf(", crash at operation %d", v.Point)
-	}
-	if v.Image != "" {
-		s += ", image: " + v.Image
-	}
-	return s + ": " + v.Err.Error()
-}
-
-// Unwrap returns what was wrong.
-func (v *Violation) Unwrap() error { return v.Err }
-
-// run is one script under examination.
-type run struct {
-	o     Options
-	s     script.Script
-	setup rig.Setup
-	tally Tally
-	judge *script.Judge
-}
-
-// Seed examines the script of that seed, up to the first violation, which it
+// Crash examines the script of that seed, up to the first violation, which it
 // returns, nil for none. One seed in four is a script for the log alone, whose
 // appends hold several records.
-func Seed(seed uint64, o Options) (Tally, *Violation) {
+func Crash(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	if o.Procs == 0 {
 		o.Procs = 2
 	}
@@ -92,17 +65,17 @@ func Seed(seed uint64, o Options) (Tally, *Violation) {
 	if seed%4 == 2 {
 		return logSeed(seed, o)
 	}
-	s := script.New(seed, o.Procs)
+	s := workload.New(seed, o.Procs)
 	if o.Short {
 		s.Short(shortTexts)
 	}
-	return Script(s, o)
+	return crashScript(s, o)
 }
 
-// Script examines a script.
-func Script(s script.Script, o Options) (Tally, *Violation) {
+// crashScript examines a script.
+func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupFor(s.Seed, o)
-	r := &run{o: o, s: s, setup: setup, judge: script.NewJudge(s.Seed, setup)}
+	r := &crashRun{o: o, s: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
 	r.tally.Scripts = 1
 	v := r.all()
 	r.tally.Images, r.tally.Distinct = r.judge.Images, r.judge.Distinct
@@ -113,7 +86,7 @@ func Script(s script.Script, o Options) (Tally, *Violation) {
 }
 
 // setupFor makes the images of most scripts small, so that many can be tried.
-func setupFor(seed uint64, o Options) rig.Setup {
+func setupFor(seed uint64, o CrashOptions) workload.Setup {
 	setup := o.Setup
 	if !o.Plain {
 		setup.Small = o.Short || seed%16 != 7
@@ -122,28 +95,27 @@ func setupFor(seed uint64, o Options) rig.Setup {
 	return setup
 }
 
-func (r *run) all() *Violation {
-	dry := script.NewWorld(r.s, r.setup)
+func (r *crashRun) all() *Violation {
+	dry := workload.NewWorld(r.s, r.setup)
 	dry.Record = true
 	if err := dry.Run(); err != nil {
 		return &Violation{Err: err}
 	}
 	last := dry.Disk.Ops()
 	for k := 1; k <= last+1; k++ {
-		w := script.NewWorld(r.s, r.setup)
+		w := workload.NewWorld(r.s, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.Run(); err != nil {
-			return &Violation{Point: k, Err: err}
+			return &Violation{Where: crashAt(k, ""), Err: err}
 		}
 		w.Disk.Stop()
 		r.tally.Points++
 		if v := r.point(w, dry.States, k); v != nil {
-			v.Point = k
 			return v
 		}
 		if r.s.Procs > 1 && k <= last && !inside(dry.InIn, k) {
 			if err := r.kill(dry, k); err != nil {
-				return &Violation{Point: k, Image: "only process ended", Err: err}
+				return &Violation{Where: crashAt(k, "only process ended"), Err: err}
 			}
 		}
 	}
@@ -160,16 +132,16 @@ func inside(spans []int, k int) bool {
 }
 
 // point looks at all images of a disk that has stopped.
-func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
-	allowed := script.Allowed(states, w.Acked)
+func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Violation {
+	allowed := workload.Allowed(states, w.Acked)
 	var bad *Violation
 	w.Disk.Sketches(func(im *crashfs.Sketch) bool {
 		_, first, err := r.judge.Verdict(im, allowed)
 		if err == nil && first && r.again(im) {
-			err = r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(rig.IsLock)))
+			err = r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(workload.IsLock)))
 		}
 		if err != nil {
-			bad = &Violation{Image: im.Label(), Err: err}
+			bad = &Violation{Where: crashAt(k, im.Label()), Err: err}
 		}
 		return err == nil
 	})
@@ -178,13 +150,13 @@ func (r *run) point(w *script.World, states []*script.State, k int) *Violation {
 
 // kill ends the process that does operation k and lets the other go on. A write
 // is done in full the first time, by half the second.
-func (r *run) kill(dry *script.World, k int) error {
+func (r *crashRun) kill(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	for _, half := range []bool{false, true} {
 		if half && op.Kind != crashfs.Write {
 			break
 		}
-		w := script.NewWorld(r.s, r.setup)
+		w := workload.NewWorld(r.s, r.setup)
 		w.KillAt(op.Proc-1, k)
 		if half {
 			w.Disk.Inject(crashfs.Fault{At: k, Kinds: crashfs.Write, Short: op.Len / 2, Err: syscall.EIO})
@@ -193,7 +165,7 @@ func (r *run) kill(dry *script.World, k int) error {
 			return err
 		}
 		r.tally.Kills++
-		if err := w.Survive(2-op.Proc, script.Allowed(dry.States, w.Acked)); err != nil {
+		if err := w.Survive(2-op.Proc, workload.Allowed(dry.States, w.Acked)); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,9 @@
-// This file holds scripts: what processes do to a store, one step after the
-// other, made from a seed.
+// Scripts: what processes do to a store, one step after the other, made from a
+// seed.
 
-// Package script runs seeded scripts on a store and knows, by a plain model,
-// what the store must hold after each step.
-package script
+// Package workload runs seeded scripts on a store, over a file system that can
+// fail, and knows by a plain model what the store must hold after each step.
+package workload
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
-// This file holds the stores that are damaged.
+// The stores that are damaged.
 
-package flip
+package faults
 
 import (
 	"context"
@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -35,9 +34,9 @@ var kinds = []kind{
 	{"large, compacted", 7, 3, 1, true, 400},
 }
 
-// store is a sound store and all that it ever held.
-type store struct {
-	setup   rig.Setup
+// flipStore is a sound store and all that it ever held.
+type flipStore struct {
+	setup   workload.Setup
 	seed    uint64
 	now     time.Time
 	file    []byte
@@ -52,20 +51,20 @@ type store struct {
 
 var epoch = time.Unix(1776162225, 0).UTC()
 
-func (s *store) clock() time.Time { s.now = s.now.Add(time.Second); return s.now }
+func (s *flipStore) clock() time.Time { s.now = s.now.Add(time.Second); return s.now }
 
-func (s *store) random() io.Reader {
+func (s *flipStore) random() io.Reader {
 	return rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8), 1})
 }
 
 // build makes a store.
-func build(k kind, seed uint64, setup rig.Setup) (*store, error) {
-	s := &store{setup: setup, seed: seed, now: epoch, states: map[uint64][]oxbow.Entry{0: nil}}
+func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
+	s := &flipStore{setup: setup, seed: seed, now: epoch, states: map[uint64][]oxbow.Entry{0: nil}}
 	r := rand.New(rand.NewPCG(seed, 5))
 	mem := vfs.NewMem()
 	var ms []*oxbow.Memory
 	for range k.procs {
-		m, err := oxbow.Open(rig.Store, script.Options(rig.New(mem, setup), s.clock, s.random()))
+		m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, setup), s.clock, s.random()))
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +107,7 @@ func build(k kind, seed uint64, setup rig.Setup) (*store, error) {
 		}
 	}
 	var err error
-	if s.file, err = vfs.ReadFile(mem, rig.Store, -1); err != nil {
+	if s.file, err = vfs.ReadFile(mem, workload.StoreFile, -1); err != nil {
 		return nil, err
 	}
 	s.records, s.end, err = records(mem)
@@ -116,8 +115,8 @@ func build(k kind, seed uint64, setup rig.Setup) (*store, error) {
 }
 
 // note keeps what the store holds now.
-func (s *store) note(m *oxbow.Memory, mem *vfs.Mem) error {
-	es, err := script.Collect(m)
+func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
+	es, err := workload.Collect(m)
 	if err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (s *store) note(m *oxbow.Memory, mem *vfs.Mem) error {
 	if err != nil {
 		return err
 	}
-	b, err := vfs.ReadFile(mem, rig.Store, -1)
+	b, err := vfs.ReadFile(mem, workload.StoreFile, -1)
 	if err != nil {
 		return err
 	}

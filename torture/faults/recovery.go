@@ -1,6 +1,6 @@
-// This file holds the second crash: while a store recovers from the first.
+// The second crash: while a store recovers from the first.
 
-package crash
+package faults
 
 import (
 	"bytes"
@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/rig"
-	"github.com/oxbow-memory/oxbow/torture/script"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -20,45 +19,45 @@ import (
 // what the crash interrupted, with another text of the same length.
 // The record then has the length of the torn one, which is when a torn
 // record that was left in place could come back to life.
-func (r *run) inFlight(acked int, h uint64) script.Step {
-	var steps []script.Step
+func (r *crashRun) inFlight(acked int, h uint64) workload.Step {
+	var steps []workload.Step
 	for _, st := range r.s.Steps {
-		if st.In != nil && st.Kind != script.Revert {
+		if st.In != nil && st.Kind != workload.Revert {
 			steps = append(steps, *st.In)
 		}
 		st.In = nil
 		steps = append(steps, st)
 	}
-	st := script.Step{Kind: script.Remember, Name: "a", Text: "after the crash"}
+	st := workload.Step{Kind: workload.Remember, Name: "a", Text: "after the crash"}
 	if h>>32%8 == 0 {
-		return script.Step{Kind: script.Compact}
+		return workload.Step{Kind: workload.Compact}
 	}
 	if acked < len(steps) {
 		switch s := steps[acked]; s.Kind {
-		case script.Remember:
-			st.Name, st.Text = s.Name, turn(s.Text)
-		case script.Batch:
-			st = script.Step{Kind: script.Batch, OpID: s.OpID}
+		case workload.Remember:
+			st.Name, st.Text = s.Name, otherText(s.Text)
+		case workload.Batch:
+			st = workload.Step{Kind: workload.Batch, OpID: s.OpID}
 			for _, op := range s.Ops {
 				switch o := op.(type) {
 				case oxbow.Add:
-					o.Content = turn(o.Content)
+					o.Content = otherText(o.Content)
 					op = o
 				case oxbow.Update:
-					o.Content = turn(o.Content)
+					o.Content = otherText(o.Content)
 					op = o
 				}
 				st.Ops = append(st.Ops, op)
 			}
-		case script.Forget:
-			st = script.Step{Kind: script.Forget, Name: s.Name}
+		case workload.Forget:
+			st = workload.Step{Kind: workload.Forget, Name: s.Name}
 		}
 	}
 	return st
 }
 
-// turn returns another text of the same length.
-func turn(s string) string {
+// otherText returns another text of the same length.
+func otherText(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c >= 'a' && c < 'z':
@@ -72,11 +71,11 @@ func turn(s string) string {
 
 // again reports whether an image is crashed once more. A record that lacks only
 // its beginning is what could come back to life, so such are taken more often.
-func (r *run) again(im *crashfs.Sketch) bool {
+func (r *crashRun) again(im *crashfs.Sketch) bool {
 	if r.o.Deep <= 0 {
 		return false
 	}
-	choice, n := im.Sum(rig.IsLock), uint64(r.o.Deep)
+	choice, n := im.Sum(workload.IsLock), uint64(r.o.Deep)
 	if choice%n == 0 {
 		return true
 	}
@@ -89,7 +88,7 @@ func (r *run) again(im *crashfs.Sketch) bool {
 
 // recover lets a store recover on that image and do a step, crashes it at each
 // operation of that, and looks at what is left.
-func (r *run) recover(img *vfs.Mem, allowed []*script.State, st script.Step) error {
+func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
 	}
@@ -97,7 +96,7 @@ func (r *run) recover(img *vfs.Mem, allowed []*script.State, st script.Step) err
 	if err != nil {
 		return fmt.Errorf("look at the tail: %w", err)
 	}
-	dry := script.Resume(disk(img), r.s, r.setup)
+	dry := workload.Resume(disk(img), r.s, r.setup)
 	dry.Record = true
 	if err := dry.Begin(allowed); err != nil {
 		return fmt.Errorf("recover: %w", err)
@@ -107,13 +106,13 @@ func (r *run) recover(img *vfs.Mem, allowed []*script.State, st script.Step) err
 	}
 	seen := map[uint64]bool{}
 	for k := 1; k <= dry.Disk.Ops()+1; k++ {
-		w := script.Resume(disk(img), r.s, r.setup)
+		w := workload.Resume(disk(img), r.s, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.Begin(allowed); err == nil {
 			_ = w.Step(st) // a crash is what is wanted; Acked says what was told
 		}
 		w.Disk.Stop()
-		may := script.Allowed(dry.States, w.Acked)
+		may := workload.Allowed(dry.States, w.Acked)
 		var bad error
 		w.Disk.Sketches(func(im *crashfs.Sketch) bool {
 			r.tally.Deep++
@@ -135,8 +134,8 @@ func (r *run) recover(img *vfs.Mem, allowed []*script.State, st script.Step) err
 }
 
 // torn returns the bytes of a torn tail, nil for none, and where they begin.
-func torn(img *vfs.Mem, setup rig.Setup) ([]byte, int64, error) {
-	m, err := oxbow.Open(rig.Store, &oxbow.Options{FS: rig.New(img.Clone(), setup), ReadOnly: true})
+func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
+	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -144,7 +143,7 @@ func torn(img *vfs.Mem, setup rig.Setup) ([]byte, int64, error) {
 	if err = errors.Join(err, m.Close()); err != nil {
 		return nil, 0, err
 	}
-	b, err := vfs.ReadFile(img, rig.Store, -1)
+	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
 	if err != nil || int64(len(b)) <= stats.Used {
 		return nil, 0, nil // no file, or nothing behind its end
 	}
@@ -157,11 +156,11 @@ func kept(im *crashfs.Sketch, tail []byte, end int64) error {
 		return nil
 	}
 	img := im.Mem()
-	b, err := vfs.ReadFile(img, rig.Store, -1)
+	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
 	if err == nil && int64(len(b)) > end && bytes.HasPrefix(b[end:], tail) {
 		return nil
 	}
-	dir := rig.Store + ".lost"
+	dir := workload.StoreFile + ".lost"
 	es, err := img.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("a torn tail of %d bytes was cut off and not kept: %w", len(tail), err)
