@@ -222,9 +222,9 @@ func TestGlanceOfChanges(t *testing.T) {
 func TestGlanceWithin(t *testing.T) {
 	h := &indexHome{t, vfs.NewMem()}
 	h.talkative(rand.New(rand.NewPCG(5, 5)), 120)
-	scope := Scope{Any: []Filter{mustFilter(t, "project:vtt")}}
+	scope := mustFilter(t, "project:vtt")
 	m, plain := h.glancing(&Options{ReadOnly: true}), h.open(&Options{ReadOnly: true})
-	inner, want := m.Within(scope), plain.Within(scope)
+	inner, want := WithinForTest(m, scope), WithinForTest(plain, scope)
 	inner.glanceFrom = 0
 	q := Query{Text: "harbor silver getUserName", Limit: 20, Explain: true}
 	if got, want := all(t, inner, q), all(t, want, q); got != want || !glanced(inner) {

@@ -1,4 +1,4 @@
-// This file holds what a memory can do when its store keeps versions.
+// The history of a memory.
 
 package oxbow
 
@@ -10,17 +10,13 @@ import (
 	"time"
 )
 
-// historian returns the store below as a [Historian].
-func (m *Memory) historian() (Historian, error) {
-	if h, ok := m.store.(Historian); ok {
-		return h, nil
-	}
-	return nil, fmt.Errorf("%w: it keeps no history (oxbow convert moves it into one that does)", ErrUnsupported)
-}
+// History returns the history of the store, or an error matching
+// [ErrUnsupported].
+func (m *Memory) History() (Historian, error) { return HistoryOf(m.store) }
 
 // Log yields the changes, newest first.
 func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
-	h, err := m.historian()
+	h, err := m.History()
 	if err != nil {
 		return func(yield func(Change, error) bool) { yield(Change{}, err) }
 	}
@@ -29,7 +25,7 @@ func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
 
 // Versions yields the versions of the entry of that name, newest first.
 func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, error] {
-	h, err := m.historian()
+	h, err := m.History()
 	if err != nil {
 		return func(yield func(Version, error) bool) { yield(Version{}, err) }
 	}
@@ -56,7 +52,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 
 // AsOf returns a read-only view of the store as it stood after change seq.
 func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
-	h, err := m.historian()
+	h, err := m.History()
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +62,7 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 // SeqAt returns the number of the last change at or before t, 0 when there is
 // none.
 func (m *Memory) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
-	h, err := m.historian()
+	h, err := m.History()
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +72,7 @@ func (m *Memory) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 // Revert undoes the changes of those numbers, all in one new change, and
 // returns its number.
 func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	h, err := m.historian()
+	h, err := m.History()
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +82,7 @@ func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 // Restore makes the version of the entry that change seq left the current one,
 // and returns the number of the new change.
 func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	h, err := m.historian()
+	h, err := m.History()
 	if err != nil {
 		return 0, err
 	}
@@ -96,7 +92,11 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 // RestoreIf is [Memory.Restore], if the entry of that name is at that version,
 // or, for version 0, if there is none; else the error matches [ErrConflict].
 func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	r, ok := m.store.(Restorer)
+	h, err := m.History()
+	if err != nil {
+		return 0, err
+	}
+	r, ok := h.(Restorer)
 	if !ok {
 		return 0, fmt.Errorf("%w: it cannot restore a version of what was looked at", ErrUnsupported)
 	}

@@ -16,7 +16,7 @@ func TestRecallAfterChange(t *testing.T) {
 	ctx := t.Context()
 	h := newIndexHome(t, 300)
 	m, other := h.open(nil), h.open(nil)
-	within := m.Within(Scope{Any: []Filter{{}}})
+	within := WithinForTest(m, Filter{})
 	h.recall(m, "harbor")
 	finds := func(m *Memory, who, word string, want int) {
 		t.Helper()
@@ -116,7 +116,7 @@ func TestWhoTakesChangesIn(t *testing.T) {
 	}
 	waiting(mostTakenIn+1, "of many")
 	// A scope that was asked once keeps what others change, but not their terms.
-	within := m.Within(Scope{Any: []Filter{{}}})
+	within := WithinForTest(m, Filter{})
 	h.recall(within, "harbor")
 	for i := range 3 * mostTakenIn {
 		put(fmt.Sprint("late ", i))

@@ -166,6 +166,9 @@ func newMemory(s Store, opts Options) *Memory {
 // Store returns the store below the memory.
 func (m *Memory) Store() Store { return m.store }
 
+// Options returns the options of the memory, with the defaults filled in.
+func (m *Memory) Options() Options { return m.opts }
+
 // Get returns the entry of that name or, when there is none, the one entry
 // that has it as an alias. Errors match [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {

@@ -1,4 +1,4 @@
-// This file tests what a scope leaves behind in the memory below it.
+// What a scope leaves in the memory below it.
 
 package oxbow
 
@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A closed view is no longer told of changes, and does not answer from an index
-// that may hold what has left the scope since. Others are not touched by it.
+// A closed scope receives no events, and does not answer from an index that may
+// hold what has left the scope since. Other scopes stay open.
 func TestScopeClose(t *testing.T) {
 	m, err := Open("m.oxbow", &Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -21,9 +21,8 @@ func TestScopeClose(t *testing.T) {
 	if _, err := m.Remember(ctx, Entry{Name: "crane", Content: "The crane lifts."}); err != nil {
 		t.Fatal(err)
 	}
-	all := Scope{Any: []Filter{{}}}
-	one, two := m.Within(all), m.Within(all)
-	three := one.Within(all)
+	one, two := WithinForTest(m, Filter{}), WithinForTest(m, Filter{})
+	three := WithinForTest(one, Filter{})
 	recall := func(v *Memory) (int, error) {
 		hits, err := v.Recall(ctx, Query{Text: "crane"})
 		return len(hits), err
@@ -54,5 +53,38 @@ func TestScopeClose(t *testing.T) {
 	}
 	if n, err := recall(two); n != 0 || err != nil {
 		t.Errorf("Recall of the other view = %d hits, %v, want none", n, err)
+	}
+}
+
+func TestClosedScopeStopsWatching(t *testing.T) {
+	m, err := Open("m.oxbow", &Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := WithinForTest(m, Filter{})
+	for range 3 {
+		v := WithinForTest(m, Filter{})
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := m.store.(*db).watchers.Len(); n != 2 {
+		t.Errorf("%d watchers after three of four scopes were closed, want the memory and one scope", n)
+	}
+	// The open one still receives events: its index has the change.
+	if _, err := kept.Recall(t.Context(), Query{Text: "crane"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Remember(t.Context(), Entry{Name: "crane", Content: "It lifts."}); err != nil {
+		t.Fatal(err)
+	}
+	if hits, err := kept.Recall(t.Context(), Query{Text: "crane"}); err != nil || len(hits) != 1 {
+		t.Errorf("Recall within the open view = %v, %v, want one hit", hits, err)
+	}
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,10 +1,10 @@
-// This file holds the seam: what every store can do, and the extra powers that
-// some have.
+// The Store seam, and the optional interfaces of stores.
 
 package oxbow
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"time"
 )
@@ -60,9 +60,22 @@ type Historian interface {
 	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
 }
 
+// HistoryOf returns the history of a store: the store itself if it is a
+// [Historian], or what its method History returns, which wrappers of a store
+// have, as [Memory.History]. Else the error matches [ErrUnsupported].
+func HistoryOf(s Store) (Historian, error) {
+	switch s := s.(type) {
+	case interface{ History() (Historian, error) }:
+		return s.History()
+	case Historian:
+		return s, nil
+	}
+	return nil, fmt.Errorf("%w: it keeps no history (oxbow convert moves it into one that does)", ErrUnsupported)
+}
+
 // A Restorer is a Historian whose restoring can be bound to what the caller
-// looked at. A [Scope] needs it to restore: else an entry could be moved out of
-// it between the look and the change.
+// read. Package scope needs it: else an entry could leave the scope between the
+// check and the change.
 type Restorer interface {
 	Historian
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // Permissions bound a client. The zero Rights bound nothing.
@@ -60,11 +61,11 @@ func common(what string, a, b []string) ([]string, error) {
 // put on top of those below. New entries that name no project get the first of
 // the rights' projects that all below allow. With rights that bound nothing, ok
 // is false.
-func (r Permissions) Scope(title string, below ...oxbow.Scope) (s oxbow.Scope, ok bool) {
+func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.Narrow() && !r.ReadOnly {
-		return oxbow.Scope{}, false
+		return scope.Scope{}, false
 	}
-	s = oxbow.Scope{Title: title, ReadOnly: r.ReadOnly}
+	s = scope.Scope{Title: title, ReadOnly: r.ReadOnly}
 	var f oxbow.Filter
 	if len(r.Projects) > 0 {
 		t := oxbow.Term{Key: oxbow.LabelProject, Values: r.Projects}
@@ -82,7 +83,7 @@ func (r Permissions) Scope(title string, below ...oxbow.Scope) (s oxbow.Scope, o
 // Fit returns the scope with such labels of its own, for new entries, as the
 // scopes below it allow: where the label itself is not allowed, another of those
 // that the scope has a choice of, and none where there is none.
-func Fit(s oxbow.Scope, below ...oxbow.Scope) oxbow.Scope {
+func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var own []oxbow.Label
 	for _, l := range s.Own {
 		choice := []string{l.Value}
@@ -92,7 +93,7 @@ func Fit(s oxbow.Scope, below ...oxbow.Scope) oxbow.Scope {
 			}
 		}
 		i := slices.IndexFunc(choice, func(value string) bool {
-			return !slices.ContainsFunc(below, func(b oxbow.Scope) bool { return forbids(b, oxbow.Label{Key: l.Key, Value: value}) })
+			return !slices.ContainsFunc(below, func(b scope.Scope) bool { return forbids(b, oxbow.Label{Key: l.Key, Value: value}) })
 		})
 		if i >= 0 {
 			own = append(own, oxbow.Label{Key: l.Key, Value: choice[i]})
@@ -103,7 +104,7 @@ func Fit(s oxbow.Scope, below ...oxbow.Scope) oxbow.Scope {
 }
 
 // forbids reports whether a scope does not let that label be given.
-func forbids(s oxbow.Scope, l oxbow.Label) bool {
+func forbids(s scope.Scope, l oxbow.Label) bool {
 	return slices.ContainsFunc(s.Only, func(t oxbow.Term) bool { return t.Key == l.Key && !slices.Contains(t.Values, l.Value) })
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -65,7 +66,7 @@ func TestScope(t *testing.T) {
 	if !ok {
 		t.Fatal("rights that bound made no scope")
 	}
-	v := m.Within(bottom).Within(top)
+	v := scope.Within(scope.Within(m, bottom), top)
 	var names []string
 	for e, err := range v.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -86,17 +87,17 @@ func TestScope(t *testing.T) {
 		}
 	}
 	ro, _ := Permissions{ReadOnly: true}.Scope("the rights of this server")
-	if _, err := m.Within(ro).Remember(ctx, oxbow.Entry{Content: "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
+	if _, err := scope.Within(m, ro).Remember(ctx, oxbow.Entry{Content: "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Remember = %v, want that only reading is allowed", err)
 	}
-	if e, err := m.Within(ro).Get(ctx, "a"); err != nil || e.Content != "a" {
+	if e, err := scope.Within(m, ro).Get(ctx, "a"); err != nil || e.Content != "a" {
 		t.Errorf("Get = %+v, %v, want the entry", e, err)
 	}
 }
 
 func TestFitWithoutChoice(t *testing.T) {
-	below := oxbow.Scope{Only: []oxbow.Term{{Key: "project", Values: []string{"x"}}}}
-	s := Fit(oxbow.Scope{Own: []oxbow.Label{{Key: "project", Value: "y"}, {Key: "profile", Value: "p"}}}, below)
+	below := scope.Scope{Only: []oxbow.Term{{Key: "project", Values: []string{"x"}}}}
+	s := Fit(scope.Scope{Own: []oxbow.Label{{Key: "project", Value: "y"}, {Key: "profile", Value: "p"}}}, below)
 	if !slices.Equal(s.Own, []oxbow.Label{{Key: "profile", Value: "p"}}) {
 		t.Errorf("Own = %v, want the profile alone", s.Own)
 	}

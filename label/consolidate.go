@@ -105,7 +105,7 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate) error {
 	if len(dups) == 0 {
 		return nil
 	}
-	if _, ok := m.Store().(oxbow.Historian); !ok {
+	if _, err := m.History(); err != nil {
 		return fmt.Errorf("merging entries: %w: it keeps no history by which that could be taken back", oxbow.ErrUnsupported)
 	}
 	heirs := map[string]oxbow.Entry{}

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -152,7 +153,7 @@ func (d *door) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, args ma
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelTag, Values: []string{t}})
 	}
 	if !f.IsZero() {
-		narrow := m.Within(oxbow.Scope{Title: "the arguments", Any: []oxbow.Filter{f}, ReadOnly: true})
+		narrow := scope.Within(m, scope.Scope{Title: "the arguments", Any: []oxbow.Filter{f}, ReadOnly: true})
 		defer narrow.Close()
 		m = narrow
 	}

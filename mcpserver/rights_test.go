@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -152,7 +153,7 @@ func TestAdmits(t *testing.T) {
 	}
 	m := strangerMemory(t, strangers[0], "harbor")
 	free := New(harborDesk(m), &Options{Profiles: set, Rights: auth.Permissions{Projects: []string{"harbor"}}})
-	bound := New(harborDesk(m.Within(r.Scope())), &Options{Profiles: set, Bound: &r})
+	bound := New(harborDesk(scope.Within(m, r.Scope())), &Options{Profiles: set, Bound: &r})
 	none := New(harborDesk(m), nil)
 	for _, tt := range []struct {
 		name   string

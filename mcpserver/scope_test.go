@@ -24,6 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -110,7 +111,7 @@ var bounds = []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		desk := harborDesk(m.Within(r.Scope()))
+		desk := harborDesk(scope.Within(m, r.Scope()))
 		desk.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
 		return overMemory(t, New(desk, harborOptions(Options{Profiles: set, Bound: &r})), version)
 	}},

@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -26,7 +27,7 @@ type view struct {
 	*Server
 	rights auth.Permissions
 	bound  *profile.Resolved // the profile of the rights, nil for none
-	scopes []oxbow.Scope     // on top of the server's memory, the lowest first
+	scopes []scope.Scope     // on top of the server's memory, the lowest first
 	desk   *tool.Workspace
 	tools  []tool.Tool
 	told   string // the instructions
@@ -50,7 +51,7 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 		rights.Profile = named
 	}
 	v := &view{Server: s, rights: rights}
-	var below []oxbow.Scope
+	var below []scope.Scope
 	switch {
 	case s.opts.Bound != nil: // the memory is bound already
 		v.bound = s.opts.Bound
@@ -83,7 +84,7 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 	}
 	if s.opts.Profiles != nil {
 		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
-			Fit: func(s oxbow.Scope) oxbow.Scope { return auth.Fit(s, below...) }}
+			Fit: func(s scope.Scope) scope.Scope { return auth.Fit(s, below...) }}
 	}
 	v.desk = &desk
 	v.tools, v.told = v.offered(), v.opts.Instructions
@@ -111,7 +112,7 @@ func (v *view) opener() func(context.Context, tool.Access) (*oxbow.Memory, error
 		if m == nil {
 			m = all
 			for _, s := range v.scopes {
-				m = m.Within(s)
+				m = scope.Within(m, s)
 			}
 		}
 		return m, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // The labels that profiles give a meaning to.
@@ -167,8 +168,8 @@ func combine(parts []*Profile) Resolved {
 // dates. New entries get its name and its first project as labels, and no
 // project that it does not include. Entries of the label process:true are seen
 // and not changed, and none can be made: they would be in every profile.
-func (r *Resolved) Scope() oxbow.Scope {
-	s := oxbow.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
+func (r *Resolved) Scope() scope.Scope {
+	s := scope.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
 		Only: []oxbow.Term{{Key: LabelProcess}}}
 	if r.Name == "" {
 		s.Title = "the default selection"

@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // Request says for what a selection is made.
@@ -76,7 +77,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		defer then.Close()
 		m = oxbow.New(then, nil)
 	}
-	view := m.Within(r.Scope())
+	view := scope.Within(m, r.Scope())
 	defer view.Close()
 	ranked, err := r.rank(ctx, view, req.Query)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -340,9 +341,9 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.desk.Profiles
-	busy, release := p.within(m, loaded{name: "busy", scope: oxbow.Scope{Any: []oxbow.Filter{{}}}})
+	busy, release := p.within(m, loaded{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 	for i := range 3 * maxKept {
-		v, done := p.within(m, loaded{name: fmt.Sprint(i), scope: oxbow.Scope{Any: []oxbow.Filter{{}}}})
+		v, done := p.within(m, loaded{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 		if hits, err := v.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil || len(hits) == 0 {
 			t.Errorf("Recall = %d hits, %v", len(hits), err)
 		}

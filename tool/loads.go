@@ -22,6 +22,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // Profiles are the memory profiles that can be loaded at a desk, within what the
@@ -37,7 +38,7 @@ type Profiles struct {
 	Document func(profile.Document) bool
 	// Fit, when it is not nil, gives the scope of a profile such labels of its
 	// own as the bounds of the desk's memory allow.
-	Fit func(oxbow.Scope) oxbow.Scope
+	Fit func(scope.Scope) scope.Scope
 
 	mu    sync.Mutex // guards kept
 	kept  []*narrowed
@@ -60,7 +61,7 @@ type narrowed struct {
 type loaded struct {
 	handle string
 	name   string
-	scope  oxbow.Scope
+	scope  scope.Scope
 	digest string
 	tokens int // of the text that was given, about
 }
@@ -87,7 +88,7 @@ func (p *Profiles) load(r *profile.Resolved, now time.Time) loaded {
 }
 
 // digestOf returns 8 digits that tell a scope from others.
-func digestOf(s oxbow.Scope) string {
+func digestOf(s scope.Scope) string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // strings and times can always be written
@@ -149,7 +150,7 @@ func (p *Profiles) within(base *oxbow.Memory, l loaded) (m *oxbow.Memory, releas
 	i := slices.IndexFunc(p.kept, func(n *narrowed) bool { return n.base == base && n.key == key })
 	if i < 0 {
 		i = len(p.kept)
-		p.kept = append(p.kept, &narrowed{base: base, key: key, m: base.Within(l.scope)})
+		p.kept = append(p.kept, &narrowed{base: base, key: key, m: scope.Within(base, l.scope)})
 	}
 	n := p.kept[i]
 	n.busy++

@@ -21,6 +21,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // How a run ended.
@@ -95,8 +96,7 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	out = Outcome{Started: s.now(), Status: -1}
 	var store oxbow.Store = m
 	if b.Profile != "" && s.Bound == nil {
-		scope := b.resolved.Scope()
-		store = scope.Over(m, nil)
+		store = scope.New(m, b.resolved.Scope(), nil)
 	}
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor, src.Claimed.Agent = oxbow.Program, b.Agent

@@ -23,6 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -190,7 +191,7 @@ func TestBriefing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Bound = &dev
-	inside := m.Within(dev.Scope())
+	inside := scope.Within(m, dev.Scope())
 	if b = brief(t, s, inside, Request{Agent: "own", Task: "x"}); b.Profile != "dev" || strings.Contains(b.Text(), "zeppelin") {
 		t.Errorf("of a bound caller: %q", b.Profile)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -190,7 +191,7 @@ func (h *home) WithProfile(name string) (dialect.Home, error) {
 func (h *home) within(r *profile.Resolved) *home {
 	v := *h
 	v.bound = r
-	v.memory = h.whole.Within(r.Scope())
+	v.memory = scope.Within(h.whole, r.Scope())
 	return &v
 }
 

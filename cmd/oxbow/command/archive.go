@@ -111,9 +111,9 @@ func (a *app) prune(ctx context.Context, m *oxbow.Memory, o crabtalk.PruneOption
 	if err != nil {
 		return badArgument(err)
 	}
-	_, undo := m.Store().(oxbow.Historian)
+	_, noUndo := m.History()
 	if !o.DryRun && len(gone) > 0 {
-		if !undo {
+		if noUndo != nil {
 			if out.SavedIn, err = a.saveArchives(ctx, m); err != nil {
 				return err
 			}
@@ -139,7 +139,7 @@ func (a *app) prune(ctx context.Context, m *oxbow.Memory, o crabtalk.PruneOption
 	case len(gone) == 0:
 		a.note("no archive is that old, or beyond that number: nothing is to be forgotten")
 	case o.DryRun:
-	case undo:
+	case noUndo == nil:
 		a.note("oxbow undo brings them back")
 	default:
 		a.note("all archives were written to %s first; oxbow import %s brings these back", out.SavedIn, quote(out.SavedIn))

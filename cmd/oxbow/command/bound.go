@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -126,7 +127,7 @@ func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
 		return m, err
 	}
 	a.closers = append(a.closers, m.Close)
-	return m.Within(r.Scope()), nil
+	return scope.Within(m, r.Scope()), nil
 }
 
 // inScope are the commands that can be run bound to a profile: those that reach

@@ -1,7 +1,7 @@
-// This file tests that a scope shows nothing of what is outside, by any verb,
-// and that nothing can be brought in or out through it.
+// A scope shows nothing of what is outside, by any verb, and nothing can enter or
+// leave through it.
 
-package oxbow_test
+package scope_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -23,8 +24,8 @@ func byLabel(key string, values ...string) oxbow.Filter {
 }
 
 // harbor is a scope of one project, as a profile makes it.
-func harbor() oxbow.Scope {
-	return oxbow.Scope{
+func harbor() scope.Scope {
+	return scope.Scope{
 		Title: `profile "harbor"`, Profile: "harbor",
 		Any:    []oxbow.Filter{byLabel("project", "harbor")},
 		Shared: []oxbow.Filter{byLabel("process", "true")},
@@ -74,21 +75,21 @@ func scopeStory(t *testing.T) *oxbow.Memory {
 
 // A scope that selects all is a store like any other.
 func TestScopeStore(t *testing.T) {
-	all := oxbow.Scope{Any: []oxbow.Filter{{}}}
+	all := scope.Scope{Any: []oxbow.Filter{{}}}
 	var fsys vfs.FS
 	open := func(t *testing.T) oxbow.Store {
 		m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return all.Over(m.Store(), nil)
+		return scope.New(m.Store(), all, nil)
 	}
 	storetest.Run(t, func(t *testing.T) oxbow.Store { fsys = vfs.NewMem(); return open(t) }, storetest.Can{Labels: true, Aliases: true, Reopen: open})
 }
 
 func TestScopeShowsNothingElse(t *testing.T) {
 	m := scopeStory(t)
-	v := m.Within(harbor())
+	v := scope.Within(m, harbor())
 	ctx := t.Context()
 	outside := []string{"zeppelin", "airship", "zymurgist", "airfield", "vault", "4711", "secret"}
 	quiet := func(what string, x any) {
@@ -218,7 +219,7 @@ func TestScopeWrites(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := scopeStory(t)
-			v := m.Within(harbor())
+			v := scope.Within(m, harbor())
 			err := v.Apply(t.Context(), tt.op)
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("Apply(%+v) = %v, want %v", tt.op, err, tt.want)
@@ -254,7 +255,7 @@ func TestScopeWrites(t *testing.T) {
 // second is judged by.
 func TestScopeBatch(t *testing.T) {
 	m := scopeStory(t)
-	v := m.Within(harbor())
+	v := scope.Within(m, harbor())
 	err := v.Apply(t.Context(), oxbow.Add{Name: "quay", Content: "a"}, oxbow.Relabel{Name: "quay", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}})
 	if !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("adding and moving out = %v, want invalid", err)
@@ -270,7 +271,7 @@ func TestScopeBatch(t *testing.T) {
 
 func TestScopeUndo(t *testing.T) {
 	m := scopeStory(t)
-	v := m.Within(harbor())
+	v := scope.Within(m, harbor())
 	ctx := t.Context()
 	// The last change inside is not the last change.
 	if _, err := v.Revert(ctx, 5); !errors.Is(err, oxbow.ErrNotFound) {
@@ -331,7 +332,7 @@ func TestScopeReadOnlyAndNested(t *testing.T) {
 	ctx := t.Context()
 	ro := harbor()
 	ro.ReadOnly = true
-	v := m.Within(ro)
+	v := scope.Within(m, ro)
 	if _, err := v.Remember(ctx, oxbow.Entry{Name: "x", Content: "y"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Remember = %v, want read-only", err)
 	}
@@ -344,12 +345,12 @@ func TestScopeReadOnlyAndNested(t *testing.T) {
 	if _, err := v.Get(ctx, "crane"); err != nil {
 		t.Errorf("Get = %v", err)
 	}
-	narrow := m.Within(harbor()).Within(oxbow.Scope{Any: []oxbow.Filter{byLabel("tag", "machine", "secret")}})
+	narrow := scope.Within(scope.Within(m, harbor()), scope.Scope{Any: []oxbow.Filter{byLabel("tag", "machine", "secret")}})
 	hits, err := narrow.Recall(ctx, oxbow.Query{Limit: 10})
 	if err != nil || len(hits) != 1 || hits[0].Entry.Name != "crane" {
 		t.Errorf("two scopes show %+v, %v, want crane", hits, err)
 	}
-	if hits, err := m.Within(oxbow.Scope{}).Recall(ctx, oxbow.Query{Limit: 10}); err != nil || len(hits) > 0 {
+	if hits, err := scope.Within(m, scope.Scope{}).Recall(ctx, oxbow.Query{Limit: 10}); err != nil || len(hits) > 0 {
 		t.Errorf("the zero scope shows %+v, %v, want nothing", hits, err)
 	}
 }
@@ -357,7 +358,7 @@ func TestScopeReadOnlyAndNested(t *testing.T) {
 // The index of a scope follows changes made beside it, and out of it.
 func TestScopeFollows(t *testing.T) {
 	m := scopeStory(t)
-	v := m.Within(harbor())
+	v := scope.Within(m, harbor())
 	ctx := t.Context()
 	found := func(text string) int {
 		t.Helper()
@@ -382,7 +383,7 @@ func TestScopeFollows(t *testing.T) {
 // Nobody can write an entry that another moves out at the same moment.
 func TestScopeRaces(t *testing.T) {
 	m := scopeStory(t)
-	v := m.Within(harbor())
+	v := scope.Within(m, harbor())
 	ctx := t.Context()
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -454,7 +455,7 @@ func TestScopeRestoreRaces(t *testing.T) {
 					}
 				}
 			}}
-			v := harbor().Over(base, nil).(oxbow.Restorer)
+			v := restorer(t, scope.New(base, harbor(), nil))
 			before := version(t, m, "crane")
 			n, err := v.Restore(ctx, "crane", tt.seq)
 			if !errors.Is(err, tt.want) {
@@ -496,6 +497,15 @@ func TestRestoreIf(t *testing.T) {
 	if n, err := m.RestoreIf(ctx, "zeppelin", 2, 0); err != nil || n != version(t, m, "zeppelin") {
 		t.Errorf("RestoreIf(0) of what was forgotten = %d, %v, want it back", n, err)
 	}
+}
+
+func restorer(t *testing.T, s oxbow.Store) oxbow.Restorer {
+	t.Helper()
+	h, err := oxbow.HistoryOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.(oxbow.Restorer)
 }
 
 func version(t *testing.T, m *oxbow.Memory, name string) uint64 {

@@ -1,0 +1,221 @@
+// Changes: each is checked against the scope, and bound to the version of the
+// entry that was checked.
+
+package scope
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// maxRaces is how often a change is tried again because another writer changed
+// the entry after it was checked.
+const maxRaces = 20
+
+// Apply implements [oxbow.Store]. Whether a change is allowed depends on the
+// entries as they are. It is bound to the versions that were checked, so that
+// no entry can leave or enter the scope in between.
+func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	if err := v.writable(); err != nil {
+		if len(ops) == 0 { // no change: a closed base is the only error
+			return v.base.Apply(ctx)
+		}
+		return err
+	}
+	for _, op := range ops {
+		if err := oxbow.CheckOp(op); err != nil {
+			return err
+		}
+	}
+	ctx = v.stamp(ctx)
+	for try := 0; ; try++ {
+		b := binder{v: v, staged: map[string]*oxbow.Entry{}}
+		for _, op := range ops {
+			if err := b.add(ctx, op); err != nil {
+				return err
+			}
+		}
+		err := v.base.Apply(ctx, b.bound...)
+		if b.races && errors.Is(err, oxbow.ErrConflict) && try < maxRaces && !v.conflicts(ctx, ops) {
+			continue
+		}
+		return v.hide(ctx, err, ops)
+	}
+}
+
+// binder makes of the changes of a caller those that are applied to the base:
+// with the scope's labels, each bound to the version that was checked.
+type binder struct {
+	v      *store
+	staged map[string]*oxbow.Entry // as the changes before leave them; nil for removed
+	bound  []oxbow.Op
+	races  bool // a change was bound that the caller had left unbound
+}
+
+// add checks and binds the next change.
+func (b *binder) add(ctx context.Context, op oxbow.Op) error {
+	old, at, err := b.look(ctx, oxbow.OpName(op))
+	if err != nil {
+		return err
+	}
+	outside := old != nil && !b.v.scope.Sees(old)
+	add, isAdd := op.(oxbow.Add)
+	switch {
+	case isAdd && (old == nil || outside): // if outside, the base refuses it, and hide words the error
+		return b.create(ctx, add)
+	case outside:
+		return notFound(oxbow.OpName(op))
+	case old == nil: // the base refuses it
+		b.bound = append(b.bound, op)
+		return nil
+	}
+	return b.change(op, old, at)
+}
+
+// look returns the entry that the next change finds under a name, nil for none,
+// and the version to bind to, 0 when an earlier change made it.
+func (b *binder) look(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
+	if e, ok := b.staged[name]; ok {
+		return e, 0, nil
+	}
+	e, err := b.v.base.Get(ctx, name)
+	switch {
+	case err == nil:
+		return &e, e.Version, nil
+	case isNotFound(err):
+		return nil, 0, nil
+	}
+	return nil, 0, err
+}
+
+// create binds the Add of a name that is free inside.
+func (b *binder) create(ctx context.Context, a oxbow.Add) error {
+	a.Labels = b.v.scope.labels(a.Labels, nil)
+	next := b.v.added(ctx, a)
+	if err := b.v.scope.mayBecome(next, nil); err != nil {
+		return err
+	}
+	b.staged[a.Name] = next
+	b.bound = append(b.bound, a)
+	return nil
+}
+
+// change binds the change of an entry that is inside.
+func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
+	s := &b.v.scope
+	next := old.Clone()
+	remove := false
+	switch o := op.(type) {
+	case oxbow.Add: // the base refuses it
+		at = 0
+	case oxbow.Update:
+		o.Labels = s.labels(o.Labels, old)
+		next.Content, next.Aliases, next.Labels, op = o.Content, o.Aliases, o.Labels, o
+	case oxbow.Alias:
+		next.Aliases = o.Aliases
+	case oxbow.Relabel:
+		o.Labels = s.labels(o.Labels, old)
+		next.Labels, op = o.Labels, o
+	case oxbow.Remove:
+		remove = true
+	}
+	if _, isAdd := op.(oxbow.Add); !isAdd {
+		if err := s.mayChange(old); err != nil {
+			return err
+		}
+	}
+	if remove {
+		b.staged[old.Name] = nil
+	} else {
+		if err := s.mayBecome(&next, old); err != nil {
+			return err
+		}
+		b.staged[old.Name] = &next
+	}
+	if wanted(op) == 0 && at != 0 {
+		op, b.races = bindTo(op, at), true
+	}
+	b.bound = append(b.bound, op)
+	return nil
+}
+
+// wanted returns the version that a change is bound to, 0 for none.
+func wanted(op oxbow.Op) uint64 {
+	switch o := op.(type) {
+	case oxbow.Update:
+		return o.If
+	case oxbow.Alias:
+		return o.If
+	case oxbow.Relabel:
+		return o.If
+	case oxbow.Remove:
+		return o.If
+	}
+	return 0
+}
+
+// bindTo returns the change bound to a version.
+func bindTo(op oxbow.Op, version uint64) oxbow.Op {
+	switch o := op.(type) {
+	case oxbow.Update:
+		o.If = version
+		return o
+	case oxbow.Alias:
+		o.If = version
+		return o
+	case oxbow.Relabel:
+		o.If = version
+		return o
+	case oxbow.Remove:
+		o.If = version
+		return o
+	}
+	return op
+}
+
+// added returns the entry that an Add makes, as far as filters examine it.
+func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
+	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels, Created: a.Created, Source: v.source}
+	if e.Created.IsZero() {
+		e.Created = v.clock().UTC()
+	}
+	if s, ok := oxbow.SourceFrom(ctx); ok {
+		e.Source = s
+	}
+	return e
+}
+
+// conflicts reports whether a version that the caller asked for is not the
+// current one: to try again is of no use then.
+func (v *store) conflicts(ctx context.Context, ops []oxbow.Op) bool {
+	seen := map[string]bool{}
+	for _, op := range ops {
+		name, want := oxbow.OpName(op), wanted(op)
+		if want != 0 && !seen[name] {
+			if e, err := v.base.Get(ctx, name); err != nil || e.Version != want {
+				return true
+			}
+		}
+		seen[name] = true
+	}
+	return false
+}
+
+// hide words an error of the base so that it says nothing of what is outside.
+// That a name is taken cannot be hidden: names are unique in a store. The error
+// must then match neither ErrExists nor ErrConflict, which make callers read
+// the entry.
+func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
+	if !errors.Is(err, oxbow.ErrExists) && !errors.Is(err, oxbow.ErrConflict) {
+		return err
+	}
+	for _, op := range ops {
+		name := oxbow.OpName(op)
+		if e, gerr := v.base.Get(ctx, name); gerr == nil && !v.scope.Sees(&e) {
+			return invalid("name", name, "cannot be used within "+v.scope.title()+"; choose another")
+		}
+	}
+	return err
+}

@@ -1,0 +1,383 @@
+// History of a scope. The past of a name is visible if what the name is now, or
+// last was, is inside; and of it those versions that were inside themselves. So
+// an entry that leaves the scope takes its past with it, and one that enters
+// does not show what it said before.
+
+package scope
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// History returns the history of the scope, if the base keeps one.
+func (v *store) History() (oxbow.Historian, error) {
+	h, err := oxbow.HistoryOf(v.base)
+	if err != nil {
+		return nil, err
+	}
+	return &history{v, h}, nil
+}
+
+// history is the [oxbow.Restorer] of a scope.
+type history struct {
+	*store
+	of oxbow.Historian
+}
+
+var _ oxbow.Restorer = (*history)(nil)
+
+// past answers questions on the past of several names.
+type past struct {
+	scope  *Scope
+	of     oxbow.Historian
+	inside map[string]bool            // whether the past of a name is visible
+	all    map[string][]oxbow.Version // of names with removals: all versions
+}
+
+func (h *history) past() *past {
+	return &past{&h.scope, h.of, map[string]bool{}, map[string][]oxbow.Version{}}
+}
+
+// last returns what the name is or, if it was removed, last was; nil for a name
+// that was never used or whose versions are gone.
+func (p *past) last(ctx context.Context, name string) (*oxbow.Entry, error) {
+	now, err := p.of.Get(ctx, name)
+	if err == nil {
+		return &now, nil
+	}
+	if !isNotFound(err) {
+		return nil, err
+	}
+	for w, err := range p.of.Versions(ctx, name) {
+		if isNotFound(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if w.Verb != oxbow.VerbRemove {
+			return &w.Entry, nil
+		}
+	}
+	return nil, nil
+}
+
+// sees reports whether a version is visible. A removal is if the version that it
+// removed is.
+func (p *past) sees(ctx context.Context, w *oxbow.Version) (bool, error) {
+	name := w.Entry.Name
+	in, known := p.inside[name]
+	if !known {
+		e, err := p.last(ctx, name)
+		if err != nil {
+			return false, err
+		}
+		in = e != nil && p.scope.Sees(e)
+		p.inside[name] = in
+	}
+	if !in || w.Verb != oxbow.VerbRemove {
+		return in && p.scope.Sees(&w.Entry), nil
+	}
+	old, err := p.prev(ctx, w)
+	return old != nil && p.scope.Sees(&old.Entry), err
+}
+
+// prev returns the version before w, nil for none.
+func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
+	if w.Prev == 0 {
+		return nil, nil
+	}
+	name := w.Entry.Name
+	all, known := p.all[name]
+	if !known {
+		for o, err := range p.of.Versions(ctx, name) {
+			if isNotFound(err) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, o)
+		}
+		p.all[name] = all
+	}
+	// A change may hold several versions of one name, the newest first.
+	if i := slices.IndexFunc(all, func(o oxbow.Version) bool { return o.Seq == w.Prev }); i >= 0 {
+		return &all[i], nil
+	}
+	return nil, nil
+}
+
+// cut returns the part of a change that is inside. If there is an outside, the
+// part has neither note nor hash, which are about the whole.
+func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
+	all := c.Versions
+	c.Versions, c.Hash = nil, ""
+	for i := range all {
+		in, err := p.sees(ctx, &all[i])
+		if err != nil {
+			return c, err
+		}
+		if in {
+			c.Versions = append(c.Versions, all[i])
+		}
+	}
+	if len(c.Versions) < len(all) {
+		c.Note = ""
+		for i := range c.Versions {
+			c.Versions[i].Note = ""
+		}
+	}
+	return c, nil
+}
+
+// Log implements [oxbow.Historian].
+func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
+	return func(yield func(oxbow.Change, error) bool) {
+		p := h.past()
+		for c, err := range h.of.Log(ctx) {
+			if err == nil {
+				c, err = p.cut(ctx, c)
+			}
+			if err != nil {
+				yield(oxbow.Change{}, err)
+				return
+			}
+			if len(c.Versions) > 0 && !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Versions implements [oxbow.Historian].
+func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
+	return func(yield func(oxbow.Version, error) bool) {
+		p := h.past()
+		found := false
+		for w, err := range h.of.Versions(ctx, name) {
+			in := false
+			if err == nil {
+				in, err = p.sees(ctx, &w)
+			}
+			if err != nil {
+				yield(oxbow.Version{}, err)
+				return
+			}
+			if !in {
+				continue
+			}
+			found = true
+			w.Note = "" // it may be about other entries of the same change
+			if !yield(w, nil) {
+				return
+			}
+		}
+		if !found {
+			yield(oxbow.Version{}, notFound(name))
+		}
+	}
+}
+
+// SeqAt implements [oxbow.Historian].
+func (h *history) SeqAt(ctx context.Context, t time.Time) (uint64, error) { return h.of.SeqAt(ctx, t) }
+
+// AsOf implements [oxbow.Historian].
+func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
+	then, err := h.of.AsOf(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	return &view{Store: then, past: h.past()}, nil
+}
+
+// view is a scope as it stood after a change.
+type view struct {
+	oxbow.Store // as it stood then; its Apply refuses
+
+	mu   sync.Mutex // guards past
+	past *past
+}
+
+func (s *view) sees(ctx context.Context, e *oxbow.Entry) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.past.sees(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
+}
+
+func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	e, err := s.Store.Get(ctx, name)
+	if err != nil {
+		return e, err
+	}
+	in, err := s.sees(ctx, &e)
+	switch {
+	case err != nil:
+		return oxbow.Entry{}, err
+	case !in:
+		return oxbow.Entry{}, notFound(name)
+	}
+	return e, nil
+}
+
+func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		for e, err := range s.Store.Entries(ctx, f) {
+			in := false
+			if err == nil {
+				in, err = s.sees(ctx, &e)
+			}
+			if err != nil {
+				yield(oxbow.Entry{}, err)
+				return
+			}
+			if in && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Revert implements [oxbow.Historian]. A change can be undone here if all that
+// it touched, and what the undoing puts back, is inside and may be changed here.
+func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	if err := h.writable(); err != nil {
+		return 0, err
+	}
+	p := h.past()
+	left := map[uint64]bool{}
+	for _, s := range seqs {
+		left[s] = true
+	}
+	for c, err := range h.of.Log(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		if len(left) == 0 || c.Seq < slices.Min(seqs) {
+			break
+		}
+		if !left[c.Seq] {
+			continue
+		}
+		visible, err := h.mayRevert(ctx, p, c)
+		if err != nil {
+			return 0, err
+		}
+		if visible { // else it is as if it were not there
+			delete(left, c.Seq)
+		}
+	}
+	for _, s := range seqs {
+		if left[s] {
+			return 0, fmt.Errorf("%w: there is no change %d", oxbow.ErrNotFound, s)
+		}
+	}
+	return h.of.Revert(h.stamp(ctx), seqs...)
+}
+
+// mayRevert reports whether any of a change is visible and, as an error, why it
+// cannot be undone.
+func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visible bool, err error) {
+	seen, err := p.cut(ctx, c)
+	switch {
+	case err != nil:
+		return false, err
+	case len(seen.Versions) == 0:
+		return false, nil
+	case len(seen.Versions) < len(c.Versions):
+		return true, fmt.Errorf("%w: change %d cannot be undone within %s", oxbow.ErrUnsupported, c.Seq, h.scope.title())
+	}
+	for i := range c.Versions {
+		old, err := p.prev(ctx, &c.Versions[i])
+		if err != nil {
+			return true, err
+		}
+		if err := h.mayPutBack(&c.Versions[i], old); err != nil {
+			return true, fmt.Errorf("undoing change %d: %w", c.Seq, err)
+		}
+	}
+	return true, nil
+}
+
+// mayPutBack reports why an entry cannot go from one version to another: both
+// must be inside, and open to changes. Either may be nil, or a removal.
+func (h *history) mayPutBack(from, to *oxbow.Version) error {
+	for _, w := range []*oxbow.Version{from, to} {
+		if w == nil || w.Verb == oxbow.VerbRemove {
+			continue
+		}
+		if !h.scope.Sees(&w.Entry) {
+			return invalid("entry", w.Entry.Name, "was outside of "+h.scope.title()+" before")
+		}
+		if err := h.scope.mayChange(&w.Entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore implements [oxbow.Historian].
+func (h *history) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	for try := 0; ; try++ {
+		n, err := h.restore(ctx, name, seq, nil)
+		if errors.Is(err, oxbow.ErrConflict) && try < maxRaces {
+			continue // another writer changed the entry meanwhile
+		}
+		return n, err
+	}
+}
+
+// RestoreIf implements [oxbow.Restorer].
+func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	return h.restore(ctx, name, seq, &version)
+}
+
+// restore restores a version that is inside. The entry as it is now must be
+// inside too, and the change is bound to its version, so that the entry cannot
+// leave the scope, or be replaced, in between. Unless want is nil, that version
+// must be the wanted one.
+func (h *history) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
+	if err := h.writable(); err != nil {
+		return 0, err
+	}
+	r, ok := h.of.(oxbow.Restorer)
+	if !ok {
+		return 0, fmt.Errorf("%w: it cannot restore within %s", oxbow.ErrUnsupported, h.scope.title())
+	}
+	now, err := h.of.Get(ctx, name)
+	switch {
+	case isNotFound(err):
+	case err != nil:
+		return 0, err
+	case !h.scope.Sees(&now):
+		return 0, notFound(name)
+	}
+	if want != nil && *want != now.Version {
+		return 0, &oxbow.ConflictError{Name: name, Want: *want, Have: now.Version}
+	}
+	for w, err := range h.Versions(ctx, name) {
+		if err != nil {
+			return 0, err
+		}
+		if w.Seq != seq {
+			continue
+		}
+		var from *oxbow.Version
+		if now.Version != 0 {
+			from = &oxbow.Version{Entry: now, Verb: oxbow.VerbUpdate}
+		}
+		if err := h.mayPutBack(from, &w); err != nil {
+			return 0, err
+		}
+		return r.RestoreIf(h.stamp(ctx), name, seq, now.Version)
+	}
+	return 0, fmt.Errorf("%w: %q has no version %d", oxbow.ErrNotFound, name, seq)
+}
