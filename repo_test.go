@@ -59,6 +59,7 @@ var floors = []struct {
 	{"tool", []string{".", "vfs", "internal/*", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "annotate"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
+	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "scope", "query", "crmem", "mdtree", "prompt", "profile", "agent/*", "tool", "dialect", "dialect/internal/*"}},
 	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "tool"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
@@ -69,7 +70,7 @@ var floors = []struct {
 
 // testSupport are the packages made for tests: they may import testing, and
 // only tests may import them.
-var testSupport = []string{"storetest", "vfs/crashfs", "vfs/vfstest", "internal/testenv"}
+var testSupport = []string{"storetest", "dialect/dialecttest", "vfs/crashfs", "vfs/vfstest", "internal/testenv"}
 
 // house is what the rules look at.
 type house struct {

@@ -4,20 +4,17 @@ package clawft
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"path"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-type m map[string]any
 
 // clock is the time of the vectors.
 func clock() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }
@@ -49,39 +46,16 @@ func openHome(t *testing.T, fsys vfs.FS) *Home {
 	return h
 }
 
-func put(t *testing.T, fsys vfs.FS, name, text string) {
-	t.Helper()
-	if err := fsys.MkdirAll(path.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := vfs.WriteFile(fsys, name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
+type m = dialecttest.Args
 
-func read(t *testing.T, fsys vfs.FS, name string) string {
-	t.Helper()
-	b, err := vfs.ReadFile(fsys, name, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+var (
+	put  = dialecttest.Put
+	read = dialecttest.Read
+)
 
 func call(t *testing.T, h *Home, name string, args m) (tool.Answer, error) {
 	t.Helper()
-	b, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
-	for _, tl := range h.Tools() {
-		if tl.Name == name {
-			return tl.Call(t.Context(), d, b)
-		}
-	}
-	t.Fatalf("there is no tool %s", name)
-	return nil, nil
+	return dialecttest.Ask(t, dialecttest.Workspace(h), h.Tools(), name, args)
 }
 
 func mustCall(t *testing.T, h *Home, name string, args m) tool.Answer {

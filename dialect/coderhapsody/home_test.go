@@ -4,8 +4,6 @@
 package coderhapsody
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -70,29 +69,6 @@ func TestInit(t *testing.T) {
 	if _, err := open(t.Context(), o); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Open() for an agent = %v", err)
 	}
-}
-
-type m = map[string]any
-
-// call calls a tool of the home as a door does, and returns what it says.
-func call(t *testing.T, h dialect.Home, name string, args any) (string, error) {
-	t.Helper()
-	data, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tl := range append(h.Tools(), tool.Table()...) {
-		if tl.Name == name {
-			desk := &tool.Workspace{Now: clock, Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
-			a, err := tl.Call(t.Context(), desk, data)
-			if err != nil {
-				return "", err
-			}
-			return a.Text(), nil
-		}
-	}
-	t.Fatalf("there is no tool %q", name)
-	return "", nil
 }
 
 // The calls of the design document.
@@ -430,4 +406,23 @@ func TestKeysOfProfiles(t *testing.T) {
 	if keyProcess != profile.LabelProcess || keyPinned != profile.LabelPinned {
 		t.Errorf("the keys are %s and %s, the labels %s and %s", keyProcess, keyPinned, profile.LabelProcess, profile.LabelPinned)
 	}
+}
+
+type m = dialecttest.Args
+
+var (
+	put  = dialecttest.Put
+	read = dialecttest.Read
+)
+
+// call calls a tool of the home or of the table.
+func call(t *testing.T, h dialect.Home, name string, args any) (string, error) {
+	t.Helper()
+	w := dialecttest.Workspace(h)
+	w.Now = clock
+	a, err := dialecttest.Ask(t, w, append(h.Tools(), tool.Table()...), name, args)
+	if err != nil {
+		return "", err
+	}
+	return a.Text(), nil
 }

@@ -29,29 +29,6 @@ func openTree(t *testing.T, fsys vfs.FS) *mdtree.Store {
 	return s
 }
 
-func put(t *testing.T, fsys vfs.FS, name, text string) {
-	t.Helper()
-	for i, c := range name {
-		if c == '/' {
-			if err := fsys.MkdirAll(name[:i], 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := vfs.WriteFile(fsys, name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, fsys vfs.FS, name string) string {
-	t.Helper()
-	data, err := vfs.ReadFile(fsys, name, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
 // all returns the names of the entries, in order.
 func all(t *testing.T, s oxbow.Store) []string {
 	t.Helper()

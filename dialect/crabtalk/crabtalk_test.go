@@ -17,8 +17,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
 	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -88,13 +88,6 @@ func TestDetectAndInit(t *testing.T) {
 	marks(0)
 	if _, err := d.Open(t.Context(), options(fsys)); !errors.Is(err, oxbow.ErrNotStore) {
 		t.Errorf("Open() of a memory.db of somebody else = %v, want ErrNotStore", err)
-	}
-}
-
-func write(t *testing.T, fsys vfs.FS, name, text string) {
-	t.Helper()
-	if err := vfs.WriteFile(fsys, name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -200,23 +193,6 @@ func TestSearchVectors(t *testing.T) {
 	}
 }
 
-// call calls a tool of the home and returns what it says, errors behind "! ".
-func call(t *testing.T, h dialect.Home, name, args string) string {
-	t.Helper()
-	d := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
-	for _, u := range h.Tools() {
-		if u.Name == name {
-			a, err := u.Call(t.Context(), d, json.RawMessage(args))
-			if err != nil {
-				return "! " + err.Error()
-			}
-			return a.Text()
-		}
-	}
-	t.Fatalf("there is no tool %s", name)
-	return ""
-}
-
 func TestTools(t *testing.T) {
 	h := openHome(t, options(vfs.NewMem()))
 	if err := h.Memory().Apply(t.Context(), oxbow.Add{Name: "talk-1", Kind: oxbow.Archive, Content: "We chose rust lifetimes."}); err != nil {
@@ -275,4 +251,17 @@ func TestRememberAtOnce(t *testing.T) {
 	if e, err := h.Memory().Get(t.Context(), "one"); err != nil || len(e.Content) != 1 || e.ID != 1 {
 		t.Errorf("Get(one) = %+v, %v, want one entry with id 1", e, err)
 	}
+}
+
+var write = dialecttest.Put
+
+// call calls a tool of the home and returns the text of its answer, or "! " and
+// that of its error.
+func call(t *testing.T, h dialect.Home, name, args string) string {
+	t.Helper()
+	s, err := dialecttest.Call(t, h, name, json.RawMessage(args))
+	if err != nil {
+		return "! " + err.Error()
+	}
+	return s
 }

@@ -3,14 +3,12 @@
 package duragent
 
 import (
-	"context"
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -28,15 +26,6 @@ func put(t *testing.T, fsys *vfs.Mem, name, text string) {
 	}
 }
 
-func read(t *testing.T, fsys vfs.FS, name string) string {
-	t.Helper()
-	b, err := vfs.ReadFile(fsys, name, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 func openHome(t *testing.T, o dialect.Options) dialect.Home {
 	t.Helper()
 	h, err := Dialect().Open(t.Context(), o)
@@ -47,34 +36,12 @@ func openHome(t *testing.T, o dialect.Options) dialect.Home {
 	return h
 }
 
-func call(t *testing.T, h dialect.Home, name string, args any) (string, error) {
-	t.Helper()
-	b, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tl := range h.Tools() {
-		if tl.Name == name {
-			d := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
-			a, err := tl.Call(t.Context(), d, b)
-			if err != nil {
-				return "", err
-			}
-			return a.Text(), nil
-		}
-	}
-	t.Fatalf("there is no tool %s", name)
-	return "", nil
-}
-
 func want(t *testing.T, h dialect.Home, name string, args any, text string) {
 	t.Helper()
 	if got, err := call(t, h, name, args); err != nil || got != text {
 		t.Errorf("%s(%v) = %q, %v, want %q", name, args, got, err, text)
 	}
 }
-
-type m = map[string]any
 
 // agents makes agents with that backend.
 func agents(t *testing.T, fsys *vfs.Mem, backend string, names ...string) {
@@ -85,3 +52,10 @@ func agents(t *testing.T, fsys *vfs.Mem, backend string, names ...string) {
 }
 
 const oxbowAgent = "spec:\n  memory:\n    backend: oxbow\n"
+
+type m = dialecttest.Args
+
+var (
+	read = dialecttest.Read
+	call = dialecttest.Call
+)

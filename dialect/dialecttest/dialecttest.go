@@ -1,0 +1,81 @@
+// Helpers of the dialects' tests: files of a home, and calls of its tools.
+
+// Package dialecttest is what the tests of the dialects share.
+package dialecttest
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Args are the arguments of a tool.
+type Args = map[string]any
+
+// Put writes a file and makes the directories above it.
+func Put(t testing.TB, fsys vfs.FS, name, text string) {
+	t.Helper()
+	if err := fsys.MkdirAll(path.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := vfs.WriteFile(fsys, name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read returns the text of a file.
+func Read(t testing.TB, fsys vfs.FS, name string) string {
+	t.Helper()
+	data, err := vfs.ReadFile(fsys, name, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Workspace returns the workspace of a door that serves the home.
+func Workspace(h dialect.Home) *tool.Workspace {
+	return &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
+}
+
+// Ask calls one of the tools as a door does.
+func Ask(t testing.TB, w *tool.Workspace, tools []tool.Tool, name string, args any) (tool.Answer, error) {
+	t.Helper()
+	data, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tl := range tools {
+		if tl.Name == name {
+			return tl.Call(t.Context(), w, data)
+		}
+	}
+	t.Fatalf("there is no tool %q", name)
+	return nil, nil
+}
+
+// Call calls a tool of the home and returns the text of its answer.
+func Call(t testing.TB, h dialect.Home, name string, args any) (string, error) {
+	t.Helper()
+	a, err := Ask(t, Workspace(h), h.Tools(), name, args)
+	if err != nil {
+		return "", err
+	}
+	return a.Text(), nil
+}
+
+// MustCall is [Call] for a call that succeeds.
+func MustCall(t testing.TB, h dialect.Home, name string, args any) string {
+	t.Helper()
+	s, err := Call(t, h, name, args)
+	if err != nil {
+		t.Fatalf("%s(%v) = %v", name, args, err)
+	}
+	return s
+}
