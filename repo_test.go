@@ -58,7 +58,7 @@ var floors = []struct {
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
 	{"tool", []string{".", "vfs", "internal/*", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "annotate"}},
 
-	{"dialect", []string{".", "vfs", "internal/*", "prompt", "tool"}},
+	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "scope", "query", "crmem", "mdtree", "prompt", "profile", "agent/*", "tool", "dialect", "dialect/internal/*"}},
 	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "tool"}},

@@ -1,4 +1,4 @@
-// This file opens a home, and finds and makes one.
+// Opening and making a home.
 
 // Package clawft is the layout of clawft, which follows nanobot's: long-term
 // facts in MEMORY.md, what sessions were about in HISTORY.md.
@@ -26,7 +26,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -55,21 +54,17 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 	if p.there {
 		return nil, nil
 	}
-	if err := makeDir(o.FS, p.dir); err != nil {
-		return nil, fmt.Errorf("making the home: %w", err)
-	}
-	return []string{p.dir}, ctx.Err()
+	return dialect.Make(ctx, o.FS, p.dir)
 }
 
 // Home is an opened home. It is a [dialect.Home] and a [dialect.Tidier], and safe
 // for concurrent use.
 type Home struct {
+	dialect.Base
 	fs     vfs.FS // of the memory's directory
 	shown  string // that directory, for people
 	tree   *mdtree.Store
 	layout layout
-	memory *oxbow.Memory
-	clock  func() time.Time
 
 	mu   sync.Mutex // guards the following
 	seen *string    // MEMORY.md as it was last read or written through this home, nil before
@@ -80,40 +75,25 @@ var _ dialect.Home = (*Home)(nil)
 // Open opens a home. Errors are those of reading its directories, and
 // [oxbow.ErrInvalid] for an agent, which this layout does not tell apart.
 func Open(ctx context.Context, o dialect.Options) (*Home, error) {
-	if o.Agent != "" {
-		return nil, &oxbow.InvalidError{Field: "agent", Value: o.Agent, Reason: "has no memory of its own in this layout; leave it out"}
+	if err := o.NoAgents(""); err != nil {
+		return nil, err
 	}
 	p, err := find(o.FS, o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
-	h := &Home{fs: &below{o.FS, p.dir}, shown: filepath.Join(o.Path, filepath.FromSlash(p.dir)), clock: o.Memory.Clock, layout: layout{o.Zone}}
-	if h.clock == nil {
-		h.clock = time.Now
-	}
-	if h.layout.zone == nil {
-		h.layout.zone = time.Local
-	}
-	if p.other != "" && o.Warn != nil {
-		o.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
+	h := &Home{Base: dialect.NewBase(o), fs: &below{o.FS, p.dir}, shown: filepath.Join(o.Path, filepath.FromSlash(p.dir))}
+	h.layout = layout{h.Zone}
+	if p.other != "" {
+		h.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
 			filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown))
 	}
-	h.tree, err = mdtree.Open(ctx, h.fs, h.layout, mdtree.Options{Clock: o.Memory.Clock,
-		LockWait: o.Memory.LockWait, ReadOnly: o.Memory.ReadOnly, Path: h.shown, Warn: o.Warn})
-	if err != nil {
+	if h.tree, err = h.OpenTree(ctx, h.fs, h.shown, h.layout, ""); err != nil {
 		return nil, fmt.Errorf("opening the memory of clawft: %w", err)
 	}
-	mo := o.Memory
-	mo.FS = nil
-	h.memory = oxbow.New(h.tree, &mo)
+	h.Use(h.tree)
 	return h, nil
 }
-
-// Memory implements [dialect.Home].
-func (h *Home) Memory() *oxbow.Memory { return h.memory }
-
-// Close implements [dialect.Home].
-func (h *Home) Close() error { return h.memory.Close() }
 
 // stamp returns the date that an entry of HISTORY.md begins with.
 func (h *Home) stamp(t time.Time) string {

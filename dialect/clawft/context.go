@@ -48,19 +48,12 @@ type session struct {
 	h     *Home
 	r     dialect.Request
 	last  string // what of MEMORY.md the model was shown last
-	ended bool
+	ended dialect.Ended
 }
 
 // Session implements [dialect.Home].
 func (h *Home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
 	return &session{h: h, r: r}, ctx.Err()
-}
-
-func (s *session) check(ctx context.Context) error {
-	if s.ended {
-		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
-	}
-	return ctx.Err()
 }
 
 // context returns MEMORY.md as it is now, with more behind it.
@@ -77,7 +70,7 @@ func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Cont
 
 // Start implements [dialect.Session].
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	return s.context(ctx)
@@ -87,7 +80,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 // call of the model: when it is no longer what the model was shown, it is
 // returned anew, to stand in the place of the earlier one.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	last := s.last
@@ -105,7 +98,7 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 // the conversation goes on from it and from MEMORY.md. The name is that of the
 // entry.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return "", prompt.Context{}, err
 	}
 	name, err := s.keep(ctx, summary)
@@ -127,11 +120,11 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	if text == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
 	}
-	content := s.h.stamp(s.h.clock()) + " " + text
+	content := s.h.stamp(s.h.Now()) + " " + text
 	base := s.h.layout.baseName(historyFile, content)
 	name := base
 	for n := 2; ; n++ {
-		err := s.h.memory.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: content})
+		err := s.h.Mem.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: content})
 		if !errors.Is(err, oxbow.ErrExists) {
 			return name, err
 		}
@@ -142,7 +135,7 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 // Resume implements [dialect.Session]. The name is one that Compact returned, or
 // that of any other entry of HISTORY.md.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	e, err := s.h.tree.Get(ctx, name)
@@ -158,7 +151,7 @@ func (s *session) Resume(ctx context.Context, name string) (prompt.Context, erro
 // End implements [dialect.Session]. A summary that is not empty is written to
 // HISTORY.md; when that fails, the conversation has not ended.
 func (s *session) End(ctx context.Context, summary string) error {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return err
 	}
 	if strings.TrimSpace(clean(summary)) != "" {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -149,25 +150,8 @@ func (b *below) SyncDir(name string) error    { return b.FS.SyncDir(b.name(name)
 
 // OpenLock makes the directory durable before the lock in it.
 func (b *below) OpenLock(name string) (vfs.Lock, error) {
-	if err := makeDir(b.FS, b.dir); err != nil {
+	if err := dialect.MakeDir(b.FS, b.dir); err != nil {
 		return nil, err
 	}
 	return b.FS.OpenLock(b.name(name))
-}
-
-// makeDir makes a directory and those above it, if it is not there, and makes
-// them durable.
-func makeDir(fsys vfs.FS, dir string) error {
-	if _, err := fsys.Stat(dir); err == nil {
-		return nil
-	}
-	if err := fsys.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for p := dir; p != "."; p = path.Dir(p) {
-		if err := fsys.SyncDir(path.Dir(p)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

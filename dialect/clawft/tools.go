@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -90,13 +91,7 @@ func (o searchOut) Text() string {
 // Tools implements [dialect.Home]: the two of the design, and the search of
 // sessions that it plans.
 func (h *Home) Tools() []tool.Tool {
-	about := func(name, title string) tool.Tool {
-		b, err := descriptions.ReadFile("tool_" + name + ".md")
-		if err != nil {
-			panic(err) // embedded above
-		}
-		return tool.Tool{Name: name, Title: title, Description: string(b)}
-	}
+	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
 	read, write, search := about("memory_read", "Read the memory"), about("memory_write", "Write to the memory"), about("session_search", "Search past sessions")
 	read.ReadOnly, read.Idempotent = true, true
 	write.Destructive = true

@@ -186,6 +186,6 @@ func (h *Home) edit(ctx context.Context, dry bool, plan func(file func(path stri
 		text, _, err := h.tree.Document(ctx, path)
 		failed = errors.Join(failed, err)
 		return text
-	}, h.clock())
+	}, h.Now())
 	return errors.Join(failed, err)
 }

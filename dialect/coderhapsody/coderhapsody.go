@@ -1,4 +1,4 @@
-// This file opens a home, and finds and makes one.
+// Opening, finding and making a home.
 
 // Package coderhapsody is the layout of CodeRhapsody's memory: daily logs with
 // labels in YAML front matter, an identity, a curated MEMORY.md, and memory
@@ -72,21 +72,11 @@ func detect(fsys vfs.FS) (int, error) {
 			other = true
 		}
 	}
-	there := func(name string) (int, error) {
-		info, err := fsys.Stat(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir():
-			return 0, nil
-		case err != nil:
-			return 0, err
-		}
-		return 1, nil
-	}
-	soul, err := there(soulFile)
+	soul, err := dialect.Has(fsys, soulFile, false)
 	if err != nil {
 		return 0, err
 	}
-	memory, err := there(memoryFile)
+	memory, err := dialect.Has(fsys, memoryFile, false)
 	if err != nil || logs == 0 && (soul == 0 || other) {
 		return 0, err
 	}
@@ -95,44 +85,15 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome makes the directory of logs, and an identity.
 func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
-	var made []string
-	if _, err := o.FS.Stat(logDir); errors.Is(err, fs.ErrNotExist) {
-		if err := o.FS.MkdirAll(logDir, 0o755); err != nil {
-			return nil, fmt.Errorf("making the home: %w", err)
-		}
-		if err := o.FS.SyncDir("."); err != nil {
-			return nil, fmt.Errorf("making the home: %w", err)
-		}
-		made = append(made, logDir)
-	} else if err != nil {
-		return nil, fmt.Errorf("making the home: %w", err)
-	}
-	for _, f := range []struct{ name, text string }{{soulFile, newSoul}, {memoryFile, "# Memory\n"}} {
-		if _, err := o.FS.Stat(f.name); err == nil {
-			continue
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return made, fmt.Errorf("making the home: %w", err)
-		}
-		if err := vfs.WriteFile(o.FS, f.name, []byte(f.text), 0o644); err != nil {
-			return made, fmt.Errorf("making the home: %w", err)
-		}
-		made = append(made, f.name)
-	}
-	return made, ctx.Err()
+	return dialect.Make(ctx, o.FS, logDir, dialect.NewFile{Name: soulFile, Text: newSoul}, dialect.NewFile{Name: memoryFile, Text: "# Memory\n"})
 }
 
 // home is an opened home, or one as a profile binds it. Its fields do not
 // change.
 type home struct {
-	tree   *mdtree.Store
-	memory *oxbow.Memory // all of it, or what the profile includes
-	whole  *oxbow.Memory // all of it
-	zone   *time.Location
-	clock  func() time.Time
-	warn   func(message string)
-
-	work    vfs.FS // nil without one
-	workDir string
+	dialect.Base // its memory is what the profile includes
+	tree         *mdtree.Store
+	all          *oxbow.Memory
 
 	profiles *profile.Set
 	bound    *profile.Resolved // nil without a profile
@@ -141,39 +102,22 @@ type home struct {
 var (
 	_ dialect.Profiler   = (*home)(nil)
 	_ dialect.Compressor = (*home)(nil)
-	_ dialect.Compressor = (*home)(nil)
 )
 
 func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
-	if o.Agent != "" {
-		return nil, &oxbow.InvalidError{Field: "agent", Value: o.Agent, Reason: "has no memory of its own in this layout; leave it out, or bind it to a memory profile"}
+	if err := o.NoAgents(", or bind it to a memory profile"); err != nil {
+		return nil, err
 	}
-	h := &home{zone: o.Zone, clock: o.Memory.Clock, warn: o.Warn, work: o.Work, workDir: o.WorkDir}
-	if h.zone == nil {
-		h.zone = time.Local
-	}
-	if h.clock == nil {
-		h.clock = time.Now
-	}
-	if h.warn == nil {
-		h.warn = func(string) {}
-	}
+	h := &home{Base: dialect.NewBase(o)}
 	var err error
-	h.tree, err = mdtree.Open(ctx, o.FS, layout{h.zone}, mdtree.Options{Clock: h.clock,
-		LockWait: o.Memory.LockWait, ReadOnly: o.Memory.ReadOnly, Path: o.Path, Warn: h.warn})
-	if err != nil {
+	if h.tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{h.Zone}, ""); err != nil {
 		return nil, fmt.Errorf("opening the memory of CodeRhapsody: %w", err)
 	}
-	mo := o.Memory
-	mo.FS = nil
-	h.whole = oxbow.New(h.tree, &mo)
-	h.memory = h.whole
-	h.profiles = &profile.Set{Places: []profile.Place{{FS: o.FS, Path: o.Path, Dirs: profile.HomeDirs}}, Zone: h.zone}
+	h.Use(h.tree)
+	h.all = h.Mem
+	h.profiles = &profile.Set{Places: []profile.Place{{FS: o.FS, Path: o.Path, Dirs: profile.HomeDirs}}, Zone: h.Zone}
 	return h, nil
 }
-
-// Memory implements [dialect.Home].
-func (h *home) Memory() *oxbow.Memory { return h.memory }
 
 // WithProfile implements [dialect.Profiler]: of the profiles that lie in the
 // home, in profiles/ or memory-profiles/.
@@ -188,17 +132,10 @@ func (h *home) WithProfile(name string) (dialect.Home, error) {
 	return h.within(&r), nil
 }
 
+// within returns the home as the profile binds it.
 func (h *home) within(r *profile.Resolved) *home {
 	v := *h
 	v.bound = r
-	v.memory = scope.Within(h.whole, r.Scope())
+	v.Mem = scope.Within(h.all, r.Scope())
 	return &v
-}
-
-// Close implements [dialect.Home].
-func (h *home) Close() error {
-	if h.bound != nil {
-		return h.memory.Close()
-	}
-	return h.whole.Close()
 }

@@ -43,8 +43,8 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 		return nil, &oxbow.InvalidError{Field: "span", Value: r.Span, Reason: "is not one of " + strings.Join(h.Spans(), ", ")}
 	}
 	if r.Period != "" {
-		if _, _, ok := spans[i].parse(r.Period, h.zone); !ok {
-			example, _, _ := spans[i].of(h.clock().In(h.zone))
+		if _, _, ok := spans[i].parse(r.Period, h.Zone); !ok {
+			example, _, _ := spans[i].of(h.Now())
 			return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "is not written as " + example}
 		}
 	} else if len(r.Texts) > 0 {
@@ -69,7 +69,7 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 			return edits, err
 		}
 		if r.Dry {
-			err = h.tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, h.clock()); return err })
+			err = h.tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, h.Now()); return err })
 		} else {
 			err = h.tree.Edit(ctx, plan)
 		}
@@ -136,8 +136,8 @@ func (h *home) periods(v mdtree.View, s span, only string) []string {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(p string) bool {
-		_, to, _ := s.parse(p, h.zone)
-		return recent[p] || h.clock().Before(to) || v.Taken(digestPath(s, p)) || v.Taken(coveredPath(digestPath(s, p)))
+		_, to, _ := s.parse(p, h.Zone)
+		return recent[p] || h.Now().Before(to) || v.Taken(digestPath(s, p)) || v.Taken(coveredPath(digestPath(s, p)))
 	})
 }
 
@@ -165,7 +165,7 @@ func titleOf(labels []oxbow.Label) string {
 func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compression, now time.Time) (dialect.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
 	d := dialect.Digest{Name: s.name + "-" + period, File: p}
-	from, to, _ := s.parse(period, h.zone)
+	from, to, _ := s.parse(period, h.Zone)
 	switch {
 	case now.Before(to):
 		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "is not over"}
@@ -229,7 +229,7 @@ func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compressio
 			}
 			e.Content = strings.TrimRight(text, "\n")
 		} else {
-			e.Content = byRule(d.Name, g, h.zone)
+			e.Content = byRule(d.Name, g, h.Zone)
 		}
 		part.Text, part.After = e.Content, len(e.Content)
 		d.Parts = append(d.Parts, part)
@@ -252,7 +252,7 @@ func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compressio
 
 // readsBack reports whether a text says those entries.
 func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
-	items, err := layout{h.zone}.Parse(p, text)
+	items, err := layout{h.Zone}.Parse(p, text)
 	if err != nil {
 		return fmt.Errorf("%s would not be read back: %w", p, err)
 	}
@@ -376,7 +376,7 @@ func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Ed
 	none := func(why string) (dialect.Digest, []mdtree.Edit, error) {
 		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
 	}
-	f, ok := fileOf(p, h.zone)
+	f, ok := fileOf(p, h.Zone)
 	if !ok || f.span != "week" && f.span != "month" {
 		return none("is not the name of one, such as week-2026-W16 or month-2026-04")
 	}
@@ -387,7 +387,7 @@ func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Ed
 		}
 		return none("is not there, or cannot be read")
 	}
-	_, ps, err := layout{h.zone}.parts(p, text)
+	_, ps, err := layout{h.Zone}.parts(p, text)
 	if err != nil {
 		return d, nil, err
 	}
@@ -402,7 +402,7 @@ func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Ed
 	var edits []mdtree.Edit
 	for _, c := range d.Covers {
 		// The digest is a text that people edit: it names files, not ways out.
-		if _, ok := fileOf(logDir+"/"+c, h.zone); !ok || path.Base(c) != c {
+		if _, ok := fileOf(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
 			return none(fmt.Sprintf("names %q, which is not the file of a log", c))
 		}
 		back := logDir + "/" + c
@@ -429,14 +429,14 @@ func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Ed
 // coverOf returns the name of the digest that covers a file.
 func (h *home) coverOf(v mdtree.View, base string) string {
 	for p := range v.Files() {
-		if f, ok := fileOf(p, h.zone); !ok || f.covered {
+		if f, ok := fileOf(p, h.Zone); !ok || f.covered {
 			continue
 		}
 		text, ok := v.File(p)
 		if !ok {
 			continue
 		}
-		_, ps, err := layout{h.zone}.parts(p, text)
+		_, ps, err := layout{h.Zone}.parts(p, text)
 		if err != nil {
 			continue
 		}

@@ -85,7 +85,7 @@ func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokens(budget)) 
 // system returns what belongs to the system prompt.
 func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, error) {
 	if h.bound != nil {
-		sel, err := h.profiles.Select(ctx, h.whole, h.bound, profile.Request{Query: r.Message, Budget: r.Budget})
+		sel, err := h.profiles.Select(ctx, h.all, h.bound, profile.Request{Query: r.Message, Budget: r.Budget})
 		return sel.Context, err
 	}
 	var c prompt.Context
@@ -148,7 +148,7 @@ func (h *home) live(v mdtree.View) []liveFile {
 	var days, buckets, covered, all []liveFile
 	told := map[string]bool{}
 	for p := range v.Files() {
-		f, ok := fileOf(p, h.zone)
+		f, ok := fileOf(p, h.Zone)
 		if !ok {
 			continue
 		}
@@ -156,7 +156,7 @@ func (h *home) live(v mdtree.View) []liveFile {
 		if f.span == "week" || f.span == "month" {
 			text, _ := v.File(p)
 			// Of a digest with mistakes, what can be read counts.
-			_, ps, _ := layout{h.zone}.parts(p, text)
+			_, ps, _ := layout{h.Zone}.parts(p, text)
 			for _, q := range ps {
 				for _, c := range q.matter.covers {
 					told[c] = true
@@ -259,7 +259,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 	if utf8.RuneCountInString(message) < minMessage {
 		return c, nil
 	}
-	hits, err := h.memory.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present))})
+	hits, err := h.Mem.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present))})
 	if err != nil {
 		return c, err
 	}

@@ -34,21 +34,14 @@ type session struct {
 	h       *home // as the profile binds it, once a handoff names one
 	r       dialect.Request
 	present map[string]bool // entries that are before the model already
-	ended   bool
-}
-
-func (s *session) check(ctx context.Context) error {
-	if s.ended {
-		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
-	}
-	return ctx.Err()
+	ended   dialect.Ended
 }
 
 // Start returns the context of the home, and with it the newest handoff that
 // waits, which is taken: no other conversation gets it. A memory profile that
 // the handoff names binds this conversation, unless one does already.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	t, taken, err := s.take(ctx)
@@ -58,7 +51,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if taken && t.Profile != "" && s.h.bound == nil {
 		bound, err := s.h.WithProfile(t.Profile)
 		if err != nil {
-			s.h.warn(fmt.Sprintf("the handoff %q wants the memory profile %q, which is not loaded: %v", t.Name, t.Profile, err))
+			s.h.Warn(fmt.Sprintf("the handoff %q wants the memory profile %q, which is not loaded: %v", t.Name, t.Profile, err))
 		} else {
 			s.h = bound.(*home)
 		}
@@ -80,12 +73,12 @@ func (h *home) look(names []string) []handoff.File {
 		files[i].Name = name
 		rel := path.Clean(name)
 		switch {
-		case h.work == nil:
+		case h.Work == nil:
 			files[i].Trouble = "not looked at"
 		case !fs.ValidPath(rel):
 			files[i].Trouble = "outside the working directory, not looked at"
 		default:
-			info, err := h.work.Stat(path.Join(h.workDir, rel))
+			info, err := h.Work.Stat(path.Join(h.WorkDir, rel))
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				files[i].Trouble = "missing"
@@ -104,12 +97,12 @@ func (h *home) look(names []string) []handoff.File {
 // take takes the newest handoff that waits. A memory that may only be read keeps
 // it waiting.
 func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
-	t, err := handoff.Take(ctx, s.h.memory, "", "")
+	t, err := handoff.Take(ctx, s.h.Mem, "", "")
 	switch {
 	case errors.Is(err, handoff.ErrNone):
 		return t, false, nil
 	case errors.Is(err, oxbow.ErrReadOnly):
-		s.h.warn("a handoff waits, and is not taken: this memory may only be read")
+		s.h.Warn("a handoff waits, and is not taken: this memory may only be read")
 		return t, false, nil
 	}
 	return t, err == nil, err
@@ -125,7 +118,7 @@ func (s *session) system(ctx context.Context) (prompt.Context, error) {
 // BeforeTurn returns what the message finds, but for what Start or Compact put
 // before the model.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	c, err := s.h.recalled(ctx, message, s.present)
@@ -139,10 +132,10 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 // returns its name. The conversation goes on from the context as it is now, and
 // from the summary.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return "", prompt.Context{}, err
 	}
-	e, _, err := s.h.keep(ctx, s.h.memory, oxbow.History, summary, nil)
+	e, _, err := s.h.keep(ctx, s.h.Mem, oxbow.History, summary, nil)
 	if err != nil {
 		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
 	}
@@ -154,13 +147,13 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 // that is not there is said to the model, and told to Warn: the conversation can
 // go on without it.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	e, err := s.h.memory.Store().Get(ctx, name)
+	e, err := s.h.Mem.Store().Get(ctx, name)
 	switch {
 	case errors.Is(err, oxbow.ErrNotFound) || err == nil && e.Kind != oxbow.History:
-		s.h.warn(fmt.Sprintf("there is no summary %q to resume from", name))
+		s.h.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
 		return s.goOn(ctx, name, "(the summary of the earlier conversation is not there)")
 	case err != nil:
 		return prompt.Context{}, fmt.Errorf("resuming from %q: %w", name, err)
@@ -191,11 +184,11 @@ func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Contex
 // End closes the conversation. A summary that is not empty is kept in the log of
 // today; when that fails, the conversation has not ended.
 func (s *session) End(ctx context.Context, summary string) error {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return err
 	}
 	if strings.TrimSpace(summary) != "" {
-		if _, _, err := s.h.keep(ctx, s.h.memory, oxbow.History, summary, nil); err != nil {
+		if _, _, err := s.h.keep(ctx, s.h.Mem, oxbow.History, summary, nil); err != nil {
 			return fmt.Errorf("keeping the summary: %w", err)
 		}
 	}

@@ -72,7 +72,7 @@ func (h *home) keep(ctx context.Context, m *oxbow.Memory, kind oxbow.Kind, conte
 	if err := oxbow.CheckContent(content); err != nil {
 		return e, false, err
 	}
-	base := h.clock().In(h.zone).Format("2006-01-02") + " " + oxbow.DeriveName(content)
+	base := h.Now().Format("2006-01-02") + " " + oxbow.DeriveName(content)
 	for n := 1; n <= maxNames; n++ {
 		name := base
 		if n > 1 {

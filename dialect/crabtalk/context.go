@@ -42,8 +42,8 @@ type layer struct {
 // is told to Warn.
 func (h *home) instructions() []prompt.Part {
 	var layers []layer
-	if text, ok := h.readCrab(h.opts.FS, crabFile, filepath.Join(h.opts.Path, crabFile)); ok {
-		layers = append(layers, layer{filepath.Join(h.opts.Path, crabFile), text})
+	if text, ok := h.readCrab(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
+		layers = append(layers, layer{filepath.Join(h.Path, crabFile), text})
 	}
 	layers = append(layers, h.projectLayers()...)
 	parts := make([]prompt.Part, len(layers))
@@ -63,16 +63,16 @@ func (h *home) instructions() []prompt.Part {
 // projectLayers walks from the working directory upward. The home and what is
 // below it are no project: its Crab.md is read already.
 func (h *home) projectLayers() []layer {
-	if h.opts.Work == nil {
+	if h.Work == nil {
 		return nil
 	}
-	root, rootErr := h.opts.FS.Stat(".")
+	root, rootErr := h.FS.Stat(".")
 	var layers []layer
 	up := ""
-	for dir := path.Clean(h.opts.WorkDir); ; dir, up = path.Dir(dir), up+"../" {
-		if info, err := h.opts.Work.Stat(dir); err == nil && rootErr == nil && vfs.SameFile(root, info) {
+	for dir := path.Clean(h.WorkDir); ; dir, up = path.Dir(dir), up+"../" {
+		if info, err := h.Work.Stat(dir); err == nil && rootErr == nil && vfs.SameFile(root, info) {
 			layers = nil
-		} else if text, ok := h.readCrab(h.opts.Work, path.Join(dir, crabFile), up+crabFile); ok {
+		} else if text, ok := h.readCrab(h.Work, path.Join(dir, crabFile), up+crabFile); ok {
 			layers = append(layers, layer{up + crabFile, text})
 		}
 		if dir == "." || dir == "/" {
@@ -90,10 +90,10 @@ func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false
 	case err != nil:
-		h.warn(fmt.Sprintf("the instructions in %s are left out: %v", shown, err))
+		h.Warn(fmt.Sprintf("the instructions in %s are left out: %v", shown, err))
 		return "", false
 	case !utf8.Valid(b):
-		h.warn(fmt.Sprintf("the instructions in %s are left out: they are not UTF-8 text", shown))
+		h.Warn(fmt.Sprintf("the instructions in %s are left out: they are not UTF-8 text", shown))
 		return "", false
 	}
 	return string(b), true

@@ -1,4 +1,4 @@
-// This file finds, makes and opens a home.
+// Opening, finding and making a home.
 
 package crabtalk
 
@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/crmem"
@@ -120,23 +119,12 @@ func refuseLater(o dialect.Options) error {
 }
 
 // home is an opened home. Its fields do not change.
-type home struct {
-	opts   dialect.Options
-	memory *oxbow.Memory
-	clock  func() time.Time
-	warn   func(string)
-}
+type home struct{ dialect.Base }
 
 var _ dialect.Home = (*home)(nil)
 
 func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
-	h := &home{opts: o, clock: o.Memory.Clock, warn: o.Warn}
-	if h.clock == nil {
-		h.clock = time.Now
-	}
-	if h.warn == nil {
-		h.warn = func(string) {}
-	}
+	h := &home{dialect.NewBase(o)}
 	mo := o.Memory
 	mo.FS = o.FS
 	if mo.Ranking == "" {
@@ -146,22 +134,22 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.memory = oxbow.New(s, &mo)
+	h.Mem = oxbow.New(s, &mo)
 	return h, nil
 }
 
 // openStore opens memory.db. To somebody who changes nothing, it opens the
 // layouts of later crabtalks too.
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
-	_, err := h.opts.FS.Stat(storeFile)
+	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		switch is, err := begins(h.opts.FS, laterFile); {
+		switch is, err := begins(h.FS, laterFile); {
 		case err != nil:
 			return nil, err
 		case is && mo.ReadOnly:
 			return h.openLater(ctx, laterFile, mo)
 		case is:
-			return nil, refuseLater(h.opts)
+			return nil, refuseLater(h.Options)
 		}
 	} else if err != nil {
 		return nil, err
@@ -181,16 +169,16 @@ const maxLater = 1 << 30
 
 // openLater reads the file of a later crabtalk into working memory.
 func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
-	data, err := vfs.ReadFile(h.opts.FS, name, maxLater)
+	data, err := vfs.ReadFile(h.FS, name, maxLater)
 	if err != nil {
 		return nil, err
 	}
 	in, err := crmem.Import(data)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", filepath.Join(h.opts.Path, name), err)
+		return nil, fmt.Errorf("reading %s: %w", filepath.Join(h.Path, name), err)
 	}
 	for _, w := range in.Warnings {
-		h.warn(name + ": " + w)
+		h.Warn(name + ": " + w)
 	}
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: mo.Clock, Rand: mo.Rand})
 	if err != nil {
@@ -204,12 +192,12 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 	for _, e := range in.Entries {
 		if err := oxbow.CheckName(e.Name); err != nil {
 			as := freeName(e.Name, taken)
-			h.warn(fmt.Sprintf("%s: entry %q is read as %q: %v", name, e.Name, as, err))
+			h.Warn(fmt.Sprintf("%s: entry %q is read as %q: %v", name, e.Name, as, err))
 			e.Name = as
 		}
 		op := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: h.aliases(name, e), Labels: e.Labels, Created: e.Created}
 		if err := oxbow.CheckOp(op); err != nil {
-			h.warn(fmt.Sprintf("%s: entry %q is not read: %v", name, e.Name, err))
+			h.Warn(fmt.Sprintf("%s: entry %q is not read: %v", name, e.Name, err))
 			continue
 		}
 		ops = append(ops, op)
@@ -227,7 +215,7 @@ func (h *home) aliases(file string, e oxbow.Entry) []string {
 	var as []string
 	for _, a := range e.Aliases {
 		if err := oxbow.CheckOp(oxbow.Alias{Name: e.Name, Aliases: append(slices.Clone(as), a)}); err != nil {
-			h.warn(fmt.Sprintf("%s: entry %q is read without an alias: %v", file, e.Name, err))
+			h.Warn(fmt.Sprintf("%s: entry %q is read without an alias: %v", file, e.Name, err))
 			continue
 		}
 		as = append(as, a)
@@ -257,12 +245,6 @@ type later struct{ oxbow.Store }
 func (later) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }
-
-// Memory implements [dialect.Home].
-func (h *home) Memory() *oxbow.Memory { return h.memory }
-
-// Close implements [dialect.Home].
-func (h *home) Close() error { return h.memory.Close() }
 
 // Tools implements [dialect.Home].
 func (h *home) Tools() []tool.Tool { return tools() }

@@ -20,7 +20,7 @@ type session struct {
 	h       *home
 	request dialect.Request
 	slug    string // of the names of its archives
-	ended   bool
+	ended   dialect.Ended
 }
 
 var _ dialect.Session = (*session)(nil)
@@ -46,16 +46,9 @@ func (s *session) name(message string) {
 	}
 }
 
-func (s *session) check(ctx context.Context) error {
-	if s.ended {
-		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
-	}
-	return ctx.Err()
-}
-
 // Start implements [dialect.Session].
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	return s.h.Context(ctx, s.request)
@@ -63,7 +56,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 
 // BeforeTurn implements [dialect.Session]: nothing is put before a message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	s.name(message)
@@ -73,7 +66,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 // Compact implements [dialect.Session]: the summary becomes an archive. When
 // that fails, nothing goes on from it: the conversation is to stay as it is.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return "", prompt.Context{}, err
 	}
 	name, err := s.archive(ctx, summary)
@@ -90,14 +83,14 @@ func (s *session) archive(ctx context.Context, summary string) (string, error) {
 	}
 	prefix := s.slug
 	if prefix == "" {
-		prefix = slugOf(s.h.opts.Agent)
+		prefix = slugOf(s.h.Agent)
 	}
 	if prefix == "" {
 		prefix = "session"
 	}
 	prefix += "-"
 	next := uint64(1)
-	for e, err := range s.h.memory.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range s.h.Mem.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return "", err
 		}
@@ -107,7 +100,7 @@ func (s *session) archive(ctx context.Context, summary string) (string, error) {
 	}
 	for ; ; next++ {
 		name := prefix + strconv.FormatUint(next, 10)
-		err := s.h.memory.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.Archive, Content: summary})
+		err := s.h.Mem.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.Archive, Content: summary})
 		if !errors.Is(err, oxbow.ErrExists) {
 			return name, err
 		}
@@ -153,12 +146,12 @@ func (s *session) goOn(name, text string) prompt.Context {
 // Resume implements [dialect.Session]. An archive that is not there is said to
 // the model, and told to Warn: the conversation can go on without it.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	e, err := s.h.memory.Store().Get(ctx, name)
+	e, err := s.h.Mem.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) || err == nil && e.Kind != oxbow.Archive {
-		s.h.warn(fmt.Sprintf("there is no archive %q to resume from", name))
+		s.h.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
 		return s.goOn(name, "[archived context unavailable: "+name+"]"), nil
 	}
 	if err != nil {
@@ -170,7 +163,7 @@ func (s *session) Resume(ctx context.Context, name string) (prompt.Context, erro
 // End implements [dialect.Session]. A summary that is not empty becomes an
 // archive; when that fails, the conversation has not ended.
 func (s *session) End(ctx context.Context, summary string) error {
-	if err := s.check(ctx); err != nil {
+	if err := s.ended.Check(ctx); err != nil {
 		return err
 	}
 	if strings.TrimSpace(summary) != "" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -37,11 +38,9 @@ type forgetIn struct {
 // tools returns the tools, in crabtalk's order.
 func tools() []tool.Tool {
 	about := func(name, title string) tool.Tool {
-		b, err := descriptions.ReadFile("tool_" + name + ".md")
-		if err != nil {
-			panic(err) // embedded above
-		}
-		return tool.Tool{Name: name, Title: title, Description: string(b), Idempotent: true}
+		t := dialect.Describe(descriptions, name, title)
+		t.Idempotent = true
+		return t
 	}
 	r, w, f := about("recall", "Recall"), about("remember", "Remember"), about("forget", "Forget")
 	r.ReadOnly, w.Destructive, f.Destructive = true, true, true

@@ -17,14 +17,14 @@ import (
 // openStore opens what the backend keeps. The backend oxbow reads the files as
 // long as it has kept nothing itself and may not begin to.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
-	_, err := h.fs.Stat(storeFile(h.place))
+	_, err := h.FS.Stat(storeFile(h.place))
 	switch oxbows := h.config.backend == backendOxbow; {
 	case err != nil && !isNotExist(err):
 		return nil, err
 	case oxbows && (err == nil || !mo.ReadOnly):
 		return h.openScoped(ctx, mo)
 	case err == nil:
-		h.warn(storeFile(h.place) + " is not read: agent.yaml does not say backend: oxbow")
+		h.Warn(storeFile(h.place) + " is not read: agent.yaml does not say backend: oxbow")
 	}
 	tree, err := h.openTree(ctx, h.place.agent, mo)
 	if err != nil {
@@ -35,8 +35,9 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 
 // openTree opens the files of an agent and the world.
 func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
-	return mdtree.Open(ctx, h.fs, layoutOf(places{h.place.global, agent}, h.zone), mdtree.Options{Clock: h.clock, LockWait: mo.LockWait,
-		ReadOnly: mo.ReadOnly, Path: h.label, Warn: h.warn, Lock: h.place.workspaceDir(".oxbow-tree.lock")})
+	b := h.Base
+	b.Options.Memory = mo
+	return b.OpenTree(ctx, h.FS, h.Path, layoutOf(places{h.place.global, agent}, h.Zone), h.place.workspaceDir(".oxbow-tree.lock"))
 }
 
 // storeFile returns the file of the default store.
@@ -47,11 +48,11 @@ func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
 func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error) {
 	name := storeFile(h.place)
 	if !o.ReadOnly {
-		if err := h.fs.MkdirAll(path.Dir(name), 0o755); err != nil {
+		if err := h.FS.MkdirAll(path.Dir(name), 0o755); err != nil {
 			return nil, err
 		}
 	}
-	o.FS = h.fs
+	o.FS = h.FS
 	m, err := oxbow.Open(name, &o)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 	if is, err := fresh(); err != nil || !is {
 		return err
 	}
-	agents, err := agentsOf(h.fs, h.place.agents)
+	agents, err := agentsOf(h.FS, h.place.agents)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 		}
 	}
 	if err == nil {
-		h.warn(fmt.Sprintf("%d entries of the files were taken into %s; the files stay as they are, and are no longer read", len(ops), storeFile(h.place)))
+		h.Warn(fmt.Sprintf("%d entries of the files were taken into %s; the files stay as they are, and are no longer read", len(ops), storeFile(h.place)))
 	}
 	return err
 }

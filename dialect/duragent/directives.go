@@ -68,7 +68,7 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 func (h *home) parts() ([]prompt.Part, error) {
 	var all []directive
 	for _, dir := range []string{h.place.workspaceDir("directives"), h.place.agentDir("directives")} {
-		ds, err := readDirectives(h.fs, dir, h.warn)
+		ds, err := readDirectives(h.FS, dir, h.Warn)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
@@ -71,7 +70,7 @@ func initHome(_ context.Context, o dialect.Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := configure(o.FS, p, warner(o))
+	c, _, err := configure(o.FS, p, dialect.NewBase(o).Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -116,26 +115,12 @@ func initHome(_ context.Context, o dialect.Options) ([]string, error) {
 	return made, err
 }
 
-// warner returns where to tell what a person should know.
-func warner(o dialect.Options) func(string) {
-	if o.Warn == nil {
-		return func(string) {}
-	}
-	return o.Warn
-}
-
 func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
-	h := &home{fs: o.FS, label: o.Path, zone: o.Zone, clock: o.Memory.Clock, warn: warner(o)}
-	if h.zone == nil {
-		h.zone = time.Local
-	}
-	if h.clock == nil {
-		h.clock = time.Now
-	}
+	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	var wanted bool
 	if h.place, err = locate(o); err == nil {
-		h.config, wanted, err = configure(o.FS, h.place, h.warn)
+		h.config, wanted, err = configure(o.FS, h.place, h.Warn)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
@@ -143,15 +128,13 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	if wanted && !o.Memory.ReadOnly {
 		// As duragent does at start. Context has its text in any case.
 		if _, err := makeMemoryDirective(o.FS, h.place); err != nil {
-			h.warn(fmt.Sprintf("the directive about memory was not made: %v", err))
+			h.Warn(fmt.Sprintf("the directive about memory was not made: %v", err))
 		}
 	}
-	mo := o.Memory
-	mo.FS = nil
-	s, err := h.openStore(ctx, mo)
+	s, err := h.openStore(ctx, h.Options.Memory)
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
-	h.memory = oxbow.New(s, &mo)
+	h.Use(s)
 	return h, nil
 }

@@ -37,7 +37,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 		c, err := s.Start(ctx)
 		return "", c, err
 	}
-	name, err := s.h.log(ctx, s.h.memory, summary)
+	name, err := s.h.log(ctx, s.h.Mem, summary)
 	if err != nil {
 		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
 	}
@@ -47,7 +47,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 
 // Resume returns the directives and the summary of that name.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	e, err := s.h.memory.Store().Get(ctx, name)
+	e, err := s.h.Mem.Store().Get(ctx, name)
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("resuming: %w", err)
 	}
@@ -68,7 +68,7 @@ func (s *session) End(ctx context.Context, summary string) error {
 	if strings.TrimSpace(summary) == "" {
 		return nil
 	}
-	if _, err := s.h.log(ctx, s.h.memory, summary); err != nil {
+	if _, err := s.h.log(ctx, s.h.Mem, summary); err != nil {
 		return fmt.Errorf("keeping the summary: %w", err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -60,13 +61,7 @@ func (h *home) Tools() []tool.Tool {
 	if !h.config.memory {
 		return nil
 	}
-	about := func(name, title string) tool.Tool {
-		b, err := descriptions.ReadFile("tool_" + name + ".md")
-		if err != nil {
-			panic(err)
-		}
-		return tool.Tool{Name: name, Title: title, Description: string(b)}
-	}
+	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
 	recall := about("recall", "Recall")
 	recall.ReadOnly, recall.Idempotent = true, true
 	remember := about("remember", "Remember")
@@ -90,7 +85,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 	if days < 0 {
 		return tool.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is less than 0"}
 	}
-	s := lastDays(h.now(), days)
+	s := lastDays(h.Now(), days)
 	if in.From != "" || in.To != "" {
 		if in.Days != nil {
 			return tool.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is given with from or to; give one or the other"}
@@ -148,7 +143,7 @@ func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string
 	if strings.TrimSpace(content) == "" {
 		return "", &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}
-	now := h.now()
+	now := h.Now()
 	date, moment := now.Format(dayForm), now.Format(momentForm)
 	// Others may add to the same minute meanwhile: then the next name is tried.
 	for n := 1; ; n++ {
@@ -228,16 +223,16 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	q, err := query.Parse(in.Query, h.now())
+	q, err := query.Parse(in.Query, h.Now())
 	if err != nil {
 		return tool.Reply{}, err
 	}
 	f := oxbow.Filter{}
 	if s.from != "" {
-		f.After, _ = time.ParseInLocation(dayForm, s.from, h.zone)
+		f.After, _ = time.ParseInLocation(dayForm, s.from, h.Zone)
 	}
 	if s.to != "" {
-		t, _ := time.ParseInLocation(dayForm, s.to, h.zone)
+		t, _ := time.ParseInLocation(dayForm, s.to, h.Zone)
 		f.Before = t.AddDate(0, 0, 1)
 	}
 	q.Filter, q.Limit = q.Filter.And(f), in.Limit
@@ -249,13 +244,13 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	return tool.Reply{Message: renderHits(in.Query, hits, h.zone)}, nil
+	return tool.Reply{Message: renderHits(in.Query, hits, h.Zone)}, nil
 }
 
 // shown returns the file of an entry as people know it.
 func (h *home) shown(name string) string {
 	if h.config.backend == backendOxbow {
-		return path.Join(h.label, storeFile(h.place)) + " as " + strconv.Quote(name)
+		return path.Join(h.Path, storeFile(h.place)) + " as " + strconv.Quote(name)
 	}
-	return path.Join(h.label, layoutOf(h.place, h.zone).file(name))
+	return path.Join(h.Path, layoutOf(h.place, h.Zone).file(name))
 }

@@ -1,4 +1,4 @@
-// This file opens a home, and finds and makes one.
+// Opening, finding and making a home.
 
 // Package entryfiles is the layout of crabtalk's RFC 0038: one Markdown file an
 // entry, a curated MEMORY.md, and an identity in Crab.md.
@@ -15,11 +15,8 @@ package entryfiles
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -43,27 +40,15 @@ func Dialect() dialect.Dialect {
 // detect counts a directory of entries as two marks, and Crab.md and MEMORY.md
 // as one each. Crab.md alone says nothing: crabtalk has it in other layouts, too.
 func detect(fsys vfs.FS) (int, error) {
-	there := func(name string, dir bool) (int, error) {
-		info, err := fsys.Stat(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return 0, nil
-		case err != nil:
-			return 0, err
-		case info.IsDir() != dir:
-			return 0, nil
-		}
-		return 1, nil
-	}
-	entries, err := there(entriesDir, true)
+	entries, err := dialect.Has(fsys, entriesDir, true)
 	if err != nil {
 		return 0, err
 	}
-	identity, err := there(identityFile, false)
+	identity, err := dialect.Has(fsys, identityFile, false)
 	if err != nil {
 		return 0, err
 	}
-	index, err := there(indexFile, false)
+	index, err := dialect.Has(fsys, indexFile, false)
 	if err != nil {
 		return 0, err
 	}
@@ -75,38 +60,13 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome makes the directory of entries, the configuration and an identity.
 func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
-	var made []string
-	if _, err := o.FS.Stat(entriesDir); errors.Is(err, fs.ErrNotExist) {
-		if err := o.FS.MkdirAll(entriesDir, 0o755); err != nil {
-			return nil, fmt.Errorf("making the home: %w", err)
-		}
-		for _, dir := range []string{"memory", "."} {
-			if err := o.FS.SyncDir(dir); err != nil {
-				return nil, fmt.Errorf("making the home: %w", err)
-			}
-		}
-		made = append(made, entriesDir)
-	} else if err != nil {
-		return nil, fmt.Errorf("making the home: %w", err)
-	}
-	for _, f := range []struct{ name, text string }{{configFile, newConfig}, {identityFile, newIdentity}} {
-		if _, err := o.FS.Stat(f.name); err == nil {
-			continue
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return made, fmt.Errorf("making the home: %w", err)
-		}
-		if err := vfs.WriteFile(o.FS, f.name, []byte(f.text), 0o644); err != nil {
-			return made, fmt.Errorf("making the home: %w", err)
-		}
-		made = append(made, f.name)
-	}
-	return made, ctx.Err()
+	return dialect.Make(ctx, o.FS, entriesDir, dialect.NewFile{Name: configFile, Text: newConfig}, dialect.NewFile{Name: identityFile, Text: newIdentity})
 }
 
 // home is an opened home. Its fields do not change.
 type home struct {
+	dialect.Base
 	tree   *mdtree.Store
-	memory *oxbow.Memory
 	config config
 	rank   ranker
 }
@@ -114,25 +74,17 @@ type home struct {
 var _ dialect.Home = (*home)(nil)
 
 func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
-	if o.Agent != "" {
-		return nil, &oxbow.InvalidError{Field: "agent", Value: o.Agent, Reason: "has no memory of its own in this layout; leave it out"}
+	if err := o.NoAgents(""); err != nil {
+		return nil, err
 	}
-	c, err := readConfig(o.FS)
+	h := &home{Base: dialect.NewBase(o)}
+	var err error
+	if h.config, err = readConfig(o.FS); err == nil {
+		h.tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{}, "")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)
 	}
-	tree, err := mdtree.Open(ctx, o.FS, layout{}, mdtree.Options{Clock: o.Memory.Clock,
-		LockWait: o.Memory.LockWait, ReadOnly: o.Memory.ReadOnly, Path: o.Path, Warn: o.Warn})
-	if err != nil {
-		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)
-	}
-	mo := o.Memory
-	mo.FS = nil
-	return &home{tree: tree, memory: oxbow.New(tree, &mo), config: c}, nil
+	h.Use(h.tree)
+	return h, nil
 }
-
-// Memory implements [dialect.Home].
-func (h *home) Memory() *oxbow.Memory { return h.memory }
-
-// Close implements [dialect.Home].
-func (h *home) Close() error { return h.memory.Close() }

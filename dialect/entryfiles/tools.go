@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -39,13 +40,7 @@ type textIn struct {
 // Tools implements [dialect.Home]: the four of the design, and soul, which
 // writes the identity as far as soul_editable lets it.
 func (h *home) Tools() []tool.Tool {
-	about := func(name, title string) tool.Tool {
-		b, err := descriptions.ReadFile("tool_" + name + ".md")
-		if err != nil {
-			panic(err)
-		}
-		return tool.Tool{Name: name, Title: title, Description: string(b)}
-	}
+	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
 	remember, forget := about("remember", "Remember"), about("forget", "Forget")
 	remember.Destructive, remember.Idempotent = true, true
 	forget.Destructive = true

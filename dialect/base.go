@@ -1,0 +1,159 @@
+// Base: what the homes of all layouts share.
+
+package dialect
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Base is the part of a [Home] that does not depend on its layout. A home embeds
+// it. Its fields do not change.
+type Base struct {
+	Options // with clock, zone and Warn set
+	Mem     *oxbow.Memory
+}
+
+// NewBase returns a base without a memory, which [Base.Use] or [Base.OpenTree]
+// sets.
+func NewBase(o Options) Base {
+	if o.Memory.Clock == nil {
+		o.Memory.Clock = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	return Base{Options: o}
+}
+
+// Use makes a store the memory of the home.
+func (b *Base) Use(s oxbow.Store) {
+	mo := b.Options.Memory
+	mo.FS = nil
+	b.Mem = oxbow.New(s, &mo)
+}
+
+// OpenTree opens the files of a layout in fsys. Path is its root in messages,
+// and lock the path of the lock file, "" for the default.
+func (b *Base) OpenTree(ctx context.Context, fsys vfs.FS, path string, l mdtree.Layout, lock string) (*mdtree.Store, error) {
+	mo := b.Options.Memory
+	return mdtree.Open(ctx, fsys, l, mdtree.Options{Clock: mo.Clock, LockWait: mo.LockWait, ReadOnly: mo.ReadOnly, Path: path, Warn: b.Warn, Lock: lock})
+}
+
+// Now returns the time in the zone of the files' days.
+func (b *Base) Now() time.Time { return b.Options.Memory.Clock().In(b.Zone) }
+
+// Memory implements [Home].
+func (b *Base) Memory() *oxbow.Memory { return b.Mem }
+
+// Close implements [Home].
+func (b *Base) Close() error { return b.Mem.Close() }
+
+// NoAgents refuses [Options.Agent], for a layout that does not tell agents apart.
+// Hint says what else to do, after a semicolon.
+func (o *Options) NoAgents(hint string) error {
+	if o.Agent == "" {
+		return nil
+	}
+	return &oxbow.InvalidError{Field: "agent", Value: o.Agent, Reason: "has no memory of its own in this layout; leave it out" + hint}
+}
+
+// Has returns 1 when fsys has a file of that name, or with dir a directory, and
+// else 0.
+func Has(fsys vfs.FS, name string, dir bool) (int, error) {
+	info, err := fsys.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case info.IsDir() != dir:
+		return 0, nil
+	}
+	return 1, nil
+}
+
+// NewFile is a file of a new home.
+type NewFile struct{ Name, Text string }
+
+// Make makes a directory and files where they are missing, and returns the names
+// of what it made.
+func Make(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("making the home: %w", err)
+		}
+	}()
+	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := MakeDir(fsys, dir); err != nil {
+			return nil, err
+		}
+		made = append(made, dir)
+	} else if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if _, err := fsys.Stat(f.Name); err == nil {
+			continue
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return made, err
+		}
+		if err := vfs.WriteFile(fsys, f.Name, []byte(f.Text), 0o644); err != nil {
+			return made, err
+		}
+		made = append(made, f.Name)
+	}
+	return made, ctx.Err()
+}
+
+// MakeDir makes a directory and those above it, if it is not there, and makes
+// them durable.
+func MakeDir(fsys vfs.FS, dir string) error {
+	if _, err := fsys.Stat(dir); err == nil {
+		return nil
+	}
+	if err := fsys.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for p := dir; p != "."; p = path.Dir(p) {
+		if err := fsys.SyncDir(path.Dir(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Describe returns a tool without a call, whose description is the embedded file
+// tool_NAME.md.
+func Describe(descriptions embed.FS, name, title string) tool.Tool {
+	b, err := descriptions.ReadFile("tool_" + name + ".md")
+	if err != nil {
+		panic(err) // the program was built without it
+	}
+	return tool.Tool{Name: name, Title: title, Description: string(b)}
+}
+
+// Ended is the state of a session that may end once. The zero value has not.
+type Ended bool
+
+// Check returns an error matching [oxbow.ErrClosed] once the session has ended,
+// and that of the context.
+func (e Ended) Check(ctx context.Context) error {
+	if e {
+		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
+	}
+	return ctx.Err()
+}
