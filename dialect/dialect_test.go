@@ -1,4 +1,4 @@
-// This file tests finding a dialect.
+// Tests of finding a dialect.
 
 package dialect
 

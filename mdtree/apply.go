@@ -1,5 +1,5 @@
-// This file holds how ops become edits: planning, and comparing what the edited
-// text says with what was asked for.
+// Apply: planning ops as edits of text, and comparing the entries of the edited
+// text with those that the ops ask for.
 
 package mdtree
 
@@ -13,16 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
-// applied is what a change did beside its edits.
+// outcome is what a change does in addition to its edits.
 type outcome struct {
 	removed map[string]bool   // names that were removed, maybe to come back as other entries
-	copies  map[string]string // files to keep beside, and why
-	docs    map[string]string // documents and what callers know to be in them now
+	copies  map[string]string // files that are kept as conflict copies, and why
+	docs    map[string]string // texts of documents, as the caller knows them now
 }
 
-// Apply implements [oxbow.Store]. An Update without If of an entry that others
-// changed since callers of this store could see it is merged with their change,
-// by line; where that does not go their file is kept beside.
+// Apply implements [oxbow.Store]. An Update without If of an entry that another
+// program changed since this store returned it is merged with that change by
+// line; where both changed the same lines, the file is kept as a conflict copy.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -46,9 +46,9 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	})
 }
 
-// Edit makes changes that no op can say, as all or nothing as Apply: plan is
-// shown the tree and returns the edits. It may be called again when somebody
-// else changes a file meanwhile, and must not call the store. Files that the
+// Edit makes changes that no op expresses, all or none as Apply does: plan
+// receives the tree and returns the edits. It may be called again when another
+// program changes a file meanwhile, and must not call the store. Files that the
 // layout does not match may be edited, too.
 func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Edit, error)) error {
 	if err := s.ready(ctx); err != nil {
@@ -64,17 +64,12 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	})
 }
 
-// plan lays the edits of one op over the tree.
+// plan adds the edits of one op to the overlay.
 func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error {
 	name := oxbow.OpName(op)
 	old, found := v.Find(name)
-	if _, add := op.(oxbow.Add); add && found {
-		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
-	} else if !add && !found {
-		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
-	}
-	if want := expectedVersion(op); want != 0 && want != old.Entry.Version {
-		return &oxbow.ConflictError{Name: name, Want: want, Have: old.Entry.Version}
+	if err := checkTarget(op, old, found); err != nil {
+		return err
 	}
 	if e := v.files[old.Path]; found && (e == nil || !e.changed) {
 		op = s.mergeOp(op, old, own)
@@ -87,13 +82,8 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	if err != nil {
 		return err
 	}
-	for _, m := range []map[string][]uint64{had, have} {
-		for n := range m {
-			if n != name && !slices.Equal(had[n], have[n]) {
-				return &oxbow.InvalidError{Field: "entry", Value: name,
-					Reason: fmt.Sprintf("cannot be held by this layout: writing it would change entry %q", n)}
-			}
-		}
+	if err := checkNeighbours(name, had, have); err != nil {
+		return err
 	}
 	if _, ok := op.(oxbow.Remove); ok {
 		if len(have[name]) >= len(had[name]) {
@@ -112,8 +102,36 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	return checkResult(applyOp(op, old.Entry), place.Entry)
 }
 
-// heed merges an op that was made for an entry as callers saw it with what
-// others made of it since.
+// checkTarget reports whether the entry that an op is about is there as the op
+// wants it.
+func checkTarget(op oxbow.Op, old Place, found bool) error {
+	name := oxbow.OpName(op)
+	if _, add := op.(oxbow.Add); add && found {
+		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
+	} else if !add && !found {
+		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	if want := expectedVersion(op); want != 0 && want != old.Entry.Version {
+		return &oxbow.ConflictError{Name: name, Want: want, Have: old.Entry.Version}
+	}
+	return nil
+}
+
+// checkNeighbours refuses edits that change another entry than that of the name.
+func checkNeighbours(name string, had, have map[string][]uint64) error {
+	for _, m := range []map[string][]uint64{had, have} {
+		for n := range m {
+			if n != name && !slices.Equal(had[n], have[n]) {
+				return &oxbow.InvalidError{Field: "entry", Value: name,
+					Reason: fmt.Sprintf("cannot be held by this layout: writing it would change entry %q", n)}
+			}
+		}
+	}
+	return nil
+}
+
+// mergeOp merges an op, made for an entry as the store last returned it, with
+// what another program made of the entry since.
 func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	name := now.Entry.Name
 	base := s.served.base[name]
@@ -157,7 +175,7 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	return u
 }
 
-// wanted returns the version that a change was made for, 0 for any.
+// expectedVersion returns the version that a change was made for, 0 for any.
 func expectedVersion(op oxbow.Op) uint64 {
 	switch op := op.(type) {
 	case oxbow.Update:
@@ -172,7 +190,7 @@ func expectedVersion(op oxbow.Op) uint64 {
 	return 0
 }
 
-// after returns the entry that an op makes of old.
+// applyOp returns the entry that an op makes of old.
 func applyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	e := old
 	switch op := op.(type) {
@@ -189,8 +207,8 @@ func applyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// compare reports what of an entry the files would not give back as it was
-// asked for.
+// checkResult reports what of an entry the files would not give back as asked
+// for.
 func checkResult(want, have oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,
@@ -225,7 +243,7 @@ func fieldText(field string, e oxbow.Entry) string {
 	return shorten(fmt.Sprint(e.Labels))
 }
 
-// clip shortens a text for a message.
+// shorten clips a text for a message.
 func shorten(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"

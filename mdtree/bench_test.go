@@ -1,4 +1,4 @@
-// This file measures dumps of a large store on the operating system's files.
+// Benchmarks of dumps of a large store on the operating system's files.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// This file holds the examination of a tree.
+// Check of a store over a tree.
 
 package mdtree
 
@@ -13,8 +13,8 @@ import (
 )
 
 // Check implements [oxbow.Checker]: it reads every file again, and reports
-// those that are held at their last good state, cannot be read, say the same
-// name twice, or are conflict copies waiting for a person.
+// those that are held at their last good state, cannot be read, have the same
+// name twice, or are conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.refresh(ctx, true); err != nil {
 		return oxbow.CheckReport{}, err
@@ -31,21 +31,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		f := s.st.files[p]
 		rep.Records += len(f.items)
 		rep.Bytes += int64(len(f.text))
-		switch {
-		case f.held != "" && !f.neverGood:
-			found(p+" "+f.held+"; it is held as it was last good", "mend the file, or remove it if it is done with; writing one of its entries puts it back")
-		case f.held != "":
-			found(p+" "+f.held, "mend the file, or remove it")
-		}
-		if f.diagnostic != "" {
-			found(p+": "+f.diagnostic, "mend the file")
-		}
-		for i, it := range f.items {
-			if c := s.st.names[it.Entry.Name]; c != nil && (c.file != f || c.index != i) {
-				found(fmt.Sprintf("%s says %q, which %s says too and which counts", p, it.Entry.Name, c.file.path),
-					"give one of them another name, or remove it")
-			}
-		}
+		s.st.checkFile(f, found)
 	}
 	for _, p := range slices.Sorted(maps.Keys(s.served.held)) {
 		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
@@ -63,7 +49,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		items, err := s.fs.ReadDir(dir)
 		if err != nil {
-			continue // said above, or not there
+			continue // reported above, or missing
 		}
 		for _, it := range items {
 			if p := path.Join(dir, it.Name()); IsConflict(p) {
@@ -72,4 +58,23 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		}
 	}
 	return rep, nil
+}
+
+// checkFile reports what is wrong with one file.
+func (st *state) checkFile(f *file, found func(what, mend string)) {
+	switch {
+	case f.held != "" && !f.neverGood:
+		found(f.path+" "+f.held+"; it is held as it was last good", "mend the file, or remove it if it is done with; writing one of its entries puts it back")
+	case f.held != "":
+		found(f.path+" "+f.held, "mend the file, or remove it")
+	}
+	if f.diagnostic != "" {
+		found(f.path+": "+f.diagnostic, "mend the file")
+	}
+	for i, it := range f.items {
+		if c := st.names[it.Entry.Name]; c != nil && (c.file != f || c.index != i) {
+			found(fmt.Sprintf("%s says %q, which %s says too and which counts", f.path, it.Entry.Name, c.file.path),
+				"give one of them another name, or remove it")
+		}
+	}
 }

@@ -1,5 +1,5 @@
-// This file holds the names of conflict copies: what somebody else wrote and
-// could not be merged, kept beside.
+// Conflict copies: files next to a file, with what another program wrote to it and
+// could not be merged.
 
 package mdtree
 
@@ -28,8 +28,8 @@ func IsConflict(p string) bool {
 	return n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// conflictName returns a name for a conflict copy of a file that nothing has
-// and that is not among those taken.
+// conflictName returns an unused name for a conflict copy of a file, and none of
+// those taken.
 func conflictName(fsys vfs.FS, p string, taken map[string]bool) (string, error) {
 	ext := path.Ext(p)
 	for n := 1; n <= maxCopies; n++ {

@@ -1,4 +1,4 @@
-// This file tests what a dump leaves when it fails or the machine stops, at
+// Tests of what a dump leaves when it fails or the machine stops, at
 // each of its steps.
 
 package mdtree

@@ -15,7 +15,7 @@
 // # Layout of a dump
 //
 //	book.toml                 written once; a person's edits stay
-//	SUMMARY.md                the table of contents, always written anew
+//	SUMMARY.md                the table of contents, always written again
 //	notes/NAME.md             one directory a kind, one file an entry:
 //	archives/ journals/ worlds/ histories/ handoffs/
 //	.oxbow-manifest.json      name, path and SHA-256 of each entry's file

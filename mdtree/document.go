@@ -1,5 +1,5 @@
-// This file holds documents: files of a tree that hold no entries, which people
-// and programs change in whole.
+// Documents: files of a tree that hold no entries, and are read and written as a
+// whole.
 
 package mdtree
 
@@ -16,8 +16,8 @@ import (
 
 // Document returns the text of a file that the layout does not match, such as
 // an index that people write, and false when there is none. It follows no link
-// out of the tree. A document that had a text and became empty is held: it is
-// returned as it was last, and told to Warn.
+// out of the tree. A document that had a text and became empty is held: the last
+// text is returned, and Warn is called.
 func (s *Store) Document(ctx context.Context, path string) (text string, ok bool, err error) {
 	if err := s.ready(ctx); err != nil {
 		return "", false, err
@@ -52,9 +52,9 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 }
 
 // SetDocument replaces the text of such a file, making it and the directories
-// above it where they are missing. What others changed since Document last
-// returned it is merged by line or, where that does not go, kept beside as a
-// conflict copy.
+// above it where they are missing. What another program changed since Document
+// last returned it is merged by line or, when both changed the same lines, kept
+// as a conflict copy.
 func (s *Store) SetDocument(ctx context.Context, path, text string) error {
 	if err := s.ready(ctx); err != nil {
 		return err

@@ -48,8 +48,8 @@ type Report struct {
 //
 // The dump is one step for [Read] and for the next Dump, whatever happens
 // meanwhile: before the step they see the old tree, after it the new one. A
-// crash may leave new files beside old ones for other programs to see; the next
-// Dump puts that right.
+// crash may leave new files next to old ones for other programs to see, until
+// the next Dump.
 //
 // A directory with something else in it is refused with [ErrForeign]; names
 // that begin with a dot do not count. Files of entries that were changed since
@@ -70,7 +70,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	return d.report, nil
 }
 
-// outgoing is an entry and where it goes.
+// outputFile is an entry and its file.
 type outputFile struct {
 	entry    oxbow.Entry
 	path     string
@@ -206,8 +206,7 @@ func (d *dumper) checkOurs() error {
 	return fmt.Errorf("%w: it has %s; choose another directory, or force the dump", ErrForeign, visible[0])
 }
 
-// lock keeps other dumps out. Where a file system has no locks it does
-// nothing.
+// lock excludes other dumps. Where a file system has no locks it does nothing.
 func (d *dumper) lock() (unlock func(), err error) {
 	l, err := d.fs.OpenLock(d.path(dumpLockFile))
 	if errors.Is(err, vfs.ErrUnsupported) {
@@ -227,7 +226,7 @@ func (d *dumper) lock() (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// recover finishes a dump that was committed, or clears away one that was not.
+// recover finishes a dump that was committed, or deletes what is staged.
 func (d *dumper) recover() error {
 	j, err := d.journal()
 	if err != nil {
@@ -240,7 +239,7 @@ func (d *dumper) recover() error {
 	return d.resume(j)
 }
 
-// survey finds out what is in the tree.
+// scan lists what is in the tree.
 func (d *dumper) scan() error {
 	items, err := d.items()
 	if err != nil {
@@ -288,8 +287,8 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
 	links := make(map[string][]link)
 	wanted := make(map[string]bool, len(d.outputs))
-	// Where a file system spells a name otherwise than it was told (as HFS+
-	// does), the file under the other spelling is the same one.
+	// Where a file system changes the spelling of a name (as HFS+ does), the
+	// file under the other spelling is the same one.
 	sameFile := make(map[string]bool)
 	var buf []byte
 	d.progress(0, len(d.outputs))
@@ -378,7 +377,7 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 // isSameName reports whether two paths differ at most in normal form.
 func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
 
-// place notes what is to be done for the file of an entry.
+// planFile plans the change of the file of an entry.
 func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 	if !there {
 		d.write = append(d.write, journal.Change{Path: p, Was: "", Sum: sum})

@@ -1,4 +1,4 @@
-// This file tests what a dump writes, keeps and refuses.
+// Tests of what a dump writes, keeps and refuses.
 
 package mdtree
 
@@ -224,7 +224,7 @@ func TestDumpRefusesForeign(t *testing.T) {
 	}
 }
 
-// Edits that nobody loaded are not overwritten; loaded ones are.
+// Edits that were not loaded are not overwritten; loaded ones are.
 func TestDumpRefusesEdited(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))

@@ -1,4 +1,4 @@
-// This file tests what people do to the files while programs use them.
+// Tests of what people do to the files while programs use them.
 
 package mdtree
 
@@ -367,7 +367,7 @@ func TestEditWhileWriting(t *testing.T) {
 			t.Errorf("several %v: the entry says %q, want %q; %d edits", several, got, want, edits)
 		}
 		if several {
-			// Later still, when the change counts already: theirs goes beside.
+			// Later still, when the change counts already: theirs becomes a conflict copy.
 			theirs = strings.Replace(theirs, "two", "deux", 1)
 			fsys.rename = func(from, _ string) {
 				if strings.HasSuffix(from, "commit.tmp") {
@@ -386,7 +386,7 @@ func TestEditWhileWriting(t *testing.T) {
 			}
 		}
 	}
-	// Somebody who never stops is not waited for without end.
+	// The wait for a program that never stops ends.
 	m := vfs.NewMem()
 	fsys := &hookFS{FS: m}
 	s := openOn(t, fsys, Options{})
@@ -684,7 +684,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil || entryContent(t, s, "e") != "edited" || p.read("deep/INDEX.md") != "x" {
 		t.Errorf("Edit() = %v", err)
 	}
-	// What an edit made shows at once to who looks at the files.
+	// What an edit made shows at once in the files.
 	if err := s.View(ctx, func(v View) error {
 		text, ok := v.File("deep/INDEX.md")
 		if files := slices.Collect(v.Files()); !ok || text != "x" || !slices.Contains(files, "cards/e.md") || v.Items("cards/e.md")[0].Entry.Content != "edited" {

@@ -1,4 +1,4 @@
-// This file holds the errors of the package and the limits they name.
+// The errors of dump and load.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// This file holds a file system that takes names for one that differ in case,
+// A file system that takes names for one that differ in case,
 // as those of Windows and macOS do, for the tests.
 
 package mdtree

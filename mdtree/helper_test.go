@@ -1,4 +1,4 @@
-// This file holds what the tests share: a store in memory and ways to look at
+// What the tests share: a store in memory and ways to look at
 // trees.
 
 package mdtree

@@ -1,4 +1,4 @@
-// This file tests trees in directories whose names begin with a dot, and the
+// Tests of trees in directories whose names begin with a dot, and the
 // times of entries whose text tells none.
 
 package mdtree

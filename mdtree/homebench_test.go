@@ -1,4 +1,4 @@
-// This file measures opening the homes that are trees, by the clock and in time
+// Benchmarks of opening the homes that are trees, by the clock and in time
 // of the processor, which other work on the machine disturbs less.
 
 //go:build unix

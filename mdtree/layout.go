@@ -1,4 +1,4 @@
-// The seam between the tree store and the layout of its files.
+// The seam between the store and the layout of its files.
 
 package mdtree
 
@@ -22,19 +22,19 @@ type Layout interface {
 	// Match reports whether the file of that path, which is directly in one of
 	// Dirs, may hold entries. Hidden files (those whose name begins with a
 	// dot), temporary files and conflict copies (see [IsConflict]) are never
-	// asked for.
+	// passed.
 	Match(path string) bool
 
 	// Parse reads a file's text, which is not empty and is UTF-8 without NUL.
 	// The items are in order of their spans, which do not overlap. Of each
 	// entry it sets Name, Kind, Content, Aliases and Labels as far as it has
-	// them; Created and Updated where the text says so, else the time when the
-	// file was changed is taken, for Created the earliest that this store knows
-	// of. ID, Version and Source are the store's.
+	// them; Created and Updated where the text says so. Else the store takes
+	// the time when the file was changed, for Created the earliest that it
+	// knows. ID, Version and Source are the store's.
 	//
 	// An error means that the text cannot be trusted: the file then stays at
-	// its last good state, if it has one, and is reported; else the items that
-	// came with the error are taken.
+	// its last good state, if it has one, and is reported; else the items
+	// returned with the error are used.
 	Parse(path, text string) ([]Item, error)
 
 	// Plan says what edits of files make the change. The store has checked
@@ -42,11 +42,11 @@ type Layout interface {
 	// and that it is at the version wanted. Of one file there is at most one
 	// edit. What the layout cannot hold (a kind, labels, a name) is refused
 	// with an error that matches [oxbow.ErrUnsupported] or
-	// [oxbow.ErrInvalid] and says in words what does not go.
+	// [oxbow.ErrInvalid] and says what is not possible.
 	//
 	// The store reads the edited text again with Parse. A plan that would give
-	// back another content, kind or name than it was asked for, other aliases
-	// or labels, or that would change a neighbour in the file, is refused with
+	// back another content, kind or name than the op asks for, other aliases or
+	// labels, or that would change another entry of the file, is refused with
 	// an error matching [oxbow.ErrInvalid].
 	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)
 }
@@ -72,8 +72,8 @@ type Edit struct {
 	Remove bool   // the file goes; Text is not used
 }
 
-// View is what a plan is made on: the tree as it is, with the edits that came
-// before in the same Apply.
+// View is what a plan is made on: the tree as it is, with the earlier edits of
+// the same Apply.
 type View interface {
 	// Find returns the entry of that name and where it is.
 	Find(name string) (Place, bool)
@@ -84,8 +84,8 @@ type View interface {
 	Items(path string) []Item
 	// Files yields the paths of all files that the layout matches, sorted.
 	Files() iter.Seq[string]
-	// Taken reports whether anything bears that name already, be it a file
-	// that the layout does not match or, where letter case does not count, one
-	// whose name is written otherwise.
+	// Taken reports whether the name is in use, also by a file that the layout
+	// does not match or, where letter case does not count, by one whose name is
+	// written otherwise.
 	Taken(path string) bool
 }

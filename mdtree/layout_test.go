@@ -1,4 +1,4 @@
-// This file holds the layout that the tests use: cards, one entry a file, and
+// The layout that the tests use: cards, one entry a file, and
 // days, many entries a file.
 
 package mdtree

@@ -1,4 +1,4 @@
-// This file tests links inside of a tree.
+// Tests of links inside of a tree.
 
 package mdtree
 

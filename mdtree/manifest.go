@@ -1,5 +1,5 @@
-// This file holds the manifest: what the last dump wrote. It tells files that a
-// person changed, added or removed from those that a dump left.
+// The manifest: what the last dump wrote. It distinguishes files that a person
+// changed, added or removed from those of the dump.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// This file reads the table of contents of a dump as mdbook does: the Markdown
+// Reads the table of contents of a dump as mdbook does: the Markdown
 // of SUMMARY.md by CommonMark, the shape of it by the chapter "SUMMARY.md" of
 // mdbook's guide.
 

@@ -1,4 +1,4 @@
-// This file tests dump and load with the library's own store.
+// Tests of dump and load with the library's own store.
 
 package mdtree
 

@@ -1,5 +1,4 @@
-// This file holds the codec of one entry's file. See the package comment for
-// the format.
+// The codec of one entry's file. The package comment has the format.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// This file tests the codec of entry files.
+// Tests of the codec of entry files.
 
 package mdtree
 

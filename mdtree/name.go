@@ -1,5 +1,4 @@
-// This file holds the codec between the names of entries and the names of
-// files.
+// The codec between the names of entries and the names of files.
 //
 // A stem is a file name without ".md". A name is its own stem where that is
 // safe on every system. Else these are written as %XX for each byte:

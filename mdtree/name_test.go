@@ -1,4 +1,4 @@
-// This file tests the codec of names.
+// Tests of the codec of names.
 
 package mdtree
 

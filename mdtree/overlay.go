@@ -1,5 +1,5 @@
-// This file holds what a plan is made on: the tree, and over it the edits that
-// came before in the same change.
+// The view that a change is planned on: the tree, and over it the edits that came
+// before in the same change.
 
 package mdtree
 
@@ -15,15 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// overlay is the tree with edits. The state below does not change meanwhile:
-// look is held.
+// overlay is the tree with edits. The state below it does not change meanwhile:
+// scanner.mu is held.
 type overlay struct {
 	s     *Store
 	files map[string]*plannedFile
 	names map[string][]string // by name: the edited files that hold it
 }
 
-// edited is a file that a change touches, or a document that it looked at.
+// plannedFile is a file that a change edits, or a document that it read.
 type plannedFile struct {
 	base    string // text on disk when it was planned on; of a held file its last good text
 	there   bool   // there was a file
@@ -34,8 +34,8 @@ type plannedFile struct {
 	items   []Item
 }
 
-// Look shows fn the tree as it is now. Fn must not call the store, nor keep the
-// view.
+// View calls fn with the tree as it is now. Fn must not call the store, nor keep
+// the view.
 func (s *Store) View(ctx context.Context, fn func(v View) error) error {
 	if err := s.refresh(ctx, false); err != nil {
 		return err
@@ -51,8 +51,7 @@ func newOverlay(s *Store) *overlay {
 
 // Find implements [View].
 func (v *overlay) Find(name string) (Place, bool) {
-	// The file that counts is the first by path, of those that hold the name
-	// now.
+	// Of several files with the name, the first by path counts.
 	best := ""
 	for _, f := range v.s.st.claims[name] {
 		if e := v.files[f.path]; e == nil || !e.changed {
@@ -97,7 +96,7 @@ func (v *overlay) File(p string) (string, bool) {
 	return e.text, e.there
 }
 
-// document looks at a file that the layout does not match.
+// document reads a file that the layout does not match.
 func (v *overlay) document(p string) (*plannedFile, error) {
 	text, _, err := v.s.read(p, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -143,8 +142,8 @@ func (v *overlay) Taken(p string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// edit takes edits in and returns the versions of the entries that the files
-// they touch had and have now, by name and in order.
+// edit adds edits, and returns the versions of the entries that the edited files
+// had and have now, by name and in order.
 func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) {
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
@@ -154,49 +153,17 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {
 			return nil, nil, fmt.Errorf("mdtree: a plan edits %s twice", ed.Path)
 		}
-		matched := v.s.matches(ed.Path)
-		e := v.files[ed.Path]
-		if e == nil && matched {
-			e = &plannedFile{}
-			if f := v.s.st.files[ed.Path]; f != nil {
-				e.base, e.there = f.text, true
-			}
-			v.files[ed.Path] = e
-		}
-		if e == nil {
-			if e, err = v.document(ed.Path); err != nil {
-				return nil, nil, err
-			}
+		e, err := v.planned(ed.Path)
+		if err != nil {
+			return nil, nil, err
 		}
 		for _, it := range v.Items(ed.Path) {
 			name := it.Entry.Name
 			had[name] = append(had[name], it.Entry.Version)
 			v.names[name] = slices.DeleteFunc(v.names[name], func(p string) bool { return p == ed.Path })
 		}
-		e.text, e.remove, e.changed, e.matched, e.items = ed.Text, ed.Remove, true, matched, nil
-		if e.remove {
-			e.text = ""
-			continue
-		}
-		if e.text == "" {
-			e.text = "\n"
-		}
-		if why := checkText(e.text); why != "" {
-			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: why}
-		}
-		if len(e.text) > maxFile {
-			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.text), maxFile)}
-		}
-		if !matched {
-			continue
-		}
-		items, err := v.s.layout.Parse(ed.Path, e.text)
-		if err != nil {
-			return nil, nil, &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path + " could not be read back: " + err.Error()}
-		}
-		var wrong []string
-		if e.items, wrong = completeItems(items, v.s.opts.Clock()); len(wrong) > 0 {
-			return nil, nil, &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + wrong[0]}
+		if err := v.set(e, ed); err != nil {
+			return nil, nil, err
 		}
 		for _, it := range e.items {
 			name := it.Entry.Name
@@ -207,4 +174,50 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 		}
 	}
 	return had, have, nil
+}
+
+// planned returns the file of a path as the change has it so far.
+func (v *overlay) planned(p string) (*plannedFile, error) {
+	if e := v.files[p]; e != nil {
+		return e, nil
+	}
+	if !v.s.matches(p) {
+		return v.document(p)
+	}
+	e := &plannedFile{}
+	if f := v.s.st.files[p]; f != nil {
+		e.base, e.there = f.text, true
+	}
+	v.files[p] = e
+	return e, nil
+}
+
+// set makes an edit the state of a file and reads its entries.
+func (v *overlay) set(e *plannedFile, ed Edit) error {
+	e.text, e.remove, e.changed, e.matched, e.items = ed.Text, ed.Remove, true, v.s.matches(ed.Path), nil
+	if e.remove {
+		e.text = ""
+		return nil
+	}
+	if e.text == "" {
+		e.text = "\n"
+	}
+	if why := checkText(e.text); why != "" {
+		return &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: why}
+	}
+	if len(e.text) > maxFile {
+		return &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.text), maxFile)}
+	}
+	if !e.matched {
+		return nil
+	}
+	items, err := v.s.layout.Parse(ed.Path, e.text)
+	if err != nil {
+		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path + " could not be read back: " + err.Error()}
+	}
+	var diagnostics []string
+	if e.items, diagnostics = completeItems(items, v.s.opts.Clock()); len(diagnostics) > 0 {
+		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + diagnostics[0]}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-// This file holds the plan: the changes that make a store what a tree says.
+// Load: the changes that make a store what a tree says.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// This file tests the plan of a load.
+// Tests of the plan of a load.
 
 package mdtree
 

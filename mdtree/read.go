@@ -47,7 +47,7 @@ type Tree struct {
 	dir string
 }
 
-// Gone is an entry whose file is gone since the last dump.
+// MissingFile is an entry whose file is gone since the last dump.
 type MissingFile struct {
 	Name string
 	File string
@@ -56,8 +56,7 @@ type MissingFile struct {
 // Read reads a whole tree and changes nothing. It sees a dump that a crash has
 // interrupted either finished or not begun.
 //
-// What a tree of crabtalk says is read as crabtalk reads it, but that space at
-// both ends of a content or an alias is kept, and that topics, a kind that
+// A tree of crabtalk is read as crabtalk reads it, but that space at both ends of a content or an alias is kept, and that topics, a kind that
 // oxbow does not have, are notes with the label tag:topic. A file name that
 // another program wrote and that looks encoded (a%2Fb.md) is decoded. Names
 // that begin with a dot, other endings than ".md" and directories inside those
@@ -104,7 +103,7 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", r.dir, oxbow.ErrBusy)
 }
 
-// stamp returns what tells that a dump has changed the tree.
+// stamp returns the hash of what every dump changes.
 func (r *dumpTree) stamp() (string, error) {
 	s := ""
 	for _, p := range []string{commitFile, manifestFile} {
@@ -145,23 +144,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	}
 	rd := &treeReader{tree: t, problems: problems, hasManifest: m != nil,
 		spelled: m.spellings(), owner: make(map[string]string, len(files))}
-	topics := 0
-	opts.Progress(0, len(files))
-	for i, it := range files {
-		text, err := r.read(it.path, maxFile)
-		switch {
-		case errors.Is(err, vfs.ErrTooLarge):
-			problems.add(it.path, fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent))
-		case err != nil:
-			problems.add(it.path, err)
-		default:
-			rd.add(it, text)
-			if it.kind.topic {
-				topics++
-			}
-		}
-		opts.Progress(i+1, len(files))
-	}
+	topics := rd.readAll(r, files, opts.Progress)
 	if topics > 0 {
 		t.warn("topics", fmt.Errorf("oxbow has no topics; the %d there are read as notes with the label %v", topics, topicLabel))
 	}
@@ -175,7 +158,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 
 func (t *Tree) warn(file string, err error) { t.Warnings = append(t.Warnings, Problem{file, err}) }
 
-// sift returns the items that are files of entries.
+// entryFiles returns the items that are files of entries.
 func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 	var files []item
 	for _, it := range items {
@@ -214,7 +197,7 @@ func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 	return m
 }
 
-// reader turns files into the entries of a tree.
+// treeReader turns files into the entries of a tree.
 type treeReader struct {
 	tree        *Tree
 	problems    *ProblemsError
@@ -223,7 +206,28 @@ type treeReader struct {
 	owner       map[string]string // the file that a name comes from
 }
 
-// take reads one file into the tree.
+// readAll reads files into the tree, and returns how many are topics.
+func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, total int)) (topics int) {
+	progress(0, len(files))
+	for i, it := range files {
+		text, err := t.read(it.path, maxFile)
+		switch {
+		case errors.Is(err, vfs.ErrTooLarge):
+			r.problems.add(it.path, fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent))
+		case err != nil:
+			r.problems.add(it.path, err)
+		default:
+			r.add(it, text)
+			if it.kind.topic {
+				topics++
+			}
+		}
+		progress(i+1, len(files))
+	}
+	return topics
+}
+
+// add reads the text of one file into the tree.
 func (r *treeReader) add(it item, text string) {
 	p := it.path
 	if as := r.spelled[nfc(p)]; as != "" {
@@ -272,7 +276,7 @@ func nfc(s string) string { return norm.NFC.String(s) }
 
 func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
-// readDraft reads the file of an entry at path p, which need not be on disk.
+// readEntryFile reads the file of an entry at path p, which need not be on disk.
 func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
 	if !utf8.ValidString(p) {
 		return oxbow.Entry{}, parsed{}, errors.New("its name is not UTF-8; rename it")
@@ -310,8 +314,8 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	}
 }
 
-// warnTop names what a person may have put beside the directories that are
-// read and meant to be read.
+// warnTop reports names next to the directories of kinds that a person may have
+// meant to be read.
 func (t *Tree) warnTop(r *dumpTree) {
 	items, err := r.fs.ReadDir(r.dir)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file tests what is refused when a tree is read, and what is warned of.
+// Tests of what is refused when a tree is read, and what is warned of.
 
 package mdtree
 

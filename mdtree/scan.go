@@ -1,5 +1,5 @@
-// This file finds out what others changed: by what the system tells, where it
-// does so exactly, and else by looking at every file.
+// Scan: finding the files that other programs changed, by the events of the
+// system where they are exact, else by a listing of the directories.
 
 package mdtree
 
@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// doubtful is how long before it was read a file must have been changed,
+	// racyWindow is how long before it was read a file must have been changed,
 	// so that a later change shows in its time. File systems count in steps
 	// of up to 2 s.
 	racyWindow = 2 * time.Second
 
-	// watchFrom is from how many files on a directory is watched. Looking at
-	// fewer costs less than a notice for each write of one's own.
+	// watchThreshold is the fewest files of a directory that is watched. Listing
+	// fewer costs less than an event for each write of this store.
 	watchThreshold = 64
 )
 
@@ -47,23 +47,23 @@ type scanner struct {
 // directory is one of the layout's directories.
 type directory struct {
 	path         string
-	hiddenPrefix string      // what of the path is hidden, see veil
+	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
 	info         fs.FileInfo // of the watched one, nil when it is not watched
 	files        int         // matched when it was listed last
-	links        []string    // those of them that are links, whose files nobody watches
-	listError    string      // why it could not be listed, for saying so once
+	links        []string    // those of them that are links, whose files are not watched
+	listError    string      // why it could not be listed, reported once
 }
 
-// stale is what must be looked at again in any case: files that a failed write
-// may have changed.
+// markDirty makes the next scan read files whatever their time says: a failed
+// write may have changed them.
 func (s *Store) markDirty(paths ...string) {
 	for _, p := range paths {
 		s.scanner.dirty[p] = true
 	}
 }
 
-// refresh brings the state up to the files. look is held. With whole, every
-// file is read again, whatever its time says.
+// scan brings the state up to the files. The caller holds scanner.mu. With force,
+// every file is read again, whatever its time says.
 func (s *Store) scan(ctx context.Context, whole bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (s *Store) scan(ctx context.Context, whole bool) error {
 	return nil
 }
 
-// take puts files into the state and sends the changes to the watchers. With own, the changes
-// are this store's.
+// applyFiles puts files into the state and sends the changes to the watchers.
+// With own, the changes are those of this store.
 func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 	if len(next) == 0 {
 		return
@@ -134,7 +134,7 @@ func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 	}
 }
 
-// notices returns what the system told since last time: files to read, and
+// watchEvents returns the events since the last call: files to read, and
 // directories that are no longer watched.
 func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool) {
 	if s.scanner.notify == nil {
@@ -151,24 +151,12 @@ func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool
 	return changed, lost
 }
 
-// lookAt finds the files of one directory that changed.
+// scanDir reads the files of one directory that changed.
 func (s *Store) scanDir(ctx context.Context, d *directory, r *fileScan, changed map[string][]string, lost map[string]bool) error {
 	if d.info != nil && !lost[d.path] && !r.force {
-		// The name may lead to another directory by now, which nobody watches.
+		// The name may lead to another directory by now, which is not watched.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.info) {
-			for _, p := range changed[d.path] {
-				if s.matches(p) {
-					r.read(p)
-				}
-			}
-			for _, p := range d.links {
-				old := s.st.files[p]
-				now, err := s.fs.Stat(p)
-				if err != nil && old == nil || err == nil && old != nil && !old.racy && old.info != nil && sameInfo(now, old.info) {
-					continue
-				}
-				r.read(p)
-			}
+			s.scanWatched(d, r, changed[d.path])
 			return nil
 		}
 	}
@@ -179,8 +167,31 @@ func (s *Store) scanDir(ctx context.Context, d *directory, r *fileScan, changed 
 	return s.listDir(ctx, d, r)
 }
 
-// watchOver begins to watch a directory, before it is listed, so that nothing
-// falls between. Where that cannot be it is listed each time.
+// scanWatched reads the changed files of a watched directory. What a link leads
+// to is not watched.
+func (s *Store) scanWatched(d *directory, r *fileScan, changed []string) {
+	for _, p := range changed {
+		if s.matches(p) {
+			r.read(p)
+		}
+	}
+	for _, p := range d.links {
+		if now, err := s.fs.Stat(p); err != nil && s.st.files[p] == nil || err == nil && s.current(p, now) {
+			continue
+		}
+		r.read(p)
+	}
+}
+
+// current reports whether a file was read in the state that the description is
+// of.
+func (s *Store) current(p string, now fs.FileInfo) bool {
+	f := s.st.files[p]
+	return f != nil && !f.racy && f.info != nil && sameInfo(now, f.info)
+}
+
+// watchDir begins to watch a directory, before it is listed, so that no change is
+// missed. Where that fails it is listed each time.
 func (s *Store) watchDir(d *directory) {
 	if s.scanner.notify == nil {
 		w, ok := s.fs.(vfs.Watcher)
@@ -202,7 +213,7 @@ func (s *Store) watchDir(d *directory) {
 	d.info = info
 }
 
-// list looks at every file of a directory.
+// listDir lists a directory and reads its changed files.
 func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	entries, err := s.fs.ReadDir(d.path)
 	switch {
@@ -211,7 +222,7 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	case err != nil && !s.scanner.opened:
 		return fmt.Errorf("listing %s: %w", d.path, err)
 	case err != nil:
-		// What cannot be listed is not taken for removed.
+		// Files that cannot be listed do not count as removed.
 		if why := err.Error(); d.listError != why {
 			d.listError = why
 			s.warn("%s cannot be listed, its files stay as they were: %s", d.path, why)
@@ -219,11 +230,21 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 		return nil
 	}
 	d.listError, d.files, d.links = "", 0, nil
+	todo, err := s.changedFiles(ctx, d, entries, r.force)
+	if err != nil {
+		return err
+	}
+	return r.readAll(ctx, todo)
+}
+
+// changedFiles returns the files of a listed directory that must be read: those
+// that changed, with force all, and those that are gone.
+func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.DirEntry, force bool) ([]string, error) {
 	listed := make(map[string]bool, len(entries))
 	var todo []string
 	for i, e := range entries {
 		if i%256 == 255 && ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 		p := path.Join(d.path, e.Name())
 		if e.IsDir() || !s.matches(p) {
@@ -234,12 +255,7 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 		if e.Type()&fs.ModeSymlink != 0 {
 			d.links = append(d.links, p)
 		}
-		old := s.st.files[p]
-		if old == nil || r.force || s.scanner.dirty[p] || old.racy || old.info == nil {
-			todo = append(todo, p)
-			continue
-		}
-		if now, err := s.stat(p, e); err != nil || !sameInfo(now, old.info) {
+		if force || s.scanner.dirty[p] || !s.unchanged(p, e) {
 			todo = append(todo, p)
 		}
 	}
@@ -248,11 +264,20 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 			todo = append(todo, p)
 		}
 	}
-	return r.readAll(ctx, todo)
+	return todo, nil
 }
 
-// describes returns what a listing knows of a file already; what a link leads
-// to it does not.
+// unchanged reports whether a listed file is the one that was read.
+func (s *Store) unchanged(p string, e fs.DirEntry) bool {
+	if f := s.st.files[p]; f == nil || f.racy || f.info == nil {
+		return false
+	}
+	now, err := s.stat(p, e)
+	return err == nil && s.current(p, now)
+}
+
+// stat describes a file. A listing describes regular files already, and not the
+// target of a link.
 func (s *Store) stat(p string, e fs.DirEntry) (fs.FileInfo, error) {
 	if e.Type().IsRegular() {
 		return e.Info()
@@ -260,12 +285,12 @@ func (s *Store) stat(p string, e fs.DirEntry) (fs.FileInfo, error) {
 	return s.fs.Stat(p)
 }
 
-// same reports whether two descriptions are of one file that was not changed.
+// sameInfo reports whether two descriptions are of one unchanged file.
 func sameInfo(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && vfs.SameFile(a, b)
 }
 
-// mine reports whether a path is one that the layout may hold entries in.
+// matches reports whether the layout may hold entries in the file of that path.
 func (s *Store) matches(p string) bool {
 	base := path.Base(p)
 	if base[0] == '.' || strings.HasSuffix(base, ".tmp") || IsConflict(base) {
@@ -275,18 +300,18 @@ func (s *Store) matches(p string) bool {
 	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
 }
 
-// reader reads files for a refresh.
+// fileScan reads the files of one scan.
 type fileScan struct {
 	s     *Store
 	force bool
-	next  map[string]*file // what was read; nil for a file that is gone
+	next  map[string]*file // files that were read; nil for a removed one
 }
 
-// loaded is a file as it was read, before it is compared with what was known.
+// readResult is a file as it was read, before it is compared with the state.
 type readResult struct {
 	file   *file
 	err    error  // of reading
-	reason string // it cannot be trusted
+	reason string // why it cannot be trusted
 }
 
 // read reads one file, if it is there.
@@ -295,11 +320,11 @@ func (r *fileScan) read(p string) {
 	r.compare(p, &l)
 }
 
-// batch is how many files a goroutine takes at once when many are read.
+// filesPerBatch is how many files a goroutine takes at once.
 const filesPerBatch = 64
 
-// readAll reads files, several at a time when they are many: cutting a file
-// into entries takes about as long as reading it.
+// readAll reads files, many of them in parallel: parsing a file takes about as
+// long as reading it.
 func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 	if len(paths) <= 2*filesPerBatch {
 		for _, p := range paths {
@@ -333,8 +358,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// load reads a file and cuts it into entries. It changes nothing; look is held,
-// by the caller or by who waits for the callers.
+// readFile reads and parses a file. It changes nothing. The scan holds scanner.mu.
 func (s *Store) readFile(p string) (l readResult) {
 	old := s.st.files[p]
 	text, info, err := s.read(p, maxFile)
@@ -344,7 +368,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	}
 	f := &file{path: p, info: info, text: text}
 	l.file = f
-	// What cannot even be described is looked at again.
+	// A file without a description is read again by the next scan.
 	f.racy = info == nil || info.ModTime().After(s.opts.Clock().Add(-racyWindow))
 	switch {
 	case err != nil:
@@ -371,13 +395,13 @@ func (s *Store) readFile(p string) (l readResult) {
 	return l
 }
 
-// same reports whether a file reads as it did, so that only what describes it
-// may have changed.
+// sameText reports whether a file reads as before, so that at most its description
+// changed.
 func (f *file) sameText(now *file) bool {
 	return f.held == "" && !f.neverGood && f.info != nil && f.text == now.text && f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compare holds what was read against what was known.
+// compare compares what was read with the state.
 func (r *fileScan) compare(p string, l *readResult) {
 	s, old, f := r.s, r.s.st.files[p], l.file
 	if f == nil {
@@ -417,7 +441,7 @@ func (r *fileScan) compare(p string, l *readResult) {
 	r.next[p] = f
 }
 
-// checkText says why a text cannot be one that people or programs meant.
+// checkText returns why a text cannot be meant as one, "" when it can.
 func checkText(text string) string {
 	switch {
 	case !utf8.ValidString(text):

@@ -1,5 +1,4 @@
-// This file holds what was read of a tree: its files, and the entries that they
-// add up to.
+// State of a store: the files that were read, and the entries that they add up to.
 
 package mdtree
 
@@ -22,13 +21,13 @@ type file struct {
 	text      string      // last good
 	items     []Item
 	index     map[string]int // of items by name, nil until it is needed
-	neverGood bool           // it never was good: text and items are what was there all the same
+	neverGood bool           // it was never good: text and items are what could be read of it
 
-	// held says why the file on disk is not what text says, "" when it is.
+	// held is why the file on disk is not the one of text, "" when it is.
 	held string
 	disk string // the text on disk while it is held, "" when it could not be read or is empty
 
-	diagnostic string // what of it no store may hold and was left out
+	diagnostic string // what of it no store may hold, and is left out
 }
 
 // state is the files and entries of a tree. It is changed in place, under the
@@ -36,7 +35,7 @@ type file struct {
 type state struct {
 	files  map[string]*file
 	paths  []string            // of files, sorted
-	claims map[string][]*file  // by name: the files that have it, by path
+	claims map[string][]*file  // by name: the files that have it, in order of path
 	names  map[string]*current // the entry that counts for each name
 	order  []*oxbow.Entry      // by ID
 	nextID uint64
@@ -53,8 +52,8 @@ func newState() *state {
 	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1}
 }
 
-// fill takes in all files of a tree, in order of path, when none were known. It
-// does what put and settle do, and in a third of the time.
+// build adds all files of a tree, in order of path, to an empty state. It does
+// what setFile and updateEntries do, in a third of the time.
 func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 	n := 0
 	for _, f := range files {
@@ -116,8 +115,8 @@ func (f *file) item(name string) int {
 	return -1
 }
 
-// put takes in a file as it was read, or with nil the removal of the one of
-// that path, and adds the names that it touches.
+// setFile sets the file of a path, nil when it was removed, and adds the names
+// that this touches.
 func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {
@@ -151,8 +150,9 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	}
 }
 
-// settle brings the entries of the touched names up to the files and returns
-// what changed. The names in reborn get a new ID even when they were there.
+// updateEntries brings the entries of the touched names up to the files and
+// returns what changed. The names in newIDs get a new ID even when they were
+// there.
 func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	type arrival struct {
 		c    *current
@@ -184,7 +184,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 			e.Created = old.entry.Created
 		}
 		if e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created) {
-			// The entry that was handed out still tells it all.
+			// The entry that callers have is still the same.
 			old.file, old.index = c.file, c.index
 			continue
 		}
@@ -217,8 +217,8 @@ func (st *state) drop(id uint64) {
 	}
 }
 
-// finish completes the entries that a layout read: their times, version and
-// source. What no store may hold is left out, and told.
+// completeItems sets times, version and source of the entries that a layout read.
+// What no store may hold is left out, and reported.
 func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []string) {
 	kept = items[:0]
 	for _, it := range items {
@@ -248,15 +248,15 @@ func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []stri
 
 // fingerprint returns the version of an entry: 53 bits, never 0, of the FNV-1a
 // hash of 64 bits (draft-eastlake-fnv) of what it says. A number of JSON holds
-// them exactly. It tells one version from the next, and is no proof of
-// anything.
+// them exactly. It tells one version from the next, and is not
+// cryptographic.
 func fingerprint(e *oxbow.Entry) uint64 {
 	h := uint64(14695981039346656037)
 	put := func(s string) {
 		for i := range len(s) {
 			h = (h ^ uint64(s[i])) * 1099511628211
 		}
-		// No text holds this byte: it parts the fields.
+		// No text holds this byte, which separates the fields.
 		h = (h ^ 0xff) * 1099511628211
 	}
 	put(e.Name)

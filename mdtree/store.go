@@ -1,4 +1,4 @@
-// This file holds the store: opening, reading, closing.
+// The store: opening, reading, closing.
 
 package mdtree
 
@@ -18,8 +18,9 @@ import (
 
 // Options change how a tree is opened. Zero fields mean the default.
 type Options struct {
-	// Clock stamps what is new and tells whether a file was changed so lately
-	// that its time cannot tell one change from the next; time.Now by default.
+	// Clock stamps new entries. It also tells whether a file was changed so
+	// shortly ago that a later change may have the same time; time.Now by
+	// default.
 	Clock func() time.Time
 	// LockWait bounds the wait for other writers; [oxbow.DefaultLockWait] by
 	// default.
@@ -29,24 +30,23 @@ type Options struct {
 	Lock string
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
-	// Path is the directory as people know it, for messages. It is never
-	// opened.
+	// Path is the directory in messages. It is never opened.
 	Path string
-	// Warn is told what a person should know and no call can return: a file
-	// that is held at its last good state, a conflict copy that was made. It
-	// must not call the store. Nil discards.
+	// Warn receives what a person should know and no call can return: a file
+	// that is held at its last good state, a new conflict copy. It must not
+	// call the store. Nil discards.
 	Warn func(message string)
 }
 
 // Store is a tree of files as a store of entries. It is an [oxbow.Store], and
 // an [oxbow.Watcher], [oxbow.Checker] and [oxbow.Counter].
 //
-// IDs are given in order of path and of place in the file when the tree is
-// opened, and counted on from there: they are stable and never used twice while
-// the store is open, and the same tree gives the same IDs when it is opened
-// again. The version of an entry is a fingerprint of what it says, of 53 bits:
-// the same in every process, and the same again when a text is put back. The
-// time of an update is that of its file, unless the layout knows better.
+// IDs are assigned in order of path and position in the file when the tree is
+// opened, and counted on from there: they are stable and never reused while the
+// store is open, and the same tree gives the same IDs when it is opened again.
+// The version of an entry is a fingerprint of 53 bits of what it says: the same
+// in every process, and the same again when a text is restored. The time of an
+// update is that of its file, unless the layout reads one.
 type Store struct {
 	tree   // its overlay and reads are guarded by scanner.mu, durable by writer
 	layout Layout
@@ -77,11 +77,10 @@ var (
 	_ oxbow.Counter = (*Store)(nil)
 )
 
-// Open opens the tree whose root is that of fsys, and reads it. A tree that
-// holds nothing yet is an empty store; the first change makes its directories.
-// Closing the store leaves fsys open. Errors are those of reading a directory,
-// and [oxbow.ErrBusy] when another process is in the middle of a change for
-// longer than the wait allows.
+// Open opens the tree whose root is that of fsys, and reads it. An empty tree
+// is an empty store; the first change makes its directories. Closing the store
+// leaves fsys open. Errors are those of reading a directory, and [oxbow.ErrBusy]
+// when another process does not finish its change within the lock wait.
 func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -107,7 +106,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	return s, nil
 }
 
-// fresh finds what others changed, for a caller who then sees it.
+// refresh scans for what other programs changed, before a caller reads.
 func (s *Store) refresh(ctx context.Context, whole bool) error {
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -127,8 +126,8 @@ func (s *Store) refresh(ctx context.Context, whole bool) error {
 		if err != nil {
 			return err
 		}
-		// A change of several files began meanwhile: half of it may have been
-		// read.
+		// A change of several files began meanwhile, and half of it may have
+		// been read.
 	}
 }
 
@@ -187,7 +186,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// Locate returns where the entry of that name is, for those who tell people.
+// Locate returns where the entry of that name is.
 func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
 	if err := s.refresh(ctx, false); err != nil {
 		return Place{}, err
@@ -210,7 +209,7 @@ func (c *current) place() Item {
 // Watch implements [oxbow.Watcher].
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]: it finds what was edited.
+// Refresh implements [oxbow.Watcher]: it scans for edits.
 func (s *Store) Refresh(ctx context.Context) error { return s.refresh(ctx, false) }
 
 // Stats implements [oxbow.Counter].

@@ -1,4 +1,4 @@
-// This file runs the contract of stores over a tree, on every file system.
+// Runs the contract of stores over a tree, on every file system.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// This file measures opening a tree against reading its files, and what finding
+// Benchmarks of opening a tree against reading its files, and what finding
 // one edit among many costs.
 
 package mdtree

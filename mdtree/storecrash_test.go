@@ -1,4 +1,4 @@
-// This file tests what a crash leaves of a change, at every operation.
+// Tests of what a crash leaves of a change, at every operation.
 
 package mdtree
 
@@ -142,7 +142,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 }
 
 // An operation that fails leaves the tree before the change, or after it when
-// the error says that nobody knows; the store goes on either way.
+// the error says that the outcome is unknown; the store goes on either way.
 func TestFailAnywhere(t *testing.T) {
 	broken := errors.New("broken")
 	for _, done := range []bool{false, true} {
@@ -220,7 +220,7 @@ func TestStrangeJournal(t *testing.T) {
 	}
 }
 
-// A directory that somebody else made, and did not make durable, is made so by
+// A directory that another process made, and did not make durable, is made so by
 // the first write into it: else a crash takes the acknowledged file with it.
 func TestCrashUnderDirectoryOfOthers(t *testing.T) {
 	for _, op := range []oxbow.Op{oxbow.Add{Name: "a", Content: "kept", Created: noon}, oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "kept"}} {

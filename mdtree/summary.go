@@ -1,5 +1,5 @@
-// This file holds what makes the tree an mdbook: the kinds' directories, the
-// table of contents and the book's settings.
+// The tree of a dump as an mdbook: the directories of kinds, the table of contents
+// and the book's settings.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// This file compares the package with what crabtalk's own code wrote and read.
+// Compares the package with what crabtalk's own code wrote and read.
 
 package mdtree
 

@@ -78,7 +78,7 @@ type fileChange struct {
 	perm   fs.FileMode // that it has, or is to have
 }
 
-// attempt plans the change and writes it. The error matches errChanged when
+// attempt plans the change and changes it. The error matches errChanged when
 // another program was faster and nothing was written.
 func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) error {
 	s.scanner.mu.Lock()
@@ -91,20 +91,20 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	if err != nil {
 		return err
 	}
-	writes, err := s.prepare(v, own)
+	changes, err := s.prepare(v, own)
 	if err != nil {
 		return err
 	}
 	switch {
-	case len(writes) == 1 && writes[0].remove:
-		err = s.removeOne(writes[0])
-	case len(writes) == 1:
-		err = s.writeOne(writes[0])
-	case len(writes) > 1:
-		err = s.writeAll(ctx, writes)
+	case len(changes) == 1 && changes[0].remove:
+		err = s.removeOne(changes[0])
+	case len(changes) == 1:
+		err = s.writeOne(changes[0])
+	case len(changes) > 1:
+		err = s.writeAll(ctx, changes)
 	}
 	if err != nil {
-		for _, w := range writes {
+		for _, w := range changes {
 			s.markDirty(w.path)
 		}
 		return s.storeError(err)
@@ -117,7 +117,7 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 		delete(s.served.held, p)
 	}
 	r := &fileScan{s: s, next: map[string]*file{}}
-	for _, w := range writes {
+	for _, w := range changes {
 		if s.matches(w.path) {
 			r.read(w.path)
 		}
@@ -126,10 +126,10 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	return nil
 }
 
-// prepare compares what a change was planned on with what is there now, and
-// returns what is to be written.
+// prepare compares the files that a change was planned on with those that are
+// there now, and returns the files to write.
 func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
-	var writes []fileChange
+	var changes []fileChange
 	taken := map[string]bool{}
 	for _, p := range slices.Sorted(maps.Keys(v.files)) {
 		e := v.files[p]
@@ -137,27 +137,8 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 			continue
 		}
 		w := fileChange{path: p, text: e.text, remove: e.remove, perm: 0o644}
-		text, info, err := s.read(p, maxFile)
-		switch {
-		case err == nil:
-			w.there, w.disk, w.perm = true, text, info.Mode().Perm()
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("reading %s before it is written: %w", p, err)
-		}
-		thereBefore, before := e.there, e.base
-		held := s.st.files[p]
-		if !e.matched || held != nil && held.held == "" {
-			held = nil
-		}
-		if held != nil {
-			thereBefore, before = true, held.disk
-		}
-		if w.there != thereBefore || w.disk != before {
-			s.markDirty(p)
-			return nil, fmt.Errorf("%s: %w", p, errChanged)
-		}
-		if held != nil && strings.TrimPrefix(w.disk, bom) != "" {
-			own.copies[p] = "it " + held.held
+		if err := s.readBefore(&w, e, own); err != nil {
+			return nil, err
 		}
 		if w.there && own.copies[p] != "" {
 			name, err := conflictName(s.fs, p, taken)
@@ -165,13 +146,40 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 				return nil, err
 			}
 			taken[name] = true
-			writes = append(writes, fileChange{path: name, text: w.disk, perm: w.perm})
+			changes = append(changes, fileChange{path: name, text: w.disk, perm: w.perm})
 		}
 		if w.remove && w.there || !w.remove && !(w.there && w.disk == w.text) {
-			writes = append(writes, w)
+			changes = append(changes, w)
 		}
 	}
-	return writes, nil
+	return changes, nil
+}
+
+// readBefore reads the file that a change replaces. The error matches errChanged
+// when it is no longer the one that the change was planned on. A file that was
+// held at its last good state is kept as a conflict copy.
+func (s *Store) readBefore(w *fileChange, e *plannedFile, own *outcome) error {
+	text, info, err := s.read(w.path, maxFile)
+	switch {
+	case err == nil:
+		w.there, w.disk, w.perm = true, text, info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("reading %s before it is written: %w", w.path, err)
+	}
+	there, before := e.there, e.base
+	f := s.st.files[w.path]
+	held := e.matched && f != nil && f.held != ""
+	if held {
+		there, before = true, f.disk
+	}
+	if w.there != there || w.disk != before {
+		s.markDirty(w.path)
+		return fmt.Errorf("%s: %w", w.path, errChanged)
+	}
+	if held && strings.TrimPrefix(w.disk, bom) != "" {
+		own.copies[w.path] = "it " + f.held
+	}
+	return nil
 }
 
 // checkUnchanged returns an error matching errChanged when a file is no longer
@@ -215,7 +223,7 @@ func (s *Store) removeOne(w fileChange) error {
 	return nil
 }
 
-// writeAll writes several files, all or none of them.
+// writeAll changes several files, all or none of them.
 func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 	if err := s.stage.Clean(); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// This file tests the two files in whole: reading, writing and searching them.
+// Tests of the two files in whole: reading, writing and searching them.
 
 package clawft
 

@@ -1,4 +1,4 @@
-// This file holds what the tests of this package share.
+// What the tests of this package share.
 
 package clawft
 

@@ -1,4 +1,4 @@
-// This file tests homes: where the memory is, what is before the model, and
+// Tests of homes: where the memory is, what is before the model, and
 // conversations.
 
 package clawft

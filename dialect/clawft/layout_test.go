@@ -1,4 +1,4 @@
-// This file tests the layout: the contract of a store, what of a text is an
+// Tests of the layout: the contract of a store, what of a text is an
 // entry, and that nothing else of it changes.
 
 package clawft

@@ -1,4 +1,4 @@
-// This file tests consolidation, compression, and taking them back.
+// Tests of consolidation, compression, and taking them back.
 
 package clawft
 

@@ -1,4 +1,4 @@
-// This file runs the calls that were made of clawft's own code, and compares the
+// Runs the calls that were made of clawft's own code, and compares the
 // replies and the files.
 
 package clawft

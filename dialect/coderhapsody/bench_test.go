@@ -1,4 +1,4 @@
-// This file measures opening a home: what reading its logs costs.
+// Benchmarks of opening a home: what reading its logs costs.
 
 package coderhapsody
 

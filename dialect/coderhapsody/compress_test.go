@@ -1,4 +1,4 @@
-// This file tests compression: what a digest holds, that nothing is lost, and
+// Tests of compression: what a digest holds, that nothing is lost, and
 // that it can be taken back.
 
 package coderhapsody

@@ -1,4 +1,4 @@
-// This file tests homes: finding and making them, what is put before the model,
+// Tests of homes: finding and making them, what is put before the model,
 // conversations and tools.
 
 package coderhapsody

@@ -1,4 +1,4 @@
-// This file tests the store of logs: the contract, and what edits leave alone.
+// Tests of the store of logs: the contract, and what edits leave alone.
 
 package coderhapsody
 

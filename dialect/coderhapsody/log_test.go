@@ -1,4 +1,4 @@
-// This file tests reading logs: which files are logs, their blocks, their front
+// Tests of reading logs: which files are logs, their blocks, their front
 // matter and its mistakes.
 
 package coderhapsody

@@ -1,4 +1,4 @@
-// This file tests the rule by which digests are made.
+// Tests of the rule by which digests are made.
 
 package coderhapsody
 

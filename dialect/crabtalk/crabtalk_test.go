@@ -1,4 +1,4 @@
-// This file tests homes and tools: the layout found and made, the ranking
+// Tests of homes and tools: the layout found and made, the ranking
 // against crabtalk's own, and what the tools say.
 
 package crabtalk

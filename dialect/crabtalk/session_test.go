@@ -1,4 +1,4 @@
-// This file tests what stands before the model, and conversations.
+// Tests of what stands before the model, and conversations.
 
 package crabtalk
 

@@ -1,4 +1,4 @@
-// This file holds the two backends against each other.
+// The two backends against each other.
 
 package duragent
 

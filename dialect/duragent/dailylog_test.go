@@ -1,4 +1,4 @@
-// This file tests reading and writing the log of a day.
+// Tests of reading and writing the log of a day.
 
 package duragent
 

@@ -1,4 +1,4 @@
-// This file tests the names of facts' files.
+// Tests of the names of facts' files.
 
 package duragent
 

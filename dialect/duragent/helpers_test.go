@@ -1,4 +1,4 @@
-// This file holds what the tests share: homes in memory, and calling tools.
+// What the tests share: homes in memory, and calling tools.
 
 package duragent
 

@@ -1,4 +1,4 @@
-// This file tests homes: finding and making them, what is configured, what is put
+// Tests of homes: finding and making them, what is configured, what is put
 // before the model, and conversations.
 
 package duragent

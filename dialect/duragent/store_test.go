@@ -1,4 +1,4 @@
-// This file tests both backends as stores: the contract, what they refuse, what
+// Tests of both backends as stores: the contract, what they refuse, what
 // people edit, and several agents.
 
 package duragent

@@ -1,4 +1,4 @@
-// This file tests the tools: what they do over both backends, and against what
+// Tests of the tools: what they do over both backends, and against what
 // duragent itself writes and says.
 
 package duragent

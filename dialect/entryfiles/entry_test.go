@@ -1,4 +1,4 @@
-// This file tests reading and editing the text of a file.
+// Tests of reading and editing the text of a file.
 
 package entryfiles
 

@@ -1,4 +1,4 @@
-// This file tests homes: finding and making them, what is configured, and what
+// Tests of homes: finding and making them, what is configured, and what
 // is put before the model.
 
 package entryfiles

@@ -1,4 +1,4 @@
-// This file runs the calls that were made of crabtalk's own code, and compares
+// Runs the calls that were made of crabtalk's own code, and compares
 // the replies.
 
 package entryfiles

@@ -1,5 +1,5 @@
-// This file holds the journal of a change of several files and the directory
-// that it is staged in.
+// The journal of a change of several files, and the directory that it is staged
+// in.
 
 // Package journal makes a change of several files all or nothing across a crash.
 // It works like a database with a redo log:
@@ -9,11 +9,11 @@
 //  3. finish   remove the old files, rename the new ones into place, sync the
 //     directories, then remove the journal and DIR
 //
-// Before the rename in step 2 nothing has changed, and what is staged is thrown
-// away by whoever writes next. After it the change counts, and whoever comes
-// next repeats step 3, which may be done any number of times. Step 3 is the
-// caller's, who knows what to do with a file that a person changed meanwhile:
-// the journal holds the hash of what each file was.
+// Before the rename in step 2 nothing has changed, and the next writer deletes
+// what is staged. After it the change counts, and the next writer repeats step 3,
+// which may be done any number of times. Step 3 is the caller's, because callers
+// differ in what they do with a file that a person changed meanwhile: the journal
+// holds the hash of what each file was.
 package journal
 
 import (
@@ -59,7 +59,7 @@ type Change struct {
 	Sum  string `json:"sha256"`
 }
 
-// Removal is a file that goes.
+// Removal is a file that is removed.
 type Removal struct {
 	Path string `json:"path"`
 	Was  string `json:"was"`

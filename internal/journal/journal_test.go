@@ -1,4 +1,4 @@
-// This file tests reading journals; what a crash leaves of them is tested where
+// Tests of reading journals; what a crash leaves of them is tested where
 // they are used.
 
 package journal
