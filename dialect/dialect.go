@@ -1,4 +1,4 @@
-// This file holds the seam between a layout of files and the rest of the house.
+// The seam between a layout of files and the packages that use it.
 
 // Package dialect is the seam of the layouts: a dialect is a named triple of a
 // layout on disk, a set of tools and a recipe of what is put before the model.
@@ -71,7 +71,7 @@ type Options struct {
 	Memory oxbow.Options
 	// Zone is the time zone of days in file names; nil means time.Local.
 	Zone *time.Location
-	// Warn is told what a person should know and no call can return, such as a
+	// Warn receives what a person should know and no call can return, such as a
 	// file that could not be read. Nil discards.
 	Warn func(message string)
 }

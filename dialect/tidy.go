@@ -1,5 +1,4 @@
-// This file holds what some homes can do to keep small what stands before the
-// model.
+// The seam of homes that can shorten the memory in a context.
 
 package dialect
 

@@ -33,7 +33,7 @@ import (
 
 // Dialect returns the dialect. Its home is the user's home directory, or a
 // directory that stands for it; .clawft in it, the workspace and the directory
-// of the memory itself are understood, too. It knows no agents beside each other.
+// of the memory itself are understood, too. It knows no several agents.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "clawft",

@@ -1,4 +1,4 @@
-// This file makes MEMORY.md fit a budget.
+// Compression: making MEMORY.md fit a budget.
 
 package clawft
 

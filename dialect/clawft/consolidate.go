@@ -1,4 +1,4 @@
-// This file takes out of MEMORY.md what another fact there says.
+// Consolidation: removing facts of MEMORY.md that another fact repeats.
 
 package clawft
 

@@ -1,4 +1,4 @@
-// This file puts MEMORY.md before the model, and leads conversations.
+// The context of a model, and sessions.
 
 package clawft
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
-// Context implements [dialect.Home]: MEMORY.md, whole and as it is, behind the
+// Context implements [dialect.Home]: MEMORY.md, whole and as it is, after the
 // system prompt under the heading "## Memory"; nothing when it is blank.
 // HISTORY.md is not part of it. A budget makes it shorter as [Home.Compress] would
 // make the file, which stays as it is.
@@ -56,7 +56,7 @@ func (h *Home) Session(ctx context.Context, r dialect.Request) (dialect.Session,
 	return &session{h: h, r: r}, ctx.Err()
 }
 
-// context returns MEMORY.md as it is now, with more behind it.
+// context returns MEMORY.md as it is now, with more after it.
 func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.h.inject(ctx, &c); err != nil {
@@ -78,7 +78,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 
 // BeforeTurn implements [dialect.Session]. The design reads MEMORY.md for each
 // call of the model: when it is no longer what the model was shown, it is
-// returned anew, to stand in the place of the earlier one.
+// returned again, to stand in the place of the earlier one.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
 	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -113,7 +113,7 @@ func summaryPart(name, text string) prompt.Part {
 	return prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: text, Pinned: true}
 }
 
-// keep writes a summary behind HISTORY.md, with its date, and returns the name of
+// keep writes a summary after HISTORY.md, with its date, and returns the name of
 // the entry.
 func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	text := strings.TrimSpace(clean(summary))

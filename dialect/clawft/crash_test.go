@@ -1,4 +1,4 @@
-// This file crashes the machine anywhere in a change of both files, and in the
+// Crashes of the machine anywhere in a change of both files, and in the
 // first write of a new home.
 
 package clawft

@@ -1,5 +1,5 @@
-// This file cuts MEMORY.md into the facts that can be taken out of it, and puts
-// together what stays.
+// MEMORY.md as facts: cutting it into those that can be removed, and joining those
+// that stay.
 
 package clawft
 

@@ -1,4 +1,4 @@
-// This file reads and writes the two files as their design does: in whole, and by
+// Reading and writing the two files as their design does: as a whole, and by
 // paragraph.
 
 package clawft
@@ -38,7 +38,7 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 	return text, ok, nil
 }
 
-// AppendMemory writes a paragraph, or several, behind MEMORY.md, with a blank
+// AppendMemory writes a paragraph, or several, after MEMORY.md, with a blank
 // line between, and returns how many bytes of content it wrote. Control
 // characters other than tabs and line ends are left out.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
@@ -46,7 +46,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 }
 
 // WriteMemory replaces all of MEMORY.md, and returns how many bytes it wrote. What
-// was replaced can be taken back (see [Home.TakeBack]). When somebody else changed
+// was replaced can be taken back (see [Home.TakeBack]). When another program changed
 // the file since it was last read through this home, their change is merged by
 // line or, where that does not go, the error matches [oxbow.ErrConflict].
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
@@ -97,7 +97,7 @@ func (h *Home) write(ctx context.Context, content string, change func(now string
 	return len(clean(content)), nil
 }
 
-// appended returns a text with more behind it.
+// appended returns a text with more after it.
 func appended(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
@@ -105,7 +105,7 @@ func appended(text, more string) string {
 	return text + gap(text) + more
 }
 
-// AppendHistory writes an entry behind HISTORY.md and a blank line behind it.
+// AppendHistory writes an entry after HISTORY.md and a blank line after it.
 func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	if err := check(content); err != nil {
 		return err
@@ -146,7 +146,7 @@ func clean(s string) string {
 // Search returns the paragraphs that hold the query, those of MEMORY.md first and
 // in their order, at most limit of them when limit is above 0. Letter case and
 // diacritics do not count. An empty query finds nothing. A file that cannot be
-// read is left out; the error is then that of reading, beside what the other
+// read is left out; the error is then that of reading, next to what the other
 // holds.
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.ReadMemory(ctx)

@@ -1,5 +1,4 @@
-// This file holds the layout: which edits of the two files a change of entries
-// is.
+// The layout: planning a change of entries as edits of the two files.
 
 package clawft
 
@@ -60,7 +59,7 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, 
 	return []mdtree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
 }
 
-// gap returns what stands between the end of a text and a paragraph behind it, so
+// gap returns what stands between the end of a text and a paragraph after it, so
 // that there is a blank line.
 func gap(text string) string {
 	eol := eolOf(text)
@@ -80,8 +79,8 @@ func gap(text string) string {
 	return more
 }
 
-// add returns the text with an entry behind it. Its end is a blank line, so that
-// whoever appends without looking does not glue a paragraph to it.
+// add returns the text with an entry after it. Its end is a blank line, so that
+// a program that appends text does not join a paragraph to it.
 func (l layout) add(path, text string, e oxbow.Entry, now time.Time) string {
 	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
 	given := !e.Created.IsZero()
@@ -204,7 +203,7 @@ func (l layout) remove(path, text string, items []item, i int) string {
 	return result
 }
 
-// cut takes bytes out of a text, and the line ends and blank lines behind them.
+// cut takes bytes out of a text, and the line ends and blank lines after them.
 func cut(text string, start, end int, between string) string {
 	for end < len(text) {
 		stop, next := lineAt(text, end)

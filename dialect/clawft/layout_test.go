@@ -202,7 +202,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// No text is too odd to be read, to be written behind, or to have an entry taken
+// No text is too odd to be read, to be written after, or to have an entry taken
 // out of it.
 func FuzzLayout(f *testing.F) {
 	for _, s := range []string{"", "one\n\ntwo", "\ufeffa\r\n\r\nb", "x\n\nx\n\nx", "<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na\n\nb\n<!-- /oxbow 1 -->\nc",

@@ -1,5 +1,4 @@
-// This file finds the directory that holds the memory, and shows it as a file
-// system of its own.
+// The directory of the memory: finding it in a home, and a file system of it.
 
 package clawft
 
@@ -95,7 +94,7 @@ func belowFile(fsys vfs.FS, name string) bool {
 
 // detect counts a directory of clawft's or nanobot's as two marks, and each of the
 // files in it as one. A directory that cannot be looked at is none of clawft's,
-// until somebody says it is: then [Open] says what is wrong.
+// until it is named: then [Open] says what is wrong.
 func detect(fsys vfs.FS) (int, error) {
 	p, err := find(fsys, "")
 	if err != nil {
@@ -119,7 +118,7 @@ func newDir(shown string) string {
 }
 
 // below is a directory of a file system as one of its own. It need not be there:
-// whoever is about to write, and opens the lock for that, makes it.
+// opening the lock, before the first write, makes it.
 type below struct {
 	vfs.FS
 	dir string

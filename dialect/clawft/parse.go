@@ -1,4 +1,4 @@
-// This file reads MEMORY.md and HISTORY.md as entries.
+// Parsing of MEMORY.md and HISTORY.md as entries.
 //
 // A paragraph is an entry: lines without a blank one between them. Headings belong
 // to the paragraph below them, and a block of code that is fenced and closed is of
@@ -22,7 +22,7 @@
 // a comment cannot be read, nothing is an error: the text counts as paragraphs.
 //
 // In HISTORY.md a paragraph may begin with its date, as in "[2026-04-14 10:23]";
-// those behind it without one are of the same time.
+// those after it without one are of the same time.
 
 package clawft
 
@@ -267,7 +267,7 @@ func (m *mark) line() string {
 }
 
 // markOf returns the comment for an entry, with the keys that another one had
-// beside.
+// next to.
 func markOf(e oxbow.Entry, old *mark) *mark {
 	m := &mark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
 	for _, l := range m.labels {

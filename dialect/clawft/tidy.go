@@ -30,7 +30,7 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (dialect.Tidied, error
 }
 
 // tidy makes a change of MEMORY.md of which nothing is lost: what it takes out is
-// written behind HISTORY.md, and it can be taken back.
+// written after HISTORY.md, and it can be taken back.
 func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text string, now time.Time) (string, []moved, []dialect.Step, error)) (dialect.Tidied, error) {
 	var did dialect.Tidied
 	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
@@ -61,7 +61,7 @@ func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text
 	return did, nil
 }
 
-// archive returns what is written behind HISTORY.md: a line that says when and
+// archive returns what is written after HISTORY.md: a line that says when and
 // why, and each text as a paragraph of its own below the headings that it stood
 // under.
 func (h *Home) archive(what string, out []moved, now time.Time, history string) string {

@@ -1,4 +1,4 @@
-// This file holds the tools that this layout gives an agent.
+// The tools of an agent.
 
 package clawft
 

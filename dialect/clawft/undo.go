@@ -1,7 +1,7 @@
-// This file keeps what a change replaced in whole, and takes such a change back.
+// Undo: keeping the text that a change replaces, and reverting such a change.
 //
-// Each is a file undo/N.json beside the memory, N from 1 up: what was done, when,
-// MEMORY.md before and after, and what was written behind HISTORY.md. It becomes
+// Each is a file undo/N.json next to the memory, N from 1 up: what was done, when,
+// MEMORY.md before and after, and what was written after HISTORY.md. It becomes
 // durable in one step with the change itself. The last 20 are kept.
 
 package clawft
@@ -40,7 +40,7 @@ type replaced struct {
 	Time    time.Time `json:"time"`
 	Was     string    `json:"memory_was"`
 	Is      string    `json:"memory_is"`
-	History string    `json:"history,omitempty"` // what was written behind HISTORY.md
+	History string    `json:"history,omitempty"` // what was written after HISTORY.md
 }
 
 func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }

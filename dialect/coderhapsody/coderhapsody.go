@@ -36,7 +36,7 @@ import (
 var newSoul string
 
 // Dialect returns the dialect. Its home is the directory that holds SOUL.md and
-// memory/. It knows no agents beside each other: profiles are for that.
+// memory/. It knows no several agents: profiles are for that.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
 		Name:        "coderhapsody",

@@ -1,6 +1,6 @@
-// This file compresses days into weeks, and weeks and days into months. A digest
-// is a log of its own; the logs that it tells again move, byte for byte, to
-// memory/covered, where they are still found, and back when it is undone.
+// Compression of days into weeks, and of weeks and days into months. A digest is a
+// log of its own; the logs that it covers move, byte for byte, to memory/covered,
+// where they are still found, and back when it is undone.
 
 package coderhapsody
 

@@ -1,4 +1,4 @@
-// This file puts what is remembered before the model.
+// The context of a model.
 
 package coderhapsody
 

@@ -1,4 +1,4 @@
-// This file shows a runtime that leads conversations over a home of this
+// A runtime that leads conversations over a home of this
 // layout.
 
 package coderhapsody_test

@@ -191,7 +191,7 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]str
 
 // add appends an entry to the log of the day on which it was made. A file that
 // cannot take it, because it is long, or held, or would be read otherwise with
-// more behind it, is left alone, and the day gets another.
+// more after it, is left alone, and the day gets another.
 func (l layout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
 	if e.Created.IsZero() {

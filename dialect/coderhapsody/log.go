@@ -1,5 +1,5 @@
-// This file cuts the text of a log into blocks and edits them in place. A log is
-// a text of blocks:
+// The blocks of a log: parsing and editing them in place. A log is a text of
+// blocks:
 //
 //	---
 //	time: 2026-04-18T14:02:03Z
@@ -20,8 +20,8 @@
 // block without front matter: so is all of a log that was written before there
 // were labels.
 //
-// One empty line behind the front matter is the file's, and so is one line end
-// behind the content, and an empty line more where another block follows. All
+// One empty line after the front matter is the file's, and so is one line end
+// after the content, and an empty line more where another block follows. All
 // else is the content's. A line --- of a content that would begin a block is
 // written \---, and one backslash goes when such a line is read.
 
@@ -210,7 +210,7 @@ func (l *log) withContent(i int, content string) string {
 		return text
 	}
 	// The spaces of this file would be taken for the content's, or its for
-	// theirs: lay the block out anew.
+	// theirs: lay the block out again.
 	head, tail := l.text[:b.body], l.eol
 	if b.front {
 		head = l.text[:b.close] + marker(l.eol) + l.eol

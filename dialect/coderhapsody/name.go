@@ -1,4 +1,4 @@
-// This file says which files are logs, and what their names mean.
+// The names of logs, and of their entries.
 
 package coderhapsody
 

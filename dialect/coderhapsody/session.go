@@ -1,5 +1,5 @@
-// This file leads conversations: a handoff is taken at their beginning, a
-// summary is kept when they are compacted or end, and one goes on from it.
+// Sessions: a handoff is taken at the start, a summary is kept when a session is
+// compacted or ends, and another session resumes from it.
 
 package coderhapsody
 
@@ -144,7 +144,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 }
 
 // Resume returns the context as it is now, and the summary of that name. One
-// that is not there is said to the model, and told to Warn: the conversation can
+// that is not there is said to the model, and passed to Warn: the conversation can
 // go on without it.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
 	if err := s.ended.Check(ctx); err != nil {

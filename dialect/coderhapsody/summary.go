@@ -1,6 +1,6 @@
-// This file holds the rule by which a digest is made when nobody gives its text:
-// day by day, of each entry what its sections begin with, about an eighth of it.
-// In a second step the sections are days, and each is cut to an eighth again.
+// The summary that a digest has when the caller gives no text: day by day, of each
+// entry the beginnings of its sections, about an eighth of it. In a second step
+// the sections are days, and each is cut to an eighth again.
 
 package coderhapsody
 

@@ -1,5 +1,4 @@
-// This file holds the tools that this layout gives an agent beside those of the
-// table.
+// The tools of an agent that the table of verbs does not have.
 
 package coderhapsody
 

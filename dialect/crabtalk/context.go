@@ -1,4 +1,4 @@
-// This file holds what stands before the model: instructions and the text about
+// The context of a model: instructions and the text about
 // the tools.
 
 package crabtalk
@@ -39,7 +39,7 @@ type layer struct {
 // working file system down to the working directory, so that what is nearest
 // stands last and has the last word. They are joined by an empty line and are
 // otherwise as they stand in the files. A file that is there and cannot be read
-// is told to Warn.
+// is passed to Warn.
 func (h *home) instructions() []prompt.Part {
 	var layers []layer
 	if text, ok := h.readCrab(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {

@@ -1,4 +1,4 @@
-// This file is the tour of the package.
+// The tour of the package.
 
 // Package crabtalk is the dialect of crabtalk's RFC 0150: a configuration
 // directory with a memory in one file and instructions that people write.

@@ -1,4 +1,4 @@
-// This file is the manual of conversations: a runtime that embeds the dialect.
+// The manual of conversations: a runtime that embeds the dialect.
 
 package crabtalk_test
 

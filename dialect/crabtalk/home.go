@@ -42,7 +42,7 @@ func Dialect() dialect.Dialect {
 	}
 }
 
-// detect counts memory.db twice, and Crab.md beside it once: alone, Crab.md
+// detect counts memory.db twice, and Crab.md next to it once: alone, Crab.md
 // says nothing, since other layouts have it too.
 func detect(fsys vfs.FS) (int, error) {
 	name, err := findStore(fsys)
@@ -108,8 +108,8 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 	return []string{storeFile}, nil
 }
 
-// refuseLater refuses to begin a memory.db beside the store of a later
-// crabtalk: one of the two would be read by nobody.
+// refuseLater refuses to begin a memory.db next to the store of a later
+// crabtalk: one of the two would never be read.
 func refuseLater(o dialect.Options) error {
 	is, err := begins(o.FS, laterFile)
 	if err != nil || !is {
@@ -138,7 +138,7 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	return h, nil
 }
 
-// openStore opens memory.db. To somebody who changes nothing, it opens the
+// openStore opens memory.db. Read-only, it opens the
 // layouts of later crabtalks too.
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)

@@ -1,4 +1,4 @@
-// This file forgets old archives.
+// Pruning of old archives.
 
 package crabtalk
 

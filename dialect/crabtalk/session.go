@@ -1,5 +1,4 @@
-// This file leads conversations: archives when they are compacted, and going on
-// from those.
+// Sessions: archives when they are compacted, and resuming from those.
 
 package crabtalk
 
@@ -107,7 +106,7 @@ func (s *session) archive(ctx context.Context, summary string) (string, error) {
 	}
 }
 
-// number returns the number behind the prefix, when it is written as strconv
+// number returns the number after the prefix, when it is written as strconv
 // writes it and another can follow.
 func number(name, prefix string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
@@ -144,7 +143,7 @@ func (s *session) goOn(name, text string) prompt.Context {
 }
 
 // Resume implements [dialect.Session]. An archive that is not there is said to
-// the model, and told to Warn: the conversation can go on without it.
+// the model, and passed to Warn: the conversation can go on without it.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
 	if err := s.ended.Check(ctx); err != nil {
 		return prompt.Context{}, err

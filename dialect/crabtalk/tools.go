@@ -1,4 +1,4 @@
-// This file holds the three tools of an agent.
+// The three tools of an agent.
 
 package crabtalk
 

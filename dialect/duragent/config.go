@@ -1,5 +1,5 @@
-// This file reads what people configure: duragent.yaml and agent.yaml. Keys
-// that memory does not need are left to duragent.
+// The configuration files, duragent.yaml and agent.yaml. Keys that memory does
+// not need are ignored.
 
 package duragent
 

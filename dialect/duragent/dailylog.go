@@ -1,4 +1,4 @@
-// This file reads and writes the log of a day.
+// The log of a day: parsing and writing it.
 //
 // The file of a day is
 //
@@ -15,8 +15,8 @@
 // A line "## HH:MM" of its own begins an entry; other headings are part of the
 // entry that they stand in. The first line is written once. (Some versions of
 // duragent write it before each entry: where such a line has an entry's heading
-// behind it, or nothing at all, it is no one's content.) What stands before the
-// first entry, beside the first line, is the opening of the day.
+// after it, or nothing at all, it is content of no entry.) What stands before the
+// first entry, next to the first line, is the opening of the day.
 //
 // A content may hold lines that look like these two. They are written with a
 // backslash in front, which Markdown shows as the plain line, and one backslash
@@ -125,7 +125,7 @@ func parseDay(date, text string) []part {
 			}
 		}
 		if j == len(ls) {
-			flush(at) // nothing stands behind the day's line
+			flush(at) // nothing stands after the day's line
 			return parts
 		}
 		m, ok := momentOf(ls[j].text)

@@ -1,5 +1,4 @@
-// This file reads directives: the Markdown files that are put before the model
-// as they are.
+// Directives: the Markdown files that a context has as they are.
 
 package duragent
 
@@ -33,7 +32,7 @@ type directive struct {
 }
 
 // readDirectives returns the directives of a directory by their file names.
-// One that is blank is left out, one that cannot be read is left out and told;
+// One that is blank is left out, one that cannot be read is left out and reported;
 // a directory that is missing has none.
 func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, error) {
 	entries, err := fsys.ReadDir(dir)

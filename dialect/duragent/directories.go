@@ -1,5 +1,5 @@
-// This file finds the directories of a home: the workspace, the world's, and
-// the agents'.
+// The directories of a home: the workspace, that of the world, and those of the
+// agents.
 
 package duragent
 
@@ -145,7 +145,7 @@ func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 // to have memory. An agent without an agent.yaml has its memory: whoever opens
 // it here wants it. One whose agent.yaml says nothing of memory sees the world
 // where the others keep it. Agents that keep what they share in different places
-// are refused. An agent.yaml of another agent that cannot be read is told, and
+// are refused. An agent.yaml of another agent that cannot be read is reported, and
 // counts as none.
 func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted bool, err error) {
 	c, configured, err := readAgent(fsys, p)

@@ -1,4 +1,4 @@
-// This file is the tour of the package.
+// The tour of the package.
 
 // Package duragent is the memory of duragent as a dialect: facts about the
 // world that all agents share, and of each agent a curated MEMORY.md and a log

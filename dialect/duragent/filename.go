@@ -104,5 +104,5 @@ func isOwn(name string) bool {
 }
 
 // maxTopic bounds a topic in bytes, so that its file name, and that of the
-// temporary file beside it, stay below the 255 that file systems take.
+// temporary file next to it, stay below the 255 that file systems take.
 const maxTopic = 200

@@ -1,5 +1,5 @@
-// This file holds the backend filesystem: a tree of files as a store that also
-// takes what the layout has under another kind.
+// The backend filesystem: a tree of files as a store that also takes what the
+// layout keeps under another kind.
 
 package duragent
 

@@ -1,5 +1,4 @@
-// This file holds the layout: which files hold entries, and what edit of them
-// a change is.
+// The layout: the files of entries, and planning a change as edits of them.
 
 package duragent
 

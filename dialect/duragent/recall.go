@@ -1,5 +1,5 @@
-// This file prints what recall gives: the world, the agent's MEMORY.md and its
-// days, as duragent prints them.
+// The output of recall: the world, the agent's MEMORY.md and its days, as duragent
+// prints them.
 
 package duragent
 

@@ -1,5 +1,5 @@
-// This file holds the backend oxbow: the entries of all agents and the world in
-// one default store, and the view of it that one agent has.
+// The backend oxbow: the entries of all agents and the world in one default store,
+// and the view of it that one agent has.
 
 package duragent
 

@@ -1,4 +1,4 @@
-// Tests of what the backend oxbow has beside the contract: taking over
+// Tests of what the backend oxbow has in addition to the contract: taking over
 // what the files hold, and a history that shows each agent its own part.
 
 package duragent

@@ -1,4 +1,4 @@
-// This file leads conversations.
+// Sessions.
 
 package duragent
 
@@ -31,7 +31,7 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 }
 
 // Compact keeps the summary in today's log, and returns the name of the entry.
-// Without a summary there is nothing to keep: the conversation begins anew.
+// Without a summary there is nothing to keep: the conversation begins again.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	if strings.TrimSpace(summary) == "" {
 		c, err := s.Start(ctx)

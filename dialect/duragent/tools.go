@@ -1,4 +1,4 @@
-// This file holds the tools that duragent gives an agent.
+// The tools of an agent.
 
 package duragent
 
@@ -52,7 +52,7 @@ type searchIn struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"Most hits, 5 by default."`
 }
 
-// defaultDays is how many days recall loads unless it is told.
+// defaultDays is how many days recall loads by default.
 const defaultDays = 3
 
 // Tools implements [dialect.Home]. An agent whose agent.yaml has no spec.memory

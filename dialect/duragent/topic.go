@@ -1,4 +1,4 @@
-// This file holds how a topic becomes the name of a file.
+// The name of the file of a topic.
 
 package duragent
 

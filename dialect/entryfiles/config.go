@@ -1,5 +1,5 @@
-// This file reads memory.toml, which says how much is recalled and whether the
-// agent may rewrite its identity.
+// The configuration file, memory.toml: how much is recalled and whether the agent
+// may rewrite its identity.
 
 package entryfiles
 

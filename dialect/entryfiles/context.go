@@ -1,4 +1,4 @@
-// This file puts what is remembered before the model, and leads conversations.
+// The context of a model, and sessions.
 
 package entryfiles
 

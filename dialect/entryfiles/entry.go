@@ -1,4 +1,4 @@
-// This file reads and edits the text of one entry's file. It is a file with
+// The codec of one entry's file. It is a file with
 // front matter:
 //
 //	---
@@ -20,7 +20,7 @@
 // are written only where they are needed.
 //
 // crabtalk trims the content. Here one empty line before it and the line end
-// behind it are the file's, and all else is the content's, so that any content
+// after it are the file's, and all else is the content's, so that any content
 // comes back as it was.
 
 package entryfiles
@@ -53,7 +53,7 @@ const marker = "---"
 type document struct {
 	text      string
 	eol       string // "\n", or "\r\n" where the first line ends so
-	front     int    // where the front matter begins, right behind the opening marker
+	front     int    // where the front matter begins, right after the opening marker
 	close     int    // the \n before the closing marker
 	body, end int    // the content's bytes
 }
@@ -111,7 +111,7 @@ func (d *document) withContent(content string) string {
 		return text
 	}
 	// The spaces of this file would be taken for the content's, or its for
-	// theirs: lay it out anew.
+	// theirs: lay it out again.
 	return d.text[:d.close+len("\n"+marker)] + d.eol + d.eol + content + d.eol
 }
 
@@ -126,7 +126,7 @@ func (d *document) get(key string) (value string, ok bool) {
 }
 
 // set returns the document with a value under a key: in the line that counts
-// now or, where there is none, in a new one, behind that of the key after. No
+// now or, where there is none, in a new one, after that of the key after. No
 // value removes the lines of the key.
 func (d *document) set(key, value, after string) (*document, error) {
 	now, there := d.get(key)

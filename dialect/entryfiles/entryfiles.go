@@ -26,7 +26,7 @@ import (
 var newIdentity string
 
 // Dialect returns the dialect. Its home is crabtalk's configuration directory,
-// the one that holds Crab.md. It knows no agents beside each other.
+// the one that holds Crab.md. It knows no several agents.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
 		Name:   "entryfiles",

@@ -1,4 +1,4 @@
-// This file shows a runtime that leads conversations over a home of this
+// A runtime that leads conversations over a home of this
 // layout.
 
 package entryfiles_test
@@ -28,7 +28,7 @@ type turn struct {
 
 // A runtime leads a conversation with a scripted model: it starts, compacts what
 // was said when it grows long, goes on, and ends. In a second conversation,
-// which the layout begins anew since it keeps no summaries, what was remembered
+// which the layout begins again since it keeps no summaries, what was remembered
 // is recalled before the model is asked.
 func Example() {
 	ctx := context.Background()

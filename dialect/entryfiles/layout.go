@@ -1,4 +1,4 @@
-// This file holds the layout: one file an entry, in memory/entries.
+// The layout: one file an entry, in memory/entries.
 
 package entryfiles
 
@@ -87,7 +87,7 @@ func slug(name string) string {
 
 // freePath returns the path of a file for a new entry: by its slug or, when that
 // is taken, as by an entry whose name differs only in what a slug leaves out,
-// with a number behind it. A slug that is too long for a file's name is cut, and
+// with a number after it. A slug that is too long for a file's name is cut, and
 // tells names apart by a hash.
 func freePath(name string, taken func(string) bool) string {
 	s := slug(name)

@@ -1,4 +1,4 @@
-// This file holds this layout's own ranking: BM25 over description and content,
+// The ranking of this layout: BM25 over description and content,
 // as its design has it.
 
 package entryfiles
@@ -40,7 +40,7 @@ func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limi
 }
 
 // follow brings the index up to the memory: only entries of another version are
-// cut into words anew.
+// cut into words again.
 func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
