@@ -23,61 +23,80 @@ func compress(text string, budget int) (is string, out []moved, steps []dialect.
 	if fits(text) {
 		return text, nil, nil, true
 	}
-	base := cutUnits(text)
-	twins, twinSteps := consolidate(base)
-	type action struct {
-		unit int
-		move bool
-	}
-	var actions []action
-	shorts := map[int]string{}
-	for _, move := range []bool{false, true} {
-		for i := range base {
-			u := &base[i]
-			if !u.isFact() || u.gone || u.kept() {
-				continue
-			}
-			if !move {
-				if shorts[i] = shorten(u); shorts[i] == "" {
-					continue
-				}
-			}
-			actions = append(actions, action{i, move})
-		}
-	}
-	// after returns the text after the first n actions, and what they did.
-	after := func(n int) (string, []unit) {
-		units := append([]unit(nil), base...)
-		for _, a := range actions[:n] {
-			if a.move {
-				units[a.unit].gone = true
-			} else {
-				units[a.unit].short = shorts[a.unit]
-			}
-		}
-		settle(units)
-		return join(text, units), units
-	}
-	n := sort.Search(len(actions), func(n int) bool { s, _ := after(n); return fits(s) })
+	c := compressor{text: text, base: cutUnits(text), shorts: map[int]string{}}
+	out, steps = consolidate(c.base)
+	c.plan()
+	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.after(n); return fits(s) })
 	// A shorter text is not always of fewer tokens, if only by one.
-	is, units := after(n)
-	for ; n < len(actions) && !fits(is); n++ {
-		is, units = after(n + 1)
+	is, units := c.after(n)
+	for ; n < len(c.actions) && !fits(is); n++ {
+		is, units = c.after(n + 1)
 	}
 	if !fits(is) {
 		return is, nil, nil, false
 	}
-	out, steps = twins, twinSteps
+	moves, moveSteps := c.report(units)
+	return is, append(out, moves...), append(steps, moveSteps...), true
+}
+
+// compressor shortens a text by actions, each on one of its units.
+type compressor struct {
+	text    string
+	base    []unit // after consolidation
+	actions []action
+	shorts  map[int]string // of the units that can be shortened
+}
+
+// action shortens a unit, or moves it to the history.
+type action struct {
+	unit int
+	move bool
+}
+
+// plan lists the actions in their order: all that shorten, then all that move.
+func (c *compressor) plan() {
+	for _, move := range []bool{false, true} {
+		for i := range c.base {
+			u := &c.base[i]
+			if !u.isFact() || u.gone || u.kept() {
+				continue
+			}
+			if !move {
+				if c.shorts[i] = shorten(u); c.shorts[i] == "" {
+					continue
+				}
+			}
+			c.actions = append(c.actions, action{i, move})
+		}
+	}
+}
+
+// after returns the text after the first n actions, and its units.
+func (c *compressor) after(n int) (string, []unit) {
+	units := append([]unit(nil), c.base...)
+	for _, a := range c.actions[:n] {
+		if a.move {
+			units[a.unit].gone = true
+		} else {
+			units[a.unit].short = c.shorts[a.unit]
+		}
+	}
+	settle(units)
+	return join(c.text, units), units
+}
+
+// report returns what the actions move to the history, and the steps.
+func (c *compressor) report(units []unit) (out []moved, steps []dialect.Step) {
 	for i := range units {
 		u := &units[i]
 		switch {
-		case base[i].gone || !u.isFact():
+		case c.base[i].gone || !u.isFact():
 		case u.gone:
 			m := moved{under: u.under, text: u.text}
 			if last := markNow(u); last != nil {
 				whole := *u
 				whole.short = ""
-				m.named, m.name = whole.print(text, eolOf(text)), last.Name
+				m.named, m.name = whole.print(c.text, eolOf(c.text)), last.Name
 			}
 			out = append(out, m)
 			steps = append(steps, dialect.Step{Did: "move", Text: u.fact(), Why: "over the budget"})
@@ -86,7 +105,7 @@ func compress(text string, budget int) (is string, out []moved, steps []dialect.
 			steps = append(steps, dialect.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"})
 		}
 	}
-	return is, out, steps, true
+	return out, steps
 }
 
 // shorten returns the first sentence of a paragraph, "" when there is none that is

@@ -65,82 +65,115 @@ func bullet(line string) (indent, sign int) {
 
 // cutUnits returns the units of a text.
 func cutUnits(text string) []unit {
-	var units []unit
-	var above []unit // the headings that are open
-	under := func() string {
-		names := make([]string, len(above))
-		for i, h := range above {
-			names[i] = strings.TrimSpace(strings.Trim(strings.TrimSpace(h.text), "#"))
-		}
-		return strings.Join(names, " / ")
-	}
-	group := 0
-	fences := fencing{text: text}
+	c := unitCutter{text: text, fences: fencing{text: text}}
 	for _, it := range cutItems(text) {
-		group++
+		c.group++
 		if it.mark != nil {
-			units = append(units, unit{kind: aNamed, start: it.start, end: it.end, text: it.content, under: under(), group: group, mark: it.mark})
+			c.units = append(c.units, unit{kind: aNamed, start: it.start, end: it.end, text: it.content, under: c.under(), group: c.group, mark: it.mark})
 			continue
 		}
-		now := unit{start: -1}
-		flush := func() {
-			if now.start >= 0 {
-				now.text = text[now.start:now.end]
-				units = append(units, now)
-			}
-			now = unit{start: -1}
-		}
-		outer := -1 // indentation of the list's items, -1 outside of one
-		lead := ""
-		for at := it.start; at < it.end; {
-			end, next := lineAt(text, at)
-			line := text[at:end]
-			if isBlank(line) {
-				flush()
-				group, at = group+1, next
-				continue
-			}
-			indent, sign := bullet(line)
-			if after := fences.end(at); after > 0 && after <= it.end {
-				end = after
-				_, next = lineAt(text, end)
-				sign = 0
-			}
-			kind, first := aParagraph, now.start < 0
-			switch {
-			case headingLevel(line) > 0 && (first || now.kind == aHeading):
-				flush()
-				level := headingLevel(line)
-				for len(above) > 0 && above[len(above)-1].level >= level {
-					above = above[:len(above)-1]
-				}
-				units = append(units, unit{kind: aHeading, start: at, end: end, text: line, under: under(), level: level, group: group})
-				above = append(above, units[len(units)-1])
-				at = next
-				continue
-			case sign > 0 && (outer < 0 || indent <= outer):
-				if !first && outer < 0 {
-					now.kind = aLead
-					lead = strings.TrimRight(strings.Join(strings.Fields(text[now.start:now.end]), " "), ":")
-					if now.under != "" {
-						lead = now.under + " / " + lead
-					}
-				}
-				flush()
-				kind, first, outer = anItem, true, indent
-			}
-			if first {
-				now = unit{kind: kind, start: at, under: under(), group: group}
-				if lead != "" {
-					now.under = lead
-				}
-			}
-			now.end = end
-			at = next
-		}
-		flush()
+		c.cut(it.start, it.end)
 	}
-	return units
+	return c.units
+}
+
+// unitCutter cuts a text into units.
+type unitCutter struct {
+	text   string
+	fences fencing
+	units  []unit
+	above  []unit // the headings that are open
+	group  int    // the current paragraph
+
+	now   unit   // the unit that is being read; start is -1 between units
+	outer int    // indentation of the items of a list, -1 outside of one
+	lead  string // of the list
+}
+
+// under returns the open headings.
+func (c *unitCutter) under() string {
+	names := make([]string, len(c.above))
+	for i, h := range c.above {
+		names[i] = strings.TrimSpace(strings.Trim(strings.TrimSpace(h.text), "#"))
+	}
+	return strings.Join(names, " / ")
+}
+
+// flush ends the current unit.
+func (c *unitCutter) flush() {
+	if c.now.start >= 0 {
+		c.now.text = c.text[c.now.start:c.now.end]
+		c.units = append(c.units, c.now)
+	}
+	c.now = unit{start: -1}
+}
+
+// cut cuts an entry without a comment, from start up to end.
+func (c *unitCutter) cut(start, end int) {
+	c.now, c.outer, c.lead = unit{start: -1}, -1, ""
+	for at := start; at < end; {
+		stop, next := lineAt(c.text, at)
+		line := c.text[at:stop]
+		if isBlank(line) {
+			c.flush()
+			c.group, at = c.group+1, next
+			continue
+		}
+		indent, sign := bullet(line)
+		if after := c.fences.end(at); after > 0 && after <= end {
+			stop = after
+			_, next = lineAt(c.text, stop)
+			sign = 0
+		}
+		first := c.now.start < 0
+		switch {
+		case headingLevel(line) > 0 && (first || c.now.kind == aHeading):
+			c.heading(at, stop, line)
+			at = next
+			continue
+		case sign > 0 && (c.outer < 0 || indent <= c.outer):
+			c.endLead()
+			c.flush()
+			c.outer = indent
+			c.begin(anItem, at)
+		case first:
+			c.begin(aParagraph, at)
+		}
+		c.now.end = stop
+		at = next
+	}
+	c.flush()
+}
+
+// begin begins a unit.
+func (c *unitCutter) begin(kind unitKind, at int) {
+	c.now = unit{kind: kind, start: at, under: c.under(), group: c.group}
+	if c.lead != "" {
+		c.now.under = c.lead
+	}
+}
+
+// endLead makes the lines above the first item of a list its lead.
+func (c *unitCutter) endLead() {
+	if c.now.start < 0 || c.outer >= 0 {
+		return
+	}
+	c.now.kind = aLead
+	c.lead = strings.TrimRight(strings.Join(strings.Fields(c.text[c.now.start:c.now.end]), " "), ":")
+	if c.now.under != "" {
+		c.lead = c.now.under + " / " + c.lead
+	}
+}
+
+// heading adds a heading, which closes those of its level and below.
+func (c *unitCutter) heading(start, end int, line string) {
+	c.flush()
+	level := headingLevel(line)
+	for len(c.above) > 0 && c.above[len(c.above)-1].level >= level {
+		c.above = c.above[:len(c.above)-1]
+	}
+	u := unit{kind: aHeading, start: start, end: end, text: line, under: c.under(), level: level, group: c.group}
+	c.units, c.above = append(c.units, u), append(c.above, u)
 }
 
 // fact returns what the unit says, without the sign of a list.

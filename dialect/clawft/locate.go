@@ -35,22 +35,8 @@ type place struct {
 // directory of the memory itself. shown is the home as people know it, whose
 // name counts only when there is nothing in it.
 func find(fsys vfs.FS, shown string) (place, error) {
-	var failed error
-	is := func(name string, dir bool) bool {
-		info, err := fsys.Stat(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !belowFile(fsys, name) {
-			failed = errors.Join(failed, err)
-		}
-		return err == nil && info.IsDir() == dir
-	}
-	held := func(dir string) (n int) {
-		for _, f := range []string{memoryFile, historyFile} {
-			if is(path.Join(dir, f), false) {
-				n++
-			}
-		}
-		return n
-	}
+	at := prober{fs: fsys}
+	is, held := at.is, at.held
 	p := place{there: true}
 	switch {
 	case is(ownDir, true):
@@ -78,7 +64,32 @@ func find(fsys vfs.FS, shown string) (place, error) {
 			p.there = is(p.dir, true)
 		}
 	}
-	return p, failed
+	return p, at.err
+}
+
+// prober looks for files and directories, and collects the errors.
+type prober struct {
+	fs  vfs.FS
+	err error
+}
+
+// is reports whether there is a directory of that name or, without dir, a file.
+func (p *prober) is(name string, dir bool) bool {
+	info, err := p.fs.Stat(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !belowFile(p.fs, name) {
+		p.err = errors.Join(p.err, err)
+	}
+	return err == nil && info.IsDir() == dir
+}
+
+// held returns how many of the two files a directory has.
+func (p *prober) held(dir string) (n int) {
+	for _, f := range []string{memoryFile, historyFile} {
+		if p.is(path.Join(dir, f), false) {
+			n++
+		}
+	}
+	return n
 }
 
 // belowFile reports whether what should be a directory above a name is none. The

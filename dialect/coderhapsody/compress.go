@@ -164,90 +164,113 @@ func titleOf(labels []oxbow.Label) string {
 // digest returns what a period is compressed into, and the edits that do it.
 func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compression, now time.Time) (dialect.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
-	d := dialect.Digest{Name: s.name + "-" + period, File: p}
+	d := &digester{Digest: dialect.Digest{Name: s.name + "-" + period, File: p}, home: h, view: v, groups: map[string]*group{}}
 	from, to, _ := s.parse(period, h.Zone)
 	switch {
 	case now.Before(to):
-		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "is not over"}
+		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "is not over"}
 	case v.Taken(p) || v.Taken(coveredPath(p)):
-		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " + d.Name + " first, to tell again what was added since"}
+		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " + d.Name + " first, to tell again what was added since"}
 	}
-	var edits []mdtree.Edit
-	groups := map[string]*group{}
-	for _, f := range h.inputs(v, s, period) {
-		text, ok := v.File(f.path)
+	if err := d.cover(h.inputs(v, s, period)); err != nil {
+		return d.Digest, nil, err
+	}
+	if len(d.groups) == 0 {
+		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "holds nothing that a digest could tell"}
+	}
+	for title := range r.Texts {
+		if d.groups[title] == nil {
+			return d.Digest, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "is for a group that is not there; there are " + quoted(slices.Sorted(maps.Keys(d.groups)))}
+		}
+	}
+	d.log = parseLog("", nil)
+	for _, title := range slices.Sorted(maps.Keys(d.groups)) {
+		if err := d.add(d.groups[title], from, r.Texts); err != nil {
+			return d.Digest, nil, err
+		}
+	}
+	if err := h.readsBack(p, d.log.text, d.entries); err != nil {
+		return d.Digest, nil, err
+	}
+	return d.Digest, append(d.edits, mdtree.Edit{Path: p, Text: d.log.text}), nil
+}
+
+// digester makes the digest of one period.
+type digester struct {
+	dialect.Digest
+	home    *home
+	view    mdtree.View
+	groups  map[string]*group // by title
+	entries []oxbow.Entry     // of the digest
+	log     *log              // its text
+	edits   []mdtree.Edit     // of the covered files
+}
+
+// cover moves logs to the covered files and groups their entries.
+func (d *digester) cover(logs []liveFile) error {
+	for _, f := range logs {
+		text, ok := d.view.File(f.path)
 		if !ok {
 			d.Notes = append(d.Notes, f.path+" cannot be read and stays as it is; check says why")
 			continue
 		}
-		if v.Taken(coveredPath(f.path)) {
-			return d, nil, &oxbow.InvalidError{Field: "file", Value: coveredPath(f.path), Reason: "is there already, and would be overwritten; move it away"}
+		if d.view.Taken(coveredPath(f.path)) {
+			return &oxbow.InvalidError{Field: "file", Value: coveredPath(f.path), Reason: "is there already, and would be overwritten; move it away"}
 		}
 		d.Covers = append(d.Covers, path.Base(f.path))
-		edits = append(edits, mdtree.Edit{Path: f.path, Remove: true}, mdtree.Edit{Path: coveredPath(f.path), Text: text})
-		for _, it := range v.Items(f.path) {
+		d.edits = append(d.edits, mdtree.Edit{Path: f.path, Remove: true}, mdtree.Edit{Path: coveredPath(f.path), Text: text})
+		for _, it := range d.view.Items(f.path) {
 			e := it.Entry
 			if e.Kind == oxbow.Handoff {
 				continue
 			}
 			labels := apart(&e)
 			title := titleOf(labels)
-			if groups[title] == nil {
-				groups[title] = &group{title: title, apart: labels}
+			if d.groups[title] == nil {
+				d.groups[title] = &group{title: title, apart: labels}
 			}
-			groups[title].entries = append(groups[title].entries, e)
+			d.groups[title].entries = append(d.groups[title].entries, e)
 		}
 	}
-	if len(groups) == 0 {
-		return d, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "holds nothing that a digest could tell"}
+	return nil
+}
+
+// add adds the entry of a group. Texts are those that the caller gives, by title.
+func (d *digester) add(g *group, from time.Time, texts map[string]string) error {
+	e := oxbow.Entry{Name: freeName(d.view, d.Name, g.title, d.entries), Kind: oxbow.Archive, Created: from}
+	var notes []string
+	e.Labels, notes = g.labels()
+	for _, n := range notes {
+		d.Notes = append(d.Notes, e.Name+": "+n)
 	}
-	for title := range r.Texts {
-		if groups[title] == nil {
-			return d, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "is for a group that is not there; there are " + quoted(slices.Sorted(maps.Keys(groups)))}
-		}
+	part := dialect.DigestPart{Entry: e.Name, Group: g.title, Labels: e.Labels, Entries: len(g.entries)}
+	for _, covered := range g.entries {
+		part.Before += len(covered.Content)
 	}
-	lg := parseLog("", nil)
-	var want []oxbow.Entry
-	for i, title := range slices.Sorted(maps.Keys(groups)) {
-		g := groups[title]
-		e := oxbow.Entry{Name: freeName(v, d.Name, title, want), Kind: oxbow.Archive, Created: from}
-		var notes []string
-		e.Labels, notes = g.labels()
-		for _, n := range notes {
-			d.Notes = append(d.Notes, e.Name+": "+n)
+	if text, ok := texts[g.title]; !ok {
+		e.Content = byRule(d.Name, g, d.home.Zone)
+	} else {
+		if strings.TrimSpace(text) == "" {
+			return &oxbow.InvalidError{Field: "text", Value: g.title, Reason: "is empty"}
 		}
-		part := dialect.DigestPart{Entry: e.Name, Group: title, Labels: e.Labels, Entries: len(g.entries)}
-		for _, e := range g.entries {
-			part.Before += len(e.Content)
+		if err := oxbow.CheckContent(text); err != nil {
+			return err
 		}
-		if text, ok := r.Texts[title]; ok {
-			if strings.TrimSpace(text) == "" {
-				return d, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "is empty"}
-			}
-			if err := oxbow.CheckContent(text); err != nil {
-				return d, nil, err
-			}
-			e.Content = strings.TrimRight(text, "\n")
-		} else {
-			e.Content = byRule(d.Name, g, h.Zone)
-		}
-		part.Text, part.After = e.Content, len(e.Content)
-		d.Parts = append(d.Parts, part)
-		want = append(want, e)
-		front := frontOf(e, oxbow.Archive, true)
-		if i == 0 {
-			front[keyCovers] = d.Covers
-		}
-		text, ok := lg.appended(newMatter(front), e.Content)
-		if !ok {
-			return d, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "cannot be held by this layout"}
-		}
-		lg = parseLog(text, nil)
+		e.Content = strings.TrimRight(text, "\n")
 	}
-	if err := h.readsBack(p, lg.text, want); err != nil {
-		return d, nil, err
+	part.Text, part.After = e.Content, len(e.Content)
+	front := frontOf(e, oxbow.Archive, true)
+	if len(d.entries) == 0 {
+		front[keyCovers] = d.Covers
 	}
-	return d, append(edits, mdtree.Edit{Path: p, Text: lg.text}), nil
+	text, ok := d.log.appended(newMatter(front), e.Content)
+	if !ok {
+		return &oxbow.InvalidError{Field: "text", Value: g.title, Reason: "cannot be held by this layout"}
+	}
+	d.log = parseLog(text, nil)
+	d.Parts = append(d.Parts, part)
+	d.entries = append(d.entries, e)
+	return nil
 }
 
 // readsBack reports whether a text says those entries.
@@ -399,24 +422,9 @@ func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Ed
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")
 	}
-	var edits []mdtree.Edit
-	for _, c := range d.Covers {
-		// The digest is a text that people edit: it names files, not ways out.
-		if _, ok := fileOf(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
-			return none(fmt.Sprintf("names %q, which is not the file of a log", c))
-		}
-		back := logDir + "/" + c
-		text, ok := v.File(coveredPath(c))
-		switch {
-		case !ok && v.Taken(coveredPath(c)):
-			return none(coveredPath(c) + " cannot be read; check says why")
-		case !ok:
-			d.Notes = append(d.Notes, coveredPath(c)+" is not there any more")
-			continue
-		case v.Taken(back):
-			return none(back + " is there again, and would be overwritten; move its entries, then the file, away")
-		}
-		edits = append(edits, mdtree.Edit{Path: coveredPath(c), Remove: true}, mdtree.Edit{Path: back, Text: text})
+	edits, why := h.uncover(v, &d)
+	if why != "" {
+		return none(why)
 	}
 	kept, err := freeUndone(v, name)
 	if err != nil {
@@ -424,6 +432,29 @@ func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Ed
 	}
 	d.Notes = append(d.Notes, "the digest is kept in "+kept)
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
+}
+
+// uncover returns the edits that move the covered files back, or why they cannot.
+func (h *home) uncover(v mdtree.View, d *dialect.Digest) (edits []mdtree.Edit, why string) {
+	for _, c := range d.Covers {
+		// People edit the text of a digest: a name may not lead out of logDir.
+		if _, ok := fileOf(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
+			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
+		}
+		back := logDir + "/" + c
+		text, ok := v.File(coveredPath(c))
+		switch {
+		case !ok && v.Taken(coveredPath(c)):
+			return nil, coveredPath(c) + " cannot be read; check says why"
+		case !ok:
+			d.Notes = append(d.Notes, coveredPath(c)+" is not there any more")
+			continue
+		case v.Taken(back):
+			return nil, back + " is there again, and would be overwritten; move its entries, then the file, away"
+		}
+		edits = append(edits, mdtree.Edit{Path: coveredPath(c), Remove: true}, mdtree.Edit{Path: back, Text: text})
+	}
+	return edits, ""
 }
 
 // coverOf returns the name of the digest that covers a file.

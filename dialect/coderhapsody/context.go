@@ -3,6 +3,7 @@
 package coderhapsody
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -146,7 +147,7 @@ type liveFile struct {
 // by none, because the digest was removed by hand, is live again.
 func (h *home) live(v mdtree.View) []liveFile {
 	var days, buckets, covered, all []liveFile
-	told := map[string]bool{}
+	isCovered := map[string]bool{}
 	for p := range v.Files() {
 		f, ok := fileOf(p, h.Zone)
 		if !ok {
@@ -154,14 +155,7 @@ func (h *home) live(v mdtree.View) []liveFile {
 		}
 		l := liveFile{f, p}
 		if f.span == "week" || f.span == "month" {
-			text, _ := v.File(p)
-			// Of a digest with mistakes, what can be read counts.
-			_, ps, _ := layout{h.Zone}.parts(p, text)
-			for _, q := range ps {
-				for _, c := range q.matter.covers {
-					told[c] = true
-				}
-			}
+			h.markCovered(v, p, isCovered)
 		}
 		switch {
 		case f.covered:
@@ -177,7 +171,7 @@ func (h *home) live(v mdtree.View) []liveFile {
 	}
 	for _, l := range covered {
 		switch {
-		case told[path.Base(l.path)]:
+		case isCovered[path.Base(l.path)]:
 		case l.span == "day":
 			days = append(days, l)
 		default:
@@ -189,20 +183,28 @@ func (h *home) live(v mdtree.View) []liveFile {
 			all = append(all, d)
 		}
 	}
-	rank := map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
-	slices.SortStableFunc(all, func(a, b liveFile) int {
-		if d := rank[a.span] - rank[b.span]; d != 0 {
-			return d
-		}
-		if d := b.from.Compare(a.from); d != 0 {
-			return d
-		}
-		if d := b.number() - a.number(); d != 0 {
-			return d
-		}
-		return strings.Compare(b.path, a.path)
-	})
+	slices.SortStableFunc(all, compareLive)
 	return all
+}
+
+// markCovered adds the files that a digest covers. Of a digest with mistakes,
+// what can be read counts.
+func (h *home) markCovered(v mdtree.View, p string, isCovered map[string]bool) {
+	text, _ := v.File(p)
+	_, ps, _ := layout{h.Zone}.parts(p, text)
+	for _, q := range ps {
+		for _, c := range q.matter.covers {
+			isCovered[c] = true
+		}
+	}
+}
+
+// spanRank is the order of spans in a context.
+var spanRank = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
+
+// compareLive orders logs by span, then the newest first.
+func compareLive(a, b liveFile) int {
+	return cmp.Or(spanRank[a.span]-spanRank[b.span], b.from.Compare(a.from), b.number()-a.number(), strings.Compare(b.path, a.path))
 }
 
 // number is that of a day's log among those of the day, 0 for the one without.

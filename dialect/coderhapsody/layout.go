@@ -213,26 +213,29 @@ func (l layout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, 
 		if !ok && v.Taken(p) || len(text) > maxLog {
 			continue
 		}
-		f, _ := fileOf(p, l.zone)
-		lg := parseLog(text, nil)
-		for _, withName := range []bool{false, true} {
-			if !withName && !made(e.Name, f.base) {
-				continue
-			}
-			next, ok := lg.appended(newMatter(frontOf(e, f.kind, withName)), e.Content)
-			if !ok {
-				break
-			}
-			if !withName {
-				_, ps, err := l.parts(p, next)
-				if err != nil || len(ps) == 0 || ps[len(ps)-1].name != e.Name {
-					continue
-				}
-			}
+		if next, ok := l.appended(p, text, e); ok {
 			return []mdtree.Edit{{Path: p, Text: next}}, nil
 		}
 	}
 	return nil, &oxbow.InvalidError{Field: "entry", Value: op.Name, Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFiles)}
+}
+
+// appended returns the text of a log with an entry added, and false when it would
+// be read otherwise. The front matter has the name only where the content does not
+// give it.
+func (l layout) appended(p, text string, e oxbow.Entry) (string, bool) {
+	f, _ := fileOf(p, l.zone)
+	lg := parseLog(text, nil)
+	if made(e.Name, f.base) {
+		next, ok := lg.appended(newMatter(frontOf(e, f.kind, false)), e.Content)
+		if !ok {
+			return "", false
+		}
+		if _, ps, err := l.parts(p, next); err == nil && len(ps) > 0 && ps[len(ps)-1].name == e.Name {
+			return next, true
+		}
+	}
+	return lg.appended(newMatter(frontOf(e, f.kind, true)), e.Content)
 }
 
 // whole returns the file of an entry that is all of a log, as one from before

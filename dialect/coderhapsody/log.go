@@ -28,6 +28,7 @@
 package coderhapsody
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -82,19 +83,11 @@ func opens(next string, any bool) bool {
 	}
 	key := next[:i]
 	if !any {
-		for _, k := range keys {
-			if k == key {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(keys, key)
 	}
-	for _, c := range []byte(key) {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(key, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_')
+	})
 }
 
 // parseLog finds the blocks of a text. The front matter of a block for which
@@ -108,37 +101,17 @@ func parseLog(text string, bad func(start int) bool) *log {
 	if strings.HasPrefix(text, "\ufeff") {
 		top = len("\ufeff")
 	}
-	type span struct{ from, to int }
-	var lines []span
-	for at := top; at < len(text); {
-		to := len(text)
-		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-			to = at + i + 1
-		}
-		lines = append(lines, span{at, to})
-		at = to
-	}
+	l.blocks = []block{{start: top, body: top}}
+	lines, markers := cutLines(text, top)
 	line := func(i int) string { return text[lines[i].from:lines[i].to] }
-	// The next marker at or after each line.
-	marker := make([]int, len(lines)+1)
-	marker[len(lines)] = -1
-	for i := len(lines) - 1; i >= 0; i-- {
-		marker[i] = marker[i+1]
-		if isMarker(line(i)) {
-			marker[i] = i
-		}
-	}
 	for i := 0; i < len(lines); i++ {
-		if i == 0 {
-			l.blocks = append(l.blocks, block{start: top, body: top})
-		}
-		if marker[i] != i || i+1 >= len(lines) || !opens(line(i+1), i == 0) || marker[i+1] < 0 {
+		if markers[i] != i || i+1 >= len(lines) || !opens(line(i+1), i == 0) || markers[i+1] < 0 {
 			continue
 		}
 		if bad != nil && bad(lines[i].from) {
 			continue
 		}
-		c := marker[i+1]
+		c := markers[i+1]
 		b := block{start: lines[i].from, front: true, head: lines[i+1].from, close: lines[c].from, line: i + 2, body: lines[c].to}
 		if c+1 < len(lines) && strings.TrimRight(line(c+1), "\r\n") == "" {
 			b.body = lines[c+1].to
@@ -150,27 +123,54 @@ func parseLog(text string, bad func(start int) bool) *log {
 		}
 		i = c
 	}
-	if len(l.blocks) == 0 {
-		l.blocks = []block{{start: top, body: top}}
+	l.setEnds()
+	return l
+}
+
+// textRange is a range of bytes of a text.
+type textRange struct{ from, to int }
+
+// cutLines returns the lines of a text from top on, and for each the index of the
+// next marker at or after it, -1 for none.
+func cutLines(text string, top int) (lines []textRange, markers []int) {
+	for at := top; at < len(text); {
+		to := len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			to = at + i + 1
+		}
+		lines = append(lines, textRange{at, to})
+		at = to
 	}
+	markers = make([]int, len(lines)+1)
+	markers[len(lines)] = -1
+	for i := len(lines) - 1; i >= 0; i-- {
+		markers[i] = markers[i+1]
+		if isMarker(text[lines[i].from:lines[i].to]) {
+			markers[i] = i
+		}
+	}
+	return lines, markers
+}
+
+// setEnds sets where the content of each block ends and the next block begins.
+func (l *log) setEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
-		b.next = len(text)
+		b.next = len(l.text)
 		if i+1 < len(l.blocks) {
 			b.next = l.blocks[i+1].start
 		}
 		b.end = b.next
 		trim := func() {
-			if strings.HasSuffix(text[b.body:b.end], l.eol) {
+			if strings.HasSuffix(l.text[b.body:b.end], l.eol) {
 				b.end -= len(l.eol)
 			}
 		}
-		if b.next < len(text) && strings.HasSuffix(text[b.body:b.next], l.eol+l.eol) {
+		if b.next < len(l.text) && strings.HasSuffix(l.text[b.body:b.next], l.eol+l.eol) {
 			trim()
 		}
 		trim()
 	}
-	return l
 }
 
 // blank reports whether a block is none: no front matter, and no words.

@@ -77,33 +77,9 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 	if is, err := fresh(); err != nil || !is {
 		return err
 	}
-	agents, err := agentsOf(h.FS, h.place.agents)
+	ops, err := h.entriesOfFiles(ctx, o)
 	if err != nil {
 		return err
-	}
-	if !slices.Contains(agents, h.place.agent) {
-		agents = append(agents, h.place.agent)
-	}
-	o.ReadOnly = true
-	var ops []oxbow.Op
-	for i, agent := range agents {
-		tree, err := h.openTree(ctx, agent, o)
-		if err != nil {
-			return err
-		}
-		s := scoped{agent: agentMark(agent)}
-		for e, eerr := range tree.Entries(ctx, oxbow.Filter{}) {
-			if eerr != nil {
-				err = eerr
-				break
-			}
-			if isOwn(e.Name) || i == 0 {
-				ops = append(ops, oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created})
-			}
-		}
-		if err := errors.Join(err, tree.Close()); err != nil {
-			return err
-		}
 	}
 	if len(ops) == 0 {
 		return nil
@@ -118,4 +94,38 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 		h.Warn(fmt.Sprintf("%d entries of the files were taken into %s; the files stay as they are, and are no longer read", len(ops), storeFile(h.place)))
 	}
 	return err
+}
+
+// entriesOfFiles returns additions of what the files of all agents and the world
+// hold, under the names of the store.
+func (h *home) entriesOfFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
+	agents, err := agentsOf(h.FS, h.place.agents)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(agents, h.place.agent) {
+		agents = append(agents, h.place.agent)
+	}
+	o.ReadOnly = true
+	var ops []oxbow.Op
+	for i, agent := range agents {
+		tree, err := h.openTree(ctx, agent, o)
+		if err != nil {
+			return nil, err
+		}
+		s := scoped{agent: agentMark(agent)}
+		for e, eerr := range tree.Entries(ctx, oxbow.Filter{}) {
+			if eerr != nil {
+				err = eerr
+				break
+			}
+			if isOwn(e.Name) || i == 0 {
+				ops = append(ops, oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created})
+			}
+		}
+		if err := errors.Join(err, tree.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return ops, nil
 }
