@@ -145,15 +145,3 @@ func Describe(descriptions embed.FS, name, title string) tool.Tool {
 	}
 	return tool.Tool{Name: name, Title: title, Description: string(b)}
 }
-
-// Ended is the state of a session that may end once. The zero value has not.
-type Ended bool
-
-// Check returns an error matching [oxbow.ErrClosed] once the session has ended,
-// and that of the context.
-func (e Ended) Check(ctx context.Context) error {
-	if e {
-		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
-	}
-	return ctx.Err()
-}

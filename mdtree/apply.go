@@ -99,7 +99,9 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	if !ok {
 		return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be held by this layout: it could not be read back"}
 	}
-	return checkResult(applyOp(op, old.Entry), place.Entry)
+	want := ApplyOp(op, old.Entry)
+	want.Labels = oxbow.SortLabels(want.Labels)
+	return checkResult(want, place.Entry)
 }
 
 // checkTarget reports whether the entry that an op is about is there as the op
@@ -190,12 +192,12 @@ func expectedVersion(op oxbow.Op) uint64 {
 	return 0
 }
 
-// applyOp returns the entry that an op makes of old.
-func applyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
+// ApplyOp returns the entry that an op makes of old. It shares their labels.
+func ApplyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	e := old
 	switch op := op.(type) {
 	case oxbow.Add:
-		e = oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels}
+		e = oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
 	case oxbow.Update:
 		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
 	case oxbow.Alias:
@@ -203,7 +205,6 @@ func applyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	case oxbow.Relabel:
 		e.Labels = op.Labels
 	}
-	e.Labels = oxbow.SortLabels(e.Labels)
 	return e
 }
 

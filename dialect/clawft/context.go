@@ -45,15 +45,17 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context) error {
 
 // session is one conversation.
 type session struct {
-	h     *Home
-	r     dialect.Request
-	last  string // what of MEMORY.md the model was shown last
-	ended dialect.Ended
+	dialect.Summaries
+	h    *Home
+	r    dialect.Request
+	last string // what of MEMORY.md the model was shown last
 }
 
 // Session implements [dialect.Home].
 func (h *Home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
-	return &session{h: h, r: r}, ctx.Err()
+	s := &session{h: h, r: r}
+	s.Summaries = dialect.Summaries{Keep: s.keep, GoOn: s.goOn, Get: s.get}
+	return s, ctx.Err()
 }
 
 // context returns MEMORY.md as it is now, with more after it.
@@ -70,7 +72,7 @@ func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Cont
 
 // Start implements [dialect.Session].
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
+	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	return s.context(ctx)
@@ -80,7 +82,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 // call of the model: when it is no longer what the model was shown, it is
 // returned again, to stand in the place of the earlier one.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
+	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	last := s.last
@@ -94,23 +96,22 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 	return c, nil
 }
 
+// goOn returns what a conversation goes on from: MEMORY.md and a summary.
+func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Context, error) {
+	return s.context(ctx, prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: summary, Pinned: true})
+}
+
 // Compact implements [dialect.Session]: the summary is written to HISTORY.md, and
 // the conversation goes on from it and from MEMORY.md. The name is that of the
 // entry.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
-		return "", prompt.Context{}, err
-	}
-	name, err := s.keep(ctx, summary)
-	if err != nil {
-		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
-	}
-	c, err := s.context(ctx, summaryPart(name, strings.TrimSpace(clean(summary))))
-	return name, c, err
+	return s.Summaries.Compact(ctx, strings.TrimSpace(clean(summary)))
 }
 
-func summaryPart(name, text string) prompt.Part {
-	return prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: text, Pinned: true}
+// End closes the conversation. A summary is not empty when it has more than
+// control characters.
+func (s *session) End(ctx context.Context, summary string) error {
+	return s.Summaries.End(ctx, clean(summary))
 }
 
 // keep writes a summary after HISTORY.md, with its date, and returns the name of
@@ -132,33 +133,14 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	}
 }
 
-// Resume implements [dialect.Session]. The name is one that Compact returned, or
-// that of any other entry of HISTORY.md.
-func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
-		return prompt.Context{}, err
-	}
+// get returns an entry of HISTORY.md.
+func (s *session) get(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := s.h.tree.Get(ctx, name)
 	if err == nil && e.Kind != oxbow.History {
 		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	if err != nil {
-		return prompt.Context{}, fmt.Errorf("resuming from HISTORY.md: %w", err)
+		return e, fmt.Errorf("resuming from HISTORY.md: %w", err)
 	}
-	return s.context(ctx, summaryPart(name, e.Content))
-}
-
-// End implements [dialect.Session]. A summary that is not empty is written to
-// HISTORY.md; when that fails, the conversation has not ended.
-func (s *session) End(ctx context.Context, summary string) error {
-	if err := s.ended.Check(ctx); err != nil {
-		return err
-	}
-	if strings.TrimSpace(clean(summary)) != "" {
-		if _, err := s.keep(ctx, summary); err != nil {
-			return fmt.Errorf("keeping the summary: %w", err)
-		}
-	}
-	s.ended = true
-	return nil
+	return e, nil
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -24,7 +25,10 @@ func TestCrashAnywhere(t *testing.T) {
 	}{
 		{"compress", start, func(ctx context.Context, h *Home) error { _, err := h.Compress(ctx, 30, false); return err }, 100},
 		{"the first write", vfs.NewMem(), func(ctx context.Context, h *Home) error { _, err := h.AppendMemory(ctx, "x"); return err }, 10},
-		{"the first end", vfs.NewMem(), func(ctx context.Context, h *Home) error { return (&session{h: h}).End(ctx, "x") }, 10},
+		{"the first end", vfs.NewMem(), func(ctx context.Context, h *Home) error {
+			s, err := h.Session(ctx, dialect.Request{})
+			return errors.Join(err, s.End(ctx, "x"))
+		}, 10},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			said := func(h *Home) string {

@@ -35,8 +35,7 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, 
 			return nil, fmt.Errorf("keeping an entry of kind %s: %w: MEMORY.md holds notes and HISTORY.md what is of kind history", add.Kind, oxbow.ErrUnsupported)
 		}
 		text, _ := v.File(path)
-		e := oxbow.Entry{Name: add.Name, Kind: add.Kind, Content: add.Content, Aliases: add.Aliases, Labels: add.Labels, Created: add.Created}
-		return []mdtree.Edit{{Path: path, Text: l.add(path, text, e, now)}}, nil
+		return []mdtree.Edit{{Path: path, Text: l.add(path, text, mdtree.ApplyOp(add, oxbow.Entry{}), now)}}, nil
 	}
 	place, _ := v.Find(oxbow.OpName(op))
 	text, _ := v.File(place.Path)
@@ -45,17 +44,10 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, 
 	if i < 0 {
 		return nil, errors.New("clawft: the entry is not where it was read")
 	}
-	e := place.Entry.Clone()
-	switch op := op.(type) {
-	case oxbow.Remove:
+	if _, ok := op.(oxbow.Remove); ok {
 		return []mdtree.Edit{{Path: place.Path, Text: l.remove(place.Path, text, items, i)}}, nil
-	case oxbow.Update:
-		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
-	case oxbow.Alias:
-		e.Aliases = op.Aliases
-	case oxbow.Relabel:
-		e.Labels = op.Labels
 	}
+	e := mdtree.ApplyOp(op, place.Entry.Clone())
 	return []mdtree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
 }
 

@@ -160,13 +160,8 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, 
 		if op.Content != e.Content {
 			ps[i].matter.updated = now.Truncate(time.Second)
 		}
-		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
-	case oxbow.Alias:
-		e.Aliases = op.Aliases
-	case oxbow.Relabel:
-		e.Labels = op.Labels
 	}
-	text, err = l.rewrite(place.Path, lg, ps, i, e)
+	text, err = l.rewrite(place.Path, lg, ps, i, mdtree.ApplyOp(op, e))
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +188,7 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]str
 // cannot take it, because it is long, or held, or would be read otherwise with
 // more after it, is left alone, and the day gets another.
 func (l layout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
-	e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
+	e := mdtree.ApplyOp(op, oxbow.Entry{})
 	if e.Created.IsZero() {
 		e.Created = now.Truncate(time.Second)
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
@@ -26,22 +25,26 @@ const (
 
 // Session implements [dialect.Home].
 func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
-	return &session{h: h, r: r}, ctx.Err()
+	s := &session{h: h, r: r}
+	s.Summaries = dialect.Summaries{Keep: s.keep, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+		return s.h.GetOfKind(ctx, name, oxbow.History)
+	}}
+	return s, ctx.Err()
 }
 
 // session is one conversation.
 type session struct {
+	dialect.Summaries
 	h       *home // as the profile binds it, once a handoff names one
 	r       dialect.Request
-	present map[string]bool // entries that are before the model already
-	ended   dialect.Ended
+	present map[string]bool // entries that the model has already
 }
 
 // Start returns the context of the home, and with it the newest handoff that
 // waits, which is taken: no other conversation gets it. A memory profile that
 // the handoff names binds this conversation, unless one does already.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
+	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	t, taken, err := s.take(ctx)
@@ -118,7 +121,7 @@ func (s *session) system(ctx context.Context) (prompt.Context, error) {
 // BeforeTurn returns what the message finds, but for what Start or Compact put
 // before the model.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
+	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	c, err := s.h.recalled(ctx, message, s.present)
@@ -128,37 +131,17 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	return c, err
 }
 
-// Compact keeps the summary in the log of today, before anything is cut, and
-// returns its name. The conversation goes on from the context as it is now, and
-// from the summary.
-func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
-		return "", prompt.Context{}, err
-	}
+// keep keeps a summary in the log of today.
+func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	e, _, err := s.h.keep(ctx, s.h.Mem, oxbow.History, summary, nil)
-	if err != nil {
-		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
-	}
-	c, err := s.goOn(ctx, e.Name, summary)
-	return e.Name, c, err
+	return e.Name, err
 }
 
-// Resume returns the context as it is now, and the summary of that name. One
-// that is not there is said to the model, and passed to Warn: the conversation can
-// go on without it.
-func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
-		return prompt.Context{}, err
-	}
-	e, err := s.h.Mem.Store().Get(ctx, name)
-	switch {
-	case errors.Is(err, oxbow.ErrNotFound) || err == nil && e.Kind != oxbow.History:
-		s.h.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
-		return s.goOn(ctx, name, "(the summary of the earlier conversation is not there)")
-	case err != nil:
-		return prompt.Context{}, fmt.Errorf("resuming from %q: %w", name, err)
-	}
-	return s.goOn(ctx, name, e.Content)
+// missing warns of a summary that is not there: the conversation goes on without
+// it.
+func (s *session) missing(name string) string {
+	s.h.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
+	return "(the summary of the earlier conversation is not there)"
 }
 
 // goOn is what a conversation goes on from. The summary is not shown twice.
@@ -179,19 +162,4 @@ func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Contex
 		Text: "The conversation so far, in short:\n\n" + prompt.Fence("markdown", summary)})
 	s.h.budget(&c, s.r.Budget)
 	return c, nil
-}
-
-// End closes the conversation. A summary that is not empty is kept in the log of
-// today; when that fails, the conversation has not ended.
-func (s *session) End(ctx context.Context, summary string) error {
-	if err := s.ended.Check(ctx); err != nil {
-		return err
-	}
-	if strings.TrimSpace(summary) != "" {
-		if _, _, err := s.h.keep(ctx, s.h.Mem, oxbow.History, summary, nil); err != nil {
-			return fmt.Errorf("keeping the summary: %w", err)
-		}
-	}
-	s.ended = true
-	return nil
 }

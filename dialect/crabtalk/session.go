@@ -16,10 +16,10 @@ import (
 
 // session is one conversation.
 type session struct {
+	dialect.Summaries
 	h       *home
 	request dialect.Request
 	slug    string // of the names of its archives
-	ended   dialect.Ended
 }
 
 var _ dialect.Session = (*session)(nil)
@@ -34,6 +34,9 @@ func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session,
 		return nil, err
 	}
 	s := &session{h: h, request: r}
+	s.Summaries = dialect.Summaries{Keep: s.archive, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+		return h.GetOfKind(ctx, name, oxbow.Archive)
+	}}
 	s.name(r.Message)
 	return s, nil
 }
@@ -47,7 +50,7 @@ func (s *session) name(message string) {
 
 // Start implements [dialect.Session].
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
+	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	return s.h.Context(ctx, s.request)
@@ -55,24 +58,11 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 
 // BeforeTurn implements [dialect.Session]: nothing is put before a message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
+	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
 	s.name(message)
 	return prompt.Context{Budget: s.request.Budget}, nil
-}
-
-// Compact implements [dialect.Session]: the summary becomes an archive. When
-// that fails, nothing goes on from it: the conversation is to stay as it is.
-func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
-		return "", prompt.Context{}, err
-	}
-	name, err := s.archive(ctx, summary)
-	if err != nil {
-		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
-	}
-	return name, s.goOn(name, summary), nil
 }
 
 // archive stores the summary under a new name.
@@ -135,41 +125,16 @@ func slugOf(s string) string {
 }
 
 // goOn is what a conversation goes on from: one message of the user.
-func (s *session) goOn(name, text string) prompt.Context {
+func (s *session) goOn(_ context.Context, name, text string) (prompt.Context, error) {
 	var c prompt.Context
 	c.Add(prompt.Part{Name: "archive", Source: name, Role: prompt.User, Text: text, Pinned: true})
 	c.Fit(s.request.Budget)
-	return c
+	return c, nil
 }
 
-// Resume implements [dialect.Session]. An archive that is not there is said to
-// the model, and passed to Warn: the conversation can go on without it.
-func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	if err := s.ended.Check(ctx); err != nil {
-		return prompt.Context{}, err
-	}
-	e, err := s.h.Mem.Store().Get(ctx, name)
-	if errors.Is(err, oxbow.ErrNotFound) || err == nil && e.Kind != oxbow.Archive {
-		s.h.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
-		return s.goOn(name, "[archived context unavailable: "+name+"]"), nil
-	}
-	if err != nil {
-		return prompt.Context{}, fmt.Errorf("resuming from %q: %w", name, err)
-	}
-	return s.goOn(name, e.Content), nil
-}
-
-// End implements [dialect.Session]. A summary that is not empty becomes an
-// archive; when that fails, the conversation has not ended.
-func (s *session) End(ctx context.Context, summary string) error {
-	if err := s.ended.Check(ctx); err != nil {
-		return err
-	}
-	if strings.TrimSpace(summary) != "" {
-		if _, err := s.archive(ctx, summary); err != nil {
-			return fmt.Errorf("keeping the summary: %w", err)
-		}
-	}
-	s.ended = true
-	return nil
+// missing warns of an archive that is not there: the conversation goes on without
+// it.
+func (s *session) missing(name string) string {
+	s.h.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
+	return "[archived context unavailable: " + name + "]"
 }

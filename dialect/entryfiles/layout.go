@@ -53,23 +53,14 @@ func (layout) Parse(_, text string) ([]mdtree.Item, error) {
 // Plan implements [mdtree.Layout].
 func (layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
-		return []mdtree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(oxbow.Entry{
-			Name: add.Name, Kind: add.Kind, Content: add.Content, Aliases: add.Aliases, Labels: add.Labels, Created: add.Created})}}, nil
+		return []mdtree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(mdtree.ApplyOp(add, oxbow.Entry{}))}}, nil
 	}
 	place, _ := v.Find(oxbow.OpName(op))
-	now := place.Entry.Clone()
-	switch op := op.(type) {
-	case oxbow.Remove:
+	if _, ok := op.(oxbow.Remove); ok {
 		return []mdtree.Edit{{Path: place.Path, Remove: true}}, nil
-	case oxbow.Update:
-		now.Content, now.Aliases, now.Labels = op.Content, op.Aliases, op.Labels
-	case oxbow.Alias:
-		now.Aliases = op.Aliases
-	case oxbow.Relabel:
-		now.Labels = op.Labels
 	}
 	old, _ := v.File(place.Path)
-	text, err := rewrite(old, place.Entry, now)
+	text, err := rewrite(old, place.Entry, mdtree.ApplyOp(op, place.Entry.Clone()))
 	if err != nil {
 		return nil, fmt.Errorf("editing %s: %w", place.Path, err)
 	}
