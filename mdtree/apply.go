@@ -13,13 +13,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/diff"
 )
 
-// outcome is what a change does in addition to its edits.
-type outcome struct {
-	removed map[string]bool   // names that were removed, maybe to come back as other entries
-	copies  map[string]string // files that are kept as conflict copies, and why
-	docs    map[string]string // texts of documents, as the caller knows them now
-}
-
 // Apply implements [oxbow.Store]. An Update without If of an entry that another
 // program changed since this store returned it is merged with that change by
 // line; where both changed the same lines, the file is kept as a conflict copy.

@@ -270,16 +270,6 @@ func (d *dumper) scan() error {
 	return nil
 }
 
-func describe(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "a directory"
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	}
-	return "no regular file"
-}
-
 // compare finds what is to be written and removed. It returns the contents of
 // the new files that are no entries; those of entries are made again when they
 // are staged, so that they need not all be held.

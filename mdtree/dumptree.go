@@ -25,18 +25,6 @@ const (
 	maxList = journal.MaxJournal
 )
 
-// isEntryPath reports whether p is the path of a file of an entry: a directory
-// of a kind and a name ending in ".md" that is not hidden.
-func isEntryPath(p string) bool {
-	dir, file, _ := strings.Cut(p, "/")
-	return slices.ContainsFunc(kindDirs[:], func(s kindDir) bool { return s.dir == dir }) &&
-		isEntryFile(file) && !strings.ContainsAny(file, "/\\\x00")
-}
-
-func isEntryFile(file string) bool {
-	return strings.HasSuffix(file, ".md") && file[0] != '.'
-}
-
 // isForeignPath reports whether a journal may not name the path.
 func isForeignPath(p string, remove bool) bool {
 	if isEntryPath(p) {
@@ -50,7 +38,7 @@ type dumpTree struct{ tree }
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
-	t.keepEdits, t.prune = true, true
+	t.keepEdits, t.prune, t.listFile = true, true, manifestFile
 	return dumpTree{t}
 }
 
@@ -122,4 +110,14 @@ func (t *dumpTree) items() ([]item, error) {
 		all = append(all, here...)
 	}
 	return all, nil
+}
+
+func describe(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "no regular file"
 }

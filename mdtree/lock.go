@@ -15,7 +15,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/journal"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
@@ -29,14 +28,6 @@ const (
 	// finish its change.
 	journalWait = 200 * time.Millisecond
 )
-
-// writer is the state of the one writer of a process. Sem is held by the
-// writer and guards the rest.
-type writer struct {
-	sem     chan struct{}
-	lock    vfs.Lock // between processes, nil until the first change
-	cleaned bool     // what a crash left was removed
-}
 
 // poll calls done, with growing pauses, until it returns true or an error. It
 // returns false when that took longer than limit.

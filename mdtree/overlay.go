@@ -4,7 +4,6 @@
 package mdtree
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,17 +31,6 @@ type plannedFile struct {
 	changed bool
 	matched bool // the layout may hold entries in it
 	items   []Item
-}
-
-// View calls fn with the tree as it is now. Fn must not call the store, nor keep
-// the view.
-func (s *Store) View(ctx context.Context, fn func(v View) error) error {
-	if err := s.refresh(ctx, false); err != nil {
-		return err
-	}
-	s.scanner.mu.Lock()
-	defer s.scanner.mu.Unlock()
-	return fn(newOverlay(s))
 }
 
 func newOverlay(s *Store) *overlay {

@@ -32,28 +32,6 @@ const (
 	watchThreshold = 64
 )
 
-// scanner is what is known of the directories. Mu is held during a scan and
-// during a change of files; it guards the rest, the overlay of the tree, and
-// what was served.
-type scanner struct {
-	mu                sync.Mutex
-	dirs              []*directory
-	notify            vfs.Watch       // nil without one
-	notifyUnsupported bool            // the file system has none
-	opened            bool            // the first scan is done
-	dirty             map[string]bool // files to read in any case, see markDirty
-}
-
-// directory is one of the layout's directories.
-type directory struct {
-	path         string
-	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
-	info         fs.FileInfo // of the watched one, nil when it is not watched
-	files        int         // matched when it was listed last
-	links        []string    // those of them that are links, whose files are not watched
-	listError    string      // why it could not be listed, reported once
-}
-
 // markDirty makes the next scan read files whatever their time says: a failed
 // write may have changed them.
 func (s *Store) markDirty(paths ...string) {
@@ -288,16 +266,6 @@ func (s *Store) stat(p string, e fs.DirEntry) (fs.FileInfo, error) {
 // sameInfo reports whether two descriptions are of one unchanged file.
 func sameInfo(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && vfs.SameFile(a, b)
-}
-
-// matches reports whether the layout may hold entries in the file of that path.
-func (s *Store) matches(p string) bool {
-	base := path.Base(p)
-	if base[0] == '.' || strings.HasSuffix(base, ".tmp") || IsConflict(base) {
-		return false
-	}
-	dir := path.Dir(p)
-	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
 }
 
 // fileScan reads the files of one scan.

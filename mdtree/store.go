@@ -1,4 +1,4 @@
-// The store: opening, reading, closing.
+// The store: its options and its state.
 
 package mdtree
 
@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"io/fs"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,60 +79,6 @@ var (
 	_ oxbow.Counter = (*Store)(nil)
 )
 
-// Open opens the tree whose root is that of fsys, and reads it. An empty tree
-// is an empty store; the first change makes its directories. Closing the store
-// leaves fsys open. Errors are those of reading a directory, and [oxbow.ErrBusy]
-// when another process does not finish its change within the lock wait.
-func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error) {
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
-	if o.LockWait == 0 {
-		o.LockWait = oxbow.DefaultLockWait
-	}
-	if o.Lock == "" {
-		o.Lock = storeLockFile
-	}
-	s := &Store{tree: newTree(fsys, ".", storeStageDir), layout: l, opts: o, st: newState(),
-		writer:  writer{sem: make(chan struct{}, 1)},
-		scanner: scanner{dirty: map[string]bool{}},
-		served:  served{base: map[string]*oxbow.Entry{}, text: map[string]string{}, held: map[string]bool{}}}
-	s.tree.warn = s.warn
-	for _, d := range l.Dirs() {
-		s.scanner.dirs = append(s.scanner.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
-	}
-	if err := s.refresh(ctx, false); err != nil {
-		return nil, err
-	}
-	s.scanner.opened = true
-	return s, nil
-}
-
-// refresh scans for what other programs changed, before a caller reads.
-func (s *Store) refresh(ctx context.Context, whole bool) error {
-	if err := s.ready(ctx); err != nil {
-		return err
-	}
-	for {
-		if err := s.waitIdle(ctx); err != nil {
-			return err
-		}
-		s.scanner.mu.Lock()
-		err := s.scan(ctx, whole)
-		if err == nil && (s.overlay != nil || !s.interrupted()) {
-			clear(s.served.base)
-			s.scanner.mu.Unlock()
-			return nil
-		}
-		s.scanner.mu.Unlock()
-		if err != nil {
-			return err
-		}
-		// A change of several files began meanwhile, and half of it may have
-		// been read.
-	}
-}
-
 func (s *Store) ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -149,102 +97,92 @@ func (s *Store) warn(format string, args ...any) {
 	}
 }
 
-// Get implements [oxbow.Store].
-func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	if err := s.refresh(ctx, false); err != nil {
-		return oxbow.Entry{}, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if c := s.st.names[name]; c != nil {
-		return *c.entry, nil
-	}
-	return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+// writer is the state of the one writer of a process. Sem is held by the
+// writer and guards the rest.
+type writer struct {
+	sem     chan struct{}
+	lock    vfs.Lock // between processes, nil until the first change
+	cleaned bool     // what a crash left was removed
 }
 
-// Entries implements [oxbow.Store].
-func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
-	return func(yield func(oxbow.Entry, error) bool) {
-		if err := s.refresh(ctx, false); err != nil {
-			yield(oxbow.Entry{}, err)
-			return
+// scanner is what is known of the directories. Mu is held during a scan and
+// during a change of files; it guards the rest, the overlay of the tree, and
+// what was served.
+type scanner struct {
+	mu                sync.Mutex
+	dirs              []*directory
+	notify            vfs.Watch       // nil without one
+	notifyUnsupported bool            // the file system has none
+	opened            bool            // the first scan is done
+	dirty             map[string]bool // files to read in any case, see markDirty
+}
+
+// directory is one of the layout's directories.
+type directory struct {
+	path         string
+	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
+	info         fs.FileInfo // of the watched one, nil when it is not watched
+	files        int         // matched when it was listed last
+	links        []string    // those of them that are links, whose files are not watched
+	listError    string      // why it could not be listed, reported once
+}
+
+// errChanged is returned for a file that changed after the edit was planned.
+var errChanged = errors.New("the file changed meanwhile")
+
+// hidden reports whether a path leads through a name that begins with a dot,
+// such as .git, other than those that the layout's own directories are in.
+func (s *Store) hidden(p string) bool {
+	for _, d := range s.scanner.dirs {
+		if rest, ok := strings.CutPrefix(p, d.hiddenPrefix); ok && !isHidden(rest) {
+			return false
 		}
-		s.mu.RLock()
-		order := slices.Clone(s.st.order)
-		s.mu.RUnlock()
-		for i, e := range order {
-			if i%1024 == 1023 {
-				if err := ctx.Err(); err != nil {
-					yield(oxbow.Entry{}, err)
-					return
-				}
-			}
-			if f.Match(e) && !yield(*e, nil) {
-				return
-			}
-		}
 	}
+	return isHidden(p)
 }
 
-// Locate returns where the entry of that name is.
-func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
-	if err := s.refresh(ctx, false); err != nil {
-		return Place{}, err
+// isHidden reports whether a path has an element that begins with a dot.
+func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
+
+// hiddenPrefix returns the part of a directory's path up to its last hidden
+// element, with a slash after it; "" when it has none.
+func hiddenPrefix(dir string) string {
+	i := strings.LastIndex("/"+dir, "/.")
+	if i < 0 || dir == "." {
+		return ""
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if c := s.st.names[name]; c != nil {
-		return Place{c.file.path, c.place()}, nil
+	if n := strings.IndexByte(dir[i:], '/'); n >= 0 {
+		return dir[:i+n+1]
 	}
-	return Place{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	return dir + "/"
 }
 
-// place returns the item of the entry, with the ID that the store gave it.
-func (c *current) place() Item {
-	it := c.file.items[c.index]
-	it.Entry = *c.entry
-	return it
-}
-
-// Watch implements [oxbow.Watcher].
-func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
-
-// Refresh implements [oxbow.Watcher]: it scans for edits.
-func (s *Store) Refresh(ctx context.Context) error { return s.refresh(ctx, false) }
-
-// Stats implements [oxbow.Counter].
-func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	if err := s.refresh(ctx, false); err != nil {
-		return oxbow.Stats{}, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	st := oxbow.Stats{Path: s.opts.Path, Entries: len(s.st.order)}
-	for _, f := range s.st.files {
-		st.Bytes += int64(len(f.text))
-	}
-	st.Used = st.Bytes
-	return st, nil
-}
-
-// Close implements [oxbow.Store].
-func (s *Store) Close() error {
-	s.writer.sem <- struct{}{}
-	defer func() { <-s.writer.sem }()
-	s.scanner.mu.Lock()
-	defer s.scanner.mu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return oxbow.ErrClosed
-	}
-	s.closed = true
-	var err error
-	if s.writer.lock != nil {
-		err = s.writer.lock.Close()
-	}
-	if s.scanner.notify != nil {
-		err = errors.Join(err, s.scanner.notify.Close())
+// storeError turns the errors of a file system into those of package oxbow.
+func (s *Store) storeError(err error) error {
+	switch {
+	case err == nil || errors.Is(err, errChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
+		return err
+	case vfs.IsFull(err):
+		return fmt.Errorf("%w: nothing was written: %w", oxbow.ErrFull, err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: %w", oxbow.ErrReadOnly, err)
 	}
 	return err
+}
+
+// matches reports whether the layout may hold entries in the file of that path.
+func (s *Store) matches(p string) bool {
+	base := path.Base(p)
+	if base[0] == '.' || strings.HasSuffix(base, ".tmp") || IsConflict(base) {
+		return false
+	}
+	dir := path.Dir(p)
+	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
+}
+
+// outcome is what a change does in addition to its edits.
+type outcome struct {
+	removed map[string]bool   // names that were removed, maybe to come back as other entries
+	copies  map[string]string // files that are kept as conflict copies, and why
+	docs    map[string]string // texts of documents, as the caller knows them now
 }

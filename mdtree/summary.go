@@ -4,6 +4,7 @@
 package mdtree
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -122,4 +123,16 @@ func linkTarget(path string) string {
 		return path
 	}
 	return "<" + strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`).Replace(path) + ">"
+}
+
+// isEntryPath reports whether p is the path of a file of an entry: a directory
+// of a kind and a name ending in ".md" that is not hidden.
+func isEntryPath(p string) bool {
+	dir, file, _ := strings.Cut(p, "/")
+	return slices.ContainsFunc(kindDirs[:], func(s kindDir) bool { return s.dir == dir }) &&
+		isEntryFile(file) && !strings.ContainsAny(file, "/\\\x00")
+}
+
+func isEntryFile(file string) bool {
+	return strings.HasSuffix(file, ".md") && file[0] != '.'
 }

@@ -50,7 +50,8 @@ type tree struct {
 	keepEdits bool
 	warn      func(format string, args ...any)
 
-	prune bool // finish removes directories that it leaves empty
+	prune    bool   // finish removes directories that it leaves empty
+	listFile string // the file that may be as long as a journal
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
@@ -130,8 +131,8 @@ func (t *tree) readFile(name string, limit int64) (string, fs.FileInfo, error) {
 // sum returns the hash of a file, "" when there is none.
 func (t *tree) sum(p string) (string, error) {
 	limit := int64(maxFile)
-	if p == manifestFile {
-		limit = maxList
+	if p == t.listFile {
+		limit = journal.MaxJournal
 	}
 	text, _, err := t.read(p, limit)
 	switch {

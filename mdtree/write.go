@@ -23,9 +23,6 @@ import (
 // changed its files just before they were written.
 const maxAttempts = 50
 
-// errChanged is returned for a file that changed after the edit was planned.
-var errChanged = errors.New("the file changed meanwhile")
-
 // change plans edits and makes them durable.
 func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) error {
 	release, err := s.acquire(ctx)
@@ -39,33 +36,6 @@ func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time)
 		}
 	}
 	return fmt.Errorf("%w: %v, over and over", oxbow.ErrBusy, err)
-}
-
-// hidden reports whether a path leads through a name that begins with a dot,
-// such as .git, other than those that the layout's own directories are in.
-func (s *Store) hidden(p string) bool {
-	for _, d := range s.scanner.dirs {
-		if rest, ok := strings.CutPrefix(p, d.hiddenPrefix); ok && !isHidden(rest) {
-			return false
-		}
-	}
-	return isHidden(p)
-}
-
-// isHidden reports whether a path has an element that begins with a dot.
-func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
-
-// hiddenPrefix returns the part of a directory's path up to its last hidden
-// element, with a slash after it; "" when it has none.
-func hiddenPrefix(dir string) string {
-	i := strings.LastIndex("/"+dir, "/.")
-	if i < 0 || dir == "." {
-		return ""
-	}
-	if n := strings.IndexByte(dir[i:], '/'); n >= 0 {
-		return dir[:i+n+1]
-	}
-	return dir + "/"
 }
 
 // fileChange is one file of a change.
@@ -263,17 +233,4 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		return fmt.Errorf("%w: it is recorded, and the next call will try to finish it: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return nil
-}
-
-// storeError turns the errors of a file system into those of package oxbow.
-func (s *Store) storeError(err error) error {
-	switch {
-	case err == nil || errors.Is(err, errChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
-		return err
-	case vfs.IsFull(err):
-		return fmt.Errorf("%w: nothing was written: %w", oxbow.ErrFull, err)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: %w", oxbow.ErrReadOnly, err)
-	}
-	return err
 }

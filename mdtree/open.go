@@ -1,0 +1,179 @@
+// Opening, reading and closing a store.
+
+package mdtree
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Open opens the tree whose root is that of fsys, and reads it. An empty tree
+// is an empty store; the first change makes its directories. Closing the store
+// leaves fsys open. Errors are those of reading a directory, and [oxbow.ErrBusy]
+// when another process does not finish its change within the lock wait.
+func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.LockWait == 0 {
+		o.LockWait = oxbow.DefaultLockWait
+	}
+	if o.Lock == "" {
+		o.Lock = storeLockFile
+	}
+	s := &Store{tree: newTree(fsys, ".", storeStageDir), layout: l, opts: o, st: newState(),
+		writer:  writer{sem: make(chan struct{}, 1)},
+		scanner: scanner{dirty: map[string]bool{}},
+		served:  served{base: map[string]*oxbow.Entry{}, text: map[string]string{}, held: map[string]bool{}}}
+	s.tree.warn = s.warn
+	for _, d := range l.Dirs() {
+		s.scanner.dirs = append(s.scanner.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
+	}
+	if err := s.refresh(ctx, false); err != nil {
+		return nil, err
+	}
+	s.scanner.opened = true
+	return s, nil
+}
+
+// refresh scans for what other programs changed, before a caller reads.
+func (s *Store) refresh(ctx context.Context, whole bool) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := s.waitIdle(ctx); err != nil {
+			return err
+		}
+		s.scanner.mu.Lock()
+		err := s.scan(ctx, whole)
+		if err == nil && (s.overlay != nil || !s.interrupted()) {
+			clear(s.served.base)
+			s.scanner.mu.Unlock()
+			return nil
+		}
+		s.scanner.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		// A change of several files began meanwhile, and half of it may have
+		// been read.
+	}
+}
+
+// Get implements [oxbow.Store].
+func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	if err := s.refresh(ctx, false); err != nil {
+		return oxbow.Entry{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if c := s.st.names[name]; c != nil {
+		return *c.entry, nil
+	}
+	return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+}
+
+// Entries implements [oxbow.Store].
+func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		if err := s.refresh(ctx, false); err != nil {
+			yield(oxbow.Entry{}, err)
+			return
+		}
+		s.mu.RLock()
+		order := slices.Clone(s.st.order)
+		s.mu.RUnlock()
+		for i, e := range order {
+			if i%1024 == 1023 {
+				if err := ctx.Err(); err != nil {
+					yield(oxbow.Entry{}, err)
+					return
+				}
+			}
+			if f.Match(e) && !yield(*e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Locate returns where the entry of that name is.
+func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
+	if err := s.refresh(ctx, false); err != nil {
+		return Place{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if c := s.st.names[name]; c != nil {
+		return Place{c.file.path, c.place()}, nil
+	}
+	return Place{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+}
+
+// place returns the item of the entry, with the ID that the store gave it.
+func (c *current) place() Item {
+	it := c.file.items[c.index]
+	it.Entry = *c.entry
+	return it
+}
+
+// Watch implements [oxbow.Watcher].
+func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
+
+// Refresh implements [oxbow.Watcher]: it scans for edits.
+func (s *Store) Refresh(ctx context.Context) error { return s.refresh(ctx, false) }
+
+// Stats implements [oxbow.Counter].
+func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
+	if err := s.refresh(ctx, false); err != nil {
+		return oxbow.Stats{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	st := oxbow.Stats{Path: s.opts.Path, Entries: len(s.st.order)}
+	for _, f := range s.st.files {
+		st.Bytes += int64(len(f.text))
+	}
+	st.Used = st.Bytes
+	return st, nil
+}
+
+// Close implements [oxbow.Store].
+func (s *Store) Close() error {
+	s.writer.sem <- struct{}{}
+	defer func() { <-s.writer.sem }()
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return oxbow.ErrClosed
+	}
+	s.closed = true
+	var err error
+	if s.writer.lock != nil {
+		err = s.writer.lock.Close()
+	}
+	if s.scanner.notify != nil {
+		err = errors.Join(err, s.scanner.notify.Close())
+	}
+	return err
+}
+
+// View calls fn with the tree as it is now. Fn must not call the store, nor keep
+// the view.
+func (s *Store) View(ctx context.Context, fn func(v View) error) error {
+	if err := s.refresh(ctx, false); err != nil {
+		return err
+	}
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
+	return fn(newOverlay(s))
+}
