@@ -82,7 +82,7 @@ type Home interface {
 	// closes it.
 	Memory() *oxbow.Memory
 	// Tools returns the dialect's own tools, in its order, bound to the home.
-	// They call the memory of the desk that they get.
+	// They call the memory of the workspace that they get.
 	Tools() []tool.Tool
 	// Context returns what the dialect would put before the model, with the
 	// headers and the blank lines of its own. It changes nothing.

@@ -42,7 +42,7 @@ func Example() {
 	for _, t := range home.Tools() {
 		tools[t.Name] = t
 	}
-	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
 
 	converse := func(s dialect.Session, turns ...turn) {
 		for _, t := range turns {
@@ -55,7 +55,7 @@ func Example() {
 			}
 			fmt.Println("user:", t.message)
 			if t.tool != "" {
-				answer, err := tools[t.tool].Call(ctx, desk, json.RawMessage(t.args))
+				answer, err := tools[t.tool].Call(ctx, workspace, json.RawMessage(t.args))
 				if err != nil {
 					log.Fatal(err)
 				}

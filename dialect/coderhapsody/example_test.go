@@ -56,7 +56,7 @@ func Example() {
 	for _, t := range append(tool.Table(), home.Tools()...) { // the layout's own count
 		tools[t.Name] = t
 	}
-	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
 	show := func(what string, c prompt.Context) {
 		for _, p := range c.Parts {
 			fmt.Println(strings.TrimSpace(what + ": " + p.Name + " " + p.Source))
@@ -71,7 +71,7 @@ func Example() {
 			fmt.Print(before.Of(prompt.User))
 			fmt.Println("user:", t.message)
 			if t.tool != "" {
-				answer, err := tools[t.tool].Call(ctx, desk, json.RawMessage(t.args))
+				answer, err := tools[t.tool].Call(ctx, workspace, json.RawMessage(t.args))
 				if err != nil {
 					log.Fatal(err)
 				}

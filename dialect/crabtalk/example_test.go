@@ -32,7 +32,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer home.Close()
-	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }, Now: clock}
+	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }, Now: clock}
 
 	// What the model does with each message: the tool that it calls, with what.
 	script := map[string][2]string{
@@ -48,7 +48,7 @@ func Example() {
 		fmt.Printf("user: %s%s\n", before.Of(prompt.User), message)
 		for _, t := range home.Tools() {
 			if call := script[message]; t.Name == call[0] {
-				answer, err := t.Call(ctx, desk, json.RawMessage(call[1]))
+				answer, err := t.Call(ctx, workspace, json.RawMessage(call[1]))
 				if err != nil {
 					log.Fatal(err)
 				}

@@ -51,7 +51,7 @@ func Example() {
 		return home
 	}
 	converse := func(home dialect.Home, s dialect.Session, turns ...turn) {
-		desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
+		workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
 		for _, t := range turns {
 			before, err := s.BeforeTurn(ctx, t.message)
 			if err != nil {
@@ -60,7 +60,7 @@ func Example() {
 			fmt.Printf("%suser: %s\n", before.Text(), t.message)
 			for _, own := range home.Tools() {
 				if own.Name == t.tool {
-					answer, err := own.Call(ctx, desk, json.RawMessage(t.args))
+					answer, err := own.Call(ctx, workspace, json.RawMessage(t.args))
 					if err != nil {
 						log.Fatal(err)
 					}
