@@ -54,7 +54,7 @@ var floors = []struct {
 	{"agent/skill", []string{".", "vfs", "internal/*"}},
 	{"agent/handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "agent/skill"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
-	{"annotate/*", []string{".", "annotate"}},
+	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
 	{"tool", []string{".", "vfs", "internal/*", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "annotate"}},
 

@@ -16,8 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/annotate/agenttrace"
-	"github.com/oxbow-memory/oxbow/annotate/gitai"
+	"github.com/oxbow-memory/oxbow/annotate/interchange"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -66,7 +65,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 					return err
 				}
 				var out bytes.Buffer
-				rep, err := agenttrace.Write(&out, records)
+				rep, err := interchange.WriteTraces(&out, records)
 				if err != nil {
 					return err
 				}
@@ -197,7 +196,7 @@ What does not fit is told on standard error.`,
 // imported reads the records of a format.
 func (a *app) imported(ctx context.Context, b *annotate.Store, format string, args []string) ([]annotate.Record, map[string]int, error) {
 	if format == gitAI {
-		records, rep, err := gitai.Read(ctx, b)
+		records, rep, err := interchange.ReadGitAI(ctx, b)
 		return records, rep.Left, err
 	}
 	var r io.Reader = a.env.Stdin
@@ -216,6 +215,6 @@ func (a *app) imported(ctx context.Context, b *annotate.Store, format string, ar
 		defer f.Close()
 		r = f
 	}
-	records, rep, err := agenttrace.Read(ctx, b, r)
+	records, rep, err := interchange.ReadTraces(ctx, b, r)
 	return records, rep.Left, err
 }

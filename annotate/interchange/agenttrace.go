@@ -1,14 +1,12 @@
-// This file holds the format, and how annotations are written in it.
-
-// Package agenttrace writes annotations as Agent Trace records, and makes
-// annotations of such.
+// Agent Trace: the format, and how annotations are written in it.
 //
 // Agent Trace 0.1 (https://agent-trace.dev) says which lines of a file at a
 // revision an AI or a person wrote, in which conversation. It has no place for
-// why: the whole annotation travels in the metadata, under [Key], so that what
-// oxbow has written it reads again without loss, and others read the lines,
+// why: the whole annotation travels in the metadata, under [TraceKey], so that a
+// record of oxbow is read again without loss, and other programs read the lines,
 // the model and the revision.
-package agenttrace
+
+package interchange
 
 import (
 	"bytes"
@@ -24,11 +22,11 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 )
 
-// Version is that of the specification, as its schema wants it: three numbers.
-const Version = "0.1.0"
+// traceVersion is that of the specification, as its schema wants it: three numbers.
+const traceVersion = "0.1.0"
 
-// Key is that of the annotation in the metadata of a record.
-const Key = "dev.oxbow"
+// TraceKey is that of the annotation in the metadata of a record.
+const TraceKey = "dev.oxbow"
 
 // record is a trace record, as the specification has it.
 type record struct {
@@ -80,23 +78,10 @@ type related struct {
 	URL  string `json:"url"`
 }
 
-// Report counts what did not fit, in words.
-type Report struct {
-	Written int            // annotations, or records
-	Left    map[string]int // what was left out or has no place, and how often
-}
-
-func (r *Report) left(what string) {
-	if r.Left == nil {
-		r.Left = map[string]int{}
-	}
-	r.Left[what]++
-}
-
-// Write writes annotations, one trace record a line. The same annotations give
+// WriteTraces writes annotations, one trace record a line. The same annotations give
 // the same bytes. Lines are those of the annotation when it was made; one whose
 // lines are not known is left out.
-func Write(w io.Writer, records []annotate.Record) (Report, error) {
+func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 	var rep Report
 	for i := range records {
 		r := &records[i]
@@ -104,7 +89,7 @@ func Write(w io.Writer, records []annotate.Record) (Report, error) {
 			rep.left("annotations whose lines are not known are left out")
 			continue
 		}
-		t := record{Version: Version, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
+		t := record{Version: traceVersion, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
 		if r.Commit != "" {
 			t.VCS = &vcs{"git", r.Commit}
 		} else {
@@ -132,7 +117,7 @@ func Write(w io.Writer, records []annotate.Record) (Report, error) {
 		if err != nil {
 			return rep, fmt.Errorf("writing agent traces: %w", err)
 		}
-		t.Metadata = map[string]json.RawMessage{Key: l}
+		t.Metadata = map[string]json.RawMessage{TraceKey: l}
 		rep.left("reasoning has no place in Agent Trace: it is in the metadata")
 		if r.Archived {
 			rep.left("archived annotations: read again they are not archived")

@@ -1,7 +1,7 @@
-// This file tests reading of the notes of Git AI, in a repository that plain
+// Tests of reading the notes of Git AI, in a repository that plain
 // git has made.
 
-package gitai
+package interchange
 
 import (
 	"errors"
@@ -38,7 +38,7 @@ const note = `src/pool.go
 }
 `
 
-func TestRead(t *testing.T) {
+func TestReadGitAI(t *testing.T) {
 	program := testenv.Program(t, "git", "apt install git")
 	dir := t.TempDir()
 	git := func(stdin string, args ...string) string {
@@ -78,7 +78,7 @@ func TestRead(t *testing.T) {
 		})
 		return b
 	}
-	if recs, rep, err := Read(t.Context(), open()); err != nil || len(recs) != 0 || rep.Notes != 0 {
+	if recs, rep, err := ReadGitAI(t.Context(), open()); err != nil || len(recs) != 0 || rep.Notes != 0 {
 		t.Errorf("Read without notes = %v, %+v, %v", recs, rep, err)
 	}
 	git(note, "notes", "--ref=ai", "add", "-F", "-", one)
@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 			git("", "pack-refs", "--all")
 		}
 		b := open()
-		recs, rep, err := Read(t.Context(), b)
+		recs, rep, err := ReadGitAI(t.Context(), b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,23 +129,23 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadWithoutGit(t *testing.T) {
+func TestReadGitAIWithoutGit(t *testing.T) {
 	b, err := annotate.OpenDir(t.Context(), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, _, err := Read(t.Context(), b); !errors.Is(err, oxbow.ErrUnsupported) {
+	if _, _, err := ReadGitAI(t.Context(), b); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Read = %v, want ErrUnsupported", err)
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzAuthorship(f *testing.F) {
 	f.Add([]byte(note))
 	f.Add([]byte("\"a\\tb\"\n  d9978a8723e02b52 1-4,9-10\n---\n{\"schema_version\":\"authorship/3.0.0\"}"))
 	f.Add([]byte("a\n  x 9999999999999\n---\n{}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		l, err := Parse(text)
+		l, err := parseAuthorship(text)
 		if err != nil {
 			return
 		}

@@ -1,7 +1,7 @@
-// This file tests that annotations survive the way through Agent Trace, and
+// Tests that annotations survive the way through Agent Trace, and
 // that traces of others become annotations.
 
-package agenttrace
+package interchange
 
 import (
 	"bytes"
@@ -76,7 +76,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	var out bytes.Buffer
 	recs[1].Archived = true
-	rep, err := Write(&out, recs)
+	rep, err := WriteTraces(&out, recs)
 	recs[1].Archived = false
 	if n := rep.Left["archived annotations: read again they are not archived"]; n != 1 {
 		t.Errorf("Write tells of %d archived annotations, want 1", n)
@@ -106,7 +106,7 @@ func TestRoundTrip(t *testing.T) {
 	// Into another tree, without loss; and what is there already stays one.
 	other := open(t, t.TempDir())
 	for _, to := range []*annotate.Store{other, b} {
-		got, rep, err := Read(t.Context(), to, bytes.NewReader(out.Bytes()))
+		got, rep, err := ReadTraces(t.Context(), to, bytes.NewReader(out.Bytes()))
 		if err != nil || rep.Written != 2 || len(rep.Left) != 0 {
 			t.Fatalf("Read = %+v, %v", rep, err)
 		}
@@ -125,7 +125,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("the book has %d, %v, want 3", len(all), err)
 	}
 	var again bytes.Buffer
-	if _, err := Write(&again, recs); err != nil || again.String() != out.String() {
+	if _, err := WriteTraces(&again, recs); err != nil || again.String() != out.String() {
 		t.Errorf("writing again gives other bytes, %v", err)
 	}
 }
@@ -152,7 +152,7 @@ func TestReadOfOthers(t *testing.T) {
 		"related resources of a conversation": 1, "records of another version control system than git": 1, "records whose revision is no whole name of a commit": 1, "ranges without a revision: their lines are those of now": 1}
 	for name, in := range map[string]string{"one after the other": text, "lines": flat, "array": "[" + strings.TrimSuffix(strings.ReplaceAll(flat, "}\n{", "},\n{"), "\n") + "]", "with a broken line": flat + "{\"version\n"} {
 		t.Run(name, func(t *testing.T) {
-			recs, rep, err := Read(t.Context(), b, strings.NewReader(in))
+			recs, rep, err := ReadTraces(t.Context(), b, strings.NewReader(in))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func TestReadOfOthers(t *testing.T) {
 		})
 	}
 	// The lines are followed from the revision to where they stand now.
-	recs, _, err := Read(t.Context(), b, strings.NewReader(text))
+	recs, _, err := ReadTraces(t.Context(), b, strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func FuzzRead(f *testing.F) {
 	}
 	defer b.Close()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		recs, rep, err := Read(t.Context(), b, bytes.NewReader(text))
+		recs, rep, err := ReadTraces(t.Context(), b, bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d records, and the report says %d", len(recs), rep.Written)
 		}
 		var out bytes.Buffer
-		if _, err := Write(&out, recs); err != nil {
+		if _, err := WriteTraces(&out, recs); err != nil {
 			t.Errorf("what was read cannot be written: %v", err)
 		}
 	})

@@ -1,6 +1,6 @@
-// This file makes annotations of trace records.
+// Reading Agent Trace records.
 
-package agenttrace
+package interchange
 
 import (
 	"bytes"
@@ -11,9 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
@@ -67,18 +65,12 @@ func traces(text []byte) (ts []record, bad int) {
 	return ts, bad
 }
 
-// want is a range that is to become an annotation.
-type want struct {
-	rec   annotate.Record
-	place annotate.FileAt // Commit is "" for the working tree
-}
-
-// Read makes records of the traces, for [annotate.Store.Add]. A trace that oxbow
+// ReadTraces makes records of the traces, for [annotate.Store.Add]. A trace that oxbow
 // has written gives the annotation that it was. Of others each range that is
 // not by a person gives one that says who wrote the lines; the lines are those
 // of the revision, when the repository has it. The report says what was left
 // out. Traces that are read again give the same records.
-func Read(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, Report, error) {
+func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, Report, error) {
 	var rep Report
 	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
 	if err != nil {
@@ -94,7 +86,7 @@ func Read(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Recor
 	var out []annotate.Record
 	var wants []want
 	for i := range ts {
-		if raw, ok := ts[i].Metadata[Key]; ok {
+		if raw, ok := ts[i].Metadata[TraceKey]; ok {
 			rec, err := annotate.ParseRecord(raw)
 			if err == nil {
 				out = append(out, rec)
@@ -181,72 +173,10 @@ func ranges(t *record, rep *Report) []want {
 				if c.URL != "" {
 					r.Why += " Conversation: " + c.URL
 				}
-				r.Why = strings.ToValidUTF8(r.Why[:min(len(r.Why), annotate.MaxWhy)], "")
+				r.Why = whyText(r.Why)
 				out = append(out, want{r, annotate.FileAt{Commit: commit, File: f.Path}})
 			}
 		}
 	}
 	return out
-}
-
-// fill takes the lines of what is wanted from where they stood.
-func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]annotate.Record, error) {
-	var places []annotate.FileAt
-	var at []int
-	then := make([]annotate.FileVersion, len(wants))
-	for i, w := range wants {
-		if w.place.Commit != "" {
-			places, at = append(places, w.place), append(at, i)
-			continue
-		}
-		lines, err := b.Text(w.place.File)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, oxbow.ErrInvalid) {
-			return nil, err
-		}
-		then[i].Lines = lines
-	}
-	if len(places) > 0 {
-		got, err := b.FilesAt(ctx, places)
-		if errors.Is(err, oxbow.ErrUnsupported) { // no repository has no revision
-			got, err = make([]annotate.FileVersion, len(places)), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		for k, i := range at {
-			then[i] = got[k]
-		}
-	}
-	var out []annotate.Record
-	for i, w := range wants {
-		t := then[i]
-		switch {
-		case t.Lines == nil && w.place.Commit != "" && t.Time.IsZero():
-			rep.left("ranges at a revision that this repository does not have")
-		case t.Lines == nil:
-			rep.left("ranges of a file that is not there")
-		case !w.rec.SetLines(t.Lines):
-			rep.left("ranges that end behind their file")
-		default:
-			if w.rec.Blob = t.Blob; w.place.Commit == "" {
-				rep.left("ranges without a revision: their lines are those of now")
-			}
-			out = append(out, w.rec)
-		}
-	}
-	return out, nil
-}
-
-func isHex(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil && s == strings.ToLower(s) && (len(s) == 40 || len(s) == 64)
-}
-
-// word cuts what a record holds in short.
-func word(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	for len(s) > 256 || !utf8.ValidString(s) {
-		s = s[:min(len(s)-1, 256)]
-	}
-	return s
 }

@@ -1,7 +1,5 @@
-// This file reads authorship logs.
-
-// Package gitai makes annotations of the notes of Git AI: authorship logs of
-// its Standard v3.0.0, which hang on commits under refs/notes/ai.
+// The notes of Git AI: authorship logs of its Standard v3.0.0, which are tied to
+// commits under refs/notes/ai.
 //
 // A log says which lines of a commit's files a session of an agent, or a known
 // person, wrote:
@@ -19,7 +17,8 @@
 // Two spaces are before the key of an author; what comes after "::" differs
 // between the edits of one session. Keys without a prefix are of logs before
 // 1.4. Of these some hold the messages of the conversation.
-package gitai
+
+package interchange
 
 import (
 	"bytes"
@@ -33,40 +32,39 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 )
 
-// Ref is where Git AI keeps its notes.
-const Ref = "refs/notes/ai"
+// notesRef is where Git AI keeps its notes.
+const notesRef = "refs/notes/ai"
 
-// Log is an authorship log.
-type Log struct {
-	Files []File
+// authorship is an authorship log.
+type authorship struct {
+	Files []authoredFile
 	meta  metadata
 }
 
-// File is what a log says of one file.
-type File struct {
+// authoredFile is what a log says of one file.
+type authoredFile struct {
 	Path    string
-	Entries []Entry
+	Entries []authoredLines
 }
 
-// Entry is the lines of one author in one file.
-type Entry struct {
+// authoredLines is the lines of one author in one file.
+type authoredLines struct {
 	Key   string // up to "::"
 	Spans []annotate.Span
 }
 
 type metadata struct {
-	Schema   string            `json:"schema_version"`
-	Prompts  map[string]prompt `json:"prompts"`
-	Sessions map[string]prompt `json:"sessions"`
+	Schema   string             `json:"schema_version"`
+	Prompts  map[string]session `json:"prompts"`
+	Sessions map[string]session `json:"sessions"`
 }
 
-type prompt struct {
+type session struct {
 	Agent struct {
 		Tool  string `json:"tool"`
 		ID    string `json:"id"`
@@ -83,9 +81,9 @@ type prompt struct {
 // errVersion is a log of another version.
 var errVersion = errors.New("the log is not of version 3")
 
-// Parse reads a log.
-func Parse(note []byte) (*Log, error) {
-	l := &Log{}
+// parseAuthorship reads a log.
+func parseAuthorship(note []byte) (*authorship, error) {
+	l := &authorship{}
 	rest := note
 	divided := false
 	for len(rest) > 0 {
@@ -106,13 +104,13 @@ func Parse(note []byte) (*Log, error) {
 			} else {
 				line = strings.Trim(line, `"`)
 			}
-			l.Files = append(l.Files, File{Path: line})
+			l.Files = append(l.Files, authoredFile{Path: line})
 			continue
 		}
 		if len(l.Files) == 0 {
 			return nil, errors.New("a log begins with lines of no file")
 		}
-		e, err := parseEntry(entry)
+		e, err := parseAuthored(entry)
 		if err != nil {
 			return nil, err
 		}
@@ -131,14 +129,14 @@ func Parse(note []byte) (*Log, error) {
 	return l, nil
 }
 
-// parseEntry reads "KEY 1-4,9,12-14".
-func parseEntry(s string) (Entry, error) {
+// parseAuthored reads "KEY 1-4,9,12-14".
+func parseAuthored(s string) (authoredLines, error) {
 	key, spans, ok := strings.Cut(strings.TrimSpace(s), " ")
 	if !ok || key == "" {
-		return Entry{}, fmt.Errorf("%.60q is no entry of a log", s)
+		return authoredLines{}, fmt.Errorf("%.60q is no entry of a log", s)
 	}
 	key, _, _ = strings.Cut(key, "::")
-	e := Entry{Key: key}
+	e := authoredLines{Key: key}
 	for part := range strings.SplitSeq(spans, ",") {
 		a, b, two := strings.Cut(strings.TrimSpace(part), "-")
 		first, err := strconv.Atoi(a)
@@ -148,42 +146,28 @@ func parseEntry(s string) (Entry, error) {
 		}
 		span := annotate.Span{First: first, Last: last}
 		if err != nil || span.Len() == 0 || last > 1<<30 {
-			return Entry{}, fmt.Errorf("%.60q is no range of lines", part)
+			return authoredLines{}, fmt.Errorf("%.60q is no range of lines", part)
 		}
 		e.Spans = append(e.Spans, span)
 	}
 	return e, nil
 }
 
-// Report counts what was left out, in words.
-type Report struct {
-	Notes   int // that were read
-	Written int // records
-	Left    map[string]int
-}
-
-func (r *Report) left(what string) {
-	if r.Left == nil {
-		r.Left = map[string]int{}
-	}
-	r.Left[what]++
-}
-
-// Read makes records of the notes of the book's repository, for
+// ReadGitAI makes records of the notes of the book's repository, for
 // [annotate.Store.Add]: one for each range of lines that a session wrote, those
 // that touch joined. They say who wrote the lines, and why only where the log
 // has the messages. Notes that are read again give the same records. The error
 // matches [oxbow.ErrUnsupported] when there is no repository.
-func Read(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
+func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
 	var rep Report
-	notes, err := b.Notes(ctx, Ref)
+	notes, err := b.Notes(ctx, notesRef)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}
 	var recs []annotate.Record
 	var places []annotate.FileAt
 	for _, commit := range slices.Sorted(maps.Keys(notes)) {
-		l, err := Parse(notes[commit])
+		l, err := parseAuthorship(notes[commit])
 		if errors.Is(err, errVersion) {
 			rep.left("notes of another version than 3")
 			continue
@@ -219,7 +203,7 @@ func Read(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, er
 }
 
 // records returns what a log says, without the text of the lines.
-func (l *Log) records(commit string, rep *Report) []annotate.Record {
+func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 	var out []annotate.Record
 	for _, f := range l.Files {
 		if annotate.CheckFile(f.Path) != nil {
@@ -278,7 +262,7 @@ func join(spans []annotate.Span) []annotate.Span {
 }
 
 // why says what is known of a session.
-func (p *prompt) why() string {
+func (p *session) why() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {
 		switch t := strings.TrimSpace(m.Text); m.Type {
@@ -313,14 +297,5 @@ func (p *prompt) why() string {
 	default:
 		by += " Git AI does not say why."
 	}
-	return strings.ToValidUTF8(by[:min(len(by), annotate.MaxWhy)], "")
-}
-
-// word cuts what a record holds in short.
-func word(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	for len(s) > 256 || !utf8.ValidString(s) {
-		s = s[:min(len(s)-1, 256)]
-	}
-	return s
+	return whyText(by)
 }
