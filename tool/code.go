@@ -142,7 +142,7 @@ func GetAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (Get
 	}
 	out := GetAnnotationsOut{Annotations: []Annotation{}}
 	found, err := b.Lookup(ctx, in.File, s)
-	if note, ok := PartialNote(err); ok {
+	if note, ok := partialNote(err); ok {
 		out.Notes = append(out.Notes, Plain(note))
 	} else if err != nil {
 		return GetAnnotationsOut{}, err
@@ -156,7 +156,7 @@ func GetAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (Get
 	note := fmt.Sprintf("there are no annotations of %q", in.File)
 	if s.Len() > 0 {
 		all, err := b.Lookup(ctx, in.File, annotate.Span{})
-		if _, partial := PartialNote(err); err != nil && !partial {
+		if _, partial := partialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
 		note = fmt.Sprintf("no annotation stands in lines %s of %q; the file has %s", s, in.File, plural(len(all), "annotation", "annotations"))
@@ -165,9 +165,9 @@ func GetAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (Get
 	return out, nil
 }
 
-// PartialNote says what is missing from a lookup that git did not answer, and
+// partialNote says what is missing from a lookup that git did not answer, and
 // reports whether the error is about that.
-func PartialNote(err error) (string, bool) {
+func partialNote(err error) (string, bool) {
 	var partial *annotate.PartialError
 	if !errors.As(err, &partial) {
 		return "", false

@@ -1,36 +1,17 @@
-// This file holds "oxbow blame": each line with its commit and its why.
+// oxbow blame.
 
 package command
 
 import (
-	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
 )
-
-// blameOut is a file with where its lines are from, as JSON. Of a line, why
-// holds the ids of annotations.
-type blameOut struct {
-	File        string            `json:"file"`
-	Lines       []blameLine       `json:"lines"`
-	Annotations []tool.Annotation `json:"annotations"`
-}
-
-type blameLine struct {
-	Line    int      `json:"line"`
-	Commit  string   `json:"commit,omitempty"`
-	From    int      `json:"from,omitempty"`
-	Author  string   `json:"author,omitempty"`
-	Time    string   `json:"time,omitempty"`
-	Summary string   `json:"summary,omitempty"`
-	Text    string   `json:"text"`
-	Why     []string `json:"why,omitempty"`
-}
 
 func (a *app) blameCommand() *cobra.Command {
 	var porcelain bool
@@ -49,54 +30,38 @@ a line that is not committed has zeros for its commit.`,
 			if porcelain && a.json {
 				return misusef("give one of the two", "--porcelain and --json are two forms")
 			}
-			return a.withBookOf(cmd.Context(), args[0], func(ctx context.Context, b *annotate.Store) error {
-				file, s, err := a.place(b, args[0])
-				if err != nil {
-					return err
+			out, err := onFile(cmd.Context(), a, args[0], tool.Blame, func(at target) (tool.BlameIn, error) {
+				if at.span.Len() > 0 {
+					return tool.BlameIn{}, misusef("oxbow why "+args[0]+" shows the annotations of lines", "blame takes a whole file")
 				}
-				if s.Len() > 0 {
-					return misusef("oxbow why "+args[0]+" shows the annotations of lines", "blame takes a whole file")
-				}
-				lines, err := b.Blame(ctx, file)
-				if note, ok := tool.PartialNote(err); ok {
-					a.note("%s", oneLine(note))
-				} else if err != nil {
-					return err
-				}
-				switch {
-				case a.json:
-					return a.blameJSON(file, lines)
-				case porcelain:
-					a.blamePorcelain(file, lines)
-				default:
-					a.blameText(lines)
-				}
-				return nil
+				return tool.BlameIn{File: at.file}, nil
 			})
+			if err != nil {
+				return err
+			}
+			show := a.blameText
+			if porcelain {
+				show = a.blamePorcelain
+			}
+			return answer(a, out, show)
 		},
 	}
 	c.Flags().BoolVar(&porcelain, "porcelain", false, "print it for editors, as git blame --porcelain does")
 	return c
 }
 
-func (a *app) blameJSON(file string, lines []annotate.Line) error {
-	out := blameOut{File: file, Lines: []blameLine{}, Annotations: []tool.Annotation{}}
-	seen := map[string]bool{}
-	for _, l := range lines {
-		b := blameLine{Line: l.Number, Commit: l.Commit, From: l.From, Author: l.Author, Summary: l.Summary, Text: l.Text}
-		if l.Commit != "" {
-			b.Time = l.Time.UTC().Format("2006-01-02T15:04:05Z")
-		}
-		for _, f := range l.Why {
-			b.Why = append(b.Why, f.ID)
-			if !seen[f.ID] {
-				seen[f.ID] = true
-				out.Annotations = append(out.Annotations, tool.AnnotationOf(f))
-			}
-		}
-		out.Lines = append(out.Lines, b)
+// spanOf returns the lines of an annotation, as "7" or "42-60".
+func spanOf(n tool.Annotation) string {
+	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
+}
+
+// annotationsByID returns the annotations of an answer by ID.
+func annotationsByID(out tool.BlameOut) map[string]tool.Annotation {
+	byID := map[string]tool.Annotation{}
+	for _, n := range out.Annotations {
+		byID[n.ID] = n
 	}
-	return a.printJSON(out)
+	return byID
 }
 
 // firstLine returns the first line of a text, safe to print.
@@ -105,56 +70,61 @@ func firstLine(s string) string {
 	return clean(strings.TrimSpace(s))
 }
 
-func (a *app) blamePorcelain(file string, lines []annotate.Line) {
+func (a *app) blamePorcelain(out tool.BlameOut) {
 	zeros := strings.Repeat("0", 40)
-	for _, l := range lines {
+	for _, l := range out.Lines {
 		if len(l.Commit) == 64 {
 			zeros = strings.Repeat("0", 64)
 		}
 	}
+	why := annotationsByID(out)
 	seen := map[string]bool{}
-	for _, l := range lines {
+	for _, l := range out.Lines {
 		commit, from := l.Commit, l.From
 		if commit == "" {
-			commit, from = zeros, l.Number
+			commit, from = zeros, l.Line
 		}
-		a.printf("%s %d %d 1\n", commit, from, l.Number)
+		a.printf("%s %d %d 1\n", commit, from, l.Line)
 		if !seen[commit] {
 			seen[commit] = true
 			author, summary := oneLine(l.Author), oneLine(l.Summary)
-			if l.Commit == "" {
-				author, summary = "Not Committed Yet", "not committed"
+			if t, err := time.Parse(time.RFC3339, l.Time); err == nil {
+				a.printf("author-time %d\n", t.Unix())
 			} else {
-				a.printf("author-time %d\n", l.Time.Unix())
+				author, summary = "Not Committed Yet", "not committed"
 			}
-			a.printf("author %s\nsummary %s\nfilename %s\n", author, summary, oneLine(file))
+			a.printf("author %s\nsummary %s\nfilename %s\n", author, summary, oneLine(out.File))
 		}
-		for _, f := range l.Why {
-			a.printf("why %s %s %.2f %s\n", f.ID, f.Placed, f.Confidence, firstLine(f.Why))
+		for _, id := range l.Why {
+			n := why[id]
+			a.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, firstLine(n.Why))
 		}
 		a.printf("\t%s\n", l.Text)
 	}
+	a.showNotes(out.Notes)
 }
 
-func (a *app) blameText(lines []annotate.Line) {
-	wide := len(fmt.Sprint(len(lines)))
-	shown := map[string]bool{}
-	for _, l := range lines {
-		for _, f := range l.Why {
-			if shown[f.ID] {
-				continue
+func (a *app) blameText(out tool.BlameOut) {
+	wide := len(fmt.Sprint(len(out.Lines)))
+	why := annotationsByID(out)
+	for _, l := range out.Lines {
+		for _, id := range l.Why {
+			n, ok := why[id]
+			if !ok {
+				continue // shown above
 			}
-			shown[f.ID] = true
+			delete(why, id)
 			mark := ""
-			if f.Placed == annotate.Edited {
+			if n.Edited() {
 				mark = " (edited since)"
 			}
-			a.printf("%s\n", a.bold(fit(strings.Repeat(" ", 10+wide)+"# "+f.Now.String()+mark+": "+firstLine(f.Why), a.width())))
+			a.printf("%s\n", a.bold(fit(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+firstLine(n.Why), a.width())))
 		}
 		commit := "-"
 		if l.Commit != "" {
 			commit = l.Commit[:8]
 		}
-		a.printf("%-8s %*d  %s\n", commit, wide, l.Number, clean(l.Text))
+		a.printf("%-8s %*d  %s\n", commit, wide, l.Line, clean(l.Text))
 	}
+	a.showNotes(out.Notes)
 }

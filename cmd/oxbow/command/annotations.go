@@ -1,0 +1,148 @@
+// The annotations of the working tree, as commands open them.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// book opens the annotations of the working tree that holds the working
+// directory, where the home's layout keeps them. The caller closes it.
+func (a *app) book(ctx context.Context) (*annotate.Store, error) {
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("finding the working directory: %w", err)
+	}
+	return a.bookAt(ctx, wd)
+}
+
+func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
+	o := annotate.Options{Clock: a.env.Now}
+	// Code has annotations without any home, too.
+	if d, other, err := a.layout(); err == nil && other {
+		o.Dir = d.Annotations
+	}
+	return annotate.OpenDir(ctx, dir, &o)
+}
+
+// bookOf opens the annotations that FILE[:A[-B]] belongs to: those of the
+// repository that holds the file, which may be another than that of the working
+// directory, such as a submodule.
+func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("finding the working directory: %w", err)
+	}
+	if m := lineRange.FindStringSubmatch(arg); m != nil {
+		arg = m[1]
+	}
+	if !filepath.IsAbs(arg) {
+		arg = filepath.Join(wd, arg)
+	}
+	dir := filepath.Dir(arg)
+	if at, err := filepath.EvalSymlinks(dir); err == nil && at != wd {
+		b, err := a.bookAt(ctx, at)
+		if err == nil && b.IsTree() {
+			return b, nil
+		}
+		if err == nil {
+			if err := b.Close(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a.book(ctx)
+}
+
+// target is FILE[:A[-B]]: the file as annotations name it, and the lines, which are
+// zero when there are none.
+type target struct {
+	file string
+	span annotate.Span
+}
+
+// onFile calls a verb about code with the annotations that FILE[:A[-B]] belongs to.
+// The call may refuse the target before.
+func onFile[In, Out any](ctx context.Context, a *app, arg string, verb call[In, Out], make func(target) (In, error)) (out Out, err error) {
+	b, err := a.bookOf(ctx, arg)
+	if err != nil {
+		return out, adviseOnFile(err)
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	at, err := a.target(b, arg)
+	if err != nil {
+		return out, adviseOnFile(err)
+	}
+	in, err := make(at)
+	if err != nil {
+		return out, err
+	}
+	if err := checked(&in); err != nil {
+		return out, err
+	}
+	src, err := a.source()
+	if err != nil {
+		return out, err
+	}
+	out, err = verb(ctx, &tool.Workspace{Now: a.env.Now, Source: src,
+		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, in)
+	return out, adviseOnFile(badArgument(err))
+}
+
+// adviseOnFile says what to do about a FILE that cannot be looked at.
+func adviseOnFile(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, git.ErrBare):
+		return &hinted{err, "lines are annotated where there are files: run it in a clone with a working tree"}
+	case errors.Is(err, fs.ErrNotExist):
+		return &hinted{err, "FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations"}
+	case strings.Contains(err.Error(), "path escapes from parent"): // package os has no name for it
+		return &hinted{err, "a link on the way leads out of the working tree; name the file itself"}
+	}
+	return err
+}
+
+var lineRange = regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`)
+
+// target reads FILE[:A[-B]].
+func (a *app) target(b *annotate.Store, arg string) (target, error) {
+	if err := tool.CheckText("FILE", arg); err != nil {
+		return target{}, badArgument(err)
+	}
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return target{}, fmt.Errorf("finding the working directory: %w", err)
+	}
+	// The name of a file may end as lines do.
+	if file, err := b.File(wd, arg); err == nil && b.HasFile(file) {
+		return target{file: file}, nil
+	}
+	var s annotate.Span
+	name := arg
+	if m := lineRange.FindStringSubmatch(arg); m != nil {
+		first, err := strconv.Atoi(m[2])
+		last := first
+		if err == nil && m[3] != "" {
+			last, err = strconv.Atoi(m[3])
+		}
+		name, s = m[1], annotate.Span{First: first, Last: last}
+		if err != nil || s.Len() == 0 {
+			return target{}, misusef("write FILE:42 or FILE:42-60; lines count from 1", "%q names no lines", arg)
+		}
+	}
+	file, err := b.File(wd, name)
+	return target{file, s}, badArgument(err)
+}

@@ -1,0 +1,125 @@
+// oxbow why.
+
+package command
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) whyCommand() *cobra.Command {
+	var search, filter string
+	var limit int
+	c := &cobra.Command{
+		Use:   "why FILE[:A[-B]]",
+		Short: "Show why lines of code are as they are",
+		Long: `Why shows the annotations whose lines stand in a range of a file now, with how
+each was placed: exact (same place), moved (same text elsewhere), tracked
+(followed through the changes since, or a rename), edited (similar text: look
+before you rely on it), and, for a whole file, lost. With --search it looks
+through the annotations of the whole repository instead, as oxbow recall does
+through the memory: with its filters (file:pool.go, by:agent, after:2026-04),
++must, -not, prefix* and "phrases". Those whose lines, and not whose reasoning,
+hold the words come last. --filter also selects by agent, model and profile.`,
+		Example: `  oxbow why pool.go:42-60
+  oxbow why pool.go
+  oxbow why --search "idle connections"
+  oxbow why --search "redis file:pool.go -cluster after:2026-04"
+  oxbow why --filter agent:coder --limit 100`,
+		Args: args(0, 1, "one FILE, or FILE:A-B"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (search+filter == "") == (len(args) == 0) {
+				return misusef("usage: "+cmd.UseLine()+", or oxbow why --search WORDS", "why needs a FILE or --search, and not both")
+			}
+			if limit < 1 || limit > oxbow.MaxLimit {
+				return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", limit)
+			}
+			var out tool.GetAnnotationsOut
+			var err error
+			if len(args) == 0 {
+				out, err = run(cmd.Context(), a, tool.GetAnnotations, tool.GetAnnotationsIn{Query: search, Filter: filter, Limit: &limit})
+			} else {
+				out, err = onFile(cmd.Context(), a, args[0], tool.GetAnnotations, func(at target) (tool.GetAnnotationsIn, error) {
+					in := tool.GetAnnotationsIn{File: at.file}
+					if at.span.Len() > 0 {
+						in.StartLine, in.EndLine = &at.span.First, &at.span.Last
+					}
+					return in, nil
+				})
+			}
+			if err != nil {
+				return err
+			}
+			return answer(a, out, a.showAnnotations)
+		},
+	}
+	c.Flags().StringVar(&search, "search", "", "look for `WORDS` in all annotations of the repository")
+	c.Flags().StringVar(&filter, "filter", "", "select annotations by `TERMS`, such as agent:x model:y -file:z")
+	c.Flags().IntVar(&limit, "limit", 10, "with --search, the most to show, `N`")
+	return c
+}
+
+// showAnnotations shows what was found to a person.
+func (a *app) showAnnotations(out tool.GetAnnotationsOut) {
+	for i, n := range out.Annotations {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.showAnnotation(n)
+	}
+	a.showNotes(out.Notes)
+}
+
+// showAnnotation shows one annotation to a person.
+func (a *app) showAnnotation(n tool.Annotation) {
+	at := n.File
+	if n.StartLine > 0 {
+		at += ":" + annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
+	}
+	placed := n.Placed
+	if n.Placed != string(annotate.Lost) {
+		placed += fmt.Sprintf(" %.2f", n.Confidence)
+	}
+	a.printf("%s  %s\n", a.bold(oneLine(at)), placed)
+	for text := range strings.SplitSeq(strings.TrimSpace(clean(n.Why)), "\n") {
+		for _, l := range wrap(text, a.width()-2) {
+			a.printf("  %s\n", l)
+		}
+	}
+	for _, r := range n.Rejected {
+		for _, l := range wrap("rejected: "+oneLine(r), a.width()-2) {
+			a.printf("  %s\n", l)
+		}
+	}
+	var by []string
+	for _, s := range []string{n.Agent, n.Model} {
+		if s != "" {
+			by = append(by, s)
+		}
+	}
+	if len(by) == 0 && n.By != "" {
+		by = append(by, n.By)
+	}
+	if t, err := time.Parse(time.RFC3339, n.Time); err == nil {
+		by = append(by, a.date(t))
+	}
+	if n.Commit != "" {
+		by = append(by, "commit "+n.Commit[:12])
+	}
+	switch {
+	case n.WasFile != "" && n.WasLines == "":
+		by = append(by, "was "+n.WasFile)
+	case n.WasFile != "":
+		by = append(by, "was "+n.WasFile+":"+n.WasLines)
+	case n.WasLines != "":
+		by = append(by, "was lines "+n.WasLines)
+	}
+	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
+}

@@ -1,0 +1,302 @@
+// Verbs that look after the annotations of a working tree: gc, stats, recover,
+// setup, and the merge of sidecars.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// GCAnnotationsIn is what gc takes.
+type GCAnnotationsIn struct {
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be done, and change nothing"`
+	Undo   bool `json:"undo,omitempty" jsonschema:"take the last gc back"`
+}
+
+// GCAnnotationsOut is what a gc did, or would do.
+type GCAnnotationsOut struct {
+	DryRun      bool         `json:"dry_run,omitempty"`
+	Run         string       `json:"run,omitempty"`
+	Files       int          `json:"files"`
+	Annotations int          `json:"annotations"`
+	Archived    []Annotation `json:"archived"`
+	Returned    []Annotation `json:"returned"`
+	Skipped     []Skipped    `json:"skipped,omitempty"`
+
+	Undo bool `json:"-"`
+}
+
+// Skipped is a file whose annotations were left alone.
+type Skipped struct {
+	File string `json:"file"`
+	Why  string `json:"why"`
+}
+
+// GCAnnotations archives the annotations whose lines are gone, and brings back
+// those whose lines have returned; or takes the last run of that back.
+func GCAnnotations(ctx context.Context, w *Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return GCAnnotationsOut{}, err
+	}
+	do := s.GC
+	if in.Undo {
+		do = s.UndoGC
+	}
+	r, err := do(ctx, in.DryRun)
+	if err != nil {
+		return GCAnnotationsOut{}, err
+	}
+	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
+		Archived: []Annotation{}, Returned: []Annotation{}, Skipped: skippedOf(r.Skipped)}
+	for _, f := range r.Archived {
+		out.Archived = append(out.Archived, AnnotationOf(f))
+	}
+	for _, f := range r.Returned {
+		out.Returned = append(out.Returned, AnnotationOf(f))
+	}
+	return out, nil
+}
+
+func skippedOf(skipped []annotate.Skipped) []Skipped {
+	var out []Skipped
+	for _, s := range skipped {
+		out = append(out, Skipped{s.File, s.Err.Error()})
+	}
+	return out
+}
+
+// AnnotationStatsIn is what the statistics of annotations take: nothing.
+type AnnotationStatsIn struct{}
+
+// AnnotationStatsOut are the numbers of a tree's annotations.
+type AnnotationStatsOut struct {
+	Files       int            `json:"files"`
+	Annotations int            `json:"annotations"`
+	Placed      map[string]int `json:"placed"`
+	Archived    int            `json:"archived"`
+	By          map[string]int `json:"by"`
+	Oldest      string         `json:"oldest,omitempty"`
+	Median      string         `json:"median,omitempty"`
+	Newest      string         `json:"newest,omitempty"`
+	Bytes       int64          `json:"bytes"`
+	Damaged     int            `json:"damaged"`
+	Newer       int            `json:"newer,omitempty"`
+	Skipped     []Skipped      `json:"skipped,omitempty"`
+}
+
+// Placings are the ways to be placed, the surest first.
+var Placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Moved, annotate.Edited, annotate.Lost}
+
+// AnnotationStats counts the annotations of the working tree.
+func AnnotationStats(ctx context.Context, w *Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return AnnotationStatsOut{}, err
+	}
+	st, err := s.Stats(ctx)
+	if err != nil {
+		return AnnotationStatsOut{}, err
+	}
+	out := AnnotationStatsOut{Files: st.Files, Annotations: st.Annotations, Placed: map[string]int{}, Archived: st.Archived, By: map[string]int{},
+		Bytes: st.Bytes, Damaged: st.Damaged, Newer: st.Newer, Skipped: skippedOf(st.Skipped)}
+	for _, p := range Placings {
+		out.Placed[string(p)] = st.Placed[p]
+	}
+	for by, n := range st.By {
+		if by == "" {
+			by = "unknown"
+		}
+		out.By[by] += n
+	}
+	if st.Annotations > 0 {
+		stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+		out.Oldest, out.Median, out.Newest = stamp(st.Oldest), stamp(st.Median), stamp(st.Newest)
+	}
+	return out, nil
+}
+
+// RecoverAnnotationsIn is what the recovery of sidecars takes.
+type RecoverAnnotationsIn struct {
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be done, and change nothing"`
+}
+
+// RecoverAnnotationsOut is what was recovered, by sidecar.
+type RecoverAnnotationsOut struct {
+	DryRun    bool               `json:"dry_run,omitempty"`
+	Recovered []RecoveredSidecar `json:"recovered"`
+}
+
+// RecoveredSidecar is what was recovered of one sidecar.
+type RecoveredSidecar struct {
+	File   string `json:"file"`
+	Lines  int    `json:"lines"`
+	Found  int    `json:"found"`
+	KeptIn string `json:"beside"`
+}
+
+// RecoverAnnotations mends the sidecars that have lines that cannot be read.
+func RecoverAnnotations(ctx context.Context, w *Workspace, in RecoverAnnotationsIn) (RecoverAnnotationsOut, error) {
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return RecoverAnnotationsOut{}, err
+	}
+	saved, err := s.Recover(ctx, in.DryRun)
+	out := RecoverAnnotationsOut{DryRun: in.DryRun, Recovered: []RecoveredSidecar{}}
+	for _, r := range saved {
+		out.Recovered = append(out.Recovered, RecoveredSidecar(r))
+	}
+	return out, err
+}
+
+// SetupAnnotationsIn is what setup takes.
+type SetupAnnotationsIn struct {
+	Command string `json:"command" flag:"-" jsonschema:"what the shell runs as the merge driver, without its arguments"`
+	Install bool   `json:"install,omitempty" jsonschema:"also make oxbow the merge driver of this clone"`
+	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"say what would be written, and change nothing"`
+}
+
+// SetupAnnotationsOut is what setup did, or would do.
+type SetupAnnotationsOut struct {
+	DryRun     bool          `json:"dry_run,omitempty"`
+	Attributes AttributeLine `json:"attributes"`
+	Driver     MergeDriver   `json:"driver"`
+
+	Install bool `json:"-"`
+}
+
+// MergeDriver is what makes oxbow the merge driver of a clone.
+type MergeDriver struct {
+	Installed  bool              `json:"installed"`
+	Config     map[string]string `json:"config"`
+	Attributes AttributeLine     `json:"attributes"`
+
+	Settings [][2]string `json:"-"` // the same as Config, in order
+}
+
+// AttributeLine is a line of a file of attributes.
+type AttributeLine struct {
+	File  string `json:"file"`
+	Line  string `json:"line"`
+	There bool   `json:"there"` // before
+}
+
+// SetupAnnotations has git merge the annotations of two branches.
+func SetupAnnotations(ctx context.Context, w *Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return SetupAnnotationsOut{}, err
+	}
+	r, err := s.Setup(ctx, in.Command, in.Install, in.DryRun)
+	switch {
+	case errors.Is(err, oxbow.ErrUnsupported):
+		return SetupAnnotationsOut{}, Advise(err, "run it inside a git repository; without git there is nothing to set up")
+	case errors.Is(err, oxbow.ErrInvalid):
+		return SetupAnnotationsOut{}, Advise(err, "nothing was written to that file")
+	case err != nil:
+		return SetupAnnotationsOut{}, err
+	}
+	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, Attributes: AttributeLine(r.Attributes),
+		Driver: MergeDriver{Installed: r.Local.There || in.Install && !in.DryRun, Config: map[string]string{}, Settings: r.Config, Attributes: AttributeLine(r.Local)}}
+	for _, kv := range r.Config {
+		out.Driver.Config[kv[0]] = kv[1]
+	}
+	return out, nil
+}
+
+// MergeSidecarsIn is what the merge driver takes: paths of the operating system,
+// Name within Dir.
+type MergeSidecarsIn struct {
+	Base   string `json:"base" flag:"-"`
+	Ours   string `json:"ours" flag:"-"`
+	Theirs string `json:"theirs" flag:"-"`
+	Name   string `json:"name,omitempty" flag:"-"`
+	Dir    string `json:"dir,omitempty" flag:"-"`
+}
+
+// MergeSidecarsOut says where lines that cannot be read were kept.
+type MergeSidecarsOut struct {
+	Unreadable int    `json:"unreadable"`
+	KeptIn     string `json:"kept_in,omitempty"`
+}
+
+// maxMerged bounds each of the versions, in bytes.
+const maxMerged = 256 << 20
+
+// MergeSidecars joins two sidecars that both come from a base, into ours. Lines that
+// cannot be read are kept in NAME.damaged; without a name, at the end of ours.
+func MergeSidecars(_ context.Context, _ *Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("merging annotations: %w", err)
+		}
+	}()
+	var texts [3][]byte
+	for i, file := range []string{in.Base, in.Ours, in.Theirs} {
+		if err := inDir(filepath.Dir(file), func(dir vfs.FS) (err error) {
+			texts[i], err = vfs.ReadFile(dir, filepath.Base(file), maxMerged)
+			return err
+		}); err != nil {
+			return out, err
+		}
+	}
+	m := annotate.Merge(texts[0], texts[1], texts[2])
+	if len(m.Unreadable) > 0 && in.Name == "" {
+		m.Data = append(m.Data, m.Unreadable...)
+	} else if len(m.Unreadable) > 0 {
+		if out, err = keepUnreadable(in, m.Unreadable); err != nil {
+			return out, fmt.Errorf("keeping damaged lines: %w", err)
+		}
+	}
+	return out, inDir(filepath.Dir(in.Ours), func(dir vfs.FS) error {
+		return vfs.WriteFile(dir, filepath.Base(in.Ours), m.Data, 0o644)
+	})
+}
+
+// inDir calls fn with a directory of the operating system.
+func inDir(name string, fn func(vfs.FS) error) error {
+	dir, err := vfs.Dir(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(dir), dir.Close())
+}
+
+// keepUnreadable adds lines to the file NAME.damaged, each once.
+func keepUnreadable(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, error) {
+	name := filepath.ToSlash(in.Name)
+	if err := annotate.CheckFile(name); err != nil {
+		return MergeSidecarsOut{}, err
+	}
+	name = path.Clean(name) + ".damaged"
+	out := MergeSidecarsOut{KeptIn: name}
+	return out, inDir(in.Dir, func(dir vfs.FS) error {
+		old, err := vfs.ReadFile(dir, name, maxMerged)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		have := map[string]bool{}
+		for l := range strings.Lines(string(old)) {
+			have[l] = true
+		}
+		for l := range strings.Lines(string(lines)) {
+			if !have[l] {
+				old = append(old, l...)
+			}
+			out.Unreadable++
+		}
+		return vfs.WriteFile(dir, name, old, os.FileMode(0o644))
+	})
+}

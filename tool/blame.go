@@ -1,0 +1,69 @@
+// The verb that says of each line where it is from and why it is so.
+
+package tool
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// BlameIn is what blame takes.
+type BlameIn struct {
+	File string `json:"file" flag:"-" jsonschema:"path of the file, slash-separated, below the root of the working tree"`
+}
+
+// BlameOut is a file, line by line.
+type BlameOut struct {
+	File        string       `json:"file"`
+	Lines       []BlameLine  `json:"lines"`
+	Annotations []Annotation `json:"annotations"` // that stand in a line, each once
+	Notes       []Note       `json:"notes,omitempty"`
+}
+
+// BlameLine is one line.
+type BlameLine struct {
+	Line    int      `json:"line"`
+	Commit  string   `json:"commit,omitempty"`
+	From    int      `json:"from,omitempty"` // in that commit
+	Author  string   `json:"author,omitempty"`
+	Time    string   `json:"time,omitempty"`
+	Summary string   `json:"summary,omitempty"`
+	Text    string   `json:"text"`
+	Why     []string `json:"why,omitempty"` // IDs of annotations
+}
+
+// Blame gives the lines of a file as it stands in the working tree.
+func Blame(ctx context.Context, w *Workspace, in BlameIn) (BlameOut, error) {
+	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []Annotation{}}
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return out, err
+	}
+	lines, err := s.Blame(ctx, in.File)
+	if note, ok := partialNote(err); ok {
+		out.Notes = append(out.Notes, Plain(note))
+	} else if err != nil {
+		return out, err
+	}
+	seen := map[string]bool{}
+	for _, l := range lines {
+		b := BlameLine{Line: l.Number, Commit: l.Commit, From: l.From, Author: l.Author, Summary: l.Summary, Text: l.Text}
+		if l.Commit != "" {
+			b.Time = l.Time.UTC().Format(time.RFC3339)
+		}
+		for _, f := range l.Why {
+			b.Why = append(b.Why, f.ID)
+			if !seen[f.ID] {
+				seen[f.ID] = true
+				out.Annotations = append(out.Annotations, AnnotationOf(f))
+			}
+		}
+		out.Lines = append(out.Lines, b)
+	}
+	return out, nil
+}
+
+// Edited reports whether the lines of the annotation have changed since.
+func (a Annotation) Edited() bool { return a.Placed == string(annotate.Edited) }

@@ -1,0 +1,124 @@
+// Verbs that write annotations in the formats of other programs, and read them.
+
+package tool
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/annotate/interchange"
+)
+
+// Formats of annotations.
+const (
+	AgentTrace = "agent-trace"
+	GitAI      = "git-ai"
+)
+
+// InterchangeOut is what came of an export or import of annotations.
+type InterchangeOut struct {
+	Format  string         `json:"format"`
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Written int            `json:"written"`          // annotations that were written out, or are new
+	Known   int            `json:"known,omitempty"`  // were there already
+	Left    map[string]int `json:"left,omitempty"`   // what does not fit, and how often
+	Output  string         `json:"output,omitempty"` // the file that was written
+
+	New []annotate.Record `json:"-"`
+}
+
+// ExportAnnotationsIn is what the export of annotations takes.
+type ExportAnnotationsIn struct {
+	Files  []string `json:"files,omitempty" flag:"-" jsonschema:"source files, slash-separated, below the root of the tree; all without any"`
+	Format string   `json:"format" default:"agent-trace" value:"FORMAT" jsonschema:"the FORMAT: agent-trace"`
+	Output string   `json:"output,omitempty" short:"o" value:"FILE" jsonschema:"write to a FILE, and not to standard output"`
+
+	Path   string    `json:"-"` // of Output, by the operating system
+	Stdout io.Writer `json:"-"` // gets the records when there is no Output
+}
+
+// ExportAnnotations writes annotations as Agent Trace records.
+func ExportAnnotations(ctx context.Context, w *Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
+	if in.Format != AgentTrace {
+		return InterchangeOut{}, Advise(invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
+	}
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return InterchangeOut{}, err
+	}
+	var records []annotate.Record
+	if len(in.Files) == 0 {
+		if records, err = s.All(ctx); err != nil {
+			return InterchangeOut{}, err
+		}
+	}
+	for _, f := range in.Files {
+		some, err := s.Records(ctx, f)
+		if err != nil {
+			return InterchangeOut{}, err
+		}
+		records = append(records, some...)
+	}
+	var text bytes.Buffer
+	rep, err := interchange.WriteTraces(&text, records)
+	if err != nil {
+		return InterchangeOut{}, err
+	}
+	if in.Output == "" {
+		if _, err := in.Stdout.Write(text.Bytes()); err != nil {
+			return InterchangeOut{}, fmt.Errorf("writing: %w", err)
+		}
+	} else if err := os.WriteFile(in.Path, text.Bytes(), 0o644); err != nil {
+		return InterchangeOut{}, fmt.Errorf("writing %s: %w", in.Output, err)
+	}
+	return InterchangeOut{Format: in.Format, Written: rep.Written, Left: rep.Left, Output: in.Output}, nil
+}
+
+// ImportAnnotationsIn is what the import of annotations takes.
+type ImportAnnotationsIn struct {
+	File   string `json:"file,omitempty" flag:"-" jsonschema:"a file of Agent Trace records, or - for standard input"`
+	Format string `json:"format" default:"agent-trace" value:"FORMAT" jsonschema:"the FORMAT: agent-trace or git-ai"`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be added, and add nothing"`
+
+	Stdin io.Reader `json:"-"` // for the file -
+}
+
+// ImportAnnotations makes annotations of Agent Trace records, or of the notes of
+// Git AI in the repository.
+func ImportAnnotations(ctx context.Context, w *Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return InterchangeOut{}, err
+	}
+	var records []annotate.Record
+	var rep interchange.Report
+	switch in.Format {
+	case GitAI:
+		records, rep, err = interchange.ReadGitAI(ctx, s)
+	case AgentTrace:
+		r := in.Stdin
+		if in.File != "-" {
+			f, err := os.Open(in.File)
+			if err != nil {
+				return InterchangeOut{}, fmt.Errorf("reading agent traces: %w", err)
+			}
+			defer f.Close()
+			r = f
+		}
+		records, rep, err = interchange.ReadTraces(ctx, s, r)
+	default:
+		return InterchangeOut{}, Advise(invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
+	}
+	if err != nil {
+		return InterchangeOut{}, err
+	}
+	fresh, err := addNew(ctx, s, records, in.DryRun)
+	if err != nil {
+		return InterchangeOut{}, err
+	}
+	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, Written: len(fresh), Known: len(records) - len(fresh), Left: rep.Left, New: fresh}, nil
+}

@@ -1,0 +1,186 @@
+// The verb that makes annotations of the transcripts of agents.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/annotate/transcript"
+)
+
+// AnnotateTranscriptsIn is what the reader of transcripts takes.
+type AnnotateTranscriptsIn struct {
+	From      []string `json:"from" flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the files *.jsonl of a directory; may be repeated"`
+	MovedFrom string   `json:"moved_from,omitempty" value:"DIR" jsonschema:"the DIR that this tree was in when the transcript was written"`
+	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"show what a transcript would add, and add nothing"`
+
+	Stdin io.Reader `json:"-"` // for the name -
+}
+
+// AnnotateTranscriptsOut is what came of the transcripts.
+type AnnotateTranscriptsOut struct {
+	DryRun      bool               `json:"dry_run,omitempty"`
+	Transcripts int                `json:"transcripts"`
+	Added       int                `json:"added"` // or would be
+	Known       int                `json:"known"` // were there already
+	Annotations []EditAnnotation   `json:"annotations"`
+	Skipped     TranscriptsSkipped `json:"skipped"`
+	Outside     []string           `json:"outside,omitempty"` // files outside of the tree, at most 20
+}
+
+// EditAnnotation is one annotation that is new.
+type EditAnnotation struct {
+	ID        string `json:"id"`
+	File      string `json:"file"`
+	StartLine int    `json:"start_line,omitempty"`
+	EndLine   int    `json:"end_line,omitempty"`
+	Why       string `json:"why"`
+	Agent     string `json:"agent"`
+	Model     string `json:"model,omitempty"`
+	Session   string `json:"session,omitempty"`
+	Ref       string `json:"ref"`
+}
+
+// TranscriptsSkipped counts what no annotation came of.
+type TranscriptsSkipped struct {
+	Failed    int `json:"failed"`    // edits that were refused
+	Pending   int `json:"pending"`   // edits without a result yet
+	Outside   int `json:"outside"`   // edits of files outside of the tree
+	Removed   int `json:"removed"`   // files that were deleted
+	Unlocated int `json:"unlocated"` // edits whose lines are shown nowhere
+	BadLines  int `json:"bad_lines"` // lines of transcripts that cannot be read
+	Others    int `json:"others"`    // files of a directory that are no transcripts
+}
+
+// maxOutside is the most files outside of the tree that are named.
+const maxOutside = 20
+
+// AnnotateTranscripts makes annotations of the edits in transcripts.
+func AnnotateTranscripts(ctx context.Context, w *Workspace, in AnnotateTranscriptsIn) (AnnotateTranscriptsOut, error) {
+	out := AnnotateTranscriptsOut{DryRun: in.DryRun, Annotations: []EditAnnotation{}}
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return out, err
+	}
+	if in.MovedFrom != "" && !strings.HasPrefix(in.MovedFrom, "/") && !filepath.IsAbs(in.MovedFrom) {
+		return out, Advise(bad("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
+	}
+	for _, name := range in.From {
+		names, dir, err := transcriptsOf(name)
+		if err != nil {
+			return out, err
+		}
+		for _, n := range names {
+			err := out.read(ctx, s, n, in)
+			switch {
+			case errors.Is(err, transcript.ErrUnknown) && dir:
+				out.Skipped.Others++
+			case err != nil:
+				return out, fmt.Errorf("%s: %w", n, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// transcriptsOf returns the files that a name stands for, and whether it is a
+// directory: then they are its files *.jsonl, at any depth.
+func transcriptsOf(name string) ([]string, bool, error) {
+	if name == "-" {
+		return []string{name}, false, nil
+	}
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, false, fmt.Errorf("reading a transcript: %w", err)
+	}
+	if !fi.IsDir() {
+		return []string{name}, false, nil
+	}
+	var names []string
+	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && strings.HasSuffix(p, ".jsonl") {
+			names = append(names, p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, true, fmt.Errorf("looking for transcripts: %w", err)
+	}
+	if len(names) == 0 {
+		return nil, true, Advise(invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl")
+	}
+	return names, true, nil
+}
+
+// read adds what came of one transcript.
+func (out *AnnotateTranscriptsOut) read(ctx context.Context, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
+	r := in.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		r = f
+	}
+	t, err := transcript.Read(r)
+	if err != nil {
+		return err
+	}
+	j, err := transcript.Join(s, t, &transcript.Options{From: in.MovedFrom})
+	if err != nil {
+		return err
+	}
+	fresh, err := addNew(ctx, s, j.Records, in.DryRun)
+	if err != nil {
+		return err
+	}
+	out.Transcripts++
+	out.Added += len(fresh)
+	out.Known += len(j.Records) - len(fresh)
+	for _, r := range fresh {
+		out.Annotations = append(out.Annotations, EditAnnotation{ID: r.ID, File: r.File, StartLine: r.Span.First, EndLine: r.Span.Last,
+			Why: r.Why, Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref})
+	}
+	sk := &out.Skipped
+	sk.Failed += t.Failed
+	sk.Pending += t.Pending
+	sk.Outside += j.OutsideN
+	sk.Removed += t.Removed
+	sk.Unlocated += t.Unread + j.Unlocated
+	sk.BadLines += t.Bad
+	for _, o := range j.Outside {
+		if len(out.Outside) < maxOutside && !slices.Contains(out.Outside, o) {
+			out.Outside = append(out.Outside, o)
+		}
+	}
+	return nil
+}
+
+// addNew adds the records that are not there yet, unless the run is dry, and
+// returns them.
+func addNew(ctx context.Context, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+	has, err := s.Has(ctx, records)
+	if err != nil {
+		return nil, err
+	}
+	var fresh []annotate.Record
+	for i, r := range records {
+		if !has[i] {
+			fresh = append(fresh, r)
+		}
+	}
+	if !dry {
+		_, err = s.Add(ctx, fresh...)
+	}
+	return fresh, err
+}
