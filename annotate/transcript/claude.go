@@ -1,4 +1,4 @@
-// This file reads transcripts of Claude Code: ~/.claude/projects/*/*.jsonl.
+// Transcripts of Claude Code: ~/.claude/projects/*/*.jsonl.
 //
 // A line is {"type":"assistant"|"user"|…,"uuid":…,"parentUuid":…,"sessionId":…,
 // "cwd":…,"timestamp":…,"isSidechain":…,"message":{"role":…,"content":…}}. The
@@ -18,9 +18,8 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,41 +56,6 @@ type claudeBlock struct {
 	IsError  bool            `json:"is_error"`
 }
 
-// claudeInput is what the tools that edit are given, all in one.
-type claudeInput struct {
-	File       string       `json:"file_path"`
-	Notebook   string       `json:"notebook_path"`
-	Content    *string      `json:"content"`
-	Old        *string      `json:"old_string"`
-	New        *string      `json:"new_string"`
-	ReplaceAll bool         `json:"replace_all"`
-	Edits      []claudeEdit `json:"edits"`
-	Source     string       `json:"new_source"`
-	Mode       string       `json:"edit_mode"`
-}
-
-type claudeEdit struct {
-	Old        string `json:"old_string"`
-	New        string `json:"new_string"`
-	ReplaceAll bool   `json:"replace_all"`
-}
-
-// claudeResult is what the tools that edit answer, all in one.
-type claudeResult struct {
-	File      string  `json:"filePath"`
-	Notebook  string  `json:"notebook_path"`
-	Original  *string `json:"originalFile"`
-	Originals *string `json:"originalFileContents"`
-	NbOld     *string `json:"original_file"`
-	NbNew     *string `json:"updated_file"`
-	Kind      string  `json:"type"` // of Write: create or update
-	Modified  bool    `json:"userModified"`
-	Patch     []struct {
-		New   int      `json:"newStart"`
-		Lines []string `json:"lines"`
-	} `json:"structuredPatch"`
-}
-
 // isClaude goes by keys that no other program writes.
 func isClaude(b []byte) bool {
 	var l struct {
@@ -101,14 +65,6 @@ func isClaude(b []byte) bool {
 		Leaf    string          `json:"leafUuid"`
 	}
 	return json.Unmarshal(b, &l) == nil && l.Type != "" && (l.Session != "" || l.Parent != nil || l.Leaf != "")
-}
-
-// claudeCall is a call of a tool that edits, until its result is there.
-type claudeCall struct {
-	at   int // in the order of calls
-	name string
-	in   claudeInput
-	edit Edit
 }
 
 type claude struct {
@@ -246,12 +202,8 @@ func (c *claude) user(l *claudeLine, r *reasoning) *reasoning {
 
 // injected reports whether a text in the user's name is the program's.
 func injected(t string) bool {
-	for _, p := range []string{"<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: The messages below", "[Request interrupted"} {
-		if strings.HasPrefix(t, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: The messages below", "[Request interrupted"},
+		func(p string) bool { return strings.HasPrefix(t, p) })
 }
 
 // finish makes edits of a call that succeeded.
@@ -274,14 +226,4 @@ func (c *claude) end() {
 	for i := range c.n {
 		c.t.Edits = append(c.t.Edits, c.done[i]...)
 	}
-}
-
-func quote(s string) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return "", errors.New("is no text")
-	}
-	return strings.TrimSpace(b.String()), nil
 }

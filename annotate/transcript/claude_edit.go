@@ -1,8 +1,10 @@
-// This file works out which lines a call of Claude Code's tools changed.
+// Which lines a call of Claude Code's tools changed.
 
 package transcript
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,102 +14,175 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 )
 
-// edits finds the lines that a call has changed: by its content before, when
-// the transcript has it; by its patch; by what it has put in.
-func (call *claudeCall) edits(res *claudeResult, said string) []Edit {
-	e, in := call.edit, &call.in
-	if call.name == "NotebookEdit" {
-		return call.notebook(res)
-	}
-	todo := in.Edits
+// claudeInput is what the tools that edit are given, all in one.
+type claudeInput struct {
+	File       string       `json:"file_path"`
+	Notebook   string       `json:"notebook_path"`
+	Content    *string      `json:"content"`
+	Old        *string      `json:"old_string"`
+	New        *string      `json:"new_string"`
+	ReplaceAll bool         `json:"replace_all"`
+	Edits      []claudeEdit `json:"edits"`
+	Source     string       `json:"new_source"`
+	Mode       string       `json:"edit_mode"`
+}
+
+type claudeEdit struct {
+	Old        string `json:"old_string"`
+	New        string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all"`
+}
+
+// claudeResult is what the tools that edit answer, all in one.
+type claudeResult struct {
+	File      string  `json:"filePath"`
+	Notebook  string  `json:"notebook_path"`
+	Original  *string `json:"originalFile"`
+	Originals *string `json:"originalFileContents"`
+	NbOld     *string `json:"original_file"`
+	NbNew     *string `json:"updated_file"`
+	Kind      string  `json:"type"` // of Write: create or update
+	Modified  bool    `json:"userModified"`
+	Patch     []struct {
+		New   int      `json:"newStart"`
+		Lines []string `json:"lines"`
+	} `json:"structuredPatch"`
+}
+
+// claudeCall is a call of a tool that edits, until its result is there.
+type claudeCall struct {
+	at   int // in the order of calls
+	name string
+	in   claudeInput
+	edit Edit
+}
+
+func quote(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a text and a buffer do not fail
+	return strings.TrimSpace(b.String())
+}
+
+// change is what a call did, as far as the transcript tells.
+type change struct {
+	todo  []claudeEdit
+	now   string    // the whole file after the call
+	where []stretch // that were put in
+	known bool      // now and where are
+}
+
+// changeOf works out the content after a call from the content before.
+func (call *claudeCall) changeOf(res *claudeResult, said string) change {
+	in := &call.in
+	c := change{todo: in.Edits}
 	if in.New != nil && in.Old != nil {
-		todo = []claudeEdit{{*in.Old, *in.New, in.ReplaceAll}}
+		c.todo = []claudeEdit{{*in.Old, *in.New, in.ReplaceAll}}
 	}
 	original := res.Original
 	if original == nil {
 		original = res.Originals
 	}
-	if original == nil && (call.name == "Write" && (res.Kind == "create" || strings.HasPrefix(said, "File created")) ||
-		len(todo) > 0 && todo[0].Old == "") {
-		original = new(string) // the file is new
+	isNew := call.name == "Write" && (res.Kind == "create" || strings.HasPrefix(said, "File created")) ||
+		len(c.todo) > 0 && c.todo[0].Old == ""
+	if original == nil && isNew {
+		original = new(string)
 	}
-	now, where, known := "", []stretch(nil), false
 	switch {
 	case res.Modified || original == nil || len(*original) > maxFile:
 	case call.name == "Write" && in.Content != nil:
-		now, known = *in.Content, true
-		where = between(*original, now)
-	case len(todo) > 0:
-		now, where, known = replaceIn(*original, todo)
+		c.now, c.known = *in.Content, true
+		c.where = between(*original, c.now)
+	case len(c.todo) > 0:
+		c.now, c.where, c.known = replaceIn(*original, c.todo)
 	}
-	if known && len(now) > maxFile {
-		known = false
+	c.known = c.known && len(c.now) <= maxFile
+	return c
+}
+
+// edits finds the lines that a call has changed: by its content before, when
+// the transcript has it; by its patch; by what it has put in.
+func (call *claudeCall) edits(res *claudeResult, said string) []Edit {
+	if call.name == "NotebookEdit" {
+		return call.notebook(res)
 	}
+	c := call.changeOf(res, said)
 	if len(res.Patch) > 0 {
-		lines := annotate.Lines([]byte(now))
-		var out []Edit
-		for _, p := range res.Patch {
-			if p.New < 0 || p.New > 1<<30 {
-				continue
-			}
-			for _, s := range (hunk{first: max(p.New, 1), lines: p.Lines}).edits(e) {
-				switch {
-				case known && fits(lines, s):
-					gone := s.Gone
-					s = s.from(now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
-					s.Gone, s.tabs = gone, false
-				default:
-					var texts []string
-					for _, t := range todo {
-						texts = append(texts, t.Old, t.New)
-					}
-					if in.Content != nil {
-						texts = append(texts, *in.Content)
-					}
-					s.Block, s.Before, s.After = withTabs(s.Block, texts), withTabs(s.Before, texts), withTabs(s.After, texts)
-				}
-				out = append(out, s)
-			}
-		}
-		return out
+		return call.byPatch(res, c)
 	}
-	if known {
-		e.tabs = false
-		return e.from(now, where)
+	e := call.edit
+	e.tabs = false
+	if c.known {
+		return e.from(c.now, c.where)
 	}
-	if call.name == "Write" && in.Content != nil {
+	if text := call.in.Content; call.name == "Write" && text != nil {
 		// The file was there, and the transcript does not show how it was: all
 		// of it is what the agent wrote.
-		e.tabs = false
-		return e.from(*in.Content, []stretch{{first: 1, n: len(annotate.Lines([]byte(*in.Content)))}})
+		return e.from(*text, []stretch{{first: 1, n: len(annotate.Lines([]byte(*text)))}})
 	}
+	return e.bySnippet(c.todo, snippet(said))
+}
+
+// byPatch makes edits of the hunks of a result, with the leading tabs that the
+// content or the texts of the call have.
+func (call *claudeCall) byPatch(res *claudeResult, c change) []Edit {
+	var texts []string
+	for _, t := range c.todo {
+		texts = append(texts, t.Old, t.New)
+	}
+	if call.in.Content != nil {
+		texts = append(texts, *call.in.Content)
+	}
+	lines := annotate.Lines([]byte(c.now))
 	var out []Edit
-	shown := snippet(said)
+	for _, p := range res.Patch {
+		if p.New < 0 || p.New > 1<<30 {
+			continue
+		}
+		for _, s := range (hunk{first: max(p.New, 1), lines: p.Lines}).edits(call.edit) {
+			if c.known && fits(lines, s) {
+				gone := s.Gone
+				s = s.from(c.now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
+				s.Gone, s.tabs = gone, false
+			} else {
+				s.Block, s.Before, s.After = withTabs(s.Block, texts), withTabs(s.Before, texts), withTabs(s.After, texts)
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// bySnippet makes edits of the texts that were put in: where the lines that the
+// tool has shown hold them, else to be found in the file.
+func (e Edit) bySnippet(todo []claudeEdit, shown []numbered) []Edit {
+	var out []Edit
 	for _, t := range todo {
-		s := e
-		s.tabs = false
 		if t.New == "" {
 			continue // nothing is left to be found
 		}
-		if at, ok := locate(shown, t.New); ok {
-			head, foot := common(t.Old, t.New)
-			if n := 1 + strings.Count(strings.TrimSuffix(t.New[head:len(t.New)-foot], "\n"), "\n"); head+foot < len(t.New) {
-				at = stretch{first: at.first + strings.Count(t.New[:head], "\n"), n: n}
-			}
-			s.Span = annotate.Span{First: shown[at.first].n, Last: shown[at.first+at.n-1].n}
-			for i := max(0, at.first-annotate.Context); i < min(len(shown), at.first+at.n+annotate.Context); i++ {
-				switch {
-				case i < at.first:
-					s.Before = append(s.Before, shown[i].text)
-				case i < at.first+at.n:
-					s.Block = append(s.Block, shown[i].text)
-				default:
-					s.After = append(s.After, shown[i].text)
-				}
-			}
-		} else {
+		s := e
+		at, ok := locate(shown, t.New)
+		if !ok {
 			s.part = t.New
+			out = append(out, s)
+			continue
 		}
+		head, foot := common(t.Old, t.New)
+		if n := 1 + strings.Count(strings.TrimSuffix(t.New[head:len(t.New)-foot], "\n"), "\n"); head+foot < len(t.New) {
+			at = stretch{first: at.first + strings.Count(t.New[:head], "\n"), n: n}
+		}
+		s.Span = annotate.Span{First: shown[at.first].n, Last: shown[at.first+at.n-1].n}
+		texts := func(from, to int) (lines []string) {
+			for _, l := range shown[max(0, from):min(len(shown), to)] {
+				lines = append(lines, l.text)
+			}
+			return lines
+		}
+		s.Before = texts(at.first-annotate.Context, at.first)
+		s.Block = texts(at.first, at.first+at.n)
+		s.After = texts(at.first+at.n, at.first+at.n+annotate.Context)
 		out = append(out, s)
 	}
 	return out
@@ -315,11 +390,7 @@ func (call *claudeCall) notebook(res *claudeResult) []Edit {
 		if l == "" {
 			continue
 		}
-		q, err := quote(l)
-		if err != nil {
-			return nil
-		}
-		e.Block = append(e.Block, q)
+		e.Block = append(e.Block, quote(l))
 	}
 	e.loose = true
 	return []Edit{e}

@@ -1,4 +1,4 @@
-// This file reads transcripts of Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl.
+// Transcripts of Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl.
 //
 // A line is {"timestamp":…,"type":T,"payload":{…}}; those of before September
 // 2025 are the bare payload, and the first of them is {"id":…,"timestamp":…,

@@ -1,4 +1,4 @@
-// This file fuzzes what reads transcripts and patches: they come from other
+// Fuzzing of the readers of transcripts and patches: these come from other
 // programs, and nothing in them may end the run or give lines that cannot be.
 
 package transcript

@@ -1,5 +1,5 @@
-// This file makes annotations of edits: it finds the files of the tree that
-// they are about, and the lines where the transcript does not say them.
+// Making annotations of edits: the files of the tree that they are about, and the
+// lines where the transcript does not say them.
 
 package transcript
 
@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Options change how edits are joined with a tree. Nil and zero fields mean the
@@ -244,10 +244,6 @@ func (e *Edit) record(b *annotate.Store, client, file, then string) annotate.Rec
 }
 
 // word cuts what a record holds in short.
-func word(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	for len(s) > 256 || !utf8.ValidString(s) {
-		s = s[:min(len(s)-1, 256)]
-	}
-	return s
-}
+func word(s string) string { return text.Cut(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
+
+const maxWord = 256 // bytes

@@ -1,4 +1,4 @@
-// This file tests patches whose text reads like a patch, and files that get
+// Tests of patches whose text reads like a patch, and files that get
 // another name between two edits.
 
 package transcript

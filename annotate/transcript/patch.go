@@ -1,5 +1,5 @@
-// This file reads the two kinds of patches that transcripts hold: hunks of a
-// unified diff, and the envelopes of apply_patch.
+// Reading the two kinds of patches that transcripts hold: hunks of a unified diff,
+// and the envelopes of apply_patch.
 
 package transcript
 

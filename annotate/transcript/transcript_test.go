@@ -1,4 +1,4 @@
-// This file tests that every edit of the samples is found, with its exact lines
+// Tests that every edit of the samples is found, with its exact lines
 // and the reasoning before it.
 //
 // The samples in testdata are in the formats that the programs write; what was

@@ -1,0 +1,56 @@
+// Edits of stretches of lines of a content.
+
+package transcript
+
+import "github.com/oxbow-memory/oxbow/annotate"
+
+// stretch is a run of lines of a file as it is after an edit.
+type stretch struct {
+	first, n int  // from 1; n is 0 where lines were only taken out before line first
+	gone     bool // lines were only taken out
+}
+
+// from makes edits of stretches of a content that is known as a whole.
+func (e Edit) from(content string, stretches []stretch) []Edit {
+	lines := annotate.Lines([]byte(content))
+	var out []Edit
+	for _, s := range stretches {
+		at := e
+		at.N, at.Gone, at.Content = len(out), s.gone, []byte(content)
+		first, last := s.first, s.first+s.n-1
+		if s.gone {
+			first, last = s.first-1, s.first
+		}
+		first, last = max(first, 1), min(last, len(lines))
+		if last < first {
+			continue // the file is empty now
+		}
+		at.Span = annotate.Span{First: first, Last: last}
+		at.Block = lines[first-1 : last]
+		at.Before = lines[max(0, first-1-annotate.Context) : first-1]
+		at.After = lines[last:min(len(lines), last+annotate.Context)]
+		out = append(out, at)
+	}
+	return out
+}
+
+// between returns the one stretch outside of which two contents are the same;
+// none when they are equal.
+func between(old, now string) []stretch {
+	a, b := annotate.Lines([]byte(old)), annotate.Lines([]byte(now))
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	j := 0
+	for j < len(a)-i && j < len(b)-i && a[len(a)-1-j] == b[len(b)-1-j] {
+		j++
+	}
+	switch n := len(b) - i - j; {
+	case n > 0:
+		return []stretch{{first: i + 1, n: n}}
+	case len(a)-i-j > 0:
+		return []stretch{{first: i + 1, gone: true}}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+// Reading a transcript line by line.
+
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// client is a program whose transcripts can be read.
+type client struct {
+	name string
+	is   func(line []byte) bool          // whether a line can only be of this program
+	open func(t *Transcript) (in reader) // begins to read one file
+}
+
+var clients = []client{
+	{"claude-code", isClaude, newClaude},
+	{"codex", isCodex, newCodex},
+}
+
+// maxSniff is how many lines are looked at to tell whose a transcript is.
+const maxSniff = 200
+
+// Read reads a transcript, one JSON object a line. Lines that cannot be read
+// are counted and passed over. Errors match [ErrUnknown], or are those of r.
+func Read(r io.Reader) (*Transcript, error) {
+	t := &Transcript{}
+	var in reader
+	var held [][]byte // lines before it is known whose they are
+	give := func(b []byte) {
+		if err := in.line(b); err != nil {
+			t.Bad++
+		}
+	}
+	br := bufio.NewReaderSize(r, 1<<16)
+	for {
+		b, long, err := readLine(br)
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("reading a transcript: %w", err)
+		}
+		last := err == io.EOF
+		b = bytes.TrimSpace(b)
+		switch {
+		case long:
+			t.Lines++
+			t.Bad++
+		case len(b) > 0:
+			t.Lines++
+			if in == nil {
+				for _, c := range clients {
+					if c.is(b) {
+						t.Client, in = c.name, c.open(t)
+						break
+					}
+				}
+				if in != nil {
+					for _, h := range held {
+						give(h)
+					}
+					held = nil
+				}
+			}
+			if in != nil {
+				give(b)
+			} else if held = append(held, bytes.Clone(b)); len(held) > maxSniff {
+				return nil, ErrUnknown
+			}
+		}
+		if last {
+			break
+		}
+	}
+	if in == nil {
+		return nil, ErrUnknown
+	}
+	in.end()
+	return t, nil
+}
+
+// readLine returns the next line, which holds until the next call, and whether
+// it was too long and is left out.
+func readLine(br *bufio.Reader) (line []byte, long bool, err error) {
+	var all []byte
+	for {
+		part, err := br.ReadSlice('\n')
+		if err == nil && all == nil {
+			return part, false, nil
+		}
+		if !long {
+			all = append(all, part...)
+			if len(all) > maxLine {
+				all, long = nil, true
+			}
+		}
+		if err != bufio.ErrBufferFull {
+			return all, long, err
+		}
+	}
+}

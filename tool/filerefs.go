@@ -1,0 +1,190 @@
+// This file checks the files that entries cite (labels "file", which is what
+// related_files become) against the working tree: remember notes what a file
+// is like, and recall says how it stands now.
+
+package tool
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// Citation is a related file of a hit, checked against the working tree.
+type FileRef struct {
+	File  string  `json:"file"`           // as the entry has it
+	State string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE
+	Now   string  `json:"now,omitempty"`  // where it, or what is left of it, is now, if that is elsewhere
+	Kept  float64 `json:"kept,omitempty"` // share that still stands, where it is known
+	How   string  `json:"how"`            // the same in words
+}
+
+// maxCited bounds the citations that one answer checks.
+const maxFileRefs = 200
+
+// staleWeight is what the score of a hit is worth, for its place among the
+// hits, when all files that it cites are stale.
+const staleWeight = .5
+
+// tree returns the book of the working tree, or nil where there is none to
+// check files against.
+func (d *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
+	if d.Annotations == nil {
+		return nil, nil
+	}
+	b, err := d.Annotations(ctx)
+	if err != nil || b == nil || !b.IsTree() {
+		return nil, err
+	}
+	return b, nil
+}
+
+// cite checks the files that entries cite, and returns the citations by ID.
+// It costs nothing where no entry cites any, or there is no working tree.
+func (d *Workspace) checkFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
+	if d.Annotations == nil {
+		return nil, nil
+	}
+	var asked []annotate.FileRef
+	var of []uint64
+	here := d.here()
+	left := 0
+	for _, e := range es {
+		blobs := hashesOf(e.Labels)
+		for _, f := range e.Values(oxbow.LabelFile) {
+			if len(asked) == maxFileRefs {
+				left++
+				continue
+			}
+			asked = append(asked, annotate.FileRef{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)})
+			of = append(of, e.ID)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	b, err := d.tree(ctx)
+	if err != nil {
+		return nil, []Note{Plain("related files were not checked: " + err.Error())}
+	}
+	if b == nil {
+		return nil, nil
+	}
+	out := map[uint64][]FileRef{}
+	for i, c := range b.CheckFileRefs(ctx, asked) {
+		out[of[i]] = append(out[of[i]], FileRef{File: c.File, State: string(c.State), Now: c.Now, Kept: c.Kept, How: c.How})
+	}
+	if left > 0 {
+		return out, []Note{Notef("%s not checked: %d is the most for one answer", pluralIs(left, "more related file"), maxFileRefs)}
+	}
+	return out, nil
+}
+
+// here returns a function that returns the project of the working tree, which
+// is looked for when it is first needed.
+func (d *Workspace) here() func() string {
+	return sync.OnceValue(func() string {
+		if d.Project == nil {
+			return ""
+		}
+		return d.Project()
+	})
+}
+
+// elsewhere reports whether labels name projects, and not the one here.
+func elsewhere(labels []oxbow.Label, here func() string) bool {
+	named := false
+	for _, l := range labels {
+		if l.Key == oxbow.LabelProject {
+			if p := here(); p == "" || strings.EqualFold(p, l.Value) {
+				return false
+			}
+			named = true
+		}
+	}
+	return named
+}
+
+// demote puts hits whose files are stale behind those that score a little less:
+// the score counts half when all of them are, and in between by their share. No
+// hit is lost, and scores stay what they are.
+func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
+	weight := func(h oxbow.Hit) float64 {
+		cs := cited[h.Entry.ID]
+		stale := 0
+		for _, c := range cs {
+			if c.State == string(annotate.Stale) {
+				stale++
+			}
+		}
+		if stale == 0 {
+			return h.Score
+		}
+		return h.Score * (1 - (1-staleWeight)*float64(stale)/float64(len(cs)))
+	}
+	before := slices.Clone(hits)
+	slices.SortStableFunc(hits, func(a, b oxbow.Hit) int { return cmp.Compare(weight(b), weight(a)) })
+	for i := range hits {
+		if hits[i].Entry.ID != before[i].Entry.ID {
+			return []Note{Plain("hits that cite files which are stale stand lower than their scores say")}
+		}
+	}
+	return nil
+}
+
+// blobsOf returns what the labels say that cited files were like, by file.
+func hashesOf(labels []oxbow.Label) map[string]string {
+	out := map[string]string{}
+	for _, l := range labels {
+		if l.Key == oxbow.LabelFileBlob {
+			if blob, file, ok := strings.Cut(l.Value, " "); ok {
+				out[file] = blob
+			}
+		}
+	}
+	return out
+}
+
+// withBlobs returns the labels of an entry that is written now, with what the
+// files that it cites are like in the working tree. Where there is no tree, or
+// no such file in it, what the labels said before stays.
+func (d *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
+	var files []string
+	for _, l := range labels {
+		if l.Key == oxbow.LabelFile {
+			files = append(files, l.Value)
+		}
+	}
+	if len(files) == 0 {
+		return withoutHashes(labels)
+	}
+	b, err := d.tree(ctx)
+	if err != nil || b != nil && elsewhere(labels, d.here()) {
+		b = nil // to remember matters more
+	}
+	old := hashesOf(labels)
+	out := withoutHashes(labels)
+	for i, f := range files {
+		blob := old[f]
+		if b != nil && i < maxFileRefs {
+			if now, ok := b.Blob(f); ok {
+				blob = now
+			}
+		}
+		l := oxbow.Label{Key: oxbow.LabelFileBlob, Value: blob + " " + f}
+		if blob != "" && oxbow.CheckLabel(l) == nil { // with a long path it is too long
+			out = append(out, l)
+		}
+	}
+	return oxbow.SortLabels(out)
+}
+
+// withoutBlobs returns the labels without what cited files were like.
+func withoutHashes(labels []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool { return l.Key == oxbow.LabelFileBlob })
+}
