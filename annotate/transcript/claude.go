@@ -56,15 +56,19 @@ type claudeBlock struct {
 	IsError  bool            `json:"is_error"`
 }
 
-// isClaude goes by keys that no other program writes.
+// isClaude goes by what no other program writes: a message with content, where
+// programs with lines like these have parts or nothing, or the end of a summary.
 func isClaude(b []byte) bool {
 	var l struct {
 		Type    string          `json:"type"`
 		Session string          `json:"sessionId"`
 		Parent  json.RawMessage `json:"parentUuid"`
 		Leaf    string          `json:"leafUuid"`
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
 	}
-	return json.Unmarshal(b, &l) == nil && l.Type != "" && (l.Session != "" || l.Parent != nil || l.Leaf != "")
+	return json.Unmarshal(b, &l) == nil && l.Type != "" && (l.Leaf != "" || (l.Session != "" || l.Parent != nil) && l.Message.Content != nil)
 }
 
 type claude struct {

@@ -183,7 +183,10 @@ func TestAgain(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	for _, text := range []string{"", "hello\n", `{"a":1}` + "\n", strings.Repeat("{}\n", 300)} {
+	for _, text := range []string{"", "hello\n", `{"a":1}` + "\n", strings.Repeat("{}\n", 300),
+		// Qwen Code and opencode have lines like those of Claude Code.
+		`{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","cwd":"/p","version":"0.9.0","message":{"role":"user","parts":[{"text":"edit it"}]}}` + "\n",
+		`{"type":"step_start","timestamp":1,"sessionID":"s","part":{"type":"step-start"}}` + "\n"} {
 		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrUnknown) {
 			t.Errorf("Read(%.20q) = %v, want ErrUnknown", text, err)
 		}
