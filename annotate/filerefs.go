@@ -108,81 +108,95 @@ func splitLines(file string) (string, Span) {
 	return m[1], s
 }
 
-// CheckFileRefs says how each of the references stands in the working tree, changes that
-// were not committed included. What the file was like is what Blob says, where
+// CheckFileRefs says how each of the references stands in the working tree, changes
+// that were not committed included. What the file was like is what Blob says, where
 // git has that; else what HEAD's history says of that time: the last version
 // before, or the first after, which may have been under way. It never fails:
 // what cannot be looked at is [Unverifiable], and says why.
-func (b *Store) CheckFileRefs(ctx context.Context, cs []FileRef) []CheckedRef {
-	out := make([]CheckedRef, len(cs))
-	asker := &refChecker{store: b, ctx: ctx, left: maxAsked}
+func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef {
+	c := &refChecker{store: b, ctx: ctx, left: maxAsked}
 	if b.history != nil {
-		asker.head, asker.err = b.history.Head(ctx)
+		c.head, c.err = b.history.Head(ctx)
 	}
-	type open struct {
-		i       int
-		file    string
-		span    Span
-		content []byte
-		there   bool
-	}
-	var todo []open
+	out := make([]CheckedRef, len(refs))
+	var open []openRef
 	want := map[string]bool{}
-	for i, c := range cs {
-		out[i] = CheckedRef{FileRef: c, State: Unverifiable}
-		file, span := b.inTree(c.File), Span{}
-		if _, err := b.work.Stat(file); err != nil { // else it is a file whose name ends like lines
-			file, span = splitLines(file)
-		}
-		if CheckFile(file) != nil {
-			out[i].How = "it is not a path inside the working tree"
+	for i, r := range refs {
+		out[i] = CheckedRef{FileRef: r, State: Unverifiable}
+		o := openRef{checked: &out[i]}
+		if !o.look(b) {
 			continue
 		}
-		content, err := b.content(file)
-		switch fi, serr := b.work.Stat(file); {
-		case err == nil && isBinary(content) && blobName(content, len(c.Blob) == 64) != c.Blob:
-			out[i].How = "it is binary, and not as it was"
-			if c.Blob == "" {
-				out[i].How = "it is binary, and nothing says what it was like"
-			} else if !c.Doubtful {
-				out[i].State = Stale
-			}
-			continue
-		case err == nil && c.Blob != "" && blobName(content, len(c.Blob) == 64) == c.Blob:
-			out[i].State, out[i].Kept, out[i].How = Fresh, 1, "the file is as it was"
-			continue
-		case err == nil:
-			todo = append(todo, open{i, file, span, content, true})
-		case serr == nil && fi.IsDir():
-			out[i].How = "it is a directory, which is there; what is in it is not compared"
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			todo = append(todo, open{i: i, file: file, span: span})
-		default:
-			out[i].How = "it cannot be read" // the error holds the path, which is a claim
-			continue
-		}
-		if c.Blob != "" && b.history != nil && (len(c.Blob) == 64) == b.history.SHA256() && isHex(c.Blob) {
-			want[c.Blob] = true
+		open = append(open, o)
+		if b.history != nil && isHex(r.Blob) && (len(r.Blob) == 64) == b.sha256() {
+			want[r.Blob] = true
 		}
 	}
-	asker.read(want)
-	for _, o := range todo {
-		c := &out[o.i]
-		if asker.err != nil && !errors.Is(asker.err, errAsked) {
-			c.How = "it was not looked at: " + asker.err.Error()
-			continue
+	c.read(want)
+	for _, o := range open {
+		if c.err == nil || errors.Is(c.err, errAsked) {
+			if o.there {
+				c.compare(o.checked, o.file, o.file, o.span, o.content)
+			} else {
+				c.follow(o.checked, o.file, o.span)
+			}
 		}
-		if o.there {
-			asker.compare(c, o.file, o.file, o.span, o.content)
-		} else {
-			asker.follow(c, o.file, o.span)
-		}
-		if asker.err != nil {
-			c.State, c.Now, c.Kept, c.How = Unverifiable, "", 0, "it was not looked at: "+asker.err.Error()
+		if c.err != nil {
+			o.checked.State, o.checked.Now, o.checked.Kept, o.checked.How = Unverifiable, "", 0, "it was not looked at: "+c.err.Error()
 		}
 	}
 	return out
+}
+
+// openRef is a reference that the working tree alone does not settle.
+type openRef struct {
+	checked *CheckedRef
+	file    string
+	span    Span
+	content []byte
+	there   bool
+}
+
+// look reads what the reference names, and reports whether it is to be compared
+// with what it was like; else it says how it stands.
+func (o *openRef) look(b *Store) bool {
+	r := o.checked
+	o.file = b.inTree(r.File)
+	if _, err := b.work.Stat(o.file); err != nil { // else it is a file whose name ends like lines
+		o.file, o.span = splitLines(o.file)
+	}
+	if CheckFile(o.file) != nil {
+		r.How = "it is not a path inside the working tree"
+		return false
+	}
+	var err error
+	o.content, err = b.content(o.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil {
+		r.How = "it cannot be read" // the error holds the path, which is a claim
+		if fi, err := b.work.Stat(o.file); err == nil && fi.IsDir() {
+			r.How = "it is a directory, which is there; what is in it is not compared"
+		}
+		return false
+	}
+	o.there = true
+	same := r.Blob != "" && blobName(o.content, len(r.Blob) == 64) == r.Blob
+	switch {
+	case same:
+		r.State, r.Kept, r.How = Fresh, 1, "the file is as it was"
+	case isBinary(o.content) && r.Blob == "":
+		r.How = "it is binary, and nothing says what it was like"
+	case isBinary(o.content):
+		r.How = "it is binary, and not as it was"
+		if !r.Doubtful {
+			r.State = Stale
+		}
+	default:
+		return true
+	}
+	return false
 }
 
 // refChecker asks git for what references were like.
@@ -247,8 +261,8 @@ func (a *refChecker) versions(c *CheckedRef, file string) (texts [][]byte, how s
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compare fills in how the referred to file stands in a content, which is that of the
-// file now called so.
+// compare fills in how the file of a reference stands in a content, which is that
+// of the file now called so.
 func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content []byte) {
 	texts, how, _ := a.versions(c, file)
 	if a.err != nil {
@@ -265,27 +279,7 @@ func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content
 		}
 		return
 	}
-	lines := Lines(content)
-	pg := newLineIndex(newInterner(), lines)
-	best := match{confidence: -1}
-	for _, text := range texts {
-		if len(text) > MaxFile || isBinary(text) {
-			continue
-		}
-		old := Lines(text)
-		s := match{placing: Edited, confidence: keptOf(pg, old)}
-		if span.Len() > 0 && span.Last <= len(old) {
-			r := &Record{File: file, Span: span}
-			r.take(old)
-			s = pg.find(r, "", &oldVersion{oldText: &oldText{old, pg.in.lines.Lines(old)}, mapper: new(diff.Mapper)})
-			if s.placing != Edited && s.placing != Lost {
-				s.confidence = 1
-			}
-		}
-		if s.confidence > best.confidence {
-			best = s
-		}
-	}
+	best := bestMatch(texts, file, span, content)
 	if best.confidence < 0 {
 		c.How = "it was binary"
 		return
@@ -309,6 +303,32 @@ func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content
 	default:
 		c.State = Fresh
 	}
+}
+
+// bestMatch returns how much of a file, or of lines of it, still stands in a content,
+// by the older version that says most; with a confidence of -1 when none has lines.
+func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
+	x := newLineIndex(newInterner(), Lines(content))
+	best := match{confidence: -1}
+	for _, text := range texts {
+		if len(text) > MaxFile || isBinary(text) {
+			continue
+		}
+		old := Lines(text)
+		m := match{placing: Edited, confidence: keptOf(x, old)}
+		if span.Len() > 0 && span.Last <= len(old) {
+			r := &Record{File: file, Span: span}
+			r.take(old)
+			m = x.find(r, "", &oldVersion{oldText: &oldText{old, x.in.lines.Lines(old)}, mapper: new(diff.Mapper)})
+			if m.placing != Edited && m.placing != Lost {
+				m.confidence = 1
+			}
+		}
+		if m.confidence > best.confidence {
+			best = m
+		}
+	}
+	return best
 }
 
 // keptOf returns the share of the letters of a text whose lines still stand on
