@@ -114,7 +114,7 @@ func (r *driftRun) histories(ctx context.Context, repos []string) error {
 			return err
 		}
 		if r.plan.merges {
-			if err := c.merge(ctx, rand.New(rand.NewPCG(r.seed, 0))); err != nil {
+			if err := c.merge(ctx); err != nil {
 				return err
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -228,7 +227,7 @@ func TestMergedHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.merge(t.Context(), rand.New(rand.NewPCG(1, 0))); err != nil {
+	if err := c.merge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	merges, err := gitIn(t.Context(), c.dir, "rev-list", "--count", "--merges", "HEAD")
