@@ -1,4 +1,4 @@
-// This file tests the verbs about code.
+// Tests of the verbs about code.
 
 package tool
 

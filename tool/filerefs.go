@@ -1,6 +1,6 @@
-// This file checks the files that entries cite (labels "file", which is what
-// related_files become) against the working tree: remember notes what a file
-// is like, and recall says how it stands now.
+// References to files: the files that entries name (labels "file", which is what
+// related_files become) are checked against the working tree. remember stamps the
+// hash of a file, and recall says how it stands now.
 
 package tool
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 )
 
-// Citation is a related file of a hit, checked against the working tree.
+// FileRef is a related file of a hit, checked against the working tree.
 type FileRef struct {
 	File  string  `json:"file"`           // as the entry has it
 	State string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE
@@ -24,14 +24,14 @@ type FileRef struct {
 	How   string  `json:"how"`            // the same in words
 }
 
-// maxCited bounds the citations that one answer checks.
+// maxFileRefs bounds the references that one answer checks.
 const maxFileRefs = 200
 
 // staleWeight is what the score of a hit is worth, for its place among the
-// hits, when all files that it cites are stale.
+// hits, when all files that it names are stale.
 const staleWeight = .5
 
-// tree returns the book of the working tree, or nil where there is none to
+// tree returns the annotations of the working tree, or nil where there is none to
 // check files against.
 func (d *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 	if d.Annotations == nil {
@@ -44,8 +44,8 @@ func (d *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 	return b, nil
 }
 
-// cite checks the files that entries cite, and returns the citations by ID.
-// It costs nothing where no entry cites any, or there is no working tree.
+// checkFileRefs checks the files that entries name, and returns the references by ID.
+// It costs nothing where no entry names any, or there is no working tree.
 func (d *Workspace) checkFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
 	if d.Annotations == nil {
 		return nil, nil
@@ -137,7 +137,7 @@ func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
 	return nil
 }
 
-// blobsOf returns what the labels say that cited files were like, by file.
+// hashesOf returns what the labels say that the named files were like, by file.
 func hashesOf(labels []oxbow.Label) map[string]string {
 	out := map[string]string{}
 	for _, l := range labels {
@@ -150,7 +150,7 @@ func hashesOf(labels []oxbow.Label) map[string]string {
 	return out
 }
 
-// withBlobs returns the labels of an entry that is written now, with what the
+// stampHashes returns the labels of an entry that is written now, with what the
 // files that it cites are like in the working tree. Where there is no tree, or
 // no such file in it, what the labels said before stays.
 func (d *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
@@ -184,7 +184,7 @@ func (d *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 	return oxbow.SortLabels(out)
 }
 
-// withoutBlobs returns the labels without what cited files were like.
+// withoutHashes returns the labels without what cited files were like.
 func withoutHashes(labels []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool { return l.Key == oxbow.LabelFileBlob })
 }

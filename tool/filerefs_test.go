@@ -1,4 +1,4 @@
-// This file tests how related files are noted and checked.
+// Tests of how related files are stamped and checked.
 
 package tool
 

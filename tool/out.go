@@ -23,7 +23,7 @@ type Entry struct {
 	Version uint64              `json:"version"` // number of the change that wrote it
 	Source  Source              `json:"source"`
 
-	Citations []Citation `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
+	Citations []FileRef `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
 
 	Alike []string `json:"alike,omitempty"` // names of hits that say the same and are not shown
 

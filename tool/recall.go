@@ -102,14 +102,14 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, err
 	}
 	out.Notes = append(out.Notes, readingNotes(read, hits)...)
-	var cited map[uint64][]Citation
+	var cited map[uint64][]FileRef
 	if q.AsOf == 0 { // the working tree is of now
 		es := make([]oxbow.Entry, len(hits))
 		for i, h := range hits {
 			es[i] = h.Entry
 		}
 		var notes []Note
-		cited, notes = d.cite(ctx, es)
+		cited, notes = d.checkFileRefs(ctx, es)
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
 	out.fill(hits, cited, read, budget)
@@ -182,7 +182,7 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 // fill adds the hits: first every head with its snippet, then whole contents,
 // best first, as far as the budget reaches. The heads are always there, even
 // when they alone cost more.
-func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]Citation, read oxbow.ParsedQuery, budget int) {
+func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery, budget int) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
 		e.Score, e.Citations, e.Alike = h.Score, cited[h.Entry.ID], h.Alike
@@ -303,7 +303,7 @@ func Get(ctx context.Context, d *Workspace, in GetIn) (GetOut, error) {
 	out.Entry = entryOf(e)
 	out.Entry.Content = &e.Content
 	if !past {
-		cited, notes := d.cite(ctx, []oxbow.Entry{e})
+		cited, notes := d.checkFileRefs(ctx, []oxbow.Entry{e})
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)
 	}

@@ -47,8 +47,8 @@ func Remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, er
 	base, n := name, 1
 	noted := false // what cited files are like is among the labels
 	blobs := func(labels []oxbow.Label) []oxbow.Label {
-		out := d.withBlobs(ctx, labels)
-		noted = len(out) != len(withoutBlobs(out))
+		out := d.stampHashes(ctx, labels)
+		noted = len(out) != len(withoutHashes(out))
 		return out
 	}
 	for {
@@ -79,7 +79,7 @@ func Remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, er
 			err = m.Apply(ctx, op)
 			if noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)) {
 				// Perhaps a layout that holds some labels only: once more without.
-				blobs, noted = withoutBlobs, false
+				blobs, noted = withoutHashes, false
 				continue
 			}
 			raced := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)

@@ -75,7 +75,7 @@ func (a *app) summary(e tool.Entry) string {
 }
 
 // citationText says how a related file stands: "pool.go: MOVED to conns.go (…)".
-func citationText(c tool.Citation) string {
+func citationText(c tool.FileRef) string {
 	s := c.File + ": " + c.State
 	if c.Now != "" {
 		s += " to " + c.Now
