@@ -284,24 +284,12 @@ func (b *Store) lock(ctx context.Context) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now() // of the wait only
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		ok, err := l.TryLock()
-		if err != nil {
-			return nil, errors.Join(err, l.Close())
-		}
-		if ok {
-			return l.Close, nil
-		}
-		if waited := time.Since(start); waited >= b.opts.LockWait {
-			return nil, errors.Join(&oxbow.BusyError{Path: name, Waited: waited}, l.Close())
-		}
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return nil, errors.Join(ctx.Err(), l.Close())
-		case <-t.C:
-		}
+	ok, waited, err := vfs.AcquireLock(ctx, l, b.opts.LockWait)
+	switch {
+	case err != nil:
+		return nil, errors.Join(err, l.Close())
+	case !ok:
+		return nil, errors.Join(&oxbow.BusyError{Path: name, Waited: waited}, l.Close())
 	}
+	return l.Close, nil
 }

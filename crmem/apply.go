@@ -1,20 +1,17 @@
-// This file holds how the store changes: changes are staged on top of the
-// state, the whole file is written, and only then they are shown and
-// acknowledged. Goroutines that write at the same time share one write.
+// Changes: they are staged on top of the state, the whole file is written, and
+// only then they become visible and are acknowledged. Goroutines that write at
+// the same time share one write.
 
 package crmem
 
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -25,7 +22,7 @@ import (
 )
 
 // request is changes that wait to be committed.
-type request struct {
+type commitRequest struct {
 	ctx    context.Context
 	ops    []oxbow.Op
 	always bool          // write even when nothing changes
@@ -33,12 +30,12 @@ type request struct {
 	err    error
 }
 
-func (r *request) finish(err error) {
+func (r *commitRequest) finish(err error) {
 	r.err = err
 	close(r.done)
 }
 
-func (r *request) finished() bool {
+func (r *commitRequest) finished() bool {
 	select {
 	case <-r.done:
 		return true
@@ -52,17 +49,18 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if len(ops) == 0 {
 		return s.Refresh(ctx)
 	}
-	return s.commit(&request{ctx: ctx, ops: ops, done: make(chan struct{})})
+	return s.commit(&commitRequest{ctx: ctx, ops: ops, done: make(chan struct{})})
 }
 
 // Checkpoint writes the whole file as it is, without a change; a file that does
 // not exist is made.
 func (s *Store) Checkpoint(ctx context.Context) error {
-	return s.commit(&request{ctx: ctx, always: true, done: make(chan struct{})})
+	return s.commit(&commitRequest{ctx: ctx, always: true, done: make(chan struct{})})
 }
 
-// commit makes a request durable. Whoever gets the turn commits all that wait.
-func (s *Store) commit(r *request) error {
+// commit makes a request durable. The goroutine that becomes the writer commits
+// all waiting requests.
+func (s *Store) commit(r *commitRequest) error {
 	if err := s.ready(r.ctx); err != nil {
 		return err
 	}
@@ -72,8 +70,8 @@ func (s *Store) commit(r *request) error {
 	select {
 	case <-r.done:
 		return r.err
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.writer <- struct{}{}:
+		defer func() { <-s.writer }()
 	}
 	if r.finished() {
 		return r.err
@@ -85,10 +83,10 @@ func (s *Store) commit(r *request) error {
 
 	err := s.locked(r.ctx, func() error { return s.commitAll(batch) })
 	if r.ctx.Err() != nil && !r.finished() {
-		// Only this caller gave up: the others get their turn.
+		// Only this caller gave up: the others are committed.
 		r.finish(r.ctx.Err())
 		s.queued.Lock()
-		s.queue = append(slices.DeleteFunc(batch, (*request).finished), s.queue...)
+		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).finished), s.queue...)
 		s.queued.Unlock()
 		return r.err
 	}
@@ -115,7 +113,7 @@ func (s *Store) ready(ctx context.Context) error {
 	return nil
 }
 
-// locked runs fn with the lock between processes. The caller has the turn.
+// locked runs fn with the lock between processes. The caller is the writer.
 func (s *Store) locked(ctx context.Context, fn func() error) error {
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -134,7 +132,7 @@ func (s *Store) locked(ctx context.Context, fn func() error) error {
 // also where another process made them, which may not have got that far.
 func (s *Store) prepare() error {
 	dir := path.Dir(s.name)
-	if s.swept || dir == "." {
+	if s.cleaned || dir == "." {
 		return nil
 	}
 	if err := s.fs.MkdirAll(dir, 0o700); err != nil {
@@ -149,22 +147,22 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// errRaced says that somebody who takes no lock has written meanwhile.
+// errRaced says that a program that takes no lock has written meanwhile.
 var errRaced = errors.New("was written by another program meanwhile")
 
-// raceTries bounds how often a change is made anew because somebody who takes
+// raceTries bounds how often a change is made again because a program that takes
 // no lock was faster.
 const raceTries = 20
 
 // commitAll stages the requests, writes the file, and shows what was written. A
 // request that cannot be applied does not hinder the others.
-func (s *Store) commitAll(batch []*request) error {
+func (s *Store) commitAll(batch []*commitRequest) error {
 	for range raceTries {
 		if err := s.catchUp(); err != nil {
 			return err
 		}
-		// Nobody else changes the state while this goroutine has the turn and
-		// the lock, but for somebody who takes none; then staging is repeated.
+		// Only a program that takes no lock can change the state now; staging
+		// is repeated then.
 		s.mu.RLock()
 		st, seen := s.st, s.seen
 		s.mu.RUnlock()
@@ -199,7 +197,7 @@ func (s *Store) commitAll(batch []*request) error {
 }
 
 // request stages what is asked for, all of it or nothing.
-func (g *stage) request(r *request) error {
+func (g *batch) request(r *commitRequest) error {
 	for _, op := range r.ops {
 		if err := g.check(op); err != nil {
 			return err
@@ -210,7 +208,7 @@ func (g *stage) request(r *request) error {
 
 // catchUp makes the state what the file says, with the lock held. A file that
 // another program wrote is compared byte by byte, by its sum, with what was read
-// of it: who overwrites a file in place and keeps its length may do so within
+// of it: a program that overwrites a file in place and keeps its length may do so within
 // one tick of the file's clock.
 func (s *Store) catchUp() error {
 	s.mu.Lock()
@@ -223,7 +221,7 @@ func (s *Store) catchUp() error {
 			img.close()
 			if sumOfFile(data) != s.seen.sum {
 				s.seen.close()
-				s.seen = image{} // read it anew
+				s.seen = image{} // read it again
 			}
 		}
 	}
@@ -236,7 +234,7 @@ const chunk = 128 << 10
 
 // flush writes the whole file with the staged changes and, once it is durable,
 // makes them the state. seen is the file that they are based on.
-func (s *Store) flush(g *stage, seen image) (err error) {
+func (s *Store) flush(g *batch, seen image) (err error) {
 	order := g.order()
 	if uint64(len(order)) > 1<<32-1 {
 		return unsupported("counts up to 4294967295 entries")
@@ -293,40 +291,18 @@ func (s *Store) writeError(err error) error {
 	return fmt.Errorf("writing %s: nothing was changed: %w", s.path, err)
 }
 
-// createTemp makes an empty file beside the store that nobody else has, as
-// readable as the store is. Its name is not the RFC's NAME.tmp: that one belongs
-// to a crabtalk that may be running, and truncates it without asking.
+// createTemp makes a temporary file as readable as the store is. Its name is not
+// the RFC's NAME.tmp: a crabtalk that is running truncates that one.
 func (s *Store) createTemp(seen image) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
 	if seen.file != nil {
 		perm = seen.info.Mode().Perm() | 0o200
 	}
-	var err error
-	for range 100 {
-		temp := fmt.Sprintf("%s.%016x.tmp", s.name, tempNumber(s.fs))
-		var f vfs.File
-		if f, err = s.fs.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm); err == nil {
-			return f, temp, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	return nil, "", err
-}
-
-// tempNumber returns a number for a temporary file's name.
-func tempNumber(fsys vfs.FS) uint64 {
-	if t, ok := fsys.(vfs.TempNumberer); ok {
-		return t.NextTemp()
-	}
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	return binary.BigEndian.Uint64(b[:])
+	return vfs.CreateTemp(s.fs, s.name, perm)
 }
 
 // fill writes and syncs the whole file.
-func (s *Store) fill(f vfs.File, next uint64, order []*Record) error {
+func (s *Store) fill(f vfs.File, next uint64, order []*record) error {
 	var at int64
 	if s.buf == nil {
 		s.buf = make([]byte, 0, chunk+chunk/4)
@@ -366,16 +342,16 @@ func sumOfFile(data []byte) uint64 {
 }
 
 // show makes what was written the state, and sends the changes to the watchers.
-func (s *Store) show(g *stage, order []*Record, img image) {
+func (s *Store) show(g *batch, order []*record, img image) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen.close()
 	s.seen, s.broken = img, nil
 	next := &state{names: g.base.names, order: order, nextID: g.nextID}
 	if s.st != g.base {
-		// A reader has taken in what another program, which takes no lock, put
-		// in place just before it was replaced.
-		next.names = make(map[string]*Record, len(order))
+		// A reader has read what another program, which takes no lock, put in
+		// place just before it was replaced.
+		next.names = make(map[string]*record, len(order))
 		for _, r := range order {
 			next.names[r.Name] = r
 		}
@@ -408,16 +384,16 @@ var tempName = regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`)
 // sweep removes, once, what writers left that crashed: with the lock held, no
 // other one is at work.
 func (s *Store) sweep() {
-	if s.swept {
+	if s.cleaned {
 		return
 	}
-	s.swept = true
+	s.cleaned = true
 	for _, name := range s.temps() {
 		_ = s.fs.Remove(path.Join(path.Dir(s.name), name))
 	}
 }
 
-// temps returns the names of temporary files of this package beside the store.
+// temps returns the names of this package's temporary files next to the store.
 func (s *Store) temps() []string {
 	es, err := s.fs.ReadDir(path.Dir(s.name))
 	if err != nil {

@@ -22,14 +22,14 @@ func benchFile(b *testing.B) []byte { return benchFileOf(b, 1000) }
 // many, like those of a text.
 func benchFileOf(b *testing.B, size int) []byte {
 	b.Helper()
-	f := File{NextID: benchEntries + 1}
+	f := memoryFile{NextID: benchEntries + 1}
 	for i := range benchEntries {
 		var c strings.Builder
 		for n := uint32(i); c.Len() < size; {
 			n = n*1664525 + 1013904223
 			fmt.Fprintf(&c, "word%d ", n>>8%(1+n>>20))
 		}
-		f.Entries = append(f.Entries, Record{ID: uint64(i + 1), Name: fmt.Sprint("entry ", i), Content: c.String(), Aliases: []string{fmt.Sprint("alias", i)}})
+		f.Entries = append(f.Entries, record{ID: uint64(i + 1), Name: fmt.Sprint("entry ", i), Content: c.String(), Aliases: []string{fmt.Sprint("alias", i)}})
 	}
 	return encode(b, f)
 }
@@ -58,7 +58,7 @@ func BenchmarkDecode(b *testing.B) {
 	data := benchFile(b)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := Decode(data); err != nil {
+		if _, err := decodeFile(data); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -66,13 +66,13 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkEncode(b *testing.B) {
 	data := benchFile(b)
-	f, err := Decode(data)
+	f, err := decodeFile(data)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if got, err := f.Encode(); err != nil || !bytes.Equal(got[:16], data[:16]) {
+		if got, err := f.encode(); err != nil || !bytes.Equal(got[:16], data[:16]) {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-// This file holds the examination of the file.
+// The check of the file.
 
 package crmem
 
@@ -16,7 +16,7 @@ import (
 // changed and still make sense cannot be found.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	rep := oxbow.CheckReport{Path: s.path}
-	// A file that changed since it was read is somebody's write, so the
+	// A file that changed since it was read was written by another process, so the
 	// comparison waits for one that did not.
 	for range readTries {
 		if err := s.Refresh(ctx); err != nil {
@@ -90,7 +90,7 @@ func compare(have, want *state) []oxbow.Problem {
 	return nil
 }
 
-// leftovers finds what interrupted writes left beside the store.
+// leftovers finds what interrupted writes left next to the store.
 func (s *Store) leftovers() []oxbow.Problem {
 	var ps []oxbow.Problem
 	for _, name := range s.temps() {

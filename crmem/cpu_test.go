@@ -70,7 +70,7 @@ func benchmarkOpenCPU(b *testing.B, data []byte) {
 			n[w]++
 		}
 	}, func() {
-		if _, err := Decode(data); err != nil {
+		if _, err := decodeFile(data); err != nil {
 			b.Fatal(err)
 		}
 	}, func() {

@@ -1,10 +1,9 @@
-// This file is the tour of the package and the specification of the format.
+// Tour of the package, and specification of the format.
 
 // Package crmem keeps a memory in one file of the format CRMEM v1, byte for
 // byte as crabtalk's RFC 0150 has it, so that crabtalk and oxbow can use the
-// same file in turn. [Open] gives an [oxbow.Store]; [Decode] and [File.Encode]
-// are the codec; [Recognise] and [Import] tell apart and read the other layouts
-// that begin with the same bytes.
+// same file in turn. [Open] gives an [oxbow.Store]; [Import] reads the other
+// layouts that begin with the same bytes, too.
 //
 // # The format
 //
@@ -41,25 +40,24 @@
 // flags are others, when it ends too early, when a string is not UTF-8, or when
 // a kind is unknown: this is the list of the RFC. Also refused is what a whole
 // rewrite would drop without a word: reserved bytes that are not zero, bytes
-// behind the last entry, and two entries of one id or of one name. Accepted are
+// after the last entry, and two entries of one id or of one name. Accepted are
 // entries in any order, and a next id that is too low, which is raised: neither
 // loses anything. No count and no length is believed before that many bytes are
 // there: decoding takes at most 16 times the input and 1 MiB of memory.
 //
 // # Writing
 //
-// Every change writes the whole file: to a temporary file beside it, which is
+// Every change writes the whole file: to a temporary file next to it, which is
 // synced, then renamed over the name, and then the directory is synced. What
-// cannot be made durable is not shown: after an error the store answers as
+// cannot be made durable is not visible: after an error the store answers as
 // before it. Writers of several processes take turns by a lock on a file
-// beside the store (its name and .lock), and read what others wrote before
-// they write. Crabtalk itself takes no lock: against it, the file is looked at
+// next to the store (its name and .lock), and read what others wrote before
+// they write. Crabtalk itself takes no lock: against it, the file is read
 // again just before the rename.
 //
 // The format holds notes and archives with name, content, aliases and a date
 // in seconds. Labels, other kinds, sources and history have no place in it:
 // labels and other kinds are refused with an error that matches
-// [oxbow.ErrUnsupported]; who wrote an entry is not kept. [Unheld] says what of
-// an entry there is no place for. An entry's Version is made of its bytes, so it
+// [oxbow.ErrUnsupported]; the source of an entry is not kept. An entry's Version is made of its bytes, so it
 // is the same for every reader, and Updated is Created.
 package crmem

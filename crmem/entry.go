@@ -1,5 +1,4 @@
-// This file holds what stands between the entries of the library and the
-// records of the format.
+// Entries of the library as records of the format, and back.
 
 package crmem
 
@@ -15,9 +14,9 @@ import (
 // lastDate is the last second that every door can show as a date.
 const lastDate = 253402300799 // 9999-12-31T23:59:59Z
 
-// entry returns the record as an entry. A date behind the year 9999 is shown as
+// entry returns the record as an entry. A date after the year 9999 is shown as
 // its last second; the file keeps what it has.
-func (r *Record) entry() oxbow.Entry {
+func (r *record) entry() oxbow.Entry {
 	created := time.Unix(int64(min(r.Created, lastDate)), 0).UTC()
 	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
 		Created: created, Updated: created, Version: r.version}
@@ -26,10 +25,6 @@ func (r *Record) entry() oxbow.Entry {
 	}
 	return e
 }
-
-// Entry returns the record as the library has it. Kinds that the library does
-// not have are notes.
-func (r *Record) Entry() oxbow.Entry { return r.entry() }
 
 const wayOut = "`oxbow convert` moves the memory to a store that does"
 
@@ -63,53 +58,30 @@ func checkLabels(ls []oxbow.Label) error {
 	return unsupported("keeps no labels, such as %s", ls[0])
 }
 
-// Unheld returns what of an entry has no place in CRMEM v1, in words, nil when
-// all of it has. Of an entry with labels or of another kind, or from before
-// 1970, the store takes nothing; the rest it leaves out: the fraction of a
-// second of Created, and Updated, Version and Source.
-func Unheld(e oxbow.Entry) []string {
-	var lost []string
-	if _, err := kindOf(e.Kind); err != nil {
-		lost = append(lost, "kind "+e.Kind.String())
-	}
-	for _, l := range e.Labels {
-		lost = append(lost, "label "+l.String())
-	}
-	if e.Created.Unix() < 0 && !e.Created.IsZero() {
-		lost = append(lost, "date "+e.Created.UTC().Format(time.RFC3339))
-	} else if e.Created.Nanosecond() != 0 {
-		lost = append(lost, "fraction of a second in "+e.Created.UTC().Format(time.RFC3339Nano))
-	}
-	if s := e.Source; s.Actor != "" || s.Door != "" || s.Ref != "" || s.Claimed != (oxbow.Claim{}) {
-		lost = append(lost, "source (who wrote it)")
-	}
-	return lost
-}
-
-// stage is the records of a store with changes on top that are not durable yet.
-type stage struct {
+// batch is the records of a store with changes on top that are not durable yet.
+type batch struct {
 	base   *state
 	nextID uint64
 	now    uint64
 
-	staged map[string]*Record // by name; nil is removed
+	staged map[string]*record // by name; nil is removed
 	undo   []func()           // takes back the changes being staged
 }
 
-func newStage(st *state, now time.Time) *stage {
-	return &stage{base: st, nextID: st.nextID, now: uint64(max(now.Unix(), 0)),
-		staged: map[string]*Record{}}
+func newStage(st *state, now time.Time) *batch {
+	return &batch{base: st, nextID: st.nextID, now: uint64(max(now.Unix(), 0)),
+		staged: map[string]*record{}}
 }
 
 // get returns the record of that name, nil when there is none.
-func (g *stage) get(name string) *Record {
+func (g *batch) get(name string) *record {
 	if r, ok := g.staged[name]; ok {
 		return r
 	}
 	return g.base.names[name]
 }
 
-func (g *stage) set(name string, r *Record) {
+func (g *batch) set(name string, r *record) {
 	old, had := g.staged[name]
 	g.undo = append(g.undo, func() {
 		if had {
@@ -122,7 +94,7 @@ func (g *stage) set(name string, r *Record) {
 }
 
 // apply stages all the changes or none of them.
-func (g *stage) apply(ops []oxbow.Op) error {
+func (g *batch) apply(ops []oxbow.Op) error {
 	g.undo = g.undo[:0]
 	id := g.nextID
 	for _, op := range ops {
@@ -139,7 +111,7 @@ func (g *stage) apply(ops []oxbow.Op) error {
 
 // op stages one change. What the library refuses in new entries is checked by
 // the caller; see check.
-func (g *stage) op(op oxbow.Op) error {
+func (g *batch) op(op oxbow.Op) error {
 	name := oxbow.OpName(op)
 	old := g.get(name)
 	if add, ok := op.(oxbow.Add); ok {
@@ -180,7 +152,7 @@ func (g *stage) op(op oxbow.Op) error {
 	return nil
 }
 
-func (g *stage) add(op oxbow.Add, old *Record) error {
+func (g *batch) add(op oxbow.Add, old *record) error {
 	if old != nil {
 		return &oxbow.NameError{Name: op.Name, Err: oxbow.ErrExists}
 	}
@@ -201,7 +173,7 @@ func (g *stage) add(op oxbow.Add, old *Record) error {
 	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || last >= 0 && g.nextID <= g.base.order[last].ID {
 		return unsupported("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
-	r := &Record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content, Aliases: slices.Clone(op.Aliases)}
+	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content, Aliases: slices.Clone(op.Aliases)}
 	r.version = sumOf(r.append(nil))
 	g.nextID++
 	g.set(op.Name, r)
@@ -211,7 +183,7 @@ func (g *stage) add(op oxbow.Add, old *Record) error {
 // check reports why a change can be made to no store, as [oxbow.CheckOp] does.
 // It is more lenient about what is there already: crabtalk takes any name and
 // any alias, and an entry that has such must not be locked in.
-func (g *stage) check(op oxbow.Op) error {
+func (g *batch) check(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return oxbow.CheckOp(op)
 	}
@@ -244,8 +216,8 @@ func (g *stage) check(op oxbow.Op) error {
 }
 
 // order returns the records of the store with the staged changes made, by ID.
-func (g *stage) order() []*Record {
-	replaced := make(map[uint64]*Record, len(g.staged)) // nil: removed
+func (g *batch) order() []*record {
+	replaced := make(map[uint64]*record, len(g.staged)) // nil: removed
 	for name, r := range g.staged {
 		if old := g.base.names[name]; old != nil {
 			replaced[old.ID] = nil
@@ -254,7 +226,7 @@ func (g *stage) order() []*Record {
 			replaced[r.ID] = r
 		}
 	}
-	order := make([]*Record, 0, len(g.base.order)+len(replaced))
+	order := make([]*record, 0, len(g.base.order)+len(replaced))
 	for _, r := range g.base.order {
 		if now, ok := replaced[r.ID]; ok {
 			delete(replaced, r.ID)

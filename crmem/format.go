@@ -1,4 +1,4 @@
-// This file holds the codec of CRMEM v1. The format is specified in doc.go.
+// Codec of CRMEM v1. The format is specified in doc.go.
 
 package crmem
 
@@ -26,14 +26,14 @@ const (
 	kindTopic  = 2 // of a later crabtalk, which kept the version
 )
 
-// File is what a file of CRMEM v1 says.
-type File struct {
+// memoryFile is the content of a file of CRMEM v1.
+type memoryFile struct {
 	NextID  uint64   // the id that the next entry gets
-	Entries []Record // in order of ID
+	Entries []record // in order of ID
 }
 
-// Record is one entry as the file has it.
-type Record struct {
+// record is one entry as the file has it.
+type record struct {
 	ID      uint64
 	Created uint64 // seconds since 1970
 	Kind    uint32 // 0 a note, 1 an archive
@@ -80,15 +80,10 @@ func corrupt(offset int, reason string) *FormatError {
 	return &FormatError{Offset: int64(offset), Reason: reason, class: oxbow.ErrCorrupt}
 }
 
-// Decode reads a file of CRMEM v1. The result shares nothing with data. Errors
-// are [*FormatError]; see the package comment for what is refused.
-func Decode(data []byte) (*File, error) {
-	f, _, err := decode(data)
-	return f, err
-}
-
-// decode is Decode that also returns the entries by name.
-func decode(data []byte) (*File, map[string]*Record, error) {
+// decode reads a file of CRMEM v1, and returns its entries by name, too. The result
+// shares nothing with data. Errors are [*FormatError]; see the package comment for
+// what is refused.
+func decode(data []byte) (*memoryFile, map[string]*record, error) {
 	d, err := parse(data, kindArch)
 	if err != nil {
 		return nil, nil, err
@@ -102,8 +97,8 @@ func decode(data []byte) (*File, map[string]*Record, error) {
 		}
 	}
 	f := d.file
-	slices.SortStableFunc(f.Entries, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
-	names := make(map[string]*Record, len(f.Entries))
+	slices.SortStableFunc(f.Entries, func(a, b record) int { return cmp.Compare(a.ID, b.ID) })
+	names := make(map[string]*record, len(f.Entries))
 	for i := range f.Entries {
 		r := &f.Entries[i]
 		if i > 0 && f.Entries[i-1].ID == r.ID {
@@ -119,7 +114,7 @@ func decode(data []byte) (*File, map[string]*Record, error) {
 }
 
 // nextID returns the next id, raised where it would give one out twice.
-func nextID(f *File) uint64 {
+func nextID(f *memoryFile) uint64 {
 	next := max(f.NextID, 1)
 	if n := len(f.Entries); n > 0 {
 		if last := f.Entries[n-1].ID; last >= next && last < math.MaxUint64 {
@@ -154,16 +149,16 @@ type decoder struct {
 	text string // data, to cut strings out of
 	at   int
 	err  error
-	file *File
+	file *memoryFile
 }
 
 // parse reads a header and entries of kinds up to the highest given, in the
-// order they stand in. What is behind the last is left to the caller.
+// order they stand in. What follows the last is left to the caller.
 func parse(data []byte, highest uint32) (*decoder, error) {
 	if err := checkHeader(data); err != nil {
 		return nil, err
 	}
-	d := &decoder{data: data, at: headerSize, file: &File{}}
+	d := &decoder{data: data, at: headerSize, file: &memoryFile{}}
 	d.file.NextID = d.u64()
 	count := int64(d.u32())
 	if d.err == nil && count > int64(len(data)-d.at)/minEntry {
@@ -173,7 +168,7 @@ func parse(data []byte, highest uint32) (*decoder, error) {
 		return nil, d.err
 	}
 	d.text = string(data)
-	d.file.Entries = make([]Record, count)
+	d.file.Entries = make([]record, count)
 	for i := range d.file.Entries {
 		d.record(&d.file.Entries[i], highest)
 		if d.err != nil {
@@ -229,7 +224,7 @@ func (d *decoder) str() string {
 	return s
 }
 
-func (d *decoder) record(r *Record, highest uint32) {
+func (d *decoder) record(r *record, highest uint32) {
 	start := d.at
 	r.ID, r.Created = d.u64(), d.u64()
 	kindAt := d.at
@@ -254,14 +249,14 @@ func (d *decoder) record(r *Record, highest uint32) {
 	r.version = sumOf(d.data[start:d.at])
 }
 
-// Encode returns the bytes of the file. Entries are written in order of their
+// encode returns the bytes of the file. Entries are written in order of their
 // ids, whatever their order in f.
-func (f *File) Encode() ([]byte, error) {
+func (f *memoryFile) encode() ([]byte, error) {
 	if int64(len(f.Entries)) > math.MaxUint32 {
 		return nil, &FormatError{Offset: -1, Reason: "too many entries", class: oxbow.ErrInvalid}
 	}
 	size := bodyStart
-	order := make([]*Record, len(f.Entries))
+	order := make([]*record, len(f.Entries))
 	for i := range f.Entries {
 		r := &f.Entries[i]
 		if err := r.fits(); err != nil {
@@ -270,7 +265,7 @@ func (f *File) Encode() ([]byte, error) {
 		order[i] = r
 		size += r.size()
 	}
-	slices.SortStableFunc(order, func(a, b *Record) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(order, func(a, b *record) int { return cmp.Compare(a.ID, b.ID) })
 	b := appendHeader(make([]byte, 0, size), f.NextID, len(order))
 	for _, r := range order {
 		b = r.append(b)
@@ -279,7 +274,7 @@ func (f *File) Encode() ([]byte, error) {
 }
 
 // fits reports, as an error, a length that u32 cannot say.
-func (r *Record) fits() error {
+func (r *record) fits() error {
 	long := int64(len(r.Name)) > math.MaxUint32 || int64(len(r.Content)) > math.MaxUint32
 	for _, a := range r.Aliases {
 		long = long || int64(len(a)) > math.MaxUint32
@@ -294,7 +289,7 @@ func (r *Record) fits() error {
 }
 
 // size returns the number of bytes of the record in the file.
-func (r *Record) size() int {
+func (r *record) size() int {
 	n := minEntry + len(r.Name) + len(r.Content)
 	for _, a := range r.Aliases {
 		n += 4 + len(a)
@@ -311,7 +306,7 @@ func appendHeader(b []byte, next uint64, count int) []byte {
 }
 
 // append appends the record as the file has it.
-func (r *Record) append(b []byte) []byte {
+func (r *record) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, r.ID)
 	b = binary.LittleEndian.AppendUint64(b, r.Created)
 	b = binary.LittleEndian.AppendUint32(b, r.Kind)
@@ -335,7 +330,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // numbers no versions, yet a writer must be able to say which one it has read.
 // It is from 1 to 2^53-1, so that JSON in other languages keeps it whole. Two
 // sums of 32 bits are what the processor computes fastest; the id and the date
-// are among the bytes, so that an entry removed and made anew has another one.
+// are among the bytes, so that an entry removed and added again has another one.
 func sumOf(record []byte) uint64 {
 	v := uint64(crc32.Checksum(record, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(record))
 	return max(v&(1<<53-1), 1)

@@ -1,4 +1,4 @@
-// This file tells the layouts apart that begin with the bytes of CRMEM v1, and
+// Telling apart the layouts that begin with the bytes of CRMEM v1, and
 // reads all of them.
 
 package crmem
@@ -41,11 +41,11 @@ var layoutNames = [...]string{
 // String returns what the layout is, in words.
 func (l Layout) String() string { return layoutNames[l] }
 
-// Recognise says what the bytes of a whole file are. The first sixteen bytes of
+// recognise says what the bytes of a whole file are. The first sixteen bytes of
 // the layouts are the same, so it looks at the structure: entries must fill the
-// file to its end for the one, and the index and the records behind the header
+// file to its end for the one, and the index and the records after the header
 // must hold together for the other.
-func Recognise(data []byte) Layout {
+func recognise(data []byte) Layout {
 	if checkHeader(data) != nil {
 		return Unknown
 	}
@@ -89,15 +89,15 @@ type Imported struct {
 }
 
 // Import reads the entries of a file of any layout but [Ambiguous], and changes
-// nothing. It takes what [Decode] refuses and can be told apart: bytes behind
+// nothing. It accepts what [Open] refuses and can be told apart: bytes after
 // the last entry, reserved bytes, and repeated ids and names; of repeated names
-// the last in the file keeps it, and the others get a number behind it. Errors
+// the last in the file keeps it, and the others get a number after it. Errors
 // are [*FormatError].
 func Import(data []byte) (Imported, error) {
 	if err := checkHeader(data); err != nil {
 		return Imported{}, err
 	}
-	in := Imported{Layout: Recognise(data)}
+	in := Imported{Layout: recognise(data)}
 	switch in.Layout {
 	case Ambiguous:
 		return Imported{}, &FormatError{Offset: -1, Reason: "the file is " + in.Layout.String(), class: oxbow.ErrVersion,
@@ -153,7 +153,7 @@ func (in *Imported) warn(format string, args ...any) {
 // A record is a byte that is 0 for put and 1 for delete, a byte for the column,
 // the key and the value, both with their length as u32 before them. An index is
 // the number of its keys as u32 and, for each, column, key and the offset of
-// its record as u64. What stands behind the index, or behind the header where
+// its record as u64. What follows the index, or the header where
 // there is none, is replayed; a record that the file ends in is no record.
 //
 // A memory is in column 2: the key is REALM/memory/NAME, the value a JSON object
@@ -169,7 +169,7 @@ type crabKey struct {
 	key string
 }
 
-// crabRecord is a record and the offset behind it.
+// crabRecord is a record and the offset after it.
 type crabRecord struct {
 	op, col    byte
 	key, value []byte

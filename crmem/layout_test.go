@@ -55,16 +55,16 @@ func crabs() (plain, indexed []byte) {
 
 func TestRecognise(t *testing.T) {
 	plain, indexed := crabs()
-	note := Record{ID: 1, Name: "a", Content: "x"}
-	empty := encode(t, File{NextID: 1})
+	note := record{ID: 1, Name: "a", Content: "x"}
+	empty := encode(t, memoryFile{NextID: 1})
 	for _, tt := range []struct {
 		name string
 		data []byte
 		want Layout
 	}{
 		{"empty v1", empty, V1},
-		{"v1", encode(t, File{NextID: 2, Entries: []Record{note}}), V1},
-		{"topics", encode(t, File{NextID: 3, Entries: []Record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}), Topics},
+		{"v1", encode(t, memoryFile{NextID: 2, Entries: []record{note}}), V1},
+		{"topics", encode(t, memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}), Topics},
 		{"empty crabdb", newCrab().b, CrabDB},
 		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), CrabDB},
 		{"crabdb", plain, CrabDB},
@@ -74,7 +74,7 @@ func TestRecognise(t *testing.T) {
 		{"nothing", nil, Unknown},
 		{"text", []byte("# Notes\n\nand a text that is long enough"), Unknown},
 	} {
-		if got := Recognise(tt.data); got != tt.want {
+		if got := recognise(tt.data); got != tt.want {
 			t.Errorf("Recognise(%s) = %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestRecognise(t *testing.T) {
 // A later layout is not opened: its bytes stay as they are.
 func TestOpenLater(t *testing.T) {
 	plain, indexed := crabs()
-	topics := encode(t, File{NextID: 2, Entries: []Record{{ID: 1, Kind: kindTopic, Name: "t"}}})
+	topics := encode(t, memoryFile{NextID: 2, Entries: []record{{ID: 1, Kind: kindTopic, Name: "t"}}})
 	for name, data := range map[string][]byte{"crabdb": plain, "indexed": indexed, "empty": newCrab().b, "topics": topics} {
 		fsys := vfs.NewMem()
 		putFile(t, fsys, "memory.db", data)
@@ -142,7 +142,7 @@ func TestImport(t *testing.T) {
 	}
 
 	// A file that Decode refuses for repeats is read, and nothing of it is lost.
-	b := append(encode(t, File{NextID: 3, Entries: []Record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
+	b := append(encode(t, memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
 		{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}), "tail"...)
 	in, err := Import(b)
 	if err != nil || len(in.Entries) != 3 {
@@ -155,7 +155,7 @@ func TestImport(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	plain, indexed := crabs()
-	good, err := (&File{NextID: 4, Entries: []Record{{ID: 1, Name: "a", Content: "x"}, {ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}}}}).Encode()
+	good, err := (&memoryFile{NextID: 4, Entries: []record{{ID: 1, Name: "a", Content: "x"}, {ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}}}}).encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		file, err := Decode(data)
+		file, err := decodeFile(data)
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 16*uint64(len(data))+1<<20 {
 			t.Errorf("Decode of %d bytes took %d bytes of memory", len(data), used)
@@ -174,7 +174,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil && !errors.Is(err, ErrBadFormat) {
 			t.Errorf("Decode = %v, want a FormatError", err)
 		}
-		layout := Recognise(data)
+		layout := recognise(data)
 		if err == nil && layout != V1 && layout != Ambiguous {
 			t.Errorf("Decode accepts what is recognised as %v", layout)
 		}
@@ -184,7 +184,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := file.Encode()
+		again, err := file.encode()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-// This file holds the lock that makes writers of several processes take turns.
+// The lock between processes: one writer at a time.
 
 package crmem
 
@@ -18,28 +18,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Waits between two tries to take the lock.
-const (
-	firstWait = 50 * time.Microsecond
-	lastWait  = 4 * time.Millisecond
-)
-
-// holder is what the lock file says of who has, or last had, the lock. Nothing
-// is decided by it, and it is not synced.
+// holder is the meta data in the lock file: the process that holds, or last held,
+// the lock. Only messages use it, and it is not synced.
 type holder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
 	Since   time.Time `json:"since"`
 }
 
-// holderSize is the bytes of the note, padded, so that one write replaces the
-// one before.
+// holderSize is the size of the meta data in bytes, padded, so that one write
+// replaces the whole.
 const holderSize = 192
 
 func (s *Store) lockName() string { return s.name + ".lock" }
 
 // acquire takes the lock between processes, waiting as long as the options say.
-// The caller has the turn.
+// The caller has the writer lock of this process.
 func (s *Store) acquire(ctx context.Context) error {
 	if s.lock == nil {
 		k, err := s.fs.OpenLock(s.lockName())
@@ -48,28 +42,18 @@ func (s *Store) acquire(ctx context.Context) error {
 		}
 		s.lock = k
 	}
-	start := time.Now() // of the wait, not of anything kept
-	for wait := firstWait; ; wait = min(2*wait, lastWait) {
-		ok, err := s.lock.TryLock()
-		if err != nil {
-			return s.readOnly(err)
-		}
-		if ok {
-			s.sign()
-			return nil
-		}
-		if waited := time.Since(start); waited >= s.wait {
-			h := s.holder()
-			return &oxbow.BusyError{Path: s.path, Waited: waited, PID: h.PID, Program: h.Program, Since: h.Since}
-		}
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return ctx.Err()
-		case <-t.C:
-		}
+	ok, waited, err := vfs.AcquireLock(ctx, s.lock, s.wait)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return err
+	case err != nil:
+		return s.readOnly(err)
+	case !ok:
+		h := s.holder()
+		return &oxbow.BusyError{Path: s.path, Waited: waited, PID: h.PID, Program: h.Program, Since: h.Since}
 	}
+	s.sign()
+	return nil
 }
 
 func (s *Store) readOnly(err error) error {
@@ -79,7 +63,7 @@ func (s *Store) readOnly(err error) error {
 	return fmt.Errorf("locking %s: %w", s.path, err)
 }
 
-// sign says in the lock file who has the lock.
+// sign writes this process into the lock file.
 func (s *Store) sign() {
 	program := "unknown"
 	if len(os.Args) > 0 {

@@ -1,4 +1,4 @@
-// This file holds the store: opening a file, keeping up with it, and reading.
+// The store: opening a file, following its changes, and reading.
 
 package crmem
 
@@ -26,7 +26,7 @@ import (
 // [oxbow.Watcher], a [oxbow.Checker] and a [oxbow.Counter]. It is safe for
 // concurrent use, and several processes may have the same file open.
 //
-// Locks are taken in this order: turn, the lock between processes, mu.
+// Locks are taken in this order: writer, the lock between processes, mu.
 type Store struct {
 	fs    vfs.FS
 	name  string // in fs
@@ -36,12 +36,12 @@ type Store struct {
 	ro    bool
 	owned io.Closer // the directory, when Open opened it
 
-	turn   chan struct{} // held by the goroutine that commits for all
-	queued sync.Mutex    // guards queue
-	queue  []*request    // what waits to be committed
-	lock   vfs.Lock      // nil until the first change; whoever has the turn uses it
-	swept  bool          // what crashed writers left was removed, and the directories were synced
-	buf    []byte        // for writing, so that a change costs no new one
+	writer  chan struct{}    // held by the goroutine that commits for all
+	queued  sync.Mutex       // guards queue
+	queue   []*commitRequest // what waits to be committed
+	lock    vfs.Lock         // nil until the first change; used by the writer
+	cleaned bool             // what crashed writers left was removed, and the directories were synced
+	buf     []byte           // for writing, so that a change costs no new one
 
 	mu     sync.RWMutex // guards all below
 	st     *state
@@ -60,16 +60,16 @@ var (
 
 // state is the records of a store. Records are never changed in place.
 type state struct {
-	names  map[string]*Record
-	order  []*Record // by ID
+	names  map[string]*record
+	order  []*record // by ID
 	nextID uint64
 }
 
-func byID(a, b *Record) int { return cmp.Compare(a.ID, b.ID) }
+func byID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 
 // image is one state of the file. The file is kept open while it is the one that
-// the store knows, because the number of an inode is given to another file once
-// nobody has it: only so is "the same file" a fact.
+// the store knows, because an inode number is given to another file once the old
+// one is closed: only so is "the same file" a fact.
 type image struct {
 	file vfs.File // nil when there is no file
 	info fs.FileInfo
@@ -104,7 +104,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 		o = &oxbow.Options{}
 	}
 	s := &Store{fs: o.FS, name: file, path: file, clock: o.Clock, wait: o.LockWait, ro: o.ReadOnly,
-		turn: make(chan struct{}, 1), st: &state{names: map[string]*Record{}, nextID: 1}}
+		writer: make(chan struct{}, 1), st: &state{names: map[string]*record{}, nextID: 1}}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -145,8 +145,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 }
 
 // refuseLink refuses to write through a name that is a symbolic link: a rename
-// would put a file in the place of the link, and what it leads to would stay
-// behind.
+// would put a file in the place of the link, and leave its target as it was.
 func (s *Store) refuseLink() error {
 	if s.ro || s.seen.file == nil {
 		return nil
@@ -263,7 +262,7 @@ func (s *Store) describe(data []byte, err error) error {
 	}
 	d := *f
 	d.Path = s.path
-	if l := Recognise(data); l != Unknown && l != V1 {
+	if l := recognise(data); l != Unknown && l != V1 {
 		d.Reason, d.Offset, d.class = "the file is "+l.String(), -1, oxbow.ErrVersion
 		d.Hint = "it is not opened, because writing would destroy it; `oxbow import` reads it"
 	}
@@ -271,8 +270,8 @@ func (s *Store) describe(data []byte, err error) error {
 }
 
 // stateOf returns a decoded file as a state.
-func stateOf(f *File, names map[string]*Record) *state {
-	st := &state{names: names, nextID: f.NextID, order: make([]*Record, len(f.Entries))}
+func stateOf(f *memoryFile, names map[string]*record) *state {
+	st := &state{names: names, nextID: f.NextID, order: make([]*record, len(f.Entries))}
 	for i := range f.Entries {
 		st.order[i] = &f.Entries[i]
 	}
@@ -394,8 +393,8 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Close implements [oxbow.Store].
 func (s *Store) Close() error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
+	s.writer <- struct{}{}
+	defer func() { <-s.writer }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

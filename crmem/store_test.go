@@ -194,8 +194,8 @@ func TestTwoStores(t *testing.T) {
 // when its file has the length and the time of the one before, and also when
 // it comes while the change is being written.
 func TestForeignWriter(t *testing.T) {
-	base := File{NextID: 3, Entries: []Record{{ID: 1, Name: "a", Content: "one"}, {ID: 2, Name: "b", Content: "two"}}}
-	other := File{NextID: 3, Entries: []Record{{ID: 1, Name: "a", Content: "six"}, {ID: 2, Name: "b", Content: "two"}}}
+	base := memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "one"}, {ID: 2, Name: "b", Content: "two"}}}
+	other := memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "six"}, {ID: 2, Name: "b", Content: "two"}}}
 	first, second := encode(t, base), encode(t, other)
 
 	t.Run("in place", func(t *testing.T) {
@@ -288,9 +288,9 @@ func (f *hookFile) Sync() error {
 	return err
 }
 
-func encode(t testing.TB, f File) []byte {
+func encode(t testing.TB, f memoryFile) []byte {
 	t.Helper()
-	b, err := f.Encode()
+	b, err := f.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,13 +321,6 @@ func TestUnsupported(t *testing.T) {
 	if e, err := s.Get(t.Context(), "a"); err != nil || e.Content != "x" || len(names(t, s)) != 1 {
 		t.Errorf("refused changes left %+v, %v", e, err)
 	}
-	full := oxbow.Entry{Kind: oxbow.World, Labels: label, Created: time.Unix(1, 5), Source: oxbow.Source{Actor: oxbow.Agent}}
-	if got := Unheld(full); len(got) != 4 {
-		t.Errorf("Unheld = %q", got)
-	}
-	if e, err := s.Get(t.Context(), "a"); err != nil || len(Unheld(e)) != 0 {
-		t.Errorf("Unheld of what the store holds = %q, %v", Unheld(e), err)
-	}
 	checkStore(t, s)
 }
 
@@ -335,7 +328,7 @@ func TestUnsupported(t *testing.T) {
 // become right, and removed.
 func TestStrangeEntries(t *testing.T) {
 	fsys := vfs.NewMem()
-	putFile(t, fsys, "memory.db", encode(t, File{NextID: 0, Entries: []Record{
+	putFile(t, fsys, "memory.db", encode(t, memoryFile{NextID: 0, Entries: []record{
 		{ID: 0, Name: "", Content: "no name"},
 		{ID: 3, Name: " padded\n", Content: "nul\x00", Aliases: []string{"", "x", "x", " pad "}, Created: math.MaxUint64},
 		{ID: 9, Name: "ok", Content: "x", Kind: kindArch},
@@ -369,7 +362,7 @@ func TestStrangeEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := Decode(b); err != nil || f.Entries[0].Created != math.MaxUint64 || len(f.Entries[0].Aliases) != 4 {
+	if f, err := decodeFile(b); err != nil || f.Entries[0].Created != math.MaxUint64 || len(f.Entries[0].Aliases) != 4 {
 		t.Errorf("a date and aliases that cannot be shown did not survive a rewrite: %+v, %v", f, err)
 	}
 	checkStore(t, s)
@@ -377,7 +370,7 @@ func TestStrangeEntries(t *testing.T) {
 
 func TestLastID(t *testing.T) {
 	fsys := vfs.NewMem()
-	putFile(t, fsys, "memory.db", encode(t, File{NextID: math.MaxUint64, Entries: []Record{{ID: math.MaxUint64, Name: "last"}}}))
+	putFile(t, fsys, "memory.db", encode(t, memoryFile{NextID: math.MaxUint64, Entries: []record{{ID: math.MaxUint64, Name: "last"}}}))
 	s := open(t, fsys)
 	if err := s.Apply(t.Context(), oxbow.Add{Name: "b", Content: "x"}); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Add = %v, want ErrUnsupported", err)
@@ -445,7 +438,7 @@ func TestFiles(t *testing.T) {
 	}
 
 	root := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(root, "real.db"), encode(t, File{NextID: 1}), 0o600),
+	if err := errors.Join(os.WriteFile(filepath.Join(root, "real.db"), encode(t, memoryFile{NextID: 1}), 0o600),
 		os.Symlink("real.db", filepath.Join(root, "memory.db"))); err != nil {
 		t.Fatal(err)
 	}

@@ -95,11 +95,11 @@ func TestEncodeVectors(t *testing.T) {
 			if got := fileHex(t, fsys); got != v.Hex {
 				t.Errorf("file is\n%s\nwant\n%s", got, v.Hex)
 			}
-			f, err := Decode(unhex(t, v.Hex))
+			f, err := decodeFile(unhex(t, v.Hex))
 			if err != nil {
 				t.Fatalf("Decode: %v", err)
 			}
-			if again, err := f.Encode(); err != nil || hex.EncodeToString(again) != v.Hex {
+			if again, err := f.encode(); err != nil || hex.EncodeToString(again) != v.Hex {
 				t.Errorf("Decode, then Encode = %x, %v", again, err)
 			}
 			checkStore(t, s)
@@ -166,7 +166,7 @@ func TestDecodeVectors(t *testing.T) {
 		name, data, ok, result := cells[0], unhex(t, cells[1]), cells[2] == "0", cells[3]
 		compared++
 		t.Run(name, func(t *testing.T) {
-			f, err := Decode(data)
+			f, err := decodeFile(data)
 			var reason string
 			switch {
 			case stricter[name] != "":
@@ -191,7 +191,7 @@ func TestDecodeVectors(t *testing.T) {
 			}
 			var got []string
 			for _, r := range f.Entries {
-				e := map[string]any{"id": r.ID, "created_at": r.Created, "kind": r.Entry().Kind.String(), "name": r.Name,
+				e := map[string]any{"id": r.ID, "created_at": r.Created, "kind": r.entry().Kind.String(), "name": r.Name,
 					"content": r.Content, "aliases": append([]string{}, r.Aliases...)}
 				j, err := json.Marshal(e)
 				if err != nil {
@@ -209,7 +209,7 @@ func TestDecodeVectors(t *testing.T) {
 			if f.NextID != max(head.NextID, 1) || fmt.Sprint(got) != fmt.Sprint(parts[1:]) {
 				t.Errorf("Decode = next id %d, %v\nwant %s", f.NextID, got, result)
 			}
-			again, err := f.Encode()
+			again, err := f.encode()
 			want := cells[5]
 			if want == "same" {
 				want = cells[1]
@@ -226,8 +226,8 @@ func TestDecodeVectors(t *testing.T) {
 
 // The rows of the table that the vectors leave out, made by hand.
 func TestDecodeByHand(t *testing.T) {
-	entry := func(id uint64, name string) Record { return Record{ID: id, Created: 5, Name: name, Content: "c"} }
-	enc := func(next uint64, rs ...Record) []byte {
+	entry := func(id uint64, name string) record { return record{ID: id, Created: 5, Name: name, Content: "c"} }
+	enc := func(next uint64, rs ...record) []byte {
 		b := appendHeader(nil, next, len(rs))
 		for _, r := range rs {
 			b = r.append(b)
@@ -250,21 +250,26 @@ func TestDecodeByHand(t *testing.T) {
 		{"other text", "file shorter than header", []byte("hello"), oxbow.ErrNotStore},
 		{"other file", "invalid magic", []byte("SQLite format 3\x00 and more"), oxbow.ErrNotStore},
 	} {
-		_, err := Decode(tt.data)
+		_, err := decodeFile(tt.data)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.Is(err, tt.class) || !errors.Is(err, ErrBadFormat) {
 			t.Errorf("%s: Decode = %v, want %q and %v", tt.name, err, tt.want, tt.class)
 		}
 	}
 	// Each byte less is a truncated body.
-	whole := enc(3, entry(1, "a"), Record{ID: 2, Kind: kindArch, Name: "b", Content: "é", Aliases: []string{"x", "yy"}})
+	whole := enc(3, entry(1, "a"), record{ID: 2, Kind: kindArch, Name: "b", Content: "é", Aliases: []string{"x", "yy"}})
 	for n := headerSize; n < len(whole); n++ {
-		if _, err := Decode(whole[:n]); err == nil || !strings.Contains(err.Error(), "truncated body") {
+		if _, err := decodeFile(whole[:n]); err == nil || !strings.Contains(err.Error(), "truncated body") {
 			t.Errorf("Decode of the first %d bytes = %v, want truncated body", n, err)
 		}
 	}
 	// A next id that is too low is raised: crabtalk would write over entry 7.
-	f, err := Decode(enc(3, entry(7, "a")))
+	f, err := decodeFile(enc(3, entry(7, "a")))
 	if err != nil || f.NextID != 8 {
 		t.Errorf("next id = %d, %v, want 8", f.NextID, err)
 	}
+}
+
+func decodeFile(data []byte) (*memoryFile, error) {
+	f, _, err := decode(data)
+	return f, err
 }

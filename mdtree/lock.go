@@ -15,40 +15,17 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
 	storeStageDir = ".oxbow-tree"
 	storeLockFile = ".oxbow-tree.lock"
 
-	firstPoll = 50 * time.Microsecond
-	lastPoll  = 4 * time.Millisecond
-
 	// journalWait is how long a store that may not write waits for a writer to
 	// finish its change.
 	journalWait = 200 * time.Millisecond
 )
-
-// poll calls done, with growing pauses, until it returns true or an error. It
-// returns false when that took longer than limit.
-func poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (bool, error) {
-	start := time.Now()
-	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
-		if ok, err := done(); ok || err != nil {
-			return ok, err
-		}
-		if time.Since(start) >= limit {
-			return false, nil
-		}
-		t := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return false, ctx.Err()
-		case <-t.C:
-		}
-	}
-}
 
 // acquire makes the caller the one writer, and finishes an interrupted change.
 func (s *Store) acquire(ctx context.Context) (release func(), err error) {
@@ -78,7 +55,7 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 		}
 	}
 	start := time.Now()
-	got, err := poll(ctx, s.opts.LockWait, func() (bool, error) {
+	got, err := vfs.Poll(ctx, s.opts.LockWait, func() (bool, error) {
 		got, err := s.writer.lock.TryLock()
 		return got, s.storeError(err)
 	})
@@ -111,7 +88,7 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	}
 	if !idle {
 		var err error
-		idle, err = poll(ctx, min(s.opts.LockWait, journalWait), func() (bool, error) { return !s.interrupted(), nil })
+		idle, err = vfs.Poll(ctx, min(s.opts.LockWait, journalWait), func() (bool, error) { return !s.interrupted(), nil })
 		if err != nil {
 			return err
 		}

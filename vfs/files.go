@@ -1,4 +1,4 @@
-// This file holds what is done to whole files and trees on any file system.
+// Whole files and trees on any file system.
 
 package vfs
 
@@ -87,7 +87,7 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 }
 
 // WriteFile makes data the content of a file, all or nothing, and durable when
-// it returns nil. It writes a temporary file beside it (the name, a number,
+// it returns nil. It writes a temporary file next to it (the name, a number,
 // and .tmp), syncs it, renames it over the name, and syncs the directory. A
 // link of that name is replaced, not followed; the permissions of a file that
 // was there before are not kept.
@@ -103,11 +103,11 @@ func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 // stable storage and all that is left is the rename, it calls sure, and an
 // error of it leaves the file as it is and is returned, wrapped.
 func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
-	f, temp, err := createTemp(fsys, name, perm)
+	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	if err := fill(f, data); err != nil {
+	if err := WriteSync(f, data); err != nil {
 		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
 	}
 	if sure != nil {
@@ -124,12 +124,12 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	return nil
 }
 
-// WriteDerived makes parts, one behind the other, the content of a file, all or
+// WriteDerived makes parts, one after the other, the content of a file, all or
 // nothing as long as the machine does not crash: nothing is synced. It is for
 // what can be made again and is checked before it is used. A link of that name
 // is replaced, not followed.
 func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error {
-	f, temp, err := createTemp(fsys, name, perm)
+	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
@@ -156,8 +156,9 @@ func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error
 	return nil
 }
 
-// fill writes, syncs and closes a new file.
-func fill(f File, data []byte) error {
+// WriteSync writes data to the start of a new file, syncs it and closes it. Its
+// name is not durable yet.
+func WriteSync(f File, data []byte) error {
 	n, err := f.WriteAt(data, 0)
 	if err == nil && n < len(data) {
 		err = io.ErrShortWrite
@@ -180,10 +181,10 @@ func dropTemp(fsys FS, temp string) error {
 	return nil
 }
 
-// createTemp makes an empty file beside name that nobody else has. Its name
-// is not used again: somebody who takes it for left over and removes it must
-// not hit a later one.
-func createTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
+// CreateTemp makes an empty file next to name that no other process has: the
+// name, a number, and .tmp. The number is not used again: a process that takes
+// the file for left over and removes it must not hit a later one.
+func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	if err := checkName("open", name); err != nil {
 		return nil, "", err
 	}

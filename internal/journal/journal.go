@@ -22,7 +22,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -115,17 +114,7 @@ func (s Stage) Put(name string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	n, err := f.WriteAt(data, 0)
-	if err == nil && n < len(data) {
-		err = io.ErrShortWrite
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return vfs.WriteSync(f, data)
 }
 
 // Load returns the journal of a change that was committed and not finished, or
