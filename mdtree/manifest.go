@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 const (
@@ -65,7 +66,7 @@ func parseManifest(data []byte) (*manifest, error) {
 	}
 	for _, f := range m.Files {
 		if !isEntryPath(f.Path) {
-			return nil, fmt.Errorf("%w: it lists %q, which is no file of an entry", oxbow.ErrInvalid, clip(f.Path))
+			return nil, fmt.Errorf("%w: it lists %q, which is no file of an entry", oxbow.ErrInvalid, text.Clip(f.Path, maxShown))
 		}
 	}
 	return &m, nil

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 const (
@@ -22,6 +23,9 @@ const (
 	lineEndsClose = " -->"
 	bom           = "\ufeff"
 	lineEnds      = "\r\n"
+
+	// maxShown is the most bytes of a value in a message.
+	maxShown = 60
 )
 
 // appendEntry appends the file of an entry to b. With showName the block of
@@ -85,17 +89,17 @@ type parsed struct {
 
 // parseEntry reads the file of an entry. Any text is a file; the error says
 // what in a block of data cannot be understood.
-func parseEntry(text string) (parsed, error) {
+func parseEntry(file string) (parsed, error) {
 	var p parsed
-	text = strings.TrimPrefix(text, bom)
-	rest, ok := strings.CutPrefix(text, metaOpen)
+	file = strings.TrimPrefix(file, bom)
+	rest, ok := strings.CutPrefix(file, metaOpen)
 	if !ok {
-		p.content = strings.TrimRight(text, lineEnds)
+		p.content = strings.TrimRight(file, lineEnds)
 		return p, nil
 	}
 	block, body, ok := strings.Cut(rest, metaClose)
 	if !ok {
-		p.content = strings.TrimRight(text, lineEnds)
+		p.content = strings.TrimRight(file, lineEnds)
 		p.warnings = append(p.warnings, "its block of data is never closed, so all of it is read as content")
 		return p, nil
 	}
@@ -111,7 +115,7 @@ func parseEntry(text string) (parsed, error) {
 	}
 	if s, ok := findTime(block); ok {
 		if p.created, ok = parseTime(s); !ok {
-			p.warnings = append(p.warnings, fmt.Sprintf("its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z", clip(s)))
+			p.warnings = append(p.warnings, fmt.Sprintf("its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z", text.Clip(s, maxShown)))
 		}
 	}
 	p.aliases = listItems(part(block, "Aliases"))
@@ -131,7 +135,7 @@ func parseEntry(text string) (parsed, error) {
 	}
 	for _, t := range titles(block) {
 		if !slices.Contains([]string{"Created", "Aliases", "Labels", "Name"}, t) {
-			p.warnings = append(p.warnings, fmt.Sprintf("its block of data has %q, which is not read and is gone after the next dump", clip(t)))
+			p.warnings = append(p.warnings, fmt.Sprintf("its block of data has %q, which is not read and is gone after the next dump", text.Clip(t, maxShown)))
 		}
 	}
 	return p, errors.Join(errs...)
@@ -299,7 +303,7 @@ func parseLineEndsComment(s string) (head, tail string, err error) {
 		}
 		if err != nil {
 			return "", "", fmt.Errorf("the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
-				clip(s), err, lineEndsOpen, lineEndsClose)
+				text.Clip(s, maxShown), err, lineEndsOpen, lineEndsClose)
 		}
 	}
 	return head, tail, nil
@@ -409,17 +413,4 @@ next:
 	}
 	b.WriteString(s)
 	return b.String()
-}
-
-// clip cuts s at a character, for the text of an error.
-func clip(s string) string {
-	const most = 60
-	if len(s) <= most {
-		return s
-	}
-	n := most
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

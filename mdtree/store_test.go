@@ -4,7 +4,11 @@ package mdtree
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/storetest"
@@ -87,4 +91,143 @@ func TestMemoryOverATree(t *testing.T) {
 		t.Fatal(err)
 	}
 	recall("sugar", "")
+}
+
+func TestIDs(t *testing.T) {
+	fsys, path := tempTree(t)
+	p := person{t, path}
+	p.write("cards/b.md", "name: x\n\nx\n")
+	p.write("cards/a.md", "name: y\n\ny\n")
+	p.write("days/d.md", "## z2\nz\n## z1\nz\n")
+	ids := func(s *Store) string {
+		t.Helper()
+		var all []string
+		for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, fmt.Sprint(e.ID, e.Name))
+		}
+		return strings.Join(all, " ")
+	}
+	s := openOn(t, fsys, Options{})
+	if got, want := ids(s), "1y 2x 3z2 4z1"; got != want {
+		t.Errorf("IDs %s, want %s", got, want)
+	}
+	p.remove("cards/b.md")
+	entryContent(t, s, "x")
+	p.write("cards/b.md", "name: x\n\nx\n")
+	p.write("cards/0.md", "name: new\n\nx\n")
+	if got, want := ids(s), "1y 3z2 4z1 5new 6x"; got != want {
+		t.Errorf("after a removal and a return, IDs %s, want %s", got, want)
+	}
+	mustApply(t, s, oxbow.Remove{Name: "y"}, oxbow.Add{Name: "y", Content: "again"})
+	if got, want := ids(s), "3z2 4z1 5new 6x 7y"; got != want {
+		t.Errorf("after a removal and an addition in one, IDs %s, want %s", got, want)
+	}
+	if a, b := ids(openOn(t, fsys, Options{})), ids(openOn(t, fsys, Options{})); a != b || !strings.HasPrefix(a, "1new") {
+		t.Errorf("opened twice, IDs %s and %s", a, b)
+	}
+}
+
+// Two stores on one tree, as two processes have them.
+func TestTwoProcesses(t *testing.T) {
+	_, path := tempTree(t)
+	open := func() *Store {
+		fsys, err := vfs.Dir(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = fsys.Close() })
+		return openOn(t, fsys, Options{LockWait: time.Minute})
+	}
+	a, b := open(), open()
+	const each = 40
+	done := make(chan error, 2)
+	for i, s := range []*Store{a, b} {
+		go func() {
+			for n := range each {
+				ops := []oxbow.Op{oxbow.Add{Name: fmt.Sprint(i, "-", n), Content: "x"}}
+				if n%4 == 0 {
+					ops = append(ops, oxbow.Add{Name: fmt.Sprint(i, "+", n), Kind: oxbow.Journal, Content: "x"})
+				}
+				if err := s.Apply(context.Background(), ops...); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range []*Store{a, b, open()} {
+		if got := problemsOf(t, s); len(got) != 2*(each+each/4) {
+			t.Errorf("%d entries are there, %d were acknowledged", len(got), 2*(each+each/4))
+		}
+	}
+	mustApply(t, a, oxbow.Update{Name: "0-1", Content: "by a"})
+	if got := entryContent(t, b, "0-1"); got != "by a" {
+		t.Errorf("the other process sees %q", got)
+	}
+
+	// One that holds the lock keeps others out, and not for ever.
+	lock, err := a.fs.OpenLock(storeLockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatalf("TryLock() = %v, %v", ok, err)
+	}
+	b.opts.LockWait = time.Millisecond
+	if err := b.Apply(t.Context(), oxbow.Remove{Name: "0-1"}); !errors.Is(err, oxbow.ErrBusy) {
+		t.Errorf("Apply() without the lock = %v", err)
+	}
+	if got := entryContent(t, b, "0-1"); got != "by a" {
+		t.Errorf("a reader that takes no lock sees %q", got)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	m := vfs.NewMem()
+	if err := m.MkdirAll("cards", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := openOn(t, m, Options{ReadOnly: true})
+	if err := s.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("Apply() = %v", err)
+	}
+	if err := s.SetDocument(t.Context(), "x.md", "x"); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("SetDocument() = %v", err)
+	}
+	if got := m.Names(); len(got) != 1 {
+		t.Errorf("a store that may not write left %q", got)
+	}
+}
+
+func TestNamesTwice(t *testing.T) {
+	fsys, path := tempTree(t)
+	p := person{t, path}
+	p.write("cards/2.md", "name: a\n\nsecond\n")
+	p.write("cards/1.md", "name: a\n\nfirst\n")
+	s := openOn(t, fsys, Options{})
+	if got := entryContent(t, s, "a"); got != "first" {
+		t.Errorf("the entry says %q", got)
+	}
+	rep, err := s.Check(t.Context())
+	if err != nil || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0].What, "cards/2.md") {
+		t.Errorf("Check() = %+v, %v", rep.Problems, err)
+	}
+	p.remove("cards/1.md")
+	if got := entryContent(t, s, "a"); got != "second" {
+		t.Errorf("without the first, the entry says %q", got)
+	}
+	p.write("cards/0.md", "name: a\n\nzeroth\n")
+	if got := entryContent(t, s, "a"); got != "zeroth" {
+		t.Errorf("with one before it, the entry says %q", got)
+	}
 }
