@@ -65,7 +65,7 @@ func TestCheckAndRecover(t *testing.T) {
 	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) != 2 || r.Torn != 0 {
 		t.Errorf("Check after Recover = %+v, %v, want the changed letter and the name", r, err)
 	}
-	// The next damage is kept beside the first.
+	// The next damage is kept next to the first.
 	put(t, m, name, get(t, m, name)+"more\n")
 	if saved, err := b.Recover(t.Context(), false); err != nil || len(saved) != 1 || saved[0].KeptIn != name+".damaged-2" || get(t, m, name+".damaged") != kept {
 		t.Errorf("Recover again = %+v, %v", saved, err)

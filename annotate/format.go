@@ -1,5 +1,4 @@
-// This file is the codec of sidecars. docs/format-annotations.md says the same
-// for outsiders.
+// Codec of sidecars. docs/format-annotations.md says the same for outsiders.
 //
 // A sidecar is UTF-8 text. Each line is one JSON object, ends with a line feed,
 // and stands for itself: lines may come in any order and more than once, so
@@ -11,7 +10,7 @@
 //	{"v":1,"return":"3f…","time":"2026-11-22T09:00:00Z"}             it is back
 //
 // What one [Store.GC] wrote carries its name as "run", and what took that back
-// the same name as "undo", besides a name of its own.
+// the same name as "undo", and a name of its own.
 //
 // Of two annotations with one id, the one whose line sorts first counts: any
 // order gives the same. Of archive and return, the later counts, and return

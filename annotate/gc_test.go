@@ -279,6 +279,6 @@ func TestGCSkipsWhatItCannotRead(t *testing.T) {
 		t.Errorf("skipped %v, want a.txt, which is binary", r.Skipped)
 	}
 	if errors.Is(r.Skipped[0].Err, errNoAnswer) {
-		t.Error("without git, nobody was asked")
+		t.Error("without git, there is no answer to miss")
 	}
 }

@@ -143,10 +143,6 @@ func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
 	return p, nil
 }
 
-// maxResolved is the number of files whose annotations are kept for the next
-// lookup.
-const maxResolved = 64
-
 // resolveMissing fills in where the annotations of a file that is gone stand.
 func (b *Store) resolveMissing(ctx context.Context, p *resolved, file string, own *sidecar) error {
 	found, err := b.statuses(ctx, p.head, false, file, own)
@@ -275,15 +271,9 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	q.stop = func() { cancel(); <-q.done }
 	go func() {
 		defer close(q.done)
-		if q.names, q.err = b.history.Names(asking, file); q.err != nil {
-			return
+		if q.names, q.err = b.history.Names(asking, file); q.err == nil {
+			b.keepNames(key, q.names)
 		}
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if len(b.formerNames) >= maxResolved {
-			clear(b.formerNames)
-		}
-		b.formerNames[key] = q.names
 	}()
 	return q, false
 }

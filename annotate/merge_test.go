@@ -169,7 +169,7 @@ func TestSetup(t *testing.T) {
 			t.Errorf(".gitattributes holds %q, want %q", got, want)
 		}
 		if read(".git/config") != config || read(".git/info/attributes") != "" {
-			t.Error("the repository's own files were changed though nobody asked")
+			t.Error("the repository's own files were changed without --install")
 		}
 	}
 	for range 2 {
@@ -187,7 +187,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("info/attributes holds %q, %v, want one line", read(".git/info/attributes"), err)
 	}
 
-	// What says otherwise is a person's, and a link is nobody's.
+	// A line that says otherwise stays, and a link is not followed.
 	g.write(".gitattributes", ".oxbow/annotations/** merge=binary\n")
 	if _, err := b.Setup(t.Context(), "x", false, false); !isInvalid(err) {
 		t.Errorf("Setup over another merge = %v, want ErrInvalid", err)

@@ -23,7 +23,7 @@ type Recovered struct {
 }
 
 // Recover mends the sidecars that have lines that cannot be read: it keeps
-// those lines beside, byte for byte, and what whole annotations are found
+// those lines in a file next to it, byte for byte, and what whole annotations are found
 // inside of them, such as where two lines ran together, are put back. Lines
 // that can be read stay as they are. A dry run changes nothing. Errors match
 // [oxbow.ErrBusy] or the errors of package io/fs.

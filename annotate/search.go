@@ -134,12 +134,7 @@ func (b *Store) nowCalled(ctx context.Context, file string) string {
 		if names, _, err = b.history.Successors(ctx, file); err != nil {
 			return file // it is found all the same, under the name that it had
 		}
-		b.mu.Lock()
-		if len(b.formerNames) >= maxResolved {
-			clear(b.formerNames)
-		}
-		b.formerNames[key] = names
-		b.mu.Unlock()
+		b.keepNames(key, names)
 	}
 	for _, n := range slices.Backward(names) {
 		if CheckFile(n) != nil {

@@ -145,6 +145,20 @@ func (b *Store) shallow() bool {
 	return ok && h.Shallow()
 }
 
+// keepNames remembers what git said of a name, which the key holds with its HEAD.
+func (b *Store) keepNames(key string, names []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.formerNames) >= maxResolved {
+		clear(b.formerNames)
+	}
+	b.formerNames[key] = names
+}
+
+// maxResolved is the number of files whose annotations, or names, are kept for the
+// next lookup.
+const maxResolved = 64
+
 // Records returns the annotations in the sidecar of a file, oldest first,
 // archived ones too. They are as they were written; [Store.Lookup] says where
 // they stand now.

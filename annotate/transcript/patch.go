@@ -84,7 +84,7 @@ func (h hunk) edits(e Edit) []Edit {
 			}
 		}
 		cut(i - 1)
-		for len(cuts) > 0 && cuts[0] <= last+2 { // beside or inside of what was put in
+		for len(cuts) > 0 && cuts[0] <= last+2 { // next to or inside of what was put in
 			cuts = cuts[1:]
 		}
 		add(i, last+1, false)

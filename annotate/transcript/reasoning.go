@@ -20,7 +20,7 @@ type reasoning struct {
 	used          bool // an edit came after these passages
 }
 
-// asks begins anew with what the user wants.
+// asks begins again with what the user wants.
 func (r *reasoning) asks(text string) *reasoning { return &reasoning{asked: text} }
 
 func (r *reasoning) says(text string, aloud bool) *reasoning {

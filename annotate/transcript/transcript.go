@@ -46,7 +46,7 @@ type Edit struct {
 	Block         []string // whole lines, without line ends
 	Before, After []string // lines around them, as far as they are known
 
-	// Gone says that lines were only taken out: Block is what is left beside
+	// Gone says that lines were only taken out: Block is what is left next to
 	// the place, at most one line on each side.
 	Gone bool
 

@@ -1,5 +1,5 @@
-// This file finds a repository and runs git in it, so that nothing the
-// repository says is run.
+// Finding a repository, and running git in it so that nothing the repository says
+// is run.
 
 // Package git reads the history of a repository that may be hostile, by git's
 // command line.
@@ -49,7 +49,7 @@ var ErrNone = errors.New("no git repository")
 // without a working tree, or of git's own directory.
 var ErrBare = fmt.Errorf("%w with a working tree", ErrNone)
 
-// ErrOwner is returned by [Find] when the repository belongs to somebody else.
+// ErrOwner is returned by [Find] when the repository belongs to another user.
 var ErrOwner = errors.New("git repository belongs to another user")
 
 // ErrTooMuch is returned when git says more than the bound.
@@ -129,7 +129,7 @@ func (r *Repo) find(dir string) error {
 					return fmt.Errorf("%w: %s leads nowhere", ErrNone, dot)
 				}
 				r.dir = to
-			default: // a link: git would follow it, but nobody needs one
+			default: // a link: git would follow it, but none is needed
 				return fmt.Errorf("%w: %s is neither a directory nor a file", ErrNone, dot)
 			}
 			r.common = r.dir

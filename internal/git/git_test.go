@@ -1,4 +1,4 @@
-// This file tests reading of repositories, on real ones that the tests make.
+// Tests of reading repositories, on real ones that the tests make.
 
 package git
 

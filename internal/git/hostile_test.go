@@ -1,4 +1,4 @@
-// This file holds repositories that try to run commands. Each command makes a
+// Repositories that try to run commands. Each command makes a
 // marker; a marker that appears is a hole. That the traps work at all is shown
 // by plain git, which runs into some.
 
@@ -274,6 +274,6 @@ func TestOwner(t *testing.T) {
 		t.Skipf("cannot give it away here: %v", err)
 	}
 	if _, err := Find(g.dir, nil); err == nil || !strings.Contains(err.Error(), "another user") {
-		t.Errorf("Find of somebody else's repository = %v, want ErrOwner", err)
+		t.Errorf("Find of another user's repository = %v, want ErrOwner", err)
 	}
 }

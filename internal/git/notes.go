@@ -1,4 +1,4 @@
-// This file reads notes that are tied to commits, and files at many commits.
+// Reading notes that are tied to commits, and files at many commits.
 
 package git
 

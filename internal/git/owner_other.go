@@ -1,4 +1,4 @@
-// This file stands in where files have no numbered owner.
+// Ownership where files have no numbered owner.
 
 //go:build !unix
 

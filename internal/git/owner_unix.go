@@ -1,4 +1,4 @@
-// This file says whom a directory belongs to, where users own files.
+// Ownership of directories, where users own files.
 
 //go:build unix
 

@@ -1,4 +1,4 @@
-// This file asks git for what a book of annotations wants to know.
+// Reading the history: what a store of annotations asks git.
 
 package git
 
