@@ -14,9 +14,8 @@ type lineIndex struct {
 	ids      []int32   // of the lines
 	postings postings  // of the ids
 
-	bareIDs []int32   // of the lines without their white space; nil until they are needed
-	bare    *postings // of these, likewise
-	bag     *wordBag  // likewise
+	bare *postings // of the lines without their white space; nil until they are needed
+	bag  *wordBag  // likewise
 
 	enclosers []int32 // of each line the line that it stands in; likewise
 }
@@ -28,18 +27,10 @@ func newLineIndex(in *interner, lines []string) *lineIndex {
 	return &lineIndex{lines: lines, in: in, ids: ids, postings: postingsOf(ids, len(in.lines))}
 }
 
-// bares returns the numbers of the lines without their white space.
-func (p *lineIndex) bares() []int32 {
-	if p.bareIDs == nil {
-		p.bareIDs = p.in.bares(p.ids, p.lines)
-	}
-	return p.bareIDs
-}
-
 // barePostings returns where lines stand, by their number without white space.
 func (p *lineIndex) barePostings() postings {
 	if p.bare == nil {
-		at := postingsOf(p.bares(), len(p.in.bareLines))
+		at := postingsOf(p.in.bares(p.ids, p.lines), len(p.in.bareLines))
 		p.bare = &at
 	}
 	return *p.bare

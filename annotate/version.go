@@ -43,14 +43,12 @@ func (f *oldVersion) compare(p *lineIndex) {
 // that the map has kept, lines are compared without their white space.
 func (f *oldVersion) mapBare(p *lineIndex) []int {
 	out := slices.Clone(f.to)
-	old := p.in.bares(f.ids, f.lines)
-	now := p.bares()
 	for i, j := 0, 0; i < len(out); {
 		if out[i] >= 0 {
 			i, j = i+1, out[i]+1
 			continue
 		}
-		end, to := i, len(now)
+		end, to := i, len(p.ids)
 		for end < len(out) && f.to[end] < 0 {
 			end++
 		}
@@ -58,7 +56,8 @@ func (f *oldVersion) mapBare(p *lineIndex) []int {
 			to = f.to[end]
 		}
 		if j < to {
-			for k, t := range f.mapper.Map(old[i:end], now[j:to]) {
+			old, now := p.in.bares(f.ids[i:end], f.lines[i:end]), p.in.bares(p.ids[j:to], p.lines[j:to])
+			for k, t := range f.mapper.Map(old, now) {
 				if t >= 0 {
 					out[i+k] = j + t
 				}
