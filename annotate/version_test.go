@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const twins = `package walk
+const siblingFunctions = `package walk
 
 // Files lists the files of a directory, the oldest first, without links.
 func Files(dir string) ([]string, error) {
@@ -32,8 +32,8 @@ func Dirs(dir string) ([]string, error) {
 `
 
 func TestGoneAmongLinesThatAreAlike(t *testing.T) {
-	from, to := strings.Index(twins, "// Files"), strings.Index(twins, "// Dirs")
-	files := twins[from:to]
+	from, to := strings.Index(siblingFunctions, "// Files"), strings.Index(siblingFunctions, "// Dirs")
+	files := siblingFunctions[from:to]
 	swapped := func(s string) string {
 		one, two := `	fmt.Fprintln(trace, "directories below", dir, "as they were listed:", entries)`, `	slog.Info("directories are listed, the deepest first", "below", dir)`
 		return strings.Replace(s, one+"\n"+two, two+"\n"+one, 1)
@@ -63,11 +63,11 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRepo(t)
-			g.write("walk.go", twins)
+			g.write("walk.go", siblingFunctions)
 			g.commit()
 			b := g.store()
 			add(t, b, Record{File: "walk.go", Span: Span{c.line, c.line}, Why: c.name})
-			g.write("walk.go", c.change(twins))
+			g.write("walk.go", c.change(siblingFunctions))
 			var now Span
 			if c.now > 0 {
 				now = Span{c.now, c.now}

@@ -378,15 +378,15 @@ func (c *codex) end() {
 		case !call.ok:
 			c.t.Failed++
 		case len(call.changes) > 0:
-			c.t.Edits = append(c.t.Edits, c.told(call)...)
+			c.t.Edits = append(c.t.Edits, c.reported(call)...)
 		default:
-			c.t.Edits = append(c.t.Edits, c.asked(call)...)
+			c.t.Edits = append(c.t.Edits, c.requested(call)...)
 		}
 	}
 }
 
-// told makes edits of the changes that an event tells.
-func (c *codex) told(call *codexCall) []Edit {
+// reported makes edits of the changes that an event tells.
+func (c *codex) reported(call *codexCall) []Edit {
 	var out []Edit
 	unread := false
 	for _, path := range slices.Sorted(maps.Keys(call.changes)) {
@@ -424,9 +424,9 @@ func (c *codex) told(call *codexCall) []Edit {
 	return out
 }
 
-// asked makes edits of the patch that was asked for. It holds no numbers of
+// requested makes edits of the patch that was asked for. It holds no numbers of
 // lines but those of new files.
-func (c *codex) asked(call *codexCall) []Edit {
+func (c *codex) requested(call *codexCall) []Edit {
 	files, err := parseEnvelope(call.patch)
 	if err != nil {
 		c.t.Unread++

@@ -56,13 +56,13 @@ func (d *Mapper) Map(a, b []int32) []int {
 	if n := int(most) + 1; n > len(d.seen) {
 		d.seen = make([]occurrence, n+n/4)
 	}
-	d.patience(a, b, 0, 0, m)
+	d.mapStretch(a, b, 0, 0, m)
 	return m
 }
 
-// patience maps a, which begins at line i of the whole text, to b, which begins
+// mapStretch maps a, which begins at line i of the whole text, to b, which begins
 // at line j.
-func (d *Mapper) patience(a, b []int32, i, j int, m []int) {
+func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
 		a, b, i, j = a[1:], b[1:], i+1, j+1
@@ -81,11 +81,11 @@ func (d *Mapper) patience(a, b []int32, i, j int, m []int) {
 	}
 	x, y := 0, 0
 	for _, p := range anchors {
-		d.patience(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
+		d.mapStretch(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
 		m[i+p[0]] = j + p[1]
 		x, y = p[0]+1, p[1]+1
 	}
-	d.patience(a[x:], b[y:], i+x, j+y, m)
+	d.mapStretch(a[x:], b[y:], i+x, j+y, m)
 }
 
 // anchors returns the longest rising sequence of index pairs of lines that each

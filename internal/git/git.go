@@ -366,8 +366,8 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	cmd.Stdin = bytes.NewReader(stdin)
 	cmd.WaitDelay = time.Second // for pipes that a grandchild keeps open
 	out := &limitedBuffer{most: r.opts.Output, stop: cancel}
-	told := &limitedBuffer{most: 4 << 10}
-	cmd.Stdout, cmd.Stderr = out, told
+	stderr := &limitedBuffer{most: 4 << 10}
+	cmd.Stdout, cmd.Stderr = out, stderr
 	err = cmd.Run()
 	switch {
 	case out.over:
@@ -375,7 +375,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("running git %s: %w", args[0], context.DeadlineExceeded)
 	case err != nil:
-		if text := strings.TrimSpace(string(told.data)); text != "" {
+		if text := strings.TrimSpace(string(stderr.data)); text != "" {
 			err = fmt.Errorf("%w: %.300q", err, text)
 		}
 		return out.data, fmt.Errorf("running git %s: %w", args[0], err)
