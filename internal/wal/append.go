@@ -1,5 +1,4 @@
-// This file holds appending: the one place where a record becomes durable, and
-// what happens when that fails.
+// Appending: where a record becomes durable, and what happens when that fails.
 
 package wal
 
@@ -22,10 +21,8 @@ const (
 	minStep = 64 << 10
 	maxStep = 1 << 20
 
-	// zeros is how much free space one call writes. What one call writes, Linux
-	// keeps in one piece of its cache, and then each append into that piece
-	// looks at all of it: with a call for 1 MiB, an append and its sync take
-	// 1.15 times as long.
+	// zeros is how much free space one call writes. With a call for 1 MiB, which
+	// Linux keeps in one piece of its cache, an append takes 1.15 times as long.
 	zeros = 16 << 10
 
 	// reserve is the free space that only urgent appends may use, so that
@@ -356,10 +353,9 @@ func (l *Log) tail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// seal marks the last record as durable, for the day when a damaged byte has to
-// be told from a torn tail. It is not synced and may fail: nothing depends on
-// it.
-func (l *Log) seal() {
+// Seal marks the last record as durable, so that damage to it can be told from a
+// torn tail. It is not synced and may fail: nothing depends on it.
+func (l *Log) Seal() {
 	if !l.mine || l.failed != nil || l.lock == nil {
 		return
 	}
@@ -382,9 +378,6 @@ func (l *Log) seal() {
 		l.advance(&r)
 	}
 }
-
-// Seal is what Close does before it closes.
-func (l *Log) Seal() { l.seal() }
 
 // openNew makes a new file beside the log, under a name that no other process
 // uses.

@@ -1,4 +1,4 @@
-// This file holds the ways in which a log can fail.
+// The ways in which a log can fail.
 
 package wal
 

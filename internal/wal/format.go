@@ -1,5 +1,4 @@
-// This file holds the byte format of the log: header, record, chain. All
-// integers are little-endian.
+// The byte format of the log: header, record, chain. Integers are little-endian.
 //
 // Header, 96 bytes:
 //

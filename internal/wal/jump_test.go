@@ -41,14 +41,14 @@ func TestJump(t *testing.T) {
 		"the base, not zero": {0, 3, p.chain},
 	} {
 		var corrupt *CorruptError
-		if err := c.Jump(wrong.offset, wrong.seq, wrong.chain); !errors.As(err, &corrupt) {
+		if err := c.Jump(wrong.offset, wrong.seq, wrong.chain, 0); !errors.As(err, &corrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if c.End() != HeaderSize || c.Seq() != 0 {
 			t.Fatalf("%s: the position is %d, after change %d", what, c.End(), c.Seq())
 		}
 	}
-	if err := c.Jump(p.offset, p.seq, p.chain); err != nil {
+	if err := c.Jump(p.offset, p.seq, p.chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	same(t, all(t, c), "4 four", "5 five", "6 six")
@@ -59,13 +59,13 @@ func TestJump(t *testing.T) {
 	damaged := image(t, fsys)
 	damaged[places[0].offset+40] ^= 1
 	d := open(t, fsWith(t, damaged))
-	if err := d.Jump(p.offset, p.seq, p.chain); err != nil {
+	if err := d.Jump(p.offset, p.seq, p.chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	same(t, all(t, d), "4 four", "5 five", "6 six", "7 seven")
 	damaged[places[4].offset+40] ^= 1
 	d = open(t, fsWith(t, damaged))
-	if err := d.Jump(p.offset, p.seq, p.chain); err != nil {
+	if err := d.Jump(p.offset, p.seq, p.chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	var corrupt *CorruptError
@@ -96,18 +96,18 @@ func TestJumpToTheBase(t *testing.T) {
 		seq   uint64
 		chain [32]byte
 	}{{1, chain}, {2, a.Chain()}} {
-		if b.Jump(0, wrong.seq, wrong.chain) == nil {
+		if b.Jump(0, wrong.seq, wrong.chain, 0) == nil {
 			t.Error("a base that is another was believed")
 		}
 	}
-	if err := b.Jump(HeaderSize, 2, chain); err == nil {
+	if err := b.Jump(HeaderSize, 2, chain, 0); err == nil {
 		t.Error("a record of the base was taken for a change")
 	}
-	if err := b.Jump(0, 2, chain); err != nil {
+	if err := b.Jump(0, 2, chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	same(t, all(t, b), "3 three")
-	if open(t, vfs.NewMem()).Jump(0, 0, [32]byte{}) == nil {
+	if open(t, vfs.NewMem()).Jump(0, 0, [32]byte{}, 0) == nil {
 		t.Error("a log without a file has a base")
 	}
 }

@@ -1,5 +1,4 @@
-// This file holds the lock that makes writers take turns, and the note in its
-// file that says who has it.
+// The lock of writers, and the note in its file that names its holder.
 
 package wal
 

@@ -1,5 +1,4 @@
-// This file holds the open log: its position, and how it looks for what others
-// wrote.
+// The open log: its position, and the look for what other processes wrote.
 
 package wal
 
@@ -267,7 +266,7 @@ func (l *Log) Torn() (int, error) {
 // Close seals what was appended last, where that can be done without waiting,
 // and closes the file.
 func (l *Log) Close() error {
-	l.seal()
+	l.Seal()
 	var errs []error
 	if l.unsaid {
 		_ = l.writeNote() // or else nobody will know

@@ -1,5 +1,4 @@
-// This file holds what others may learn of a log from its lock file, and the
-// lock of a log that cannot be opened.
+// The lock file read without the lock; the lock of a log that cannot be opened.
 
 package wal
 

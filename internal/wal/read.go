@@ -1,5 +1,4 @@
-// This file holds reading: forward from the position, at an offset, and past
-// damage.
+// Reading: forward from the position, at an offset, and past damage.
 
 package wal
 

@@ -1,5 +1,4 @@
-// This file holds rewriting: a new file that takes the place of the log in one
-// rename.
+// Rewriting: a new file takes the place of the log in one rename.
 
 package wal
 

@@ -1,5 +1,4 @@
-// This file holds salvage: what can still be read of a damaged log, and making
-// a log from records.
+// Salvage: what can still be read of a damaged log; a log made from records.
 
 package wal
 
