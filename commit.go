@@ -7,6 +7,7 @@ package oxbow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -84,7 +85,15 @@ func (d *db) lead(r *request) {
 		d.turn.Unlock()
 		d.line.pass(batch)
 	}()
-	err = d.locked(r.ctx, func() error { return d.commitAll(batch) })
+	err = d.locked(r.ctx, func() error {
+		err := d.commitAll(batch)
+		if errors.Is(err, errSnapshot) { // nothing was written: the log says what the snapshot could not
+			if err = d.reload(); err == nil {
+				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*request).finished))
+			}
+		}
+		return err
+	})
 }
 
 // locked runs fn with the lock between processes and the log to itself, and
@@ -104,9 +113,6 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 	defer d.log.Unlock()
 	if d.broken != nil {
 		return d.broken
-	}
-	if err := d.wholeLocked(); err != nil {
-		return err
 	}
 	if err := d.catchUp(); err != nil {
 		return err
@@ -140,6 +146,9 @@ func (d *db) commitAll(batch []*request) error {
 			continue
 		}
 		v, err := g.try(r.build)
+		if err := g.st.failed(); err != nil {
+			return err
+		}
 		if err != nil {
 			answer(r, 0, err)
 			continue
@@ -178,8 +187,11 @@ func (d *db) commitAll(batch []*request) error {
 		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
 	d.recent.add(d.position(), deltas)
+	failed := d.st.failed()
 	d.mu.Unlock()
-	d.publish(deltas)
+	if d.publish(deltas); failed != nil {
+		_ = d.reload() // its error is that of the next reader
+	}
 	for i, rec := range recs {
 		drafts[i].request.finish(rec.Seq, nil)
 	}

@@ -1,5 +1,4 @@
-// This file holds the default store: one append-only log, and in memory the
-// entries that it adds up to. Here it is opened, read and kept fresh;
+// The default store: one append-only log, and the entries that it adds up to.
 // commit.go changes it.
 
 package oxbow
@@ -9,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,21 +31,20 @@ type db struct {
 	line  line   // what waits to be committed
 	spare *stage // for the next commit; guarded by turn
 
-	// logmu guards log, offsets and base: shared to look, exclusive to read on
-	// or append. While appending is set its holder has the lock between
+	// logmu guards log, from, offsets and base: shared to look, exclusive to read
+	// on or append. While appending is set its holder has the lock between
 	// processes and has read all that others wrote, so that the state is
 	// fresh and readers need not wait for it.
 	logmu     sync.RWMutex
 	log       *wal.Log
-	offsets   []int64 // of the chained records, from base+1 on
-	base      uint64
+	base      uint64  // the change that the log begins after
+	from      uint64  // the last change of the snapshot, or base
+	offsets   []int64 // of the records of the changes after from
 	appending atomic.Bool
 	broken    error // why the log cannot be read any further
 
-	lazy atomic.Pointer[lazy] // nil once the log was read; what it has, logmu guards
-
 	mu     sync.RWMutex // guards st, recent and closed
-	st     *state       // of no meaning while lazy is set
+	st     *state
 	recent recent
 	closed bool
 
@@ -75,15 +71,8 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 		return nil, d.describe(err)
 	}
 	d.log = log
-	d.base = log.Header().Base
-	lazy := d.openLazy()
-	_, err = d.readOn()
-	if lazy && err != nil {
-		err = d.reload()
-	}
-	d.recent = recent{pos: d.recent.pos}
-	if err != nil {
-		d.awake()
+	if err := d.start(); err != nil {
+		d.st.base.release()
 		_ = log.Close()
 		return nil, err
 	}
@@ -98,18 +87,45 @@ func (d *db) logOptions() wal.Options {
 		ReadOnly: d.opts.ReadOnly, Digest: digestBody}
 }
 
-// readOn reads what stands behind the position of the log into the state.
-// logmu is held exclusively.
-func (d *db) readOn() (deltas []Delta, err error) {
-	if z := d.lazy.Load(); z != nil {
-		deltas, err = d.replay(d.log, z, nil, 0)
-		d.mu.Lock()
-		defer d.mu.Unlock()
-	} else {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		deltas, err = d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
+// start reads the log: from the snapshot on, if there is one that fits, else from
+// its start.
+func (d *db) start() error {
+	d.base = d.log.Header().Base
+	d.from = d.base
+	if d.log.Exists() {
+		if s, err := d.openSnapshot(); err == nil {
+			err = d.startFrom(s)
+			if err == nil {
+				return nil
+			}
+			return d.reload()
+		}
 	}
+	_, err := d.readOn()
+	d.recent = recent{pos: d.recent.pos}
+	return err
+}
+
+// startFrom reads the log from the snapshot on.
+func (d *db) startFrom(s *snapshot) error {
+	if err := d.st.load(s); err != nil {
+		return err
+	}
+	if err := d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
+		return err
+	}
+	d.from = s.head.seq
+	_, err := d.readOn()
+	d.recent = recent{pos: d.recent.pos}
+	return err
+}
+
+// readOn reads what follows the position of the log into the state. logmu is
+// held exclusively.
+func (d *db) readOn() ([]Delta, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	deltas, err := d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
 	d.recent.add(d.position(), deltas)
 	return deltas, err
 }
@@ -192,7 +208,7 @@ func (d *db) catchUp() error {
 		if err == nil && news == wal.Grown {
 			end := d.log.End()
 			deltas, rerr := d.readOn()
-			if errors.Is(rerr, errWhole) {
+			if errors.Is(rerr, errSnapshot) {
 				return d.reload()
 			}
 			d.publish(deltas)
@@ -237,7 +253,7 @@ func (d *db) reload() error {
 	_, err := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	if err != nil {
 		d.breaks(err)
-		if d.lazy.Load() != nil {
+		if d.broken == nil && d.st.failed() != nil {
 			d.broken = err // there is no state to go on from
 		}
 		return err
@@ -248,13 +264,51 @@ func (d *db) reload() error {
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
 		return d.broken
 	}
-	d.mu.Lock()
-	d.st, d.offsets, d.base, d.broken = st, offsets, d.log.Header().Base, nil
-	d.awake()
-	d.recent = recent{pos: d.position()}
-	d.mu.Unlock()
+	d.setState(st, offsets)
+	d.broken = nil
 	d.watchers.Send(Event{Reset: true})
 	return nil
+}
+
+// setState makes st, which was read from all of the log, the state. logmu is held
+// exclusively.
+func (d *db) setState(st *state, offsets []int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.st.base.release()
+	d.base = d.log.Header().Base
+	d.st, d.offsets, d.from = st, offsets, d.base
+	d.recent = recent{pos: d.position()}
+}
+
+// read calls fn with the fresh state, and again where the snapshot turned out to
+// be damaged. fn must not keep it.
+func (d *db) read(ctx context.Context, fn func(st *state)) error {
+	for {
+		if err := d.Refresh(ctx); err != nil {
+			return err
+		}
+		d.mu.RLock()
+		st := d.st
+		fn(st)
+		d.mu.RUnlock()
+		if st.failed() == nil {
+			return nil
+		}
+		if err := d.replace(st); err != nil {
+			return err
+		}
+	}
+}
+
+// replace reads all of the log in place of a state whose snapshot is damaged.
+func (d *db) replace(st *state) error {
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	if d.broken != nil || d.st != st {
+		return d.broken
+	}
+	return d.reload()
 }
 
 // breaks notes an error that reading again cannot mend.
@@ -279,17 +333,6 @@ func (d *db) Refresh(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
-	if err := d.whole(); err != nil {
-		return err
-	}
-	return d.refresh()
-}
-
-// refreshLazy is Refresh for who does without the state.
-func (d *db) refreshLazy(ctx context.Context) error {
-	if err := d.ready(ctx); err != nil {
-		return err
-	}
 	return d.refresh()
 }
 
@@ -306,46 +349,34 @@ func (d *db) ready(ctx context.Context) error {
 }
 
 // Get implements [Store].
-func (d *db) Get(ctx context.Context, name string) (Entry, error) {
-	if err := d.Refresh(ctx); err != nil {
-		return Entry{}, err
+func (d *db) Get(ctx context.Context, name string) (e Entry, err error) {
+	rerr := d.read(ctx, func(st *state) { e, err = st.get(name) })
+	if rerr != nil {
+		return Entry{}, rerr
 	}
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.st.get(name)
+	return e, err
 }
 
 func (st *state) get(name string) (Entry, error) {
-	if e := st.names[name]; e != nil {
+	if e := st.find(name); e != nil {
 		return *e, nil
 	}
 	return Entry{}, &NameError{name, ErrNotFound}
 }
 
-// Entries implements [Store].
-func (d *db) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		if err := d.Refresh(ctx); err != nil {
-			yield(Entry{}, err)
-			return
-		}
+// entryByID returns the entry of that ID, nil for none, as it was when the store
+// was read last.
+func (d *db) entryByID(id uint64) (*Entry, error) {
+	for {
 		d.mu.RLock()
-		es := slices.Clone(d.st.order)
+		st := d.st
+		e := st.byID(id)
 		d.mu.RUnlock()
-		yieldEntries(ctx, es, f, yield)
-	}
-}
-
-func yieldEntries(ctx context.Context, es []*Entry, f Filter, yield func(Entry, error) bool) {
-	for i, e := range es {
-		if i%1024 == 1023 {
-			if err := ctx.Err(); err != nil {
-				yield(Entry{}, err)
-				return
-			}
+		if st.failed() == nil {
+			return e, nil
 		}
-		if f.Match(e) && !yield(*e, nil) {
-			return
+		if err := d.replace(st); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -365,6 +396,9 @@ func (d *db) seal() {
 
 // Close implements [Store].
 func (d *db) Close() error {
+	if d.ready(context.Background()) == nil {
+		d.keepSnapshot()
+	}
 	d.turn.Lock()
 	defer d.turn.Unlock()
 	d.logmu.Lock()
@@ -375,7 +409,7 @@ func (d *db) Close() error {
 		return ErrClosed
 	}
 	d.closed = true
-	d.awake()
+	d.st.base.release()
 	if d.idle != nil {
 		d.idle.Stop()
 	}
@@ -384,19 +418,6 @@ func (d *db) Close() error {
 		err = errors.Join(err, c.Close())
 	}
 	return err
-}
-
-// Stats implements [Counter].
-func (d *db) Stats(ctx context.Context) (Stats, error) {
-	if err := d.Refresh(ctx); err != nil {
-		return Stats{}, err
-	}
-	d.logmu.RLock()
-	defer d.logmu.RUnlock()
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return Stats{Path: d.path, Entries: len(d.st.order), Bytes: d.log.Size(), Used: d.log.End(),
-		First: d.base + 1, Last: d.log.Seq()}, nil
 }
 
 // Create makes the file of an empty store, so that it can be seen. It does

@@ -24,12 +24,13 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 	// A file that changed since it was read is another process's write, so
 	// the comparison waits for one that did not.
 	for range 10 {
-		if err := d.Refresh(ctx); err != nil {
-			return rep, err
+		var have []*Entry
+		for e, err := range d.Entries(ctx, Filter{}) {
+			if err != nil {
+				return rep, err
+			}
+			have = append(have, &e)
 		}
-		d.mu.RLock()
-		have := slices.Clone(d.st.order)
-		d.mu.RUnlock()
 		_, last := d.span()
 
 		log, err := d.another(true)

@@ -1,5 +1,5 @@
-// This file holds compaction: the log rewritten to begin at a later change,
-// with the entries that there were then.
+// Compaction: the log rewritten to begin at a later change, with the entries of
+// that time.
 
 package oxbow
 
@@ -26,6 +26,9 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 		if !d.log.Exists() {
 			return nil
 		}
+		if err := d.loadAll(); err != nil {
+			return err
+		}
 		horizon, err := d.horizon(before)
 		if err != nil {
 			return err
@@ -46,10 +49,8 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 			rep.BytesAfter = d.sizeAfter(horizon, bases)
 			return nil
 		}
-		// The index file has words of what is dropped. As after an erasure, it
-		// is made anew.
-		if err := d.dropIndex(true); err != nil {
-			return fmt.Errorf("removing the index file: %w", err)
+		if err := d.dropDerived(); err != nil {
+			return err
 		}
 		rep.Seq, err = d.rewrite(ctx, horizon, bases, sum[:], fmt.Sprintf(
 			"compaction: %d changes up to %d dropped, %d earlier versions with them", rep.Changes, horizon, rep.Versions), nil)
@@ -57,6 +58,28 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 		return err
 	})
 	return rep, err
+}
+
+// loadAll reads all of the log, where a snapshot spared it. logmu is held
+// exclusively.
+func (d *db) loadAll() error {
+	if d.st.base == nil {
+		return nil
+	}
+	return d.reload()
+}
+
+// dropDerived removes the files that are made from the log, which hold words and
+// hashes of names of what is dropped. They are made again; no process can write
+// them before the log is rewritten, since the lock is held.
+func (d *db) dropDerived() error {
+	if err := d.dropFile(d.snapshotName(), true); err != nil {
+		return fmt.Errorf("removing the snapshot: %w", err)
+	}
+	if err := d.dropIndex(true); err != nil {
+		return fmt.Errorf("removing the index file: %w", err)
+	}
+	return nil
 }
 
 // horizon returns the last change before the time given.
@@ -183,10 +206,7 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 		d.breaks(rerr)
 		return 0, rerr
 	}
-	d.mu.Lock()
-	d.st, d.offsets, d.base = st, offsets, horizon
-	d.recent = recent{pos: d.position()}
-	d.mu.Unlock()
+	d.setState(st, offsets)
 	d.watchers.Send(Event{Reset: true})
 	return vouch.Seq, err
 }

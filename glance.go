@@ -84,22 +84,17 @@ func (g *glance) does(m *Memory, q *Query) bool {
 // glanceEntries returns the entries, in order of ID, nil when they are few; and
 // the changes that had been told before.
 func (m *Memory) glanceEntries(ctx context.Context) (es []*Entry, changes int, err error) {
-	if d, ok := m.store.(*db); ok {
-		if err := d.Refresh(ctx); err != nil {
+	if w, ok := m.store.(Watcher); ok {
+		if err := w.Refresh(ctx); err != nil {
 			return nil, 0, err
 		}
-		changes = m.news.count()
-		d.mu.RLock()
-		es = slices.Clone(d.st.order)
-		d.mu.RUnlock()
-	} else {
-		changes = m.news.count()
-		for e, err := range m.store.Entries(ctx, Filter{}) {
-			if err != nil {
-				return nil, 0, err
-			}
-			es = append(es, &e)
+	}
+	changes = m.news.count()
+	for e, err := range m.store.Entries(ctx, Filter{}) {
+		if err != nil {
+			return nil, 0, err
 		}
+		es = append(es, &e)
 	}
 	size := 0
 	for _, e := range es {

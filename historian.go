@@ -1,5 +1,5 @@
-// This file holds the history of the default store: the log read backwards,
-// earlier states, and changes undone.
+// The history of the default store: the log read backwards, earlier states, and
+// changes undone.
 
 package oxbow
 
@@ -19,13 +19,29 @@ import (
 // record reads the change of that number from the log. A number that the log
 // does not hold is ok = false.
 func (d *db) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
+	for {
+		d.mu.RLock()
+		st := d.st
+		d.mu.RUnlock()
+		r, v, ok, err = d.recordOnce(seq)
+		if !errors.Is(err, errSnapshot) {
+			return r, v, ok, err
+		}
+		if err := d.replace(st); err != nil {
+			return r, nil, false, err
+		}
+	}
+}
+
+// recordOnce is record, or errSnapshot.
+func (d *db) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	i := seq - d.base - 1
-	if seq <= d.base || i >= uint64(len(d.offsets)) {
-		return wal.Record{}, nil, false, nil
+	offset, ok, err := d.offsetOf(seq)
+	if err != nil || !ok {
+		return r, nil, false, err
 	}
-	r, err = d.log.At(d.offsets[i])
+	r, err = d.log.At(offset)
 	if err != nil {
 		return r, nil, false, d.describe(err)
 	}
@@ -41,11 +57,26 @@ func (d *db) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	return r, v, true, nil
 }
 
+// offsetOf returns where the record of a change is. logmu is held.
+func (d *db) offsetOf(seq uint64) (offset int64, ok bool, err error) {
+	if seq > d.from {
+		i := seq - d.from - 1
+		if i >= uint64(len(d.offsets)) {
+			return 0, false, nil
+		}
+		return d.offsets[i], true, nil
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	offset, ok = d.st.base.change(seq)
+	return offset, ok, d.st.failed()
+}
+
 // span returns the numbers of the first and last change that the log holds.
 func (d *db) span() (first, last uint64) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	return d.base + 1, d.base + uint64(len(d.offsets))
+	return d.base + 1, d.from + uint64(len(d.offsets))
 }
 
 // Log implements [Historian].
@@ -87,13 +118,11 @@ func version(seq uint64, v *body, p put) Version {
 // Versions implements [Historian].
 func (d *db) Versions(ctx context.Context, name string) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
-		if err := d.Refresh(ctx); err != nil {
+		var seq uint64
+		if err := d.read(ctx, func(st *state) { seq = st.touched(name) }); err != nil {
 			yield(Version{}, err)
 			return
 		}
-		d.mu.RLock()
-		seq := d.st.touched(name)
-		d.mu.RUnlock()
 		if seq == 0 {
 			yield(Version{}, &NameError{name, ErrNotFound})
 			return
@@ -212,17 +241,23 @@ func (d *db) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	if seq+1 < first {
 		return nil, fmt.Errorf("%w: the history before change %d was dropped by a compaction", ErrNotFound, first)
 	}
-	v := &view{st: newState()}
+	st, err := d.stateAt(seq)
+	return &view{st: st}, err
+}
+
+// stateAt returns the state after a change, read from the start of the log.
+func (d *db) stateAt(seq uint64) (*state, error) {
+	st := newState()
 	if seq == 0 {
-		return v, nil
+		return st, nil
 	}
 	log, err := d.another(false)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	_, err = d.replay(log, v.st, nil, seq)
-	return v, err
+	_, err = d.replay(log, st, nil, seq)
+	return st, err
 }
 
 // view is a state that does not change any more.
@@ -231,7 +266,7 @@ type view struct{ st *state }
 func (v *view) Get(_ context.Context, name string) (Entry, error) { return v.st.get(name) }
 
 func (v *view) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) { yieldEntries(ctx, v.st.order, f, yield) }
+	return func(yield func(Entry, error) bool) { yieldEntries(ctx, slices.Values(v.st.order), f, yield) }
 }
 
 func (v *view) Apply(context.Context, ...Op) error {

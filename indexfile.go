@@ -183,16 +183,12 @@ type savedIndex struct {
 	rows  indexRows
 	file  vfs.File
 
-	log  *wal.Log       // where the entries are read; nil when the shelf has them all
-	seen map[int64]bool // offsets of the records that were read
+	db *db // where the entries are read; nil when the shelf has them all
 }
 
 // close lets go of the files.
 func (s *savedIndex) close() {
 	_ = s.file.Close() // it was only read
-	if s.log != nil {
-		_ = s.log.Close()
-	}
 }
 
 // knows reports whether the index was made from that version of the entry.
@@ -228,25 +224,15 @@ func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
 		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
 	}
 	d.logmu.RLock()
-	z := d.lazy.Load()
-	switch {
-	case z == nil && (s.head.seq > d.log.Seq() || !s.head.fits(d.log)):
+	if s.head.seq > d.log.Seq() || !s.head.fits(d.log) {
 		err = fmt.Errorf("%w: it is of another history", errIndex)
-	case z != nil && z.head != s.head:
-		err = fmt.Errorf("%w: the store was opened by another", errIndex)
 	}
 	d.logmu.RUnlock()
 	if err != nil {
 		return nil, err
 	}
-	if z != nil {
-		if s.log, err = d.another(false); err != nil {
-			return nil, err
-		}
-		s.seen = map[int64]bool{}
-		if !s.head.fits(s.log) {
-			return nil, fmt.Errorf("%w: it is of another history", errIndex)
-		}
+	if d.opts.Lazy {
+		s.db = d
 	}
 	if s.rows, err = s.head.readRows(f); err != nil {
 		return nil, err
@@ -289,31 +275,19 @@ func indexPiece(f io.ReaderAt, off, n int64) ([]byte, error) {
 // places returns where the log holds each version of a list of entries: the
 // offset of its record, 0 for what is not there. logmu is held.
 func (d *db) places(ids, versions []uint64) ([]int64, error) {
-	seq, tail := d.base, d.offsets
-	z := d.lazy.Load()
-	if z != nil {
-		seq, tail = z.head.seq, z.tail
-	}
 	offs := make([]int64, len(ids))
 	before := map[uint64]int{} // entries of an earlier version, by ID
 	for i, v := range versions {
-		if v > seq && v-seq <= uint64(len(tail)) {
-			offs[i] = tail[v-seq-1]
-		} else if v <= seq {
+		off, ok, err := d.offsetOf(v)
+		if err != nil {
+			return nil, err
+		}
+		if offs[i] = off; !ok {
 			before[ids[i]] = i
 		}
 	}
 	if len(before) == 0 {
 		return offs, nil
-	}
-	if z != nil {
-		_, err := z.has(0) // reads the rows
-		for i := range z.rows.len() {
-			if j, ok := before[z.rows.id(i)]; ok && versions[j] == z.rows.version(i) {
-				offs[j] = z.rows.offset(i)
-			}
-		}
-		return offs, err
 	}
 	return offs, d.eachBase(func(off int64, p put) {
 		if i, ok := before[p.entry.ID]; ok && versions[i] == p.entry.Version {
@@ -379,33 +353,26 @@ func (d *db) writeIndex(ranking string, fill func() (index []byte, ids, versions
 	rows = le.AppendUint32(rows, crc32.Checksum(rows, castagnoli))
 	head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(),
 		entries: int64(len(ids)), image: int64(len(image))}
-	if z := d.lazy.Load(); z != nil {
-		head.nextID, head.at = z.nextID, z.head.at
-		if n := len(z.tail); n > 0 {
-			head.at = z.tail[n-1]
-		}
-	} else {
-		head.nextID = d.st.nextID // it changes only with logmu
-		if n := len(d.offsets); n > 0 {
-			head.at = d.offsets[n-1]
-		}
-	}
+	p, _ := decodePosition(d.position())
+	head.at, head.nextID = p.offset, d.st.nextID // they change only with logmu
 	if err := d.dropIndex(false); err != nil {
 		return err
 	}
 	return vfs.WriteDerived(d.fs, d.indexName(), 0o600, head.encode(), rows, image)
 }
 
-// dropIndex removes what an interrupted writing left of an index file, and with
-// all the file too, and their bytes as far as the file system lets it. The
-// caller has the lock between processes.
-func (d *db) dropIndex(all bool) error {
+func (d *db) dropIndex(all bool) error { return d.dropFile(d.indexName(), all) }
+
+// dropFile removes what an interrupted writing left of a file that is made from
+// the log, and with all the file too, and their bytes as far as the file system
+// lets it. The caller has the lock between processes.
+func (d *db) dropFile(name string, all bool) error {
 	dir := path.Dir(d.name)
 	files, err := d.fs.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	base := path.Base(d.indexName())
+	base := path.Base(name)
 	for _, e := range files {
 		rest, ours := strings.CutPrefix(e.Name(), base)
 		if temp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp"); !ours || !temp && (rest != "" || !all) {

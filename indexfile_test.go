@@ -63,6 +63,20 @@ func words(r *rand.Rand, n int) string {
 	return b.String()
 }
 
+func (h *indexHome) snapshot() []byte {
+	b, err := vfs.ReadFile(h.fs, "memory.oxbow.snap", -1)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return b
+}
+
+func (h *indexHome) putSnapshot(b []byte) {
+	if err := h.fs.Put("memory.oxbow.snap", b, 0o600, time.Unix(1, 0)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func (h *indexHome) open(o *Options) *Memory {
 	h.t.Helper()
 	if o == nil {
@@ -70,6 +84,7 @@ func (h *indexHome) open(o *Options) *Memory {
 	}
 	var now atomic.Int64 // writers of a scope ask at once
 	now.Store(1776200000)
+	o.snapshotLeast = 1
 	o.FS, o.Clock = h.fs, func() time.Time { return time.Unix(now.Add(1), 0) }
 	m, err := Open("memory.oxbow", o)
 	if err != nil {

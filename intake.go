@@ -220,11 +220,7 @@ func (m *Memory) fresh(ctx context.Context) error {
 func (m *Memory) freshFor(ctx context.Context, q *Query) (*glance, error) {
 	w, watched := m.store.(Watcher)
 	if watched {
-		refresh := w.Refresh
-		if d, ok := m.store.(*db); ok {
-			refresh = d.refreshLazy // an index file may do for the state
-		}
-		if err := refresh(ctx); err != nil {
+		if err := w.Refresh(ctx); err != nil {
 			return nil, err
 		}
 		if !m.news.asked.Load() { // else the cache line is left alone
@@ -276,8 +272,12 @@ func (m *Memory) fillFor(ctx context.Context, q *Query, watched bool) (*glance, 
 		}
 		var err error
 		if s.late {
-			for _, d := range m.store.(*db).sinceIndex() {
-				s.set(cutDelta{Delta: d})
+			h := &s.saved.head
+			at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
+			for d, derr := range m.store.(*db).Since(ctx, at.encode()) {
+				if err = derr; err == nil {
+					s.set(cutDelta{Delta: d})
+				}
 			}
 		} else {
 			err = s.fill(m.store.Entries(ctx, Filter{}))

@@ -53,11 +53,24 @@ func TestLazyDamage(t *testing.T) {
 		t.Error(err)
 	}
 	m = h.lazily()
-	if _, err := m.Get(t.Context(), "own 7"); !errors.Is(err, ErrCorrupt) {
+	if _, err := m.Get(t.Context(), "own 150"); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("get: %v", err)
 	}
+	if _, err := m.Get(t.Context(), "own 7"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("get after the damage was found: %v", err)
+	}
 	if err := m.Apply(t.Context(), Add{Name: "x", Content: "y"}); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("add: %v", err)
+		t.Errorf("add after the damage was found: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	m = h.lazily()
+	if e, err := m.Get(t.Context(), "own 7"); err != nil || e.Content != "kestrel number7" {
+		t.Errorf("get of what is sound: %v, %v", e, err)
+	}
+	if err := m.Apply(t.Context(), Remove{Name: "own 150"}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("removal of what is damaged: %v", err)
 	}
 	if err := m.Close(); err != nil {
 		t.Error(err)
@@ -71,7 +84,7 @@ func TestLazyDamage(t *testing.T) {
 // A log that is not the one that was indexed is read, whatever it is.
 func TestLazyOfAnother(t *testing.T) {
 	h := newIndexHome(t, 300)
-	file := h.file()
+	file, snap := h.file(), h.snapshot()
 	old, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
 	if err != nil {
 		t.Fatal(err)
@@ -84,13 +97,14 @@ func TestLazyOfAnother(t *testing.T) {
 	}
 	h.recall(m, "gamma")
 	h.close(m)
-	newer := h.file()
+	newer, newerSnap := h.file(), h.snapshot()
 	for what, try := range map[string]func(){
 		"an older copy of the log": func() {
 			if err := h.fs.Put("memory.oxbow", old, 0o600, time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
 			}
 			h.put(newer)
+			h.putSnapshot(newerSnap)
 		},
 		// As many changes, of the same lengths, in another order.
 		"another history": func() {
@@ -106,6 +120,7 @@ func TestLazyOfAnother(t *testing.T) {
 			}
 			h.close(m)
 			h.put(newer)
+			h.putSnapshot(newerSnap)
 		},
 		"no log": func() { _ = h.fs.Remove("memory.oxbow") },
 		"another store": func() {
@@ -118,6 +133,7 @@ func TestLazyOfAnother(t *testing.T) {
 			}
 			h.close(m)
 			h.put(file)
+			h.putSnapshot(snap)
 		},
 	} {
 		try()

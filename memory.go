@@ -74,6 +74,7 @@ type Options struct {
 	// freeStep and freeReserve are the sizes of the log's free space, in bytes;
 	// 0 is the default. Tests set them, to make small files.
 	freeStep, freeReserve int64
+	snapshotLeast         int64 // changes that make a snapshot worth writing; tests set another
 }
 
 func (o *Options) orDefault() Options {

@@ -39,6 +39,9 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 		"what an agent was already told",
 	}}
 	err := d.locked(ctx, func() error {
+		if err := d.loadAll(); err != nil {
+			return err
+		}
 		if d.st.touched(name) == 0 {
 			return &NameError{name, ErrNotFound}
 		}
@@ -51,7 +54,7 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 		}
 		if base.names[name] != nil {
 			rep.Versions++
-			base.remove(name, d.base)
+			base.remove(base.names[name], d.base)
 		}
 		edit := func(b []byte) ([]byte, error) { return eraseOps(b, name, &rep.Versions) }
 		for _, off := range d.offsets {
@@ -66,10 +69,8 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 		if dry {
 			return nil
 		}
-		// Its words are in the index, too. Who has the file open makes the
-		// index anew; nobody can write it again before the erasure is done.
-		if err := d.dropIndex(true); err != nil {
-			return fmt.Errorf("removing the index file: %w", err)
+		if err := d.dropDerived(); err != nil {
+			return err
 		}
 		var bases [][]byte
 		var sum []byte

@@ -103,19 +103,17 @@ func (d *db) position() Position {
 		return ""
 	}
 	p := position{log: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain()}
-	offsets := d.offsets
-	if z := d.lazy.Load(); z != nil {
-		p.offset, offsets = z.head.at, z.tail
-	}
-	if n := len(offsets); n > 0 {
-		p.offset = offsets[n-1]
+	if n := len(d.offsets); n > 0 {
+		p.offset = d.offsets[n-1]
+	} else if d.st.base != nil {
+		p.offset = d.st.base.head.offset
 	}
 	return p.encode()
 }
 
 // Position implements [Sequencer].
 func (d *db) Position(ctx context.Context) (Position, error) {
-	if err := d.refreshLazy(ctx); err != nil {
+	if err := d.Refresh(ctx); err != nil {
 		return "", err
 	}
 	d.mu.RLock()
@@ -170,7 +168,7 @@ func (d *db) readSince(s Position, last uint64, yield func(Delta) bool) error {
 	if !log.Exists() || log.Header().ID != p.log {
 		return unknown
 	}
-	switch err := log.Jump(p.offset, p.seq, p.chain); {
+	switch err := log.Jump(p.offset, p.seq, p.chain, 0); {
 	case errors.As(err, new(*wal.CorruptError)):
 		return unknown
 	case err != nil:
@@ -192,22 +190,17 @@ type deltaReader struct {
 
 // take implements taker.
 func (t *deltaReader) take(r *wal.Record, v *body) ([]Delta, error) {
-	if r.Type != typeChange || len(v.ops) == 0 && len(v.reverts) == 0 {
-		return nil, t.unknown // the file was rewritten here: what stands before may be other than it was
+	if rewrites(r, v) {
+		return nil, t.unknown
 	}
 	v.source.Time = time.Unix(0, r.Time).UTC()
 	for _, p := range v.ops {
 		deltas := []Delta{{ID: p.entry.ID, Entry: p.entry}}
 		switch {
-		case p.erased:
-			return nil, t.unknown
 		case p.verb == VerbRemove:
 			deltas[0].Entry = nil
 		case p.verb == VerbRestore && p.prev != 0:
 			// An undo may put an entry in the place of another of that name.
-			if err := t.db.whole(); err != nil {
-				return nil, err
-			}
 			before, err := t.db.versionsIn(p.prev, p.entry.Name)
 			if err != nil {
 				return nil, err

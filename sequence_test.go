@@ -21,12 +21,12 @@ type randomHistory struct {
 	t    *testing.T
 	fs   vfs.FS
 	rand *rand.Rand
-	now  atomic.Int64
+	now  *atomic.Int64
 	runs int // numbers the contents
 }
 
 func newRandomHistory(t *testing.T, seed uint64) *randomHistory {
-	h := &randomHistory{t: t, fs: vfs.NewMem(), rand: rand.New(rand.NewPCG(seed, 7))}
+	h := &randomHistory{t: t, fs: vfs.NewMem(), rand: rand.New(rand.NewPCG(seed, 7)), now: new(atomic.Int64)}
 	h.now.Store(1776200000)
 	return h
 }

@@ -42,7 +42,7 @@ func newShelf(ranks ...string) *shelf {
 func (s *shelf) begin(saved *savedIndex) {
 	s.saved = saved
 	s.rankings[saved.head.ranking].index = saved.index
-	s.late, s.living = saved.log != nil, saved.rows.len()
+	s.late, s.living = saved.db != nil, saved.rows.len()
 }
 
 // close lets go of the index file. The shelf is of no use any more.
@@ -114,13 +114,11 @@ func (s *shelf) doc(id uint64) *Entry {
 	if !found {
 		return nil
 	}
-	err := s.saved.read(i, func(e *Entry) {
-		if _, known := s.docs[e.ID]; !known || e.ID == id {
-			s.docs[e.ID] = e
-		}
-	})
-	if err != nil {
+	var err error
+	if e, err = s.saved.db.entryByID(id); err != nil {
 		s.err = err
+	} else if e != nil && e.Version >= s.saved.rows.version(i) {
+		s.docs[id] = e
 	}
 	return s.docs[id]
 }

@@ -1,5 +1,5 @@
-// This file holds staging: changes on top of the state, not durable yet, each of
-// which can be taken back.
+// Staging: changes on top of the state, not durable yet, each of which can be
+// rolled back.
 
 package oxbow
 
@@ -101,7 +101,7 @@ func (g *stage) get(name string) *Entry {
 	if e, ok := g.names[name]; ok {
 		return e
 	}
-	return g.st.names[name]
+	return g.st.find(name)
 }
 
 // touched returns the last change that touched the name.

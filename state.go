@@ -1,4 +1,4 @@
-// This file holds what a log adds up to: the entries there are now. It is the
+// The state of the default store: the entries that its log adds up to. It is the
 // same whether the changes come from the file or were just made.
 
 package oxbow
@@ -6,6 +6,7 @@ package oxbow
 import (
 	"cmp"
 	"maps"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -15,13 +16,19 @@ import (
 // Op ids are remembered for at least this many changes that carried one.
 const opIDWindow = 4096
 
-// state is the entries of a store after a change. Entries are never changed in
-// place: a new version is a new Entry.
+// state is the entries of a store after a change: those of a snapshot, if there
+// is one, and over them those that changed since. Entries are never changed in
+// place: a new version is a new Entry. What the snapshot cannot read counts as
+// nothing; failed says so afterwards.
 type state struct {
-	names  map[string]*Entry
-	order  []*Entry          // by ID
+	base   *snapshot // nil for none
+	hidden bitmap    // rows of base that were replaced or removed since
+
+	names  map[string]*Entry // those that changed
+	order  []*Entry          // the same, by ID
 	gone   map[string]uint64 // names removed, and the change that did it
 	nextID uint64
+	ops    int // that were applied over the base
 
 	opIDs map[string]uint64 // op ids and their changes
 	opLog []string          // their order, oldest first
@@ -31,28 +38,80 @@ func newState() *state {
 	return &state{names: map[string]*Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]uint64{}}
 }
 
-// clone returns a copy; the entries are shared.
+// clone returns a copy of a state without a base; the entries are shared.
 func (st *state) clone() *state {
 	return &state{names: maps.Clone(st.names), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
 		nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)}
 }
 
+// failed returns why the base could not be read, nil when it could.
+func (st *state) failed() error { return st.base.failed() }
+
+// len returns the number of entries.
+func (st *state) len() int { return st.base.len() - st.hidden.count() + len(st.order) }
+
+// find returns the entry of that name, nil for none.
+func (st *state) find(name string) *Entry {
+	if e := st.names[name]; e != nil {
+		return e
+	}
+	if row, ok := st.row(name); ok {
+		return st.base.entry(row)
+	}
+	return nil
+}
+
+// row returns the row of the base that holds the entry of that name.
+func (st *state) row(name string) (row int, ok bool) {
+	if _, gone := st.gone[name]; gone || st.base == nil || st.names[name] != nil {
+		return 0, false
+	}
+	row, ok = st.base.named(name)
+	return row, ok && !st.hidden.has(row)
+}
+
+// byID returns the entry of that ID, nil for none.
+func (st *state) byID(id uint64) *Entry {
+	if i, found := st.place(id); found {
+		return st.order[i]
+	}
+	if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
+		return st.base.entry(row)
+	}
+	return nil
+}
+
 // touched returns the last change that touched the name, 0 for none.
 func (st *state) touched(name string) uint64 {
-	if e := st.names[name]; e != nil {
+	if e := st.find(name); e != nil {
 		return e.Version
 	}
-	return st.gone[name]
+	if seq, ok := st.gone[name]; ok {
+		return seq
+	}
+	return st.base.removed(name)
 }
 
 // take implements taker.
 func (st *state) take(r *wal.Record, v *body) ([]Delta, error) {
-	return st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v), nil
+	if st.base != nil && rewrites(r, v) {
+		return nil, errSnapshot // it is another file than the one that the snapshot is of
+	}
+	deltas := st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
+	return deltas, st.failed()
+}
+
+// rewrites reports whether a record is what a compaction, a redaction or a
+// recovery leaves: then what stands before it may be other than it was.
+func rewrites(r *wal.Record, v *body) bool {
+	return r.Type != typeChange || len(v.ops) == 0 && len(v.reverts) == 0 ||
+		slices.ContainsFunc(v.ops, func(p put) bool { return p.erased })
 }
 
 // apply takes in a change and returns what it did to the entries.
 func (st *state) apply(seq uint64, at time.Time, v *body) []Delta {
 	v.source.Time = at
+	st.ops += len(v.ops)
 	deltas := make([]Delta, 0, len(v.ops))
 	for i := range v.ops {
 		p := &v.ops[i]
@@ -65,14 +124,13 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []Delta {
 			// The version that was current then, or one that a later
 			// change replaces: nothing can be said of it any more.
 		case p.verb == VerbRemove:
-			st.remove(e.Name, seq)
+			st.remove(e, seq)
 			deltas = append(deltas, Delta{ID: e.ID})
 		default:
 			// An undo may put an entry in the place of another of that name.
-			if old := st.names[e.Name]; old != nil && old.ID != e.ID {
-				deltas = append(deltas, Delta{ID: old.ID})
+			if old := st.put(e); old != 0 {
+				deltas = append(deltas, Delta{ID: old})
 			}
-			st.put(e)
 			deltas = append(deltas, Delta{ID: e.ID, Entry: e})
 		}
 		st.nextID = max(st.nextID, e.ID+1)
@@ -87,39 +145,58 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []Delta {
 	return deltas
 }
 
-func (st *state) put(e *Entry) {
-	if old := st.names[e.Name]; old != nil && old.ID != e.ID {
+// put makes e the entry of its name, and returns the ID of the entry that had the
+// name and is gone now, 0 for none.
+func (st *state) put(e *Entry) (replaced uint64) {
+	old := st.names[e.Name]
+	switch row, ok := st.base.find(e.ID); {
+	case old != nil && old.ID != e.ID:
+		replaced = old.ID
 		st.drop(old.ID)
+	case old != nil:
+	case ok && !st.hidden.has(row): // an ID has one name only
+		st.hidden.set(row)
+	default:
+		if row, ok := st.row(e.Name); ok {
+			replaced = st.base.id(row)
+			st.hidden.set(row)
+		}
 	}
 	st.names[e.Name] = e
 	delete(st.gone, e.Name)
 	if n := len(st.order); n == 0 || st.order[n-1].ID < e.ID {
 		st.order = append(st.order, e)
-		return
+		return replaced
 	}
-	i, found := st.find(e.ID)
+	i, found := st.place(e.ID)
 	if found {
 		st.order[i] = e
 	} else {
 		st.order = slices.Insert(st.order, i, e)
 	}
+	return replaced
 }
 
-func (st *state) remove(name string, seq uint64) {
-	st.gone[name] = seq
-	if e := st.names[name]; e != nil {
-		delete(st.names, name)
-		st.drop(e.ID)
+// remove removes the entry of the ID and name of e.
+func (st *state) remove(e *Entry, seq uint64) {
+	if old := st.names[e.Name]; old != nil {
+		delete(st.names, e.Name)
+		st.drop(old.ID)
+	} else if row, ok := st.base.find(e.ID); ok {
+		st.hidden.set(row)
 	}
+	st.gone[e.Name] = seq
 }
 
+// drop takes an entry that changed out of the order.
 func (st *state) drop(id uint64) {
-	if i, found := st.find(id); found {
+	if i, found := st.place(id); found {
 		st.order = slices.Delete(st.order, i, i+1)
 	}
 }
 
-func (st *state) find(id uint64) (int, bool) {
+// place returns where in the order an ID is, or belongs.
+func (st *state) place(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(st.order, id, func(e *Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
 
@@ -133,5 +210,30 @@ func (st *state) saw(id string, seq uint64) {
 			delete(st.opIDs, old)
 		}
 		st.opLog = slices.Clone(st.opLog[opIDWindow:])
+	}
+}
+
+// bitmap is a set of small numbers.
+type bitmap []uint64
+
+func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
+
+func (b bitmap) set(i int) { b[i/64] |= 1 << (i % 64) }
+
+func (b bitmap) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// all yields the numbers, rising.
+func (b bitmap) all(yield func(int) bool) {
+	for i, w := range b {
+		for ; w != 0; w &= w - 1 {
+			if !yield(64*i + bits.TrailingZeros64(w)) {
+				return
+			}
+		}
 	}
 }

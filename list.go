@@ -1,0 +1,303 @@
+// Reading the entries of the default store: all, some, the newest, their number.
+
+package oxbow
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+)
+
+// listing is the entries of a state at one moment.
+type listing struct {
+	base   *snapshot
+	hidden bitmap
+	rows   []int // of base, rising; nil for all
+	order  []*Entry
+	seq    uint64 // the last change
+	reader *wal.Reader
+}
+
+// listing returns the entries that a filter may select. The caller closes it.
+func (d *db) listing(ctx context.Context, f Filter) (l *listing, err error) {
+	err = d.read(ctx, func(st *state) {
+		p, _ := decodePosition(d.recent.pos)
+		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), seq: p.seq}
+	})
+	if err == nil {
+		l.narrow(f)
+	}
+	return l, err
+}
+
+func (l *listing) close() { l.base.release() }
+
+// narrow leaves out rows that a filter by name cannot select.
+func (l *listing) narrow(f Filter) {
+	i := slices.IndexFunc(f.Terms, func(t Term) bool { return t.Key == "name" && !t.Not })
+	if l.base == nil || i < 0 {
+		return
+	}
+	l.rows = []int{}
+	for _, v := range f.Terms[i].Values {
+		for _, id := range append(l.base.numbers(sectionNames, v), l.base.numbers(sectionAliases, v)...) {
+			if row, ok := l.base.find(id); ok {
+				l.rows = append(l.rows, row)
+			}
+		}
+	}
+	slices.Sort(l.rows)
+	l.rows = slices.Compact(l.rows)
+}
+
+// all yields the entries in order of ID; nil, last, when one cannot be read.
+func (l *listing) all(yield func(*Entry) bool) {
+	order := l.order
+	for row := range l.baseRows() {
+		if l.hidden.has(row) {
+			continue
+		}
+		for id := l.base.id(row); len(order) > 0 && order[0].ID < id; order = order[1:] {
+			if !yield(order[0]) {
+				return
+			}
+		}
+		e := l.read(row)
+		if !yield(e) || e == nil {
+			return
+		}
+	}
+	for _, e := range order {
+		if !yield(e) {
+			return
+		}
+	}
+}
+
+// read returns the entry of a row, nil when it cannot be read.
+func (l *listing) read(row int) *Entry {
+	if l.rows != nil {
+		return l.base.entry(row)
+	}
+	if l.reader == nil {
+		l.reader = l.base.log.NewReader()
+	}
+	return l.base.entryBy(l.reader, row)
+}
+
+func (l *listing) baseRows() iter.Seq[int] {
+	switch {
+	case l.base == nil:
+		return func(func(int) bool) {}
+	case l.rows != nil:
+		return slices.Values(l.rows)
+	}
+	return func(yield func(int) bool) {
+		l.base.loadSection(sectionEntries)
+		for row := range l.base.len() {
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// Entries implements [Store].
+func (d *db) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		l, err := d.listing(ctx, f)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		defer l.close()
+		last, stopped := uint64(0), false
+		yieldEntries(ctx, l.all, f, func(e Entry, err error) bool {
+			last = e.ID
+			stopped = !yield(e, err) || err != nil
+			return !stopped
+		})
+		if stopped || l.base.failed() == nil {
+			return
+		}
+		// The log has what the snapshot could not give.
+		st, err := d.stateAt(l.seq)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		i, found := st.place(last)
+		if found {
+			i++
+		}
+		yieldEntries(ctx, slices.Values(st.order[i:]), f, yield)
+	}
+}
+
+// yieldEntries yields the entries that the filter selects, up to a nil.
+func yieldEntries(ctx context.Context, es iter.Seq[*Entry], f Filter, yield func(Entry, error) bool) {
+	n := 0
+	for e := range es {
+		if n++; n%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				yield(Entry{}, err)
+				return
+			}
+		}
+		if e == nil || f.Match(e) && !yield(*e, nil) {
+			return
+		}
+	}
+}
+
+// Stats implements [Counter].
+func (d *db) Stats(ctx context.Context) (Stats, error) {
+	n := 0
+	if err := d.read(ctx, func(st *state) { n = st.len() }); err != nil {
+		return Stats{}, err
+	}
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	return Stats{Path: d.path, Entries: n, Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq()}, nil
+}
+
+// Summary is what the entries of a store sum up to.
+type Summary struct {
+	Entries        int
+	Content        int64         // bytes
+	Counts         map[Label]int // entries by kind, project and tag, under the keys of filters
+	Oldest, Newest time.Time     // creation of the first and the last
+}
+
+func (s *Summary) created(t time.Time) {
+	if s.Oldest.IsZero() || t.Before(s.Oldest) {
+		s.Oldest = t
+	}
+	if t.After(s.Newest) {
+		s.Newest = t
+	}
+}
+
+// Summarize sums up the entries of a store, without reading all of them where
+// the store can do that.
+func Summarize(ctx context.Context, s Store) (Summary, error) {
+	if d, ok := s.(*db); ok {
+		return d.summarize(ctx)
+	}
+	sum := summary{counts: map[Label]int{}}
+	var out Summary
+	for e, err := range s.Entries(ctx, Filter{}) {
+		if err != nil {
+			return Summary{}, err
+		}
+		out.Entries++
+		out.created(e.Created)
+		sum.add(&e, 1)
+	}
+	out.Content, out.Counts = sum.content, sum.counts
+	return out, nil
+}
+
+func (d *db) summarize(ctx context.Context) (out Summary, err error) {
+	err = d.read(ctx, func(st *state) {
+		sum := st.summary()
+		out = Summary{Entries: st.len(), Content: sum.content, Counts: sum.counts}
+		for _, e := range st.order {
+			out.created(e.Created)
+		}
+		if st.base == nil {
+			return
+		}
+		st.base.loadSection(sectionEntries)
+		first, last, low, high := -1, -1, int64(math.MaxInt64), int64(math.MinInt64)
+		for row := range st.base.len() {
+			if st.hidden.has(row) {
+				continue
+			}
+			created := st.base.field(row, 3)
+			if created <= low {
+				first, low = row, created
+			}
+			if created >= high {
+				last, high = row, created
+			}
+		}
+		for _, row := range []int{first, last} {
+			if row >= 0 {
+				if e := st.base.entry(row); e != nil {
+					out.created(e.Created)
+				}
+			}
+		}
+	})
+	return out, err
+}
+
+// Newest returns a page of the entries that the filter selects, those written
+// last first, and how many it selects in all. Without a filter, a store in one
+// file need not read the others.
+func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
+	if d, ok := s.(*db); ok && f.IsZero() {
+		return d.newest(ctx, offset, limit)
+	}
+	var es []Entry
+	for e, err := range s.Entries(ctx, f) {
+		if err != nil {
+			return nil, 0, err
+		}
+		es = append(es, e)
+	}
+	slices.SortFunc(es, func(a, b Entry) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	})
+	offset = min(offset, len(es))
+	return es[offset:min(offset+limit, len(es))], len(es), nil
+}
+
+// written is an entry and when its version was written.
+type written struct {
+	at int64
+	id uint64
+}
+
+func (a written) compare(b written) int {
+	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
+}
+
+func (d *db) newest(ctx context.Context, offset, limit int) (page []Entry, total int, err error) {
+	err = d.read(ctx, func(st *state) {
+		page, total = nil, st.len()
+		var best []written // the first of all, in order
+		most := min(offset+limit, total)
+		add := func(w written) {
+			if len(best) == most && (most == 0 || w.compare(best[most-1]) > 0) {
+				return
+			}
+			i, _ := slices.BinarySearchFunc(best, w, written.compare)
+			best = slices.Insert(best, i, w)
+			best = best[:min(len(best), most)]
+		}
+		for _, e := range slices.Backward(st.order) {
+			add(written{e.Updated.UnixNano(), e.ID})
+		}
+		if st.base != nil {
+			st.base.loadSection(sectionEntries)
+		}
+		for row := st.base.len() - 1; row >= 0; row-- {
+			if !st.hidden.has(row) {
+				add(written{st.base.field(row, 4), st.base.id(row)})
+			}
+		}
+		for _, w := range best[min(offset, len(best)):] {
+			if e := st.byID(w.id); e != nil {
+				page = append(page, *e)
+			}
+		}
+	})
+	return page, total, err
+}

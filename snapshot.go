@@ -1,0 +1,550 @@
+// The snapshot: a file next to the log that says where the log holds each
+// entry, so that opening a store and reading an entry need not read the log. It
+// is made from the log and may be deleted at any time.
+//
+// The file is pages of 4,096 bytes. Each ends with a check, so that a page that
+// is read alone is known to be right: the CRC-32C of the check of page 0 (not in
+// page 0 itself), of the page's number (8 bytes) and of the 4,092 bytes before
+// it. All integers are little-endian. Page 0:
+//
+//	offset size field
+//	     0    8 magic: 89 "oxsnp" 0D 0A
+//	     8    4 version, 1
+//	    12    4 flags, 0; any other is refused
+//	    16   16 identity of the log
+//	    32    8 sequence number of the last change, S, that the snapshot covers
+//	    40    8 offset of its record in the log, 0 when S is the base
+//	    48   32 chain of the log at S
+//	    80    8 sequence number of the base of the log
+//	    88    8 offset in the log before which all is on stable storage
+//	    96    8 the ID that the next entry gets
+//	   104   56 seven counts (8 bytes each): rows of sections 1 to 5, bytes of 6, 7
+//	   160      zeros
+//
+// The sections follow in this order, each from a new page on. A row never
+// crosses a page: what is left of a page behind the last row that fits is zeros.
+//
+//	1 entries  40 bytes, by ID: ID, version, offset of the record that holds this
+//	           version, times of creation and of the version (nanoseconds since
+//	           1970, the first cut off at the ends of its range)
+//	2 names    16 bytes, rising: hash of a name, ID of its entry
+//	3 aliases  16 bytes, rising: hash of an alias, ID of the entry that has it
+//	4 removed  16 bytes, rising: hash of the name of a removed entry, the change
+//	           that removed it
+//	5 changes  8 bytes: offsets of the records of the changes, from the one after
+//	           the base to S
+//	6 op ids   the op ids that are remembered, oldest first: change (8 bytes),
+//	           length (1 byte), op id
+//	7 sums     what [Summary] tells of the entries: bytes of content (8 bytes),
+//	           then for each kind, project and tag: length of the key (uvarint) and
+//	           the key, the same of the value, number of entries (8 bytes)
+//
+// A hash is the first 8 bytes of the SHA-256 of the text. Two texts may have the
+// same, so that a row that is found is compared with the record it leads to.
+//
+// A snapshot counts when the log has, at that offset, the record of S with that
+// chain: then its history up to S is that from which the snapshot was made. The
+// log is read from there on. A file that does not fit, is damaged or is of
+// another version counts as none, and the log is read from its start.
+//
+// Example: the names section of a store with one entry, "style", of ID 1, is one
+// page that begins
+//
+//	cb 86 eb 2d 91 4d 37 df  first bytes of SHA-256("style")
+//	01 00 00 00 00 00 00 00  ID 1
+//
+// Versions:
+//
+//	1  2026-11: first
+
+package oxbow
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// snapshotSuffix ends the name of the snapshot of a store.
+const snapshotSuffix = ".snap"
+
+const (
+	snapshotVersion = 1
+
+	pageSize = 4096
+	pageData = pageSize - 4 // the rest is the check
+	pageRun  = 256          // pages that one call reads when a section is read whole
+)
+
+var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
+
+// errSnapshot is a snapshot that cannot be used. The log is read instead.
+var errSnapshot = errors.New("the snapshot cannot be used")
+
+// Sections of a snapshot.
+const (
+	sectionEntries = iota
+	sectionNames
+	sectionAliases
+	sectionRemoved
+	sectionChanges
+	sectionOpIDs
+	sectionSums
+	sections
+)
+
+// rowSize is the bytes of a row, by section.
+var rowSize = [sections]int{40, 16, 16, 16, 8, 1, 1}
+
+// snapshotHead is page 0.
+type snapshotHead struct {
+	log    [16]byte
+	seq    uint64
+	offset int64
+	chain  [32]byte
+	base   uint64
+	synced int64
+	nextID uint64
+	counts [sections]int
+}
+
+// pagesOf returns the number of pages of a section.
+func (h *snapshotHead) pagesOf(section int) int {
+	perPage := pageData / rowSize[section]
+	return (h.counts[section] + perPage - 1) / perPage
+}
+
+func (h *snapshotHead) pages() int {
+	n := 1
+	for s := range sections {
+		n += h.pagesOf(s)
+	}
+	return n
+}
+
+// encode returns the bytes of page 0 before its check.
+func (h *snapshotHead) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 0, pageSize)
+	b = append(b, snapshotMagic[:]...)
+	b = le.AppendUint32(b, snapshotVersion)
+	b = le.AppendUint32(b, 0)
+	b = append(b, h.log[:]...)
+	b = le.AppendUint64(b, h.seq)
+	b = le.AppendUint64(b, uint64(h.offset))
+	b = append(b, h.chain[:]...)
+	b = le.AppendUint64(b, h.base)
+	b = le.AppendUint64(b, uint64(h.synced))
+	b = le.AppendUint64(b, h.nextID)
+	for _, n := range h.counts {
+		b = le.AppendUint64(b, uint64(n))
+	}
+	return b
+}
+
+// decodeSnapshotHead reads page 0 of a file of that size.
+func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
+	le := binary.LittleEndian
+	if [8]byte(b) != snapshotMagic || le.Uint32(b[8:]) != snapshotVersion || le.Uint32(b[12:]) != 0 {
+		return h, fmt.Errorf("%w: it is of another version", errSnapshot)
+	}
+	h = snapshotHead{log: [16]byte(b[16:]), seq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])), chain: [32]byte(b[48:]),
+		base: le.Uint64(b[80:]), synced: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[96:])}
+	for s := range sections {
+		n := le.Uint64(b[104+8*s:])
+		if n > uint64(size) {
+			return h, fmt.Errorf("%w: it claims %d rows", errSnapshot, n)
+		}
+		h.counts[s] = int(n)
+	}
+	if int64(h.pages())*pageSize != size || h.seq-h.base != uint64(h.counts[sectionChanges]) || h.counts[sectionNames] != h.counts[sectionEntries] {
+		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
+	}
+	return h, nil
+}
+
+// pageCheck returns the check of a page, of which data is all before the check.
+func pageCheck(data []byte, n int, head uint32) uint32 {
+	var b [12]byte
+	binary.LittleEndian.PutUint32(b[:], head)
+	binary.LittleEndian.PutUint64(b[4:], uint64(n))
+	if n == 0 {
+		return crc32.Update(0, castagnoli, data)
+	}
+	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
+}
+
+// textHash returns the hash of a name or an alias.
+func textHash(s string) uint64 {
+	h := sha256.Sum256([]byte(s))
+	return binary.LittleEndian.Uint64(h[:])
+}
+
+// page is a page of a snapshot; a page that could not be read is all zeros.
+type page [pageSize]byte
+
+// snapshot is an open snapshot with the log that it is about. Its methods may be
+// called by several goroutines. What cannot be read counts as nothing, and is
+// remembered: whoever used an answer asks failed.
+type snapshot struct {
+	head   snapshotHead
+	check  uint32 // of page 0
+	starts [sections]int
+	file   vfs.File
+	log    *wal.Log
+	refs   atomic.Int32 // the files are closed when there are none
+
+	pages   []atomic.Pointer[page]  // those that were read
+	entries []atomic.Pointer[Entry] // the same, by row
+	names   sync.Map                // rows, by name
+	err     atomic.Pointer[error]   // why something could not be read
+
+	mu      sync.Mutex     // guards visited
+	visited map[int64]bool // offsets of records that were read
+}
+
+// openSnapshot opens the snapshot of that name, if it is of that log's history.
+func openSnapshot(fsys vfs.FS, name string, open func() (*wal.Log, error)) (_ *snapshot, err error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{file: f, visited: map[int64]bool{}}
+	s.refs.Store(1)
+	defer func() {
+		if err != nil {
+			s.release()
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.read(0, 1)
+	if err != nil {
+		return nil, err
+	}
+	if s.head, err = decodeSnapshotHead(p, info.Size()); err != nil {
+		return nil, err
+	}
+	s.check = binary.LittleEndian.Uint32(p[pageData:])
+	s.pages = make([]atomic.Pointer[page], s.head.pages())
+	s.entries = make([]atomic.Pointer[Entry], s.head.counts[sectionEntries])
+	n := 1
+	for i := range sections {
+		s.starts[i], n = n, n+s.head.pagesOf(i)
+	}
+	if s.log, err = open(); err != nil {
+		return nil, err
+	}
+	if h := s.log.Header(); h.ID != s.head.log || h.Base != s.head.base {
+		return nil, fmt.Errorf("%w: it is of another history", errSnapshot)
+	}
+	return s, s.log.Jump(s.head.offset, s.head.seq, s.head.chain, 0)
+}
+
+// acquire keeps the files open until release is called as often.
+func (s *snapshot) acquire() *snapshot {
+	if s != nil {
+		s.refs.Add(1)
+	}
+	return s
+}
+
+func (s *snapshot) release() {
+	if s == nil || s.refs.Add(-1) > 0 {
+		return
+	}
+	_ = s.file.Close() // it was only read
+	if s.log != nil {
+		_ = s.log.Close()
+	}
+}
+
+// fail remembers an error.
+func (s *snapshot) fail(err error) { s.err.CompareAndSwap(nil, &err) }
+
+// failed returns why something could not be read, nil when all could.
+func (s *snapshot) failed() error {
+	if s == nil {
+		return nil
+	}
+	if err := s.err.Load(); err != nil {
+		return fmt.Errorf("%w: %w", errSnapshot, *err)
+	}
+	return nil
+}
+
+// read returns the bytes of count pages, which are checked, from page n on.
+func (s *snapshot) read(n, count int) ([]byte, error) {
+	b := make([]byte, count*pageSize)
+	if got, err := s.file.ReadAt(b, int64(n)*pageSize); got < len(b) {
+		if err == nil || err == io.EOF {
+			err = fmt.Errorf("%w: it is cut short", errSnapshot)
+		}
+		return nil, err
+	}
+	for i := range count {
+		p := b[i*pageSize : (i+1)*pageSize]
+		if pageCheck(p[:pageData], n+i, s.check) != binary.LittleEndian.Uint32(p[pageData:]) {
+			return nil, fmt.Errorf("%w: page %d does not match its check", errSnapshot, n+i)
+		}
+	}
+	return b, nil
+}
+
+// load reads pages of a section that were not read, from one that is missing on.
+func (s *snapshot) load(n, count int) *page {
+	b, err := s.read(n, count)
+	if err != nil {
+		s.fail(err)
+		return new(page)
+	}
+	for i := range count {
+		s.pages[n+i].CompareAndSwap(nil, (*page)(b[i*pageSize:]))
+	}
+	return s.pages[n].Load()
+}
+
+// row returns the bytes of a row of a section.
+func (s *snapshot) row(section, i int) []byte {
+	size := rowSize[section]
+	perPage := pageData / size
+	n := s.starts[section] + i/perPage
+	p := s.pages[n].Load()
+	if p == nil {
+		p = s.load(n, 1)
+	}
+	return p[i%perPage*size:][:size]
+}
+
+// loadSection reads the pages of a section with few calls.
+func (s *snapshot) loadSection(section int) {
+	for n, end := s.starts[section], s.starts[section]+s.head.pagesOf(section); n < end; n += pageRun {
+		if s.pages[n].Load() == nil {
+			s.load(n, min(pageRun, end-n))
+		}
+	}
+}
+
+// bytes returns a section of bytes.
+func (s *snapshot) bytes(section int) []byte {
+	s.loadSection(section)
+	b := make([]byte, 0, s.head.counts[section])
+	for n := range s.head.pagesOf(section) {
+		if p := s.pages[s.starts[section]+n].Load(); p != nil {
+			b = append(b, p[:min(pageData, cap(b)-len(b))]...)
+		}
+	}
+	return b
+}
+
+func (s *snapshot) key(section, i int) uint64 {
+	return binary.LittleEndian.Uint64(s.row(section, i))
+}
+
+// search returns the first row of a section, sorted by the first field of its
+// rows, whose key is not less than that.
+func (s *snapshot) search(section int, key uint64) int {
+	count, perPage := s.head.counts[section], pageData/rowSize[section]
+	n := sort.Search(s.head.pagesOf(section), func(n int) bool {
+		return s.key(section, min((n+1)*perPage, count)-1) >= key
+	})
+	first := n * perPage
+	return first + sort.Search(max(0, min(perPage, count-first)), func(i int) bool { return s.key(section, first+i) >= key })
+}
+
+// numbers returns the second fields of the rows of a hash.
+func (s *snapshot) numbers(section int, text string) []uint64 {
+	var ns []uint64
+	hash := textHash(text)
+	for i := s.search(section, hash); i < s.head.counts[section] && s.key(section, i) == hash; i++ {
+		ns = append(ns, binary.LittleEndian.Uint64(s.row(section, i)[8:]))
+	}
+	return ns
+}
+
+// len returns the number of entries.
+func (s *snapshot) len() int {
+	if s == nil {
+		return 0
+	}
+	return s.head.counts[sectionEntries]
+}
+
+func (s *snapshot) id(row int) uint64 { return s.key(sectionEntries, row) }
+
+// field returns a field of the row of an entry: 1 version, 2 offset, 3 created,
+// 4 updated.
+func (s *snapshot) field(row, n int) int64 {
+	return int64(binary.LittleEndian.Uint64(s.row(sectionEntries, row)[8*n:]))
+}
+
+// find returns the row of the entry of that ID.
+func (s *snapshot) find(id uint64) (row int, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	row = s.search(sectionEntries, id)
+	return row, row < s.len() && s.id(row) == id
+}
+
+// named returns the row of the entry of that name.
+func (s *snapshot) named(name string) (row int, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	if row, ok := s.names.Load(name); ok {
+		return row.(int), true
+	}
+	for _, id := range s.numbers(sectionNames, name) {
+		row, ok := s.find(id)
+		if !ok {
+			s.fail(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
+			break
+		}
+		if e := s.entry(row); e != nil && e.Name == name {
+			s.names.Store(name, row)
+			return row, true
+		}
+	}
+	return 0, false
+}
+
+// removed returns the change that removed the entry of that name, 0 for none.
+func (s *snapshot) removed(name string) (last uint64) {
+	if s == nil {
+		return 0
+	}
+	for _, seq := range s.numbers(sectionRemoved, name) {
+		offset, ok := s.change(seq)
+		r, err := s.log.At(offset)
+		if !ok || err != nil {
+			s.fail(errors.Join(errSnapshot, err))
+			return 0
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			s.fail(err)
+			return 0
+		}
+		for _, p := range v.ops {
+			if p.verb == VerbRemove && p.entry.Name == name {
+				last = max(last, seq)
+			}
+		}
+	}
+	return last
+}
+
+// change returns the offset of the record of a change.
+func (s *snapshot) change(seq uint64) (offset int64, ok bool) {
+	if s == nil || seq <= s.head.base || seq > s.head.seq {
+		return 0, false
+	}
+	return int64(s.key(sectionChanges, int(seq-s.head.base-1))), true
+}
+
+// entry returns the entry of a row, nil when it cannot be read.
+func (s *snapshot) entry(row int) *Entry {
+	if e := s.entries[row].Load(); e != nil {
+		return e
+	}
+	r, err := s.log.At(s.field(row, 2))
+	if err == nil {
+		// When a record is read for the second time, it is likely that all its
+		// entries are wanted.
+		s.mu.Lock()
+		again := s.visited[r.Offset]
+		s.visited[r.Offset] = true
+		s.mu.Unlock()
+		id := s.id(row)
+		err = s.take(&r, func(op string) bool { return again || opID(op) == id })
+	}
+	return s.taken(row, err)
+}
+
+// entryBy returns the entry of a row, read by a reader, nil when it cannot be
+// read.
+func (s *snapshot) entryBy(rd *wal.Reader, row int) *Entry {
+	if e := s.entries[row].Load(); e != nil {
+		return e
+	}
+	r, err := rd.At(s.field(row, 2))
+	if err == nil {
+		err = s.take(&r, nil)
+	}
+	return s.taken(row, err)
+}
+
+func (s *snapshot) taken(row int, err error) *Entry {
+	e := s.entries[row].Load()
+	if e == nil {
+		s.fail(errors.Join(fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)), err))
+	}
+	return e
+}
+
+// take keeps the entries of a record that rows lead to, those of wanted ops, nil
+// for all.
+func (s *snapshot) take(r *wal.Record, want func(op string) bool) error {
+	es, err := decodeEntries(r, want)
+	for i := len(es) - 1; i >= 0; i-- { // of several versions in one record, the last counts
+		row, ok := s.find(es[i].ID)
+		if ok && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == es[i].Version {
+			s.entries[row].CompareAndSwap(nil, es[i])
+		}
+	}
+	return err
+}
+
+// decodeEntries returns the entries of a record as its ops leave them, of wanted
+// ops, nil for all.
+func decodeEntries(r *wal.Record, want func(op string) bool) ([]*Entry, error) {
+	var es []*Entry
+	var source Source
+	err := eachField(string(r.Body), func(f field) (err error) {
+		switch f.num {
+		case fieldSource:
+			source, err = decodeSource(f)
+		case fieldOp:
+			if want == nil || want(f.str) {
+				var p put
+				if p, err = decodePut(f); p.verb != VerbRemove {
+					es = append(es, p.entry)
+				}
+			}
+		}
+		return err
+	})
+	source.Time = time.Unix(0, r.Time).UTC()
+	for _, e := range es {
+		if e.Version == 0 { // else it is of a base, and says so itself
+			e.Version, e.Updated, e.Source = r.Seq, source.Time, source
+		}
+	}
+	return es, err
+}
+
+// opID returns the ID of the entry that an op is about.
+func opID(op string) (id uint64) {
+	_ = eachField(op, func(f field) error {
+		if f.num == 2 {
+			id = f.val
+			return errStop
+		}
+		return nil
+	})
+	return id
+}

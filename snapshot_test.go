@@ -1,0 +1,414 @@
+// A store opened with a snapshot is compared with one that reads its whole log.
+
+package oxbow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const testSnapshot = "memory.oxbow" + snapshotSuffix
+
+func hasBase(m *Memory) bool {
+	d := m.Store().(*db)
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.st.base != nil
+}
+
+// answers is all that a store says of its entries and their history.
+func answers(t *testing.T, m *Memory) map[string]any {
+	t.Helper()
+	ctx := t.Context()
+	said := map[string]any{}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	newest, total, err := Newest(ctx, m.Store(), Filter{}, 1, 5)
+	must(err)
+	said["newest"], said["total"] = newest, total
+	sum, err := Summarize(ctx, m.Store())
+	must(err)
+	said["summary"] = sum
+	stats, err := m.Store().(Counter).Stats(ctx)
+	must(err)
+	said["stats"] = stats
+	for i := range 12 {
+		name, alias := fmt.Sprint("name ", i), fmt.Sprint("alias ", i)
+		e, err := m.Get(ctx, name)
+		said[name] = []any{e, fmt.Sprint(err)}
+		e, err = m.Get(ctx, alias)
+		said[alias] = []any{e, fmt.Sprint(err)}
+		var es []Entry
+		for e, err := range m.Entries(ctx, Filter{Terms: []Term{{Key: "name", Values: []string{name, alias}}}}) {
+			must(err)
+			es = append(es, e)
+		}
+		said["both "+name] = es
+		var vs []Version
+		for v, err := range m.Store().(Historian).Versions(ctx, name) {
+			if vs = append(vs, v); err != nil {
+				said["no versions of "+name] = err.Error()
+			}
+		}
+		said["versions of "+name] = vs
+	}
+	said["entries"] = entriesByID(t, m)
+	var cs []Change
+	for c, err := range m.Store().(Historian).Log(ctx) {
+		must(err)
+		cs = append(cs, c)
+	}
+	said["log"] = cs
+	pos, err := m.Store().(Sequencer).Position(ctx)
+	must(err)
+	said["position"] = pos
+	d := m.Store().(*db)
+	said["state"] = []any{d.st.nextID, d.st.opIDs, d.st.opLog, d.log.Seq(), d.base}
+	return said
+}
+
+func sameAnswers(t *testing.T, what string, got, want map[string]any) {
+	t.Helper()
+	for k := range want {
+		if !reflect.DeepEqual(got[k], want[k]) {
+			t.Fatalf("%s: %s is\n%+v\nwant\n%+v", what, k, got[k], want[k])
+		}
+	}
+}
+
+// replayed is what a process says that reads the whole log.
+func (h *randomHistory) replayed() map[string]any {
+	h.t.Helper()
+	plain := *h
+	plain.fs = h.fs.(*vfs.Mem).Clone()
+	if err := plain.fs.Remove(testSnapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.t.Fatal(err)
+	}
+	m := plain.open(Options{ReadOnly: true})
+	if hasBase(m) {
+		h.t.Fatal("there is a snapshot")
+	}
+	defer m.Close()
+	return answers(h.t, m)
+}
+
+// Random histories, written by processes that begin from a snapshot, from the
+// log, or from one that another process replaced.
+func TestSnapshotIsTheLog(t *testing.T) {
+	based := 0
+	for seed := range uint64(40) {
+		h := newRandomHistory(t, 1000+seed)
+		ms := []*Memory{h.open(Options{snapshotLeast: 1}), h.open(Options{snapshotLeast: 1})}
+		for i := range 80 {
+			who := h.rand.IntN(len(ms))
+			h.change(ms[who])
+			if h.rand.IntN(5) == 0 {
+				checkAndClose(t, ms[who])
+				ms[who] = h.open(Options{snapshotLeast: 1})
+				if hasBase(ms[who]) {
+					based++
+				}
+			}
+			if i%8 == 7 {
+				want := h.replayed()
+				for _, m := range ms {
+					sameAnswers(t, fmt.Sprintf("seed %d, step %d", seed, i), answers(t, m), want)
+				}
+			}
+		}
+		for _, m := range ms {
+			checkAndClose(t, m)
+		}
+	}
+	if based < 200 {
+		t.Errorf("a snapshot was used %d times", based)
+	}
+}
+
+// A snapshot made from another has the same bytes as one made from the log.
+func TestSnapshotOfSnapshot(t *testing.T) {
+	encode := func(m *Memory) []byte {
+		d := m.Store().(*db)
+		b, err := d.encodeSnapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	based := 0
+	for seed := range uint64(40) {
+		h := newRandomHistory(t, 2000+seed)
+		for range 8 {
+			m := h.open(Options{snapshotLeast: 1})
+			for range h.rand.IntN(12) {
+				h.change(m)
+			}
+			if !m.Store().(*db).log.Exists() {
+				continue
+			}
+			if hasBase(m) {
+				based++
+			}
+			got := encode(m)
+			if err := m.Store().(*db).replace(m.Store().(*db).st); err != nil {
+				t.Fatal(err)
+			}
+			want := encode(m)
+			// What is known to be synced may be more for the process that synced it.
+			if !bytes.Equal(got[pageSize:2*pageSize-4], want[pageSize:2*pageSize-4]) || !equalPages(got, want) {
+				t.Fatalf("seed %d: the snapshots differ", seed)
+			}
+			checkAndClose(t, m)
+		}
+	}
+	if based < 100 {
+		t.Errorf("a snapshot was used %d times", based)
+	}
+}
+
+// equalPages compares pages but for page 0 and the checks, which depend on it.
+func equalPages(a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for n := pageSize; n < len(a); n += pageSize {
+		if !bytes.Equal(a[n:n+pageData], b[n:n+pageData]) {
+			return false
+		}
+	}
+	return true
+}
+
+// snapshotHome returns a store of some history with a snapshot, and changes after
+// it, and what it says.
+func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
+	h := newRandomHistory(t, 11)
+	m := h.open(Options{snapshotLeast: 1})
+	for range 60 {
+		h.change(m)
+	}
+	checkAndClose(t, m)
+	m = h.open(Options{snapshotLeast: 1000})
+	if !hasBase(m) {
+		t.Fatal("there is no snapshot")
+	}
+	for range 10 {
+		if err := m.Apply(t.Context(), h.op(fmt.Sprint("name ", h.rand.IntN(12)))); err != nil && !errors.Is(err, ErrExists) && !errors.Is(err, ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	checkAndClose(t, m)
+	return h, h.replayed()
+}
+
+func TestSnapshotDamaged(t *testing.T) {
+	h, want := snapshotHome(t)
+	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(what string, b []byte) {
+		t.Helper()
+		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		m := h.open(Options{ReadOnly: true})
+		sameAnswers(t, what, answers(t, m), want)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step := 11
+	if testing.Short() {
+		step = 101
+	}
+	for i := 0; i < len(sound); i += step {
+		b := bytes.Clone(sound)
+		b[i] ^= 1 << (i % 8)
+		try(fmt.Sprintf("byte %d is damaged", i), b)
+	}
+	for n := 0; n < len(sound); n += 500 + step {
+		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
+	}
+	try("longer", append(bytes.Clone(sound), make([]byte, pageSize)...))
+	for n := pageSize; n+2*pageSize <= len(sound); n += pageSize { // pages of the same file in another order
+		b := bytes.Clone(sound)
+		copy(b[n:], sound[n+pageSize:n+2*pageSize])
+		try(fmt.Sprintf("page %d is the next one", n/pageSize), b)
+	}
+	try("sound", sound)
+}
+
+// A change that meets a damaged page is decided by the log.
+func TestSnapshotDamagedUnderWriter(t *testing.T) {
+	h, _ := snapshotHome(t)
+	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := pageSize; n < len(sound); n += pageSize {
+		one := *h
+		one.fs = h.fs.(*vfs.Mem).Clone()
+		plain := *h
+		plain.fs = h.fs.(*vfs.Mem).Clone()
+		b := bytes.Clone(sound)
+		b[n+7] ^= 8
+		if err := one.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := plain.fs.Remove(testSnapshot); err != nil {
+			t.Fatal(err)
+		}
+		a, c := one.open(Options{}), plain.open(Options{})
+		for i := range 12 {
+			name := fmt.Sprint("name ", i)
+			for _, op := range []Op{Add{Name: name, Content: "new"}, Relabel{Name: name, Labels: []Label{{"tag", "x"}}}, Remove{Name: name}} {
+				if got, want := a.Apply(t.Context(), op), c.Apply(t.Context(), op); fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Fatalf("page %d: %T of %q is %v, want %v", n/pageSize, op, name, got, want)
+				}
+			}
+		}
+		if got, want := entriesByID(t, a), entriesByID(t, c); len(got) != len(want) {
+			t.Errorf("page %d: %d entries, want %d", n/pageSize, len(got), len(want))
+		}
+		checkAndClose(t, a)
+		checkAndClose(t, c)
+	}
+}
+
+// An iteration during which the snapshot turns out to be damaged yields each
+// entry once.
+func TestSnapshotDamagedWhileListing(t *testing.T) {
+	h := newRandomHistory(t, 12)
+	m := h.open(Options{snapshotLeast: 1})
+	for i := range 300 {
+		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAndClose(t, m)
+	m = h.open(Options{})
+	n := uint64(0)
+	for e, err := range m.Entries(t.Context(), Filter{}) {
+		if n++; err != nil || e.ID != n {
+			t.Fatalf("entry %d comes as number %d: %v", e.ID, n, err)
+		}
+		if b := m.Store().(*db).st.base; n == 150 { // the row of an entry that was not read yet leads nowhere
+			b.row(sectionEntries, 280)[16]++
+		}
+	}
+	if n != 300 {
+		t.Errorf("%d entries", n)
+	}
+	if e, err := m.Get(t.Context(), "n280"); err != nil || e.ID != 281 || hasBase(m) {
+		t.Errorf("after the damage was noticed: %v, %v", e, err)
+	}
+	checkAndClose(t, m)
+}
+
+// No process that only reads writes a snapshot, unless it may keep the index.
+func TestSnapshotOfReaders(t *testing.T) {
+	h, want := snapshotHome(t)
+	if err := h.fs.Remove(testSnapshot); err != nil {
+		t.Fatal(err)
+	}
+	m := h.open(Options{ReadOnly: true, snapshotLeast: 1})
+	checkAndClose(t, m)
+	if _, err := h.fs.Stat(testSnapshot); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a read-only memory wrote a snapshot: %v", err)
+	}
+	m = h.open(Options{ReadOnly: true, KeepIndex: true, snapshotLeast: 1})
+	checkAndClose(t, m)
+	m = h.open(Options{ReadOnly: true})
+	if !hasBase(m) {
+		t.Error("no snapshot was written")
+	}
+	sameAnswers(t, "after a reader wrote it", answers(t, m), want)
+	checkAndClose(t, m)
+}
+
+// fullDisk is a file system on which no temporary file can be written.
+type fullDisk struct{ *vfs.Mem }
+
+func (f fullDisk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if flag&os.O_CREATE != 0 && strings.HasPrefix(name, testSnapshot) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOSPC}
+	}
+	return f.Mem.OpenFile(name, flag, perm)
+}
+
+// A snapshot that cannot be written is no error.
+func TestSnapshotOnFullDisk(t *testing.T) {
+	h, _ := snapshotHome(t)
+	mem := h.fs.(*vfs.Mem)
+	old, err := vfs.ReadFile(mem, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.fs = fullDisk{mem}
+	m := h.open(Options{snapshotLeast: 1})
+	if err := m.Apply(t.Context(), Add{Name: "one more", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	checkAndClose(t, m)
+	h.fs = mem
+	now, err := vfs.ReadFile(mem, testSnapshot, -1)
+	if err != nil || !bytes.Equal(old, now) {
+		t.Errorf("the snapshot before is not left as it was: %v", err)
+	}
+	m = h.open(Options{})
+	if _, err := m.Get(t.Context(), "one more"); err != nil {
+		t.Error(err)
+	}
+	checkAndClose(t, m)
+}
+
+// Neither a redaction nor a compaction leaves the snapshot of before, or any
+// bytes of it.
+func TestSnapshotAfterRedaction(t *testing.T) {
+	h, _ := snapshotHome(t)
+	m := h.open(Options{})
+	if err := m.Apply(t.Context(), Add{Name: "a secret", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	checkAndClose(t, m)
+	for what, do := range map[string]func(m *Memory) error{
+		"redaction": func(m *Memory) error { _, err := m.Redact(t.Context(), "a secret", false); return err },
+		"compaction": func(m *Memory) error {
+			_, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(2e9, 0), false)
+			return err
+		},
+	} {
+		one := *h
+		one.fs = h.fs.(*vfs.Mem).Clone()
+		w, reader := one.open(Options{}), one.open(Options{ReadOnly: true})
+		if !hasBase(w) || !hasBase(reader) {
+			t.Fatal("there is no snapshot")
+		}
+		if err := do(w); err != nil {
+			t.Fatal(what, err)
+		}
+		if _, err := one.fs.Stat(testSnapshot); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the snapshot is still there: %v", what, err)
+		}
+		want := one.replayed()
+		sameAnswers(t, what+" by another process", answers(t, reader), want)
+		sameAnswers(t, what, answers(t, w), want)
+		checkAndClose(t, w)
+		checkAndClose(t, reader)
+	}
+}

@@ -1,0 +1,320 @@
+// Writing the snapshot: from the entries of the log, or from those of the last
+// snapshot and what changed since.
+
+package oxbow
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A snapshot is written when at least this many ops, and a share of the entries
+// more, are not in the one that is there: so reading on costs little, and
+// writing is rare.
+const (
+	snapshotLeast = 1000
+	snapshotShare = 256
+)
+
+// entryRow is a row of the entries.
+type entryRow struct {
+	id, version      uint64
+	offset           int64
+	created, updated int64
+}
+
+// hashRow is a row of the names, aliases or removed names.
+type hashRow struct{ hash, number uint64 }
+
+func (a hashRow) compare(b hashRow) int {
+	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.number, b.number))
+}
+
+// snapshotRows is what a snapshot holds.
+type snapshotRows struct {
+	entries                 []entryRow
+	names, aliases, removed []hashRow
+	changes                 []int64
+	opIDs                   []seenID
+	sums                    *summary
+}
+
+// collect returns what a snapshot of the state holds. offset returns the offset
+// of the record of an entry's version.
+func (st *state) collect(changes []int64, offset func(e *Entry) int64) *snapshotRows {
+	s := &snapshotRows{changes: changes, sums: st.summary()}
+	for _, id := range st.opLog {
+		s.opIDs = append(s.opIDs, seenID{id, st.opIDs[id]})
+	}
+	s.entries = make([]entryRow, 0, st.len())
+	s.names = make([]hashRow, 0, st.len())
+	s.addBase(st)
+	for _, e := range st.order {
+		s.entries = append(s.entries, entryRow{e.ID, e.Version, offset(e), nanoseconds(e.Created), e.Updated.UnixNano()})
+		s.names = append(s.names, hashRow{textHash(e.Name), e.ID})
+		for _, a := range e.Aliases {
+			s.aliases = append(s.aliases, hashRow{textHash(a), e.ID})
+		}
+	}
+	for name, seq := range st.gone {
+		s.removed = append(s.removed, hashRow{textHash(name), seq})
+	}
+	slices.SortFunc(s.entries, func(a, b entryRow) int { return cmp.Compare(a.id, b.id) })
+	for _, rows := range [][]hashRow{s.names, s.aliases, s.removed} {
+		slices.SortFunc(rows, hashRow.compare)
+	}
+	return s
+}
+
+// addBase adds the rows of the state's base that still hold.
+func (s *snapshotRows) addBase(st *state) {
+	b := st.base
+	if b == nil {
+		return
+	}
+	for i := range sections - 2 {
+		b.loadSection(i)
+	}
+	hidden := map[uint64]bool{}
+	for row := range b.len() {
+		if id := b.id(row); st.hidden.has(row) {
+			hidden[id] = true
+		} else {
+			s.entries = append(s.entries, entryRow{id, uint64(b.field(row, 1)), b.field(row, 2), b.field(row, 3), b.field(row, 4)})
+		}
+	}
+	add := func(to []hashRow, section int, drop func(hashRow) bool) []hashRow {
+		for i := range b.head.counts[section] {
+			r := b.row(section, i)
+			if h := (hashRow{binary.LittleEndian.Uint64(r), binary.LittleEndian.Uint64(r[8:])}); !drop(h) {
+				to = append(to, h)
+			}
+		}
+		return to
+	}
+	isHidden := func(h hashRow) bool { return hidden[h.number] }
+	s.names = add(s.names, sectionNames, isHidden)
+	s.aliases = add(s.aliases, sectionAliases, isHidden)
+	again := map[hashRow]bool{} // names that were used or removed again
+	for name := range st.names {
+		again[hashRow{textHash(name), b.removed(name)}] = true
+	}
+	for name := range st.gone {
+		again[hashRow{textHash(name), b.removed(name)}] = true
+	}
+	s.removed = add(s.removed, sectionRemoved, func(h hashRow) bool { return again[h] })
+}
+
+// nanoseconds returns a time in nanoseconds since 1970, cut off at the ends of
+// the range.
+func nanoseconds(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// pageWriter makes pages of rows.
+type pageWriter struct {
+	buf  []byte
+	head uint32 // check of page 0
+}
+
+// fit begins a new page, unless so many bytes fit into the last.
+func (w *pageWriter) fit(n int) {
+	if in := len(w.buf) % pageSize; in+n > pageData {
+		w.close()
+	}
+}
+
+// close ends the last page with its check.
+func (w *pageWriter) close() {
+	n := len(w.buf) / pageSize
+	from := n * pageSize
+	if len(w.buf) == from {
+		return
+	}
+	w.buf = append(w.buf, make([]byte, from+pageData-len(w.buf))...)
+	sum := pageCheck(w.buf[from:], n, w.head)
+	if n == 0 {
+		w.head = sum
+	}
+	w.buf = binary.LittleEndian.AppendUint32(w.buf, sum)
+}
+
+// row adds a row of numbers.
+func (w *pageWriter) row(numbers ...uint64) {
+	w.fit(8 * len(numbers))
+	for _, n := range numbers {
+		w.buf = binary.LittleEndian.AppendUint64(w.buf, n)
+	}
+}
+
+// bytes adds bytes, over as many pages as they take.
+func (w *pageWriter) bytes(b []byte) {
+	for len(b) > 0 {
+		w.fit(1)
+		n := min(len(b), pageData-len(w.buf)%pageSize)
+		w.buf = append(w.buf, b[:n]...)
+		b = b[n:]
+	}
+}
+
+// encode returns the bytes of a snapshot. It sets the counts of the head.
+func (s *snapshotRows) encode(h snapshotHead) []byte {
+	var opIDs []byte
+	for _, o := range s.opIDs {
+		opIDs = binary.LittleEndian.AppendUint64(opIDs, o.seq)
+		opIDs = append(append(opIDs, byte(len(o.id))), o.id...)
+	}
+	sums := s.sums.encode()
+	h.counts = [sections]int{len(s.entries), len(s.names), len(s.aliases), len(s.removed), len(s.changes), len(opIDs), len(sums)}
+	w := pageWriter{buf: make([]byte, 0, h.pages()*pageSize)}
+	w.bytes(h.encode())
+	w.close()
+	for _, e := range s.entries {
+		w.row(e.id, e.version, uint64(e.offset), uint64(e.created), uint64(e.updated))
+	}
+	w.close()
+	for _, rows := range [][]hashRow{s.names, s.aliases, s.removed} {
+		for _, r := range rows {
+			w.row(r.hash, r.number)
+		}
+		w.close()
+	}
+	for _, off := range s.changes {
+		w.row(uint64(off))
+	}
+	w.close()
+	w.bytes(opIDs)
+	w.close()
+	w.bytes(sums)
+	w.close()
+	return w.buf
+}
+
+// decodeOpIDs reads the op ids of a snapshot, oldest first.
+func decodeOpIDs(b []byte) (ids []seenID, err error) {
+	for len(b) > 0 {
+		if len(b) < 9 || len(b) < 9+int(b[8]) {
+			return nil, errSnapshot
+		}
+		ids = append(ids, seenID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
+		b = b[9+int(b[8]):]
+	}
+	return ids, nil
+}
+
+// snapshotName returns the name of the snapshot.
+func (d *db) snapshotName() string { return d.name + snapshotSuffix }
+
+// keepSnapshot writes the snapshot, when much has changed since the one that is
+// there and no process writes to the store. A failure costs the next process its
+// time, and is no error.
+func (d *db) keepSnapshot() {
+	if d.opts.ReadOnly && !d.opts.KeepIndex {
+		return
+	}
+	d.logmu.RLock()
+	worth := d.broken == nil && d.worthSnapshot()
+	d.logmu.RUnlock()
+	if worth {
+		_ = d.besideWriters(d.writeSnapshot)
+	}
+}
+
+// worthSnapshot reports whether much has changed since the snapshot. logmu is
+// held.
+func (d *db) worthSnapshot() bool {
+	least := snapshotLeast + d.st.len()/snapshotShare
+	if d.opts.snapshotLeast > 0 {
+		least = int(d.opts.snapshotLeast)
+	}
+	return d.log.Exists() && d.st.ops >= least
+}
+
+// writeSnapshot writes the snapshot of all that is in the log. logmu is held
+// exclusively, and the lock between processes. It is not synced: of a file that
+// a crash damages, the checks say so.
+func (d *db) writeSnapshot() error {
+	if err := d.catchUp(); err != nil {
+		return err
+	}
+	if !d.worthSnapshot() {
+		return nil // another process did
+	}
+	data, err := d.encodeSnapshot()
+	if err != nil {
+		return err
+	}
+	if err := d.dropFile(d.snapshotName(), false); err != nil {
+		return err
+	}
+	return vfs.WriteDerived(d.fs, d.snapshotName(), 0o600, data)
+}
+
+// encodeSnapshot returns the bytes of the snapshot of the state. logmu is held.
+func (d *db) encodeSnapshot() ([]byte, error) {
+	changes := make([]int64, 0, d.log.Seq()-d.base)
+	if b := d.st.base; b != nil {
+		b.loadSection(sectionChanges)
+		for seq := d.base + 1; seq <= b.head.seq; seq++ {
+			offset, _ := b.change(seq)
+			changes = append(changes, offset)
+		}
+	}
+	changes = append(changes, d.offsets...)
+	places, err := d.basePlaces()
+	if err != nil {
+		return nil, err
+	}
+	rows := d.st.collect(changes, func(e *Entry) int64 {
+		if e.Version > d.base && e.Version-d.base <= uint64(len(changes)) {
+			return changes[e.Version-d.base-1]
+		}
+		return places[e.ID]
+	})
+	if err := d.st.base.failed(); err != nil {
+		return nil, err
+	}
+	p, _ := decodePosition(d.position())
+	return rows.encode(snapshotHead{log: p.log, seq: p.seq, offset: p.offset, chain: p.chain, base: d.base,
+		synced: d.log.Synced(), nextID: d.st.nextID}), nil
+}
+
+// basePlaces returns the offsets of the records of the base section, by ID of the
+// entries in it, where a snapshot of the state needs them.
+func (d *db) basePlaces() (map[uint64]int64, error) {
+	places := map[uint64]int64{}
+	if d.base == 0 || d.st.base != nil {
+		return places, nil
+	}
+	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
+}
+
+// load makes the empty state that of a snapshot.
+func (st *state) load(s *snapshot) error {
+	ids, err := decodeOpIDs(s.bytes(sectionOpIDs))
+	if err != nil {
+		return err
+	}
+	for _, o := range ids {
+		st.saw(o.id, o.seq)
+	}
+	st.base, st.nextID, st.hidden = s, s.head.nextID, make(bitmap, (s.len()+63)/64)
+	return s.failed()
+}
+
+// The log is opened by a snapshot once more, for reading.
+func (d *db) openSnapshot() (*snapshot, error) {
+	return openSnapshot(d.fs, d.snapshotName(), func() (*wal.Log, error) { return d.another(false) })
+}

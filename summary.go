@@ -1,0 +1,93 @@
+// What the entries of the default store sum up to, without reading all of them.
+
+package oxbow
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+)
+
+// summary counts entries.
+type summary struct {
+	content int64         // bytes
+	counts  map[Label]int // by kind, project and tag, under the keys of filters
+}
+
+// add counts an entry n times.
+func (s *summary) add(e *Entry, n int) {
+	s.content += int64(n * len(e.Content))
+	s.count(Label{"kind", e.Kind.String()}, n)
+	for _, l := range e.Labels {
+		if l.Key == LabelProject || l.Key == LabelTag {
+			s.count(l, n)
+		}
+	}
+}
+
+func (s *summary) count(l Label, n int) {
+	if s.counts[l] += n; s.counts[l] == 0 {
+		delete(s.counts, l)
+	}
+}
+
+// encode returns the bytes of section 7 of a snapshot.
+func (s *summary) encode() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(s.content))
+	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b Label) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	})
+	for _, l := range labels {
+		for _, text := range []string{l.Key, l.Value} {
+			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+		}
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.counts[l]))
+	}
+	return b
+}
+
+// decodeSummary reads what encode returned.
+func decodeSummary(b []byte) (*summary, error) {
+	if len(b) < 8 {
+		return nil, errSnapshot
+	}
+	s := &summary{content: int64(binary.LittleEndian.Uint64(b)), counts: map[Label]int{}}
+	for b = b[8:]; len(b) > 0; {
+		var l Label
+		for _, text := range []*string{&l.Key, &l.Value} {
+			n, size := binary.Uvarint(b)
+			if size <= 0 || n > uint64(len(b)-size) {
+				return nil, errSnapshot
+			}
+			*text, b = string(b[size:size+int(n)]), b[size+int(n):]
+		}
+		if len(b) < 8 {
+			return nil, errSnapshot
+		}
+		s.counts[l], b = int(binary.LittleEndian.Uint64(b)), b[8:]
+	}
+	return s, nil
+}
+
+// summary counts the entries of the state.
+func (st *state) summary() *summary {
+	s := &summary{counts: map[Label]int{}}
+	if b := st.base; b != nil {
+		base, err := decodeSummary(b.bytes(sectionSums))
+		if err != nil {
+			b.fail(err)
+			return s
+		}
+		s = base
+		for row := range st.hidden.all {
+			if e := b.entry(row); e != nil {
+				s.add(e, -1)
+			}
+		}
+	}
+	for _, e := range st.order {
+		s.add(e, 1)
+	}
+	return s
+}
