@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -220,33 +219,17 @@ func Stats(ctx context.Context, w *Workspace, _ StatsIn) (StatsOut, error) {
 	} else if !errors.Is(err, oxbow.ErrUnsupported) {
 		return StatsOut{}, err
 	}
-	var oldest, newest time.Time
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return StatsOut{}, fmt.Errorf("counting: %w", err)
-		}
-		out.count(e)
-		if oldest.IsZero() || e.Created.Before(oldest) {
-			oldest = e.Created
-		}
-		if e.Created.After(newest) {
-			newest = e.Created
-		}
+	sum, err := oxbow.Summarize(ctx, m.Store())
+	if err != nil {
+		return StatsOut{}, fmt.Errorf("counting: %w", err)
+	}
+	out.Entries, out.Content = sum.Entries, sum.Content
+	counts := map[string]map[string]int{"kind": out.Kinds, oxbow.LabelProject: out.Projects, oxbow.LabelTag: out.Tags}
+	for l, n := range sum.Counts {
+		counts[l.Key][l.Value] = n
 	}
 	if out.Entries > 0 {
-		out.Oldest, out.Newest = stamp(oldest), stamp(newest)
+		out.Oldest, out.Newest = stamp(sum.Oldest), stamp(sum.Newest)
 	}
 	return out, nil
-}
-
-func (o *StatsOut) count(e oxbow.Entry) {
-	o.Entries++
-	o.Content += int64(len(e.Content))
-	o.Kinds[e.Kind.String()]++
-	for _, v := range e.Values(oxbow.LabelProject) {
-		o.Projects[v]++
-	}
-	for _, v := range e.Values(oxbow.LabelTag) {
-		o.Tags[v]++
-	}
 }

@@ -344,27 +344,27 @@ func List(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
 		return ListOut{}, err
 	}
 	out := ListOut{Entries: []Entry{}, Notes: notes}
-	found, err := d.Newest(ctx, f)
+	page, total, err := oxbow.Newest(ctx, m.Store(), f, offset, limit)
 	if err != nil {
 		return ListOut{}, err
 	}
-	out.Total = len(found)
+	out.Total = total
 	switch {
-	case len(found) == 0:
+	case total == 0:
 		out.Why, out.Near, err = diagnose(ctx, m, oxbow.Query{Filter: f})
 		return out, err
-	case offset >= len(found):
-		out.Why = []Note{Notef("offset %d is past the last of %s", offset, plural(len(found), "entry", "entries"))}
+	case offset >= total:
+		out.Why = []Note{Notef("offset %d is past the last of %s", offset, plural(total, "entry", "entries"))}
 		return out, nil
 	}
-	for _, e := range found[offset:min(offset+limit, len(found))] {
+	for _, e := range page {
 		a := entryOf(e)
 		a.Snippet = snippet(e.Content, nil, snippetWidth)
 		out.Entries = append(out.Entries, a)
 	}
-	if next := offset + limit; next < len(found) {
+	if next := offset + limit; next < total {
 		out.Next = next
-		out.Notes = append(out.Notes, Notef("%d more; %s", len(found)-next, PageRef(next)))
+		out.Notes = append(out.Notes, Notef("%d more; %s", total-next, PageRef(next)))
 	}
 	return out, nil
 }
