@@ -33,14 +33,13 @@ const maxCircle = 5
 
 // circles are the packages where it is more.
 var circles = map[string]int{
-	".":                 32,
-	"cmd/oxbow/command": 70,
+	".":                 30,
+	"cmd/oxbow/command": 62,
 	"exchange":          6,
 	"internal/bm25":     12,
-	"internal/wal":      9,
+	"internal/wal":      8,
 	"mcpserver":         6,
-	"mdtree":            12,
-	"tool":              25,
+	"tool":              23,
 	"vfs":               6,
 }
 
@@ -52,25 +51,25 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_500}, {"query", 1_000}, {"scope", 1_000}, {"storetest", 550},
-	{"vfs/crashfs", 1_800}, {"vfs/vfstest", 600}, {"vfs", 2_400},
-	{"crmem", 2_250}, {"mdtree", 5_000}, {"exchange", 3_700}, {"label", 1_500},
+	{".", 9_500}, {"query", 850}, {"scope", 900}, {"storetest", 550},
+	{"vfs/crashfs", 1_800}, {"vfs/vfstest", 600}, {"vfs", 2_150},
+	{"crmem", 2_150}, {"mdtree", 4_900}, {"exchange", 3_350}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},
-	{"prompt", 310}, {"profile", 2_000}, {"agent/*", 2_000}, {"auth", 430},
-	{"tool/*", 8_000}, {"dialect/*", 9_900}, {"mcpserver", 1_450},
-	{"cmd/oxbow/command/*", 11_500}, {"cmd/*", 60},
-	{"internal/wal", 2_200}, {"internal/bm25", 3_650}, {"internal/index", 7_500}, {"internal/analysis/*", 2_200},
-	{"internal/git", 1_000}, {"internal/*", 3_300},
+	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430},
+	{"tool/*", 7_400}, {"dialect/*", 9_600}, {"mcpserver", 1_400},
+	{"cmd/oxbow/command/*", 8_450}, {"cmd/*", 50},
+	{"internal/wal", 2_250}, {"internal/index", 7_500}, {"internal/bm25", 3_650}, {"internal/analysis/*", 2_100},
+	{"internal/git", 1_000}, {"internal/*", 2_550},
 }
 
 // Functions are at most so long. As many as the limits say are longer.
 const (
-	maxPaths, overPaths = 15, 145
-	maxLong, overLong   = 80, 14
+	maxPaths, overPaths = 15, 88
+	maxLong, overLong   = 80, 6
 )
 
 // maxUnused is how many exported names no other package uses.
-const maxUnused = 230
+const maxUnused = 206
 
 // oldWords are words for which the glossary in docs/design.md has another: they
 // are no identifier, no word of one, and no file's name. What begins with a
@@ -86,10 +85,10 @@ var oldWords = []string{
 
 // standing are the old words that still stand somewhere.
 var standing = []string{
-	"awake", "baton", "bases", "bestOf", "compresser", "cutAll", "cutOwn", "cutTail", "demand", "desk", "doubt", "drain", "Draft",
+	"awake", "baton", "bases", "bestOf", "compresser", "cutAll", "cutOwn", "cutTail", "demand", "desk", "doubt", "drain",
 	"fillAnother", "glance", "heed", "indexRows", "intake", "lazy", "leads", "leftovers", "living", "looker", "lookAt",
 	"marks", "mistakes", "patience", "planned", "readOn", "rescue", "shelf", "taker", "takeBack", "takeIn", "told",
-	"turnTable", "twins", "unheld", "unnoted", "unsaid", "vouch", "Reading", "Removal",
+	"turnTable", "twins", "unheld", "unnoted", "unsaid", "vouch", "Draft", "Reading", "Removal",
 }
 
 // typeCheck returns what the identifiers of a package's files mean on Linux.
