@@ -54,16 +54,12 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 			return nil, s.storeError(err)
 		}
 	}
-	start := time.Now()
-	got, err := vfs.Poll(ctx, s.opts.LockWait, func() (bool, error) {
-		got, err := s.writer.lock.TryLock()
-		return got, s.storeError(err)
-	})
+	got, waited, err := vfs.AcquireLock(ctx, s.writer.lock, s.opts.LockWait)
 	if err != nil {
-		return nil, err
+		return nil, s.storeError(err)
 	}
 	if !got {
-		return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, s.opts.Lock), Waited: time.Since(start)}
+		return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, s.opts.Lock), Waited: waited}
 	}
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(err, s.writer.lock.Unlock())
