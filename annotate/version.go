@@ -20,7 +20,7 @@ type oldVersion struct {
 	*oldText
 	mapper *diff.Mapper
 	to     []int  // the line map, see [diff.Mapper.Map]; nil until it is needed
-	bareTo []int  // the same, with lines in between that differ in white space only; likewise
+	bareTo []int  // the same for [oldVersion.bareAt], as far as it was asked
 	taken  []bool // by index in the new text, which lines came from the old text; likewise
 }
 
@@ -30,7 +30,7 @@ func (f *oldVersion) compare(p *lineIndex) {
 		return
 	}
 	f.to = f.mapper.Map(f.ids, p.ids)
-	f.bareTo = f.mapBare(p)
+	f.bareTo = slices.Clone(f.to)
 	f.taken = make([]bool, len(p.lines))
 	for _, t := range f.to {
 		if t >= 0 {
@@ -39,34 +39,38 @@ func (f *oldVersion) compare(p *lineIndex) {
 	}
 }
 
-// mapBare maps also the lines that were indented in another way: between two lines
-// that the map has kept, lines are compared without their white space.
-func (f *oldVersion) mapBare(p *lineIndex) []int {
-	out := slices.Clone(f.to)
-	for i, j := 0, 0; i < len(out); {
-		if out[i] >= 0 {
-			i, j = i+1, out[i]+1
-			continue
-		}
-		end, to := i, len(p.ids)
-		for end < len(out) && f.to[end] < 0 {
-			end++
-		}
-		if end < len(out) {
-			to = f.to[end]
-		}
-		if j < to {
-			old, now := p.in.bares(f.ids[i:end], f.lines[i:end]), p.in.bares(p.ids[j:to], p.lines[j:to])
-			for k, t := range f.mapper.Map(old, now) {
-				if t >= 0 {
-					out[i+k] = j + t
-				}
-			}
-		}
-		i = end
+// bareAt returns what became of an old line, also when it differs in white space
+// only, and a number below 0 for none. Between two lines that the map has kept,
+// lines are compared without their white space, when one of them is asked for.
+func (f *oldVersion) bareAt(p *lineIndex, at int) int {
+	if f.bareTo[at] != -1 {
+		return f.bareTo[at]
 	}
-	return out
+	i, end := at, at
+	for i > 0 && f.to[i-1] < 0 {
+		i--
+	}
+	for end < len(f.to) && f.to[end] < 0 {
+		end++
+	}
+	j, to := 0, len(p.ids)
+	if i > 0 {
+		j = f.to[i-1] + 1
+	}
+	if end < len(f.to) {
+		to = f.to[end]
+	}
+	old, now := p.in.bares(f.ids[i:end], f.lines[i:end]), p.in.bares(p.ids[j:to], p.lines[j:to])
+	for k, t := range f.mapper.Map(old, now) {
+		if f.bareTo[i+k] = noLine; t >= 0 {
+			f.bareTo[i+k] = j + t
+		}
+	}
+	return f.bareTo[at]
 }
+
+// noLine is what became of a line that was looked for and not found.
+const noLine = -2
 
 // find places one annotation in the text, which has that blob name.
 func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
@@ -122,14 +126,14 @@ type kept struct {
 }
 
 // remainder returns what is left of a block where the line map leads.
-func (f *oldVersion) remainder(was Span) kept {
+func (f *oldVersion) remainder(p *lineIndex, was Span) kept {
 	k := kept{first: -1, last: -1}
 	from, to := was.First-1, was.Last
 	exact, got, all := 0, 0, 0
 	for i := from; i < to; i++ {
 		n := letters(f.lines[i])
 		all += n
-		t := f.bareTo[i]
+		t := f.bareAt(p, i)
 		if t < 0 {
 			continue
 		}
@@ -161,7 +165,7 @@ const (
 // remains finds what the line map has kept of a block, when that is all of it or
 // much; with half, also when its words are less similar than [similar].
 func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
-	k := f.remainder(was)
+	k := f.remainder(p, was)
 	n := was.Len()
 	if k.whole {
 		m := match{Span{k.first + 1, k.last + 1}, Tracked, .99, "followed through the changes of the file since"}
@@ -194,28 +198,28 @@ func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
 	from, to, n := was.First-1, was.Last, was.Len()
 	above, below := 0, len(p.lines) // between the lines that the map has kept around the block
 	for i := from - 1; i >= 0; i-- {
-		if f.bareTo[i] >= 0 {
-			above = f.bareTo[i] + 1
+		if t := f.bareAt(p, i); t >= 0 {
+			above = t + 1
 			break
 		}
 	}
 	for i := to; i < len(f.bareTo); i++ {
-		if f.bareTo[i] >= 0 {
-			below = f.bareTo[i]
+		if t := f.bareAt(p, i); t >= 0 {
+			below = t
 			break
 		}
 	}
 	los, his := []int{k.first}, []int{k.last + 1}
 	switch {
 	case k.head == 0:
-	case from > 0 && f.bareTo[from-1] >= 0: // all in between is of the block
+	case from > 0 && f.bareAt(p, from-1) >= 0: // all in between is of the block
 		los[0] = max(above, k.first-2*n)
 	default:
 		los = append(los, max(above, k.first-k.head))
 	}
 	switch {
 	case k.tail == 0:
-	case to < len(f.bareTo) && f.bareTo[to] >= 0:
+	case to < len(f.bareTo) && f.bareAt(p, to) >= 0:
 		his[0] = min(below, k.last+1+2*n)
 	default:
 		his = append(his, min(below, k.last+1+k.tail))
