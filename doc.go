@@ -14,20 +14,22 @@
 // confidence alike. A [Store] keeps entries; a change to it is a list of [Op],
 // applied whole or not at all. A [Filter] selects, a [Query] ranks, a [Hit] is
 // what was found, and an [Explanation] accounts for its score. A [Memory] is a
-// Store with an index over it.
+// Store with an index over it. Package query reads queries and filters as people
+// type them, package scope shows a part of a store as a store, and package vfs
+// has the file systems that a store can live in.
 //
 // # Promises
 //
 // When Apply, Remember or Forget return without error, the change is on stable
 // storage: no crash, no other process, no full disk takes it back. A change that
-// failed was not made, unless the error matches [ErrUnknownOutcome]. What any
-// process was told is durable, every later read by any process sees. Rankings
-// are deterministic: equal scores are ordered by newer version, then lower ID.
+// failed was not made, unless the error matches [ErrUnknownOutcome]. Every read
+// by any process sees every change acknowledged before it began. Rankings are
+// deterministic: equal scores are ordered by newer version, then lower ID.
 //
 // The default store keeps history: every version of every entry can be listed,
 // gone back to, and undone ([Memory.Versions], [Memory.AsOf], [Memory.Undo]),
 // and the chain of hashes over it proves that it was not edited
-// ([Memory.Check]). What must not stay can be erased for good ([Memory.Redact]).
+// ([Memory.Check]). [Memory.Redact] removes a content from the log as well.
 //
 // # Errors
 //

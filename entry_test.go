@@ -1,4 +1,4 @@
-// This file tests what an entry may be: its name, its content, its kind, and
+// What an entry may be: its name, its content, its kind, and
 // the name that is made from a text.
 
 package oxbow_test

@@ -1,4 +1,4 @@
-// This file holds the errors that callers branch on.
+// Errors that callers branch on.
 
 package oxbow
 
@@ -46,7 +46,7 @@ func (e *InvalidError) Error() string {
 // Is reports whether target is [ErrInvalid].
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
-// NameError ties an error to the entry it is about.
+// NameError adds the name of the entry to an error.
 type NameError struct {
 	Name string
 	Err  error
@@ -92,7 +92,7 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// BusyError says who holds the store's lock. It matches [ErrBusy].
+// BusyError describes the process that holds the store's lock. It matches [ErrBusy].
 type BusyError struct {
 	Path    string
 	Waited  time.Duration

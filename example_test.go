@@ -1,4 +1,4 @@
-// This file is the manual: the first things that a program does with a memory,
+// The manual: the first things that a program does with a memory,
 // each as an example that runs.
 
 package oxbow_test
@@ -42,8 +42,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A memory is one file. The first thing remembered makes it; whoever opens it
-// next, in this process or in another, finds what was acknowledged.
+// A memory is one file. The first thing remembered makes it; the next Open,
+// in this process or in another, finds what was acknowledged.
 func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "oxbow")
 	if err != nil {
@@ -308,7 +308,7 @@ func ExampleMemory_Remember_version() {
 	ctx, m, _ := sample()
 	defer m.Close()
 	mine := must(m.Remember(ctx, oxbow.Entry{Name: "limit", Content: "60 calls a minute"}))
-	must(m.Remember(ctx, oxbow.Entry{Name: "limit", Content: "30 calls a minute"})) // somebody else
+	must(m.Remember(ctx, oxbow.Entry{Name: "limit", Content: "30 calls a minute"})) // another process
 
 	mine.Content = "60 calls a minute, as of April"
 	_, err := m.Remember(ctx, mine)

@@ -1,4 +1,4 @@
-// This file tests what a memory with history can do: versions, earlier states,
+// History of a memory: versions, earlier states,
 // undo, compaction.
 
 package oxbow_test
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clock is a clock that goes on a minute with each look at it.
+// clock is a clock that advances a minute with each reading.
 func clock() func() time.Time {
 	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
 	return func() time.Time { now = now.Add(time.Minute); return now }

@@ -1,4 +1,4 @@
-// This file tests labels: what may be one, how it is written, and what a set
+// Labels: what may be one, how it is written, and what a set
 // of them is.
 
 package oxbow_test

@@ -1,4 +1,4 @@
-// This file holds Memory: a store and the index that ranks what it holds.
+// Memory: a store and an index over it.
 
 package oxbow
 
@@ -226,7 +226,7 @@ func (m *Memory) Close() error {
 // When e.Version is not 0, the entry must be at that version, else the error
 // matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
 // a new entry only. What comes back is at Version 0 when it was remembered but
-// could not be read back, as when somebody else has forgotten it since.
+// could not be read back, as when another process has forgotten it since.
 func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if strings.TrimSpace(e.Content) == "" {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
@@ -273,7 +273,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 			return now, nil
 		}
 		// It was remembered. That it cannot be read back, most often because
-		// somebody has forgotten it since, must not be told as a failure.
+		// another process has forgotten it since, is no failure of this call.
 		e.ID, e.Version, e.Labels = old.ID, 0, SortLabels(e.Labels)
 		return e, nil
 	}

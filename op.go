@@ -1,4 +1,4 @@
-// This file holds the changes that a store applies.
+// Changes that a store applies.
 
 package oxbow
 
@@ -52,8 +52,7 @@ type Relabel struct {
 	If     uint64
 }
 
-// Remove forgets an entry. Its versions stay in the log of a store that has
-// one.
+// Remove removes an entry. Its versions stay in the log of a store that has one.
 type Remove struct {
 	Name string
 	If   uint64
@@ -65,7 +64,7 @@ func (Alias) op()   {}
 func (Relabel) op() {}
 func (Remove) op()  {}
 
-// OpName returns the name of the entry that the change is about.
+// OpName returns the name of the entry that the change affects.
 func OpName(op Op) string {
 	switch op := op.(type) {
 	case Add:

@@ -1,4 +1,4 @@
-// This file holds what is asked of a memory and what it answers.
+// Queries and answers.
 
 package oxbow
 
@@ -16,7 +16,7 @@ type Query struct {
 	Text    string
 	Filter  Filter
 	Limit   int    // 0 means [DefaultLimit]; more than [MaxLimit] means that; negative is an error
-	AsOf    uint64 // look at the store as it stood after this change; 0 means now
+	AsOf    uint64 // search the store as it stood after this change; 0 means now
 	Explain bool   // fill in [Hit.Explanation]
 	// Collapse leaves out what says the same as a better hit, and counts it in
 	// that one's Alike. It looks at four times as many hits as are wanted.
@@ -37,7 +37,7 @@ type Query struct {
 
 	// Dates are the date expressions that stand in Text, as package
 	// query understands them. RankOxbow ranks entries created then a little higher,
-	// and leaves nobody out.
+	// and excludes none.
 	Dates []Span
 }
 

@@ -1,4 +1,4 @@
-// This file holds who wrote a version, and how a caller says it.
+// Source of a change, and how it travels in a context.
 
 package oxbow
 
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Actor says what kind of hand wrote a version.
+// Actor is the kind of author of a version.
 type Actor string
 
 // The actors.
@@ -18,8 +18,8 @@ const (
 	Imported Actor = "import" // read from elsewhere
 )
 
-// Source says who wrote a version. The door that takes the call stamps it; what
-// a caller says of itself stays apart, in Claimed.
+// Source is the origin of a version. The command line or server that receives the
+// call sets it; what a caller claims of itself stays apart, in Claimed.
 type Source struct {
 	Time    time.Time `json:"time"`              // stamped by the store
 	Door    string    `json:"door,omitempty"`    // cli, mcp, http, library
@@ -30,7 +30,7 @@ type Source struct {
 	Claimed Claim     `json:"claimed,omitzero"`  // said by the caller, not checked
 }
 
-// Claim is what a caller says of itself. Nothing may be decided by it.
+// Claim is what a caller says of itself. No decision may depend on it.
 type Claim struct {
 	Client string `json:"client,omitempty"` // program and version
 	Agent  string `json:"agent,omitempty"`  // agent or model

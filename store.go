@@ -10,8 +10,8 @@ import (
 )
 
 // A Store keeps entries. Package storetest holds the tests that every Store
-// must pass. A Store is safe for concurrent use, and sees in each call all that
-// any process was told is durable before the call began.
+// must pass. A Store is safe for concurrent use. Each call sees every change that
+// was acknowledged to any process before the call began.
 type Store interface {
 	// Get returns the entry of that name, or an error matching ErrNotFound.
 	Get(ctx context.Context, name string) (Entry, error)
@@ -142,13 +142,13 @@ const (
 	VerbRestore Verb = "restore" // put back by Revert or Restore
 )
 
-// Change is one record of the log: all that one Apply did.
+// Change is one record of the log: everything that one Apply did.
 type Change struct {
 	Seq      uint64
 	Hash     string // of the chain up to and including this change, in hex; "" where there is no chain
 	Time     time.Time
 	Source   Source
-	Note     string   // why, if somebody said so
+	Note     string   // why, if the caller gave a note
 	Reverts  []uint64 // the changes that this one undid
 	Versions []Version
 }
@@ -161,7 +161,7 @@ type Version struct {
 	Entry  Entry // after the change; of a removed one, only ID, Name and Kind
 	Source Source
 	Note   string
-	Erased bool // the content was erased from the log for good
+	Erased bool // the content was redacted from the log
 }
 
 // A Checker is a Store that can examine its own files.
@@ -202,7 +202,7 @@ type Compactor interface {
 type CompactReport struct {
 	BytesBefore, BytesAfter int64
 	Changes                 int    // changes dropped from the log
-	Versions                int    // versions of entries dropped for good
+	Versions                int    // versions of entries dropped
 	Seq                     uint64 // the change that records the compaction, 0 when nothing was done
 }
 

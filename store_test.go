@@ -1,4 +1,4 @@
-// This file runs the contract of Store on the default store and on Memory.
+// The contract of Store, on the default store and on Memory.
 
 package oxbow_test
 

@@ -355,7 +355,7 @@ func TestScopeReadOnlyAndNested(t *testing.T) {
 	}
 }
 
-// The index of a scope follows changes made beside it, and out of it.
+// The index of a scope follows changes made outside of it, and moves out of it.
 func TestScopeFollows(t *testing.T) {
 	m := scopeStory(t)
 	v := scope.Within(m, harbor())
@@ -376,7 +376,7 @@ func TestScopeFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found("tug") != 1 || found("crane") != 0 {
-		t.Errorf("after a change beside it: tug is found %d times, crane %d, want 1 and 0", found("tug"), found("crane"))
+		t.Errorf("after a change outside of it: tug is found %d times, crane %d, want 1 and 0", found("tug"), found("crane"))
 	}
 }
 
@@ -423,8 +423,8 @@ func (m meanwhile) RestoreIf(ctx context.Context, name string, seq, version uint
 	return m.Restorer.RestoreIf(ctx, name, seq, version)
 }
 
-// A restore is bound to what was looked at: what is moved out in between is not
-// written, and what is merely changed is looked at again.
+// A restore is bound to the version that was checked: an entry that moves out in
+// between is not written, and one that merely changes is checked again.
 func TestScopeRestoreRaces(t *testing.T) {
 	move := func(project string) oxbow.Op {
 		return oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: project}}}
@@ -475,7 +475,7 @@ func TestScopeRestoreRaces(t *testing.T) {
 	}
 }
 
-// RestoreIf restores the version that was looked at, or nothing.
+// RestoreIf restores on top of the version that was read, or not at all.
 func TestRestoreIf(t *testing.T) {
 	m := scopeStory(t)
 	ctx := t.Context()

@@ -1,6 +1,6 @@
 //go:build !windows
 
-// This file stands in where a file that is open can be renamed and removed.
+// Platforms on which an open file can be renamed and removed.
 
 package vfs
 

@@ -1,6 +1,6 @@
-// This file tries again where Windows says that somebody has a file open:
-// programs that look at each new file, as virus scanners and indexers do, open
-// it for a moment in a way that nobody may rename or remove it.
+// Retries on sharing violations: programs that read each new file, such as virus
+// scanners and indexers, open it for a moment so that it cannot be renamed or
+// removed.
 
 package vfs
 

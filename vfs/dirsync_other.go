@@ -1,4 +1,4 @@
-// This file stands in where directories cannot be synced.
+// Platforms on which directories cannot be synced.
 
 //go:build !unix
 

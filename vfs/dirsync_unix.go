@@ -1,4 +1,4 @@
-// This file holds how a directory is synced on Unix.
+// Sync of a directory on Unix.
 
 //go:build unix
 

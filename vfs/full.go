@@ -1,4 +1,4 @@
-// This file tells a full disk from other errors.
+// Full disk or another error.
 
 //go:build !windows
 

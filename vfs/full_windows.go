@@ -1,4 +1,4 @@
-// This file tells a full disk from other errors on Windows.
+// Full disk or another error, on Windows.
 
 package vfs
 

@@ -1,8 +1,8 @@
 //go:build linux && !android
 
-// This file asks the kernel where a name leads, and for nothing else: whoever
-// asks for a file's times makes the next write to it take down new ones (since
-// Linux 6.13), and package os makes a description of each file it looks at.
+// What a name refers to, by one system call that asks for nothing else: after a
+// query of a file's times, the next write must record new ones (since Linux
+// 6.13), and package os allocates a description of each file.
 
 package vfs
 

@@ -1,6 +1,6 @@
 //go:build !linux || android
 
-// This file asks package os where a name leads.
+// What a name refers to, by package os.
 
 package vfs
 

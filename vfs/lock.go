@@ -1,5 +1,5 @@
-// This file holds the lock of the operating system's files: what is the same on
-// every platform. How a file is locked is in the lock_*.go files beside it.
+// Locks on files of the operating system: the part that all platforms share. The
+// lock_*.go files lock a file.
 
 package vfs
 
@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// lockRounds bounds how often TryLock opens a lock file anew when somebody
+// lockRounds bounds how often TryLock opens a lock file again when another process
 // keeps replacing it.
 const lockRounds = 100
 
@@ -68,7 +68,7 @@ func (l *osLock) TryLock() (bool, error) {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
 		// The name may lead to another file by now. A lock on the old one
-		// keeps nobody out, and one that is refused says nothing.
+		// excludes no other process, and one that is refused says nothing.
 		current, err := l.current()
 		if err == nil && current {
 			l.held = got

@@ -1,4 +1,4 @@
-// This file locks files with flock. It belongs to the open file, not to the
+// Locks by flock. They belong to the open file, not to the
 // process as fcntl's does, which any close of the same file would release.
 
 //go:build unix && !solaris && !aix

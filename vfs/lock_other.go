@@ -1,5 +1,5 @@
-// This file locks files between the Locks of one process, where the platform
-// has no lock that ends with its holder.
+// Locks between the Locks of one process, where the platform has no lock that
+// ends with its holder.
 
 //go:build !windows && (!unix || solaris || aix)
 

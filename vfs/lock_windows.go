@@ -1,4 +1,4 @@
-// This file locks files with LockFileEx.
+// Locks by LockFileEx.
 
 package vfs
 
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The lock covers one byte far behind any text, since Windows keeps others
+// The lock covers one byte far after any text, since Windows keeps others
 // from reading the bytes that are locked.
 const (
 	lockOffsetLow  = 0xfffffffe

@@ -1,4 +1,4 @@
-// This file holds the file system in memory: the tree of names.
+// File system in memory: the tree of names.
 
 package vfs
 
@@ -17,7 +17,7 @@ import (
 // Mem is a file system in memory. It keeps the contract of [FS]: a file that
 // is open lives on when its name is removed or given to another file. All of
 // it is durable at once, for as long as the process lives. Permissions are
-// kept but stop nobody. It has no links but those that [Mem.Link] makes.
+// kept but not enforced. It has no links but those that [Mem.Link] makes.
 //
 // Its clock is a count: each change is a millisecond later than the one
 // before, so that what is done twice ends in the same state twice. See
@@ -41,7 +41,7 @@ type node struct {
 	kids   map[string]*node // of a directory
 	data   []byte           // of a file
 	shared bool             // data belongs to others too: copy it before changing it
-	holder *memLock         // who holds the lock that the file carries
+	holder *memLock         // that holds the lock on the file
 }
 
 // epoch is where the count of changes begins as a time.

@@ -1,5 +1,4 @@
-// This file holds the files of the file system in memory: their bytes, what
-// describes them, and their locks.
+// File system in memory: bytes, descriptions and locks of files.
 
 package vfs
 
@@ -170,7 +169,7 @@ func (n *node) own() {
 	}
 }
 
-// grow lengthens a file with zeros. What an earlier truncation left behind the
+// grow lengthens a file with zeros. What an earlier truncation left after the
 // end must not show again.
 func (n *node) grow(size int64) {
 	old := len(n.data)

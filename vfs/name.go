@@ -1,5 +1,4 @@
-// This file holds what all file systems refuse alike: names, flags, and the
-// errors that say so.
+// Names and flags that every file system refuses, and the errors that say so.
 
 package vfs
 
@@ -32,13 +31,12 @@ var (
 	errNegative   = &refusal{"negative offset", fs.ErrInvalid}
 )
 
-// CheckName is for those who implement [FS]: it refuses what is not a slash
-// path inside the root, with an error that names op and matches
-// [fs.ErrInvalid].
+// CheckName refuses, for implementations of [FS], what is not a slash path inside
+// the root, with an error that names op and matches [fs.ErrInvalid].
 func CheckName(op, name string) error { return checkName(op, name) }
 
-// CheckFlag is for those who implement [FS]: it refuses the flags of OpenFile
-// that file systems do not share, with an error that matches [fs.ErrInvalid].
+// CheckFlag refuses, for implementations of [FS], the flags of OpenFile that file
+// systems do not share, with an error that matches [fs.ErrInvalid].
 func CheckFlag(name string, flag int) error { return checkFlag(name, flag) }
 
 // checkName refuses what is not a slash path inside the root. NUL would end

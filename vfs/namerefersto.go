@@ -1,5 +1,5 @@
-// This file holds the question whether a name still leads to a file that is
-// open, which a store asks before each read and each write.
+// Whether a name still refers to an open file: a store asks before each read and
+// each write.
 
 package vfs
 

@@ -1,4 +1,4 @@
-// This file holds the file system of the operating system, under one root.
+// File system of the operating system, under one root.
 
 package vfs
 
@@ -13,7 +13,7 @@ import (
 
 // OS is a directory of the operating system as a file system. All its names
 // are opened through one [os.Root]: a name or a symbolic link that leaves the
-// directory is refused, also when somebody swaps a directory for a link
+// directory is refused, also when a directory is replaced by a link
 // meanwhile. On Windows that also means that files are opened so that others
 // may rename and remove them, and that a rename replaces a file that is open.
 type OS struct {
@@ -40,7 +40,7 @@ func Dir(path string) (*OS, error) {
 // Path returns the path that [Dir] was given.
 func (o *OS) Path() string { return o.path }
 
-// Close lets go of the directory. Files and locks that are open stay so; all
+// Close closes the directory. Files and locks that are open stay so; all
 // other calls then fail with [fs.ErrClosed].
 func (o *OS) Close() error {
 	_ = o.place.Close() // nothing was written through it

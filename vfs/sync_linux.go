@@ -1,4 +1,4 @@
-// This file makes a file's bytes durable with fdatasync, which leaves out what
+// Sync by fdatasync, which leaves out what
 // reading them again does not need: the times. An overwrite then needs no entry
 // in the file system's journal.
 

@@ -1,6 +1,6 @@
 //go:build !linux
 
-// This file leaves syncing to package os where that is the right thing: on
+// Sync by package os: on
 // macOS it is F_FULLFSYNC, on Windows FlushFileBuffers.
 
 package vfs

@@ -70,7 +70,7 @@ type File interface {
 // living one.
 type Lock interface {
 	// TryLock takes the lock if it is free and reports whether it did. A lock
-	// file that was removed or replaced since it was opened is opened anew.
+	// file that was removed or replaced since it was opened is opened again.
 	TryLock() (bool, error)
 
 	// Unlock releases the lock.

@@ -1,6 +1,6 @@
-// This file holds the watch of Linux: inotify, read by whoever asks and not by
-// a goroutine of its own. The kernel queues a notice before the call that made
-// the change returns, so that asking is exact.
+// Watch of Linux: inotify, read by the caller of Changed, without a goroutine. The
+// kernel queues an event before the call that made the change returns, so that
+// Changed is exact.
 
 package vfs
 

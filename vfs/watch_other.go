@@ -1,5 +1,5 @@
-// This file says that there is no watch: on these platforms notices come some
-// time after the change, or there are none.
+// No watch: on these platforms events come some time after the change, or not at
+// all.
 
 //go:build !linux
 
