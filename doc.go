@@ -26,10 +26,10 @@
 // by any process sees every change acknowledged before it began. Rankings are
 // deterministic: equal scores are ordered by newer version, then lower ID.
 //
-// The default store keeps history: every version of every entry can be listed,
-// gone back to, and undone ([Memory.Versions], [Memory.AsOf], [Memory.Undo]),
-// and the chain of hashes over it proves that it was not edited
-// ([Memory.Check]). [Memory.Redact] removes a content from the log as well.
+// The default store keeps history ([Memory.History]): every version of every
+// entry can be listed, gone back to, and undone ([Memory.Versions],
+// [Memory.AsOf], [Memory.Undo]), and the chain of hashes over it proves that it
+// was not edited ([Memory.Check]). [Memory.Redact] removes a content from the log as well.
 //
 // # Errors
 //

@@ -248,15 +248,16 @@ func ExampleMemory_Versions() {
 }
 
 // A memory can be asked as it stood at any time.
-func ExampleMemory_AsOf() {
+func ExampleMemory_History() {
 	ctx, m, tomorrow := sample()
 	defer m.Close()
 	must(m.Remember(ctx, oxbow.Entry{Name: "limit", Content: "60 calls a minute"}))
 	tomorrow()
 	must(m.Remember(ctx, oxbow.Entry{Name: "limit", Content: "30 calls a minute"}))
 
-	seq := must(m.SeqAt(ctx, time.Date(2026, 4, 14, 23, 0, 0, 0, time.UTC)))
-	then := must(m.AsOf(ctx, seq))
+	history := must(m.History())
+	seq := must(history.SeqAt(ctx, time.Date(2026, 4, 14, 23, 0, 0, 0, time.UTC)))
+	then := must(history.AsOf(ctx, seq))
 	defer then.Close()
 	fmt.Println(must(then.Get(ctx, "limit")).Content)
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 )
 
 // History returns the history of the store, or an error matching
@@ -59,16 +58,6 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	return h.AsOf(ctx, seq)
 }
 
-// SeqAt returns the number of the last change at or before t, 0 when there is
-// none.
-func (m *Memory) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
-	h, err := m.History()
-	if err != nil {
-		return 0, err
-	}
-	return h.SeqAt(ctx, t)
-}
-
 // Revert undoes the changes of those numbers, all in one new change, and
 // returns its number.
 func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
@@ -87,20 +76,6 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 		return 0, err
 	}
 	return h.Restore(ctx, name, seq)
-}
-
-// RestoreIf is [Memory.Restore], if the entry of that name is at that version,
-// or, for version 0, if there is none; else the error matches [ErrConflict].
-func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	h, err := m.History()
-	if err != nil {
-		return 0, err
-	}
-	r, ok := h.(Restorer)
-	if !ok {
-		return 0, fmt.Errorf("%w: it cannot restore a version of what was looked at", ErrUnsupported)
-	}
-	return r.RestoreIf(ctx, name, seq, version)
 }
 
 // Undoable returns the last n changes that can be undone, newest first: those

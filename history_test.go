@@ -168,8 +168,12 @@ func TestAsOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h, err := m.History()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for at, want := range map[time.Time]uint64{day: 0, v.Source.Time: 2, v.Source.Time.Add(-1): 1, day.AddDate(1, 0, 0): 3} {
-		if seq, err := m.SeqAt(t.Context(), at); err != nil || seq != want {
+		if seq, err := h.SeqAt(t.Context(), at); err != nil || seq != want {
 			t.Errorf("SeqAt(%v) = %d, %v, want %d", at, seq, err, want)
 		}
 	}

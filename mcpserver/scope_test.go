@@ -317,7 +317,11 @@ func TestScopeTellsNothing(t *testing.T) {
 				}
 				said[i] = transcript(t, b.connect(t, m, b.version), rounds)
 				if b.ro {
-					if n, err := m.SeqAt(t.Context(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)); n != 8 || err != nil {
+					h, err := m.History()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if n, err := h.SeqAt(t.Context(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)); n != 8 || err != nil {
 						t.Errorf("the memory is at change %d, %v, want 8: nothing may be written", n, err)
 					}
 				}

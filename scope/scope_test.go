@@ -165,7 +165,7 @@ func TestScopeShowsNothingElse(t *testing.T) {
 		}
 		quiet("Log", c)
 	}
-	seq, err := v.SeqAt(ctx, time.Date(2026, 4, 2, 0, 0, 0, 0, time.UTC))
+	seq, err := restorer(t, v).SeqAt(ctx, time.Date(2026, 4, 2, 0, 0, 0, 0, time.UTC))
 	if err != nil || seq != 5 {
 		t.Fatalf("SeqAt = %d, %v, want 5", seq, err)
 	}
@@ -481,20 +481,20 @@ func TestRestoreIf(t *testing.T) {
 	ctx := t.Context()
 	for _, wrong := range []uint64{0, 2, 99} {
 		var c *oxbow.ConflictError
-		if _, err := m.RestoreIf(ctx, "zeppelin", 2, wrong); !errors.As(err, &c) || c.Have != 5 || c.Want != wrong {
+		if _, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, wrong); !errors.As(err, &c) || c.Have != 5 || c.Want != wrong {
 			t.Errorf("RestoreIf(%d) = %v, want a conflict with version 5", wrong, err)
 		}
 	}
-	if n, err := m.RestoreIf(ctx, "zeppelin", 2, 5); err != nil || n != version(t, m, "zeppelin") {
+	if n, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, 5); err != nil || n != version(t, m, "zeppelin") {
 		t.Errorf("RestoreIf(5) = %d, %v, want the new version", n, err)
 	}
 	if err := m.Forget(ctx, "zeppelin"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.RestoreIf(ctx, "zeppelin", 2, 6); !errors.Is(err, oxbow.ErrConflict) {
+	if _, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, 6); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("RestoreIf of what was forgotten = %v, want a conflict", err)
 	}
-	if n, err := m.RestoreIf(ctx, "zeppelin", 2, 0); err != nil || n != version(t, m, "zeppelin") {
+	if n, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, 0); err != nil || n != version(t, m, "zeppelin") {
 		t.Errorf("RestoreIf(0) of what was forgotten = %d, %v, want it back", n, err)
 	}
 }

@@ -262,7 +262,11 @@ func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 	if err != nil {
 		return 0, bad("as_of", s, "is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z")
 	}
-	return m.SeqAt(ctx, f.Before.Add(-1))
+	h, err := m.History()
+	if err != nil {
+		return 0, err
+	}
+	return h.SeqAt(ctx, f.Before.Add(-1))
 }
 
 // Get gives one entry, as it is or was.

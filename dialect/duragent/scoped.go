@@ -227,7 +227,13 @@ func (s *scoped) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	return &scoped{oxbow.New(then, nil), s.agent}, nil
 }
 
-func (s *scoped) SeqAt(ctx context.Context, t time.Time) (uint64, error) { return s.m.SeqAt(ctx, t) }
+func (s *scoped) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+	h, err := s.m.History()
+	if err != nil {
+		return 0, err
+	}
+	return h.SeqAt(ctx, t)
+}
 
 // Revert refuses changes of other agents' entries.
 func (s *scoped) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
