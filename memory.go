@@ -234,48 +234,71 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if e.Name == "" {
 		e.Name = DeriveName(e.Content)
 	}
+	var old Entry
+	err := m.Edit(ctx, e.Name, func(now Entry, found bool) (Op, error) {
+		old = now
+		if !found {
+			if e.Version != 0 {
+				return nil, &ConflictError{Name: e.Name, Want: e.Version}
+			}
+			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}, nil
+		}
+		return e.over(old)
+	})
+	if err != nil {
+		return Entry{}, err
+	}
+	if now, err := m.store.Get(ctx, e.Name); err == nil {
+		return now, nil
+	}
+	// It was remembered. That it cannot be read back, most often because another
+	// process has forgotten it since, is no failure of this call.
+	e.ID, e.Version, e.Labels = old.ID, 0, SortLabels(e.Labels)
+	return e, nil
+}
+
+// over returns the change of old to e; what e leaves nil stays as it was.
+func (e Entry) over(old Entry) (Op, error) {
+	if e.Kind != old.Kind && e.Kind != Note {
+		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
+			Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}
+	}
+	u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version}
+	if e.Version != 0 {
+		u.If = e.Version
+	}
+	if e.Aliases == nil {
+		u.Aliases = old.Aliases
+	}
+	if e.Labels == nil {
+		u.Labels = old.Labels
+	}
+	return u, nil
+}
+
+// Edit changes the entry of that name, and no alias, by the operation that edit
+// returns for it; found is false where there is none, and a nil operation
+// changes nothing. When another writer was first, edit is called again with
+// what the entry is then, except after an [Update] of another version than it
+// was given: that is the caller's own condition.
+func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) error {
 	for {
-		old, err := m.store.Get(ctx, e.Name)
-		var op Op
-		switch {
-		case isNotFound(err):
-			if e.Version != 0 {
-				return Entry{}, &ConflictError{Name: e.Name, Want: e.Version}
-			}
-			op = Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
-		case err != nil:
-			return Entry{}, err
-		default:
-			if e.Kind != old.Kind && e.Kind != Note {
-				return Entry{}, &InvalidError{Field: "kind", Value: e.Kind.String(),
-					Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}
-			}
-			u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version}
-			if e.Version != 0 {
-				u.If = e.Version
-			}
-			if e.Aliases == nil {
-				u.Aliases = old.Aliases
-			}
-			if e.Labels == nil {
-				u.Labels = old.Labels
-			}
-			op = u
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		old, err := m.store.Get(ctx, name)
+		if err != nil && !isNotFound(err) {
+			return err
+		}
+		op, err := edit(old, err == nil)
+		if err != nil || op == nil {
+			return err
 		}
 		err = m.Apply(ctx, op)
-		if e.Version == 0 && (isConflict(err) || isExists(err) || isNotFound(err)) {
-			continue // another writer was first: look again
+		u, ok := op.(Update)
+		if own := ok && u.If != old.Version; own || !isConflict(err) && !isExists(err) && !isNotFound(err) {
+			return err
 		}
-		if err != nil {
-			return Entry{}, err
-		}
-		if now, err := m.store.Get(ctx, e.Name); err == nil {
-			return now, nil
-		}
-		// It was remembered. That it cannot be read back, most often because
-		// another process has forgotten it since, is no failure of this call.
-		e.ID, e.Version, e.Labels = old.ID, 0, SortLabels(e.Labels)
-		return e, nil
 	}
 }
 

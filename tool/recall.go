@@ -26,30 +26,13 @@ func Recall(ctx context.Context, d *Workspace, in RecallIn) (RecallOut, error) {
 	return recallWhere(ctx, d, in, oxbow.Filter{})
 }
 
-// recallWhere is recall with a filter that no words say.
-func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
-	now := d.now()
-	q, err := query.Parse(in.Query, now)
+// recallWhere is Recall with a filter that no words say.
+func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
+	q, err := in.query(w.now(), where)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(now)
-	if err != nil {
-		return RecallOut{}, err
-	}
-	q.Filter = q.Filter.And(f).And(where)
-	if in.Recency != "" {
-		half, ok := ParseSpan(in.Recency)
-		if !ok || half <= 0 {
-			return RecallOut{}, bad("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
-		}
-		q.Recency, q.Now = half, now
-	}
-	q.Explain, q.Collapse, q.Rank = in.Explain, in.Collapse, in.Rank
-	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
-		return RecallOut{}, bad("query", "", "is empty; say what to look for, give a filter, or use list")
-	}
-	var out RecallOut
+	out := RecallOut{Hits: []Entry{}}
 	limit, notes, err := limitOf(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return RecallOut{}, err
@@ -61,21 +44,18 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 			return RecallOut{}, bad("max_tokens", strconv.Itoa(budget), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", defaultMaxTokens))
 		}
 	}
-	ctx, m, err := d.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out.Hits = []Entry{}
 	if in.AsOf != "" {
-		seq, err := AsOf(ctx, m, in.AsOf, d.now())
-		if err != nil {
+		if q.AsOf, err = AsOf(ctx, m, in.AsOf, w.now()); err != nil {
 			return RecallOut{}, err
 		}
-		if seq == 0 {
+		if out.AsOf = q.AsOf; q.AsOf == 0 {
 			out.Why = []Note{Notef("the memory held nothing yet at %s", in.AsOf)}
 			return out, nil
 		}
-		q.AsOf, out.AsOf = seq, seq
 	}
 	// One more than wanted tells whether there are more.
 	q.Limit = min(limit+1, oxbow.MaxLimit)
@@ -83,37 +63,62 @@ func recallWhere(ctx context.Context, d *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
+	read, err := m.Reading(ctx, q)
+	if err != nil {
+		return RecallOut{}, err
+	}
 	if len(hits) == 0 {
-		if out.Why, out.Near, err = diagnose(ctx, m, q); err != nil {
-			return out, err
-		}
-		read, err := m.Reading(ctx, q)
 		for _, d := range read.Dates {
 			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, spanned(d)))
 		}
+		out.Why, out.Near, err = diagnose(ctx, m, q)
 		return out, err
 	}
 	if out.More = len(hits) > limit; out.More {
 		hits = hits[:limit]
 		out.Notes = append(out.Notes, Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit")))
 	}
-	read, err := m.Reading(ctx, q)
-	if err != nil {
-		return RecallOut{}, err
-	}
 	out.Notes = append(out.Notes, readingNotes(read, hits)...)
 	var cited map[uint64][]FileRef
 	if q.AsOf == 0 { // the working tree is of now
-		es := make([]oxbow.Entry, len(hits))
-		for i, h := range hits {
-			es[i] = h.Entry
-		}
-		var notes []Note
-		cited, notes = d.checkFileRefs(ctx, es)
+		cited, notes = w.checkFileRefs(ctx, entriesOf(hits))
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
 	out.fill(hits, cited, read, budget)
 	return out, nil
+}
+
+// query returns the query that the arguments make, but for its limit and time.
+func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error) {
+	q, err := query.Parse(in.Query, now)
+	if err != nil {
+		return q, err
+	}
+	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(now)
+	if err != nil {
+		return q, err
+	}
+	q.Filter = q.Filter.And(f).And(where)
+	if in.Recency != "" {
+		half, ok := ParseSpan(in.Recency)
+		if !ok || half <= 0 {
+			return q, bad("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
+		}
+		q.Recency, q.Now = half, now
+	}
+	q.Explain, q.Collapse, q.Rank = in.Explain, in.Collapse, in.Rank
+	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
+		return q, bad("query", "", "is empty; say what to look for, give a filter, or use list")
+	}
+	return q, nil
+}
+
+func entriesOf(hits []oxbow.Hit) []oxbow.Entry {
+	es := make([]oxbow.Entry, len(hits))
+	for i, h := range hits {
+		es[i] = h.Entry
+	}
+	return es
 }
 
 // readingNotes says what the caller would not guess of how the query was read.

@@ -14,113 +14,171 @@ import (
 )
 
 // Remember keeps an entry, or updates the one of that name.
-func Remember(ctx context.Context, d *Workspace, in RememberIn) (RememberOut, error) {
-	if strings.TrimSpace(in.Content) == "" {
-		return RememberOut{}, bad("content", "", "is empty; say what to remember")
-	}
-	if err := checkIfVersion(in.IfVersion); err != nil {
-		return RememberOut{}, err
-	}
-	if in.IfVersion != nil && in.Name == "" {
-		return RememberOut{}, bad("if_version", strconv.FormatUint(*in.IfVersion, 10), "needs the name of the entry that is at this version")
-	}
-	if err := in.checkClear(); err != nil {
-		return RememberOut{}, err
-	}
-	// Before anything is read from it, such as a name.
-	if err := oxbow.CheckContent(in.Content); err != nil {
+func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
+	if err := in.check(); err != nil {
 		return RememberOut{}, err
 	}
 	ctx, err := withOpID(ctx, in.OpID)
 	if err != nil {
 		return RememberOut{}, err
 	}
-	ctx, m, err := d.Memory(ctx, Create)
+	ctx, m, err := w.Memory(ctx, Create)
 	if err != nil {
 		return RememberOut{}, err
 	}
+	e := &edit{in: in, name: in.Name, blobs: func(ls []oxbow.Label) []oxbow.Label { return w.stampHashes(ctx, ls) }}
+	if e.name == "" {
+		e.base = oxbow.DeriveName(in.Content)
+		e.name = e.base
+	}
+	if err := e.apply(ctx, m); err != nil {
+		return RememberOut{}, err
+	}
+	now, err := m.Store().Get(ctx, e.name)
+	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" {
+		return RememberOut{}, missing(ctx, m, e.name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
+	}
+	if err != nil {
+		return RememberOut{}, err
+	}
+	out := RememberOut{Outcome: "added", Entry: entryOf(now)}
+	out.Snippet = snippet(now.Content, nil, snippetWidth)
+	switch {
+	case e.found && now.Version == e.old.Version:
+		out.Outcome = "unchanged"
+		out.Notes = append(out.Notes, Plain("the memory says this already: nothing was changed"))
+	case e.found:
+		out.Outcome = "updated"
+	}
+	out.Notes = append(out.Notes, e.nameNotes()...)
+	if !e.found {
+		notes, err := twins(ctx, m, now)
+		if err != nil {
+			return RememberOut{}, err
+		}
+		out.Notes = append(out.Notes, notes...)
+	}
+	return out, nil
+}
 
-	name, derived := in.Name, in.Name == ""
-	if derived {
-		name = oxbow.DeriveName(in.Content)
+// check refuses arguments that contradict each other, before anything is opened
+// or read from the content, such as a name.
+func (in RememberIn) check() error {
+	if strings.TrimSpace(in.Content) == "" {
+		return bad("content", "", "is empty; say what to remember")
 	}
-	base, n := name, 1
-	noted := false // what cited files are like is among the labels
-	blobs := func(labels []oxbow.Label) []oxbow.Label {
-		out := d.stampHashes(ctx, labels)
-		noted = len(out) != len(withoutHashes(out))
-		return out
+	if err := checkIfVersion(in.IfVersion); err != nil {
+		return err
 	}
+	if in.IfVersion != nil && in.Name == "" {
+		return bad("if_version", strconv.FormatUint(*in.IfVersion, 10), "needs the name of the entry that is at this version")
+	}
+	given := map[string]bool{"project": in.Project != "", "tags": in.Tags != nil, "related_files": in.RelatedFiles != nil,
+		"confidence": in.Confidence != nil, "aliases": in.Aliases != nil}
+	for _, c := range in.Clear {
+		if given[c] {
+			return bad("clear", c, "is given too; either set it or clear it")
+		}
+	}
+	return oxbow.CheckContent(in.Content)
+}
+
+// edit is one call of remember: what it changes, and what it found.
+type edit struct {
+	in         RememberIn
+	name, base string // base is the name made from the content, "" where one was given
+	tries      int    // names made from base that belong to other entries
+
+	old   oxbow.Entry
+	found bool
+
+	blobs func([]oxbow.Label) []oxbow.Label // notes what cited files are like
+	noted bool                              // it did
+}
+
+// errTaken ends the try of a name that belongs to another entry.
+var errTaken = errors.New("the name is taken")
+
+// apply adds or updates the entry, under the first of the names made from the
+// content that is free or says the same.
+func (e *edit) apply(ctx context.Context, m *oxbow.Memory) error {
 	for {
-		if err := ctx.Err(); err != nil {
-			return RememberOut{}, err
-		}
-		old, err := m.Store().Get(ctx, name)
-		found := err == nil
-		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
-			return RememberOut{}, err
-		}
-		if found && derived && old.Content != in.Content {
-			// The caller did not ask for that entry: leave it alone.
-			n++
-			name = base + " (" + strconv.Itoa(n) + ")"
-			continue
-		}
-		var op oxbow.Op
-		if found {
-			op, err = in.update(old, blobs)
-		} else {
-			op, err = in.add(name, blobs)
-		}
-		if err != nil {
-			return RememberOut{}, err
-		}
-		if op != nil {
-			err = m.Apply(ctx, op)
-			if noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)) {
-				// Perhaps a layout that holds some labels only: once more without.
-				blobs, noted = withoutHashes, false
-				continue
-			}
-			raced := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
-			if raced && in.IfVersion == nil {
-				continue // another writer was first: look again
-			}
-			if err != nil {
-				return RememberOut{}, err
-			}
-		}
-		now, err := m.Store().Get(ctx, name)
-		if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" {
-			return RememberOut{}, missing(ctx, m, name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
-		}
-		if err != nil {
-			return RememberOut{}, err
-		}
-		out := RememberOut{Outcome: "added", Entry: entryOf(now)}
-		out.Snippet = snippet(now.Content, nil, snippetWidth)
+		err := m.Edit(ctx, e.name, e.op)
 		switch {
-		case found && now.Version == old.Version:
-			out.Outcome = "unchanged"
-			out.Notes = append(out.Notes, Plain("the memory says this already: nothing was changed"))
-		case found:
-			out.Outcome = "updated"
+		case err == errTaken:
+			e.tries++
+			e.name = e.base + " (" + strconv.Itoa(e.tries+1) + ")"
+		case e.noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
+			// Perhaps a layout that holds some labels only: once more without.
+			e.blobs, e.noted = withoutHashes, false
+		default:
+			return err
 		}
-		switch {
-		case derived && n > 1:
-			out.Notes = append(out.Notes, Notef("the name was made from the first line; as %q is another entry, this one is %q; to replace that one, give its name", base, name))
-		case derived:
-			out.Notes = append(out.Notes, Notef("the name %q was made from the first line of the content", name))
-		}
-		if !found {
-			notes, err := twins(ctx, m, now)
-			if err != nil {
-				return RememberOut{}, err
-			}
-			out.Notes = append(out.Notes, notes...)
-		}
-		return out, nil
 	}
+}
+
+// op returns the change of the entry as it is, or nil when there is nothing to
+// change.
+func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
+	e.old, e.found = old, found
+	if found && e.base != "" && old.Content != e.in.Content {
+		return nil, errTaken // the caller did not ask for that entry: leave it alone
+	}
+	ls, err := e.in.labels(old.Labels)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return e.update(ls)
+	}
+	if e.in.IfVersion != nil {
+		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.in.IfVersion}
+	}
+	kind := oxbow.Note
+	if e.in.Kind != "" {
+		if kind, err = oxbow.ParseKind(e.in.Kind); err != nil {
+			return nil, err
+		}
+	}
+	return oxbow.Add{Name: e.name, Kind: kind, Content: e.in.Content, Aliases: e.in.Aliases, Labels: e.withBlobs(ls)}, nil
+}
+
+// update returns the change of the old entry, or nil. It holds for the version
+// that was looked at, so that what another writer adds meanwhile is not lost.
+func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
+	in, old := e.in, e.old
+	if in.Kind != "" && in.Kind != old.Kind.String() {
+		return nil, bad("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
+	}
+	u := oxbow.Update{Name: old.Name, Content: in.Content, Aliases: old.Aliases, If: old.Version}
+	if in.IfVersion != nil {
+		u.If = *in.IfVersion
+	}
+	if in.Aliases != nil || slices.Contains(in.Clear, "aliases") {
+		u.Aliases = in.Aliases
+	}
+	u.Labels = e.withBlobs(ls)
+	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels) {
+		return nil, nil
+	}
+	return u, nil
+}
+
+func (e *edit) withBlobs(ls []oxbow.Label) []oxbow.Label {
+	out := e.blobs(ls)
+	e.noted = len(out) != len(withoutHashes(out))
+	return out
+}
+
+// nameNotes says how the name was made, where none was given.
+func (e *edit) nameNotes() []Note {
+	switch {
+	case e.base == "":
+		return nil
+	case e.tries > 0:
+		return []Note{Notef("the name was made from the first line; as %q is another entry, this one is %q; to replace that one, give its name", e.base, e.name)}
+	}
+	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
 
 // twins says which other entries have the new entry's name as an alias.
@@ -136,62 +194,6 @@ func twins(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, error) 
 		}
 	}
 	return notes, nil
-}
-
-// checkClear refuses what would be given and cleared at once.
-func (in RememberIn) checkClear() error {
-	given := map[string]bool{"project": in.Project != "", "tags": in.Tags != nil, "related_files": in.RelatedFiles != nil,
-		"confidence": in.Confidence != nil, "aliases": in.Aliases != nil}
-	for _, c := range in.Clear {
-		if given[c] {
-			return bad("clear", c, "is given too; either set it or clear it")
-		}
-	}
-	return nil
-}
-
-func (in RememberIn) add(name string, blobs func([]oxbow.Label) []oxbow.Label) (oxbow.Op, error) {
-	if in.IfVersion != nil {
-		return nil, &oxbow.ConflictError{Name: name, Want: *in.IfVersion}
-	}
-	kind := oxbow.Note
-	if in.Kind != "" {
-		k, err := oxbow.ParseKind(in.Kind)
-		if err != nil {
-			return nil, err
-		}
-		kind = k
-	}
-	labels, err := in.labels(nil)
-	if err != nil {
-		return nil, err
-	}
-	return oxbow.Add{Name: name, Kind: kind, Content: in.Content, Aliases: in.Aliases, Labels: blobs(labels)}, nil
-}
-
-// update returns the change of an entry, or nil when there is nothing to
-// change. The change holds for the version that was looked at, so that what
-// another writer adds meanwhile is not lost.
-func (in RememberIn) update(old oxbow.Entry, blobs func([]oxbow.Label) []oxbow.Label) (oxbow.Op, error) {
-	if in.Kind != "" && in.Kind != old.Kind.String() {
-		return nil, bad("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
-	}
-	u := oxbow.Update{Name: old.Name, Content: in.Content, Aliases: old.Aliases, If: old.Version}
-	if in.IfVersion != nil {
-		u.If = *in.IfVersion
-	}
-	if in.Aliases != nil || slices.Contains(in.Clear, "aliases") {
-		u.Aliases = in.Aliases
-	}
-	var err error
-	if u.Labels, err = in.labels(old.Labels); err != nil {
-		return nil, err
-	}
-	u.Labels = blobs(u.Labels)
-	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels) {
-		return nil, nil
-	}
-	return u, nil
 }
 
 // labels returns old with the keys replaced that are given or cleared.
