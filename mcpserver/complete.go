@@ -1,4 +1,4 @@
-// This file holds completions: of names of entries, of handoffs and of profiles,
+// Completions: of names of entries, of handoffs and of profiles,
 // and of labels. All are taken from what the client may see.
 
 package mcpserver
@@ -21,7 +21,7 @@ import (
 // complete returns the values that begin with what was typed, then those that
 // hold it: names with the last written first, labels with those of the most
 // entries first.
-func (d *door) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	values, err := d.values(ctx, req.Params)
 	if err != nil {
 		return nil, errors.New(explain(err))
@@ -34,14 +34,14 @@ func (d *door) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.Com
 }
 
 // values returns all that completes an argument, best first.
-func (d *door) values(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	if p.Ref == nil {
 		return nil, nil
 	}
 	typed := p.Argument.Value
 	switch at := p.Ref.Name + "." + p.Argument.Name; {
 	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
-		es, err := d.desk.Newest(ctx, oxbow.Filter{})
+		es, err := d.workspace.Newest(ctx, oxbow.Filter{})
 		var names []string
 		for _, e := range es {
 			names = append(append(names, e.Name), e.Aliases...)
@@ -57,7 +57,7 @@ func (d *door) values(ctx context.Context, p *mcp.CompleteParams) ([]string, err
 	case at == "handoff."+argName:
 		names, err := d.handoffs(ctx)
 		return fitting(names, typed), err
-	case at == "profile."+argName && d.desk.Profiles != nil:
+	case at == "profile."+argName && d.workspace.Profiles != nil:
 		return d.profiles(typed)
 	}
 	return nil, nil
@@ -81,8 +81,8 @@ func fitting(values []string, typed string) []string {
 
 // labels returns the values of a label, those of the most entries first; of one
 // project when it is given.
-func (d *door) labels(ctx context.Context, key, project string) ([]string, error) {
-	es, err := d.desk.Newest(ctx, oxbow.Filter{})
+func (d *transport) labels(ctx context.Context, key, project string) ([]string, error) {
+	es, err := d.workspace.Newest(ctx, oxbow.Filter{})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (d *door) labels(ctx context.Context, key, project string) ([]string, error
 }
 
 // completeTags completes the last of several tags, and keeps those before it.
-func (d *door) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	project := ""
 	if p.Context != nil {
 		project = p.Context.Arguments[argProject]
@@ -125,8 +125,8 @@ func (d *door) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]strin
 
 // handoffs returns the names of all handoffs, the open ones first, then the
 // newest.
-func (d *door) handoffs(ctx context.Context) ([]string, error) {
-	m, err := d.desk.Open(ctx, tool.Read)
+func (d *transport) handoffs(ctx context.Context) ([]string, error) {
+	m, err := d.workspace.Open(ctx, tool.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (d *door) handoffs(ctx context.Context) ([]string, error) {
 
 // profiles returns the names of the profiles that may be named. Looking whether
 // one may be can take reading it, so that no more are looked at than are shown.
-func (d *door) profiles(typed string) ([]string, error) {
+func (d *transport) profiles(typed string) ([]string, error) {
 	all, err := d.opts.Profiles.Names()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// This file holds the door of HTTP: who may come in, and in which version of
+// The transport over HTTP: which clients may come in, and in which version of
 // the protocol.
 
 package mcpserver
@@ -39,13 +39,13 @@ type HTTPOptions struct {
 	Token  string
 	Tokens auth.Tokens
 
-	// Hosts are names that the Host header may carry beside those of this
+	// Hosts are names that the Host header may carry next to those of this
 	// machine (localhost, 127.0.0.0/8, ::1), without port. UNSAFE: any web
 	// page that can make a browser resolve such a name reaches the token
 	// check.
 	Hosts []string
 
-	// Origins are values that the Origin header may carry beside those of
+	// Origins are values that the Origin header may carry next to those of
 	// this machine, such as "https://example.org". UNSAFE: scripts of that
 	// page may send requests.
 	Origins []string

@@ -1,4 +1,4 @@
-// This file tests who may come in over HTTP.
+// Tests of who may come in over HTTP.
 
 package mcpserver
 

@@ -1,4 +1,4 @@
-// This file tests that a loaded memory profile is of one session where there are
+// Tests that a loaded memory profile is of one session where there are
 // sessions, and of its handle where there are none.
 
 package mcpserver
@@ -81,25 +81,25 @@ func TestLoadPerSession(t *testing.T) {
 
 // What a session has loaded goes with it.
 func TestLoadsEndWithTheSession(t *testing.T) {
-	d := &door{loads: map[weak.Pointer[mcp.ServerSession]]*tool.Loads{}}
+	d := &transport{loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
 	kept := new(mcp.ServerSession)
 	for range 100 {
 		ss := new(mcp.ServerSession)
-		if first, again := d.loadsOf(ss), d.loadsOf(ss); first != again {
+		if first, again := d.loadedOf(ss), d.loadedOf(ss); first != again {
 			t.Fatal("one session has two lists of what it loaded")
 		}
 	}
-	mine := d.loadsOf(kept)
+	mine := d.loadedOf(kept)
 	count := func() int {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return len(d.loads)
+		return len(d.loaded)
 	}
 	for deadline := time.Now().Add(20 * time.Second); count() > 1 && time.Now().Before(deadline); {
 		runtime.GC()
 		runtime.Gosched()
 	}
-	if n := count(); n != 1 || d.loadsOf(kept) != mine {
+	if n := count(); n != 1 || d.loadedOf(kept) != mine {
 		t.Errorf("%d lists are kept, want that of the session that is left", n)
 	}
 	runtime.KeepAlive(kept)

@@ -1,4 +1,4 @@
-// This file holds prompts, which a person picks: /context, /handoff, /profile.
+// Prompts, which a person picks: /context, /handoff, /profile.
 
 package mcpserver
 
@@ -20,10 +20,10 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// ask is a prompt: what clients show of it, and what it gives.
-type ask struct {
+// promptDef is a prompt: what clients show of it, and what it gives.
+type promptDef struct {
 	mcp.Prompt
-	give func(d *door, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
+	give func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
 }
 
 // The arguments of prompts. What completes them is in complete.go.
@@ -36,7 +36,7 @@ const (
 	argQuery     = "query"
 )
 
-var promptContext = ask{
+var promptContext = promptDef{
 	Prompt: mcp.Prompt{Name: "context", Title: "What memory holds for this",
 		Description: "Puts what the memory holds before the model: documents, then entries, as many as the budget holds.",
 		Arguments: []*mcp.PromptArgument{
@@ -45,10 +45,10 @@ var promptContext = ask{
 			{Name: argTags, Description: "Only entries with all of these tags, parted by commas."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the profile allows by default."},
 		}},
-	give: (*door).giveContext,
+	give: (*transport).giveContext,
 }
 
-var promptProfile = ask{
+var promptProfile = promptDef{
 	Prompt: mcp.Prompt{Name: "profile", Title: "Load a memory profile",
 		Description: "Loads a memory profile for a stretch of work, as the tool load_memory_profile does.",
 		Arguments: []*mcp.PromptArgument{
@@ -56,29 +56,29 @@ var promptProfile = ask{
 			{Name: argQuery, Description: "What it is for: what fits ranks higher."},
 			{Name: argMaxTokens, Description: fmt.Sprintf("Most tokens to spend, %d by default.", tool.DefaultLoadTokens)},
 		}},
-	give: (*door).giveProfile,
+	give: (*transport).giveProfile,
 }
 
-var promptHandoff = ask{
+var promptHandoff = promptDef{
 	Prompt: mcp.Prompt{Name: "handoff", Title: "Take the waiting handoff",
 		Description: "Takes the task that an earlier session left, with its memory profile; when none waits, says how to leave one.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: argName, Description: "Name of the handoff; the newest that waits by default."},
 			{Name: argProject, Description: "Only a handoff of this project."},
 		}},
-	give: (*door).giveHandoff,
+	give: (*transport).giveHandoff,
 }
 
 // asks returns the prompts of a view.
-func (v *view) asks() []ask {
-	if v.desk.Profiles == nil {
-		return []ask{promptHandoff}
+func (v *view) prompts() []promptDef {
+	if v.workspace.Profiles == nil {
+		return []promptDef{promptHandoff}
 	}
-	return []ask{promptContext, promptHandoff, promptProfile}
+	return []promptDef{promptContext, promptHandoff, promptProfile}
 }
 
-func (d *door) addPrompts(m *mcp.Server) {
-	for _, a := range d.asks() {
+func (d *transport) addPrompts(m *mcp.Server) {
+	for _, a := range d.prompts() {
 		m.AddPrompt(&a.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			ctx = d.stamp(ctx, req.Session, req.ClientInfo())
 			args, err := a.arguments(req.Params.Arguments)
@@ -103,7 +103,7 @@ func invalidParams(err error) error {
 }
 
 // arguments returns those that were given. A client may fill in what is empty.
-func (a *ask) arguments(given map[string]string) (map[string]string, error) {
+func (a *promptDef) arguments(given map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
 	for _, p := range a.Arguments {
@@ -136,12 +136,12 @@ func tokens(args map[string]string) (*int, error) {
 }
 
 // giveContext is what oxbow context prints, of what the client may see.
-func (d *door) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
+func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
 	budget, err := tokens(args)
 	if err != nil {
 		return "", err
 	}
-	m, err := d.desk.Open(ctx, tool.Read)
+	m, err := d.workspace.Open(ctx, tool.Read)
 	if err != nil {
 		return "", err
 	}
@@ -189,12 +189,12 @@ func splitTags(s string) []string {
 }
 
 // giveProfile loads a profile, in the session where there is one.
-func (d *door) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
+func (d *transport) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
 	budget, err := tokens(args)
 	if err != nil {
 		return "", err
 	}
-	out, err := tool.LoadProfile(ctx, d.deskOf(req.Session, req.ProtocolVersion()),
+	out, err := tool.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()),
 		tool.LoadMemoryProfileIn{Name: args[argName], Query: args[argQuery], MaxTokens: budget})
 	if err != nil {
 		return "", err
@@ -208,8 +208,8 @@ const howToHandOff = `No handoff waits. If this is to leave the task to a later 
 
 // giveHandoff takes a handoff, and loads its profile. Who may only read is shown
 // it, and one that was taken is shown again when it is asked for by name.
-func (d *door) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	m, err := d.desk.Open(ctx, tool.Read)
+func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
+	m, err := d.workspace.Open(ctx, tool.Read)
 	if err != nil {
 		return "", err
 	}
@@ -231,10 +231,10 @@ func (d *door) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args 
 	if note != "" {
 		text += "\nNote: " + note + "\n"
 	}
-	if h.Profile == "" || d.desk.Profiles == nil {
+	if h.Profile == "" || d.workspace.Profiles == nil {
 		return text, nil
 	}
-	out, err := tool.LoadProfile(ctx, d.deskOf(req.Session, req.ProtocolVersion()), tool.LoadMemoryProfileIn{Name: h.Profile})
+	out, err := tool.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), tool.LoadMemoryProfileIn{Name: h.Profile})
 	if err != nil {
 		// The handoff may be taken by now: it must be shown all the same.
 		return text + fmt.Sprintf("\nNote: its memory profile was not loaded: %v\n", err), nil
@@ -243,7 +243,7 @@ func (d *door) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args 
 }
 
 // take returns a handoff, taken where it can be, and what is to be said of that.
-func (d *door) take(ctx context.Context, m *oxbow.Memory, name, project string) (handoff.Handoff, string, error) {
+func (d *transport) take(ctx context.Context, m *oxbow.Memory, name, project string) (handoff.Handoff, string, error) {
 	if !d.rights.ReadOnly {
 		h, err := handoff.Take(ctx, m, name, project)
 		if errors.Is(err, handoff.ErrTaken) {

@@ -1,4 +1,4 @@
-// This file tests prompts and what completes their arguments.
+// Tests of prompts and what completes their arguments.
 
 package mcpserver
 
@@ -232,7 +232,7 @@ func TestCompletePrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (&door{view: v}).profiles(""); err != nil || !slices.Equal(got, []string{"harbor"}) {
+	if got, err := (&transport{view: v}).profiles(""); err != nil || !slices.Equal(got, []string{"harbor"}) {
 		t.Errorf("profiles = %v, %v, want harbor", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-// This file tests paths and tokens over HTTP: which profile is served where, to
+// Tests of paths and tokens over HTTP: which profile is served where, to
 // whom, and with which tools.
 
 package mcpserver
@@ -129,8 +129,8 @@ func TestToolsByRights(t *testing.T) {
 	} {
 		names := toolNames(t, s, tt.rights)
 		v, err := s.view(auth.New("it", token, tt.rights), "")
-		if err != nil || (v.desk.Annotations != nil) != slices.Contains(names, "get_annotations") {
-			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.desk.Annotations != nil, err, slices.Contains(names, "get_annotations"))
+		if err != nil || (v.workspace.Annotations != nil) != slices.Contains(names, "get_annotations") {
+			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.workspace.Annotations != nil, err, slices.Contains(names, "get_annotations"))
 		}
 		for _, n := range tt.offered {
 			if !slices.Contains(names, n) {

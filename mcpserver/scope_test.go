@@ -1,4 +1,4 @@
-// This file tests that a server over a memory that is bound to a profile says
+// Tests that a server over a memory that is bound to a profile says
 // nothing of what is outside: every tool and every kind of resource is asked
 // for it, once with such entries there and once with others in their place,
 // and must give the same answers.

@@ -1,4 +1,4 @@
-// This file holds the server: what it is made of and what one call does.
+// The server: what it is made of and what one call does.
 
 // Package mcpserver is the door to a memory for clients of the Model Context
 // Protocol: the verbs of package tool as tools, the entries as resources, and
@@ -49,18 +49,18 @@ type Options struct {
 	// [tool.Table] by default. Those that see a part of it get tool.Table and
 	// recall_memory.
 	Tools []tool.Tool
-	// Code are tools that work on the working tree of the desk, offered beside
+	// Code are tools that work on the working tree of the workspace, offered beside
 	// the others to those that may see its project. For the rest there is no
 	// tree: what entries cite of it is not checked either.
 	Code []tool.Tool
 	// Whole are tools that reach beyond the memory, such as one that starts
-	// programs: offered beside the others to clients alone that are bound by
+	// programs: offered next to the others to clients alone that are bound by
 	// nothing but Bound.
 	Whole []tool.Tool
 
 	// Profiles are the memory profiles that clients may name; nil for none.
 	Profiles *profile.Set
-	// Bound is the profile that the desk's memory is bound to already, nil for
+	// Bound is the profile that the workspace's memory is bound to already, nil for
 	// none. Clients can name no other then.
 	Bound *profile.Resolved
 	// Rights bound every client, on top of Bound and of its own.
@@ -74,16 +74,16 @@ type Options struct {
 // Server serves one memory to any number of clients. It is safe for
 // concurrent use.
 type Server struct {
-	desk *tool.Workspace
-	opts Options
-	rand sync.Mutex // guards opts.Rand
+	workspace *tool.Workspace
+	opts      Options
+	rand      sync.Mutex // guards opts.Rand
 }
 
-// New returns a server of the tools of o over the desk. It opens
-// nothing: the desk's memory is opened by the first call that needs it. The
+// New returns a server of the tools of o over the workspace. It opens
+// nothing: the workspace's memory is opened by the first call that needs it. The
 // server does not close it.
 func New(d *tool.Workspace, o *Options) *Server {
-	s := &Server{desk: d}
+	s := &Server{workspace: d}
 	if o != nil {
 		s.opts = *o
 	}
@@ -115,15 +115,15 @@ func (s *Server) Admits(t auth.Token) error {
 	return err
 }
 
-// door is one way in: the standard streams of one client, or HTTP for those of
+// transport is one way in: the standard streams of one client, or HTTP for those of
 // one view.
-type door struct {
+type transport struct {
 	*view
 	name string // "mcp" or "http", as [oxbow.Source] says it
 	run  string // random id of this run, the session of those that have none
 
-	mu    sync.Mutex // guards loads
-	loads map[weak.Pointer[mcp.ServerSession]]*tool.Loads
+	mu     sync.Mutex // guards loads
+	loaded map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles
 }
 
 // open returns a protocol server for a client that is bound by nothing but the
@@ -142,10 +142,10 @@ func (v *view) open(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &door{view: v, name: name, run: run, loads: map[weak.Pointer[mcp.ServerSession]]*tool.Loads{}}
+	d := &transport{view: v, name: name, run: run, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
-			Instructions: v.told,
+			Instructions: v.instructions,
 			Logger:       v.opts.Logger,
 			// The tools never change, and no one is told when entries do. Not
 			// nil, so that logging, which is deprecated, is not offered.
@@ -195,10 +195,10 @@ func (s *Server) random(n int) (string, error) {
 // handler returns what one tool does. Its errors are results marked as such,
 // so that the model reads them; the arguments come raw, because package tool
 // understands more than the schema says.
-func (d *door) handler(t tool.Tool) mcp.ToolHandler {
+func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
-		answer, err := t.Call(ctx, d.deskOf(req.Session, req.ProtocolVersion()), req.Params.Arguments)
+		answer, err := t.Call(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), req.Params.Arguments)
 		if err != nil {
 			return failed(err), nil
 		}
@@ -216,33 +216,33 @@ func (d *door) handler(t tool.Tool) mcp.ToolHandler {
 	}
 }
 
-// deskOf returns the desk with the profiles that the session has loaded. The
+// deskOf returns the workspace with the profiles that the session has loaded. The
 // protocol without sessions has none, whatever the transport: what a client
 // says to one server may come from many conversations.
-func (d *door) deskOf(ss *mcp.ServerSession, version string) *tool.Workspace {
-	if d.desk.Profiles == nil || version >= stateless {
-		return d.desk
+func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *tool.Workspace {
+	if d.workspace.Profiles == nil || version >= stateless {
+		return d.workspace
 	}
-	desk := *d.desk
-	desk.Loads = d.loadsOf(ss)
+	desk := *d.workspace
+	desk.Loaded = d.loadedOf(ss)
 	return &desk
 }
 
 // loadsOf returns what a session has loaded. It is forgotten with the session,
 // which no callback tells the end of.
-func (d *door) loadsOf(ss *mcp.ServerSession) *tool.Loads {
+func (d *transport) loadedOf(ss *mcp.ServerSession) *tool.LoadedProfiles {
 	key := weak.Make(ss)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if l, ok := d.loads[key]; ok {
+	if l, ok := d.loaded[key]; ok {
 		return l
 	}
-	l := &tool.Loads{}
-	d.loads[key] = l
+	l := &tool.LoadedProfiles{}
+	d.loaded[key] = l
 	runtime.AddCleanup(ss, func(key weak.Pointer[mcp.ServerSession]) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		delete(d.loads, key)
+		delete(d.loaded, key)
 	}, key)
 	return l
 }
@@ -262,8 +262,8 @@ func failed(err error) *mcp.CallToolResult {
 
 // stamp returns the context that says who makes the change: door, actor and
 // session are ours to say, the client's name is its own claim.
-func (d *door) stamp(ctx context.Context, ss *mcp.ServerSession, client *mcp.Implementation) context.Context {
-	src := d.desk.Source
+func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mcp.Implementation) context.Context {
+	src := d.workspace.Source
 	src.Door, src.Actor, src.Session = d.name, oxbow.Agent, d.run
 	if id := ss.ID(); id != "" {
 		// Whoever knows an HTTP session's id may speak in it: keep a digest.

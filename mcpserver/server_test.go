@@ -1,4 +1,4 @@
-// This file tests the server over each transport with the SDK's own client.
+// Tests of the server over each transport with the SDK's own client.
 
 package mcpserver
 
@@ -30,7 +30,7 @@ const token = "a token of some length"
 // versions are those that the package promises.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// newDesk returns a desk over a store in fsys and the number of times it was
+// newDesk returns a workspace over a store in fsys and the number of times it was
 // opened.
 func newDesk(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
 	t.Helper()

@@ -1,4 +1,4 @@
-// This file makes the schemas of answers shorter than they are: they are sent
+// Makes the schemas of answers shorter than they are: they are sent
 // with every list of tools, and clients look at their outline alone.
 
 package mcpserver

@@ -1,4 +1,4 @@
-// This file tests that what every client reads first is short.
+// Tests that what every client reads first is short.
 
 package mcpserver
 

@@ -1,4 +1,4 @@
-// This file holds the door of standard streams: one client, newline-delimited
+// The transport over standard streams: one client, newline-delimited
 // JSON.
 
 package mcpserver

@@ -1,4 +1,4 @@
-// This file tests the door of standard streams as a process sees it: bytes in,
+// Tests of the door of standard streams as a process sees it: bytes in,
 // bytes out, and an end.
 
 package mcpserver

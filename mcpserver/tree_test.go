@@ -1,4 +1,4 @@
-// This file tests a server that runs for long over files that people edit: an
+// Tests of a server that runs for long over files that people edit: an
 // edit shows in the next answer.
 
 package mcpserver

@@ -1,4 +1,4 @@
-// This file holds views: what clients of the same rights see of the memory, and
+// Views: what clients of the same rights see of the memory, and
 // what they are offered.
 
 package mcpserver
@@ -22,15 +22,15 @@ var errBound = errors.New("bound to another profile")
 
 // view is the memory as clients of the same rights see it. All that they ask
 // for, be it by a tool, a resource, a prompt or a completion, goes through its
-// desk.
+// workspace.
 type view struct {
 	*Server
-	rights auth.Permissions
-	bound  *profile.Resolved // the profile of the rights, nil for none
-	scopes []scope.Scope     // on top of the server's memory, the lowest first
-	desk   *tool.Workspace
-	tools  []tool.Tool
-	told   string // the instructions
+	rights       auth.Permissions
+	bound        *profile.Resolved // the profile of the rights, nil for none
+	scopes       []scope.Scope     // on top of the server's memory, the lowest first
+	workspace    *tool.Workspace
+	tools        []tool.Tool
+	instructions string // the instructions
 }
 
 // view returns what a token sees, within a profile if one is named. Errors match
@@ -72,7 +72,7 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 		v.scopes = append(v.scopes, top)
 		below = append(below, top)
 	}
-	desk := *s.desk
+	desk := *s.workspace
 	if len(v.scopes) > 0 {
 		desk.Open = v.opener()
 	}
@@ -86,10 +86,10 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
 			Fit: func(s scope.Scope) scope.Scope { return auth.Fit(s, below...) }}
 	}
-	v.desk = &desk
-	v.tools, v.told = v.offered(), v.opts.Instructions
+	v.workspace = &desk
+	v.tools, v.instructions = v.offered(), v.opts.Instructions
 	if v.partial() {
-		v.told = instructions
+		v.instructions = instructions
 	}
 	return v, nil
 }
@@ -99,7 +99,7 @@ func (v *view) partial() bool { return v.bound != nil || v.rights.Narrow() }
 
 // opener returns an Open that binds the memory to the scopes once.
 func (v *view) opener() func(context.Context, tool.Access) (*oxbow.Memory, error) {
-	open := v.Server.desk.Open
+	open := v.Server.workspace.Open
 	var mu sync.Mutex // guards m
 	var m *oxbow.Memory
 	return func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
@@ -122,7 +122,7 @@ func (v *view) opener() func(context.Context, tool.Access) (*oxbow.Memory, error
 // seesTree reports whether the working tree may be looked at: it is of one
 // project, and of no kind.
 func (v *view) seesTree() bool {
-	d := v.Server.desk
+	d := v.Server.workspace
 	switch {
 	case d.Annotations == nil || len(v.rights.Kinds) > 0:
 		return false
@@ -142,7 +142,7 @@ func (v *view) offered() []tool.Tool {
 	if v.partial() {
 		tools = append(tool.Table(), tool.RecallMemory())
 	}
-	if v.desk.Annotations != nil {
+	if v.workspace.Annotations != nil {
 		tools = append(tools, v.opts.Code...)
 	}
 	if len(v.scopes) == 0 {
@@ -151,7 +151,7 @@ func (v *view) offered() []tool.Tool {
 	if v.rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
 	}
-	if v.desk.Profiles != nil {
+	if v.workspace.Profiles != nil {
 		tools = tool.WithProfiles(tools)
 	}
 	return tools

@@ -1,4 +1,4 @@
-// This file tests the reading of arguments.
+// Tests of the reading of arguments.
 
 package tool
 

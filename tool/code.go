@@ -96,8 +96,8 @@ type GetAnnotationsOut struct {
 }
 
 // Annotate says why lines are as they are.
-func Annotate(ctx context.Context, d *Workspace, in AnnotateIn) (AnnotateOut, error) {
-	ctx, b, err := d.annotations(ctx)
+func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, error) {
+	ctx, b, err := w.annotations(ctx)
 	if err != nil {
 		return AnnotateOut{}, err
 	}
@@ -114,14 +114,14 @@ func Annotate(ctx context.Context, d *Workspace, in AnnotateIn) (AnnotateOut, er
 }
 
 // GetAnnotations gives the annotations of lines, or those found by words.
-func GetAnnotations(ctx context.Context, d *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
-	ctx, b, err := d.annotations(ctx)
+func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+	ctx, b, err := w.annotations(ctx)
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
 	switch {
 	case in.Query != "" || in.Filter != "":
-		return searchAnnotations(ctx, d, b, in)
+		return searchAnnotations(ctx, w, b, in)
 	case in.File == "":
 		return GetAnnotationsOut{}, bad("file", "", "is missing; give a file, or words to look for in query")
 	case in.Limit != nil:
@@ -189,15 +189,15 @@ func pluralVerb(n int, one, many string) string {
 
 // searchAnnotations looks through the annotations of the whole tree, or of one
 // file.
-func searchAnnotations(ctx context.Context, d *Workspace, b *annotate.Store, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	if in.StartLine != nil || in.EndLine != nil {
 		return GetAnnotationsOut{}, bad("start_line", "", "and query are two ways to look; leave one out")
 	}
-	q, err := query.Parse(in.Query, d.now())
+	q, err := query.Parse(in.Query, w.now())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	f, err := query.ParseFilter(in.Filter, d.now())
+	f, err := query.ParseFilter(in.Filter, w.now())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}

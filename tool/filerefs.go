@@ -33,11 +33,11 @@ const staleWeight = .5
 
 // tree returns the annotations of the working tree, or nil where there is none to
 // check files against.
-func (d *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
-	if d.Annotations == nil {
+func (w *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
+	if w.Annotations == nil {
 		return nil, nil
 	}
-	b, err := d.Annotations(ctx)
+	b, err := w.Annotations(ctx)
 	if err != nil || b == nil || !b.IsTree() {
 		return nil, err
 	}
@@ -46,13 +46,13 @@ func (d *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 
 // checkFileRefs checks the files that entries name, and returns the references by ID.
 // It costs nothing where no entry names any, or there is no working tree.
-func (d *Workspace) checkFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
-	if d.Annotations == nil {
+func (w *Workspace) checkFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
+	if w.Annotations == nil {
 		return nil, nil
 	}
 	var asked []annotate.FileRef
 	var of []uint64
-	here := d.here()
+	here := w.here()
 	left := 0
 	for _, e := range es {
 		blobs := hashesOf(e.Labels)
@@ -68,7 +68,7 @@ func (d *Workspace) checkFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	b, err := d.tree(ctx)
+	b, err := w.tree(ctx)
 	if err != nil {
 		return nil, []Note{Plain("related files were not checked: " + err.Error())}
 	}
@@ -87,12 +87,12 @@ func (d *Workspace) checkFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 
 // here returns a function that returns the project of the working tree, which
 // is looked for when it is first needed.
-func (d *Workspace) here() func() string {
+func (w *Workspace) here() func() string {
 	return sync.OnceValue(func() string {
-		if d.Project == nil {
+		if w.Project == nil {
 			return ""
 		}
-		return d.Project()
+		return w.Project()
 	})
 }
 
@@ -153,7 +153,7 @@ func hashesOf(labels []oxbow.Label) map[string]string {
 // stampHashes returns the labels of an entry that is written now, with what the
 // files that it cites are like in the working tree. Where there is no tree, or
 // no such file in it, what the labels said before stays.
-func (d *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
+func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {
 		if l.Key == oxbow.LabelFile {
@@ -163,8 +163,8 @@ func (d *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 	if len(files) == 0 {
 		return withoutHashes(labels)
 	}
-	b, err := d.tree(ctx)
-	if err != nil || b != nil && elsewhere(labels, d.here()) {
+	b, err := w.tree(ctx)
+	if err != nil || b != nil && elsewhere(labels, w.here()) {
 		b = nil // to remember matters more
 	}
 	old := hashesOf(labels)

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// inTree gives the desk a working tree without git, of those files, and returns
+// inTree gives the workspace a working tree without git, of those files, and returns
 // the tree. Project is that of the tree.
 func (b *bench) inTree(project string, files ...string) *vfs.Mem {
 	b.t.Helper()

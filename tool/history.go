@@ -13,7 +13,7 @@ import (
 )
 
 // History gives the changes to the memory, or to one entry.
-func History(ctx context.Context, d *Workspace, in HistoryIn) (HistoryOut, error) {
+func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
 			return HistoryOut{}, err
@@ -23,7 +23,7 @@ func History(ctx context.Context, d *Workspace, in HistoryIn) (HistoryOut, error
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	ctx, m, err := d.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
 		return HistoryOut{}, err
 	}
@@ -81,7 +81,7 @@ func (out *HistoryOut) ofOne(ctx context.Context, m *oxbow.Memory, limit int) er
 }
 
 // Undo takes changes back.
-func Undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
+func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	count := 1
 	if in.Count != nil {
 		count = *in.Count
@@ -97,7 +97,7 @@ func Undo(ctx context.Context, d *Workspace, in UndoIn) (UndoOut, error) {
 	if len(in.Seq) > oxbow.MaxLimit {
 		return UndoOut{}, bad("seq", strconv.Itoa(len(in.Seq)), fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit))
 	}
-	ctx, m, err := d.Memory(ctx, Write)
+	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
 		return UndoOut{}, err
 	}

@@ -1,4 +1,4 @@
-// Notes: facts beside an answer, whose references each door writes in its own
+// Notes: facts next to an answer, whose references each door writes in its own
 // words.
 
 package tool
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Note is a fact beside an answer: a sentence in which a verb, a parameter or a
+// Note is a fact next to an answer: a sentence in which a verb, a parameter or a
 // call stands as a [Reference]. As JSON and as a string it is written for
 // models; the zero Note is no sentence.
 type Note struct {

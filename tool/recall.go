@@ -22,8 +22,8 @@ import (
 const defaultMaxTokens = 2000
 
 // Recall finds entries by words, best first.
-func Recall(ctx context.Context, d *Workspace, in RecallIn) (RecallOut, error) {
-	return recallWhere(ctx, d, in, oxbow.Filter{})
+func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
+	return recallWhere(ctx, w, in, oxbow.Filter{})
 }
 
 // recallWhere is Recall with a filter that no words say.
@@ -275,13 +275,13 @@ func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 }
 
 // Get gives one entry, as it is or was.
-func Get(ctx context.Context, d *Workspace, in GetIn) (GetOut, error) {
+func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		if name, _, ok := cutSeq(in.Name); !ok || oxbow.CheckName(name) != nil {
 			return GetOut{}, err // no entry can have it: an error of its own
 		}
 	}
-	ctx, m, err := d.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
 		return GetOut{}, err
 	}
@@ -312,7 +312,7 @@ func Get(ctx context.Context, d *Workspace, in GetIn) (GetOut, error) {
 	out.Entry = entryOf(e)
 	out.Entry.Content = &e.Content
 	if !past {
-		cited, notes := d.checkFileRefs(ctx, []oxbow.Entry{e})
+		cited, notes := w.checkFileRefs(ctx, []oxbow.Entry{e})
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)
 	}
@@ -333,8 +333,8 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 const defaultListLimit = 20
 
 // List gives the selected entries, newest first.
-func List(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
-	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(d.now())
+func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
+	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.now())
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -348,7 +348,7 @@ func List(ctx context.Context, d *Workspace, in ListIn) (ListOut, error) {
 			return ListOut{}, bad("offset", strconv.Itoa(offset), "is less than 0")
 		}
 	}
-	ctx, m, err := d.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
 		return ListOut{}, err
 	}

@@ -1,4 +1,4 @@
-// recall_memory: recall as agents that work with memory
+// Recall_memory: recall as agents that work with memory
 // profiles know it, by date, project, tags, kind, file and words.
 
 package tool
@@ -15,7 +15,7 @@ import (
 )
 
 // RecallMemory returns the verb recall_memory. It is not in the table, where
-// recall does the same with a filter: a door offers it beside the table to
+// recall does the same with a filter: a door offers it next to the table to
 // agents that were told of it by this name.
 func RecallMemory() Tool {
 	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, recallMemory)
@@ -35,15 +35,15 @@ type RecallMemoryIn struct {
 	MaxTokens   *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, 2000 by default."`
 }
 
-func recallMemory(ctx context.Context, d *Workspace, in RecallMemoryIn) (RecallOut, error) {
-	where, err := in.filter(d.now())
+func recallMemory(ctx context.Context, w *Workspace, in RecallMemoryIn) (RecallOut, error) {
+	where, err := in.filter(w.now())
 	if err != nil {
 		return RecallOut{}, err
 	}
 	if where.IsZero() && in.Kind == "" && in.Project == "" && strings.TrimSpace(in.Query) == "" {
 		return RecallOut{}, bad("query", "", "is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file")
 	}
-	return recallWhere(ctx, d, RecallIn{Query: in.Query, Project: in.Project, Kind: in.Kind, Limit: in.MaxResults, MaxTokens: in.MaxTokens}, where)
+	return recallWhere(ctx, w, RecallIn{Query: in.Query, Project: in.Project, Kind: in.Kind, Limit: in.MaxResults, MaxTokens: in.MaxTokens}, where)
 }
 
 // filter returns what dates, tags and the file select together.

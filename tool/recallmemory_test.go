@@ -1,4 +1,4 @@
-// This file tests recall_memory: each parameter alone, and together.
+// Tests of recall_memory: each parameter alone, and together.
 
 package tool
 

@@ -1,4 +1,4 @@
-// This file tests that each error of the library comes with its way out.
+// Tests that each error of the library comes with its way out.
 
 package tool
 

@@ -222,7 +222,7 @@ func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
 }
 
 // Forget removes an entry.
-func Forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
+func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return ForgetOut{}, err
 	}
@@ -233,7 +233,7 @@ func Forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, err
 	}
-	ctx, m, err := d.Memory(ctx, Write)
+	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
 		return ForgetOut{}, err
 	}
@@ -287,14 +287,14 @@ func Forget(ctx context.Context, d *Workspace, in ForgetIn) (ForgetOut, error) {
 }
 
 // Restore brings a version of an entry back.
-func Restore(ctx context.Context, d *Workspace, in RestoreIn) (RestoreOut, error) {
+func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err
 	}
 	if in.Seq == 0 {
 		return RestoreOut{}, bad("seq", "0", "is no change; history with this name lists them")
 	}
-	ctx, m, err := d.Memory(ctx, Write)
+	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
 		return RestoreOut{}, err
 	}

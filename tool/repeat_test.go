@@ -1,4 +1,4 @@
-// This file tests repeats under an op id while the store is busy.
+// Tests of repeats under an op id while the store is busy.
 
 package tool
 

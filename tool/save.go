@@ -1,4 +1,4 @@
-// This file holds the verbs that an agent calls at the end of a piece of work:
+// The verbs that an agent calls at the end of a piece of work:
 // save_memory, a small door to remember, and handoff_task.
 
 package tool
@@ -46,8 +46,8 @@ func (a SavedOut) Text() string {
 	return s
 }
 
-func saveMemory(ctx context.Context, d *Workspace, in SaveMemoryIn) (SavedOut, error) {
-	out, err := Remember(ctx, d, RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles, Confidence: in.Confidence})
+func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, error) {
+	out, err := Remember(ctx, w, RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles, Confidence: in.Confidence})
 	if err != nil {
 		return SavedOut{}, err
 	}
@@ -55,8 +55,8 @@ func saveMemory(ctx context.Context, d *Workspace, in SaveMemoryIn) (SavedOut, e
 }
 
 // HandOff keeps a handoff for the next session.
-func HandOff(ctx context.Context, d *Workspace, in HandoffTaskIn) (SavedOut, error) {
-	ctx, m, err := d.Memory(ctx, Create)
+func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, error) {
+	ctx, m, err := w.Memory(ctx, Create)
 	if err != nil {
 		return SavedOut{}, err
 	}

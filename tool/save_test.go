@@ -1,4 +1,4 @@
-// This file tests save_memory and handoff_task.
+// Tests of save_memory and handoff_task.
 
 package tool
 

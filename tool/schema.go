@@ -19,7 +19,7 @@ var descriptions embed.FS
 // traits are the hints that clients get about a verb.
 type traits struct{ readOnly, destructive, idempotent bool }
 
-// define makes a verb of this package, whose description is beside it.
+// define makes a verb of this package, whose description is next to it.
 func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	desc, err := descriptions.ReadFile(name + ".md")
 	if err != nil {

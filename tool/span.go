@@ -1,4 +1,4 @@
-// This file reads lengths of time.
+// Reads lengths of time.
 
 package tool
 
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spans are the units of a span beside those of [time.ParseDuration].
+// spans are the units of a span next to those of [time.ParseDuration].
 var spans = []struct {
 	unit string
 	long time.Duration

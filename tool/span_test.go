@@ -1,4 +1,4 @@
-// This file tests reading lengths of time.
+// Tests of reading lengths of time.
 
 package tool
 

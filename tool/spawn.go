@@ -1,4 +1,4 @@
-// This file holds spawn_sub_agent: a task for an agent of its own, with the
+// Spawn_sub_agent: a task for an agent of its own, with the
 // memory of one profile.
 
 package tool
@@ -59,11 +59,11 @@ type SubAgentRun struct {
 }
 
 // SpawnSubAgent starts a sub-agent, or gives what one is told.
-func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
-	if d.SubAgents == nil {
+func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
+	if w.SubAgents == nil {
 		return SpawnSubAgentOut{}, fmt.Errorf("%w: sub-agents are not served here", oxbow.ErrUnsupported)
 	}
-	r, err := d.runner(in)
+	r, err := w.runner(in)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -71,7 +71,7 @@ func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 	if r != nil {
 		how = Create // to record the run
 	}
-	ctx, m, err := d.Memory(ctx, how)
+	ctx, m, err := w.Memory(ctx, how)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -82,14 +82,14 @@ func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 		}
 	}
 	if in.AsOf != "" {
-		if req.AsOf, err = AsOf(ctx, m, in.AsOf, d.now()); err != nil {
+		if req.AsOf, err = AsOf(ctx, m, in.AsOf, w.now()); err != nil {
 			return SpawnSubAgentOut{}, err
 		}
 		if req.AsOf == 0 {
 			return SpawnSubAgentOut{}, bad("as_of", in.AsOf, "is before the memory held anything")
 		}
 	}
-	b, err := d.SubAgents.Brief(ctx, m, req)
+	b, err := w.SubAgents.Brief(ctx, m, req)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -105,7 +105,7 @@ func SpawnSubAgent(ctx context.Context, d *Workspace, in SpawnSubAgentIn) (Spawn
 		}
 		return out, nil
 	}
-	went, err := d.SubAgents.Run(ctx, m, r, b)
+	went, err := w.SubAgents.Run(ctx, m, r, b)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}

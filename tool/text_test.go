@@ -1,4 +1,4 @@
-// This file tests the answers as text.
+// Tests of the answers as text.
 
 package tool
 

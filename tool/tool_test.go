@@ -1,4 +1,4 @@
-// This file holds what the tests share, and the tests of the table itself.
+// What the tests share, and the tests of the table itself.
 
 package tool
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bench is a desk over a memory that lives as long as the test.
+// bench is a workspace over a memory that lives as long as the test.
 type bench struct {
 	*Workspace
 	t *testing.T

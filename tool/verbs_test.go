@@ -1,4 +1,4 @@
-// This file tells the life of a memory through its verbs.
+// Tells the life of a memory through its verbs.
 
 package tool
 

@@ -75,11 +75,11 @@ type Workspace struct {
 	// is not known.
 	Project func() string
 
-	// Profiles are the memory profiles that may be loaded, and Loads those that
+	// Profiles are the memory profiles that may be loaded, and Loaded those that
 	// the caller's session has loaded; nil where it has no session, and handles
 	// are given. Only the verbs of [WithProfiles] look at them.
 	Profiles *Profiles
-	Loads    *Loads
+	Loaded   *LoadedProfiles
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source

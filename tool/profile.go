@@ -1,4 +1,4 @@
-// This file holds the verbs that load and unload a memory profile in the middle
+// The verbs that load and unload a memory profile in the middle
 // of a conversation: the selection is a tool result, which can be dropped from
 // it again.
 
@@ -96,19 +96,19 @@ func (o LoadMemoryProfileOut) Text() string {
 
 // LoadProfile is the verb load_memory_profile, for doors that load a profile in
 // another way, too.
-func LoadProfile(ctx context.Context, d *Workspace, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
+func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
-	if d.Profiles == nil {
+	if w.Profiles == nil {
 		return out, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
 	}
 	if in.Name == "" {
-		return d.Profiles.list()
+		return w.Profiles.list()
 	}
-	r, err := d.Profiles.resolve(in.Name)
+	r, err := w.Profiles.resolve(in.Name)
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := d.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
 		return out, err
 	}
@@ -123,10 +123,10 @@ func LoadProfile(ctx context.Context, d *Workspace, in LoadMemoryProfileIn) (Loa
 	if out.Budget < minLoadTokens {
 		return out, bad("max_tokens", strconv.Itoa(out.Budget), fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens))
 	}
-	l := d.Profiles.load(r, d.now())
+	l := w.Profiles.load(r, w.now())
 	var noted string
-	if d.Loads != nil {
-		if l, noted, err = d.Loads.push(l); err != nil {
+	if w.Loaded != nil {
+		if l, noted, err = w.Loaded.load(l); err != nil {
 			return out, err
 		}
 		out.InForce = true
@@ -135,14 +135,14 @@ func LoadProfile(ctx context.Context, d *Workspace, in LoadMemoryProfileIn) (Loa
 		out.Notes = append(out.Notes, Plain(noted))
 	}
 	out.Handle, out.Profile = l.handle, l.name
-	if err := d.Profiles.selectInto(ctx, m, r, in.Query, &out); err != nil {
-		if d.Loads != nil && noted == "" {
-			d.Loads.drop(l.handle) // nothing was shown, so nothing is loaded
+	if err := w.Profiles.selectInto(ctx, m, r, in.Query, &out); err != nil {
+		if w.Loaded != nil && noted == "" {
+			w.Loaded.drop(l.handle) // nothing was shown, so nothing is loaded
 		}
 		return out, err
 	}
-	if d.Loads != nil {
-		d.Loads.shown(l.handle, out.Tokens)
+	if w.Loaded != nil {
+		w.Loaded.shown(l.handle, out.Tokens)
 	}
 	return out, nil
 }
@@ -210,12 +210,12 @@ func loadNotes(sel *profile.Selection, most, budget int) []Note {
 }
 
 // UnloadProfile is the verb unload_memory_profile.
-func UnloadProfile(_ context.Context, d *Workspace, in UnloadMemoryProfileIn) (UnloadMemoryProfileOut, error) {
-	if d.Profiles == nil {
+func UnloadProfile(_ context.Context, w *Workspace, in UnloadMemoryProfileIn) (UnloadMemoryProfileOut, error) {
+	if w.Profiles == nil {
 		return UnloadMemoryProfileOut{}, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
 	}
-	if d.Loads != nil {
-		return d.Loads.unload(in.Handle)
+	if w.Loaded != nil {
+		return w.Loaded.unload(in.Handle)
 	}
 	if in.Handle == "" {
 		return UnloadMemoryProfileOut{}, bad("handle", "", "is empty; give the handle that load_memory_profile gave")

@@ -1,4 +1,4 @@
-// This file tests loading and unloading memory profiles: what is in force, what
+// Tests of loading and unloading memory profiles: what is in force, what
 // handles are worth, and that no budget is exceeded.
 
 package tool
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// study is a desk with two profiles and entries of each.
+// study is a workspace with two profiles and entries of each.
 type study struct {
 	t     *testing.T
 	files *vfs.Mem
@@ -61,7 +61,7 @@ func newStudy(t *testing.T, session bool) *study {
 	s.desk = &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
 		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}}, Source: oxbow.Source{Door: "mcp", Actor: oxbow.Agent}}
 	if session {
-		s.desk.Loads = &Loads{}
+		s.desk.Loaded = &LoadedProfiles{}
 	}
 	return s
 }
@@ -341,9 +341,9 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.desk.Profiles
-	busy, release := p.within(m, loaded{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
+	busy, release := p.within(m, loadedProfile{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 	for i := range 3 * maxKept {
-		v, done := p.within(m, loaded{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})
+		v, done := p.within(m, loadedProfile{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 		if hits, err := v.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil || len(hits) == 0 {
 			t.Errorf("Recall = %d hits, %v", len(hits), err)
 		}
@@ -356,7 +356,7 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 		t.Errorf("Recall of the one in use = %v", err)
 	}
 	release()
-	again, release := p.within(m, loaded{name: "busy"})
+	again, release := p.within(m, loadedProfile{name: "busy"})
 	defer release()
 	if again != busy {
 		t.Error("the one in use was not kept")

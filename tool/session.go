@@ -1,4 +1,4 @@
-// This file holds which memory profiles are loaded: by the session, where there
+// Which memory profiles are loaded: by the session, where there
 // is one, or by handles alone.
 
 package tool
@@ -25,8 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Profiles are the memory profiles that can be loaded at a desk, within what the
-// desk's memory shows: a loaded profile only narrows it. It is safe for
+// Profiles are the memory profiles that can be loaded at a workspace, within what the
+// workspace's memory shows: a loaded profile only narrows it. It is safe for
 // concurrent use, and keeps the indexes of those used last.
 type Profiles struct {
 	Set *profile.Set
@@ -37,7 +37,7 @@ type Profiles struct {
 	// Document reports whether a document may be shown; nil shows all.
 	Document func(profile.Document) bool
 	// Fit, when it is not nil, gives the scope of a profile such labels of its
-	// own as the bounds of the desk's memory allow.
+	// own as the bounds of the workspace's memory allow.
 	Fit func(scope.Scope) scope.Scope
 
 	mu    sync.Mutex // guards kept
@@ -45,7 +45,7 @@ type Profiles struct {
 	clock uint64 // counts uses
 }
 
-// maxKept is how many indexes of loaded profiles are kept for a desk.
+// maxKept is how many indexes of loaded profiles are kept for a workspace.
 const maxKept = 8
 
 // narrowed is the memory as one profile shows it.
@@ -58,7 +58,7 @@ type narrowed struct {
 }
 
 // loaded is a profile that was loaded.
-type loaded struct {
+type loadedProfile struct {
 	handle string
 	name   string
 	scope  scope.Scope
@@ -78,13 +78,13 @@ func (p *Profiles) resolve(name string) (*profile.Resolved, error) {
 }
 
 // load returns a profile as loaded at that time.
-func (p *Profiles) load(r *profile.Resolved, now time.Time) loaded {
+func (p *Profiles) load(r *profile.Resolved, now time.Time) loadedProfile {
 	s := r.Scope()
 	if p.Fit != nil {
 		s = p.Fit(s)
 	}
 	d := digestOf(s)
-	return loaded{handle: handleOf(r.Name, now, d), name: r.Name, scope: s, digest: d}
+	return loadedProfile{handle: handleOf(r.Name, now, d), name: r.Name, scope: s, digest: d}
 }
 
 // digestOf returns 8 digits that tell a scope from others.
@@ -99,8 +99,8 @@ func digestOf(s scope.Scope) string {
 
 // A handle is NAME@TIME-DIGEST: the profile's name, when it was loaded, in
 // seconds since 1970 to the base 36, and 8 digits of a digest of what it
-// included. It is no secret, and gives nothing: the profile is looked up anew,
-// within the bounds of who sends it. So it needs no memory of the server's.
+// included. It is no secret, and gives nothing: the profile is looked up again,
+// within the bounds of its sender. So it needs no memory of the server's.
 func handleOf(name string, at time.Time, digest string) string {
 	return name + "@" + strconv.FormatInt(at.Unix(), 36) + "-" + digest
 }
@@ -121,28 +121,28 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 const handleLife = 24 * time.Hour
 
 // byHandle returns what a handle stands for, where there are no sessions.
-func (p *Profiles) byHandle(h string, now time.Time) (loaded, error) {
+func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 	name, at, digest, err := parseHandle(h)
 	if err != nil {
-		return loaded{}, err
+		return loadedProfile{}, err
 	}
 	if age := now.Sub(at); age > handleLife || age < -time.Hour {
-		return loaded{}, bad("handle", h, fmt.Sprintf("is of %s, and counts for one day; load %q again", at.UTC().Format("2006-01-02 15:04 UTC"), name))
+		return loadedProfile{}, bad("handle", h, fmt.Sprintf("is of %s, and counts for one day; load %q again", at.UTC().Format("2006-01-02 15:04 UTC"), name))
 	}
 	r, err := p.resolve(name)
 	if err != nil {
-		return loaded{}, err
+		return loadedProfile{}, err
 	}
 	l := p.load(r, at)
 	if l.digest != digest {
-		return loaded{}, bad("handle", h, fmt.Sprintf("is of profile %q before it was edited; load it again", name))
+		return loadedProfile{}, bad("handle", h, fmt.Sprintf("is of profile %q before it was edited; load it again", name))
 	}
 	return l, nil
 }
 
 // within returns the memory as a profile shows it, and the function that says
 // that it is no longer used.
-func (p *Profiles) within(base *oxbow.Memory, l loaded) (m *oxbow.Memory, release func()) {
+func (p *Profiles) within(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock++
@@ -180,21 +180,21 @@ func (p *Profiles) prune() {
 	}
 }
 
-// Loads are the profiles that one session has loaded. The last counts: loading
-// another puts it in force, and unloading it the one before. The zero Loads is
+// LoadedProfiles are the profiles that one session has loaded. The last counts:
+// loading another puts it in force, and unloading it the one before. The zero value is
 // empty. It is safe for concurrent use.
-type Loads struct {
+type LoadedProfiles struct {
 	mu    sync.Mutex // guards the following
-	stack []loaded
+	stack []loadedProfile
 	gone  []string // handles unloaded lately
 }
 
 // push puts a profile in force. One that is loaded already, in whatever place,
 // keeps its handle unless its file was edited; noted says so.
-func (s *Loads) push(l loaded) (now loaded, noted string, err error) {
+func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, noted string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.stack, func(o loaded) bool { return o.name == l.name })
+	i := slices.IndexFunc(s.stack, func(o loadedProfile) bool { return o.name == l.name })
 	switch {
 	case i < 0 && len(s.stack) >= maxLoaded:
 		return l, "", bad("name", l.name, fmt.Sprintf("cannot be loaded beside %d others; unload one: %s", maxLoaded, strings.Join(s.handles(), ", ")))
@@ -214,7 +214,7 @@ func (s *Loads) push(l loaded) (now loaded, noted string, err error) {
 }
 
 // shown notes how long the text is that was given for a handle.
-func (s *Loads) shown(handle string, tokens int) {
+func (s *LoadedProfiles) shown(handle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.stack {
@@ -225,14 +225,14 @@ func (s *Loads) shown(handle string, tokens int) {
 }
 
 // drop takes a handle back without a word.
-func (s *Loads) drop(handle string) {
+func (s *LoadedProfiles) drop(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stack = slices.DeleteFunc(s.stack, func(l loaded) bool { return l.handle == handle })
+	s.stack = slices.DeleteFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
 // bury notes that a handle no longer counts. s.mu is held.
-func (s *Loads) bury(handle string) {
+func (s *LoadedProfiles) bury(handle string) {
 	s.gone = append(s.gone, handle)
 	if n := len(s.gone) - 32; n > 0 {
 		s.gone = slices.Delete(s.gone, 0, n)
@@ -240,7 +240,7 @@ func (s *Loads) bury(handle string) {
 }
 
 // handles returns what is loaded, the one in force last. s.mu is held.
-func (s *Loads) handles() []string {
+func (s *LoadedProfiles) handles() []string {
 	var hs []string
 	for _, l := range s.stack {
 		hs = append(hs, l.handle)
@@ -249,7 +249,7 @@ func (s *Loads) handles() []string {
 }
 
 // stale says why a handle does not count. s.mu is held.
-func (s *Loads) stale(handle string) error {
+func (s *LoadedProfiles) stale(handle string) error {
 	if _, _, _, err := parseHandle(handle); err != nil {
 		return err
 	}
@@ -267,29 +267,29 @@ func (s *Loads) stale(handle string) error {
 
 // find returns what a handle stands for or, without one, what is in force; ok is
 // false when nothing is.
-func (s *Loads) find(handle string) (l loaded, ok bool, err error) {
+func (s *LoadedProfiles) find(handle string) (l loadedProfile, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if handle == "" {
 		if len(s.stack) == 0 {
-			return loaded{}, false, nil
+			return loadedProfile{}, false, nil
 		}
 		return s.stack[len(s.stack)-1], true, nil
 	}
-	i := slices.IndexFunc(s.stack, func(l loaded) bool { return l.handle == handle })
+	i := slices.IndexFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
 	if i < 0 {
-		return loaded{}, false, s.stale(handle)
+		return loadedProfile{}, false, s.stale(handle)
 	}
 	return s.stack[i], true, nil
 }
 
 // unload releases a profile: by its handle or its name, or the one in force.
-func (s *Loads) unload(handle string) (UnloadMemoryProfileOut, error) {
+func (s *LoadedProfiles) unload(handle string) (UnloadMemoryProfileOut, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := len(s.stack) - 1
 	if handle != "" {
-		i = slices.IndexFunc(s.stack, func(l loaded) bool { return l.handle == handle || l.name == handle })
+		i = slices.IndexFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle || l.name == handle })
 	}
 	switch {
 	case i < 0 && handle == "":
@@ -340,51 +340,51 @@ func loadable(t Tool) Tool {
 	}
 	t.Input = &in
 	call := t.Call
-	t.Call = func(ctx context.Context, d *Workspace, args json.RawMessage) (Answer, error) {
+	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
 		handle, rest, err := takeHandle(args)
 		if err != nil {
 			return nil, err
 		}
-		l, ok, err := d.within(handle)
+		l, ok, err := w.within(handle)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
-			return call(ctx, d, rest)
+			return call(ctx, w, rest)
 		}
-		m, err := d.Open(ctx, Read)
+		m, err := w.Open(ctx, Read)
 		if err != nil {
 			return nil, err
 		}
-		view, release := d.Profiles.within(m, l)
+		view, release := w.Profiles.within(m, l)
 		defer release()
-		desk := *d
-		desk.Open = func(context.Context, Access) (*oxbow.Memory, error) { return view, nil }
-		if desk.Source.Profile == "" {
-			desk.Source.Profile = l.name
+		inner := *w
+		inner.Open = func(context.Context, Access) (*oxbow.Memory, error) { return view, nil }
+		if inner.Source.Profile == "" {
+			inner.Source.Profile = l.name
 		}
 		if src, ok := oxbow.SourceFrom(ctx); ok && src.Profile == "" {
 			src.Profile = l.name
 			ctx = oxbow.WithSource(ctx, src)
 		}
-		return call(ctx, &desk, rest)
+		return call(ctx, &inner, rest)
 	}
 	return t
 }
 
 // within returns the profile to work within, and whether there is one.
-func (d *Workspace) within(handle string) (l loaded, ok bool, err error) {
+func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
-	case d.Profiles == nil && handle != "":
+	case w.Profiles == nil && handle != "":
 		return l, false, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
-	case d.Profiles == nil:
+	case w.Profiles == nil:
 		return l, false, nil
-	case d.Loads != nil:
-		return d.Loads.find(handle)
+	case w.Loaded != nil:
+		return w.Loaded.find(handle)
 	case handle == "":
 		return l, false, nil
 	}
-	l, err = d.Profiles.byHandle(handle, d.now())
+	l, err = w.Profiles.byHandle(handle, w.now())
 	return l, err == nil, err
 }
 
