@@ -17,7 +17,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -70,13 +69,6 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 		return bad("parameter", p.Name, "is missing; "+lowerFirst(p.Usage))
 	}
 	return nil
-}
-
-func bad(field, value, reason string) error {
-	if len(value) > 60 {
-		value = strings.ToValidUTF8(value[:60], "") + "…"
-	}
-	return &oxbow.InvalidError{Field: field, Value: value, Reason: strings.TrimSuffix(reason, ".")}
 }
 
 // member is one key and its value, as written.
@@ -275,6 +267,25 @@ var coercions = map[string]func(p Param, key string, s scalar) (any, error){
 	"string": toString, "boolean": toBool, "integer": toInteger, "number": toNumber,
 }
 
+// Set puts a word of a command line into the struct that in points to, or adds
+// it to a list there. An empty word means "not given".
+func (p Param) Set(in any, word string) error {
+	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
+	switch {
+	case word == "":
+		return nil
+	case p.Type == "integer":
+		s.form = formNumber
+	case p.Type == "boolean":
+		s.form = formBool
+	}
+	v, err := coercions[p.Type](p, p.Name, s)
+	if err == nil {
+		p.put(reflect.ValueOf(in).Elem(), v)
+	}
+	return err
+}
+
 func toString(p Param, key string, s scalar) (any, error) {
 	switch {
 	case s.form == formNumber && key == "id":
@@ -350,21 +361,4 @@ func wrongType(p Param, s scalar) error {
 		want = map[string]string{"string": "a list of strings", "integer": "a list of whole numbers"}[p.Type]
 	}
 	return bad("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, s.form, clip(s.raw, 40)))
-}
-
-// clip cuts s to at most n bytes, at a rune boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
-// lowerFirst makes a sentence the second half of one.
-func lowerFirst(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToLower(r)) + s[n:]
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -235,4 +237,38 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+func pluralIs(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return strconv.Itoa(n) + " " + what + "s are"
+}
+
+// defaultListLimit is the length of a page of list and history.
+const defaultListLimit = 20
+
+func bad(field, value, reason string) error {
+	if len(value) > 60 {
+		value = strings.ToValidUTF8(value[:60], "") + "…"
+	}
+	return &oxbow.InvalidError{Field: field, Value: value, Reason: strings.TrimSuffix(reason, ".")}
+}
+
+// clip cuts s to at most n bytes, at a rune boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// lowerFirst makes a sentence the second half of one.
+func lowerFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToLower(r)) + s[n:]
 }

@@ -3,27 +3,7 @@
 
 package tool
 
-import (
-	"context"
-	"fmt"
-	"strings"
-)
-
-// The levels of a finding.
-const (
-	fine    = "ok"
-	unknown = "unknown" // could not be looked at here
-	warning = "warning" // works, and may fail one day
-	problem = "problem" // does not work, or loses what is remembered
-)
-
-// Finding is one thing that doctor looked at.
-type Finding struct {
-	About string `json:"about"`
-	Level string `json:"level"` // ok, unknown, warning or problem
-	What  string `json:"what"`
-	Mend  string `json:"mend,omitempty"`
-}
+import "context"
 
 // DoctorIn is what doctor takes.
 type DoctorIn struct {
@@ -40,15 +20,6 @@ type DoctorOut struct {
 
 // Failed reports whether there is a problem.
 func (o DoctorOut) Failed() bool { return !o.OK }
-
-// diagnosis is one run of doctor.
-type diagnosis struct {
-	w        *Workspace
-	place    Place
-	dir      string // the directory that holds the store
-	exists   bool   // there is a file of that name
-	findings []Finding
-}
 
 // Doctor looks for what may be wrong. It changes nothing.
 func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
@@ -77,13 +48,4 @@ func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
 		out.OK = out.OK && f.Level != problem
 	}
 	return out, nil
-}
-
-func (d *diagnosis) add(level, about, mend, format string, args ...any) {
-	d.findings = append(d.findings, Finding{about, level, fmt.Sprintf(format, args...), mend})
-}
-
-// findError makes a problem of an error, with its remedy.
-func (d *diagnosis) findError(about string, err error) {
-	d.add(problem, about, d.w.say(Remedy(err)), "%s", strings.TrimSuffix(err.Error(), "."))
 }

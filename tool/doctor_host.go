@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
@@ -16,24 +15,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// Where space is short, in bytes; and from which size on a file that is mostly
-// history is worth a word.
-const (
-	noSpace     = 1 << 20
-	shortSpace  = 100 << 20
-	muchHistory = 16 << 20
-
-	// An index file with fewer bytes counts recalls.
-	smallestIndex = 128
-)
-
-// A writer has the lock for some milliseconds. One that has it longer than this
-// hangs, or rewrites a large store.
-const longHeld = time.Minute
-
-// Clocks of hosts that use a store in turn differ by a little.
-const clockSlack = time.Minute
 
 // environment looks at how the home was found and whether programs that start
 // oxbow by its name will find this one.

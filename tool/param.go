@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -128,25 +127,6 @@ func (p Param) put(in reflect.Value, value any) {
 	default:
 		f.Set(reflect.ValueOf(value).Convert(f.Type()))
 	}
-}
-
-// Set puts a word of a command line into the struct that in points to, or adds
-// it to a list there. An empty word means "not given".
-func (p Param) Set(in any, word string) error {
-	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
-	switch {
-	case word == "":
-		return nil
-	case p.Type == "integer":
-		s.form = formNumber
-	case p.Type == "boolean":
-		s.form = formBool
-	}
-	v, err := coercions[p.Type](p, p.Name, s)
-	if err == nil {
-		p.put(reflect.ValueOf(in).Elem(), v)
-	}
-	return err
 }
 
 // Check refuses text that JSON cannot carry, and a required text that is empty,

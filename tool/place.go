@@ -3,11 +3,8 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -83,37 +80,6 @@ func (h *Host) MayWrite(store string) error {
 			oxbow.ErrNetworkFS, dir, f.Name)
 	}
 	return nil
-}
-
-// place returns where the memory lies.
-func (w *Workspace) place() (Place, error) {
-	if w.Place == nil {
-		return Place{}, fmt.Errorf("%w: the memory lies in no file", oxbow.ErrUnsupported)
-	}
-	return w.Place()
-}
-
-// ownStore returns the path of the memory's file, for a verb that works on oxbow's
-// own layout alone.
-func (w *Workspace) ownStore(verb string) (string, error) {
-	p, err := w.place()
-	if err != nil || p.Own() {
-		return p.Store, err
-	}
-	return "", Advise(fmt.Errorf("%s works on oxbow's own layout, and %s is laid out as %s: %w", verb, p.Home, p.Layout, oxbow.ErrUnsupported),
-		"oxbow convert makes a memory of oxbow's own layout from it")
-}
-
-// existingStore is ownStore for a verb that needs one to be there.
-func (w *Workspace) existingStore(verb string) (string, error) {
-	store, err := w.ownStore(verb)
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
-		return "", NoMemory(filepath.Dir(store))
-	}
-	return store, nil
 }
 
 // NoMemory is the error of a home that has no memory yet.

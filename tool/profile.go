@@ -5,11 +5,17 @@
 package tool
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
@@ -21,9 +27,6 @@ const DefaultLoadTokens = 20000
 
 // minLoadTokens is the least budget that has room for what must be said.
 const minLoadTokens = 400
-
-// maxLoaded is how many profiles one session may have loaded.
-const maxLoaded = 8
 
 // maxProfilesListed is how many profiles load_memory_profile lists.
 const maxProfilesListed = 50
@@ -58,15 +61,6 @@ type LoadMemoryProfileOut struct {
 type ProfileShort struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-}
-
-// UnloadMemoryProfileOut is what unload_memory_profile gives.
-type UnloadMemoryProfileOut struct {
-	Handle  string   `json:"handle"`
-	Profile string   `json:"profile"`
-	Tokens  int      `json:"tokens,omitempty"` // that may be dropped, about
-	Loaded  []string `json:"loaded,omitempty"` // handles that are still loaded, the one in force last
-	Message string   `json:"message"`
 }
 
 // Text says what was unloaded and what may be dropped.
@@ -265,4 +259,120 @@ func loadVerbs() []Tool {
 	load := define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile)
 	load.Output = nil // the text is all of it: twice would be over its budget
 	return []Tool{load, define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, UnloadProfile)}
+}
+
+// WithProfiles returns what a door offers that serves memory profiles: the
+// tools, each within the profile whose handle it is given or that is loaded in
+// its session, and the verbs that load and unload one.
+func WithProfiles(tools []Tool) []Tool {
+	out := make([]Tool, 0, len(tools)+2)
+	for _, t := range tools {
+		out = append(out, loadable(t))
+	}
+	return append(out, loadVerbs()...)
+}
+
+// handleParam is the parameter that names the profile to work within.
+const handleParam = "handle"
+
+// loadable returns the tool as it works within a loaded profile.
+func loadable(t Tool) Tool {
+	in := *t.Input
+	in.Properties = maps.Clone(in.Properties)
+	if in.Properties == nil {
+		in.Properties = map[string]*jsonschema.Schema{}
+	}
+	if in.Properties[handleParam] != nil {
+		return t // it has one of its own
+	}
+	in.Properties[handleParam] = &jsonschema.Schema{Type: "string", Description: "Of load_memory_profile."}
+	if in.PropertyOrder != nil {
+		in.PropertyOrder = append(slices.Clone(in.PropertyOrder), handleParam)
+	}
+	t.Input = &in
+	call := t.Call
+	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
+		handle, rest, err := takeHandle(args)
+		if err != nil {
+			return nil, err
+		}
+		l, ok, err := w.within(handle)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return call(ctx, w, rest)
+		}
+		m, err := w.Open(ctx, Read)
+		if err != nil {
+			return nil, err
+		}
+		view, release := w.Profiles.within(m, l)
+		defer release()
+		inner := *w
+		inner.Open = func(context.Context, Access) (*oxbow.Memory, error) { return view, nil }
+		if inner.Source.Profile == "" {
+			inner.Source.Profile = l.name
+		}
+		if src, ok := oxbow.SourceFrom(ctx); ok && src.Profile == "" {
+			src.Profile = l.name
+			ctx = oxbow.WithSource(ctx, src)
+		}
+		return call(ctx, &inner, rest)
+	}
+	return t
+}
+
+// within returns the profile to work within, and whether there is one.
+func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) {
+	switch {
+	case w.Profiles == nil && handle != "":
+		return l, false, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
+	case w.Profiles == nil:
+		return l, false, nil
+	case w.Loaded != nil:
+		return w.Loaded.find(handle)
+	case handle == "":
+		return l, false, nil
+	}
+	l, err = w.Profiles.byHandle(handle, w.now())
+	return l, err == nil, err
+}
+
+// takeHandle takes the handle out of the arguments of a call. What is wrong with
+// those, the call itself says.
+func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err error) {
+	if !bytes.Contains(args, []byte(handleParam)) {
+		return "", args, nil
+	}
+	members, err := cutObject(bytes.TrimSpace(args))
+	if err != nil {
+		return "", args, nil
+	}
+	left := []byte{'{'}
+	given := false
+	for _, m := range members {
+		if m.key == handleParam {
+			var s *string // null is not given
+			if given || json.Unmarshal(m.value, &s) != nil {
+				return "", nil, bad(handleParam, "", "is given twice, or is not a text; give the handle of load_memory_profile once")
+			}
+			if given = true; s != nil {
+				handle = *s
+			}
+			continue
+		}
+		key, kerr := json.Marshal(m.key)
+		if kerr != nil {
+			return "", nil, errors.New("writing arguments: " + kerr.Error())
+		}
+		if len(left) > 1 {
+			left = append(left, ',')
+		}
+		left = append(append(append(left, key...), ':'), m.value...)
+	}
+	if !given {
+		return "", args, nil
+	}
+	return handle, append(left, '}'), nil
 }

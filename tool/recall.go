@@ -215,13 +215,6 @@ func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]FileRef, read ox
 	}
 }
 
-func pluralIs(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " is"
-	}
-	return strconv.Itoa(n) + " " + what + "s are"
-}
-
 func more(n int) string {
 	if n < 1 {
 		return ""
@@ -328,9 +321,6 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 	seq, err := strconv.ParseUint(s[i+1:], 10, 64)
 	return s[:i], seq, err == nil && seq > 0
 }
-
-// defaultListLimit is the length of a page of list and history.
-const defaultListLimit = 20
 
 // List gives the selected entries, newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
