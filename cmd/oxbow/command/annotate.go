@@ -69,7 +69,7 @@ at it with --dry-run first.`,
 	c.Flags().BoolVar(&from.DryRun, "dry-run", false, "show what a transcript would add, and add nothing")
 	for _, sub := range []*cobra.Command{a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
 		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand()} {
-		a.finish(sub)
+		finish(sub)
 		c.AddCommand(sub)
 	}
 	return c

@@ -47,7 +47,7 @@ archive lists them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	p := a.archivePruneCommand()
-	a.finish(p)
+	finish(p)
 	c.AddCommand(p)
 	return c
 }

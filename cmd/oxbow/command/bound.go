@@ -60,22 +60,6 @@ func (a *app) profiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// openDir opens a directory until the end of the run.
-func (a *app) openDir(dir string) (vfs.FS, error) {
-	fsys, err := vfs.Dir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", dir, err)
-	}
-	a.closers = append(a.closers, fsys.Close)
-	return fsys, nil
-}
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}
-
 // boundName returns the name of the profile that the run is bound to: what
 // --profile says or $OXBOW_PROFILE; "" for none. Who starts an agent sets the
 // variable; the agent cannot choose another by a flag.
@@ -165,23 +149,3 @@ func (e *scopeError) Error() string {
 }
 
 func (*scopeError) Is(target error) bool { return target == oxbow.ErrUnsupported }
-
-// completeProfiles offers the names of profiles for the first n arguments, or
-// for the value of a flag when n is below 0.
-func (a *app) completeProfiles(n int) completer {
-	return func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-		if n >= 0 && len(args) >= n {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var names []string
-		if set, err := a.profiles(); err == nil {
-			all, _ := set.Names() // a shell has no place for errors
-			for _, name := range all {
-				if strings.HasPrefix(name, start) && len(names) < maxCompletions {
-					names = append(names, name)
-				}
-			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-}

@@ -66,7 +66,7 @@ tagged keep stay as they are. It is one change, and oxbow undo takes it back.`,
 	c.Flags().IntVar(&budget, "budget", 0, "at most `N` tokens before the model")
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be done and change nothing")
 	undo := a.compressUndoCommand()
-	a.finish(undo)
+	finish(undo)
 	c.AddCommand(undo)
 	return c
 }

@@ -3,8 +3,6 @@
 package command
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/tool"
@@ -52,9 +50,6 @@ func (a *app) showFindings(out tool.DoctorOut) {
 		a.printf("%s\n", summary(counts["problem"], counts["warning"]))
 	}
 }
-
-// oneLine makes a text safe to show, and one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 func summary(problems, warnings int) string {
 	p, w := count(problems, "problem", "problems"), count(warnings, "warning", "warnings")

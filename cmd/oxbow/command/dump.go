@@ -119,18 +119,6 @@ func (a *app) treeAt(dir string) (*vfs.OS, string, error) {
 	return fsys, name, nil
 }
 
-// abs returns a path below the run's working directory.
-func (a *app) abs(path string) (string, error) {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path), nil
-	}
-	wd, err := a.env.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the working directory: %w", err)
-	}
-	return filepath.Join(wd, path), nil
-}
-
 func (a *app) dump(ctx context.Context, m *oxbow.Memory, dir string, force bool) (err error) {
 	abs, err := a.abs(dir)
 	if err != nil {

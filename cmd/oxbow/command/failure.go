@@ -5,11 +5,9 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -112,45 +110,11 @@ func kindOf(err error) string {
 	return "failed"
 }
 
-// report tells of the error on standard error, with its hint.
-func (a *app) report(err error) {
-	if errors.Is(err, errTold) {
-		return
+// badArgument makes misuse of an error about a value that stood on the command
+// line.
+func badArgument(err error) error {
+	if errors.Is(err, oxbow.ErrInvalid) {
+		return &misuse{err: err}
 	}
-	message, h := lower(err.Error()), hint(err)
-	if errors.Is(err, context.Canceled) {
-		message = "stopped"
-		var own *hinted // such as where an edited text is kept
-		if !errors.As(err, &own) {
-			h = ""
-		}
-	}
-	if a.json {
-		var body struct {
-			Error struct {
-				Message string `json:"message"`
-				Hint    string `json:"hint,omitempty"`
-				Kind    string `json:"kind"`
-			} `json:"error"`
-		}
-		body.Error.Message, body.Error.Hint, body.Error.Kind = message, h, kindOf(err)
-		enc := json.NewEncoder(a.env.Stderr)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(body)
-		return
-	}
-	fmt.Fprintf(a.env.Stderr, "oxbow: %s\n", clean(message))
-	if h != "" {
-		fmt.Fprintf(a.env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
-	}
-}
-
-// lower makes a sentence of another's style one of ours: it begins small,
-// unless its first word is a name such as "URL", and has no period at its end.
-func lower(s string) string {
-	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
-	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
-		s = strings.ToLower(s[:1]) + s[1:]
-	}
-	return s
+	return err
 }

@@ -22,7 +22,7 @@ session takes it; no two sessions can take the same.`,
 	}
 	for _, sub := range []*cobra.Command{a.handoffNewCommand(), a.handoffListCommand(), a.handoffShowCommand(),
 		a.handoffTakeCommand(), a.handoffDropCommand()} {
-		a.finish(sub)
+		finish(sub)
 		c.AddCommand(sub)
 	}
 	return c

@@ -7,8 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // storeFile is the name of the store inside its home.
@@ -17,22 +22,30 @@ const storeFile = "memory.oxbow"
 // homeDir is the name of a project's own home.
 const homeDir = ".oxbow"
 
+// locator finds the home, and what is in it.
+type locator struct {
+	terminal
+	homeFlag    string
+	dialectFlag string
+	network     bool // writing to a network file system is wanted
+}
+
 // home returns the directory that holds the store, whether or not it is there
 // yet: what --home says, else $OXBOW_HOME, else the nearest directory .oxbow
 // at or above the working directory, else the user's data directory. A layout
 // whose custom is the user's own directory has that in the place of the last two.
-func (a *app) home() (string, error) {
-	dir, _, err := a.findHome()
+func (l *locator) home() (string, error) {
+	dir, _, err := l.findHome()
 	return dir, err
 }
 
 // findHome returns the home, and in words the rule that chose it.
-func (a *app) findHome() (dir, rule string, err error) {
-	wd, err := a.env.Getwd()
+func (l *locator) findHome() (dir, rule string, err error) {
+	wd, err := l.env.Getwd()
 	if err != nil {
 		return "", "", fmt.Errorf("finding the working directory: %w", err)
 	}
-	for _, c := range []struct{ dir, rule string }{{a.homeFlag, "--home"}, {a.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"}} {
+	for _, c := range []struct{ dir, rule string }{{l.homeFlag, "--home"}, {l.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"}} {
 		if c.dir == "" {
 			continue
 		}
@@ -41,8 +54,8 @@ func (a *app) findHome() (dir, rule string, err error) {
 		}
 		return filepath.Clean(c.dir), c.rule, nil
 	}
-	if a.inUserHome() {
-		return filepath.Clean(a.userHome()), "the user's own directory, by the custom of the layout", nil
+	if l.inUserHome() {
+		return filepath.Clean(l.userHome()), "the user's own directory, by the custom of the layout", nil
 	}
 	for dir := wd; ; dir = filepath.Dir(dir) {
 		h := filepath.Join(dir, homeDir)
@@ -53,23 +66,23 @@ func (a *app) findHome() (dir, rule string, err error) {
 			break
 		}
 	}
-	dir, err = a.dataHome()
+	dir, err = l.dataHome()
 	return dir, "your data directory", err
 }
 
 // inUserHome reports whether a layout was named whose home is, by its custom, the
 // user's own directory.
-func (a *app) inUserHome() bool {
-	d, err := dialect.Find(dialects, cmp.Or(a.dialectFlag, a.env.Getenv("OXBOW_DIALECT")))
-	return err == nil && d.UserHome && a.userHome() != ""
+func (l *locator) inUserHome() bool {
+	d, err := dialect.Find(dialects, cmp.Or(l.dialectFlag, l.env.Getenv("OXBOW_DIALECT")))
+	return err == nil && d.UserHome && l.userHome() != ""
 }
 
 // userHome returns the user's own directory, "" when it is not known.
-func (a *app) userHome() string {
-	if dir := a.env.Getenv("USERPROFILE"); a.env.GOOS == "windows" && dir != "" {
+func (l *locator) userHome() string {
+	if dir := l.env.Getenv("USERPROFILE"); l.env.GOOS == "windows" && dir != "" {
 		return dir
 	}
-	return a.env.Getenv("HOME")
+	return l.env.Getenv("HOME")
 }
 
 // onlyAnnotations reports whether a directory holds annotations of code and no
@@ -82,10 +95,10 @@ func onlyAnnotations(dir string) bool {
 
 // dataHome returns the user's own home for oxbow: by the XDG base directory
 // specification, or by the custom of macOS and Windows.
-func (a *app) dataHome() (string, error) {
-	get := a.env.Getenv
+func (l *locator) dataHome() (string, error) {
+	get := l.env.Getenv
 	user := get("HOME")
-	switch a.env.GOOS {
+	switch l.env.GOOS {
 	case "windows":
 		if dir := get("LocalAppData"); dir != "" {
 			return filepath.Join(dir, "oxbow"), nil
@@ -111,4 +124,117 @@ func (a *app) dataHome() (string, error) {
 		err:  fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDir),
 		hint: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
 	}
+}
+
+// layout returns the dialect of the home, and false for oxbow's own: what
+// --dialect or $OXBOW_DIALECT says, else what the files there look like.
+func (l *locator) layout() (dialect.Dialect, bool, error) {
+	home, err := l.home()
+	if err != nil {
+		return dialect.Dialect{}, false, err
+	}
+	return l.layoutOf(home)
+}
+
+func (l *locator) layoutOf(home string) (dialect.Dialect, bool, error) {
+	name, from := l.dialectFlag, "--dialect"
+	if name == "" {
+		name, from = l.env.Getenv("OXBOW_DIALECT"), "OXBOW_DIALECT"
+	}
+	if name == ownLayout {
+		return dialect.Dialect{}, false, nil
+	}
+	if name != "" {
+		d, err := dialect.Find(dialects, name)
+		if err != nil {
+			return dialect.Dialect{}, false, misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "%s %q is not known", from, name)
+		}
+		return d, true, nil
+	}
+	if fi, err := os.Stat(home); err != nil || !fi.IsDir() {
+		return dialect.Dialect{}, false, nil // made by the first change, or a file that is the store
+	}
+	if _, err := os.Lstat(filepath.Join(home, storeFile)); err == nil {
+		return dialect.Dialect{}, false, nil
+	}
+	fsys, err := vfs.Dir(home)
+	if err != nil {
+		return dialect.Dialect{}, false, fmt.Errorf("opening the home: %w", err)
+	}
+	defer fsys.Close()
+	return dialect.Detect(dialects, fsys)
+}
+
+// memoryPlace returns where the memory lies.
+func (l *locator) memoryPlace() (p tool.Place, err error) {
+	d, other, err := l.layout()
+	if err != nil {
+		return p, err
+	}
+	if p.Home, p.Rule, err = l.findHome(); err != nil {
+		return p, err
+	}
+	if !other {
+		p.Store, err = l.storePath()
+		return p, err
+	}
+	p.Layout, p.Title, p.Store = d.Name, d.Title, filepath.Join(p.Home, filepath.FromSlash(d.File))
+	return p, nil
+}
+
+// ownOnly refuses a command that works on oxbow's own file alone.
+func (l *locator) ownOnly(command string) error {
+	d, other, err := l.layout()
+	if err != nil || !other {
+		return err
+	}
+	home, err := l.home()
+	if err != nil {
+		return err
+	}
+	return &hinted{fmt.Errorf("%s works on oxbow's own layout, and %s is laid out as %s: %w", command, home, d.Name, oxbow.ErrUnsupported),
+		"oxbow convert makes a memory of oxbow's own layout from it"}
+}
+
+// storePath returns where the store is, or will be. A home that is a file is
+// the store itself: so one looks into a backup, or into what was recovered.
+func (l *locator) storePath() (string, error) {
+	home, err := l.home()
+	if err != nil {
+		return "", err
+	}
+	if fi, err := os.Stat(home); err == nil && fi.Mode().IsRegular() {
+		return home, nil
+	}
+	return filepath.Join(home, storeFile), nil
+}
+
+// host describes the process and its machine.
+func (l *locator) host() *tool.Host {
+	return &tool.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem, Executable: l.env.Executable,
+		Version: readVersion(), Rand: l.env.Rand, NetworkFS: l.network}
+}
+
+// abs returns a path below the run's working directory.
+func (l *locator) abs(path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
+	}
+	wd, err := l.env.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	return filepath.Join(wd, path), nil
+}
+
+// project returns the project of a directory.
+func (l *locator) project(dir string) (label.Project, error) {
+	dir, err := l.abs(dir)
+	if err != nil {
+		return label.Project{}, err
+	}
+	return label.ProjectOf(dir, os.ReadFile, func(p string) bool {
+		fi, err := os.Stat(p)
+		return err == nil && fi.IsDir()
+	})
 }

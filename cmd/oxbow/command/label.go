@@ -5,7 +5,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +35,7 @@ oxbow undo takes all of it back.`,
 	}
 	for _, sub := range []*cobra.Command{a.labelListCommand(), a.labelEditCommand(true), a.labelEditCommand(false),
 		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(), a.labelProjectCommand()} {
-		a.finish(sub)
+		finish(sub)
 		c.AddCommand(sub)
 	}
 	return c
@@ -403,15 +402,3 @@ oxbow remember --project auto labels with.`,
 
 // autoProject is what --project takes for the project of the working directory.
 const autoProject = "auto"
-
-// project returns the project of a directory.
-func (a *app) project(dir string) (label.Project, error) {
-	dir, err := a.abs(dir)
-	if err != nil {
-		return label.Project{}, err
-	}
-	return label.ProjectOf(dir, os.ReadFile, func(p string) bool {
-		fi, err := os.Stat(p)
-		return err == nil && fi.IsDir()
-	})
-}

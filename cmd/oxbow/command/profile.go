@@ -28,7 +28,7 @@ oxbow mcp too: nothing else is seen then.`,
 	}
 	for _, sub := range []*cobra.Command{a.profileListCommand(), a.profileShowCommand(), a.profileNewCommand(),
 		a.profileEditCommand(), a.profileLintCommand(), a.profileSelectCommand(), a.profileDiffCommand(), a.profileTokensCommand()} {
-		a.finish(sub)
+		finish(sub)
 		c.AddCommand(sub)
 	}
 	return c

@@ -91,48 +91,11 @@ directory, else your data directory.`,
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.cmds {
 			c.GroupID = g.id
-			a.finish(c)
+			finish(c)
 			root.AddCommand(c)
 		}
 	}
 	return root
-}
-
-// finish gives a command what all have in common: unmarked arguments, and
-// wrong ones as misuse.
-func (a *app) finish(c *cobra.Command) {
-	check, run := c.Args, c.RunE
-	c.Args = func(cmd *cobra.Command, args []string) error {
-		if check == nil {
-			return nil
-		}
-		if err := check(cmd, unmark(args)); err != nil {
-			var m *misuse
-			if errors.As(err, &m) {
-				return err
-			}
-			return &misuse{err, "usage: " + cmd.UseLine()}
-		}
-		return nil
-	}
-	if run != nil {
-		c.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, unmark(args)) }
-	}
-	c.Flags().SortFlags = false
-}
-
-// args returns a check for a number of arguments, said in words.
-func args(least, most int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
-			return misusef("usage: "+cmd.UseLine(), "%s needs %s", cmd.Name(), what)
-		case most >= 0 && len(args) > most:
-			return misusef("quote a text that has spaces in it; usage: "+cmd.UseLine(),
-				"%s takes %s; %q is too much", cmd.Name(), what, args[most])
-		}
-		return nil
-	}
 }
 
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {

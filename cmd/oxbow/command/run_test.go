@@ -72,7 +72,7 @@ func (w *world) must(t *testing.T, args ...string) string {
 
 func TestHelpOfEveryCommand(t *testing.T) {
 	w := newWorld(t)
-	a := &app{env: w.env}
+	a := newApp(w.env)
 	root := a.root()
 	n := 0
 	var walk func(c *cobra.Command)
@@ -173,7 +173,7 @@ func TestHomeOfEverySystem(t *testing.T) {
 		w := newWorld(t)
 		w.vars = c.vars
 		w.env.GOOS = c.goos
-		got, err := (&app{env: w.env}).home()
+		got, err := newApp(w.env).home()
 		if got != abs(c.want) || (err != nil) != (c.want == "") {
 			t.Errorf("%s: home() = %q, %v, want %q", c.name, got, err, c.want)
 		}
@@ -371,7 +371,7 @@ func TestServeHTTP(t *testing.T) {
 
 func TestTokenFile(t *testing.T) {
 	w := newWorld(t)
-	a := &app{env: w.env}
+	a := newApp(w.env)
 	file := filepath.Join(w.dir, "token")
 	first, where, err := a.token("token")
 	if err != nil || len(first) < 40 || where != file {

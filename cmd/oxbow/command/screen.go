@@ -16,55 +16,63 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// colour reports whether standard output may carry escape sequences. NO_COLOR
-// set to anything means no (https://no-color.org).
-func (a *app) colour() bool {
-	return a.env.StdoutTerm && a.env.Getenv("NO_COLOR") == "" && a.env.Getenv("TERM") != "dumb"
+// terminal is where a run shows what it did.
+type terminal struct {
+	env     Env
+	json    bool
+	quiet   bool
+	foreign bool // the home that the run opened is of another layout, whose versions are no numbers of changes
 }
 
-func (a *app) bold(s string) string { return a.paint("1", s) }
-func (a *app) dim(s string) string  { return a.paint("2", s) }
+// colour reports whether standard output may carry escape sequences. NO_COLOR
+// set to anything means no (https://no-color.org).
+func (t *terminal) colour() bool {
+	return t.env.StdoutTerm && t.env.Getenv("NO_COLOR") == "" && t.env.Getenv("TERM") != "dumb"
+}
 
-func (a *app) paint(code, s string) string {
-	if s == "" || !a.colour() {
+func (t *terminal) bold(s string) string { return t.paint("1", s) }
+func (t *terminal) dim(s string) string  { return t.paint("2", s) }
+
+func (t *terminal) paint(code, s string) string {
+	if s == "" || !t.colour() {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
 // width returns the columns that output is laid out for.
-func (a *app) width() int {
+func (t *terminal) width() int {
 	switch {
-	case a.env.Width < 20:
+	case t.env.Width < 20:
 		return 80
-	case a.env.Width > 120:
+	case t.env.Width > 120:
 		return 120
 	}
-	return a.env.Width
+	return t.env.Width
 }
 
 // printf writes to standard output.
-func (a *app) printf(format string, args ...any) {
-	fmt.Fprintf(a.env.Stdout, format, args...)
+func (t *terminal) printf(format string, args ...any) {
+	fmt.Fprintf(t.env.Stdout, format, args...)
 }
 
 // note tells a person something beside the result, on standard error. --quiet
 // and --json silence it.
-func (a *app) note(format string, args ...any) {
-	if !a.quiet && !a.json {
-		fmt.Fprintf(a.env.Stderr, "oxbow: "+format+"\n", args...)
+func (t *terminal) note(format string, args ...any) {
+	if !t.quiet && !t.json {
+		fmt.Fprintf(t.env.Stderr, "oxbow: "+format+"\n", args...)
 	}
 }
 
 // warn tells of something wrong that did not keep the run from going on. It is
 // never silenced.
-func (a *app) warn(format string, args ...any) {
-	fmt.Fprintf(a.env.Stderr, "oxbow: "+format+"\n", args...)
+func (t *terminal) warn(format string, args ...any) {
+	fmt.Fprintf(t.env.Stderr, "oxbow: "+format+"\n", args...)
 }
 
 // printJSON writes v as one object: indented on a terminal, else on one line.
-func (a *app) printJSON(v any) error {
-	return writeJSON(a.env.Stdout, v, a.env.StdoutTerm)
+func (t *terminal) printJSON(v any) error {
+	return writeJSON(t.env.Stdout, v, t.env.StdoutTerm)
 }
 
 func writeJSON(w io.Writer, v any, indent bool) error {
@@ -141,8 +149,8 @@ func ago(t, now time.Time) string {
 }
 
 // date shows a moment in the local time zone.
-func (a *app) date(t time.Time) string {
-	return t.In(a.env.Now().Location()).Format("2006-01-02 15:04")
+func (t *terminal) date(at time.Time) string {
+	return at.In(t.env.Now().Location()).Format("2006-01-02 15:04")
 }
 
 // columns returns the columns that s takes: East Asian wide characters and
@@ -216,34 +224,37 @@ var (
 
 // progress shows a number that grows, on a terminal only.
 type progress struct {
-	a    *app
+	t    *terminal
 	what string
 	last time.Time
 	on   bool
 }
 
-func (a *app) progress(what string) *progress { return &progress{a: a, what: what} }
+func (t *terminal) progress(what string) *progress { return &progress{t: t, what: what} }
 
 // set shows that done of total are done; a total of 0 is unknown.
 func (p *progress) set(done, total int) {
-	if !p.a.env.StderrTerm || p.a.quiet || p.a.json {
+	if !p.t.env.StderrTerm || p.t.quiet || p.t.json {
 		return
 	}
-	now := p.a.env.Now()
+	now := p.t.env.Now()
 	if p.on && now.Sub(p.last) < 100*time.Millisecond {
 		return
 	}
 	p.last, p.on = now, true
 	if total > 0 {
-		fmt.Fprintf(p.a.env.Stderr, "\r%s: %d of %d\x1b[K", p.what, done, total)
+		fmt.Fprintf(p.t.env.Stderr, "\r%s: %d of %d\x1b[K", p.what, done, total)
 		return
 	}
-	fmt.Fprintf(p.a.env.Stderr, "\r%s: %d\x1b[K", p.what, done)
+	fmt.Fprintf(p.t.env.Stderr, "\r%s: %d\x1b[K", p.what, done)
 }
 
 // end takes the progress line away.
 func (p *progress) end() {
 	if p.on {
-		fmt.Fprint(p.a.env.Stderr, "\r\x1b[K")
+		fmt.Fprint(p.t.env.Stderr, "\r\x1b[K")
 	}
 }
+
+// oneLine makes a text safe to show, and one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }

@@ -16,11 +16,11 @@ import (
 
 // changeText returns the number of a change in brackets, with a space before
 // it; "" in another layout, where a version is no number of a change.
-func (a *app) changeText(version uint64) string {
-	if a.foreign {
+func (t *terminal) changeText(version uint64) string {
+	if t.foreign {
 		return ""
 	}
-	return " " + a.dim("(change "+seqText(version)+")")
+	return " " + t.dim("(change "+seqText(version)+")")
 }
 
 func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
@@ -63,10 +63,10 @@ func shownLabels(labels map[string][]string) map[string][]string {
 }
 
 // summary is an entry's kind, date and labels on one line.
-func (a *app) summary(e tool.Entry) string {
+func (t *terminal) summary(e tool.Entry) string {
 	parts := []string{e.Kind}
-	if t := moment(e.Created); !t.IsZero() {
-		parts = append(parts, t.In(a.env.Now().Location()).Format("2006-01-02"))
+	if at := moment(e.Created); !at.IsZero() {
+		parts = append(parts, at.In(t.env.Now().Location()).Format("2006-01-02"))
 	}
 	if l := labelText(shownLabels(e.Labels)); l != "" {
 		parts = append(parts, l)
@@ -99,13 +99,13 @@ func who(s tool.Source) string {
 }
 
 // showHeader shows all of an entry but its content.
-func (a *app) showHeader(e tool.Entry) {
+func (t *terminal) showHeader(e tool.Entry) {
 	line := func(key, value string) {
 		if value != "" {
-			a.printf("%s %s\n", a.dim(pad(key, 8)), value)
+			t.printf("%s %s\n", t.dim(pad(key, 8)), value)
 		}
 	}
-	a.printf("%s\n", a.bold(e.Name))
+	t.printf("%s\n", t.bold(e.Name))
 	line("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
 	delete(labels, oxbow.LabelFileBlob) // for programs: --json shows it
@@ -114,21 +114,21 @@ func (a *app) showHeader(e tool.Entry) {
 	for _, c := range e.Citations {
 		line("cites", citationText(c))
 	}
-	now := a.env.Now()
-	if t := moment(e.Created); !t.IsZero() {
-		line("created", a.date(t)+" ("+ago(t, now)+")")
+	now := t.env.Now()
+	if at := moment(e.Created); !at.IsZero() {
+		line("created", t.date(at)+" ("+ago(at, now)+")")
 	}
 	if e.Updated != e.Created {
-		if t := moment(e.Updated); !t.IsZero() {
-			line("updated", a.date(t)+" ("+ago(t, now)+")")
+		if at := moment(e.Updated); !at.IsZero() {
+			line("updated", t.date(at)+" ("+ago(at, now)+")")
 		}
 	}
 	line("version", fmt.Sprintf("%d, by %s", e.Version, who(e.Source)))
-	a.printf("\n")
+	t.printf("\n")
 }
 
 // changeLine shows one change and what it touched.
-func (a *app) showChange(c tool.Change) {
+func (t *terminal) showChange(c tool.Change) {
 	what := make([]string, 0, len(c.Entries))
 	verbs := map[string]int{}
 	var order []string
@@ -161,6 +161,6 @@ func (a *app) showChange(c tool.Change) {
 	if c.Note != "" {
 		text += " (" + c.Note + ")"
 	}
-	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, a.date(moment(c.Time)), pad(who(c.Source), 11))
-	a.printf("%s%s\n", a.dim(head), fit(clean(text), max(20, a.width()-columns(head))))
+	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, t.date(moment(c.Time)), pad(who(c.Source), 11))
+	t.printf("%s%s\n", t.dim(head), fit(clean(text), max(20, t.width()-columns(head))))
 }

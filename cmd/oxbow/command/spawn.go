@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -139,47 +138,6 @@ func (a *app) showSpawned(out tool.SpawnSubAgentOut) {
 	for _, n := range out.Notes {
 		a.note("%s", clean(n.String()))
 	}
-}
-
-// skills returns the skills there are: the home's, the user's and those of the
-// project of the working directory. A home that came with the project is of the
-// project.
-func (a *app) skills() (*skill.Set, error) {
-	home, err := a.home()
-	if err != nil {
-		return nil, err
-	}
-	set := &skill.Set{}
-	own := a.homeIsOwn(home)
-	if own {
-		set.Places = append(set.Places, skill.Place{FS: os.DirFS(home), Path: home, Dirs: skill.HomeDirs})
-	}
-	if user := a.userDir(); user != "" {
-		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
-	}
-	root, err := a.abs(".")
-	if err != nil {
-		return nil, err
-	}
-	if p, err := a.project("."); err == nil {
-		root = p.Root
-	}
-	within := func(dir string, dirs []string) error {
-		r, err := os.OpenRoot(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("opening %s: %w", dir, err)
-		}
-		a.closers = append(a.closers, r.Close)
-		set.Places = append(set.Places, skill.Place{FS: r.FS(), Path: dir, Dirs: dirs, Project: true})
-		return nil
-	}
-	if !own {
-		err = within(home, skill.HomeDirs)
-	}
-	return set, errors.Join(err, within(root, skill.ProjectDirs))
 }
 
 // userDir returns the user's own directory, "" when it is not known.

@@ -8,9 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -85,63 +82,6 @@ func answer[Out any](a *app, out Out, show func(Out)) error {
 	return nil
 }
 
-// workspace returns what the verbs of this run work on, and the function that
-// closes what they opened.
-func (a *app) workspace() (*tool.Workspace, func() error, error) {
-	src, err := a.source()
-	if err != nil {
-		return nil, nil, err
-	}
-	var memories [tool.Create + 1]*oxbow.Memory // by access
-	var notes *annotate.Store
-	w := &tool.Workspace{
-		Open: func(_ context.Context, how tool.Access) (m *oxbow.Memory, err error) {
-			for _, m := range memories[how:] {
-				if m != nil {
-					return m, nil
-				}
-			}
-			memories[how], err = a.open(how)
-			return memories[how], err
-		},
-		Annotations: func(ctx context.Context) (_ *annotate.Store, err error) {
-			if notes == nil {
-				notes, err = a.book(ctx)
-			}
-			return notes, err
-		},
-		Now:     a.env.Now,
-		Source:  src,
-		Project: a.projectHere,
-		Place:   a.memoryPlace,
-		Host:    a.host(),
-		Words:   referenceText,
-		Loader:  a.loader,
-	}
-	w.Dir, _ = a.abs(".") // without one, no file of a handoff is looked at
-	return w, func() error {
-		var errs []error
-		for _, m := range memories {
-			if m != nil {
-				errs = append(errs, a.done(m))
-			}
-		}
-		if notes != nil {
-			errs = append(errs, notes.Close())
-		}
-		return errors.Join(errs...)
-	}, nil
-}
-
-// badArgument makes misuse of an error about a value that stood on the command
-// line.
-func badArgument(err error) error {
-	if errors.Is(err, oxbow.ErrInvalid) {
-		return &misuse{err: err}
-	}
-	return err
-}
-
 // group is the RunE of a command that has only subcommands.
 func group(name string) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -150,19 +90,4 @@ func group(name string) func(*cobra.Command, []string) error {
 		}
 		return c.Help()
 	}
-}
-
-// loader resolves what handoffs and sessions name: profiles, skills, and the
-// profile that binds the run.
-func (a *app) loader() (*handoff.Loader, error) {
-	profiles, err := a.profiles()
-	if err != nil {
-		return nil, err
-	}
-	skills, err := a.skills()
-	if err != nil {
-		return nil, err
-	}
-	bound, err := a.bound()
-	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
 }

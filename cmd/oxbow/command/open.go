@@ -1,0 +1,239 @@
+// What a run opens: the memory, and all that its verbs work on.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/agent/skill"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// open opens the memory of the home, or the part of it that the run's profile
+// includes. The caller closes it.
+func (a *app) open(how access) (*oxbow.Memory, error) {
+	if _, err := a.bound(); err != nil {
+		return nil, err
+	}
+	m, err := a.openAll(how)
+	if err != nil {
+		return nil, err
+	}
+	return a.bind(m)
+}
+
+// openAll opens the memory of the home, all of it.
+func (a *app) openAll(how access) (*oxbow.Memory, error) {
+	d, other, err := a.layout()
+	if err != nil {
+		return nil, err
+	}
+	if other {
+		h, err := a.openHome(d, how)
+		if err != nil {
+			return nil, err
+		}
+		return h.Memory(), nil
+	}
+	path, err := a.storePath()
+	if err != nil {
+		return nil, err
+	}
+	src, err := a.source()
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+		return nil, tool.Advise(fmt.Errorf("opening %s: it is a directory, not a store", path),
+			"move it away, or choose another home with --home DIR")
+	}
+	if _, err := os.Stat(path); how != build && errors.Is(err, fs.ErrNotExist) {
+		// An empty memory of no file: to look, or to undo, must make nothing,
+		// and finds nothing that it could change.
+		a.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
+		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: a.env.Now, Source: src})
+	}
+	if how != look {
+		if err := a.host().MayWrite(path); err != nil {
+			return nil, err
+		}
+	}
+	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
+		ReadOnly: how == look, KeepIndex: a.host().MayWrite(path) == nil, Lazy: true})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	return m, nil
+}
+
+// openError says which store could not be opened, without saying it twice.
+func openError(path string, err error) error {
+	var pe *fs.PathError
+	var ce *oxbow.CorruptError
+	if errors.As(err, &pe) || errors.As(err, &ce) {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	return fmt.Errorf("opening %s: %w", path, err)
+}
+
+// done closes the memory; the home of another layout that it is of was closed
+// with it, and is opened anew when it is needed again.
+func (a *app) done(m *oxbow.Memory) error {
+	a.opened = nil
+	return m.Close()
+}
+
+// index makes the index after work that wrote so many entries anew, if those are
+// at least half of the memory: the work took as long, and the next recall need
+// not wait. What goes wrong is left to that.
+func (a *app) index(ctx context.Context, m *oxbow.Memory, written int) {
+	if c, ok := m.Store().(oxbow.Counter); ok {
+		if s, err := c.Stats(ctx); err == nil && 2*written >= s.Entries {
+			_ = m.MakeIndex(ctx)
+		}
+	}
+}
+
+// with runs fn on the memory of the home and closes it.
+func (a *app) with(ctx context.Context, how access, fn func(ctx context.Context, m *oxbow.Memory) error) (err error) {
+	m, err := a.open(how)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.done(m)) }()
+	src, err := a.source()
+	if err != nil {
+		return err
+	}
+	return fn(oxbow.WithSource(ctx, src), m)
+}
+
+// projectHere names the project of the working directory, or "".
+func (a *app) projectHere() string {
+	p, err := a.project(".")
+	if err != nil {
+		return ""
+	}
+	return p.Name
+}
+
+// unlessDry returns how, or look for a dry run.
+func unlessDry(how access, dry bool) access {
+	if dry {
+		return look
+	}
+	return how
+}
+
+// workspace returns what the verbs of this run work on, and the function that
+// closes what they opened.
+func (a *app) workspace() (*tool.Workspace, func() error, error) {
+	src, err := a.source()
+	if err != nil {
+		return nil, nil, err
+	}
+	var memories [tool.Create + 1]*oxbow.Memory // by access
+	var notes *annotate.Store
+	w := &tool.Workspace{
+		Open: func(_ context.Context, how tool.Access) (m *oxbow.Memory, err error) {
+			for _, m := range memories[how:] {
+				if m != nil {
+					return m, nil
+				}
+			}
+			memories[how], err = a.open(how)
+			return memories[how], err
+		},
+		Annotations: func(ctx context.Context) (_ *annotate.Store, err error) {
+			if notes == nil {
+				notes, err = a.book(ctx)
+			}
+			return notes, err
+		},
+		Now:     a.env.Now,
+		Source:  src,
+		Project: a.projectHere,
+		Place:   a.memoryPlace,
+		Host:    a.host(),
+		Words:   referenceText,
+		Loader:  a.loader,
+	}
+	w.Dir, _ = a.abs(".") // without one, no file of a handoff is looked at
+	return w, func() error {
+		var errs []error
+		for _, m := range memories {
+			if m != nil {
+				errs = append(errs, a.done(m))
+			}
+		}
+		if notes != nil {
+			errs = append(errs, notes.Close())
+		}
+		return errors.Join(errs...)
+	}, nil
+}
+
+// loader resolves what handoffs and sessions name: profiles, skills, and the
+// profile that binds the run.
+func (a *app) loader() (*handoff.Loader, error) {
+	profiles, err := a.profiles()
+	if err != nil {
+		return nil, err
+	}
+	skills, err := a.skills()
+	if err != nil {
+		return nil, err
+	}
+	bound, err := a.bound()
+	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
+}
+
+// skills returns the skills there are: the home's, the user's and those of the
+// project of the working directory. A home that came with the project is of the
+// project.
+func (a *app) skills() (*skill.Set, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	set := &skill.Set{}
+	own := a.homeIsOwn(home)
+	if own {
+		set.Places = append(set.Places, skill.Place{FS: os.DirFS(home), Path: home, Dirs: skill.HomeDirs})
+	}
+	if user := a.userDir(); user != "" {
+		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
+	}
+	root, err := a.abs(".")
+	if err != nil {
+		return nil, err
+	}
+	if p, err := a.project("."); err == nil {
+		root = p.Root
+	}
+	within := func(dir string, dirs []string) error {
+		r, err := os.OpenRoot(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("opening %s: %w", dir, err)
+		}
+		a.closers = append(a.closers, r.Close)
+		set.Places = append(set.Places, skill.Place{FS: r.FS(), Path: dir, Dirs: dirs, Project: true})
+		return nil
+	}
+	if !own {
+		err = within(home, skill.HomeDirs)
+	}
+	return set, errors.Join(err, within(root, skill.ProjectDirs))
+}

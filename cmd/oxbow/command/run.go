@@ -1,0 +1,68 @@
+// One run of a command line, and how it tells of its failure.
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Run runs one command line and returns the exit status: 0 done, 1 failed,
+// 2 misused.
+func Run(ctx context.Context, env Env) int {
+	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
+	a := newApp(env)
+	root := a.root()
+	root.SetArgs(markTerms(env.Args))
+	err := errors.Join(root.ExecuteContext(ctx), a.close())
+	if err != nil {
+		a.report(err)
+	}
+	return status(err)
+}
+
+// report tells of the error on standard error, with its hint.
+func (t *terminal) report(err error) {
+	if errors.Is(err, errTold) {
+		return
+	}
+	message, h := lower(err.Error()), hint(err)
+	if errors.Is(err, context.Canceled) {
+		message = "stopped"
+		var own *hinted // such as where an edited text is kept
+		if !errors.As(err, &own) {
+			h = ""
+		}
+	}
+	if t.json {
+		var body struct {
+			Error struct {
+				Message string `json:"message"`
+				Hint    string `json:"hint,omitempty"`
+				Kind    string `json:"kind"`
+			} `json:"error"`
+		}
+		body.Error.Message, body.Error.Hint, body.Error.Kind = message, h, kindOf(err)
+		enc := json.NewEncoder(t.env.Stderr)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(body)
+		return
+	}
+	fmt.Fprintf(t.env.Stderr, "oxbow: %s\n", clean(message))
+	if h != "" {
+		fmt.Fprintf(t.env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
+	}
+}
+
+// lower makes a sentence of another's style one of ours: it begins small,
+// unless its first word is a name such as "URL", and has no period at its end.
+func lower(s string) string {
+	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		s = strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
