@@ -88,7 +88,7 @@ var standing = []string{
 	"awake", "baton", "bases", "bestOf", "compresser", "cutAll", "cutOwn", "cutTail", "demand", "desk", "doubt", "drain",
 	"fillAnother", "glance", "heed", "indexRows", "intake", "lazy", "leads", "leftovers", "living", "looker", "lookAt",
 	"marks", "mistakes", "patience", "planned", "readOn", "rescue", "shelf", "taker", "takeBack", "takeIn", "told",
-	"turnTable", "twins", "unheld", "unnoted", "unsaid", "vouch", "Draft", "Reading", "Removal",
+	"turnTable", "twins", "unnoted", "unsaid", "vouch", "Draft", "Reading", "Removal",
 }
 
 // typeCheck returns what the identifiers of a package's files mean on Linux.
