@@ -56,7 +56,7 @@ var budgets = []budget{
 	{"crmem", 2_150}, {"mdtree", 4_900}, {"exchange", 3_350}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430},
-	{"tool/*", 7_400}, {"dialect/*", 9_600}, {"mcpserver", 1_400},
+	{"tool/*", 7_400}, {"dialect/*", 9_600}, {"mcpserver", 1_650},
 	{"cmd/oxbow/command/*", 8_450}, {"cmd/*", 50},
 	{"internal/wal", 2_250}, {"internal/index", 7_500}, {"internal/bm25", 3_650}, {"internal/analysis/*", 2_100},
 	{"internal/git", 1_000}, {"internal/*", 2_550},

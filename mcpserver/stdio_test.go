@@ -1,11 +1,12 @@
-// Tests of the door of standard streams as a process sees it: bytes in,
-// bytes out, and an end.
+// Tests of the standard-stream transport as a process sees it: bytes in, bytes
+// out, and an end.
 
 package mcpserver
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -131,5 +132,111 @@ func TestStdioReadFails(t *testing.T) {
 	desk, _ := newDesk(t, vfs.NewMem())
 	if err := New(desk, nil).ServeStdio(t.Context(), badReader{}, io.Discard); err == nil || !strings.Contains(err.Error(), errRead.Error()) {
 		t.Errorf("ServeStdio = %v, want %v", err, errRead)
+	}
+}
+
+// A line that is no message is answered, and the server goes on.
+func TestStdioBadLines(t *testing.T) {
+	list := `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`
+	for name, c := range map[string]struct {
+		line, id string
+		code     int // 0 for no answer
+	}{
+		"word":            {line: "hello", code: -32700},
+		"byte order":      {line: "\ufeff" + list, code: -32700},
+		"NUL":             {line: "\x00\x00", code: -32700},
+		"cut":             {line: list[:20], code: -32700},
+		"two on a line":   {line: list + list, code: -32700},
+		"empty list":      {line: "[]", code: -32600},
+		"list":            {line: "[" + list + "]", code: -32600},
+		"number":          {line: "5", code: -32600},
+		"null":            {line: "null", code: -32600},
+		"no version":      {line: `{"id":"a","method":"ping"}`, id: `"a"`, code: -32600},
+		"method":          {line: `{"jsonrpc":"2.0","id":3,"method":4}`, id: "3", code: -32600},
+		"id":              {line: `{"jsonrpc":"2.0","id":{},"method":"ping"}`, code: -32600},
+		"no method":       {line: `{"jsonrpc":"2.0"}`, code: -32600},
+		"too long":        {line: `{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":"` + strings.Repeat("a", maxLine) + `"}}`, code: -32600},
+		"empty":           {line: ""},
+		"white space":     {line: " \t\r"},
+		"another's reply": {line: `{"jsonrpc":"2.0","id":9,"result":{}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noLeaks(t)
+			desk, _ := newDesk(t, vfs.NewMem())
+			var out bytes.Buffer
+			in := c.line + "\r\n" + strings.ReplaceAll(script(), "\n", "\r\n") + c.line + "\n" + list
+			if err := New(desk, nil).ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
+				t.Errorf("ServeStdio = %v, want nil at the end of input", err)
+			}
+			var refused, listed int
+			for line := range strings.Lines(out.String()) {
+				var m struct {
+					ID     json.RawMessage
+					Result json.RawMessage
+					Error  struct{ Code int }
+				}
+				if err := json.Unmarshal([]byte(line), &m); err != nil {
+					t.Fatalf("the server wrote %q: %v", line, err)
+				}
+				switch {
+				case m.Error.Code != 0:
+					refused++
+					if want := cmp.Or(c.id, "null"); m.Error.Code != c.code || string(m.ID) != want {
+						t.Errorf("answered %s, want code %d to %s", line, c.code, want)
+					}
+				case string(m.ID) == "7" && len(m.Result) > 0:
+					listed++
+				}
+			}
+			if want := map[bool]int{true: 2, false: 0}[c.code != 0]; refused != want || listed != 1 {
+				t.Errorf("%d refusals and %d answers, want %d and 1: %.300s", refused, listed, want, out.String())
+			}
+		})
+	}
+}
+
+// Version 2025-03-26 has lists of messages.
+func TestStdioLists(t *testing.T) {
+	desk, _ := newDesk(t, vfs.NewMem())
+	ping := `{"jsonrpc":"2.0","id":%d,"method":"ping"}`
+	in := strings.ReplaceAll(script(), "2025-11-25", "2025-03-26") +
+		fmt.Sprintf("["+ping+","+ping+"]\n", 5, 5) + fmt.Sprintf("["+ping+","+ping+"]\n", 6, 7)
+	var out bytes.Buffer
+	if err := New(desk, nil).ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
+		t.Errorf("ServeStdio = %v, want nil", err)
+	}
+	for _, want := range []string{`"code":-32600`, `"id":6`, `"id":7`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("answered %s, want %s in it", out.String(), want)
+		}
+	}
+}
+
+// A cancelled call is not answered; calls next to it are.
+func TestStdioCancelled(t *testing.T) {
+	noLeaks(t)
+	asked := make(chan struct{})
+	desk := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+		close(asked)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	in, toServer := io.Pipe()
+	var out bytes.Buffer
+	done := make(chan error, 1)
+	go func() { done <- New(desk, nil).ServeStdio(context.Background(), in, &out) }()
+	io.WriteString(toServer, script(`{"name":"list","arguments":{}}`))
+	<-asked
+	io.WriteString(toServer, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`+"\n")
+	io.WriteString(toServer, `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n")
+	io.WriteString(toServer, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`+"\n")
+	toServer.Close()
+	if err := <-done; err != nil {
+		t.Errorf("ServeStdio = %v, want nil", err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, `"id":1,`) || strings.Contains(line, `"code"`) {
+			t.Errorf("the server answered %s", line)
+		}
 	}
 }
