@@ -14,10 +14,12 @@ import (
 // 2 misused.
 func Run(ctx context.Context, env Env) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
+	out := &checkedWriter{w: env.Stdout}
+	env.Stdout = out
 	a := newApp(env)
 	root := a.root()
 	root.SetArgs(markTerms(env.Args))
-	err := errors.Join(root.ExecuteContext(ctx), a.close())
+	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.close()))
 	if err != nil {
 		a.report(err)
 	}
