@@ -26,7 +26,7 @@ import (
 // either spelling with capitals or dashes (maxTokens, max-tokens). A number or
 // a truth value may be written as a string, a number where a word is wanted,
 // and one item where a list is; a comma never splits one. Null, "" and [] mean
-// "not given". All else is an error that matches [oxbow.ErrInvalid] and says
+// "not given". wait_for_previous is skipped. All else is an error that matches [oxbow.ErrInvalid] and says
 // what would be right: a name that is not known, one parameter given twice, a
 // wrong type, text that is not UTF-8.
 func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
@@ -45,6 +45,9 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 	filled := map[string]bool{}
 	for _, m := range members {
 		p, ok := findParam(params, m.key)
+		if !ok && strings.HasPrefix(snake(m.key), "wait_for_previous") {
+			continue // Gemini CLI and its kin add it to each tool, for themselves
+		}
 		if !ok {
 			return unknownParam(verb, params, m.key)
 		}

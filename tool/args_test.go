@@ -60,6 +60,7 @@ func TestReadRecall(t *testing.T) {
 		{"kind", `{"type":"journal"}`, RecallIn{Kind: "journal"}},
 		{"replacement character as written", `{"query":"\ufffd"}`, RecallIn{Query: "\ufffd"}},
 		{"surrogate pair", `{"query":"\ud83d\ude00"}`, RecallIn{Query: "😀"}},
+		{"a parameter of the client", `{"query":"a","wait_for_previous":true,"waitForPrevious":false}`, RecallIn{Query: "a"}},
 		{"space around", " {\"query\" : \"a\"}\n", RecallIn{Query: "a"}},
 	} {
 		got, err := readAs[RecallIn]("recall", c.args)
