@@ -10,18 +10,18 @@ import (
 // table is made when it is first needed: a command line calls the functions.
 var table = sync.OnceValue(func() []Tool {
 	look := traits{readOnly: true, idempotent: true}
-	change := traits{destructive: true, idempotent: true}
+	change := traits{idempotent: true} // undo is one call
 	return []Tool{
-		define("remember", "Remember", change, Remember),
-		define("recall", "Recall", look, Recall),
-		define("get", "Get one entry", look, Get),
-		define("list", "List entries", look, List),
-		define("forget", "Forget", change, Forget),
-		define("history", "History", look, History),
-		define("undo", "Undo", traits{destructive: true}, Undo),
-		define("restore", "Restore a version", change, Restore),
+		define("remember", "Save to memory", change, Remember),
+		define("recall", "Search memory", look, Recall),
+		define("get", "Read one memory", look, Get),
+		define("list", "List memory", look, List),
+		define("forget", "Delete from memory", traits{destructive: true, idempotent: true}, Forget),
+		define("history", "History of memory", look, History),
+		define("undo", "Undo a change of memory", traits{}, Undo),
+		define("restore", "Restore an earlier memory", change, Restore),
 		define("save_memory", "Save a memory", traits{}, saveMemory),
-		define("handoff_task", "Hand off a task", traits{idempotent: true}, HandOff),
+		define("handoff_task", "Hand off a task with its memory", traits{idempotent: true}, HandOff),
 	}
 })
 

@@ -17,11 +17,11 @@ import (
 // Tool is a verb that models may call.
 type Tool struct {
 	Name        string // such as "remember"; lower-case letters and underscores only
-	Title       string // for people, such as "Remember"
+	Title       string // for people, such as "Save to memory"
 	Description string // for models: when to call it, and each parameter by name; at most 1024 bytes
 
 	ReadOnly    bool // changes nothing
-	Destructive bool // what it changes is no longer what answers by default
+	Destructive bool // takes something away
 	Idempotent  bool // the same call again changes nothing more
 
 	Input  *jsonschema.Schema // of the arguments; unknown ones are not allowed

@@ -181,6 +181,20 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
+// Clients that ask before they call what is destructive ask for forget alone:
+// one call takes back what another tool did.
+func TestDestructive(t *testing.T) {
+	for _, v := range Table() {
+		if want := v.Name == "forget"; v.Destructive != want {
+			t.Errorf("%s: destructive %v, want %v", v.Name, v.Destructive, want)
+		}
+		// Names of tools are read by models, titles are searched by clients.
+		if !strings.Contains(strings.ToLower(v.Title), "memor") {
+			t.Errorf("%s: title %q does not say memory", v.Name, v.Title)
+		}
+	}
+}
+
 func TestSchemas(t *testing.T) {
 	for _, v := range Table() {
 		for name, s := range map[string]*jsonschema.Schema{"input": v.Input, "output": v.Output} {

@@ -42,7 +42,7 @@ func tools() []tool.Tool {
 		t.Idempotent = true
 		return t
 	}
-	r, w, f := about("recall", "Recall"), about("remember", "Remember"), about("forget", "Forget")
+	r, w, f := about("recall", "Search memory"), about("remember", "Save to memory"), about("forget", "Delete from memory")
 	r.ReadOnly, w.Destructive, f.Destructive = true, true, true
 	return []tool.Tool{tool.Define(r, recall), tool.Define(w, remember), tool.Define(f, forget)}
 }

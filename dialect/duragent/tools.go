@@ -62,9 +62,9 @@ func (h *home) Tools() []tool.Tool {
 		return nil
 	}
 	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
-	recall := about("recall", "Recall")
+	recall := about("recall", "Recall from memory")
 	recall.ReadOnly, recall.Idempotent = true, true
-	remember := about("remember", "Remember")
+	remember := about("remember", "Save to memory")
 	reflect := about("reflect", "Reflect")
 	reflect.Destructive, reflect.Idempotent = true, true
 	world := about("update_world", "Update world knowledge")

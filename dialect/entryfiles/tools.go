@@ -41,10 +41,10 @@ type textIn struct {
 // writes the identity as far as soul_editable lets it.
 func (h *home) Tools() []tool.Tool {
 	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
-	remember, forget := about("remember", "Remember"), about("forget", "Forget")
+	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
 	remember.Destructive, remember.Idempotent = true, true
 	forget.Destructive = true
-	recall := about("recall", "Recall")
+	recall := about("recall", "Search memory")
 	recall.ReadOnly, recall.Idempotent = true, true
 	memory, soul := about("memory", "Rewrite the overview"), about("soul", "Rewrite the identity")
 	memory.Destructive, memory.Idempotent = true, true
