@@ -91,6 +91,31 @@ func TestDetectAndInit(t *testing.T) {
 	}
 }
 
+// A damaged store marks its home, and opening it is an error that names it.
+func TestDamagedStoreIsFound(t *testing.T) {
+	for _, file := range []string{storeFile, laterFile} {
+		for name, text := range map[string]string{
+			"empty": "", "short": "CRM", "zeroed": strings.Repeat("\x00", 64), "one bit": "BRMEM\x00\x01" + strings.Repeat("\x00", 40),
+		} {
+			fsys := vfs.NewMem()
+			write(t, fsys, file, text)
+			if marks, err := Dialect().Detect(fsys); err != nil || marks != 2 {
+				t.Errorf("Detect() of a home whose %s is %s = %d, %v, want 2", file, name, marks, err)
+			}
+			for _, ro := range []bool{false, true} {
+				o := options(fsys)
+				o.Memory.ReadOnly = ro
+				if _, err := Dialect().Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), file) {
+					t.Errorf("Open() of a home whose %s is %s = %v, want an error that names it (read-only: %v)", file, name, err, ro)
+				}
+			}
+			if b, err := vfs.ReadFile(fsys, file, 1000); err != nil || string(b) != text {
+				t.Errorf("%s, which was %s, was changed to %q, %v", file, name, b, err)
+			}
+		}
+	}
+}
+
 // The file of a later crabtalk can be looked at, and is never written.
 func TestLater(t *testing.T) {
 	head := "CRMEM\x00\x01\x00\x00\x00" + strings.Repeat("\x00", 22)

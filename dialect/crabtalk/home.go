@@ -26,8 +26,9 @@ const (
 	crabFile  = "Crab.md"
 )
 
-// magic begins the files of every crabtalk.
-const magic = "CRMEM\x00"
+// sqlite begins the files of a database that other programs keep under the name
+// memory.db.
+const sqlite = "SQLite format 3"
 
 // Dialect returns the dialect. Its home is crabtalk's configuration directory,
 // which by its custom is ~/.crabtalk.
@@ -58,21 +59,20 @@ func detect(fsys vfs.FS) (int, error) {
 	return marks, nil
 }
 
-// findStore returns the file of the home that begins as crabtalk's do, or "".
+// findStore returns the file of the home that holds a store, or "".
 func findStore(fsys vfs.FS) (string, error) {
 	for _, name := range []string{storeFile, laterFile} {
-		switch is, err := begins(fsys, name); {
-		case err != nil:
-			return "", err
-		case is:
-			return name, nil
+		if is, err := isStore(fsys, name); err != nil || is {
+			return name, err
 		}
 	}
 	return "", nil
 }
 
-// begins reports whether a file is there and begins with the magic.
-func begins(fsys vfs.FS, name string) (bool, error) {
+// isStore reports whether a file of that name is there, whatever its bytes: a
+// damaged store is opened, which says what is wrong, and never taken for a home
+// without one. Only a database of SQLite is known to be of another program.
+func isStore(fsys vfs.FS, name string) (bool, error) {
 	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return false, nil
 	} else if err != nil {
@@ -83,9 +83,9 @@ func begins(fsys vfs.FS, name string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	head := make([]byte, len(magic))
-	n, _ := f.ReadAt(head, 0) // what cannot be read is not recognised; opening says why
-	return string(head[:n]) == magic, nil
+	head := make([]byte, len(sqlite))
+	n, _ := f.ReadAt(head, 0) // opening says why it cannot be read
+	return string(head[:n]) != sqlite, nil
 }
 
 // initHome makes an empty memory.db. Crab.md is a person's to write.
@@ -111,7 +111,7 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 // refuseLater refuses to begin a memory.db next to the store of a later
 // crabtalk: one of the two would never be read.
 func refuseLater(o dialect.Options) error {
-	is, err := begins(o.FS, laterFile)
+	is, err := isStore(o.FS, laterFile)
 	if err != nil || !is {
 		return err
 	}
@@ -131,6 +131,9 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		mo.Ranking = oxbow.RankSeed
 	}
 	s, err := h.openStore(ctx, &mo)
+	if errors.Is(err, oxbow.ErrNotStore) {
+		return nil, tool.Advise(err, "it is damaged, or of another program: put a copy of "+storeFile+" back, or move it away to begin without entries")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +146,7 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		switch is, err := begins(h.FS, laterFile); {
+		switch is, err := isStore(h.FS, laterFile); {
 		case err != nil:
 			return nil, err
 		case is && mo.ReadOnly:
