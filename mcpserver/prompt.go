@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,13 +103,17 @@ func invalidParams(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: explain(err)}
 }
 
-// arguments returns those that were given. A client may fill in what is empty.
+// placeholder is what a client writes for an argument that the user left out,
+// such as $1 or $ARGUMENTS.
+var placeholder = regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`)
+
+// arguments returns those that were given: neither empty nor a placeholder.
 func (a *promptDef) arguments(given map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
 	for _, p := range a.Arguments {
 		names = append(names, p.Name)
-		if s := strings.TrimSpace(given[p.Name]); s != "" {
+		if s := strings.TrimSpace(given[p.Name]); s != "" && !placeholder.MatchString(s) {
 			args[p.Name] = s
 		} else if p.Required {
 			return nil, &oxbow.InvalidError{Field: "argument", Value: p.Name, Reason: "is missing"}

@@ -63,6 +63,9 @@ func TestPrompts(t *testing.T) {
 					{"context", nil, []string{"I am the harbor master.", "The crane lifts", "Sold to the zymurgist"}, nil},
 					{"context", map[string]string{"project": "harbor", "tags": "sealed"}, []string{`"zeppelin safe"`}, []string{"The crane lifts", `## "zeppelin"`}},
 					{"context", map[string]string{"project": "nowhere", "message": ""}, []string{"no entry fits"}, []string{"crane"}},
+					// opencode asks with placeholders.
+					{"context", map[string]string{"message": "$1", "project": "$2", "tags": "$3", "max_tokens": "$4"}, []string{"The crane lifts", "Sold to the zymurgist"}, nil},
+					{"context", map[string]string{"project": " $10 ", "message": "$ARGUMENTS"}, []string{"The crane lifts", "Sold to"}, nil},
 					{"handoff", nil, []string{"No handoff waits", "call handoff_task"}, nil},
 					{"profile", map[string]string{"name": "harbor", "max_tokens": "1000"}, []string{`Loaded memory profile "harbor"`, "of 1000 tokens", "The crane lifts"}, []string{"Sold to"}},
 				} {
@@ -92,6 +95,8 @@ func TestPrompts(t *testing.T) {
 					want string
 				}{
 					{"context", map[string]string{"max_tokens": "many"}, "is no number of tokens"},
+					{"context", map[string]string{"max_tokens": "$4 and more"}, "is no number of tokens"},
+					{"profile", map[string]string{"name": "$1"}, "is missing"},
 					{"context", map[string]string{"query": "x"}, "/context takes message, project, tags, max_tokens"},
 					{"profile", nil, "name"},
 					{"profile", map[string]string{"name": "harbour"}, "did you mean harbor?"},

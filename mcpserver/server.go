@@ -126,6 +126,16 @@ type transport struct {
 	loaded map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles
 }
 
+// metas are what Claude Code reads of a tool: which answers it passes on whole,
+// up to so many characters, and which tools it does not load late.
+var metas = map[string]mcp.Meta{
+	"remember":            {"anthropic/alwaysLoad": true},
+	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": 200_000},
+	"get":                 {"anthropic/maxResultSizeChars": 200_000},
+	"load_memory_profile": {"anthropic/maxResultSizeChars": 200_000},
+	"spawn_sub_agent":     {"anthropic/maxResultSizeChars": 200_000},
+}
+
 // open returns a protocol server for a client that is bound by nothing but the
 // server.
 func (s *Server) open(name string) (*mcp.Server, error) {
@@ -168,8 +178,12 @@ func (v *view) open(name string) (*mcp.Server, error) {
 	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
+		// Clients that check arguments by it would keep the model from what the
+		// verb understands, and from its words on what it does not.
+		input := *t.Input
+		input.AdditionalProperties = nil
 		offer := &mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
+			Meta: metas[t.Name], Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: &input,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly,
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
 		}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -310,6 +311,13 @@ func TestFeatures(t *testing.T) {
 			if a == nil || a.ReadOnlyHint != want.ReadOnly || a.DestructiveHint == nil || *a.DestructiveHint != want.Destructive ||
 				a.IdempotentHint != want.Idempotent || a.OpenWorldHint == nil || *a.OpenWorldHint {
 				t.Errorf("tool %q: annotations %+v, want all four as in the table, a closed world", got.Name, a)
+			}
+			if always, whole := got.Meta["anthropic/alwaysLoad"], got.Meta["anthropic/maxResultSizeChars"]; (always == true) != slices.Contains([]string{"recall", "remember"}, got.Name) ||
+				(whole == 200_000.) != slices.Contains([]string{"recall", "get"}, got.Name) {
+				t.Errorf("tool %q: _meta %v", got.Name, got.Meta)
+			}
+			if b, err := json.Marshal(got.InputSchema); err != nil || strings.Contains(string(b), "additionalProperties") {
+				t.Errorf("tool %q: the schema %s, %v forbids what the verb has words for", got.Name, b, err)
 			}
 			for what, s := range map[string]any{"input": got.InputSchema, "output": got.OutputSchema} {
 				data, err := json.Marshal(s)
