@@ -48,7 +48,7 @@ its own; a line is a name, a secret, ro or rw, and what it sees:
 
   ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note
   vtt  sha256:9f86d081884c...  rw  profile=vtt-developer`,
-		Example: `  claude mcp add oxbow -- oxbow mcp
+		Example: `  claude mcp add -s user oxbow -- oxbow mcp
   claude mcp add vtt -- oxbow mcp --profile vtt-developer
   oxbow mcp --ro --project harbor
   oxbow mcp --http 127.0.0.1:8333
