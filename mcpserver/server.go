@@ -47,7 +47,7 @@ type Options struct {
 
 	// Tools are what clients may call that see all of the memory; all of
 	// [tool.Table] by default. Those that see a part of it get tool.Table and
-	// recall_memory.
+	// recall_memory. An empty slice that is not nil offers no tool of the memory.
 	Tools []tool.Tool
 	// Code are tools that work on the working tree of the workspace, offered beside
 	// the others to those that may see its project. For the rest there is no

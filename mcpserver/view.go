@@ -88,7 +88,7 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 	}
 	v.workspace = &desk
 	v.tools, v.instructions = v.offered(), v.opts.Instructions
-	if v.partial() {
+	if v.partial() && len(v.opts.Tools) > 0 {
 		v.instructions = instructions
 	}
 	return v, nil
@@ -136,10 +136,11 @@ func (v *view) seesTree() bool {
 // all the memory, and annotations are of the project of the working tree: who
 // may not see those is not offered them. What starts programs is for those whom
 // nothing binds but the server's profile. Who may only read is not offered what
-// writes.
+// writes. A home without memory tools has none for partial views and profiles either.
 func (v *view) offered() []tool.Tool {
 	tools := slices.Clone(v.opts.Tools)
-	if v.partial() {
+	withMemory := len(tools) > 0
+	if withMemory && v.partial() {
 		tools = append(tool.Table(), tool.RecallMemory())
 	}
 	if v.workspace.Annotations != nil {
@@ -151,7 +152,7 @@ func (v *view) offered() []tool.Tool {
 	if v.rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
 	}
-	if v.workspace.Profiles != nil {
+	if withMemory && v.workspace.Profiles != nil {
 		tools = tool.WithProfiles(tools)
 	}
 	return tools

@@ -134,8 +134,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	if o.Profiles, err = a.profiles(); err != nil {
 		a.warn("profiles are not served: %v", err)
 	}
-	// The tools of another layout know files of all the memory.
-	if other && o.Bound == nil {
+	if other {
 		h, err := a.openHome(d, how)
 		if err != nil {
 			return err

@@ -8,8 +8,6 @@ import (
 	"io"
 	"sync"
 	"syscall"
-
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // checkedWriter passes writes on until one fails. Commands print without looking
@@ -28,9 +26,6 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 		return 0, c.err // text after a gap is worse than none
 	}
 	n, err := c.w.Write(b)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
 	c.err = err
 	return n, err
 }
@@ -49,10 +44,7 @@ func (c *checkedWriter) outcome(run error) error {
 	if c.err == nil || closed || known {
 		return run
 	}
-	err := fmt.Errorf("standard output is not complete: %w", c.err)
-	if vfs.IsFull(c.err) {
-		err = &hinted{err, "make room, or write to another place"}
-	}
+	err := &hinted{fmt.Errorf("standard output is not complete: %w", c.err), "make room, or write to another place"}
 	if errors.Is(run, errTold) {
 		return err // to be told, too
 	}
