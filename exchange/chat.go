@@ -1,5 +1,4 @@
-// This file holds the reading of chat logs, and of the dates that stand in a
-// file of their own.
+// Chat logs, and dates of sessions in a file of their own.
 
 package exchange
 
@@ -30,38 +29,26 @@ import (
 // warnings.
 func ReadChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for l, err := range lines(r, ref) {
+		for l, err := range objects(r, ref) {
+			it := Item{Ref: l.where, Origin: ref}
+			if err == nil {
+				if err = it.parseSession(l.fields, o); err != nil {
+					err = problem(l.where, err)
+				}
+			}
 			if err != nil {
 				if !yield(Item{}, err) {
 					return
 				}
-				continue
-			}
-			if isDocument(l.text) {
-				yield(Item{}, fmt.Errorf("reading %s: %w", ref, errDocument))
-				return
-			}
-			where := at(ref, l.num)
-			it := Item{Ref: where, Origin: ref}
-			if err := it.parseSession(l.text, o); err != nil {
-				if !yield(Item{}, problem(where, err)) {
-					return
-				}
-				continue
-			}
-			if !send(yield, it) {
+			} else if !send(yield, it) {
 				return
 			}
 		}
 	}
 }
 
-// parseSession fills in the item from one line of a chat log.
-func (it *Item) parseSession(text []byte, o *ReadOptions) error {
-	fields, err := parseObject(text)
-	if err != nil {
-		return err
-	}
+// parseSession fills in the item from the fields of one line of a chat log.
+func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
 	if e.Name, err = either(fields, "id", "session_id", object.word); err != nil {

@@ -1,4 +1,4 @@
-// This file tests the reading of chat logs and their dates.
+// Tests of chat logs and their dates.
 
 package exchange
 

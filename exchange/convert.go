@@ -1,4 +1,4 @@
-// This file holds copying a whole memory into a store of another layout.
+// Conversion: a whole memory is copied into a store of another layout.
 
 package exchange
 
@@ -25,7 +25,7 @@ type ConvertOptions struct {
 // ConvertReport says what became of the entries.
 type ConvertReport struct {
 	Entries int       // written
-	Adapted []Adapted // of those, the ones that do not hold all that they did
+	Adapted []Adapted // of these, the ones that lost something
 	Refused []Refused // not written
 }
 
@@ -46,9 +46,9 @@ type Refused struct {
 const convertBatch = 256
 
 // Convert writes every entry of one store into another, in order of their IDs,
-// with names, kinds, contents, aliases, labels and times of creation. History
-// stays behind, and so do IDs. The error is for what kept it from going on; what
-// the new store refuses is in the report.
+// with names, kinds, contents, aliases, labels and times of creation, without
+// history and IDs. The error says what stopped it; what the new store refuses is
+// in the report.
 func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (ConvertReport, error) {
 	if o == nil {
 		o = new(ConvertOptions)

@@ -1,4 +1,4 @@
-// This file tests copying a memory into another store.
+// Tests of conversion.
 
 package exchange_test
 

@@ -1,4 +1,4 @@
-// This file holds the ways in which other programs write a date.
+// Dates as other programs write them.
 
 package exchange
 

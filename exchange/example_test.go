@@ -1,4 +1,4 @@
-// This file shows a first import and export.
+// Examples: a first import and export.
 
 package exchange_test
 

@@ -1,5 +1,4 @@
-// This file holds the writing of entries as JSON lines, and the shape of a
-// line.
+// Export: entries as JSON lines.
 
 package exchange
 
@@ -43,7 +42,7 @@ type record struct {
 func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (int, error) {
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)
-	enc.SetEscapeHTML(false) // people read this, and no browser does
+	enc.SetEscapeHTML(false) // it is not for browsers
 	n := 0
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {

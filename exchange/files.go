@@ -1,5 +1,5 @@
-// This file holds the reading of files and directories: finding them, unpacking
-// them, and handing each to the reader of its format.
+// Reading of files and directories: finding them, unpacking them, and passing
+// each to the reader of its format.
 
 package exchange
 
@@ -11,56 +11,17 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"math"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// ReadOptions say how to read; nil means the defaults.
-type ReadOptions struct {
-	// Format is that of the input; empty means that [Detect] tells it.
-	Format Format
-
-	// Base is put before the names of files in references and origins, with a
-	// slash between. Give the path of the file system's root: entries are
-	// known again by their origin, so two directories that are read under the
-	// same names would pass for one.
-	Base string
-
-	// Location is the zone of dates that name none; nil means UTC.
-	Location *time.Location
-
-	// ModTime dates a Markdown text that says no date itself; zero leaves that
-	// to the store's clock. [Read] takes the file's own.
-	ModTime time.Time
-
-	// Dates says when sessions of chats were, by their id. [Read] adds those it
-	// finds in a directory beside a chat log.
-	Dates map[string]time.Time
-
-	// MaxExpanded is the most bytes that one gzip file may expand to; 0 means
-	// the constant of that name.
-	MaxExpanded int64
-}
-
-func (o *ReadOptions) or() ReadOptions {
-	if o == nil {
-		return ReadOptions{}
-	}
-	return *o
-}
-
-func (o *ReadOptions) ref(name string) string {
-	if o == nil || o.Base == "" {
-		return name
-	}
-	return strings.TrimSuffix(o.Base, "/") + "/" + name
-}
 
 // Read reads a file, or all files below a directory whose names end in .md,
 // .markdown, .jsonl or .ndjson (.gz may follow), sorted by name. Hidden files
@@ -101,6 +62,45 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		}
 		readFiles(fsys, w.files, o, yield)
 	}
+}
+
+// ReadPath is [Read] of a path of the operating system. Origins are relative
+// below root, the directory of a project, so that they are the same on every
+// machine; elsewhere, and with no root, they are whole paths.
+func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		dir, name := filepath.Dir(file), filepath.Base(file)
+		if dir == file {
+			name = "."
+		}
+		fsys, err := vfs.Dir(dir)
+		if err != nil {
+			yield(Item{}, err)
+			return
+		}
+		defer fsys.Close()
+		opts := o.or()
+		opts.Base = originBase(dir, root)
+		for it, err := range Read(fsys, name, &opts) {
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+func originBase(dir, root string) string {
+	if root != "" {
+		rel, err := filepath.Rel(root, dir)
+		switch {
+		case err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)):
+		case rel == ".":
+			return ""
+		default:
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.ToSlash(dir)
 }
 
 // walker collects the files below a directory.
@@ -150,25 +150,9 @@ func (w *walker) walk(dir string, depth int) error {
 // first.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.Sort(files)
-	dates := make(map[string]map[string]time.Time) // by directory
-	rest := make([]string, 0, len(files))
-	for _, name := range files {
-		if o.or().Format != "" || byName(name) != JSONL || peek(fsys, name) != Dates {
-			rest = append(rest, name)
-			continue
-		}
-		dir := path.Dir(name)
-		if dates[dir] == nil {
-			dates[dir] = make(map[string]time.Time)
-			for id, t := range o.or().Dates {
-				dates[dir][id] = t
-			}
-		}
-		for err := range readDatesFile(fsys, name, o, dates[dir]) {
-			if !yield(Item{}, err) || !isItemError(err) {
-				return
-			}
-		}
+	dates, rest, ok := readAllDates(fsys, files, o, yield)
+	if !ok {
+		return
 	}
 	if len(rest) == 0 && len(dates) > 0 {
 		yield(Item{}, fmt.Errorf("reading %s: holds dates of sessions, but no sessions", o.ref(path.Dir(files[0]))))
@@ -191,9 +175,27 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-func isItemError(err error) bool {
-	_, ok := errors.AsType[*ItemError](err)
-	return ok
+// readAllDates reads the files of dates, by directory, and returns the other
+// files; ok is false when the reading is over.
+func readAllDates(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) (dates map[string]map[string]time.Time, rest []string, ok bool) {
+	dates = make(map[string]map[string]time.Time)
+	for _, name := range files {
+		if o.or().Format != "" || byName(name) != JSONL || peek(fsys, name) != Dates {
+			rest = append(rest, name)
+			continue
+		}
+		dir := path.Dir(name)
+		if dates[dir] == nil {
+			dates[dir] = make(map[string]time.Time)
+			maps.Copy(dates[dir], o.or().Dates)
+		}
+		for err := range readDatesFile(fsys, name, o, dates[dir]) {
+			if !yield(Item{}, err) || !isItemError(err) {
+				return nil, nil, false
+			}
+		}
+	}
+	return dates, rest, true
 }
 
 // peek returns the format of a file, or "" when it cannot be told.

@@ -1,5 +1,4 @@
-// This file tests the reading of files, directories and packed inputs, and the
-// telling of formats.
+// Tests of reading files, directories and packed inputs, and of telling formats.
 
 package exchange
 

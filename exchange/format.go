@@ -1,4 +1,4 @@
-// This file holds the formats that are read, and how one is told from another.
+// Formats, and how one is told from another.
 
 package exchange
 
@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
 )
 
 // Format is a way of writing memories down.
@@ -28,10 +30,10 @@ const (
 
 var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates)}
 
-// ParseFormat returns the format of that word.
+// ParseFormat returns the format of that word. Errors match [oxbow.ErrInvalid].
 func ParseFormat(s string) (Format, error) {
 	if !slices.Contains(formats, s) {
-		return "", fmt.Errorf("format %s is not one of %s%s", short(s), strings.Join(formats, ", "), hint(s, formats))
+		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " + strings.Join(formats, ", ") + hint(s, formats)}
 	}
 	return Format(s), nil
 }
@@ -56,10 +58,8 @@ func Detect(name string, head []byte) (Format, error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	first = bytes.TrimSpace(first)
-	// Markdown may begin with a bracket, too.
-	array := string(first) == "[" || bytes.HasPrefix(first, []byte("[{")) || bytes.HasPrefix(first, []byte("[")) && json.Valid(first)
 	switch {
-	case len(text) > 0 && text[0] == '{' || array:
+	case bytes.HasPrefix(text, []byte("{")) || isArray(first):
 		if isDocument(first) {
 			return "", fmt.Errorf("detecting the format of %s: %w", name, errDocument)
 		}
@@ -74,6 +74,12 @@ func Detect(name string, head []byte) (Format, error) {
 		return "", fmt.Errorf("detecting the format of %s: is not a text", name)
 	}
 	return Markdown, nil
+}
+
+// isArray reports whether a line begins a JSON array. Markdown may begin with a
+// bracket, too.
+func isArray(line []byte) bool {
+	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) || bytes.HasPrefix(line, []byte("[")) && json.Valid(line)
 }
 
 // byName returns Markdown or JSONL, or "" for a name that tells neither.

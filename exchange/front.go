@@ -141,22 +141,29 @@ func looseValues(value string, below []string, why string) (values []string, lis
 		return []string{whole}, false, nil
 	}
 	for _, item := range items {
-		item = strings.TrimSpace(item)
-		if _, _, nested := cutKey(item); nested || isBullet(item) || item != "" && strings.IndexByte("[{", item[0]) >= 0 {
-			return nil, false, errNested
+		if item, err = looseItem(strings.TrimSpace(item)); err != nil {
+			return nil, false, err
 		}
-		if item != "" && strings.IndexByte("\"'", item[0]) >= 0 {
-			one, _, err := frontValue(item, nil)
-			if err != nil {
-				return nil, false, err
-			}
-			item = strings.Join(one, "")
-		}
-		if item != "" && item != "~" && item != "null" {
+		if item != "" {
 			values = append(values, item)
 		}
 	}
 	return values, true, nil
+}
+
+// looseItem reads one item of a list; null and ~ are "".
+func looseItem(item string) (string, error) {
+	if item == "" || item == "~" || item == "null" {
+		return "", nil
+	}
+	if _, _, nested := cutKey(item); nested || isBullet(item) || item[0] == '[' || item[0] == '{' {
+		return "", errNested
+	}
+	if item[0] == '"' || item[0] == '\'' {
+		one, _, err := frontValue(item, nil)
+		return strings.Join(one, ""), err
+	}
+	return item, nil
 }
 
 // joinLines joins the lines of a value with spaces, without a comment on the

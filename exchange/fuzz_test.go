@@ -1,4 +1,4 @@
-// This file holds the fuzz targets: no input makes a reader panic, or yields an
+// Fuzz targets: no input makes a reader panic, or yields an
 // item that no store could hold, and no text is lost between pieces.
 
 package exchange

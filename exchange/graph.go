@@ -1,4 +1,4 @@
-// This file holds the reading of the MCP memory server's knowledge graph.
+// The knowledge graph of the MCP memory server.
 
 package exchange
 

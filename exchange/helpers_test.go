@@ -1,4 +1,4 @@
-// This file holds the store and the small tools that the tests share.
+// The store and the helpers that the tests share.
 
 package exchange
 

@@ -1,4 +1,4 @@
-// This file holds the adding of items to a store, in batches.
+// Import: items are added to a store, in batches.
 
 package exchange
 
@@ -20,8 +20,8 @@ const (
 	batchBytes = 4 << 20
 )
 
-// maxTries is how often a batch is planned anew because somebody else changed
-// one of its entries in between.
+// maxTries is how often a batch is planned because another writer changed one of
+// its entries in between.
 const maxTries = 4
 
 // maxMessages bounds the problems and notes that a report holds.
@@ -38,7 +38,7 @@ type ImportOptions struct {
 
 	// NoMarks leaves off the labels that say where an entry came from, as is
 	// done, and noted, for a store that keeps no labels. Without marks, a
-	// changed file does not find its entries again, and is added beside them.
+	// changed file does not find its entries again, and is added next to them.
 	NoMarks bool
 
 	// DryRun reports what would be done, and does nothing.
@@ -162,27 +162,15 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 		}
 		switch {
 		case err != nil && isItemError(err):
-			im.rep.message(&im.rep.Problems, "%v", err)
-			im.rep.Skipped++
+			im.skip(1, "%v", err)
 			im.count++
 			continue
 		case err != nil:
 			// What was read before is good, and worth keeping.
 			return errors.Join(err, flush())
 		}
-		for _, w := range it.Warnings {
-			im.rep.message(&im.rep.Notes, "%s", w)
-		}
-		if it.Origin != "" {
-			im.origins[originLabel(it.Origin)] = true
-			if !im.o.NoMarks && !im.bare {
-				it = marked(it)
-			}
-		}
-		if err := it.check(); err != nil {
-			im.rep.message(&im.rep.Problems, "%s: %v", it.Ref, err)
-			im.rep.Skipped++
-			im.count++
+		it, ok := im.prepare(it)
+		if !ok {
 			continue
 		}
 		n := len(it.Entry.Content)
@@ -196,48 +184,80 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
+// prepare marks an item with its origin, and reports whether a store could hold
+// it.
+func (im *importer) prepare(it Item) (Item, bool) {
+	for _, w := range it.Warnings {
+		im.rep.message(&im.rep.Notes, "%s", w)
+	}
+	if it.Origin != "" {
+		im.origins[originLabel(it.Origin)] = true
+		if !im.o.NoMarks && !im.bare {
+			it = marked(it)
+		}
+	}
+	if err := it.check(); err != nil {
+		im.skip(1, "%s: %v", it.Ref, err)
+		im.count++
+		return it, false
+	}
+	return it, true
+}
+
+// skip reports why items are not taken.
+func (im *importer) skip(n int, format string, args ...any) {
+	im.rep.message(&im.rep.Problems, format, args...)
+	im.rep.Skipped += n
+}
+
 // flush plans a batch and applies it. With bare, the marks that the items had
 // were taken off already.
 func (im *importer) flush(items []Item, bare bool) error {
 	if im.bare {
 		items = unmarked(items)
 	}
+	p, err := im.apply(items)
+	refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
+	switch {
+	case p == nil:
+		return fmt.Errorf("importing %s: %w", items[0].Ref, err)
+	case err == nil:
+		if bare && !im.bare && len(p.ops) > 0 {
+			im.bare = true
+			im.rep.message(&im.rep.Notes, "the store keeps no labels: it does not know where the entries came from, and a file that is changed later will be added beside them")
+		}
+		im.commit(p)
+		return nil
+	case errors.Is(err, oxbow.ErrUnsupported) && !bare && slices.ContainsFunc(items, isMarked):
+		// The store may have no place for the marks.
+		return im.flush(unmarked(items), true)
+	case refused && len(items) > 1:
+		// The store takes less than the common limits: find the item that it
+		// does not take, and keep the others.
+		half := len(items) / 2
+		if err := im.flush(items[:half], bare); err != nil {
+			return err
+		}
+		return im.flush(items[half:], bare)
+	case refused:
+		im.skip(1, "%s: %v", items[0].Ref, err)
+		return nil
+	}
+	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
+}
+
+// apply plans a batch and applies it, again when another writer changed one of
+// its entries in between. The plan is nil when it could not be made.
+func (im *importer) apply(items []Item) (*plan, error) {
 	for try := 1; ; try++ {
 		p, err := im.plan(items)
-		if err != nil {
-			return fmt.Errorf("importing %s: %w", items[0].Ref, err)
+		if p == nil || len(p.ops) == 0 || im.o.DryRun {
+			return p, err
 		}
-		if len(p.ops) > 0 && !im.o.DryRun {
-			err = im.s.Apply(im.source(items), p.ops...)
-		}
+		err = im.s.Apply(im.source(items), p.ops...)
 		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrConflict)
-		refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
-		switch {
-		case err == nil:
-			if bare && !im.bare && len(p.ops) > 0 {
-				im.bare = true
-				im.rep.message(&im.rep.Notes, "the store keeps no labels: it does not know where the entries came from, and a file that is changed later will be added beside them")
-			}
-			im.commit(p)
-			return nil
-		case changed && try < maxTries:
-		case refused && errors.Is(err, oxbow.ErrUnsupported) && !bare && slices.ContainsFunc(items, isMarked):
-			// It may be the marks that the store has no place for.
-			items, bare = unmarked(items), true
-		case refused && len(items) > 1:
-			// The store takes less than the common limits: find the item that
-			// it does not take, and keep the others.
-			half := len(items) / 2
-			if err := im.flush(items[:half], bare); err != nil {
-				return err
-			}
-			return im.flush(items[half:], bare)
-		case refused:
-			im.rep.message(&im.rep.Problems, "%s: %v", items[0].Ref, err)
-			im.rep.Skipped++
-			return nil
-		default:
-			return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
+		if !changed || try == maxTries {
+			return p, err
 		}
 	}
 }

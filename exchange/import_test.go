@@ -1,4 +1,4 @@
-// This file tests what becomes of items that meet entries.
+// Tests of what becomes of items that meet entries.
 
 package exchange
 
@@ -197,7 +197,7 @@ func TestImportBatches(t *testing.T) {
 	}
 }
 
-// A batch whose entry somebody else changed in between is planned anew.
+// A batch whose entry another writer changed in between is planned again.
 func TestImportRace(t *testing.T) {
 	s := newStore()
 	tries := 0

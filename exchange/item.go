@@ -1,8 +1,9 @@
-// This file holds what readers yield: items, and the errors about single ones.
+// Items, which readers yield, and errors about single items.
 
 package exchange
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -76,6 +77,11 @@ func (e *ItemError) Error() string {
 
 func (e *ItemError) Unwrap() error { return e.Err }
 
+func isItemError(err error) bool {
+	_, ok := errors.AsType[*ItemError](err)
+	return ok
+}
+
 func problem(ref string, err error) error { return &ItemError{Ref: ref, Err: err} }
 
 func at(ref string, line int) string { return fmt.Sprintf("%s:%d", ref, line) }
@@ -117,7 +123,7 @@ func cutName(s string, max int) string {
 	return strings.TrimSpace(s[:n]) + more
 }
 
-// numbered returns the name with a number behind it, "NAME (2)", within
+// numbered returns the name with a number after it, "NAME (2)", within
 // [oxbow.MaxName] bytes.
 func numbered(name string, n int) string {
 	suffix := fmt.Sprintf(" (%d)", n)

@@ -1,5 +1,4 @@
-// This file holds the reading of entries as JSON lines: our own export, lines
-// written by hand or by a script, and the memory server's graph among them.
+// Entries as JSON lines: exports, and lines written by hand or by a script.
 
 package exchange
 
@@ -10,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -44,56 +44,34 @@ var otherWords = map[string]string{
 func ReadJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph
-		for l, err := range lines(r, ref) {
-			if err != nil {
-				if !yield(Item{}, err) {
-					return
-				}
-				continue
-			}
-			if isDocument(l.text) {
-				yield(Item{}, fmt.Errorf("reading %s: %w", ref, errDocument))
-				return
-			}
-			where := at(ref, l.num)
-			o, err := parseObject(l.text)
-			if err != nil {
-				if !yield(Item{}, problem(where, err)) {
-					return
-				}
-				continue
-			}
-			switch typ, _ := o.text("type"); {
-			case typ == "entity" || typ == "relation":
-				err = g.add(typ, o, where)
-				if errors.Is(err, errGraphSize) {
-					yield(Item{}, fmt.Errorf("reading %s: %w", where, err))
-					return
-				}
-				if err != nil && !yield(Item{}, problem(where, err)) {
-					return
-				}
-			default:
-				e, err := parseEntry(o)
-				if err != nil {
-					if !yield(Item{}, problem(where, err)) {
-						return
+		for l, err := range objects(r, ref) {
+			it := Item{Ref: l.where}
+			read := err == nil
+			if read {
+				if typ, _ := l.fields.text("type"); typ == "entity" || typ == "relation" {
+					if err = g.add(typ, l.fields, l.where); err == nil {
+						continue
 					}
-					continue
+				} else {
+					it.Entry, err = parseEntry(l.fields)
 				}
-				if !send(yield, Item{Entry: e, Ref: where}) {
+			}
+			switch {
+			case errors.Is(err, errGraphSize):
+				err = fmt.Errorf("reading %s: %w", l.where, err)
+			case err != nil && read:
+				err = problem(l.where, err)
+			}
+			if err != nil {
+				if !yield(Item{}, err) || !isItemError(err) {
 					return
 				}
+			} else if !send(yield, it) {
+				return
 			}
 		}
 		g.items(ref, yield)
 	}
-}
-
-// isDocument reports whether a line is the beginning of a JSON value that goes
-// on in the next one.
-func isDocument(text []byte) bool {
-	return string(text) == "{" || string(text) == "[" || len(text) > 0 && text[0] == '['
 }
 
 // parseEntry makes an entry of a line's fields. Names, content and labels are
@@ -130,25 +108,24 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 	if e.Labels, err = parseLabels(o); err != nil {
 		return e, err
 	}
-	created, err := o.text("created")
-	if err != nil {
+	if e.Created, err = o.time("created", nil); err != nil {
 		return e, err
 	}
-	if created != "" {
-		if e.Created, err = parseDate(created, nil); err != nil {
-			return e, fmt.Errorf("created: %w", err)
-		}
+	e.Updated, err = o.time("updated", nil)
+	return e, err
+}
+
+// time returns a field that must be a date; an absent one is zero.
+func (o object) time(key string, loc *time.Location) (time.Time, error) {
+	s, err := o.text(key)
+	if err != nil || s == "" {
+		return time.Time{}, err
 	}
-	updated, err := o.text("updated")
+	t, err := parseDate(s, loc)
 	if err != nil {
-		return e, err
+		return t, fmt.Errorf("%s: %w", key, err)
 	}
-	if updated != "" {
-		if e.Updated, err = parseDate(updated, nil); err != nil {
-			return e, fmt.Errorf("updated: %w", err)
-		}
-	}
-	return e, nil
+	return t, nil
 }
 
 func unknownField(key string) error {

@@ -1,4 +1,4 @@
-// This file tests the reading and writing of JSON lines.
+// Tests of reading and writing JSON lines.
 
 package exchange
 

@@ -1,4 +1,4 @@
-// This file holds the reading of lines of JSON and of the fields of an object.
+// Lines of JSON, and the fields of an object.
 
 package exchange
 
@@ -147,6 +147,40 @@ func parseObject(b []byte) (object, error) {
 		return nil, errors.New("has more behind its JSON object")
 	}
 	return o, nil
+}
+
+// located is an object and where it stands.
+type located struct {
+	fields object
+	where  string
+}
+
+// objects yields the objects of lines of JSON. A line that is none is an
+// [*ItemError]; one that begins a document over several lines ends it.
+func objects(r io.Reader, ref string) iter.Seq2[located, error] {
+	return func(yield func(located, error) bool) {
+		for l, err := range lines(r, ref) {
+			if err == nil && isDocument(l.text) {
+				yield(located{}, fmt.Errorf("reading %s: %w", ref, errDocument))
+				return
+			}
+			o := located{where: at(ref, l.num)}
+			if err == nil {
+				if o.fields, err = parseObject(l.text); err != nil {
+					err = problem(o.where, err)
+				}
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
+}
+
+// isDocument reports whether a line is the beginning of a JSON value that goes
+// on in the next one.
+func isDocument(text []byte) bool {
+	return string(text) == "{" || string(text) == "[" || len(text) > 0 && text[0] == '['
 }
 
 func badJSON(err error) error {

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -167,12 +166,4 @@ func unique(name string, used map[string]int) string {
 			return n
 		}
 	}
-}
-
-// location returns the zone of dates that have none, UTC unless given.
-func (o *ReadOptions) location() *time.Location {
-	if o == nil || o.Location == nil {
-		return time.UTC
-	}
-	return o.Location
 }

@@ -1,4 +1,4 @@
-// This file tests the reading of Markdown: front matter, headings, pieces.
+// Tests of reading Markdown: front matter, headings, pieces.
 
 package exchange
 

@@ -1,5 +1,4 @@
-// This file holds the finding of headings and paragraphs in Markdown, as
-// CommonMark defines them (https://spec.commonmark.org/0.31.2/): enough of its
+// Headings and paragraphs of Markdown, as CommonMark defines them (https://spec.commonmark.org/0.31.2/): enough of its
 // block structure not to take a line of code or of a comment for a heading.
 
 package exchange
@@ -69,14 +68,7 @@ func (s *scanner) line(text string, off, end, num int, yield func(mark) bool) bo
 	}
 
 	switch {
-	case s.fence != "":
-		// The closing sign is at least as long as the opening one, and alone.
-		if !indented && strings.HasPrefix(rest, s.fence) && strings.Trim(rest, s.fence[:1]) == "" {
-			s.fence = ""
-		}
-		return true
-	case s.comment:
-		s.comment = !strings.Contains(rest, "-->")
+	case s.inside(rest, indented):
 		return true
 	case rest == "":
 		s.block = noBlock
@@ -97,6 +89,29 @@ func (s *scanner) line(text string, off, end, num int, yield func(mark) bool) bo
 		title := strings.Join(strings.Fields(text[s.para:off]), " ")
 		return yield(mark{off: s.para, end: end, line: s.paraLine, level: level, text: title})
 	}
+	s.goOn(rest, off, num)
+	return begins()
+}
+
+// inside reports whether a line is within a code block or a comment, which it
+// may end.
+func (s *scanner) inside(rest string, indented bool) bool {
+	switch {
+	case s.fence != "":
+		// The closing sign is at least as long as the opening one, and alone.
+		if !indented && strings.HasPrefix(rest, s.fence) && strings.Trim(rest, s.fence[:1]) == "" {
+			s.fence = ""
+		}
+		return true
+	case s.comment:
+		s.comment = !strings.Contains(rest, "-->")
+		return true
+	}
+	return false
+}
+
+// goOn takes a line that is neither heading nor code.
+func (s *scanner) goOn(rest string, off, num int) {
 	switch {
 	case strings.HasPrefix(rest, "<!--"):
 		s.block = noBlock
@@ -108,7 +123,6 @@ func (s *scanner) line(text string, off, end, num int, yield func(mark) bool) bo
 	case s.block == noBlock:
 		s.block, s.para, s.paraLine = paraBlock, off, num
 	}
-	return begins()
 }
 
 // openFence returns the sign, three or more ` or ~, that opens a code block.

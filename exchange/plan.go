@@ -1,5 +1,4 @@
-// This file holds the decision what becomes of an item: how it meets the entry
-// of its name.
+// The plan of an import: how an item meets the entry of its name.
 
 package exchange
 
@@ -47,7 +46,7 @@ func unmarked(items []Item) []Item {
 }
 
 // originLabel makes a label's value of the name of a file: one that is too
-// long keeps its end, which tells more, behind a digest of the whole.
+// long keeps its end, which tells more, after a digest of the whole.
 func originLabel(origin string) string {
 	v := cutName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
@@ -106,7 +105,7 @@ func (n *names) merge(m *names) {
 	maps.Copy(n.last, m.last)
 }
 
-// plan is what one batch comes to. It is made anew when the store has changed
+// plan is what one batch comes to. It is made again when the store has changed
 // meanwhile, so it touches nothing outside itself.
 type plan struct {
 	ops   []oxbow.Op
@@ -181,26 +180,37 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 	// A store may keep a note under a kind of its own.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
 	if it.Origin == "" {
-		switch {
-		case equal && slices.Equal(it.Entry.Labels, oxbow.SortLabels(old.Labels)):
+		if equal && slices.Equal(it.Entry.Labels, oxbow.SortLabels(old.Labels)) {
 			return same, ""
-		case n > 1:
-			return other, "" // its number was given by an import, and says nothing
-		case im.o.Overwrite:
-			return replace, ""
-		case it.Entry.Kind != old.Kind:
-			return skip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
-		case it.Entry.Updated.IsZero():
-			return skip, fmt.Sprintf("%q is in the store with other content, and the item does not say when it was updated", old.Name)
-		case !it.Entry.Updated.After(old.Updated):
-			return skip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
 		}
-		return replace, ""
+		return im.judgeExported(it, old, n)
 	}
 	if equal && slices.Equal(withoutMarks(it.Entry.Labels), withoutMarks(old.Labels)) {
 		return same, ""
 	}
-	sum := contentSum(it.Entry)
+	return im.judgeImported(it, old)
+}
+
+// judgeExported compares an item of an export with an entry that differs.
+func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, string) {
+	switch {
+	case n > 1:
+		return other, "" // its number was given by an import, and says nothing
+	case im.o.Overwrite:
+		return replace, ""
+	case it.Entry.Kind != old.Kind:
+		return skip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
+	case it.Entry.Updated.IsZero():
+		return skip, fmt.Sprintf("%q is in the store with other content, and the item does not say when it was updated", old.Name)
+	case !it.Entry.Updated.After(old.Updated):
+		return skip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
+	}
+	return replace, ""
+}
+
+// judgeImported compares an item of another program's file with an entry that
+// differs.
+func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	was, _ := old.Label(markSum)
 	switch {
 	case !slices.Contains(old.Labels, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}):
@@ -209,7 +219,7 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 		return replace, ""
 	case it.Entry.Kind != old.Kind:
 		return skip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
-	case was == sum:
+	case was == contentSum(it.Entry):
 		return same, "" // edited here, and the file is as it was
 	case was != contentSum(old):
 		return skip, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)

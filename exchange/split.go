@@ -1,5 +1,5 @@
-// This file holds the cutting of a Markdown text into pieces that can each be
-// found and read alone, without losing a byte between them.
+// Cutting of a Markdown text into pieces that can each be found and read alone,
+// without losing a byte between them.
 
 package exchange
 
@@ -11,7 +11,7 @@ import (
 )
 
 // Sizes in bytes. A text up to wholeSize stays in one piece; a section above
-// sectionSize, about what a model is glad to be handed as one memory, is cut
+// sectionSize, about what fits one memory, is cut
 // again.
 const (
 	wholeSize   = 4 << 10

@@ -22,61 +22,78 @@ import (
 // Among equals, the candidate nearest in length comes first, then the smaller
 // string. Repeats are returned once. An empty word is near to nothing.
 func Near(word string, candidates iter.Seq[string], limit int) []string {
-	w := []rune(lowerText(word))
-	if len(w) == 0 || limit <= 0 {
+	w := newTarget(word)
+	if len(w.runes) == 0 || limit <= 0 {
 		return nil
 	}
-	most := 2
-	if len(w) < 5 {
-		most = 1
-	}
-	type found struct {
-		text           string
-		class, dist, d int // d is the difference in length
-	}
-	compare := func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.dist, b.dist),
-			cmp.Compare(a.d, b.d), cmp.Compare(a.text, b.text))
-	}
-	var best []found // sorted; never more than limit
-	lowered := string(w)
+	var best []match // sorted; never more than limit
 	for c := range candidates {
-		l := lowerText(c)
-		n := utf8.RuneCountInString(l)
-		f := found{text: c, d: max(n-len(w), len(w)-n)}
-		short := min(n, len(w))
-		switch {
-		case l == lowered:
-			f.class = 0
-		case n > 0 && strings.HasPrefix(l, lowered), short >= 3 && strings.HasPrefix(lowered, l):
-			f.class = 1
-		case short >= 3 && (strings.Contains(l, lowered) || strings.Contains(lowered, l)):
-			f.class = 2
-		case f.d <= most:
-			f.class = 3
-			if f.dist = Distance(w, []rune(l)); f.dist > most || f.dist >= max(n, len(w)) {
-				continue // too far, or nothing in common
-			}
-		default:
+		m, ok := w.match(c)
+		if !ok {
 			continue
 		}
-		i, same := slices.BinarySearchFunc(best, f, compare)
+		i, same := slices.BinarySearchFunc(best, m, match.compare)
 		if same || i >= limit {
 			continue
 		}
 		if len(best) == limit {
 			best = best[:limit-1]
 		}
-		best = slices.Insert(best, i, f)
+		best = slices.Insert(best, i, m)
 	}
-	if len(best) == 0 {
-		return nil
-	}
-	texts := make([]string, len(best))
-	for i, f := range best {
-		texts[i] = f.text
+	var texts []string
+	for _, m := range best {
+		texts = append(texts, m.text)
 	}
 	return texts
+}
+
+// target is the word that candidates are compared with.
+type target struct {
+	runes []rune
+	text  string // in lower case
+	most  int    // typing errors
+}
+
+func newTarget(word string) target {
+	t := target{text: lowerText(word), most: 2}
+	if t.runes = []rune(t.text); len(t.runes) < 5 {
+		t.most = 1
+	}
+	return t
+}
+
+// match is a candidate that is near to the word.
+type match struct {
+	text                    string
+	class, distance, length int // length is the difference
+}
+
+// compare orders matches, the nearest first.
+func (m match) compare(o match) int {
+	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.distance, o.distance),
+		cmp.Compare(m.length, o.length), cmp.Compare(m.text, o.text))
+}
+
+// match compares a candidate with the word.
+func (t target) match(candidate string) (match, bool) {
+	text := lowerText(candidate)
+	n := utf8.RuneCountInString(text)
+	m := match{text: candidate, length: max(n-len(t.runes), len(t.runes)-n)}
+	short := min(n, len(t.runes))
+	switch {
+	case text == t.text:
+	case n > 0 && strings.HasPrefix(text, t.text), short >= 3 && strings.HasPrefix(t.text, text):
+		m.class = 1
+	case short >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
+		m.class = 2
+	case m.length <= t.most:
+		m.class, m.distance = 3, Distance(t.runes, []rune(text))
+		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // else too far, or nothing in common
+	default:
+		return m, false
+	}
+	return m, true
 }
 
 // lowerText returns s in lower case, code point by code point.

@@ -1,4 +1,4 @@
-// This file tests the names of files that are made of names of entries.
+// Tests of slugs.
 
 package text
 

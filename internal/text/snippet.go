@@ -23,7 +23,7 @@ const ellipsis = "…"
 // U+FFFD. The stretch begins and ends between words, or, where a word is
 // longer than the room or there are no spaces, between characters: never
 // within a code point nor before a combining mark. It has at most width code
-// points, and an ellipsis beside them on each side that was cut off. A width
+// points, and an ellipsis next to them on each side that was cut off. A width
 // below 1 gives the empty string. The time is linear in content.
 func Snippet(content string, terms []string, width int) string {
 	if width < 1 {
@@ -36,32 +36,8 @@ func Snippet(content string, terms []string, width int) string {
 	start, stop, room := bestStretch(s, terms, width)
 	// Show a little of what comes before the words, and more of what follows;
 	// near the end of the text, more of what comes before.
-	from := min(back(s, start, room/3), back(s, len(s), width))
-	if from > 0 && s[from-1] != ' ' {
-		// To the next word, or, without one, to the next whole character.
-		if i := strings.IndexByte(s[from:start], ' '); i >= 0 {
-			from += i + 1
-		} else {
-			for from < start && !canCut(s, from) {
-				from++
-			}
-		}
-	}
-	to := forth(s, from, width)
-	if to < len(s) && s[to] != ' ' {
-		// To the end of a word, or else of a character, but not before stop.
-		if i := from + strings.LastIndexByte(s[from:to], ' '); i > from && i >= stop {
-			to = i
-		} else {
-			end := to
-			for end > from && !canCut(s, end) {
-				end--
-			}
-			if end > from {
-				to = end
-			}
-		}
-	}
+	from := nextCut(s, min(back(s, start, room/3), back(s, len(s), width)), start)
+	to := lastCut(s, from, forth(s, from, width), stop)
 	out := strings.Trim(s[from:to], " ")
 	if from > 0 {
 		out = ellipsis + out
@@ -70,6 +46,38 @@ func Snippet(content string, terms []string, width int) string {
 		out += ellipsis
 	}
 	return out
+}
+
+// nextCut returns the beginning of the next word, from a byte on and before
+// start, or else of the next whole character.
+func nextCut(s string, from, start int) int {
+	if from == 0 || s[from-1] == ' ' {
+		return from
+	}
+	if i := strings.IndexByte(s[from:start], ' '); i >= 0 {
+		return from + i + 1
+	}
+	for from < start && !canCut(s, from) {
+		from++
+	}
+	return from
+}
+
+// lastCut returns the end of the last word between two bytes, if it is not
+// before stop, or else of the last whole character.
+func lastCut(s string, from, to, stop int) int {
+	if to == len(s) || s[to] == ' ' {
+		return to
+	}
+	if i := from + strings.LastIndexByte(s[from:to], ' '); i > from && i >= stop {
+		return i
+	}
+	for end := to; end > from; end-- {
+		if canCut(s, end) {
+			return end
+		}
+	}
+	return to
 }
 
 // fold returns s with each run of white space as one space, none at the ends,
