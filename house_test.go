@@ -34,12 +34,10 @@ const maxCircle = 5
 // circles are the packages where it is more.
 var circles = map[string]int{
 	".":                 30,
-	"cmd/oxbow/command": 62,
-	"exchange":          6,
+	"cmd/oxbow/command": 65,
 	"internal/bm25":     12,
 	"internal/wal":      8,
 	"mcpserver":         6,
-	"tool":              23,
 	"vfs":               6,
 }
 
@@ -53,11 +51,11 @@ type budget struct {
 var budgets = []budget{
 	{".", 9_500}, {"query", 850}, {"scope", 900}, {"storetest", 550},
 	{"vfs/crashfs", 1_800}, {"vfs/vfstest", 600}, {"vfs", 2_150},
-	{"crmem", 2_150}, {"mdtree", 4_900}, {"exchange", 3_350}, {"label", 1_450},
+	{"crmem", 2_150}, {"mdtree", 4_900}, {"exchange", 3_450}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430},
-	{"tool/*", 7_400}, {"dialect/*", 9_600}, {"mcpserver", 1_650},
-	{"cmd/oxbow/command/*", 8_450}, {"cmd/*", 50},
+	{"tool/*", 8_150}, {"dialect/*", 9_600}, {"mcpserver", 1_650},
+	{"cmd/oxbow/command/*", 8_250}, {"cmd/*", 50},
 	{"internal/wal", 2_250}, {"internal/index", 7_500}, {"internal/bm25", 3_650}, {"internal/analysis/*", 2_100},
 	{"internal/git", 1_000}, {"internal/*", 2_550},
 }
@@ -85,7 +83,7 @@ var oldWords = []string{
 
 // standing are the old words that still stand somewhere.
 var standing = []string{
-	"awake", "baton", "bases", "bestOf", "compresser", "cutAll", "cutOwn", "cutTail", "demand", "desk", "doubt", "drain",
+	"baton", "bases", "bestOf", "compresser", "cutAll", "cutOwn", "cutTail", "demand", "desk", "doubt", "drain",
 	"fillAnother", "glance", "heed", "indexRows", "intake", "lazy", "leads", "leftovers", "living", "looker", "lookAt",
 	"marks", "mistakes", "patience", "planned", "readOn", "rescue", "shelf", "taker", "takeBack", "takeIn", "told",
 	"turnTable", "twins", "unnoted", "unsaid", "vouch", "Draft", "Reading", "Removal",

@@ -56,7 +56,7 @@ var floors = []struct {
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
-	{"tool", []string{".", "vfs", "internal/*", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "annotate", "annotate/*"}},
+	{"tool", []string{".", "vfs", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "annotate", "annotate/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},

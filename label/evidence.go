@@ -215,17 +215,16 @@ func isFile(w string) bool {
 	if dot < 1 || len(w)-dot > 6 || len(w)-dot < 2 {
 		return false
 	}
-	for _, r := range w[dot+1:] {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
-			return false
-		}
+	ending := strings.ToLower(w[dot+1:])
+	if strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return false
 	}
 	if strings.ContainsAny(w, `/\`) {
 		return true
 	}
 	// A bare word with a dot is as often a method or a missing space: only the
 	// endings of source and text files count.
-	return slices.Contains(fileEndings, strings.ToLower(w[dot+1:]))
+	return slices.Contains(fileEndings, ending)
 }
 
 var fileEndings = strings.Fields("go py js ts tsx jsx rs c h cc cpp hpp java kt rb php cs swift sh md txt yaml yml json toml html css sql proto mod sum lua ex exs zig")

@@ -4,7 +4,6 @@ package label
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -218,13 +217,4 @@ func singularForm(s string) string {
 		return f
 	}
 	return strings.TrimSuffix(f, "s")
-}
-
-// String returns the finding as one sentence.
-func (d Finding) String() string {
-	var ws []string
-	for _, c := range d.Labels {
-		ws = append(ws, fmt.Sprintf("%s (%d)", c.Label, c.Entries))
-	}
-	return strings.Join(ws, ", ") + ": " + d.Why
 }

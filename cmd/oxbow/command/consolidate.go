@@ -1,4 +1,4 @@
-// This file holds "oxbow consolidate".
+// oxbow consolidate.
 
 package command
 
@@ -9,15 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/label"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) consolidateCommand() *cobra.Command {
-	var dry bool
-	var over int
 	c := &cobra.Command{
 		Use:   "consolidate",
 		Short: "Take out what is remembered twice",
@@ -33,84 +29,58 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
   oxbow consolidate --over 4000     when there is more than that; for a timer`,
-		Args: args(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if over < 0 {
-				return misusef("for example: --over 4000", "--over %d is less than 0", over)
-			}
-			return a.consolidate(cmd.Context(), over, dry)
-		},
+		Args:              args(0, 0, "no arguments"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().IntVar(&over, "over", 0, "change nothing unless there are more than `N` tokens")
-	c.Flags().BoolVar(&dry, "dry-run", false, "show what would go and change nothing")
+	flags := newFlags[tool.ConsolidateIn](c)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		var in tool.ConsolidateIn
+		if err := flags.fill(&in); err != nil {
+			return err
+		}
+		if in.Over < 0 {
+			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)
+		}
+		did, err := a.consolidate(cmd.Context(), in)
+		if err != nil {
+			return err
+		}
+		nothing := "nothing is said twice"
+		if in.Over > 0 && did.Before <= in.Over {
+			nothing = fmt.Sprintf("there are not more than %d tokens", in.Over)
+		}
+		return a.showTidied(did, in.DryRun, nothing)
+	}
 	return c
 }
 
-func (a *app) consolidate(ctx context.Context, over int, dry bool) error {
-	t, ok, err := a.tidier(unlessDry(change, dry))
-	if err != nil {
-		return err
-	}
-	var did dialect.Tidied
-	if ok {
-		did, err = enough(over, dry, func(dry bool) (dialect.Tidied, error) { return t.Consolidate(ctx, dry) })
-	} else {
-		err = a.with(ctx, unlessDry(change, dry), func(ctx context.Context, m *oxbow.Memory) (err error) {
-			did, err = enough(over, dry, func(dry bool) (dialect.Tidied, error) { return a.merge(ctx, m, dry) })
-			return err
-		})
-	}
-	if err != nil {
-		return err
-	}
-	nothing := "nothing is said twice"
-	if over > 0 && did.Before <= over {
-		nothing = fmt.Sprintf("there are not more than %d tokens", over)
-	}
-	return a.showTidied(did, dry, nothing)
-}
-
-// enough tidies when there are more tokens than over.
-func enough(over int, dry bool, tidy func(dry bool) (dialect.Tidied, error)) (dialect.Tidied, error) {
-	if over > 0 {
-		would, err := tidy(true)
-		if err != nil || would.Before <= over {
+// consolidate consolidates the memory, or the home if its layout does that.
+func (a *app) consolidate(ctx context.Context, in tool.ConsolidateIn) (dialect.Tidied, error) {
+	t, ok, err := a.tidier(change.Unless(in.DryRun))
+	switch {
+	case err != nil:
+		return dialect.Tidied{}, err
+	case ok && in.Over > 0:
+		would, err := t.Consolidate(ctx, true)
+		if err != nil || would.Before <= in.Over {
 			would.Steps, would.After = nil, would.Before
 			return would, err
 		}
 	}
-	return tidy(dry)
-}
-
-// merge consolidates a memory of entries.
-func (a *app) merge(ctx context.Context, m *oxbow.Memory, dry bool) (dialect.Tidied, error) {
+	if ok {
+		return t.Consolidate(ctx, in.DryRun)
+	}
 	did := dialect.Tidied{What: "consolidate", Time: a.env.Now()}
-	merges, err := label.Duplicates(ctx, m)
-	if err != nil {
-		return did, err
-	}
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return did, err
+	out, err := attempt(ctx, a, tool.Consolidate, in)
+	did.Before, did.After = out.Before, out.After
+	for _, d := range out.Dropped {
+		why := d.Keep.Name + " says all of it"
+		if d.Exact {
+			why = d.Keep.Name + " says the same"
 		}
-		if e.Kind == oxbow.Note || e.Kind == oxbow.World {
-			did.Before += prompt.Tokens(e.Content)
-		}
+		did.Steps = append(did.Steps, dialect.Step{Did: "drop", Text: d.Drop.Name + ": " + d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content, Why: why})
 	}
-	did.After = did.Before
-	for _, g := range merges {
-		did.After -= prompt.Tokens(g.Drop.Content)
-		why := g.Keep.Name + " says all of it"
-		if g.Exact {
-			why = g.Keep.Name + " says the same"
-		}
-		did.Steps = append(did.Steps, dialect.Step{Did: "drop", Text: g.Drop.Name + ": " + g.Drop.Content, Kept: g.Keep.Name + ": " + g.Keep.Content, Why: why})
-	}
-	if dry {
-		return did, nil
-	}
-	return did, label.Consolidate(ctx, m, merges)
+	return did, err
 }
 
 // tidier returns the home as one that can tidy itself up, if its layout can.

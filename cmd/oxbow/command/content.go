@@ -1,5 +1,4 @@
-// This file finds the content of an entry: an argument, a flag, a file or
-// standard input.
+// The content of an entry: from an argument, a flag, a file or standard input.
 
 package command
 

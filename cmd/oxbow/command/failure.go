@@ -113,8 +113,8 @@ func kindOf(err error) string {
 // badArgument makes misuse of an error about a value that stood on the command
 // line.
 func badArgument(err error) error {
-	if errors.Is(err, oxbow.ErrInvalid) {
-		return &misuse{err: err}
+	if _, ok := errors.AsType[*misuse](err); ok || !errors.Is(err, oxbow.ErrInvalid) {
+		return err
 	}
-	return err
+	return &misuse{err: err}
 }

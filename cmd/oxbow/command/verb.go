@@ -42,7 +42,13 @@ func does[In, Out any](a *app, c *cobra.Command, verb call[In, Out], arguments f
 func noArguments[In any](*In, *flagSet, []string) error { return nil }
 
 // run calls a verb, and closes what it opened.
-func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (out Out, err error) {
+func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (Out, error) {
+	out, err := attempt(ctx, a, verb, in)
+	return out, badArgument(err)
+}
+
+// attempt is run for verbs that find invalid values in files, too.
+func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (out Out, err error) {
 	if err := checked(&in); err != nil {
 		return out, err
 	}
@@ -51,8 +57,7 @@ func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (o
 		return out, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	out, err = verb(ctx, w, in)
-	return out, badArgument(err)
+	return verb(ctx, w, in)
 }
 
 // checked refuses texts of a verb's arguments that are not UTF-8, and required

@@ -1,0 +1,103 @@
+// oxbow import.
+
+package command
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "import PATH…",
+		Short: "Bring in Markdown, exports, chat logs",
+		Long: `Import reads files, or all files below directories: Markdown (with front
+matter or without), exports of oxbow, chat logs in JSON lines, and the file of
+the MCP memory server; gzip around them is unpacked. "-" is standard input.
+Importing the same again changes nothing. What cannot be taken is named with
+its file and line, and the rest is taken.`,
+		Example: `  oxbow import notes/
+  oxbow import backup.jsonl sessions.jsonl.gz --dry-run
+  oxbow export --home ~/old | oxbow import -`,
+		Args: args(1, -1, "a file or directory"),
+	}
+	flags := newFlags[tool.ImportIn](c)
+	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		in := tool.ImportIn{Input: a.env.Stdin, Root: a.projectRoot()}
+		if err := flags.fill(&in); err != nil {
+			return err
+		}
+		if in.Format != "" {
+			if _, err := exchange.ParseFormat(in.Format); err != nil {
+				return badArgument(err)
+			}
+		}
+		for _, path := range args {
+			if path != "-" {
+				if path, err = a.abs(path); err != nil {
+					return err
+				}
+			}
+			in.Paths = append(in.Paths, path)
+		}
+		p := a.progress("importing")
+		in.Progress = func(done int) { p.set(done, 0) }
+		out, err := attempt(cmd.Context(), a, tool.Import, in)
+		p.end()
+		if errors.Is(err, fs.ErrNotExist) {
+			err = &hinted{err, "check the path"}
+		}
+		if err != nil && out.Added+out.Updated == 0 {
+			return err
+		}
+		// What was done before an error stays done, and is shown.
+		if failed := answer(a, out, a.showImported); failed != nil && (err == nil || !errors.Is(failed, errTold)) {
+			return failed
+		}
+		return err
+	}
+	return c
+}
+
+// projectRoot returns the directory that the home .oxbow belongs to, or "".
+func (a *app) projectRoot() string {
+	home, err := a.home()
+	if err != nil || filepath.Base(home) != homeDir {
+		return ""
+	}
+	return filepath.Dir(home)
+}
+
+func (a *app) showImported(out tool.ImportOut) {
+	for _, s := range out.Problems {
+		a.warn("%s", clean(s))
+	}
+	for _, s := range out.Notes {
+		a.note("%s", clean(s))
+	}
+	if out.More > 0 {
+		a.warn("and %d more", out.More)
+	}
+	did := "imported"
+	if out.DryRun {
+		did = "would import"
+		for _, c := range out.Changes {
+			mark := map[string]string{string(oxbow.VerbAdd): "+", string(oxbow.VerbUpdate): "~"}[c.Verb]
+			a.printf("%s %s (%s)\n", mark, c.Name, clean(c.Ref))
+		}
+	}
+	a.printf("%s: %d added, %d updated, %d the same, %d skipped\n", did, out.Added, out.Updated, out.Same, out.Skipped)
+	for i, name := range out.Stale {
+		if i == 0 {
+			a.note("no longer in the files they came from, and left as they are:")
+		}
+		a.note("  %s", name)
+	}
+}

@@ -1,0 +1,54 @@
+// Consolidation: entries that another one makes superfluous.
+
+package tool
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// ConsolidateIn is what consolidate takes.
+type ConsolidateIn struct {
+	Over   int  `json:"over,omitempty" jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing unless there are more than N tokens"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would go and change nothing." usage:"show what would go and change nothing"`
+}
+
+// ConsolidateOut is what consolidate gives.
+type ConsolidateOut struct {
+	Before, After int // tokens of notes and facts
+	Dropped       []label.Duplicate
+}
+
+// Consolidate removes the entries that another one makes superfluous, in one
+// change.
+func Consolidate(ctx context.Context, w *Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
+	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return out, err
+		}
+		if e.Kind == oxbow.Note || e.Kind == oxbow.World {
+			out.Before += prompt.Tokens(e.Content)
+		}
+	}
+	out.After = out.Before
+	if in.Over > 0 && out.Before <= in.Over {
+		return out, nil
+	}
+	if out.Dropped, err = label.Duplicates(ctx, m); err != nil {
+		return out, err
+	}
+	for _, d := range out.Dropped {
+		out.After -= prompt.Tokens(d.Drop.Content)
+	}
+	if in.DryRun {
+		return out, nil
+	}
+	return out, label.Consolidate(ctx, m, out.Dropped)
+}

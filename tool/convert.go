@@ -1,0 +1,86 @@
+// Conversion of the memory into a new home of another layout.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+)
+
+// ConvertIn is what convert takes.
+type ConvertIn struct {
+	Dir    string `json:"dir" flag:"-" jsonschema:"The new home."`
+	Layout string `json:"layout" flag:"-" jsonschema:"Its layout."`
+	Adapt  bool   `json:"adapt,omitempty" flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
+	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Write nothing; say what would be written."`
+
+	// Make makes the new home, or one like it in working memory, and returns
+	// its store and the function that closes it.
+	Make func(ctx context.Context, inMemory bool) (oxbow.Store, func() error, error) `json:"-"`
+}
+
+// ConvertOut is what convert gives.
+type ConvertOut struct {
+	From    string             `json:"from"` // for the door to fill in
+	To      string             `json:"to"`
+	Layout  string             `json:"layout"`
+	DryRun  bool               `json:"dry_run"`
+	Entries int                `json:"entries"`
+	Adapted []exchange.Adapted `json:"adapted"`
+}
+
+// RefusedError reports that a layout cannot hold entries. It matches
+// [oxbow.ErrUnsupported].
+type RefusedError struct {
+	Layout  string
+	Refused []exchange.Refused
+	Entries int // of the memory
+}
+
+func (e *RefusedError) Error() string {
+	entries := "entries"
+	if len(e.Refused) == 1 {
+		entries = "entry"
+	}
+	return fmt.Sprintf("nothing was written: %s cannot hold %d %s of %d: %v", e.Layout, len(e.Refused), entries, e.Entries, oxbow.ErrUnsupported)
+}
+
+// Is reports whether target is [oxbow.ErrUnsupported].
+func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupported }
+
+// Convert writes every entry into a new home. It is tried in working memory
+// first: when an entry is refused, nothing is written and the error is
+// [*RefusedError].
+func Convert(ctx context.Context, w *Workspace, in ConvertIn) (ConvertOut, error) {
+	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.Adapted{}}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return out, err
+	}
+	rep, err := in.convert(ctx, m, true)
+	if err == nil && len(rep.Refused) > 0 {
+		err = &RefusedError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+	}
+	if err == nil && !in.DryRun {
+		rep, err = in.convert(ctx, m, false)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Entries = rep.Entries
+	out.Adapted = append(out.Adapted, rep.Adapted...)
+	return out, nil
+}
+
+func (in *ConvertIn) convert(ctx context.Context, m *oxbow.Memory, inMemory bool) (rep exchange.ConvertReport, err error) {
+	s, done, err := in.Make(ctx, inMemory)
+	if err != nil {
+		return rep, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt})
+}

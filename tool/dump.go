@@ -1,0 +1,121 @@
+// The memory as a tree of Markdown files: dump and load.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// DumpIn is what dump takes.
+type DumpIn struct {
+	Dir   string `json:"dir" flag:"-" jsonschema:"The directory."`
+	Force bool   `json:"force,omitempty" jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded"`
+
+	Path     string                `json:"-"` // of the directory, absolute
+	Progress func(done, total int) `json:"-"`
+}
+
+// DumpOut is what dump gives.
+type DumpOut struct {
+	Dir       string `json:"dir"`
+	Entries   int    `json:"entries"`
+	Written   int    `json:"written"`
+	Unchanged int    `json:"unchanged"`
+	Removed   int    `json:"removed"`
+	Recovered bool   `json:"-"` // an earlier dump was interrupted, and finished first
+}
+
+// Dump writes all entries as Markdown files.
+func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error) {
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return out, err
+	}
+	if err := os.MkdirAll(filepath.Dir(in.Path), 0o755); err != nil {
+		return out, fmt.Errorf("dumping to %s: %w", in.Dir, err)
+	}
+	fsys, err := vfs.Dir(filepath.Dir(in.Path))
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Progress: in.Progress})
+	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered}, err
+}
+
+// LoadIn is what load takes.
+type LoadIn struct {
+	Dir     string `json:"dir" flag:"-" jsonschema:"The directory."`
+	Merge   bool   `json:"merge,omitempty" jsonschema:"Keep entries that have no file; the default." usage:"keep entries that have no file (the default)"`
+	Replace bool   `json:"replace,omitempty" jsonschema:"Forget entries that have no file." usage:"forget entries that have no file"`
+	Prune   bool   `json:"prune,omitempty" jsonschema:"With replace, forget entries whose files were deleted since the dump, too." usage:"with --replace: forget entries whose files were deleted since the dump, too"`
+	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+
+	Path     string                `json:"-"` // of the directory, absolute
+	Progress func(done, total int) `json:"-"`
+}
+
+// LoadOut is what load gives.
+type LoadOut struct {
+	Dir      string   `json:"dir"`
+	Mode     string   `json:"mode"` // merge or replace
+	DryRun   bool     `json:"dry_run,omitempty"`
+	Added    []string `json:"added"`
+	Changed  []string `json:"changed"`
+	Removed  []string `json:"removed"`
+	Same     int      `json:"same"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Load makes the memory say what a tree of files says, in one change.
+func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error) {
+	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun}
+	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.Prune}
+	if in.Replace {
+		o.Mode, out.Mode = mdtree.Replace, "replace"
+	}
+	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	fsys, err := vfs.Dir(filepath.Dir(in.Path))
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	tree, err := mdtree.Read(fsys, filepath.Base(in.Path), &mdtree.ReadOptions{Progress: in.Progress})
+	if err != nil {
+		return out, err
+	}
+	plan, err := tree.Plan(ctx, m, o)
+	if err != nil {
+		return out, err
+	}
+	if !in.DryRun && len(plan.Ops) > 0 {
+		if err := m.Apply(oxbow.WithNote(ctx, "load from "+in.Dir), plan.Ops...); err != nil {
+			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
+		}
+		makeIndex(ctx, m, len(plan.Ops))
+	}
+	out.Added, out.Changed, out.Removed, out.Same = notNil(plan.Added), notNil(plan.Changed), notNil(plan.Removed), len(plan.Same)
+	for _, t := range tree.Warnings {
+		out.Warnings = append(out.Warnings, t.String())
+	}
+	return out, nil
+}
+
+// notNil makes an empty list of none, for JSON.
+func notNil(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}

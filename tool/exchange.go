@@ -1,0 +1,132 @@
+// Entries in and out: export and import.
+
+package tool
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+)
+
+// ExportIn is what export takes.
+type ExportIn struct {
+	Filter  string    `json:"filter,omitempty" jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	Project string    `json:"project,omitempty" jsonschema:"Only entries of this project."`
+	Tags    []string  `json:"tags,omitempty" flag:"tag" jsonschema:"Only entries with all of these tags."`
+	Kind    string    `json:"kind,omitempty" enum:"kind" jsonschema:"Only entries of this kind."`
+	After   string    `json:"after,omitempty" value:"DATE" jsonschema:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)."`
+	Before  string    `json:"before,omitempty" value:"DATE" jsonschema:"Created before this date."`
+	To      io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
+}
+
+// ExportOut is what export gives.
+type ExportOut struct {
+	File    string `json:"file"` // for the door to fill in
+	Entries int    `json:"entries"`
+}
+
+// Export writes the selected entries as JSON lines.
+func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err error) {
+	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.now())
+	if err != nil {
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return out, err
+	}
+	out.Entries, err = exchange.Export(ctx, m, f, in.To)
+	return out, err
+}
+
+// ImportIn is what import takes.
+type ImportIn struct {
+	Paths     []string `json:"paths" flag:"-" jsonschema:"Files and directories; - is the input."`
+	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"Show what would be brought in and change nothing." usage:"show what would be brought in and change nothing"`
+	Overwrite bool     `json:"overwrite,omitempty" jsonschema:"Replace newer or edited entries of the same origin." usage:"let what is read replace newer or edited entries of the same origin"`
+	Format    string   `json:"format,omitempty" value:"FORMAT" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says: markdown, jsonl, chat"`
+
+	Input    io.Reader      `json:"-"` // of the path -
+	Root     string         `json:"-"` // directory of the project: origins below it are relative; may be ""
+	Progress func(done int) `json:"-"`
+}
+
+// ImportOut is what import gives. With an error it is what was done before.
+type ImportOut struct {
+	DryRun   bool       `json:"dry_run,omitempty"`
+	Added    int        `json:"added"`
+	Updated  int        `json:"updated"`
+	Same     int        `json:"same"`
+	Skipped  int        `json:"skipped"`
+	Changes  []Imported `json:"changes"`
+	Problems []string   `json:"problems,omitempty"`
+	Notes    []string   `json:"notes,omitempty"`
+	Stale    []string   `json:"stale,omitempty"`
+	More     int        `json:"more,omitempty"` // problems and notes not listed
+}
+
+// Imported is an entry that an import changed.
+type Imported struct {
+	Name string `json:"name"`
+	Verb string `json:"verb"`
+	Ref  string `json:"ref"`
+}
+
+// Failed reports whether something was not taken.
+func (o ImportOut) Failed() bool { return len(o.Problems) > 0 }
+
+// Import adds what files hold.
+func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
+	if in.Format != "" {
+		if _, err := exchange.ParseFormat(in.Format); err != nil {
+			return ImportOut{}, err
+		}
+	}
+	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
+	if err != nil {
+		return ImportOut{}, err
+	}
+	r, err := exchange.Import(ctx, m, in.items(w.now().Location()), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: in.Progress})
+	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
+		Changes: []Imported{}, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
+	for _, c := range r.Changes {
+		out.Changes = append(out.Changes, Imported{c.Name, string(c.Verb), c.Ref})
+	}
+	if !in.DryRun {
+		makeIndex(ctx, m, r.Added+r.Updated)
+	}
+	return out, err
+}
+
+// items yields what all the paths hold.
+func (in *ImportIn) items(zone *time.Location) iter.Seq2[exchange.Item, error] {
+	return func(yield func(exchange.Item, error) bool) {
+		for _, path := range in.Paths {
+			o := &exchange.ReadOptions{Format: exchange.Format(in.Format), Location: zone}
+			items := exchange.ReadPath(path, in.Root, o)
+			if path == "-" {
+				items = exchange.ReadStream(in.Input, "standard input", o)
+			}
+			for it, err := range items {
+				if !yield(it, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// makeIndex makes the index again after so many entries were written, if they
+// are at least half of the memory: the writing took as long, and the next recall
+// need not wait. An error is left to that.
+func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
+	if c, ok := m.Store().(oxbow.Counter); ok {
+		if s, err := c.Stats(ctx); err == nil && 2*written >= s.Entries {
+			_ = m.MakeIndex(ctx)
+		}
+	}
+}

@@ -1,0 +1,287 @@
+// Labels of many entries at once: list, change, check, suggest.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/query"
+)
+
+// LabelCount is a label and the number of entries that carry it.
+type LabelCount struct {
+	Label   string `json:"label"`
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Entries int    `json:"entries"`
+}
+
+func labelCounts(cs []label.Count) []LabelCount {
+	out := make([]LabelCount, len(cs))
+	for i, c := range cs {
+		out[i] = LabelCount{c.Label.String(), c.Label.Key, c.Label.Value, c.Entries}
+	}
+	return out
+}
+
+// LabelError reports a text that is no label.
+type LabelError struct{ Err error }
+
+func (e *LabelError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong with it, which matches [oxbow.ErrInvalid].
+func (e *LabelError) Unwrap() error { return e.Err }
+
+func parseLabels(texts ...string) ([]oxbow.Label, error) {
+	var ls []oxbow.Label
+	for _, s := range texts {
+		l, err := oxbow.ParseLabel(s)
+		if err != nil {
+			return nil, &LabelError{err}
+		}
+		ls = append(ls, l)
+	}
+	return ls, nil
+}
+
+// LabelsIn is what labels takes.
+type LabelsIn struct {
+	Filter string `json:"filter,omitempty" flag:"-" jsonschema:"Only labels of the entries that it selects."`
+	Key    string `json:"key,omitempty" value:"KEY" jsonschema:"Only labels of this key." usage:"only labels of this KEY, such as project or tag"`
+}
+
+// LabelsOut is what labels gives: by key, then the most used first.
+type LabelsOut struct {
+	Labels []LabelCount `json:"labels"`
+}
+
+// Labels lists labels.
+func Labels(ctx context.Context, w *Workspace, in LabelsIn) (LabelsOut, error) {
+	f, err := query.ParseFilter(in.Filter, w.now())
+	if err != nil {
+		return LabelsOut{}, err
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return LabelsOut{}, err
+	}
+	cs, err := label.Counts(ctx, m, f)
+	if err != nil {
+		return LabelsOut{}, fmt.Errorf("counting labels: %w", err)
+	}
+	kept := cs[:0]
+	for _, c := range cs {
+		// Labels that programs set for themselves are listed by their key only.
+		if c.Label.Key == in.Key || in.Key == "" && c.Label.Key != oxbow.LabelFileBlob {
+			kept = append(kept, c)
+		}
+	}
+	return LabelsOut{labelCounts(kept)}, nil
+}
+
+// EditLabelsIn is what add and remove take.
+type EditLabelsIn struct {
+	Labels []string `json:"labels" flag:"-" jsonschema:"The labels, as key:value."`
+	Where  []string `json:"where,omitempty" value:"FILTER" jsonschema:"Filter terms that select the entries." usage:"the entries that this FILTER selects"`
+	Names  []string `json:"names,omitempty" flag:"name" jsonschema:"Names of the entries; with a filter, both must fit." usage:"the entry of this NAME; may be repeated"`
+	All    bool     `json:"all,omitempty" jsonschema:"All entries." usage:"all entries"`
+	DryRun bool     `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+}
+
+// RelabelOut is what a change of labels gives.
+type RelabelOut struct {
+	DryRun  bool         `json:"dry_run,omitempty"`
+	Seq     uint64       `json:"seq,omitempty"` // the change, 0 when nothing was changed
+	Entries []Relabelled `json:"entries"`
+}
+
+// Relabelled is an entry with other labels.
+type Relabelled struct {
+	Name    string   `json:"name"`
+	Added   []string `json:"added,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+}
+
+// AddLabels gives labels to entries.
+func AddLabels(ctx context.Context, w *Workspace, in EditLabelsIn) (RelabelOut, error) {
+	return editLabels(ctx, w, in, label.Add)
+}
+
+// RemoveLabels takes labels from entries.
+func RemoveLabels(ctx context.Context, w *Workspace, in EditLabelsIn) (RelabelOut, error) {
+	return editLabels(ctx, w, in, label.Remove)
+}
+
+func editLabels(ctx context.Context, w *Workspace, in EditLabelsIn, planner func(label.Selection, ...oxbow.Label) label.Planner) (RelabelOut, error) {
+	ls, err := parseLabels(in.Labels...)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	f, err := query.ParseFilter(strings.Join(in.Where, " "), w.now())
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, planner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
+}
+
+// RenameLabelIn is what rename takes.
+type RenameLabelIn struct {
+	Old    string `json:"old" flag:"-" jsonschema:"The label that goes."`
+	New    string `json:"new" flag:"-" jsonschema:"The label that takes its place, and is not in use yet."`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+}
+
+// RenameLabel puts a new label in the place of another, on every entry.
+func RenameLabel(ctx context.Context, w *Workspace, in RenameLabelIn) (RelabelOut, error) {
+	ls, err := parseLabels(in.Old, in.New)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Rename(ls[0], ls[1]), in.DryRun)
+}
+
+// MergeLabelsIn is what merge takes.
+type MergeLabelsIn struct {
+	Labels []string `json:"labels" flag:"-" jsonschema:"The labels to join."`
+	Into   string   `json:"into" flag:"-" jsonschema:"The label that they become."`
+	DryRun bool     `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+}
+
+// MergeLabels joins labels into one, on every entry.
+func MergeLabels(ctx context.Context, w *Workspace, in MergeLabelsIn) (RelabelOut, error) {
+	ls, err := parseLabels(append(in.Labels[:len(in.Labels):len(in.Labels)], in.Into)...)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Merge(ls[:len(ls)-1], ls[len(ls)-1]), in.DryRun)
+}
+
+// relabel applies a plan, or only makes it.
+func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (RelabelOut, error) {
+	out := RelabelOut{DryRun: dry, Entries: []Relabelled{}}
+	ctx, m, err := w.Memory(ctx, Write.Unless(dry))
+	if err != nil {
+		return out, err
+	}
+	var p label.Plan
+	if dry {
+		p, err = plan(ctx, m)
+	} else {
+		p, err = label.Apply(ctx, m, plan)
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, c := range p.Changes {
+		out.Entries = append(out.Entries, Relabelled{c.Name, labelTexts(c.Added()), labelTexts(c.Removed())})
+	}
+	if len(p.Changes) > 0 && !dry {
+		// Where another process has forgotten it since, the number is not known.
+		if e, err := m.Get(ctx, p.Changes[0].Name); err == nil {
+			out.Seq = e.Version
+		}
+	}
+	return out, nil
+}
+
+func labelTexts(ls []oxbow.Label) []string {
+	var texts []string
+	for _, l := range ls {
+		texts = append(texts, l.String())
+	}
+	return texts
+}
+
+// LintLabelsIn is what lint takes: nothing.
+type LintLabelsIn struct{}
+
+// LintLabelsOut is what lint gives.
+type LintLabelsOut struct {
+	Doubts []LabelFinding `json:"doubts"`
+}
+
+// LabelFinding is labels that were perhaps meant to be one.
+type LabelFinding struct {
+	Labels []LabelCount `json:"labels"`
+	Why    string       `json:"why"`
+	Merge  string       `json:"merge_into"`
+}
+
+// LintLabels finds labels that were perhaps meant to be one.
+func LintLabels(ctx context.Context, w *Workspace, _ LintLabelsIn) (LintLabelsOut, error) {
+	out := LintLabelsOut{Doubts: []LabelFinding{}}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return out, err
+	}
+	cs, err := label.Counts(ctx, m, oxbow.Filter{})
+	if err != nil {
+		return out, fmt.Errorf("counting labels: %w", err)
+	}
+	for _, f := range label.Lint(cs) {
+		out.Doubts = append(out.Doubts, LabelFinding{labelCounts(f.Labels), f.Why, f.Merge.String()})
+	}
+	return out, nil
+}
+
+// SuggestLabelsIn is what suggest takes.
+type SuggestLabelsIn struct {
+	Filter        string   `json:"filter,omitempty" flag:"-" jsonschema:"Only entries that it selects."`
+	Keys          []string `json:"keys,omitempty" flag:"-" jsonschema:"Keys of the labels; project and tag by default."`
+	MinConfidence float64  `json:"min_confidence,omitempty" flag:"-" jsonschema:"Leave out what is less sure, from 0 to 1."`
+	DryRun        bool     `json:"dry_run,omitempty" flag:"-" jsonschema:"When accepting, change nothing."`
+}
+
+// SuggestLabelsOut is what suggest gives, in order of the entries, the surest
+// first.
+type SuggestLabelsOut struct {
+	Suggestions []SuggestedLabel `json:"suggestions"`
+}
+
+// SuggestedLabel is a label for an entry that has none of its key.
+type SuggestedLabel struct {
+	Name       string   `json:"name"`
+	Version    uint64   `json:"version"`
+	Label      string   `json:"label"`
+	Confidence float64  `json:"confidence"`
+	Reasons    []string `json:"reasons"`
+}
+
+// SuggestLabels suggests labels.
+func SuggestLabels(ctx context.Context, w *Workspace, in SuggestLabelsIn) (SuggestLabelsOut, error) {
+	out := SuggestLabelsOut{Suggestions: []SuggestedLabel{}}
+	ss, err := suggestions(ctx, w, in, Read)
+	for _, s := range ss {
+		out.Suggestions = append(out.Suggestions, SuggestedLabel{s.Name, s.Version, s.Label.String(), s.Confidence, s.Reasons})
+	}
+	return out, err
+}
+
+// AcceptLabels gives the entries the labels that are suggested.
+func AcceptLabels(ctx context.Context, w *Workspace, in SuggestLabelsIn) (RelabelOut, error) {
+	ss, err := suggestions(ctx, w, in, Write.Unless(in.DryRun))
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Accept(ss, in.MinConfidence), in.DryRun)
+}
+
+func suggestions(ctx context.Context, w *Workspace, in SuggestLabelsIn, how Access) ([]label.Suggestion, error) {
+	f, err := query.ParseFilter(in.Filter, w.now())
+	if err != nil {
+		return nil, err
+	}
+	ctx, m, err := w.Memory(ctx, how)
+	if err != nil {
+		return nil, err
+	}
+	ss, err := label.Suggest(ctx, m, label.SuggestOptions{Filter: f, Keys: in.Keys, MinConfidence: in.MinConfidence})
+	if err != nil {
+		return nil, fmt.Errorf("suggesting labels: %w", err)
+	}
+	return ss, nil
+}
