@@ -187,7 +187,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly,
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
 		}
-		if t.Output != nil {
+		if !t.TextOnly {
 			offer.OutputSchema = slim(t.Output)
 		}
 		m.AddTool(offer, d.handler(t))
@@ -216,7 +216,7 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 		if err != nil {
 			return failed(err), nil
 		}
-		if t.Output == nil {
+		if t.TextOnly {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: answer.Text()}}}, nil
 		}
 		structured, err := json.Marshal(answer)

@@ -17,8 +17,8 @@ import (
 // reads: names, descriptions and the schemas of what they take. A client sends
 // the latter with each turn of a conversation; measure before raising them.
 const (
-	maxList = 1900
-	maxRead = 1250
+	maxList = 1700
+	maxRead = 1200
 )
 
 func TestToolListIsShort(t *testing.T) {

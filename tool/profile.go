@@ -257,9 +257,10 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 // Load and unload, as verbs. They are not in the table: a door offers them
 // where it serves profiles; see [WithProfiles].
 func loadVerbs() []Tool {
-	load := define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile)
-	load.Output = nil // the text is all of it: twice would be over its budget
-	return []Tool{load, define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, UnloadProfile)}
+	return []Tool{
+		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true, textOnly: true}, LoadProfile),
+		define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, UnloadProfile),
+	}
 }
 
 // WithProfiles returns what a door offers that serves memory profiles: the

@@ -210,7 +210,7 @@ func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]FileRef, read ox
 		left = append(left, h.Entry.Name)
 	}
 	if out.LeftOut = len(left); out.LeftOut > 0 {
-		out.Notes = append(out.Notes, Notef("%s did not fit into %s %d and shown by snippet only; get with the name gives it whole (%s)",
+		out.Notes = append(out.Notes, Notef("%s not shown whole, as %s is %d; get with the name gives it whole (%s)",
 			pluralIs(len(left), "content"), ParamRef("max_tokens"), budget, quoteAll(left[:min(len(left), 3)])+more(len(left)-3)))
 	}
 }

@@ -17,7 +17,7 @@ import (
 var descriptions embed.FS
 
 // traits are the hints that clients get about a verb.
-type traits struct{ readOnly, destructive, idempotent bool }
+type traits struct{ readOnly, destructive, idempotent, textOnly bool }
 
 // define makes a verb of this package, whose description is next to it.
 func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Workspace, In) (Out, error)) Tool {
@@ -26,7 +26,7 @@ func define[In any, Out Answer](name, title string, t traits, run func(context.C
 		panic(err)
 	}
 	return Define(Tool{Name: name, Title: title, Description: string(desc),
-		ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent}, run)
+		ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent, TextOnly: t.textOnly}, run)
 }
 
 // Define makes a verb of a function. What t leaves open is filled in from the

@@ -25,8 +25,14 @@ type Tool struct {
 	Idempotent  bool // the same call again changes nothing more
 
 	Input  *jsonschema.Schema // of the arguments; unknown ones are not allowed
-	Output *jsonschema.Schema // of the answer as JSON; nil where a model should get the text alone
-	Params []Param            // of the arguments, in their order
+	Output *jsonschema.Schema // of the answer as JSON
+
+	// TextOnly is true where the answer holds remembered text. A model gets its
+	// text alone, where that stands in fences: clients that get JSON as well
+	// show the model the JSON in place of the text, or both.
+	TextOnly bool
+
+	Params []Param // of the arguments, in their order
 
 	// Call runs the verb. The arguments are one JSON object, or nothing. An
 	// error is for people and models alike; see [Remedy]. It is safe for

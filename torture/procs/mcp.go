@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -95,6 +97,9 @@ func (d *mcpDoor) call(ctx context.Context, c call) (answer, error) {
 	if res.IsError {
 		return answer{Refused: refusal(text(res))}, nil
 	}
+	if c.Verb == get || c.Verb == recall {
+		return readText(c.Verb, text(res))
+	}
 	b, err := json.Marshal(res.StructuredContent)
 	if err != nil {
 		return answer{}, err
@@ -139,22 +144,34 @@ func readAnswer(verb string, b []byte) (answer, error) {
 		var out tool.ForgetOut
 		err := json.Unmarshal(b, &out)
 		return answer{Version: out.Seq}, err
-	case get:
-		var out tool.GetOut
-		err := json.Unmarshal(b, &out)
-		a := answer{Version: out.Version}
-		if out.Content != nil {
-			a.Content = *out.Content
-		}
-		return a, err
-	case recall:
-		var out tool.RecallOut
-		err := json.Unmarshal(b, &out)
-		a := answer{Names: map[string]uint64{}}
-		for _, h := range out.Hits {
-			a.Names[h.Name] = h.Version
-		}
-		return a, err
 	}
 	return answer{}, fmt.Errorf("the verb %s is not known here", verb)
+}
+
+// head matches the line above an entry in an answer, and what stands in the
+// fence below it. Contents here have no fence and no line feed at their end.
+var head = regexp.MustCompile("(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: .*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n")
+
+// readText reads the answer of a verb that gives text alone.
+func readText(verb, s string) (answer, error) {
+	a := answer{Names: map[string]uint64{}}
+	for _, m := range head.FindAllStringSubmatch(s, -1) {
+		name, err := strconv.Unquote(m[1])
+		if err != nil {
+			return answer{}, err
+		}
+		if a.Version, err = strconv.ParseUint(m[2], 10, 64); err != nil {
+			return answer{}, err
+		}
+		a.Names[name], a.Content = a.Version, m[3]
+	}
+	if verb == recall {
+		a.Version, a.Content = 0, ""
+		return a, nil
+	}
+	if len(a.Names) != 1 {
+		return answer{Refused: fmt.Sprintf("%s answered %q", verb, s)}, nil
+	}
+	a.Names = nil
+	return a, nil
 }
