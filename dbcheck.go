@@ -50,7 +50,12 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 			if err != nil || len(r.Problems) > 0 {
 				return r, err
 			}
-			ps, err := d.checkIndexFile(ctx)
+			ps, err := d.checkSnapshot()
+			r.Problems = append(r.Problems, ps...)
+			if err != nil {
+				return r, err
+			}
+			ps, err = d.checkIndexFile(ctx)
 			r.Problems = append(r.Problems, ps...)
 			return r, err
 		}

@@ -251,7 +251,15 @@ func openSnapshot(fsys vfs.FS, name string, open func() (*wal.Log, error)) (_ *s
 	if h := s.log.Header(); h.ID != s.head.log || h.Base != s.head.base {
 		return nil, fmt.Errorf("%w: it is of another history", errSnapshot)
 	}
-	return s, s.log.Jump(s.head.offset, s.head.seq, s.head.chain, 0)
+	if err := s.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
+		return nil, err
+	}
+	// A crash may keep the last of several records that were not synced, and
+	// lose one before it: then the log ends there, and it is read.
+	if s.log.Synced() < s.head.offset {
+		return nil, fmt.Errorf("%w: records before its last change may be lost", errSnapshot)
+	}
+	return s, nil
 }
 
 // acquire keeps the files open until release is called as often.

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 const testSnapshot = "memory.oxbow" + snapshotSuffix
@@ -169,7 +171,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 			}
 			want := encode(m)
 			// What is known to be synced may be more for the process that synced it.
-			if !bytes.Equal(got[pageSize:2*pageSize-4], want[pageSize:2*pageSize-4]) || !equalPages(got, want) {
+			if !bytes.Equal(got[pageSize:2*pageSize-4], want[pageSize:2*pageSize-4]) || len(got) != len(want) || !equalPages(got[pageSize:], want[pageSize:]) {
 				t.Fatalf("seed %d: the snapshots differ", seed)
 			}
 			checkAndClose(t, m)
@@ -178,19 +180,6 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 	if based < 100 {
 		t.Errorf("a snapshot was used %d times", based)
 	}
-}
-
-// equalPages compares pages but for page 0 and the checks, which depend on it.
-func equalPages(a, b []byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for n := pageSize; n < len(a); n += pageSize {
-		if !bytes.Equal(a[n:n+pageData], b[n:n+pageData]) {
-			return false
-		}
-	}
-	return true
 }
 
 // snapshotHome returns a store of some history with a snapshot, and changes after
@@ -410,5 +399,281 @@ func TestSnapshotAfterRedaction(t *testing.T) {
 		sameAnswers(t, what, answers(t, w), want)
 		checkAndClose(t, w)
 		checkAndClose(t, reader)
+	}
+}
+
+// Every bit and every length of a snapshot counts: what is damaged is refused.
+func TestSnapshotEveryBit(t *testing.T) {
+	h, _ := snapshotHome(t)
+	mem := h.fs.(*vfs.Mem)
+	m := h.open(Options{ReadOnly: true})
+	defer m.Close()
+	d := m.Store().(*db)
+	sound, err := vfs.ReadFile(mem, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(b []byte) bool {
+		if err := mem.Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := d.openSnapshot()
+		if err != nil {
+			return true
+		}
+		defer s.release()
+		for i := range sections {
+			s.loadSection(i)
+		}
+		return s.failed() != nil
+	}
+	if refused(bytes.Clone(sound)) {
+		t.Fatal("the sound snapshot is refused")
+	}
+	step := 1
+	if testing.Short() {
+		step = 13
+	}
+	for bit := 0; bit < 8*len(sound); bit += step {
+		b := bytes.Clone(sound)
+		if b[bit/8] ^= 1 << (bit % 8); !refused(b) {
+			t.Fatalf("bit %d of byte %d is not noticed", bit%8, bit/8)
+		}
+	}
+	for n := 0; n < len(sound); n += step {
+		if !refused(sound[:n:n]) {
+			t.Fatalf("cut to %d bytes, it is not noticed", n)
+		}
+	}
+}
+
+// The snapshot of a history that ends in another change does not count.
+func TestSnapshotOfAnotherHistory(t *testing.T) {
+	h := newRandomHistory(t, 13)
+	m := h.open(Options{})
+	if err := m.Apply(t.Context(), Add{Name: "name 0", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	checkAndClose(t, m)
+	now, other := h.now.Load(), *h
+	other.fs = h.fs.(*vfs.Mem).Clone()
+	for i, one := range []*randomHistory{&other, h} {
+		one.now.Store(now)
+		m := one.open(Options{snapshotLeast: int64(1 + 100*i)})
+		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("name ", 1+i), Content: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		checkAndClose(t, m)
+	}
+	b, err := vfs.ReadFile(other.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	m = h.open(Options{ReadOnly: true})
+	sameAnswers(t, "with another history's snapshot", answers(t, m), h.replayed())
+	checkAndClose(t, m)
+}
+
+// A reader may make a snapshot of records that are not on stable storage yet. A
+// crash that keeps the last of them and loses one before it leaves a log that
+// ends there, and no snapshot says otherwise.
+func TestSnapshotOfUnsyncedRecords(t *testing.T) {
+	h := newRandomHistory(t, 14)
+	m := h.open(Options{})
+	for i := range 3 {
+		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("name ", i), Content: "some text"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := m.Store().(*db)
+	var drafts []wal.Draft
+	for _, off := range d.offsets {
+		r, err := d.log.At(off)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drafts = append(drafts, wal.Draft{Type: r.Type, Time: r.Time, Body: bytes.Clone(r.Body)})
+	}
+	opts := d.logOptions()
+	checkAndClose(t, m)
+	h.fs = vfs.NewMem()
+	log, err := wal.Open(h.fs, "memory.oxbow", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	recs, err := log.Append(drafts...) // one append: none of them vouches for another
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(log.Unlock(), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	put := func(b []byte) { // with a lock file that notes nothing, as that of a killed process
+		mem := h.fs.(*vfs.Mem)
+		if err := errors.Join(mem.Put("memory.oxbow", b, 0o600, time.Unix(1, 0)), mem.Put(wal.LockName("memory.oxbow"), nil, 0o600, time.Unix(1, 0))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(bytes.Clone(file)) // without the seal of the close
+	reader := h.open(Options{ReadOnly: true, KeepIndex: true, snapshotLeast: 1})
+	checkAndClose(t, reader)
+	if _, err := h.fs.Stat(testSnapshot); err != nil {
+		t.Fatal(err)
+	}
+	lost := bytes.Clone(file)
+	clear(lost[recs[1].Offset+20 : recs[2].Offset])
+	put(lost)
+	want := h.replayed()
+	m = h.open(Options{})
+	sameAnswers(t, "with a record lost", answers(t, m), want)
+	if err := m.Apply(t.Context(), Add{Name: "name 9", Content: "acknowledged"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.fs.Remove(testSnapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	m = h.open(Options{})
+	if _, err := m.Get(t.Context(), "name 9"); err != nil {
+		t.Error(err)
+	}
+	checkAndClose(t, m)
+}
+
+// A crash at every operation of a close that writes a snapshot.
+func TestSnapshotCrashWhileWriting(t *testing.T) {
+	h, want := snapshotHome(t)
+	img := h.fs.(*vfs.Mem)
+	images := 0
+	for k := 1; ; k++ {
+		disk := crashfs.New(img.Clone())
+		one := *h
+		one.fs = disk.Process()
+		m := one.open(Options{snapshotLeast: 1})
+		before := disk.Ops()
+		disk.StopAt(before + k)
+		_ = m.Close() // the disk stops
+		over := disk.Ops() < before+k
+		disk.Stop()
+		n := 0
+		disk.Images(func(left *vfs.Mem, label string) bool {
+			n++
+			if n > 16 && n%29 != 0 {
+				return true
+			}
+			images++
+			after := *h
+			after.fs = left
+			m := after.open(Options{ReadOnly: true})
+			sameAnswers(t, fmt.Sprintf("operation %d, %s", k, label), answers(t, m), want)
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return true
+		})
+		if over {
+			break
+		}
+	}
+	if images < 50 {
+		t.Errorf("%d images", images)
+	}
+}
+
+// readOnlyDir is a directory in which nothing can be made or changed.
+type readOnlyDir struct{ *vfs.Mem }
+
+func (r readOnlyDir) refuse(name string) error {
+	return &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+}
+
+func (r readOnlyDir) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC) != 0 {
+		return nil, r.refuse(name)
+	}
+	return r.Mem.OpenFile(name, flag, perm)
+}
+
+func (r readOnlyDir) Rename(old, _ string) error             { return r.refuse(old) }
+func (r readOnlyDir) Remove(name string) error               { return r.refuse(name) }
+func (r readOnlyDir) OpenLock(name string) (vfs.Lock, error) { return nil, r.refuse(name) }
+
+// In a directory that cannot be written to, the snapshot is used, or the log.
+func TestSnapshotInReadOnlyDirectory(t *testing.T) {
+	h, want := snapshotHome(t)
+	mem := h.fs.(*vfs.Mem)
+	for _, there := range []bool{true, false} {
+		if !there {
+			if err := mem.Remove(testSnapshot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		one := *h
+		one.fs = readOnlyDir{mem}
+		for _, o := range []Options{{ReadOnly: true}, {ReadOnly: true, KeepIndex: true, snapshotLeast: 1}, {snapshotLeast: 1}} {
+			m := one.open(o)
+			if hasBase(m) != there {
+				t.Errorf("%+v: a snapshot is used: %v, want %v", o, hasBase(m), there)
+			}
+			sameAnswers(t, "in a read-only directory", answers(t, m), want)
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Check compares each table of the snapshot with the log.
+func TestSnapshotChecked(t *testing.T) {
+	h, _ := snapshotHome(t)
+	m := h.open(Options{ReadOnly: true})
+	defer m.Close()
+	d := m.Store().(*db)
+	problems := func() string {
+		rep, err := m.Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(rep.Problems)
+	}
+	if got := problems(); got != "[]" {
+		t.Fatalf("of the sound snapshot: %s", got)
+	}
+	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.openSnapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.release()
+	for i := range sections {
+		if s.head.counts[i] == 0 {
+			continue
+		}
+		b := bytes.Clone(sound)
+		page := b[s.starts[i]*pageSize:][:pageSize]
+		page[7] ^= 1 // and its check is right
+		sum := pageCheck(page[:pageData], s.starts[i], s.check)
+		page[pageData], page[pageData+1], page[pageData+2], page[pageData+3] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)
+		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if got := problems(); !strings.Contains(got, "its table of "+sectionNamesOf[i]) {
+			t.Errorf("of a wrong table of %s: %s", sectionNamesOf[i], got)
+		}
 	}
 }

@@ -4,8 +4,11 @@
 package oxbow
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -317,4 +320,62 @@ func (st *state) load(s *snapshot) error {
 // The log is opened by a snapshot once more, for reading.
 func (d *db) openSnapshot() (*snapshot, error) {
 	return openSnapshot(d.fs, d.snapshotName(), func() (*wal.Log, error) { return d.another(false) })
+}
+
+// checkSnapshot compares the snapshot with one that is made from the log. A file
+// that is missing, damaged or of another history is in order: it is not used.
+func (d *db) checkSnapshot() ([]Problem, error) {
+	s, err := d.openSnapshot()
+	if err != nil {
+		return nil, nil
+	}
+	defer s.release()
+	have, err := s.read(0, s.head.pages())
+	if err != nil {
+		return nil, nil
+	}
+	log, err := d.another(false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	st, places := newState(), map[uint64]int64{}
+	var changes []int64
+	if s.head.seq > 0 {
+		if _, err := d.replay(log, placing{st, places}, func(off int64) { changes = append(changes, off) }, s.head.seq); err != nil {
+			return nil, err
+		}
+	}
+	h := s.head
+	h.nextID = st.nextID
+	want := st.collect(changes, func(e *Entry) int64 { return places[e.ID] }).encode(h)
+	if bytes.Equal(have, want) {
+		return nil, nil
+	}
+	made, err := decodeSnapshotHead(want, int64(len(want)))
+	what := errors.Join(errSnapshot, err).Error()
+	for i, n := 0, 1; err == nil && i < sections; i++ {
+		a, b := have[min(s.starts[i], s.head.pages())*pageSize:], want[n*pageSize:]
+		size := made.pagesOf(i) * pageSize
+		if made.counts[i] != s.head.counts[i] || !equalPages(a[:size], b[:size]) {
+			what = "its table of " + sectionNamesOf[i] + " is not that of the log"
+			break
+		}
+		n += made.pagesOf(i)
+	}
+	return []Problem{{-1, fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, snapshotSuffix, what, s.head.seq),
+		"remove it: nothing is lost, and it is made again"}}, nil
+}
+
+// sectionNamesOf are the sections in words.
+var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums"}
+
+// equalPages compares pages but for their checks, which depend on page 0.
+func equalPages(a, b []byte) bool {
+	for n := 0; n < len(a); n += pageSize {
+		if !bytes.Equal(a[n:n+pageData], b[n:n+pageData]) {
+			return false
+		}
+	}
+	return true
 }
