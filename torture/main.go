@@ -67,9 +67,9 @@ type flags struct {
 }
 
 var campaigns = []campaign{
-	{"crash", []string{"distinct images", "generated", "deep", "points", "kills", "scripts"}, func(seed uint64, f flags) ([]int, error) {
+	{"crash", []string{"distinct images", "generated", "deep", "points", "kills", "scripts", "opened by a snapshot", "mixed snapshots"}, func(seed uint64, f flags) ([]int, error) {
 		t, v := faults.Crash(seed, faults.CrashOptions{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short})
-		n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts}
+		n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts, t.Based, t.Mixed}
 		if v != nil {
 			return n, v
 		}
@@ -83,13 +83,13 @@ var campaigns = []campaign{
 		}
 		return n, nil
 	}},
-	{"linear", []string{"histories", "calls", "pending", "busy"}, func(seed uint64, f flags) ([]int, error) {
+	{"linear", []string{"histories", "calls", "pending", "busy", "opened by a snapshot"}, func(seed uint64, f flags) ([]int, error) {
 		t, err := faults.Linear(seed, f.setup)
-		return []int{t.Histories, t.Calls, t.Pending, t.Busy}, err
+		return []int{t.Histories, t.Calls, t.Pending, t.Busy, t.Based}, err
 	}},
-	{"ioerr", []string{"faults", "images", "distinct", "rescued", "unknown", "scripts"}, func(seed uint64, f flags) ([]int, error) {
+	{"ioerr", []string{"faults", "images", "distinct", "rescued", "unknown", "scripts", "opened by a snapshot"}, func(seed uint64, f flags) ([]int, error) {
 		t, v := faults.Errors(seed, faults.ErrorOptions{Setup: f.setup})
-		n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts}
+		n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts, t.Based}
 		if v != nil {
 			return n, v
 		}

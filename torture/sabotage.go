@@ -76,6 +76,13 @@ var sabotages = []sabotage{
 	{"an old look at the tail believed", "", "old-look-believed", "./internal/wal TestTailAfterAnOldLook"},
 	{"answered before it is durable", "", "answered-before-durable", ". TestAnswersWaitForTheSync"},
 
+	{"a log read on from one record too far", "", "snapshot-one-record-too-far", ". TestSnapshotIsTheLog"},
+	{"a snapshot's chain not compared", "", "snapshot-chain-not-compared", ". TestSnapshotOfAnotherHistory"},
+	{"a snapshot's page not verified", "", "snapshot-page-not-verified", ". TestSnapshotDamaged"},
+	{"removed names not in a snapshot", "", "snapshot-without-removed", ". TestSnapshotIsTheLog"},
+	{"a snapshot left by a redaction", "", "snapshot-left-by-redaction", ". TestSnapshotAfterRedaction"},
+	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", ". TestSnapshotOfUnsyncedRecords"},
+
 	{"no lock, processes", "no-lock", "", "procs"},
 	{"no lock and no note, processes", "no-lock,no-note", "", "procs"},
 	{"a lock of fcntl, processes", "fcntl-lock", "", "procs"},

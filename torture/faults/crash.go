@@ -31,6 +31,8 @@ type CrashTally struct {
 	Distinct int // of them, different in names or bytes, and examined
 	Deep     int // of the images, left by a second crash, during recovery
 	Kills    int // operations at which one process was ended and another went on
+	Based    int // stores on the images that were opened by a snapshot
+	Mixed    int // of the images, with a snapshot of pages of several
 }
 
 // Add adds the numbers of u.
@@ -41,6 +43,8 @@ func (t *CrashTally) Add(u CrashTally) {
 	t.Distinct += u.Distinct
 	t.Deep += u.Deep
 	t.Kills += u.Kills
+	t.Based += u.Based
+	t.Mixed += u.Mixed
 }
 
 // crashRun is one script under examination.
@@ -50,6 +54,7 @@ type crashRun struct {
 	setup workload.Setup
 	tally CrashTally
 	judge *workload.Judge
+	snaps [][]byte // snapshots that images held, the latest few
 }
 
 // Crash examines the script of that seed, up to the first violation, which it
@@ -78,7 +83,7 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	r := &crashRun{o: o, s: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
 	r.tally.Scripts = 1
 	v := r.all()
-	r.tally.Images, r.tally.Distinct = r.judge.Images, r.judge.Distinct
+	r.tally.Images, r.tally.Distinct, r.tally.Based = r.judge.Images, r.judge.Distinct, r.judge.Based
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
 	}
@@ -88,6 +93,7 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 // setupFor makes the images of most scripts small, so that many can be tried.
 func setupFor(seed uint64, o CrashOptions) workload.Setup {
 	setup := o.Setup
+	setup.Snapshots = workload.SnapshotSeed(seed)
 	if !o.Plain {
 		setup.Small = o.Short || seed%16 != 7
 		setup.NoNote = seed%8 < 5
@@ -139,6 +145,9 @@ func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Vi
 		_, first, err := r.judge.Verdict(im, allowed)
 		if err == nil && first && r.again(im) {
 			err = r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(workload.IsLock)))
+		}
+		if err == nil && first && im.Any(workload.IsSnapshot) {
+			err = r.mix(im, allowed)
 		}
 		if err != nil {
 			bad = &Violation{Where: crashAt(k, im.Label()), Err: err}

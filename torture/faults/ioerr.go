@@ -26,6 +26,7 @@ type ErrorTally struct {
 	Images   int // crash images looked at
 	Distinct int // of them, different in names or bytes, and examined
 	Rescued  int // syncs that failed and whose change was acknowledged all the same
+	Based    int // stores on the images that were opened by a snapshot
 	Unknown  int // changes whose outcome was named unknown
 }
 
@@ -37,6 +38,7 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.Distinct += u.Distinct
 	t.Rescued += u.Rescued
 	t.Unknown += u.Unknown
+	t.Based += u.Based
 }
 
 // Errors makes every operation of the script of that seed fail in every way, up
@@ -57,10 +59,10 @@ func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	}
 	s.Steps = steps[:min(len(steps), 8)]
 	setup := o.Setup
-	setup.Small = true
+	setup.Small, setup.Snapshots = true, workload.SnapshotSeed(seed)
 	c := &errorRun{o: o, s: s, setup: setup, tally: ErrorTally{Scripts: 1}, judge: workload.NewJudge(seed, setup)}
 	tally := func() ErrorTally {
-		c.tally.Images, c.tally.Distinct = c.judge.Images, c.judge.Distinct
+		c.tally.Images, c.tally.Distinct, c.tally.Based = c.judge.Images, c.judge.Distinct, c.judge.Based
 		return c.tally
 	}
 	bad := func(what string, err error) (ErrorTally, *Violation) {

@@ -39,6 +39,7 @@ type LinearTally struct {
 	Calls     int
 	Pending   int // calls whose process was ended before they returned
 	Busy      int // calls refused because the lock was not free in time
+	Based     int // stores that were opened by a snapshot
 }
 
 // Add adds the numbers of u.
@@ -47,6 +48,7 @@ func (t *LinearTally) Add(u LinearTally) {
 	t.Calls += u.Calls
 	t.Pending += u.Pending
 	t.Busy += u.Busy
+	t.Based += u.Based
 }
 
 // verb is what a call does to the register of a name.
@@ -135,6 +137,7 @@ type linearRun struct {
 // while they work, and others take their place. The scheduler has its part in
 // the history, so a seed does not repeat it exactly.
 func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
+	setup.Snapshots = workload.SnapshotSeed(seed)
 	r := &linearRun{disk: crashfs.New(nil), setup: setup}
 	r.tally.Histories = 1
 	rnd := rand.New(rand.NewPCG(seed, 11))
@@ -223,6 +226,11 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 				return
 			}
 			continue
+		}
+		if workload.FromSnapshot(m) {
+			r.mu.Lock()
+			r.tally.Based++
+			r.mu.Unlock()
 		}
 		var dead atomic.Bool
 		var wg sync.WaitGroup

@@ -48,6 +48,25 @@ var All = []Mutant{
 		"if seq, ok := g.seen(id); ok && false {"},
 	{"answered-before-durable", "commit.go", "later = append(later, func() { r.finish(seq, err) })",
 		"r.finish(seq, err)"},
+	{"snapshot-one-record-too-far", "db.go", "d.from = s.head.seq",
+		`d.from = s.head.seq
+	skipped := 0
+	_ = d.log.Read(func(*wal.Record) error {
+		if skipped++; skipped > 1 {
+			return errStop
+		}
+		return nil
+	})`},
+	{"snapshot-chain-not-compared", "internal/wal/jump.go", "r.Type >= Unchained || r.Seq != seq || r.Chain != chain {",
+		"r.Type >= Unchained || r.Seq != seq {"},
+	{"snapshot-page-not-verified", "snapshot.go", "if pageCheck(p[:pageData], n+i, s.check) != binary.LittleEndian.Uint32(p[pageData:]) {",
+		"if pageCheck(p[:pageData], n+i, s.check) != binary.LittleEndian.Uint32(p[pageData:]) && false {"},
+	{"snapshot-without-removed", "snapshotwriter.go", "s.removed = append(s.removed, hashRow{textHash(name), seq})",
+		"_, _ = name, seq"},
+	{"snapshot-left-by-redaction", "dbcompact.go", "if err := d.dropFile(d.snapshotName(), true); err != nil {",
+		"if err := error(nil); err != nil {"},
+	{"snapshot-of-unsynced-records", "snapshot.go", "if s.log.Synced() < s.head.offset {",
+		"if s.log.Synced() < 0 {"},
 	{"shown-before-durable", "commit.go", "recs, err := d.append(drafts, g.now)",
 		`d.mu.Lock()
 	for i, f := range drafts {

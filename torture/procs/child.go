@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -42,7 +43,9 @@ func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	m, err := oxbow.Open(storeFile, &oxbow.Options{FS: fsys, Source: oxbow.Source{Actor: oxbow.Program}})
+	opts := &oxbow.Options{FS: fsys, Source: oxbow.Source{Actor: oxbow.Program}}
+	workload.KeepSnapshots(opts)
+	m, err := oxbow.Open(storeFile, opts)
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", filepath.Join(*home, storeFile), err)
 	}
@@ -108,7 +111,9 @@ func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer
 		return answer{Version: e.Version, Content: e.Content}, err
 	case glance:
 		// As a program does that is started for one recall.
-		once, err := oxbow.Open(storeFile, &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true, Lazy: true})
+		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true, Lazy: true}
+		workload.KeepSnapshots(opts)
+		once, err := oxbow.Open(storeFile, opts)
 		if err != nil {
 			return answer{}, err
 		}

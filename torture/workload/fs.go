@@ -28,6 +28,13 @@ func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
 // Disks without such a file are found in many scripts.
 func IsOwn(name string) bool { return !IsLock(name) }
 
+// IsSnapshot reports whether it is the name of the store's snapshot.
+func IsSnapshot(name string) bool { return name == StoreFile+".snap" }
+
+// SnapshotSeed reports whether the script of that seed writes snapshots: three
+// of four do.
+func SnapshotSeed(seed uint64) bool { return seed%16/4 != 3 }
+
 // IsLost reports whether it is the name of a torn tail that was kept aside.
 func IsLost(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
@@ -37,6 +44,7 @@ type Setup struct {
 	DiskFault DiskFault // faults of the file system below it
 	Small     bool      // free space in small steps: see FS.FreeSpace
 	NoNote    bool      // what is written into the lock file goes nowhere
+	Snapshots bool      // each close after a change writes the store's snapshot
 }
 
 // FS is a file system with a hook before every call that changes something or

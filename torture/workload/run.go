@@ -107,14 +107,27 @@ func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options 
 	step, reserve := fsys.FreeSpace()
 	setOption(o, "freeStep", step)
 	setOption(o, "freeReserve", reserve)
+	if fsys.setup.Snapshots {
+		KeepSnapshots(o)
+	}
 	return o
 }
+
+// KeepSnapshots makes each close after a change write the snapshot.
+func KeepSnapshots(o *oxbow.Options) { setOption(o, "snapshotLeast", 1) }
 
 // setOption sets an unexported size of the options, which is for tests alone.
 // It panics when the options have no such field any more.
 func setOption(o *oxbow.Options, name string, n int64) {
 	f := reflect.ValueOf(o).Elem().FieldByName(name)
 	*(*int64)(f.Addr().UnsafePointer()) = n
+}
+
+// FromSnapshot reports whether the store began from its snapshot and still
+// rests on it.
+func FromSnapshot(m *oxbow.Memory) bool {
+	state := reflect.ValueOf(m.Store()).Elem().FieldByName("st").Elem()
+	return !state.FieldByName("base").IsNil()
 }
 
 // Memory returns the open store of a process, opening it when need be.

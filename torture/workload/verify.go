@@ -22,6 +22,7 @@ import (
 type Judge struct {
 	Images   int // examined or known again
 	Distinct int // examined: different in names or bytes, and found in this script alone
+	Based    int // stores that were opened by a snapshot, of all that were examined
 
 	seed  uint64
 	setup Setup
@@ -61,6 +62,14 @@ func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first 
 	return st, true, nil
 }
 
+// Examine is [Judge.Verdict] for a disk that no crash of the run itself left.
+func (j *Judge) Examine(img *vfs.Mem, allowed []*State) error {
+	j.Images++
+	j.Distinct++
+	_, err := j.examine(img, allowed, false)
+	return err
+}
+
 func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
@@ -68,6 +77,9 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	m, err := oxbow.Open(StoreFile, o)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
+	}
+	if FromSnapshot(m) {
+		j.Based++
 	}
 	got, err := collect(m)
 	if err != nil {
@@ -115,6 +127,9 @@ func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	m, err := oxbow.Open(StoreFile, &hidden)
 	if err != nil {
 		return nil, fmt.Errorf("open again: %w", err)
+	}
+	if FromSnapshot(m) {
+		j.Based++
 	}
 	got, err := collect(m)
 	if err != nil {
