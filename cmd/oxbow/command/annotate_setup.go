@@ -95,6 +95,9 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 				return err
 			}
 		}
+		if _, err := a.outputPath(in.Ours); err != nil {
+			return err
+		}
 		if in.Dir, err = a.env.Getwd(); err != nil { // git makes it the root of the tree
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -63,12 +62,6 @@ func (a *app) openDir(dir string) (vfs.FS, error) {
 	}
 	a.closers = append(a.closers, fsys.Close)
 	return fsys, nil
-}
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // close closes what the run has opened, the last first.

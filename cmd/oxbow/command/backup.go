@@ -23,7 +23,7 @@ oxbow recover --accept.`,
 		Args: args(1, 1, "the name of the new file"),
 	}
 	return does(a, c, tool.Backup, func(in *tool.BackupIn, _ *flagSet, args []string) (err error) {
-		in.File, err = a.abs(args[0])
+		in.File, err = a.outputPath(args[0])
 		return err
 	}, func(out tool.BackupOut) {
 		a.printf("copied %s to %s: %s, change %d, %s\n", out.Store, out.File, count(out.Entries, "entry", "entries"), out.Last, bytesText(out.Bytes))

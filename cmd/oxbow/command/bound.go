@@ -4,6 +4,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -45,11 +47,11 @@ func (a *app) profiles() (*profile.Set, error) {
 		root = p.Root
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
-	if sameFile(home, filepath.Join(root, homeDir)) {
+	if tool.SameFile(home, filepath.Join(root, homeDir)) {
 		// The home is the project's own: what lies in it counts once.
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
 	}
-	if !sameFile(home, root) {
+	if !tool.SameFile(home, root) {
 		fsys, err := a.openDir(root)
 		if err != nil {
 			return nil, err
@@ -138,6 +140,17 @@ func (a *app) mayRun(cmd *cobra.Command) error {
 		return nil
 	}
 	return &hinted{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
+}
+
+// outputPath returns the absolute path of output, unless the memory is there.
+func (a *app) outputPath(path string) (string, error) {
+	abs, err := a.abs(path)
+	bound, berr := a.boundName()
+	p, perr := a.memoryPlace()
+	if err = errors.Join(err, berr, perr); err != nil {
+		return "", err
+	}
+	return abs, badArgument(p.CheckTarget(abs, bound != ""))
 }
 
 // scopeError is a command that cannot be run bound to a profile. It matches

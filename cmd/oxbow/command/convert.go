@@ -51,7 +51,7 @@ func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
 			return misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
 		}
 	}
-	if in.Dir, err = a.abs(in.Dir); err != nil {
+	if in.Dir, err = a.outputPath(in.Dir); err != nil {
 		return err
 	}
 	home, err := a.home()

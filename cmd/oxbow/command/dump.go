@@ -31,7 +31,10 @@ are not touched. What you change there, load brings back.`,
 		if err := flags.fill(&in); err != nil {
 			return err
 		}
-		if in.Path, err = a.treePath(in.Dir); err != nil {
+		if in.Path, err = a.treePath(in.Dir); err == nil {
+			in.Path, err = a.outputPath(in.Path)
+		}
+		if err != nil {
 			return err
 		}
 		p := a.progress("dumping")

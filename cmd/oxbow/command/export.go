@@ -77,7 +77,7 @@ func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force b
 		}
 		return err
 	}
-	path, err := a.abs(file)
+	path, err := a.outputPath(file)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 		}
 		in.Stdout = a.env.Stdout
 		if in.Output != "" {
-			in.Path, err = a.abs(in.Output)
+			in.Path, err = a.outputPath(in.Output)
 		}
 		return err
 	}, func(out tool.InterchangeOut) {

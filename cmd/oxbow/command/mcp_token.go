@@ -99,6 +99,11 @@ func (a *app) token(file string) (token, where string, err error) {
 		return "", "", err
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if home, err := a.home(); err != nil || file != filepath.Join(home, "token") {
+			if _, err = a.outputPath(file); err != nil {
+				return "", "", err
+			}
+		}
 		if err := a.makeToken(file); err != nil {
 			return "", "", fmt.Errorf("making the token: %w", err)
 		}

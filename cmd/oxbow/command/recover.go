@@ -33,7 +33,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 			return misusef("--replace puts the new file in the place of the damaged one", "give --out or --replace, not both")
 		}
 		if in.Out != "" {
-			in.Out, err = a.abs(in.Out)
+			in.Out, err = a.outputPath(in.Out)
 		}
 		return err
 	}, a.showRecovered)

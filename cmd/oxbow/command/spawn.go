@@ -156,7 +156,7 @@ func (a *app) homeIsOwn(home string) bool {
 		return true
 	}
 	data, err := a.dataHome()
-	return err == nil && (home == data || sameFile(home, data))
+	return err == nil && (home == data || tool.SameFile(home, data))
 }
 
 // settings returns the file of settings that counts, "" for none, and one that

@@ -1,0 +1,126 @@
+// Tests that no command writes its output over the memory.
+
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// writers are the commands that take a path to write to, and how they get it.
+var writers = map[string]func(path string) []string{
+	"export":                func(p string) []string { return []string{"export", p, "--force"} },
+	"backup":                func(p string) []string { return []string{"backup", p, "--force"} },
+	"dump":                  func(p string) []string { return []string{"dump", p, "--force"} },
+	"convert":               func(p string) []string { return []string{"convert", p} },
+	"recover":               func(p string) []string { return []string{"recover", "--out", p} },
+	"annotate export":       func(p string) []string { return []string{"annotate", "export", "--output", p} },
+	"annotate merge-driver": func(p string) []string { return []string{"annotate", "merge-driver", p, p, p} },
+	"mcp":                   func(p string) []string { return []string{"mcp", "--http", "127.0.0.1:0", "--token-file", p} },
+}
+
+// readsFile are commands that name a path in their usage and only read it, or
+// choose where they write.
+var readsFile = []string{"import", "load", "annotate", "annotate import", "annotate move", "annotate list", "annotate check", "annotate gc",
+	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new"}
+
+func TestWritersAreKnown(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		_, name, _ := strings.Cut(c.CommandPath(), " ")
+		for _, word := range []string{"FILE", "DIR", "OURS"} {
+			if strings.Contains(c.Use+c.Flags().FlagUsages(), word) && writers[name] == nil && !strings.Contains(" "+strings.Join(readsFile, " , ")+" ", " "+name+" ") {
+				t.Errorf("oxbow %s takes a %s and is in neither list: does it write there?", name, word)
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	for _, c := range newApp(newWorld(t).env).root().Commands() {
+		walk(c)
+	}
+}
+
+func TestNoOutputOverTheMemory(t *testing.T) {
+	for _, missing := range []bool{false, true} {
+		w := newWorld(t)
+		home := filepath.Join(w.dir, "h")
+		if !missing {
+			w.must(t, "--home", home, "remember", "one", "ONE")
+			w.must(t, "--home", home, "recall", "one")
+		}
+		link := func(make func(old, name string) error, old, name string) string {
+			name = filepath.Join(w.dir, name)
+			if err := make(filepath.Join(home, old), name); err != nil {
+				t.Skip(err) // no links here
+			}
+			return name
+		}
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		store := filepath.Join(home, storeFile)
+		targets := []string{store, store + ".lock", store + ".idx", store + ".snap", "h/../h/" + storeFile, home + "/./" + storeFile,
+			filepath.Join(link(os.Symlink, "", "dirlink"), storeFile)}
+		if !missing {
+			targets = append(targets, link(os.Symlink, storeFile, "symlink"), link(os.Link, storeFile, "hardlink"), link(os.Link, storeFile+".lock", "locklink"))
+		}
+		before := snapshotOf(t, home)
+		for name, args := range writers {
+			for _, target := range targets {
+				if _, err := os.Stat(target); name == "mcp" && err == nil {
+					continue // reads a token that is there
+				}
+				status, stdout, stderr := w.run(t, append([]string{"--home", home}, args(target)...)...)
+				if after := snapshotOf(t, home); after != before {
+					t.Fatalf("oxbow %s %s changed the home (status %d, %s%s)\nbefore\n%s\nafter\n%s", name, target, status, stdout, stderr, before, after)
+				}
+				if status == exitDone {
+					t.Errorf("oxbow %s %s = %d, %s%s, want it refused", name, target, status, stdout, stderr)
+				}
+			}
+		}
+		for _, name := range []string{"export", "dump", "backup"} {
+			if _, _, stderr := w.run(t, append([]string{"--home", home}, writers[name](store)...)...); !strings.Contains(stderr, "is the memory itself") {
+				t.Errorf("oxbow %s over the store says %q, want that it is the memory itself", name, stderr)
+			}
+		}
+		if missing {
+			continue
+		}
+		w.must(t, "--home", home, "profile", "new", "pa", "--project", "x")
+		for _, target := range append(targets, filepath.Join(home, "out.jsonl"), filepath.Join(w.dir, "dirlink", "profiles", "out.jsonl")) {
+			if status, _, stderr := w.run(t, "--home", home, "--profile", "pa", "export", target, "--force"); status != exitMisused {
+				t.Errorf("a bound export to %s = %d, %q, want it refused", target, status, stderr)
+			}
+		}
+		w.must(t, "--home", home, "--profile", "pa", "export", filepath.Join(w.dir, "out.jsonl"))
+		if got := w.must(t, "--home", home, "get", "one", "--raw"); got != "ONE" {
+			t.Errorf("one is %q, want ONE", got)
+		}
+		w.must(t, "--home", home, "check")
+	}
+}
+
+// snapshotOf returns names and bytes of all files below a directory.
+func snapshotOf(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		b.WriteString(path + "\n" + string(data) + "\n")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

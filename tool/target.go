@@ -1,0 +1,115 @@
+// Paths that output may be written to.
+
+package tool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ownNames are the files and directories of a home that belong to oxbow, besides
+// the store and the files that are named after it.
+var ownNames = []string{"token", "settings.yaml", "profiles", "skills"}
+
+// CheckTarget refuses a path, absolute, where output would destroy the memory of
+// the place: the store, the files next to it that carry its name, tokens,
+// settings, profiles and skills; in a layout of several files, any
+// file of the home that is there already and is no export; and the home itself.
+// Files are compared by identity as well as by name, so that a link, another
+// spelling or a hard link is refused like the file that it leads to. A bound run
+// may write to no path inside the home.
+func (p Place) CheckTarget(path string, bound bool) error {
+	other := "name another file"
+	home := p.Dir()
+	// A link is refused for where it lies, and for where it leads to.
+	paths := []string{path}
+	if to, err := filepath.EvalSymlinks(path); err == nil && to != path {
+		paths = append(paths, to)
+	}
+	for _, path := range paths {
+		if SameFile(path, p.Store) {
+			return Advise(invalidf("%s is the memory itself", path), other)
+		}
+		if SameFile(path, home) {
+			return Advise(invalidf("%s is the home of the memory", path), "name another path")
+		}
+		inner, inside := below(path, home)
+		if !inside {
+			continue
+		}
+		first, _, _ := strings.Cut(filepath.ToSlash(inner), "/")
+		switch {
+		case p.Own() && strings.EqualFold(inner, filepath.Base(p.Store)):
+			return Advise(invalidf("%s is the memory itself", path), other)
+		case p.ownsName(first):
+			return Advise(invalidf("%s belongs to the memory in %s", path, home), other)
+		case bound:
+			return Advise(invalidf("%s is inside the home of the memory, and this run is bound to a profile", path), "name a file outside of "+home)
+		case !p.Own() && !strings.EqualFold(filepath.Ext(path), ".jsonl") && isFile(path):
+			return Advise(invalidf("%s is in the home of the memory, and is no export", path), "name a file that is not there yet, or one outside of "+home)
+		}
+	}
+	return p.checkLinks(path, other)
+}
+
+// ownsName reports whether a file of that name in the home is the memory's own.
+func (p Place) ownsName(name string) bool {
+	name = strings.ToLower(name) // as some file systems compare them
+	if store := strings.ToLower(filepath.Base(p.Store)); p.Store != p.Dir() && (name == store || strings.HasPrefix(name, store+".")) {
+		return true
+	}
+	return p.Own() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)
+}
+
+// checkLinks refuses a hard link to a file of the memory.
+func (p Place) checkLinks(path, remedy string) error {
+	fi, err := os.Stat(path)
+	if err != nil || fi.IsDir() {
+		return nil
+	}
+	files, err := os.ReadDir(p.Dir())
+	if err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("looking for the files of the memory: %w", err)
+	}
+	for _, f := range files {
+		if name := filepath.Join(p.Dir(), f.Name()); p.ownsName(f.Name()) && SameFile(path, name) {
+			return Advise(invalidf("%s is %s, which belongs to the memory", path, name), remedy)
+		}
+	}
+	return nil
+}
+
+// below returns the path as it is named below the directory, whatever links lead
+// there, and whether it is.
+func below(path, dir string) (inner string, ok bool) {
+	for {
+		parent := filepath.Dir(path)
+		if parent == path {
+			return "", false
+		}
+		inner = filepath.Join(filepath.Base(path), inner)
+		if SameFile(parent, dir) {
+			return inner, true
+		}
+		// The parent of a link is the one where it leads to.
+		if to, err := filepath.EvalSymlinks(parent); err == nil {
+			parent = to
+		}
+		path = parent
+	}
+}
+
+func isFile(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && !fi.IsDir()
+}
+
+// SameFile reports whether both paths lead to one file.
+func SameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
