@@ -171,15 +171,13 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	missing, err := m.unindexed(ctx)
 	for _, e := range missing {
 		rep.Problems = append(rep.Problems, Problem{-1, fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
-			"this is a defect of oxbow: please report it; a restart builds the index anew"})
+			"this is a defect of oxbow: please report it; a restart builds the index again"})
 	}
 	return rep, err
 }
 
 // unindexed returns the entries that the index does not have as they are.
 func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
-	// The store is asked before the index is locked: a change waits for the
-	// index while it holds the store.
 	var all, missing []Entry
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
@@ -187,19 +185,19 @@ func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
 		}
 		all = append(all, e)
 	}
-	if err := m.fresh(ctx); err != nil {
+	s, err := m.refresh(ctx)
+	if err != nil {
 		return nil, err
 	}
-	m.mu.RLock()
-	if m.shelf == nil {
-		all = nil // replaced just now: the next check looks at the new one
-	}
+	v := s.view(s.scorer(m.opts.Ranking))
 	for _, e := range all {
-		if have := m.shelf.doc(e.ID); have == nil || have.Version != e.Version {
+		if have := v.entry(e.ID); have == nil || have.Version != e.Version {
 			missing = append(missing, e)
 		}
 	}
-	m.mu.RUnlock()
+	if v.failed() != nil {
+		return nil, nil // the index file is checked by itself
+	}
 	// What changed meanwhile is in the index by a newer version, or gone.
 	changed := func(e Entry) bool {
 		now, err := m.store.Get(ctx, e.Name)

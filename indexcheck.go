@@ -1,5 +1,5 @@
-// This file holds the examination of the index file: its bytes, its list of
-// entries against the log, and its words against theirs.
+// The check of the index file: its bytes, its list of entries against the log,
+// and its words against theirs.
 
 package oxbow
 
@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
@@ -51,9 +51,9 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	index, err := bm25.OpenImage(io.NewSectionReader(f, head.imageAt(), head.image), head.image, paramsOf(head.ranking))
+	x, err := index.OpenSnapshot(io.NewSectionReader(f, head.imageAt(), head.image), head.image, paramsOf(head.ranking))
 	if err == nil {
-		_, err = index.AppendImage(nil) // reads all of it
+		_, err = x.Searcher().AppendSnapshot(nil) // reads all of it
 	}
 	if err != nil {
 		return bad(": %v", err), nil
@@ -67,9 +67,9 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 	if len(st.order) != rows.len() || st.nextID != head.nextID {
 		return bad(" lists %d entries of change %d, which left %d", rows.len(), head.seq, len(st.order)), nil
 	}
-	r := newRanking(head.ranking)
+	r := newScorer(head.ranking)
 	step := max(1, (len(st.order)+mostChecked-1)/mostChecked)
-	var doc bm25.Doc
+	var doc index.Document
 	var words []string
 	for i, e := range st.order {
 		if err := ctx.Err(); err != nil {
@@ -81,8 +81,8 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 		if i%step != 0 {
 			continue
 		}
-		r.cut(e, &doc, &words)
-		if !indexHolds(index, e.ID, &doc) {
+		r.analyze(e, &doc, &words)
+		if !indexHolds(x.Searcher(), e.ID, &doc) {
 			return bad(" has other words for entry %q than it holds", e.Name), nil
 		}
 	}
@@ -107,24 +107,24 @@ func (p placing) take(r *wal.Record, v *body) ([]Delta, error) {
 }
 
 // indexHolds reports whether the index has that document under the ID.
-func indexHolds(x *bm25.Index, id uint64, doc *bm25.Doc) bool {
+func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	sums := map[string]int{}
-	var ask []bm25.QueryTerm
+	var ask []index.QueryTerm
 	for _, t := range doc.Terms {
 		if t.TF > 0 {
 			sums[t.Text] += int(t.TF)
-			ask = append(ask, bm25.QueryTerm{Text: t.Text, Weight: 1})
+			ask = append(ask, index.QueryTerm{Text: t.Text, Weight: 1})
 		}
 	}
 	x1, ok := x.Explain(id, ask)
 	if len(sums) == 0 {
 		return !ok // what has no words is not indexed
 	}
-	if !ok || x1.Len != float64(doc.Len)/bm25.One || len(x1.Terms) != len(sums) {
+	if !ok || x1.Len != float64(doc.Len)/index.One || len(x1.Terms) != len(sums) {
 		return false
 	}
 	for _, t := range x1.Terms {
-		if int(t.TF*bm25.One) != min(sums[t.Term], 1<<16-1) {
+		if int(t.TF*index.One) != min(sums[t.Term], 1<<16-1) {
 			return false
 		}
 	}

@@ -55,14 +55,18 @@ func TestCheckIndexFile(t *testing.T) {
 	}
 	h.put(sound)
 
-	// An image that is sound and of other words.
+	// A snapshot that is sound and of other words.
 	m := h.open(nil)
-	r := m.shelfForTest(t)
-	e := *m.shelf.doc(9)
+	s, err := m.refresh(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := s.view(s.scorer(RankOxbow))
+	ids, versions := v.versions()
+	e := *v.entry(9).Entry
 	e.Content = "kestrel"
-	r.put(&e)
-	ids, versions := m.shelf.versions()
-	image, err := r.index.AppendImage(nil)
+	s.apply(unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
+	image, err := s.view(v.r).x.AppendSnapshot(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +78,4 @@ func TestCheckIndexFile(t *testing.T) {
 	}
 	h.put(sound)
 	h.close(m)
-}
-
-// shelfForTest fills the index, and returns its ranking.
-func (m *Memory) shelfForTest(t *testing.T) *ranking {
-	t.Helper()
-	if err := m.fresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return m.shelf.rankings[RankOxbow]
 }

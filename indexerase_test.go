@@ -145,7 +145,7 @@ func TestIndexThatGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.agree(m)
-	if n := indexed(m); n != 300 {
+	if n := countIndexed(m); n != 300 {
 		t.Errorf("%d entries were indexed anew, want all 300", n)
 	}
 	h.close(m)

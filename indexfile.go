@@ -1,10 +1,11 @@
-// This file holds the index beside the store: what a process has indexed, kept
-// for the next one. It is made from the log and may be deleted at any time.
+// The index file next to the store: what a process has indexed, kept for the
+// next one. It is made from the log and may be deleted at any time.
 
 package oxbow
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -28,32 +29,33 @@ import (
 //
 //	head, 128 bytes:
 //	     0    8 89 "oxidx" 0D 0A
-//	     8    4 format, 3
+//	     8    4 format, 4
 //	    12    4 revision of the ranking's terms
 //	    16   16 name of the ranking, padded with zeros
 //	    32   16 id of the store
 //	    48    8 the change, S, up to which the entries are indexed
 //	    56   32 chain of the log at S
 //	    88    8 entries, N
-//	    96    8 length of the image
+//	    96    8 length of the snapshot
 //	   104    8 offset of the record of S in the log, 0 when S is its base
 //	   112    8 the ID that the next entry gets
 //	   120    4 0
 //	   124    4 check
 //	entries, 24·N + 4 bytes: id, version and the offset of the record that holds
 //	    that version (8 bytes each), rising by id; check
-//	image of the index (package bm25)
+//	snapshot of the index (package index)
 //
 // An entry of the log is found by the image when its id and its version are
 // those of the file, and the chain of the log at S is the file's: then both
 // have the same history up to S, so that an id and a version mean the same text.
-// All other entries are indexed anew. A file that does not fit, or is damaged,
-// counts as none. So does one of fewer than 128 bytes that are all dots: each
-// stands for a process that answered its only question without an index.
+// All other entries are indexed again. A file that does not fit, is of another
+// format, or is damaged, counts as none. So does an empty one: it was left by a
+// process that answered its only question by a scan, or by an interrupted redaction.
+// Format 3 had documents in another order.
 const IndexSuffix = ".idx"
 
 const (
-	indexFormat   = 3
+	indexFormat   = 4
 	indexHeadSize = 128
 	indexRow      = 24
 
@@ -104,11 +106,6 @@ func readIndexHead(f vfs.File) (indexHead, error) {
 	}
 	if info.Size() == 0 {
 		return h, fmt.Errorf("%w: it is empty", errIndex) // an erasure was interrupted
-	}
-	if n, err := glancesIn(f); err != nil {
-		return h, err
-	} else if n > 0 {
-		return h, fmt.Errorf("%w: it counts glances", errIndex)
 	}
 	b, err := indexPiece(f, 0, indexHeadSize)
 	if err != nil {
@@ -179,7 +176,7 @@ func (h *indexHead) readRows(f vfs.File) (indexRows, error) {
 // savedIndex is an index file that was opened.
 type savedIndex struct {
 	head  indexHead
-	index *bm25.Index
+	index *index.Index
 	rows  indexRows
 	file  vfs.File
 
@@ -237,7 +234,7 @@ func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
 	if s.rows, err = s.head.readRows(f); err != nil {
 		return nil, err
 	}
-	s.index, err = bm25.OpenImage(io.NewSectionReader(f, s.head.imageAt(), s.head.image), s.head.image, paramsOf(ranking))
+	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), s.head.image), s.head.image, paramsOf(ranking))
 	if err != nil {
 		return nil, err
 	}
@@ -407,44 +404,66 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 
 // distrusts reports whether the index file turned out to be damaged.
 func (m *Memory) distrusts() bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.distrust
 }
 
 // keepIndex writes the index beside the store, when there is one and the file
-// lacks enough of it, or notes that a glance did without. What goes wrong costs
+// lacks enough of it, or notes that a scan did without. What goes wrong costs
 // the next process its time, and is no error.
 func (m *Memory) keepIndex() {
 	d, ok := m.store.(*db)
 	if !ok || m.opts.ReadOnly && !m.opts.KeepIndex {
 		return
 	}
-	if m.onlyGlanced() {
-		_ = d.noteGlance(m.opts.Ranking, m.distrusts())
+	if m.onlyScanned() {
+		_ = d.noteScan()
 		return
 	}
 	if !m.worthKeeping() {
 		return
 	}
 	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {
-		m.takeIn()
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.shelf == nil {
+		m.applyPending()
+		s := m.searcher.Load()
+		if s == nil {
 			return nil, nil, nil
 		}
-		image, err := m.shelf.rankings[m.opts.Ranking].index.AppendImage(nil)
+		v := s.view(s.scorer(m.opts.Ranking))
+		image, err := v.x.AppendSnapshot(nil)
 		if err != nil {
 			return nil, nil, nil
 		}
-		ids, versions = m.shelf.versions()
+		ids, versions = v.versions()
 		return image, ids, versions
 	})
 }
 
 func (m *Memory) worthKeeping() bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.shelf != nil && m.shelf.unsaved+m.news.len() >= indexLeast+m.shelf.len()/indexShare
+	s := m.searcher.Load()
+	if s == nil {
+		return false
+	}
+	n := s.scorer(m.opts.Ranking).index.Searcher().Size()
+	return int(s.unsaved.Load())+m.pending.len() >= indexLeast+n/indexShare
+}
+
+// onlyScanned reports whether the memory did without an index.
+func (m *Memory) onlyScanned() bool {
+	m.buildMu.Lock()
+	defer m.buildMu.Unlock()
+	return m.hadScan && m.searcher.Load() == nil
+}
+
+// MakeIndex makes the index now, and with it the index file ([IndexSuffix]) when
+// the memory is closed, so that the next recall need not wait for it. It is for
+// programs that have just written much, and worth nothing to others. A memory
+// over another store than oxbow's own has no such file: nothing is done.
+func (m *Memory) MakeIndex(ctx context.Context) error {
+	if _, ok := m.store.(*db); !ok {
+		return nil
+	}
+	_, err := m.refresh(ctx)
+	return err
 }

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -126,12 +126,8 @@ func (h *indexHome) put(b []byte) {
 	}
 }
 
-// indexed returns how many entries the memory had to index itself.
-func indexed(m *Memory) int {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.shelf.unsaved
-}
+// countIndexed returns how many entries the memory had to index itself.
+func countIndexed(m *Memory) int { return int(m.searcher.Load().unsaved.Load()) }
 
 var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle", "nothing of this", "gamm", "+maple -cedar"}
 
@@ -164,7 +160,7 @@ func TestIndexIsKept(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(nil)
 	h.agree(m)
-	if n := indexed(m); n != 0 {
+	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed anew, want none", n)
 	}
 	// What changes since is indexed, whoever changed it.
@@ -195,7 +191,7 @@ func TestIndexIsKept(t *testing.T) {
 	}
 	m = h.open(nil)
 	h.agree(m)
-	if n := indexed(m); n != 40 {
+	if n := countIndexed(m); n != 40 {
 		t.Errorf("%d entries were indexed anew, want the 40 that changed", n)
 	}
 	if _, err := m.Restore(t.Context(), "entry 0", 1); err != nil {
@@ -232,7 +228,7 @@ func TestIndexIsWrittenAgain(t *testing.T) {
 	}
 	m = h.open(nil)
 	h.agree(m)
-	if n := indexed(m); n != 0 {
+	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed anew, want none", n)
 	}
 	h.close(m)
@@ -290,7 +286,7 @@ func TestIndexThatDoesNotFit(t *testing.T) {
 			h.put(b)
 			m := h.open(nil)
 			h.agree(m)
-			if n := indexed(m); n != 300 {
+			if n := countIndexed(m); n != 300 {
 				t.Errorf("%d entries were indexed anew, want all 300", n)
 			}
 			h.close(m)
@@ -347,7 +343,7 @@ func TestIndexFlipped(t *testing.T) {
 			return nil
 		}
 		defer s.close()
-		if all, err = s.index.AppendImage(nil); err != nil {
+		if all, err = s.index.Searcher().AppendSnapshot(nil); err != nil {
 			return nil
 		}
 		return append(all, s.rows...)
@@ -424,11 +420,11 @@ func TestIndexRevision(t *testing.T) {
 	}
 	for _, name := range []string{RankOxbow, RankSeed} {
 		sum := sha256.New()
-		r := newRanking(name)
+		r := newScorer(name)
 		for i := range entries {
-			var d bm25.Doc
-			r.cut(&entries[i], &d, new([]string))
-			slices.SortFunc(d.Terms, func(a, b bm25.Term) int { return strings.Compare(a.Text, b.Text) })
+			var d index.Document
+			r.analyze(&entries[i], &d, new([]string))
+			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
 			fmt.Fprintln(sum, d.Len, d.Terms, paramsOf(name))
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != want[name] {
@@ -470,6 +466,6 @@ func FuzzOpenIndex(f *testing.F) {
 				t.Error("its entries are not in order")
 			}
 		}
-		_, _ = s.index.AppendImage(nil)
+		_, _ = s.index.Searcher().AppendSnapshot(nil)
 	})
 }

@@ -40,12 +40,12 @@ func TestLazyRecall(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.lazily()
 	h.lazyAgrees(m)
-	if n := indexed(m); n != 0 {
+	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed, want none", n)
 	}
 	one := h.lazily()
-	if _, err := one.Recall(t.Context(), Query{Text: "harbor lantern", Limit: 1}); err != nil || len(one.shelf.docs) != 1 {
-		t.Errorf("%d entries were read for one hit; %v", len(one.shelf.docs), err)
+	if _, err := one.Recall(t.Context(), Query{Text: "harbor lantern", Limit: 1}); err != nil || loaded(one) != 1 {
+		t.Errorf("%d entries were read for one hit; %v", loaded(one), err)
 	}
 	h.close(one)
 	// Filters are asked of the index, too.
@@ -56,8 +56,8 @@ func TestLazyRecall(t *testing.T) {
 		}
 		q.Limit = 1
 		one := h.lazily()
-		if hits, err := one.Recall(t.Context(), q); err != nil || len(hits) != 1 || len(one.shelf.docs) != 1 {
-			t.Errorf("%q: %d hits, and %d entries were read; %v", text, len(hits), len(one.shelf.docs), err)
+		if hits, err := one.Recall(t.Context(), q); err != nil || len(hits) != 1 || loaded(one) != 1 {
+			t.Errorf("%q: %d hits, and %d entries were read; %v", text, len(hits), loaded(one), err)
 		}
 		h.close(one)
 	}
@@ -92,6 +92,16 @@ func TestLazyRecall(t *testing.T) {
 	}
 	h.close(plain)
 	h.close(m) // Check reads the log
+}
+
+// loaded returns how many entries were read.
+func loaded(m *Memory) (n int) {
+	for _, data := range m.searcher.Load().scorer(RankOxbow).index.Searcher().Documents() {
+		if data != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func mustFilter(t *testing.T, s string) Filter {
@@ -362,9 +372,9 @@ func TestLazyTogether(t *testing.T) {
 	h.close(m)
 }
 
-// A shelf that somebody lets go of, as when the index file turns out to be
-// damaged, is made again for whoever had just seen to it that there was one.
-func TestRecallWhileTheShelfGoes(t *testing.T) {
+// An index that is dropped, as when the index file turns out to be damaged, is
+// built again by the queries that had it.
+func TestRecallWhileTheIndexGoes(t *testing.T) {
 	h := newIndexHome(t, 100)
 	m := h.open(nil)
 	var all sync.WaitGroup
@@ -376,7 +386,7 @@ func TestRecallWhileTheShelfGoes(t *testing.T) {
 					t.Error(len(hits), err)
 				}
 				m.mu.Lock()
-				m.putShelf(nil)
+				m.setSearcher(nil)
 				m.mu.Unlock()
 			}
 		})
@@ -413,7 +423,7 @@ func TestLazyWritesTheFile(t *testing.T) {
 	}
 	m = h.lazily()
 	h.lazyAgrees(m)
-	if n := indexed(m); n != 0 {
+	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed anew, want none", n)
 	}
 	h.close(m)

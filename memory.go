@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -108,21 +109,20 @@ type Memory struct {
 	store Store
 	opts  Options
 
-	fill       sync.Mutex // held while the index is filled
-	intake     sync.Mutex // held while changes are taken into it
-	glanceFrom int        // see the constant; tests set another
+	buildMu  sync.Mutex // held while the index is built
+	applying sync.Mutex // held while changes are applied to it, or a ranking is added
+	scanFrom int        // see the constant; tests set another
 
-	news news // what changed and is not in the shelf yet
+	pending pending // what changed and is not in the index yet
 
-	mu      sync.RWMutex // guards the following
-	shelf   *shelf       // nil until the first recall, and after a reset
-	filling bool         // somebody fills a new shelf
-	resets  int          // times that the store was replaced
+	searcher atomic.Pointer[searcher] // nil until the first recall, and after a reset; set with mu held
+	scanned  atomic.Pointer[scanned]  // for the next question, if it is about the same terms; nil for none
 
-	glanced   *glance // for the next question, if it is about the same terms; nil for none
-	hadGlance bool    // the next makes an index
-
-	distrust bool // the index file was damaged: it is not looked at again
+	mu       sync.Mutex // guards the following
+	building bool       // a searcher is being built
+	resets   int        // times that the store was replaced
+	hadScan  bool       // the next question builds the index
+	distrust bool       // the index file was damaged: it is not read again
 }
 
 // Open opens the memory in the file of that path, which by custom ends in
@@ -157,7 +157,7 @@ func Open(path string, o *Options) (*Memory, error) {
 func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
-	m := &Memory{store: s, opts: opts, glanceFrom: glanceFrom}
+	m := &Memory{store: s, opts: opts, scanFrom: scanFrom}
 	if w, ok := s.(Watcher); ok {
 		w.Watch(m.changed)
 	}
@@ -200,7 +200,7 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	err := m.store.Apply(ctx, ops...)
 	switch _, ok := m.store.(Watcher); {
 	case ok:
-		m.takeInOwn()
+		m.applyOwn()
 	case err == nil:
 		m.changed(Event{Reset: true})
 	}
@@ -214,7 +214,7 @@ func (m *Memory) Close() error {
 	err := m.store.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.putShelf(nil)
+	m.setSearcher(nil)
 	return err
 }
 

@@ -408,7 +408,7 @@ func TestRecencyIsExact(t *testing.T) {
 
 // The seed ranking over a memory gives what crabtalk gave.
 func TestSeedVectors(t *testing.T) {
-	b, err := os.ReadFile("internal/bm25/testdata/crabtalk-search.json")
+	b, err := os.ReadFile("internal/index/testdata/crabtalk-search.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,17 @@
-// This file holds recall: what a query finds, and why it finds nothing.
+// Recall: what a query finds, and why it finds nothing.
 
 package oxbow
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -20,8 +19,7 @@ import (
 // newer version, then by lower ID. A query that finds nothing returns no hits
 // and no error: [Memory.Diagnose] says why.
 func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
-	limit, err := checkLimit(q.Limit)
-	if err != nil {
+	if _, err := checkLimit(q.Limit); err != nil {
 		return nil, err
 	}
 	if err := checkRecency(&q, m.opts.Clock); err != nil {
@@ -30,113 +28,78 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
-	most := limit
-	if q.Collapse {
-		most = min(collapsePool*limit, MaxLimit)
-	}
-	return ask(ctx, m, q, func(s *shelf, r *ranking) []Hit {
-		p := r.plan(s, q)
-		var hits []Hit
-		if p.any {
-			hits = s.newest(r, p, most)
-		} else {
-			hits = r.search(s, p, most)
-		}
-		if q.Collapse {
-			hits = collapse(hits, limit)
-		}
-		if p.any {
-			return hits
-		}
-		if q.Explain {
-			for i := range hits {
-				hits[i].Explanation = r.explain(s, p, hits[i].Entry.ID)
-			}
-		}
+	return ask(ctx, m, q, func(v *rankedView) []Hit {
+		hits, _ := v.recall(q)
 		return hits
 	})
 }
 
-// ask returns what fn, which asks the query, makes of the shelf and the ranking.
-// When the index file turns out to be damaged meanwhile, or a glance does not do,
-// the index is made anew, and fn asked again.
-func ask[T any](ctx context.Context, m *Memory, q Query, fn func(s *shelf, r *ranking) T) (T, error) {
+// recall returns what the query finds, and how it was understood.
+func (v *rankedView) recall(q Query) ([]Hit, ParsedQuery) {
+	limit, _ := checkLimit(q.Limit)
+	most := limit
+	if q.Collapse {
+		most = min(collapsePool*limit, MaxLimit)
+	}
+	p := v.plan(q)
+	var hits []Hit
+	if p.any {
+		hits = v.newest(p, most)
+	} else {
+		hits = v.search(p, most)
+	}
+	if q.Collapse {
+		hits = collapse(hits, limit)
+	}
+	if q.Explain && !p.any {
+		for i := range hits {
+			hits[i].Explanation = v.explain(p, hits[i].Entry.ID)
+		}
+	}
+	return hits, v.parsed(q, p)
+}
+
+// ask returns what fn makes of the index, as it is now, for the ranking of the
+// query. When the index file turns out to be damaged, the index is built again,
+// and fn called again; so it is when a scan does not do.
+func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
+	var none T
+	rank := cmp.Or(q.Rank, m.opts.Ranking)
+	if err := checkRanking(rank); err != nil {
+		return none, err
+	}
+	if v, err := m.scan(ctx, q, rank); err != nil {
+		return none, err
+	} else if v != nil {
+		if answer := fn(v); !v.stats.(*scanStats).missed.Load() {
+			return answer, nil
+		}
+		m.scanned.Store(nil)
+	}
 	for {
-		s, r, unlock, err := m.shelved(ctx, q)
+		s, err := m.refresh(ctx)
 		if err != nil {
-			var none T
 			return none, err
 		}
-		v := fn(s, r)
-		err = errors.Join(r.index.Err(), s.failed())
-		unlock()
-		if err == nil {
-			return v, nil
+		r := s.scorer(rank)
+		if r == nil {
+			m.applying.Lock()
+			s.addScorer(rank)
+			r = s.scorer(rank)
+			m.applying.Unlock()
+		}
+		v := s.view(r)
+		answer := fn(v)
+		if v.failed() == nil {
+			return answer, nil
 		}
 		m.mu.Lock()
-		switch {
-		case errors.Is(err, bm25.ErrPart):
-			if m.glanced != nil && m.glanced.shelf == s {
-				m.glanced = nil
-			}
-		case m.shelf == s:
-			m.putShelf(nil)
-			fallthrough
-		default:
+		if m.searcher.Load() == s {
+			m.setSearcher(nil)
 			m.distrust = true
 		}
 		m.mu.Unlock()
 	}
-}
-
-// rankOf returns the name of the ranking that a query asks.
-func (m *Memory) rankOf(q Query) string { return cmp.Or(q.Rank, m.opts.Ranking) }
-
-// shelved returns the shelf, fresh, and the ranking of the query on it, locked
-// for reading until unlock is called. A ranking that nobody asked for yet is
-// made, which takes as long as filling the shelf did. It may be those of a
-// glance: asked more than the query, that has [bm25.ErrPart].
-func (m *Memory) shelved(ctx context.Context, q Query) (s *shelf, r *ranking, unlock func(), err error) {
-	rank := m.rankOf(q)
-	if err := checkRanking(rank); err != nil {
-		return nil, nil, nil, err
-	}
-	for {
-		g, err := m.freshFor(ctx, &q)
-		switch {
-		case err != nil:
-			return nil, nil, nil, err
-		case g.does(m, &q):
-			return g.shelf, g.ranking, func() {}, nil
-		}
-		rlockSoon(&m.mu)
-		if s = m.shelf; s != nil && s.rankings[rank] == nil {
-			m.mu.RUnlock()
-			m.addRanking(rank)
-			m.mu.RLock()
-		}
-		if s = m.shelf; s != nil && s.rankings[rank] != nil {
-			return s, s.rankings[rank], m.mu.RUnlock, nil
-		}
-		m.mu.RUnlock() // somebody let go of that shelf meanwhile, or made another
-	}
-}
-
-// addRanking makes a ranking on the shelf, if it has none of that name.
-func (m *Memory) addRanking(name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.shelf
-	if s == nil || s.rankings[name] != nil {
-		return
-	}
-	r := newRanking(name)
-	for _, id := range s.ids() {
-		if e := s.doc(id); e != nil {
-			r.put(e)
-		}
-	}
-	s.rankings[name] = r
 }
 
 // then asks the memory as it stood after the change q.AsOf.
@@ -171,65 +134,60 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Diagnose)
 	}
-	return ask(ctx, m, q, func(s *shelf, r *ranking) Diagnosis { return s.diagnose(r, q) })
+	return ask(ctx, m, q, func(v *rankedView) Diagnosis { return v.diagnose(q) })
 }
 
-func (s *shelf) diagnose(r *ranking, q Query) Diagnosis {
-	p := r.plan(s, Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates})
-	d := Diagnosis{Entries: s.len()}
+func (v *rankedView) diagnose(q Query) Diagnosis {
+	p := v.plan(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates})
+	v.needsAll(p)
+	d := Diagnosis{Entries: v.x.Size()}
 	for _, w := range p.words {
 		c := TermCount{w.word, 0}
 		if !w.instead {
-			c.DF = r.index.DF(w.term)
+			c.DF = v.stats.DF(w.term)
 		}
 		d.Terms = append(d.Terms, c)
 	}
 	slices.SortFunc(d.Terms, func(a, b TermCount) int { return strings.Compare(a.Term, b.Term) })
 	d.StopWords = len(p.terms) == 0 && !p.any
-	d.Unfiltered = s.count(r, p, bm25.Query{}, nil)
-	removes := func(what string, only bm25.Query, allow func(id uint64) bool) {
-		if left := s.count(r, p, only, allow); left < d.Unfiltered || left == 0 {
+	d.Unfiltered = v.count(p, index.Query{}, nil)
+	removes := func(what string, only index.Query, accept func(id uint64) bool) {
+		if left := v.count(p, only, accept); left < d.Unfiltered || left == 0 {
 			d.Removed = append(d.Removed, FilterEffect{what, left})
 		}
 	}
 	for _, f := range q.Filter.Parts() {
-		only, more := bm25.Query{}, false
-		if only.Where, only.Times, more = r.where(f); more {
-			only.Allow = s.allow(f)
+		only, more := index.Query{}, false
+		if only.Filter, only.Range, more = v.r.filter(f); more {
+			only.Accept = v.accept(f)
 		}
-		removes(f.String(), only, s.allow(f))
+		removes(f.String(), only, v.accept(f))
 	}
-	for _, c := range p.conditions {
-		removes(c.text, bm25.Query{Where: c.where, Allow: c.allow}, c.allow)
+	for _, c := range p.clauses {
+		removes(c.text, index.Query{Filter: c.filter, Accept: c.accept}, c.accept)
 	}
-	d.Near = s.near(r, p, q, d.Unfiltered == 0)
+	d.Near = v.near(p, q, d.Unfiltered == 0)
 	return d
 }
 
 // count returns how many entries the words of the plan find, of those that meet
-// the conditions of a query alone, which are those that allow, nil for all,
+// the conditions of a query alone, which are those that accept, nil for all,
 // selects.
-func (s *shelf) count(r *ranking, p *plan, only bm25.Query, allow func(id uint64) bool) int {
+func (v *rankedView) count(p *plan, only index.Query, accept func(id uint64) bool) int {
 	if !p.any {
 		only.Terms = p.terms
-		return r.index.Count(only)
+		return v.x.Count(only)
 	}
-	if r.an != nil { // the index has them all
-		only.Limit = math.MaxInt
-		return len(r.index.Newest(only))
+	if p.seed { // see plan.selection
+		only = index.Query{Accept: accept}
 	}
-	n := 0
-	for _, id := range s.ids() {
-		if allow == nil || allow(id) {
-			n++
-		}
-	}
-	return n
+	only.Limit = math.MaxInt
+	return len(v.x.Newest(only))
 }
 
-// near suggests what may have been meant. Names are looked at, which reads all
+// near suggests what may have been meant. Names are compared, which reads all
 // entries, when the words find nothing.
-func (s *shelf) near(r *ranking, p *plan, q Query, nothing bool) []string {
+func (v *rankedView) near(p *plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {
 		for _, w := range ws {
@@ -239,21 +197,21 @@ func (s *shelf) near(r *ranking, p *plan, q Query, nothing bool) []string {
 		}
 	}
 	for _, t := range q.Filter.Terms {
-		for _, v := range t.Values {
-			for _, w := range text.Near(v, r.marked(t.Key), 2) {
-				if w != v {
+		for _, value := range t.Values {
+			for _, w := range text.Near(value, v.values(t.Key), 2) {
+				if w != value {
 					add(Label{t.Key, w}.String())
 				}
 			}
 		}
 	}
 	for _, w := range p.words {
-		if r.index.DF(w.term) == 0 {
-			add(text.Near(w.term, keys(r.words("")), 2)...)
+		if v.stats.DF(w.term) == 0 {
+			add(text.Near(w.term, keys(v.words("")), 2)...)
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && nothing {
-		add(text.Near(words, s.names(), 3)...)
+		add(text.Near(words, v.names(), 3)...)
 	}
 	return near[:min(len(near), maxNear)]
 }
@@ -271,13 +229,9 @@ func keys(seq iter.Seq2[string, int]) iter.Seq[string] {
 // Near returns names of entries near to a name that is not there, best first,
 // at most max.
 func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, error) {
-	if err := m.fresh(ctx); err != nil {
+	s, err := m.refresh(ctx)
+	if err != nil {
 		return nil, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.shelf == nil {
-		return nil, nil
-	}
-	return text.Near(name, m.shelf.names(), max), nil
+	return text.Near(name, s.view(s.scorer(m.opts.Ranking)).names(), max), nil
 }

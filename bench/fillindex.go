@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -19,7 +19,7 @@ const fillBatch = 500
 func (r *recallRun) filling(ctx context.Context) error {
 	t := newTable("the index alone, seed's terms", "an entry", "entries/s", "bytes an entry")
 	before := heap()
-	x := bm25.New(bm25.Params{})
+	x := index.New(index.Params{})
 	row := func(name string, took time.Duration) {
 		n := float64(len(r.entries))
 		t.row(name, span(time.Duration(float64(took)/n)), digits(n/took.Seconds()), digits((float64(heap())-float64(before))/n))
@@ -37,14 +37,22 @@ func (r *recallRun) filling(ctx context.Context) error {
 
 	x = nil
 	before = heap()
-	x = bm25.New(bm25.Params{})
-	bulk := bm25.NewBulk(x)
-	if took, err = r.eachDoc(ctx, 0, bulk.Add); err != nil {
+	x = index.New(index.Params{})
+	var all []index.Document
+	if _, err = r.eachDoc(ctx, 0, func(d index.Document) { all = append(all, d) }); err != nil {
 		return err
 	}
+	texts := heap()
 	start := spent()
-	bulk.Done()
-	row("all at once", took+spent()-start)
+	x.Fill(func(yield func(*index.Document) bool) {
+		for i := range all {
+			yield(&all[i])
+		}
+	})
+	took = spent() - start
+	before += texts - before // what the documents take is not the index's
+	row("all at once", took)
+	runtime.KeepAlive(all)
 	t.print(r.out)
 	r.printf("Cutting texts into terms is not in these times, which are processor time where the system tells it.\n\n")
 	return nil
@@ -52,20 +60,20 @@ func (r *recallRun) filling(ctx context.Context) error {
 
 // eachDoc calls put for each entry with the terms of the one that is so many
 // places further, and returns the time that put took.
-func (r *recallRun) eachDoc(ctx context.Context, further int, put func(id uint64, newer int64, d bm25.Doc)) (took time.Duration, err error) {
+func (r *recallRun) eachDoc(ctx context.Context, further int, put func(d index.Document)) (took time.Duration, err error) {
 	n := len(r.entries)
 	for from := 0; from < n; from += fillBatch {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		docs := make([]bm25.Doc, min(fillBatch, n-from))
+		docs := make([]index.Document, min(fillBatch, n-from))
 		for i := range docs {
 			e := r.entries[(from+i+further)%n]
-			docs[i] = bm25.Words(append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...))
+			docs[i] = index.Words(uint64(from+i+1), append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...))
 		}
 		start := spent()
-		for i, d := range docs {
-			put(uint64(from+i+1), int64(from+i), d)
+		for _, d := range docs {
+			put(d)
 		}
 		took += spent() - start
 	}

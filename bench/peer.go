@@ -18,7 +18,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -191,22 +191,22 @@ func plainWords(s string) []string {
 
 // engine is the index without a store: what is left of a recall when nothing is
 // kept but terms, and no word is too common to count.
-type engine struct{ x *bm25.Index }
+type engine struct{ x *index.Index }
 
 func openEngine(dir string) (searcher, error) {
 	texts, err := readTexts(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{bm25.New(bm25.Params{})}
+	e := &engine{index.New(index.Params{})}
 	for i, s := range texts {
-		e.x.Put(uint64(i), 0, bm25.Words(plainWords(s)))
+		e.x.Put(index.Words(uint64(i), plainWords(s)))
 	}
 	return e, nil
 }
 
 func (e *engine) search(_ context.Context, words string, limit int) ([]found, error) {
-	hits := e.x.Search(bm25.Query{Terms: bm25.Any(plainWords(words)), Limit: limit})
+	hits := e.x.Searcher().Search(index.Query{Terms: index.Any(plainWords(words)), Limit: limit})
 	fs := make([]found, len(hits))
 	for i, h := range hits {
 		fs[i] = found{int(h.ID), h.Score}

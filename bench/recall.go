@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -173,10 +173,10 @@ const scanEvery = 20
 
 // latency times each query whole and in its parts.
 func (r *recallRun) latency(ctx context.Context) error {
-	x := bm25.New(bm25.Params{})
+	x := index.New(index.Params{})
 	lower := make([]string, len(r.entries))
 	for i, e := range r.entries {
-		x.Put(uint64(i+1), int64(i), bm25.Words(append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...)))
+		x.Put(index.Words(uint64(i+1), append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...)))
 		lower[i] = strings.ToLower(e.Content)
 	}
 	watcher, ok := r.m.Store().(oxbow.Watcher)
@@ -202,7 +202,7 @@ func (r *recallRun) latency(ctx context.Context) error {
 			func() error { return fresh.add(func() error { return watcher.Refresh(ctx) }) },
 			func() error {
 				_ = cutting.add(func() error { terms = text.Crabtalk(p); return nil })
-				return search.add(func() error { x.Search(bm25.Query{Terms: bm25.Any(terms), Limit: 10}); return nil })
+				return search.add(func() error { x.Searcher().Search(index.Query{Terms: index.Any(terms), Limit: 10}); return nil })
 			},
 		}
 		for j := range parts {

@@ -147,7 +147,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	}
 	if fi, err := os.Stat(d.place.Store + oxbow.IndexSuffix); err == nil {
 		if name := filepath.Base(d.place.Store) + oxbow.IndexSuffix; fi.Size() < smallestIndex {
-			d.add(fine, "index", "", "none yet; %s counts the recalls that did without, and one of the next makes it; it may be deleted", name)
+			d.add(fine, "index", "", "none yet; %s says that a recall did without, and the next makes it; it may be deleted", name)
 		} else {
 			d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", text.Bytes(fi.Size()), name)
 		}

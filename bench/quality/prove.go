@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // What is published for SciFact's test queries with k1 = 0.9 and b = 0.4, for
@@ -45,14 +45,17 @@ func (p *Proof) Whole() bool { return p.Documents == provenPapers && p.Queries =
 func prove(ctx context.Context, c *claims) (Proof, error) {
 	p := Proof{Published: provenNDCG, Documents: len(c.papers), Queries: len(c.asks)}
 	an := newLucene()
-	theirs := bm25.New(bm25.Params{K1: provenK1, B: provenB, CountEmpty: true})
-	own := bm25.New(bm25.Params{CountEmpty: true})
-	for i, d := range c.papers {
-		terms := an.terms(d.Title + " " + d.Text)
-		theirs.Put(uint64(i), 0, bm25.Words(terms))
-		own.Put(uint64(i), 0, bm25.Words(terms))
+	theirs := index.New(index.Params{K1: provenK1, B: provenB, CountEmpty: true})
+	own := index.New(index.Params{CountEmpty: true})
+	var changes []index.Change
+	for i, paper := range c.papers {
+		d := &index.Document{ID: uint64(i)}
+		d.SetWords(an.terms(paper.Title + " " + paper.Text))
+		changes = append(changes, index.Change{ID: d.ID, Document: d})
 	}
-	name := func(hits []bm25.Hit) []string {
+	theirs.Apply(changes...)
+	own.Apply(changes...)
+	name := func(hits []index.Hit) []string {
 		ids := make([]string, len(hits))
 		for i, h := range hits {
 			ids[i] = c.papers[h.ID].ID
@@ -65,8 +68,8 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 			return p, err
 		}
 		terms := an.terms(q.Text)
-		a.add(name(repeated(theirs, terms, 100)), q.Right)
-		b.add(name(repeated(own, terms, 100)), q.Right)
+		a.add(name(repeated(theirs.Searcher(), terms, 100)), q.Right)
+		b.add(name(repeated(own.Searcher(), terms, 100)), q.Right)
 	}
 	p.NDCG, p.OwnNDCG, p.Recall = a.scores().NDCG, b.scores().NDCG, a.share100/float64(max(a.n, 1))
 	switch {
@@ -81,24 +84,24 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 	return p, nil
 }
 
-// repeated ranks as [bm25.Index.Search] does, but a term that stands twice in
+// repeated ranks as [index.Searcher.Search] does, but a term that stands twice in
 // the query counts twice, as Lucene counts it.
-func repeated(x *bm25.Index, terms []string, limit int) []bm25.Hit {
+func repeated(x *index.Searcher, terms []string, limit int) []index.Hit {
 	times := map[string]int{}
 	for _, t := range terms {
 		times[t]++
 	}
 	if len(times) == len(terms) {
-		return x.Search(bm25.Query{Terms: bm25.Any(terms), Limit: limit})
+		return x.Search(index.Query{Terms: index.Any(terms), Limit: limit})
 	}
-	hits := x.Search(bm25.Query{Terms: bm25.Any(terms), Limit: x.Len()})
+	hits := x.Search(index.Query{Terms: index.Any(terms), Limit: x.Len()})
 	for i := range hits {
-		e, _ := x.Explain(hits[i].ID, bm25.Any(terms))
+		e, _ := x.Explain(hits[i].ID, index.Any(terms))
 		hits[i].Score = 0
 		for _, t := range e.Terms {
 			hits[i].Score += float64(times[t.Term]) * t.Score
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b bm25.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(hits, func(a, b index.Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits[:min(limit, len(hits))]
 }

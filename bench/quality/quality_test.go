@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // rows returns the rows of a report about all questions of a set.
@@ -176,12 +176,12 @@ func TestLuceneTerms(t *testing.T) {
 
 // A term that stands twice in the query counts twice.
 func TestRepeated(t *testing.T) {
-	x := bm25.New(bm25.Params{K1: .9, B: .4})
-	x.Put(1, 0, bm25.Words([]string{"red", "x", "y"}))
-	x.Put(2, 0, bm25.Words([]string{"blue", "x", "y"}))
-	x.Put(3, 0, bm25.Words([]string{"red", "z", "z"})) // makes red the commoner, weaker word
+	x := index.New(index.Params{K1: .9, B: .4})
+	x.Put(index.Words(1, []string{"red", "x", "y"}))
+	x.Put(index.Words(2, []string{"blue", "x", "y"}))
+	x.Put(index.Words(3, []string{"red", "z", "z"})) // makes red the commoner, weaker word
 	found := func(terms []string, limit int) (ids []uint64) {
-		for _, h := range repeated(x, terms, limit) {
+		for _, h := range repeated(x.Searcher(), terms, limit) {
 			ids = append(ids, h.ID)
 		}
 		return ids

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -20,7 +20,7 @@ import (
 type ranker struct {
 	mu      sync.Mutex // guards all below
 	memory  *oxbow.Memory
-	index   *bm25.Index
+	index   *index.Index
 	entries map[uint64]oxbow.Entry
 }
 
@@ -33,7 +33,7 @@ func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limi
 		return nil, err
 	}
 	var hits []oxbow.Entry
-	for _, h := range r.index.Search(bm25.Query{Terms: bm25.Any(text.CrabtalkBytes(query)), Limit: limit}) {
+	for _, h := range r.index.Searcher().Search(index.Query{Terms: index.Any(text.CrabtalkBytes(query)), Limit: limit}) {
 		hits = append(hits, r.entries[h.ID])
 	}
 	return hits, nil
@@ -44,7 +44,7 @@ func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limi
 func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
-		r.index = bm25.New(bm25.Params{CountEmpty: true})
+		r.index = index.New(index.Params{CountEmpty: true})
 	}
 	n := 0
 	var fresh []oxbow.Entry
@@ -59,18 +59,22 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 			fresh = append(fresh, e)
 		}
 	}
+	var changes []index.Change
 	for _, e := range fresh {
-		r.index.Put(e.ID, e.Updated.UnixNano(), bm25.Words(text.CrabtalkBytes(e.Content)))
+		d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
+		d.SetWords(text.CrabtalkBytes(e.Content))
+		changes = append(changes, index.Change{ID: e.ID, Document: d})
 		r.entries[e.ID] = e
 	}
 	if len(r.entries) > n {
 		for id := range r.entries {
 			if !there[id] {
-				r.index.Delete(id)
+				changes = append(changes, index.Change{ID: id})
 				delete(r.entries, id)
 			}
 		}
 	}
+	r.index.Apply(changes...)
 	return nil
 }
 

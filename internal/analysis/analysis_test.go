@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
-func termsOf(d bm25.Doc) string {
+func termsOf(d index.Document) string {
 	var ts []string
 	for _, t := range d.Terms {
 		ts = append(ts, t.Text)
@@ -66,7 +66,7 @@ func TestFieldsWeigh(t *testing.T) {
 	a := NewAnalyzer()
 	fields := []Field{{"name", "Ships", 32}, {"body", "a ship, shipping ships", 16}}
 	want := a.Doc(fields)
-	if want.Terms[0] != (bm25.Term{Text: "ship", TF: 32 + 3*16}) || want.Len != 32+4*16 {
+	if want.Terms[0] != (index.Term{Text: "ship", TF: 32 + 3*16}) || want.Len != 32+4*16 {
 		t.Errorf("Doc = %+v", want)
 	}
 	var many strings.Builder

@@ -5,7 +5,7 @@ package analysis
 import (
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // Field is a part of a document.
@@ -39,15 +39,15 @@ func (a *Analyzer) begin() {
 // Doc returns the document that the fields are, each word counting its field's
 // weight. Wholes count as terms, and not in the length. Of a term that counts
 // more than 4095, as many are taken.
-func (a *Analyzer) Doc(fields []Field) bm25.Doc {
-	d := bm25.Doc{Terms: make([]bm25.Term, 0, 64)}
+func (a *Analyzer) Doc(fields []Field) index.Document {
+	d := index.Document{Terms: make([]index.Term, 0, 64)}
 	a.SetDoc(&d, fields)
 	return d
 }
 
 // SetDoc makes d the document that [Analyzer.Doc] returns, in the room that its
 // Terms have.
-func (a *Analyzer) SetDoc(d *bm25.Doc, fields []Field) {
+func (a *Analyzer) SetDoc(d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
@@ -71,14 +71,14 @@ func (a *Analyzer) SetDoc(d *bm25.Doc, fields []Field) {
 }
 
 // count counts a term in d once.
-func (a *Analyzer) count(d *bm25.Doc, number uint32, whole bool, weight uint32) {
+func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight uint32) {
 	if !whole {
 		d.Len += weight
 	}
 	t := &a.known.terms[number]
 	if t.stamp != a.stamp {
 		t.stamp, t.at = a.stamp, len(d.Terms)
-		d.Terms = append(d.Terms, bm25.Term{Text: t.text})
+		d.Terms = append(d.Terms, index.Term{Text: t.text})
 	}
 	n := &d.Terms[t.at].TF
 	*n = uint16(min(uint32(*n)+weight, 1<<16-1))

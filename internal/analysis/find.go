@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // Finder makes documents as an [Analyzer] does, of some terms only. Most words
@@ -16,7 +16,7 @@ import (
 // to have none of the terms. It is for one goroutine, and holds on to the texts
 // that it is given.
 type Finder struct {
-	only   *bm25.Choice
+	only   *Choice
 	known  known
 	digits bool // a number may be one of the terms
 
@@ -27,7 +27,7 @@ type Finder struct {
 }
 
 // NewFinder returns a Finder of those terms.
-func NewFinder(only *bm25.Choice) *Finder {
+func NewFinder(only *Choice) *Finder {
 	f := &Finder{only: only}
 	f.begin()
 	for _, t := range slices.Concat(only.Terms(), only.Prefixes()) {
@@ -115,7 +115,7 @@ func (f *Finder) reach(t string) {
 // have: what [Analyzer.SetDoc] does, but only the terms that are looked for are
 // in it, once for each time they stand there. It reports whether the document
 // has any term at all.
-func (f *Finder) SetDoc(d *bm25.Doc, fields []Field) (some bool) {
+func (f *Finder) SetDoc(d *index.Document, fields []Field) (some bool) {
 	f.begin()
 	d.Terms, d.Len = d.Terms[:0], 0
 	for i := range fields {
@@ -127,7 +127,7 @@ func (f *Finder) SetDoc(d *bm25.Doc, fields []Field) (some bool) {
 }
 
 // look adds a text to d.
-func (f *Finder) look(d *bm25.Doc, s string, weight uint32) (some bool) {
+func (f *Finder) look(d *index.Document, s string, weight uint32) (some bool) {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
@@ -174,9 +174,9 @@ func (f *Finder) look(d *bm25.Doc, s string, weight uint32) (some bool) {
 }
 
 // take adds units to d.
-func (f *Finder) take(d *bm25.Doc, us []unit, weight uint32) {
+func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 	for i := range us {
-		d.Terms = append(d.Terms, bm25.Term{Text: us[i].text, TF: uint16(weight)})
+		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
 	}
 }
 

@@ -8,22 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/bm25"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
-func only(terms ...string) *Finder { return NewFinder(bm25.NewChoice(terms, nil)) }
+func only(terms ...string) *Finder { return NewFinder(NewChoice(terms, nil)) }
 
 // sameFound fails unless the Finder makes of the fields what the Analyzer makes
 // of them, as far as the wanted terms go.
 func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
 	t.Helper()
-	var got, want bm25.Doc
+	var got, want index.Document
 	a.SetDoc(&want, fields)
 	some := f.SetDoc(&got, fields)
 	if got.Len != want.Len || some != (len(want.Terms) > 0) {
 		t.Fatalf("%v: length %d, some %v; want %d, %d terms", fields, got.Len, some, want.Len, len(want.Terms))
 	}
-	sum := func(terms []bm25.Term) map[string]int {
+	sum := func(terms []index.Term) map[string]int {
 		m := map[string]int{}
 		for _, w := range terms {
 			if f.only.Has(w.Text) {
@@ -33,7 +33,7 @@ func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
 		return m
 	}
 	g, w := sum(got.Terms), sum(want.Terms)
-	if len(g) != len(w) || slices.ContainsFunc(got.Terms, func(t bm25.Term) bool { return !f.only.Has(t.Text) }) {
+	if len(g) != len(w) || slices.ContainsFunc(got.Terms, func(t index.Term) bool { return !f.only.Has(t.Text) }) {
 		t.Fatalf("%v: found %v, want %v", fields, got.Terms, w)
 	}
 	for term, n := range w {
@@ -72,9 +72,9 @@ func TestFinderFindsEveryForm(t *testing.T) {
 	}
 	for term, ws := range byTerm {
 		beginning := term[:1+len(ws)%len(term)]
-		for _, f := range []*Finder{only(term), NewFinder(bm25.NewChoice(nil, []string{beginning}))} {
+		for _, f := range []*Finder{only(term), NewFinder(NewChoice(nil, []string{beginning}))} {
 			for _, w := range ws {
-				var d bm25.Doc
+				var d index.Document
 				if f.SetDoc(&d, []Field{{"body", w, 16}}); len(d.Terms) != 1 || d.Terms[0].Text != term || d.Len != 16 {
 					t.Errorf("%q has the term %q, found %v", w, term, d)
 				}
@@ -116,7 +116,7 @@ func TestFinderOnTexts(t *testing.T) {
 			term := all[r.IntN(len(all))]
 			prefixes = append(prefixes, term[:r.IntN(len(term)+1)])
 		}
-		f := NewFinder(bm25.NewChoice(terms, prefixes))
+		f := NewFinder(NewChoice(terms, prefixes))
 		for _, s := range finderTexts {
 			sameFound(t, a, f, []Field{{"name", s, 32}, {"body", s, 6}})
 		}
@@ -166,7 +166,7 @@ func FuzzFinder(f *testing.F) {
 		if len(asked) > 0 {
 			prefixes = append(prefixes, Fold(asked[:1+len(text)%len(asked)]))
 		}
-		sameFound(t, a, NewFinder(bm25.NewChoice(terms, prefixes)), []Field{{"name", text, 32}, {"body", asked + text, 16}})
+		sameFound(t, a, NewFinder(NewChoice(terms, prefixes)), []Field{{"name", text, 32}, {"body", asked + text, 16}})
 	})
 }
 
@@ -176,7 +176,7 @@ func BenchmarkFinder(b *testing.B) {
 	b.SetBytes(int64(len(texts) * 1000))
 	for b.Loop() {
 		f := only("rati", "onth", "mentsal", "blecon", "naste")
-		var d bm25.Doc
+		var d index.Document
 		for _, t := range texts {
 			f.SetDoc(&d, []Field{{"body", t, 16}})
 		}

@@ -7,8 +7,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"strings"
-
-	"github.com/oxbow-memory/oxbow/internal/bm25"
 )
 
 // maxChunks bounds what an Analyzer keeps, at about 10 MB.
@@ -37,8 +35,8 @@ type known struct {
 	texts  []string
 	units  []unit
 	byText map[string]uint32
-	only   *bm25.Choice // units of other terms are not kept, and terms not numbered; nil to keep all
-	cutNow []unit       // scratch
+	only   *Choice // units of other terms are not kept, and terms not numbered; nil to keep all
+	cutNow []unit  // scratch
 }
 
 type slot struct {

@@ -1,0 +1,155 @@
+// How an index is built: some goroutines analyze entries while one puts the
+// documents of those before into the index.
+
+package oxbow
+
+import (
+	"iter"
+	"runtime"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
+
+const (
+	batchEntries = 64 // that are handed on at once
+	buildAhead   = 4  // batches for each worker that may wait to be analyzed, and to be put
+	buildWorkers = 8  // batches from which on another worker begins: each learns all words by itself
+	mostWorkers  = 4  // the index keeps up with about three
+)
+
+// buildBatch is entries on their way into the index.
+type buildBatch struct {
+	entries []*Entry
+	docs    []index.Document // of no meaning where saved says so
+	saved   []bool           // the index file has it
+	ready   chan struct{}    // receives once, when all are analyzed; has room for that
+}
+
+// fill puts entries, in order of ID, into an empty searcher. What the index file
+// knows is not analyzed again.
+func (s *searcher) fill(entries iter.Seq2[Entry, error]) error {
+	var r *scorer
+	for _, r = range *s.scorers.Load() { // there is one
+	}
+	most := min(runtime.GOMAXPROCS(0), mostWorkers)
+	toAnalyze := make(chan *buildBatch, buildAhead*most)
+	toPut := make(chan *buildBatch, buildAhead*most)               // the same, in the order of the entries
+	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // their room is used again
+	var failed error                                               // set before toPut is closed
+	go func() {
+		defer close(toPut)
+		defer close(toAnalyze)
+		failed = s.deal(entries, used, func(n int, b *buildBatch) {
+			if workers := n / buildWorkers; n%buildWorkers == 0 && workers < most {
+				go r.analyzeBatches(toAnalyze, workers > 0)
+			}
+			toAnalyze <- b
+			toPut <- b
+		})
+	}()
+	next := func(fn func(*buildBatch)) {
+		for b := range toPut {
+			<-b.ready
+			fn(b)
+			select {
+			case used <- b:
+			default:
+			}
+		}
+	}
+	if s.saved != nil {
+		next(func(b *buildBatch) { s.putBatch(r, b) })
+		if failed == nil {
+			s.dropRows(r)
+		}
+		return failed
+	}
+	r.index.Fill(func(yield func(*index.Document) bool) {
+		next(func(b *buildBatch) {
+			for i := range b.docs {
+				yield(&b.docs[i])
+			}
+			s.unsaved.Add(int64(len(b.docs)))
+		})
+	})
+	return failed
+}
+
+// putBatch puts what the index file has not of a batch into its index.
+func (s *searcher) putBatch(r *scorer, b *buildBatch) {
+	var changes []index.Change
+	x := r.index.Searcher()
+	for i, e := range b.entries {
+		if b.saved[i] {
+			x.Data(e.ID, func() any { return newIndexed(e) })
+		} else {
+			changes = append(changes, index.Change{ID: e.ID, Document: &b.docs[i]})
+		}
+	}
+	s.unsaved.Add(int64(len(changes)))
+	r.index.Apply(changes...)
+}
+
+// dropRows removes from the index what is not in the store any more: entries of
+// the index file that have no data.
+func (s *searcher) dropRows(r *scorer) {
+	var changes []index.Change
+	for id, data := range r.index.Searcher().Documents() {
+		if data == nil {
+			changes = append(changes, index.Change{ID: id})
+		}
+	}
+	s.unsaved.Add(int64(len(changes)))
+	r.index.Apply(changes...)
+	s.saved.rows = nil
+}
+
+// deal makes batches of the entries, and calls fn with the number of each, from
+// 0, and with it.
+func (s *searcher) deal(entries iter.Seq2[Entry, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
+	next := func() *buildBatch {
+		select {
+		case b := <-used:
+			b.entries, b.docs, b.saved = b.entries[:0], b.docs[:0], b.saved[:0]
+			return b
+		default:
+			return &buildBatch{docs: make([]index.Document, 0, batchEntries), ready: make(chan struct{}, 1)}
+		}
+	}
+	n, b := 0, next()
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		b.entries, b.saved = append(b.entries, &e), append(b.saved, s.saved.knows(e.ID, e.Version))
+		b.docs = b.docs[:len(b.docs)+1] // it has room from before
+		if len(b.entries) == batchEntries {
+			fn(n, b)
+			n, b = n+1, next()
+		}
+	}
+	fn(n, b)
+	return nil
+}
+
+// analyzeBatches analyzes the entries of batches, with an analyzer of its own or
+// that of the scorer.
+func (r *scorer) analyzeBatches(batches <-chan *buildBatch, own bool) {
+	if own {
+		r = &scorer{name: r.name, texts: r.texts}
+		if r.texts != nil {
+			r.texts = analysis.NewAnalyzer()
+		}
+	}
+	var words []string
+	for b := range batches {
+		for i, e := range b.entries {
+			if !b.saved[i] {
+				r.analyze(e, &b.docs[i], &words)
+				b.docs[i].Data = newIndexed(e)
+			}
+		}
+		b.ready <- struct{}{}
+	}
+}

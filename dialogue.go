@@ -1,0 +1,344 @@
+// Ranking of dialogues: a turn ranks by what its neighbours say, by its speaker,
+// and by whether it asks or tells.
+
+package oxbow
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
+
+// What RankOxbow makes of turns. A turn is short, and what it is about was
+// often said before.
+const (
+	turnLook = 10 // the best of the hits that are wanted, one of which must be a turn for all this
+	turnPool = 30 // the best hits without all this, which are candidates; more when more are wanted
+	turnNext = 2  // turns beside those that are candidates, too
+
+	neighbourReach   = 5   // turns to each side that give a part of what a term gives them
+	neighbourAsked   = 0.9 // that part: of the turn before, when it is a question
+	neighbourBefore  = 0.6 // … when it is none
+	neighbourAfter   = 0.4 // … of the turn after
+	neighbourFurther = 0.3 // … of all others
+
+	neighbourTime = time.Hour // turns of one talk are created within
+
+	factorSpeaker = 1.5 // the query names who speaks
+	factorAsks    = 0.8 // it ends in a question
+	factorTime    = 1.3 // the query asks for a time, and it tells one
+)
+
+func isTurn(e *indexed) bool { return e != nil && analysis.IsTurn(e.Content) }
+
+// pool returns how many hits of the index are candidates when so many turns are
+// wanted.
+func pool(limit int) int { return max(turnPool, limit+limit/2) }
+
+// turn is what ranking asks of an entry.
+type turn struct {
+	is               bool   // that it is a turn; else nothing else is said
+	asks             bool   // it ends in a question
+	created          int64  // nanoseconds since 1970
+	session, speaker string // "" for none
+	when             atomic.Int32
+}
+
+// Whether a turn tells a time. It takes longest to find out, and few questions
+// are for a time.
+const (
+	whenUnknown = iota
+	whenTold
+	whenNot
+)
+
+// noTurn is what ranking asks of all that is no turn.
+var noTurn = new(turn)
+
+// ofTurn returns what an entry, nil for one that could not be read, says of itself.
+func (e *indexed) ofTurn() *turn {
+	if e == nil {
+		return noTurn
+	}
+	if t := e.turn.Load(); t != nil {
+		return t
+	}
+	t := noTurn
+	if isTurn(e) {
+		session, _ := e.Label("session")
+		t = &turn{is: true, asks: analysis.Asks(e.Content), created: timestamp(e.Created), session: session, speaker: analysis.Speaker(e.Content)}
+	}
+	e.turn.CompareAndSwap(nil, t)
+	return e.turn.Load()
+}
+
+// near reports whether the turn was created within neighbourTime of another.
+func (t *turn) near(created int64) bool {
+	a, b := min(t.created, created), max(t.created, created)
+	return uint64(b)-uint64(a) <= uint64(neighbourTime)
+}
+
+// turns ranks the candidates again, as turns of a dialogue. The candidates are
+// the hits of the index and the turns next to those.
+func (v *rankedView) turns(p *plan, found []index.Hit, limit int) []index.Hit {
+	ids := make([]uint64, len(found))
+	for i, h := range found {
+		ids[i] = h.ID
+	}
+	d := newDialogue(v, p, ids)
+	defer d.release()
+	order := func(a, b index.Hit) int {
+		if c := cmp.Compare(b.Score, a.Score); c != 0 {
+			return c // without reading the entries
+		}
+		return cmp.Or(v.newer(a, b), cmp.Compare(a.ID, b.ID))
+	}
+	hits := make([]index.Hit, 0, min(limit, len(d.candidates))+1)
+	a := &d.spare
+	for _, i := range d.candidates {
+		d.account(i, a)
+		h := index.Hit{ID: d.places[i].id, Score: a.score, Data: d.scores.Data(i)}
+		if h.Score <= 0 || len(hits) == limit && order(hits[limit-1], h) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(hits, h, order)
+		hits = slices.Insert(hits, at, h)
+		hits = hits[:min(len(hits), limit)]
+	}
+	return hits
+}
+
+// dialogue is what ranking turns reads: the candidates and their neighbours.
+type dialogue struct {
+	v          *rankedView
+	p          *plan
+	candidates []int       // indexes of places, rising
+	places     []candidate // rising by id, without gaps around each candidate
+	scores     index.TermScores
+	dates      []bool          // which of the query's terms are of dates: a turn has its own
+	named      map[string]bool // by speaker: whether the query names it
+
+	ids   []uint64 // scratch
+	spare account
+}
+
+// candidate is an entry, or an id that no entry has.
+type candidate struct {
+	id     uint64
+	scores []float64 // what each term gives it by itself; nil when it is not in the index
+	most   float64   // of scores
+	turn   *turn     // nil until it is read; noTurn when the plan hides it
+}
+
+// spareDialogues are there to be used again: one has some 50 kB.
+var spareDialogues = sync.Pool{New: func() any { return &dialogue{named: map[string]bool{}} }}
+
+// newDialogue looks up the neighbours of the entries, and makes their nearest
+// turns candidates, too. A caller that keeps nothing of it may release it.
+func newDialogue(v *rankedView, p *plan, ids []uint64) *dialogue {
+	t := spareDialogues.Get().(*dialogue)
+	t.v, t.p = v, p
+	slices.Sort(ids)
+	for _, id := range ids {
+		const reach = turnNext + neighbourReach
+		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
+		if n := len(t.ids); n > 0 {
+			if t.ids[n-1] == last {
+				continue // there are no larger ones
+			}
+			from = max(from, t.ids[n-1]+1)
+		}
+		for n := from; n < last; n++ {
+			t.ids = append(t.ids, n)
+		}
+		t.ids = append(t.ids, last)
+	}
+	v.x.TermScores(&t.scores, t.ids, p.terms)
+	for _, text := range t.scores.Terms {
+		t.dates = append(t.dates, strings.HasPrefix(text, datePrefix))
+	}
+	t.places = slices.Grow(t.places, len(t.ids))
+	for i, id := range t.ids {
+		n := candidate{id: id, scores: t.scores.Of(i)}
+		for _, given := range n.scores {
+			n.most = max(n.most, given)
+		}
+		t.places = append(t.places, n)
+	}
+	for _, id := range ids {
+		i := t.find(id)
+		t.candidates = append(t.candidates, i)
+		t.neighbours(i, turnNext, nil, func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) })
+	}
+	slices.Sort(t.candidates)
+	t.candidates = slices.Compact(t.candidates)
+	return t
+}
+
+// release gives the room of a dialogue back.
+func (t *dialogue) release() {
+	clear(t.named)
+	t.scores.Release()
+	clear(t.places)
+	*t = dialogue{candidates: t.candidates[:0], places: t.places[:0], scores: t.scores, dates: t.dates[:0], named: t.named, ids: t.ids[:0], spare: t.spare}
+	spareDialogues.Put(t)
+}
+
+// read reads the turn of a place, which may be reading a file: most places give
+// nothing to any other.
+func (t *dialogue) read(i int) *candidate {
+	n := &t.places[i]
+	if n.turn != nil {
+		return n
+	}
+	n.turn = noTurn
+	if n.scores != nil {
+		e, _ := t.scores.Data(i).(*indexed)
+		if e == nil {
+			e = t.v.entry(n.id)
+		}
+		n.turn = e.ofTurn()
+	}
+	if n.turn.is && t.p.accept != nil && !t.p.accept(n.id) {
+		n.turn = noTurn
+	}
+	return n
+}
+
+// find returns the index of the place of that id.
+func (t *dialogue) find(id uint64) int {
+	i, _ := slices.BinarySearchFunc(t.places, id, func(p candidate, id uint64) int { return cmp.Compare(p.id, id) })
+	return i
+}
+
+// neighbours calls fn with the turns at most so many steps beside a turn: of the
+// same session when they say one, created within the hour, and selected by the
+// plan. Turns that were written one after another have IDs that follow each
+// other; what stands between, and is none, is passed over. A place that is not
+// worth it, when that is asked, is not looked at. What is no turn has none
+// beside it.
+func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
+	own := t.read(i)
+	if !own.turn.is {
+		return
+	}
+	for n := range 2 * reach {
+		step := n/2 + 1 // the nearest first
+		if n%2 == 0 {
+			step = -step
+		}
+		j := i + step
+		if j < 0 || j >= len(t.places) || t.places[j].id != own.id+uint64(int64(step)) {
+			continue
+		}
+		if n := &t.places[j]; worth != nil && (n.most == 0 || !worth(n, step)) {
+			continue
+		}
+		if n := t.read(j); n.turn.is && n.turn.session == own.turn.session && n.turn.near(own.turn.created) {
+			fn(n, step)
+		}
+	}
+}
+
+// account says where the score of an entry comes from: it is the sum of what
+// the terms give, times each of the factors.
+type account struct {
+	terms   []float64 // what each term gives
+	from    []uint64  // the entry beside that gives it, 0 for the entry itself
+	factors []factor
+	score   float64
+}
+
+type factor struct {
+	why string
+	by  float64
+}
+
+// account sets a to what each term gives to the candidate at a place: the most
+// of what it gives by itself and of the parts that the turns beside give. The
+// room that a has is used again.
+func (t *dialogue) account(i int, a *account) {
+	own := t.read(i)
+	a.terms, a.from = append(a.terms[:0], own.scores...), append(a.from[:0], make([]uint64, len(own.scores))...)
+	a.factors, a.score = a.factors[:0], 0
+	part := func(step int, asks bool) float64 {
+		switch {
+		case step == -1 && asks:
+			return neighbourAsked
+		case step == -1:
+			return neighbourBefore
+		case step == 1:
+			return neighbourAfter
+		}
+		return neighbourFurther
+	}
+	worth := func(n *candidate, step int) bool { // if it may give more than there is
+		part := part(step, true)
+		for k, given := range n.scores {
+			if part*given > a.terms[k] && !t.dates[k] {
+				return true
+			}
+		}
+		return false
+	}
+	t.neighbours(i, neighbourReach, worth, func(n *candidate, step int) {
+		part := part(step, n.turn.asks)
+		for k, given := range n.scores {
+			if given := part * given; given > a.terms[k] && !t.dates[k] {
+				a.terms[k], a.from[k] = given, n.id
+			}
+		}
+	})
+	for _, given := range a.terms {
+		a.score += given
+	}
+	if own.turn.is && a.score > 0 {
+		if t.names(own.turn.speaker) {
+			a.factors = append(a.factors, factor{"who speaks", factorSpeaker})
+		}
+		if own.turn.asks {
+			a.factors = append(a.factors, factor{"it asks", factorAsks})
+		}
+		if t.p.when && t.tellsWhen(own) {
+			a.factors = append(a.factors, factor{"it tells when", factorTime})
+		}
+	}
+	if t.p.recency != nil {
+		a.factors = append(a.factors, factor{"age", t.p.recency(own.id)})
+	}
+	for _, f := range a.factors {
+		a.score *= f.by
+	}
+}
+
+// names reports whether a word of the query is one of the speaker's name.
+func (t *dialogue) names(speaker string) bool {
+	named, ok := t.named[speaker]
+	if !ok {
+		for _, term := range t.v.r.an.Sequence(speaker) {
+			named = named || slices.ContainsFunc(t.p.words, func(w queryTerm) bool { return w.term == term })
+		}
+		t.named[speaker] = named
+	}
+	return named
+}
+
+// tellsWhen reports whether a turn tells a time.
+func (t *dialogue) tellsWhen(n *candidate) bool {
+	when := n.turn.when.Load()
+	if when == whenUnknown {
+		when = whenNot
+		if e := t.v.entry(n.id); e != nil && t.v.r.an.TellsWhen(e.Content) {
+			when = whenTold
+		}
+		n.turn.when.Store(when)
+	}
+	return when == whenTold
+}

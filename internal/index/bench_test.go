@@ -1,0 +1,335 @@
+// This file measures search, put and, beside them, the plain way: a scan over
+// all documents, each a map of its terms.
+
+package index
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// zipfText makes documents of about 150 words, which is about 1 kB of English,
+// with words as frequent as in natural language: a few make up most of the
+// text, most are rare.
+func zipfText(n int) [][]string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(rng, 1.25, 4, 300_000)
+	docs := make([][]string, n)
+	for i := range docs {
+		docs[i] = make([]string, 100+rng.IntN(100))
+		for j := range docs[i] {
+			docs[i][j] = "w" + strconv.FormatUint(z.Uint64(), 36)
+		}
+	}
+	return docs
+}
+
+// phrases cuts queries of 2 to 8 neighbouring words out of the documents,
+// common words included.
+func phrases(docs [][]string, n int) [][]string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	qs := make([][]string, n)
+	for i := range qs {
+		d := docs[rng.IntN(len(docs))]
+		k := 2 + rng.IntN(7)
+		at := rng.IntN(len(d) - k)
+		qs[i] = d[at : at+k]
+	}
+	return qs
+}
+
+type corpus struct {
+	docs    [][]string
+	queries [][]string
+	index   *Index
+}
+
+var corpora sync.Map // documents to *corpus; building one takes longer than a benchmark
+
+func corpusOf(b *testing.B, n int) *corpus {
+	b.Helper()
+	if c, ok := corpora.Load(n); ok {
+		return c.(*corpus)
+	}
+	c := &corpus{docs: zipfText(n), index: New(Params{})}
+	c.queries = phrases(c.docs, 1000)
+	for i, d := range c.docs {
+		c.index.put(uint64(i+1), int64(i), marked(uint64(i+1), d))
+	}
+	corpora.Store(n, c)
+	return c
+}
+
+// marked returns the document of that id with a term for each part of all that
+// it belongs to, and the id for a time.
+func marked(id uint64, words []string) Doc {
+	d := Words(0, words)
+	d.Created = int64(id)
+	for _, every := range parts {
+		if id%every == 1 {
+			d.Terms = append(d.Terms, Term{mark(every), 1})
+		}
+	}
+	return d
+}
+
+var parts = []uint64{2, 10, 30, 100, 1000} // of all, one in so many
+
+func mark(every uint64) string { return fmt.Sprint("one in ", every) }
+
+// addUp is Search by the plain way: all postings of the query's terms.
+func addUp(x *Index, ask Query) []Hit {
+	q := newQuery(x.Searcher(), ask.Terms)
+	defer q.release()
+	best := topK{limit: ask.Limit, heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
+	for i := range x.Searcher().views {
+		v := q.open(i)
+		v.scan(q, best.least, func(number uint32, score float64) float64 {
+			if c := (ranked{score, v.updated[number], v.ids[number], v, number}); best.wants(c) && !v.isDeleted(number) {
+				best.add(c)
+			}
+			return best.least
+		})
+	}
+	q.heap = best.heap
+	return best.hits()
+}
+
+// quantile returns what the part q of the times does not exceed, in µs. They
+// are sorted by it.
+func quantile(took []time.Duration, q float64) float64 {
+	slices.Sort(took)
+	return float64(took[int(q*float64(len(took)-1))]) / 1e3
+}
+
+// BenchmarkSearch searches the best and, in turns with it, adds up all postings.
+func BenchmarkSearch(b *testing.B) {
+	for _, n := range []int{1e3, 1e4, 1e5} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			c := corpusOf(b, n)
+			var best, all []time.Duration
+			for i := 0; b.Loop(); i++ {
+				q := ask(c.queries[i%len(c.queries)], 10, nil)
+				start := time.Now()
+				got := c.index.Search(q)
+				best = append(best, time.Since(start))
+				start = time.Now()
+				want := addUp(c.index, q)
+				all = append(all, time.Since(start))
+				if !slices.Equal(got, want) {
+					b.Fatalf("Search(%v) = %v, want %v", q, got, want)
+				}
+			}
+			p50 := quantile(best, .5)
+			b.ReportMetric(p50, "p50-µs")
+			b.ReportMetric(quantile(best, .99)/p50, "p99/p50")
+			b.ReportMetric(quantile(all, .5)/p50, "all/best")
+		})
+	}
+}
+
+// BenchmarkFiltered searches among all documents and, in turns with it, among
+// one in so many: those that hold a term, those that do not lack it, the newest,
+// and those that a function allows.
+func BenchmarkFiltered(b *testing.B) {
+	for _, every := range parts {
+		b.Run(fmt.Sprintf("n=100000/1in%d", every), func(b *testing.B) {
+			c := corpusOf(b, 1e5)
+			ways := []struct {
+				name string
+				set  func(q *Query)
+			}{
+				{"all", func(q *Query) {}},
+				{"held", func(q *Query) { q.Filter = []Clause{{Terms: []string{mark(every)}}} }},
+				{"lacked", func(q *Query) { q.Filter = []Clause{{Terms: []string{mark(every)}, Not: true}} }},
+				{"newest", func(q *Query) { q.Range = &Range{int64(1e5 - 1e5/every), 1e5 + 1} }},
+				{"allowed", func(q *Query) { q.Accept = func(id uint64) bool { return id%every == 1 } }},
+			}
+			took := make([][]time.Duration, len(ways))
+			for i := 0; b.Loop(); i++ {
+				for k := range ways { // who comes first finds nothing near
+					j := (i + k) % len(ways)
+					w := ways[j]
+					q := ask(c.queries[i%len(c.queries)], 10, nil)
+					w.set(&q)
+					start := time.Now()
+					c.index.Search(q)
+					took[j] = append(took[j], time.Since(start))
+				}
+			}
+			b.ReportMetric(quantile(took[0], .5), "all-µs")
+			for j, w := range ways[1:] {
+				b.ReportMetric(quantile(took[j+1], .5)/quantile(took[0], .5), w.name+"/all")
+			}
+		})
+	}
+}
+
+// BenchmarkBesideWriter searches alone and, in turns of a hundred searches with
+// that, beside a writer that does nothing but replace documents.
+func BenchmarkBesideWriter(b *testing.B) {
+	c := corpusOf(b, 1e4)
+	x := New(Params{})
+	docs := make([]Doc, len(c.docs))
+	for i, d := range c.docs {
+		docs[i] = Words(0, d)
+		x.put(uint64(i), 0, docs[i])
+	}
+	var alone, beside []time.Duration
+	writes := 0
+	search := func(took *[]time.Duration) {
+		for i := range 100 {
+			start := time.Now()
+			x.Search(ask(c.queries[i%len(c.queries)], 10, nil))
+			*took = append(*took, time.Since(start))
+		}
+	}
+	for b.Loop() {
+		search(&alone)
+		stop, done := make(chan struct{}), make(chan int)
+		go func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					done <- n
+					return
+				default:
+					x.put(uint64(n*7919%len(docs)), 0, docs[n*104729%len(docs)])
+				}
+			}
+		}()
+		search(&beside)
+		close(stop)
+		writes += <-done
+	}
+	b.ReportMetric(quantile(alone, .5)/quantile(beside, .5), "alone/beside-p50")
+	b.ReportMetric(float64(writes)/float64(len(beside)), "writes/search")
+}
+
+func BenchmarkPut(b *testing.B) {
+	for _, n := range []int{1e3, 1e4, 1e5} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			docs := corpusOf(b, n).docs
+			x := New(Params{})
+			for i, d := range docs {
+				x.put(uint64(i+1), 0, Words(0, d))
+			}
+			for i := 0; b.Loop(); i++ { // each is a replacement: a delete and an add
+				x.put(uint64(i%n+1), 0, Words(0, docs[(i*7919)%n]))
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "puts/s")
+		})
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	docs := corpusOf(b, 1e5).docs
+	x := New(Params{})
+	for i := 0; b.Loop(); i++ {
+		if i%len(docs) == 0 {
+			x = New(Params{})
+		}
+		x.put(uint64(i%len(docs)+1), 0, Words(0, docs[i%len(docs)]))
+	}
+}
+
+// BenchmarkFill fills an index with documents, one by one and at once, and
+// weighs it.
+func BenchmarkFill(b *testing.B) {
+	for _, n := range []int{1e4, 1e5} {
+		docs := zipfText(n)
+		for _, way := range []string{"put", "bulk"} {
+			b.Run(fmt.Sprintf("%s/n=%d", way, n), func(b *testing.B) {
+				var x *Index
+				before := liveBytes()
+				for b.Loop() {
+					x = New(Params{})
+					var d Doc
+					each := func(yield func(*Document) bool) {
+						for i, words := range docs {
+							if d.SetWords(words); i >= 0 {
+								d.ID = uint64(i)
+								yield(&d)
+							}
+						}
+					}
+					if way == "bulk" {
+						x.Fill(each)
+						continue
+					}
+					each(func(d *Document) bool { x.put(d.ID, 0, *d); return true })
+				}
+				b.ReportMetric(float64(liveBytes()-before)/float64(n), "B/entry")
+				b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "entries/s")
+				b.ReportMetric(float64(len(x.Searcher().views[0].terms))/float64(n), "terms/entry")
+				runtime.KeepAlive(docs)
+			})
+		}
+	}
+}
+
+// liveBytes returns the bytes of live objects.
+func liveBytes() uint64 {
+	runtime.GC()
+	runtime.GC() // what finalizers of the first let go
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// BenchmarkBruteScan is what search costs without an inverted index.
+func BenchmarkBruteScan(b *testing.B) {
+	for _, n := range []int{1e3, 1e4} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			c := corpusOf(b, n)
+			bags := make([]map[string]uint32, n)
+			total := 0.0
+			for i, d := range c.docs {
+				bags[i] = make(map[string]uint32)
+				for _, w := range d {
+					bags[i][w]++
+				}
+				total += float64(len(d))
+			}
+			for i := 0; b.Loop(); i++ {
+				q := slices.Clone(c.queries[i%len(c.queries)])
+				slices.Sort(q)
+				q = slices.Compact(q)
+				df := make([]float64, len(q))
+				for _, bag := range bags {
+					for j, w := range q {
+						if bag[w] > 0 {
+							df[j]++
+						}
+					}
+				}
+				var hits []Hit
+				for id, bag := range bags {
+					sum := 0.0
+					for j, w := range q {
+						if tf := float64(bag[w]); tf > 0 {
+							idf := math.Log((float64(n)-df[j]+0.5)/(df[j]+0.5) + 1)
+							sum += idf * tf * 2.2 / (tf + 1.2*(0.25+0.75*float64(len(c.docs[id]))/(total/float64(n))))
+						}
+					}
+					if sum > 0 {
+						hits = append(hits, Hit{ID: uint64(id), Score: sum})
+					}
+				}
+				slices.SortFunc(hits, func(a, b Hit) int {
+					if a.Score > b.Score {
+						return -1
+					}
+					return 1
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,255 @@
+// Building a segment: of documents, in two passes, so that no list grows.
+
+package index
+
+import (
+	"hash/maphash"
+	"math"
+	"slices"
+	"sync/atomic"
+)
+
+// builder makes a segment. The terms of the documents are kept one after
+// another, as numbers, and dealt out to their lists at the end, when it is known
+// how long each will be. A builder is for one goroutine.
+type builder struct {
+	s     *segment
+	seed  maphash.Seed
+	empty bool     // documents without terms count
+	block []item   // where the last document's items are, and those of some before
+	items [][]item // by document number
+
+	pending  []uint16 // by term number: its TF in the document being added
+	distinct []uint32 // scratch
+}
+
+// blockItems is the number of items that room is made for at once.
+const blockItems = 1 << 15
+
+// item says how often a document holds a term.
+type item struct {
+	term uint32
+	tf   uint16
+}
+
+func (x *Searcher) newBuilder() *builder {
+	return &builder{s: new(segment), seed: x.seed, empty: x.params.CountEmpty}
+}
+
+// add adds a document. It keeps nothing of d but its data.
+func (b *builder) add(d *Document) {
+	s := b.s
+	terms := b.countTerms(d.Terms)
+	if cap(b.block)-len(b.block) < len(terms) {
+		b.block = make([]item, 0, max(min(blockItems, 8*cap(b.block)), len(terms)))
+	}
+	items := b.block[len(b.block):]
+	for _, n := range terms {
+		items = append(items, item{n, b.pending[n]})
+		b.pending[n] = 0
+	}
+	b.block = b.block[:len(b.block)+len(items)]
+	b.items = append(b.items, items)
+	dl := uint32(unscored)
+	if len(d.Terms) > 0 || b.empty {
+		dl = min(d.Len, unscored-1)
+		s.counted++
+		s.total += uint64(dl)
+	}
+	s.ids, s.updated, s.created, s.lens = append(s.ids, d.ID), append(s.updated, d.Updated), append(s.created, d.Created), append(s.lens, dl)
+	s.data = append(s.data, d.Data)
+}
+
+// lose counts a term of a document that was deleted from another segment.
+func (b *builder) lose(text string) {
+	hash := maphash.String(b.seed, text)
+	n, ok := b.s.termNumber(text, hash)
+	if !ok {
+		n = b.newTerm(text, hash)
+	}
+	b.s.terms[n].lost++
+}
+
+// newTerm gives the term of that hash a number. The text is copied: it is often
+// a part of a whole document.
+func (b *builder) newTerm(text string, hash uint64) uint32 {
+	s := b.s
+	n := uint32(len(s.terms))
+	s.terms = append(s.terms, term{text: s.arena.add(text)})
+	b.pending = append(b.pending, 0)
+	if len(s.hashes) == int(n) && n < fewTerms {
+		s.hashes = append(s.hashes, hash)
+	}
+	s.dict.insert(hash, n)
+	return n
+}
+
+// countTerms returns the numbers of a document's terms, each once, and leaves
+// how often they stand in it in pending. New terms are made; the document counts
+// in the df of all. What is returned is valid until the next call.
+func (b *builder) countTerms(terms []Term) []uint32 {
+	b.distinct = b.distinct[:0]
+	for some := range slices.Chunk(terms, len(lookups{}.hashes)) {
+		b.countSome(some)
+	}
+	return b.distinct
+}
+
+// lookups is the scratch of some terms of a document.
+type lookups struct {
+	hashes [128]uint64
+	first  [128]uint32 // of the dictionary
+}
+
+// countSome is countTerms for some of the terms. Most of the time goes into
+// waiting for memory: for the texts, the dictionary, the terms. What does not
+// depend on each other is read in loops of their own, so that the reads overlap.
+func (b *builder) countSome(words []Term) {
+	var l lookups
+	s := b.s
+	for i := range words {
+		l.hashes[i] = maphash.String(b.seed, words[i].Text)
+	}
+	for i := range words {
+		l.first[i] = s.dict.first(l.hashes[i])
+	}
+	for i := range words {
+		w := &words[i]
+		if w.TF == 0 {
+			continue
+		}
+		n := l.first[i] - 1
+		if l.first[i] == 0 || s.arena.get(s.terms[n].text) != w.Text {
+			var ok bool
+			if n, ok = s.termNumber(w.Text, l.hashes[i]); !ok {
+				n = b.newTerm(w.Text, l.hashes[i])
+			}
+		}
+		if b.pending[n] == 0 {
+			b.distinct = append(b.distinct, n)
+			s.terms[n].df++
+		}
+		b.pending[n] = uint16(min(uint32(b.pending[n])+uint32(w.TF), math.MaxUint16))
+	}
+}
+
+// done returns the segment, with impacts of that scale. The builder must not be
+// used any more.
+func (b *builder) done(sc scale) *segment {
+	s := b.s
+	l := layOut(s, len(s.ids))
+	for number, items := range b.items {
+		dl := s.lens[number]
+		for _, it := range items {
+			l.push(it.term, posting{uint32(number), it.tf, sc.impact(it.tf, dl)})
+		}
+	}
+	l.finish(sc.slope)
+	return s
+}
+
+// layout is a segment whose lists are being filled.
+type layout struct {
+	s        *segment
+	postings []posting
+	next     []uint32 // by term number: where its next posting goes
+}
+
+// These stand for the place of the next posting of a term that has no list.
+const (
+	inTerm = math.MaxUint32 - iota
+	inBitmap
+)
+
+// layOut makes room for the postings of all terms, as many as their df says. All
+// lists stand one after the other.
+func layOut(s *segment, docs int) *layout {
+	l := &layout{s: s, next: make([]uint32, len(s.terms))}
+	from, many := uint32(0), 0
+	for n := range s.terms {
+		t := &s.terms[n]
+		switch t.many = t.df > 1; {
+		case !t.many:
+			l.next[n] = inTerm
+			continue
+		case isDense(int(t.df), docs):
+			l.next[n] = inBitmap
+		default:
+			l.next[n] = from
+			from += t.df
+		}
+		t.at = uint32(many)
+		many++
+	}
+	l.postings = make([]posting, from)
+	s.lists = make([]postings, many)
+	for n := range s.terms {
+		switch t := &s.terms[n]; l.next[n] {
+		case inTerm:
+		case inBitmap:
+			s.lists[t.at].bitmap = newBitmap(int(t.df), docs)
+		default:
+			s.lists[t.at].list = l.postings[l.next[n]:][:t.df:t.df]
+		}
+	}
+	return l
+}
+
+// push adds a posting of a larger number than all before to a term.
+func (l *layout) push(n uint32, p posting) {
+	switch to := &l.next[n]; *to {
+	case inTerm:
+		t := &l.s.terms[n]
+		t.at, t.tf, t.most = p.doc, p.tf, p.impact
+	case inBitmap:
+		l.s.lists[l.s.terms[n].at].bitmap.push(p)
+	default:
+		l.postings[*to] = p
+		*to++
+	}
+}
+
+// finish makes what is looked up by: the largest impacts, the skip tables, the
+// blocks of times, and the documents by id.
+func (l *layout) finish(slope float64) {
+	s := l.s
+	for n := range s.terms {
+		t := &s.terms[n]
+		if !t.many {
+			continue
+		}
+		p := &s.lists[t.at]
+		if p.bitmap != nil {
+			for _, impact := range p.bitmap.impacts {
+				t.most = max(t.most, impact)
+			}
+			continue
+		}
+		for _, p := range p.list {
+			t.most = max(t.most, p.impact)
+		}
+		p.setSkips()
+	}
+	s.slope = slope
+	s.dict.trim()
+	if len(s.hashes) < len(s.terms) {
+		s.hashes = nil
+	}
+	s.terms = fit(s.terms)
+	s.ids, s.updated, s.created, s.lens = fit(s.ids), fit(s.updated), fit(s.created), fit(s.lens)
+	s.indexDocs()
+}
+
+// indexDocs makes what documents are found by.
+func (s *segment) indexDocs() {
+	s.blocks = timeBlocks(s.created)
+	if s.data == nil || slices.Contains(s.data, nil) {
+		s.late = make([]atomic.Value, len(s.ids))
+	}
+	if s.rising = isRising(s.ids); !s.rising {
+		s.byID.grow(len(s.ids))
+		for n, id := range s.ids {
+			s.byID.insert(idHash(id), uint32(n))
+		}
+	}
+}

@@ -1,0 +1,104 @@
+// Filling an index at once comes to the same as putting each document.
+
+package index
+
+import (
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// randomDoc is a document whose terms may repeat, weigh nothing, or too much.
+func randomDoc(r *rand.Rand) Doc {
+	d := Doc{Len: uint32(r.IntN(500))}
+	for range r.IntN(12) {
+		d.Terms = append(d.Terms, Term{strconv.Itoa(r.IntN(40)), []uint16{0, 1, One, 5 * One, 40000}[r.IntN(5)]})
+	}
+	if r.IntN(50) == 0 {
+		d.Len = 1<<32 - 1
+	}
+	return d
+}
+
+// pairs are ids and documents.
+func fill(x *Index, ids []uint64, docs []Doc) {
+	x.Fill(func(yield func(*Document) bool) {
+		for i := range docs {
+			if docs[i].ID = ids[i]; !yield(&docs[i]) {
+				return
+			}
+		}
+	})
+}
+
+var _ iter.Seq[*Document]
+
+func TestFillIsAsPut(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		one, all := New(Params{}), New(Params{})
+		var ids []uint64
+		var docs []Doc
+		for id := range uint64(r.IntN(60)) {
+			d := randomDoc(r)
+			d.Updated = r.Int64()
+			ids, docs = append(ids, id*7%61), append(docs, d)
+			one.put(id*7%61, d.Updated, d)
+		}
+		fill(all, ids, docs)
+		compare := func(when string) {
+			t.Helper()
+			if got, want := maps.Collect(all.Terms("")), maps.Collect(one.Terms("")); !maps.Equal(got, want) {
+				t.Fatalf("seed %d, %s: terms %v, want %v", seed, when, got, want)
+			}
+			if one.Len() != all.Len() {
+				t.Fatalf("seed %d, %s: %d documents, want %d", seed, when, all.Len(), one.Len())
+			}
+			for range 20 {
+				q := Query{Terms: []QueryTerm{{strconv.Itoa(r.IntN(40)), 1}, {strconv.Itoa(r.IntN(40)), .5}}, Limit: 1 + r.IntN(70)}
+				if got, want := all.Search(q), one.Search(q); !slices.Equal(got, want) {
+					t.Fatalf("seed %d, %s: Search(%v) = %v, want %v", seed, when, q, got, want)
+				}
+				if got, want := all.Newest(q), one.Newest(q); !slices.Equal(got, want) {
+					t.Fatalf("seed %d, %s: Newest = %v, want %v", seed, when, got, want)
+				}
+			}
+		}
+		compare("filled")
+		for range 100 {
+			id := r.Uint64N(70)
+			if r.IntN(3) == 0 {
+				one.Delete(id)
+				all.Delete(id)
+				continue
+			}
+			updated, d := r.Int64(), randomDoc(r)
+			one.put(id, updated, d)
+			all.put(id, updated, d)
+		}
+		checkInside(t, all)
+		compare("changed")
+		all.Compact()
+		checkInside(t, all)
+		compare("compacted")
+	}
+}
+
+func TestFillRefuses(t *testing.T) {
+	panics := func(what string, fn func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s does not panic", what)
+			}
+		}()
+		fn()
+	}
+	full := New(Params{})
+	full.put(1, 0, Words(0, []string{"a"}))
+	panics("Fill of an index with a document", func() { fill(full, nil, nil) })
+	panics("Fill of the same id", func() { fill(New(Params{}), []uint64{1, 1}, []Doc{Words(0, []string{"a"}), Words(0, []string{"b"})}) })
+}

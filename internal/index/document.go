@@ -1,0 +1,110 @@
+// Documents and queries: what the index is given.
+
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// One is the TF of a term that stands once in a plain text, and what each word
+// of it adds to the Len of the document: frequencies and lengths are counted in
+// sixteenths, so that a field may weigh more or less than the text.
+const One = 16
+
+// Term is a term of a document.
+type Term struct {
+	Text string
+	TF   uint16 // in sixteenths: [One] for each time it stands in plain text
+}
+
+// Document is what the index ranks. Terms may come in any order. The TF of a
+// term that comes twice is added up, and saturates at 65,535; a term of TF 0 is
+// left out. A document without terms is kept, is no hit of a search, and counts
+// in N and avgdl only with [Params.CountEmpty].
+type Document struct {
+	ID      uint64
+	Terms   []Term
+	Len     uint32 // dl, in sixteenths
+	Created int64  // what [Query.Range] is about
+	Updated int64  // of equal scores, the larger comes first
+	Data    any    // the caller's, of one type in all documents; see [Searcher.Data]
+}
+
+// Words returns the document of a plain text of those words.
+func Words(id uint64, words []string) Document {
+	d := Document{ID: id}
+	d.SetWords(words)
+	return d
+}
+
+// SetWords sets the terms and the length of d to those of a plain text of those
+// words, each counted once for each time it comes.
+func (d *Document) SetWords(words []string) {
+	d.Terms, d.Len = d.Terms[:0], One*uint32(len(words))
+	for _, w := range words {
+		d.Terms = append(d.Terms, Term{w, One})
+	}
+}
+
+// Change puts a document, or deletes the one of that ID when Document is nil.
+type Change struct {
+	ID       uint64
+	Document *Document
+}
+
+// QueryTerm is a term that is looked for.
+type QueryTerm struct {
+	Text   string
+	Weight float64 // the term's score is multiplied by it; 0 means 1
+}
+
+// Query is what [Searcher.Search] looks for. Of a term that comes twice, the
+// largest weight counts. A term whose weight is negative or no finite number is
+// left out.
+type Query struct {
+	Terms []QueryTerm
+	Limit int // the most hits; none are found when it is less than 1
+
+	// Accept, if not nil, says which documents may be found. It changes no
+	// score. It is called in no particular order, only for documents that
+	// would otherwise be among the hits found so far.
+	Accept func(id uint64) bool
+
+	// Filter is conditions that a document must meet, all of them, to be
+	// found. They change no score. A search looks them up together with the
+	// terms, so that they cost little, however many documents meet them.
+	Filter []Clause
+	Range  *Range // if not nil, the Created of a document must be in it
+
+	// Factor, if not nil, is what a document's score is multiplied by: above 0
+	// and at most 1. It is called as Accept is.
+	Factor func(id uint64) float64
+}
+
+// Any returns the query's terms for plain words, all of weight 1.
+func Any(words []string) []QueryTerm {
+	terms := make([]QueryTerm, len(words))
+	for i, w := range words {
+		terms[i] = QueryTerm{w, 1}
+	}
+	return terms
+}
+
+// distinct appends the terms to dst, which is empty: sorted, without repeats
+// and those that are left out.
+func distinct(dst, terms []QueryTerm) []QueryTerm {
+	for _, t := range terms {
+		if t.Weight == 0 {
+			t.Weight = 1
+		}
+		if t.Weight > 0 && t.Weight <= math.MaxFloat64 {
+			dst = append(dst, t)
+		}
+	}
+	slices.SortFunc(dst, func(a, b QueryTerm) int {
+		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(b.Weight, a.Weight))
+	})
+	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
+}

@@ -1,0 +1,116 @@
+// What tests of the index share.
+
+package index
+
+import (
+	"iter"
+	"testing"
+)
+
+// Doc is a document without its id and time, as tests write them.
+type Doc = Document
+
+// put puts one document.
+func (x *Index) put(id uint64, updated int64, d Doc) {
+	d.ID, d.Updated = id, updated
+	x.Put(d)
+}
+
+func (x *Index) Search(q Query) []Hit                       { return x.Searcher().Search(q) }
+func (x *Index) Count(q Query) int                          { return x.Searcher().Count(q) }
+func (x *Index) Newest(q Query) []uint64                    { return x.Searcher().Newest(q) }
+func (x *Index) DF(term string) int                         { return x.Searcher().DF(term) }
+func (x *Index) Len() int                                   { return x.Searcher().Len() }
+func (x *Index) IDs(term string) []uint64                   { return x.Searcher().IDs(term) }
+func (x *Index) Err() error                                 { return x.Searcher().Err() }
+func (x *Index) Terms(prefix string) iter.Seq2[string, int] { return x.Searcher().Terms(prefix) }
+func (x *Index) AppendSnapshot(b []byte) ([]byte, error)    { return x.Searcher().AppendSnapshot(b) }
+func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
+	return x.Searcher().Explain(id, terms)
+}
+
+// checkInside checks what holds between any two changes of an index.
+func checkInside(t *testing.T, x *Index) {
+	t.Helper()
+	sr := x.Searcher()
+	if err := sr.Err(); err != nil {
+		t.Fatal(err)
+	}
+	live, total, seen := 0, uint64(0), map[uint64]bool{}
+	df := map[string]int{}
+	for i := range sr.views {
+		v := &sr.views[i]
+		checkSegment(t, v.segment)
+		gone := 0
+		for n, id := range v.ids {
+			if at, ok := v.number(id); !ok || at != uint32(n) {
+				t.Fatalf("document %d has number %d, found under %d", id, n, at)
+			}
+			if v.isDeleted(uint32(n)) {
+				gone++
+				continue
+			}
+			if seen[id] {
+				t.Fatalf("document %d is in two segments", id)
+			}
+			if seen[id] = true; v.lens[n] != unscored {
+				live++
+				total += uint64(v.lens[n])
+			}
+			v.termsOf(uint32(n), func(k uint32) { df[v.term(int(k)).text]++ })
+		}
+		if gone != v.gone {
+			t.Fatalf("%d documents are deleted, counted %d", gone, v.gone)
+		}
+	}
+	if live != sr.live || total != sr.total {
+		t.Fatalf("%d documents of %d terms, counted %d of %d", live, total, sr.live, sr.total)
+	}
+	n := 0
+	for text, got := range sr.Terms("") {
+		if n++; got != df[text] || sr.DF(text) != got {
+			t.Fatalf("term %q: %d documents, DF %d, counted %d", text, got, sr.DF(text), df[text])
+		}
+	}
+	if n != len(df) {
+		t.Fatalf("%d terms, counted %d", n, len(df))
+	}
+}
+
+// checkSegment checks the terms of a segment.
+func checkSegment(t *testing.T, s *segment) {
+	t.Helper()
+	if len(s.blocks) != (len(s.ids)+63)/64 {
+		t.Fatalf("%d blocks of %d documents", len(s.blocks), len(s.ids))
+	}
+	for n, at := range s.created {
+		if e := s.blocks[n/64]; at < e.first || at > e.last {
+			t.Fatalf("document number %d is of %d, its block from %d to %d", n, at, e.first, e.last)
+		}
+	}
+	var room []posting
+	for n := range s.terms {
+		e := &s.terms[n]
+		text := s.arena.get(e.text)
+		if k, ok := s.termNumber(text, 0); ok && k != uint32(n) {
+			t.Fatalf("term %q is number %d, found under %d", text, n, k)
+		}
+		list := s.postingsOf(n, &room)
+		if len(list) != int(e.df) || e.many != (e.df > 1) {
+			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.df)
+		}
+		sc := scale{rest: DefaultK1 * (1 - DefaultB) * One, slope: s.slope}
+		for i, p := range list {
+			if i > 0 && list[i-1].doc >= p.doc {
+				t.Fatalf("term %q: list does not rise at %d", text, i)
+			}
+			if e.many && s.lists[e.at].tf(p.doc) != p.tf {
+				t.Fatalf("term %q: tf(%d) = %d, want %d", text, p.doc, s.lists[e.at].tf(p.doc), p.tf)
+			}
+			most := sc.score(impactSteps, uint32(p.tf), s.lens[p.doc])
+			if p.tf == 0 || p.impact > e.most || float64(p.impact) < most || float64(p.impact) > most+1 {
+				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", text, p, most, e.most)
+			}
+		}
+	}
+}

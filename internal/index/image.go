@@ -1,0 +1,229 @@
+// What an opened index reads of its snapshot later on: the terms that are asked
+// for, or all of them.
+
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sort"
+	"strings"
+)
+
+// fail notes that the snapshot cannot be read. The index is of no use any more.
+func (img *image) fail(err error) { img.err.CompareAndSwap(nil, &err) }
+
+// find returns the term of that text.
+func (img *image) find(text string) (*imageTerm, bool) {
+	lo, hi := 0, len(img.blocks) // the last block whose first term is not above text
+	for lo < hi {
+		if half := (lo + hi) / 2; img.blocks[half].first <= text {
+			lo = half + 1
+		} else {
+			hi = half
+		}
+	}
+	if lo == 0 {
+		return nil, false
+	}
+	ts := img.block(lo - 1)
+	lo, hi = 0, len(ts)
+	for lo < hi {
+		if half := (lo + hi) / 2; ts[half].text < text {
+			lo = half + 1
+		} else {
+			hi = half
+		}
+	}
+	if lo == len(ts) || ts[lo].text != text {
+		return nil, false
+	}
+	return &ts[lo], true
+}
+
+// term returns the term of that number.
+func (img *image) term(n int) *imageTerm {
+	if ts := img.block(n / blockTerms); n%blockTerms < len(ts) {
+		return &ts[n%blockTerms]
+	}
+	return new(imageTerm) // the block cannot be read
+}
+
+// load returns a term with its postings, which are kept.
+func (img *image) load(text string) (found, bool) {
+	t, ok := img.find(text)
+	if !ok {
+		return found{}, false
+	}
+	if f := t.found.Load(); f != nil {
+		return *f, true
+	}
+	list := img.decode(t, make([]posting, 0, t.df))
+	f := &found{postings: newPostings(list, len(img.s.ids)), df: len(list)}
+	for _, p := range list {
+		f.most = max(f.most, p.impact)
+	}
+	t.found.Store(f)
+	return *f, true
+}
+
+// mayBegin returns between which numbers, half-open, the terms with that prefix
+// are.
+func (img *image) mayBegin(prefix string) (first, last int) {
+	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].first >= prefix })
+	from := max(at-1, 0)
+	to := from
+	for to < len(img.blocks) && (img.blocks[to].first <= prefix || strings.HasPrefix(img.blocks[to].first, prefix)) {
+		to++
+	}
+	return from * blockTerms, min(to*blockTerms, img.terms)
+}
+
+// block returns the terms of a block, which are kept.
+func (img *image) block(i int) []imageTerm {
+	k := &img.blocks[i]
+	if ts := k.terms.Load(); ts != nil {
+		return *ts
+	}
+	ts, err := img.readBlock(k)
+	if err != nil {
+		img.fail(err)
+		return nil
+	}
+	k.terms.CompareAndSwap(nil, &ts)
+	return *k.terms.Load()
+}
+
+func (img *image) readBlock(k *block) ([]imageTerm, error) {
+	at := k.lists + int64(k.size)
+	b, err := piece(img.r, at, int64(k.rest), math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(b, castagnoli) != k.check {
+		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", ErrSnapshot, len(b), at)
+	}
+	return readTerms(b, k)
+}
+
+// readTerms reads the entries of a block. All but the last block have
+// [blockTerms] of them; how many the last one has shows where its texts end.
+func readTerms(b []byte, k *block) ([]imageTerm, error) {
+	le := binary.LittleEndian
+	n, texts := 0, 0 // entries, and the bytes of their texts
+	for n < blockTerms && (n+1)*entrySize <= len(b) && n*entrySize+texts < len(b) {
+		texts += int(min(le.Uint32(b[n*entrySize:]), math.MaxInt32))
+		n++
+		if n*entrySize+texts == len(b) {
+			break
+		}
+	}
+	if n == 0 || n*entrySize+texts != len(b) {
+		return nil, fmt.Errorf("%w: the terms of a block have an unknown form", ErrSnapshot)
+	}
+	rest := string(b[n*entrySize:])
+	ts := make([]imageTerm, n)
+	at, end := k.lists, k.lists+int64(k.size)
+	for i := range ts {
+		e := b[i*entrySize:]
+		t := &ts[i]
+		t.df, t.at, t.size, t.check = le.Uint32(e[4:]), at, le.Uint32(e[8:]), le.Uint32(e[12:])
+		size := le.Uint32(e)
+		t.text, rest = rest[:size], rest[size:]
+		at += int64(t.size)
+		// Each posting has a byte at least.
+		if at > end || t.df == 0 || t.df > t.size || i == 0 && t.text != k.first || i > 0 && t.text <= ts[i-1].text {
+			return nil, fmt.Errorf("%w: a term of a block has an unknown form", ErrSnapshot)
+		}
+	}
+	if at != end {
+		return nil, fmt.Errorf("%w: the lists of a block have an unknown form", ErrSnapshot)
+	}
+	return ts, nil
+}
+
+// lists is the bytes of the lists of a block.
+type lists struct {
+	block int
+	b     []byte
+}
+
+// decodeAt appends the postings of the term of that number to list. It reads all
+// the lists of its block: those of the next terms are asked for next.
+func (img *image) decodeAt(n int, list []posting) []posting {
+	t, i := img.term(n), n/blockTerms
+	if t.df == 0 || img.err.Load() != nil {
+		return list
+	}
+	k, last := &img.blocks[i], img.last.Load()
+	if last == nil || last.block != i {
+		b, err := piece(img.r, k.lists, int64(k.size), math.MaxInt64)
+		if err != nil {
+			img.fail(err)
+			return list
+		}
+		last = &lists{i, b}
+		img.last.Store(last)
+	}
+	return img.decodeBytes(t, last.b[t.at-k.lists:][:t.size], nil, list)
+}
+
+// decode appends the postings of a term to list: all of them, or none when they
+// cannot be read.
+func (img *image) decode(t *imageTerm, list []posting) []posting {
+	if t.df == 0 || img.err.Load() != nil {
+		return list
+	}
+	b, err := piece(img.r, t.at, int64(t.size), math.MaxInt64)
+	return img.decodeBytes(t, b, err, list)
+}
+
+// decodeBytes is decode of the bytes of the list, or of why there are none.
+func (img *image) decodeBytes(t *imageTerm, b []byte, err error, list []posting) []posting {
+	if err == nil && crc32.Checksum(b, castagnoli) != t.check {
+		err = fmt.Errorf("%w: the list of a term does not match its checksum", ErrSnapshot)
+	}
+	n := len(list)
+	if err == nil {
+		list, err = img.decodeList(list, b, t.df)
+	}
+	if err != nil {
+		img.fail(err)
+		return list[:n]
+	}
+	return list
+}
+
+// decodeList appends the df postings that b is to list.
+func (img *image) decodeList(list []posting, b []byte, df uint32) ([]posting, error) {
+	next, lens := uint64(0), img.s.lens
+	docs := uint64(len(lens))
+	for range df {
+		v, n := uint64(0), 1
+		if len(b) > 0 && b[0] < 0x80 {
+			v = uint64(b[0])
+		} else if v, n = binary.Uvarint(b); n <= 0 {
+			return list, fmt.Errorf("%w: a list is cut short", ErrSnapshot)
+		}
+		b = b[n:]
+		tf := uint64(One)
+		if v&1 != 0 {
+			if tf, n = binary.Uvarint(b); n <= 0 || tf == 0 || tf > math.MaxUint16 {
+				return list, fmt.Errorf("%w: a list has an unknown form", ErrSnapshot)
+			}
+			b = b[n:]
+		}
+		number := next + v>>1
+		if v>>1 >= docs || number >= docs || lens[number] == unscored {
+			return list, fmt.Errorf("%w: a list names a document that is not there", ErrSnapshot)
+		}
+		next = number + 1
+		list = append(list, posting{uint32(number), uint16(tf), img.sc.impact(uint16(tf), lens[number])})
+	}
+	if len(b) > 0 {
+		return list, fmt.Errorf("%w: a list has an unknown form", ErrSnapshot)
+	}
+	return list, nil
+}

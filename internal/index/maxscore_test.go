@@ -1,0 +1,261 @@
+// Ten thousand searches are compared with a scan of plain documents while those
+// change.
+
+package index
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// table is documents and how often each of few words stands in them.
+type table struct {
+	words []string
+	docs  []*row // by id, nil for none
+	n     int
+}
+
+type row struct {
+	newer int64
+	time  int64
+	len   uint32
+	tf    []uint16 // by word
+}
+
+// best ranks all documents by the formula as scale.score has it.
+func (m *table) best(q Query) []Hit {
+	ts := distinct(nil, q.Terms)
+	s := scale{n: float64(m.n), k1: DefaultK1}
+	at, df := make([]int, len(ts)), make([]int, len(ts))
+	for i, t := range ts {
+		at[i], _ = slices.BinarySearch(m.words, t.Text)
+	}
+	total := uint64(0)
+	for _, d := range m.docs {
+		if d == nil {
+			continue
+		}
+		total += uint64(d.len)
+		for i, w := range at {
+			if d.tf[w] > 0 {
+				df[i]++
+			}
+		}
+	}
+	s.avgdl = float64(total) / One / s.n
+	s.rest, s.slope = One*float64(s.k1*(1-DefaultB)), float64(s.k1*DefaultB)/s.avgdl
+	var all []ranked
+	for id, d := range m.docs {
+		if d == nil {
+			continue
+		}
+		sum := 0.0
+		for i, w := range at {
+			if d.tf[w] > 0 {
+				sum += s.score(s.gain(s.idf(df[i]), ts[i].Weight), uint32(d.tf[w]), d.len)
+			}
+		}
+		if q.Factor != nil {
+			sum *= q.Factor(uint64(id))
+		}
+		if sum > 0 && (q.Accept == nil || q.Accept(uint64(id))) && m.meets(d, q) {
+			all = append(all, ranked{score: sum, newer: d.newer, id: uint64(id)})
+		}
+	}
+	slices.SortFunc(all, func(a, b ranked) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	var hits []Hit
+	for _, r := range all[:min(q.Limit, len(all))] {
+		hits = append(hits, Hit{ID: r.id, Score: r.score})
+	}
+	return hits
+}
+
+// meets reports whether a document meets the query's conditions.
+func (m *table) meets(d *row, q Query) bool {
+	for _, c := range q.Filter {
+		has := slices.ContainsFunc(c.Terms, func(t string) bool {
+			w, known := slices.BinarySearch(m.words, t)
+			return known && d.tf[w] > 0
+		})
+		if has == c.Not {
+			return false
+		}
+	}
+	return q.Range == nil || d.time >= q.Range.From && d.time <= q.Range.To
+}
+
+// Documents have one of few lengths and times, so that ties are everywhere; the
+// lengths of those that come are longer at times, so that the mean length
+// drifts away from that of the impacts.
+func TestTenThousandQueries(t *testing.T) {
+	const vocab, ids = 250, 6000 // so many that not all postings are added up
+	queries := testenv.Long(1000, 10_000)
+	if testing.Short() {
+		queries = 1000 // the race detector takes 3 minutes for all
+	}
+	seed := rand.Uint64()
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	}()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	z := rand.NewZipf(rng, 1.1, 5, vocab-1)
+	m := &table{docs: make([]*row, ids)}
+	for i := range vocab {
+		m.words = append(m.words, "w"+strconv.Itoa(i))
+	}
+	slices.Sort(m.words)
+	longer, now := uint32(1), int64(0)
+	x := New(Params{})
+	change := func() {
+		id := rng.Uint64N(ids)
+		if m.docs[id] != nil {
+			m.docs[id] = nil
+			m.n--
+		}
+		if rng.IntN(10) == 0 {
+			x.Delete(id)
+			return
+		}
+		m.n++
+		now++
+		r := &row{rng.Int64N(3), now + rng.Int64N(20), longer * []uint32{100, 200, 200, 800}[rng.IntN(4)], make([]uint16, vocab)}
+		d := Doc{Len: r.len, Created: r.time}
+		for range 1 + rng.IntN(30) {
+			w, tf := z.Uint64(), []uint16{One, One, One, 6, 2 * One, 700}[rng.IntN(6)]
+			r.tf[w] += tf
+			d.Terms = append(d.Terms, Term{m.words[w], tf})
+		}
+		x.put(id, r.newer, d)
+		m.docs[id] = r
+	}
+	for range ids * 5 / 2 {
+		change()
+	}
+	given, chosen := 0, 0
+	for i := range queries {
+		if i%1000 == 0 {
+			longer = []uint32{1, 5, 1, 30}[rng.IntN(4)]
+			checkInside(t, x)
+			x = reopened(t, x, Params{})
+		}
+		for range rng.IntN(4) {
+			change()
+		}
+		q := Query{Limit: []int{1, 3, 10, 10, 60, many + 1}[rng.IntN(6)]}
+		for range 1 + rng.IntN(8) {
+			q.Terms = append(q.Terms, QueryTerm{m.words[z.Uint64()], []float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)]})
+		}
+		if k := rng.IntN(10); k < 4 {
+			every := []uint64{2, 10, 100, 1000}[k]
+			q.Accept = func(id uint64) bool { return id%every == 1 }
+		}
+		for rng.IntN(2) == 0 {
+			c := Clause{Not: rng.IntN(3) == 0}
+			for range 1 + rng.IntN(3) {
+				c.Terms = append(c.Terms, m.words[rng.IntN(vocab)])
+			}
+			if rng.IntN(20) == 0 {
+				c.Terms = []string{"nobody has it"}
+			}
+			q.Filter = append(q.Filter, c)
+		}
+		if rng.IntN(5) == 0 {
+			at := rng.Int64N(now)
+			q.Range = &Range{at, at + 1 + rng.Int64N(now)/[]int64{1, 10, 1000}[rng.IntN(3)]}
+		}
+		if rng.IntN(5) == 0 {
+			q.Factor = func(id uint64) float64 { return 1 / float64(1+id%3) }
+		}
+		got, want := x.Search(q), m.best(q)
+		if !slices.Equal(got, want) {
+			t.Fatalf("query %d: Search(%+v) = %v, want %v", i, q, got, want)
+		}
+		given += len(got)
+		if n := q; i%20 == 0 {
+			n.Limit = ids
+			n.Factor = nil
+			if count := x.Count(q); count != len(m.best(n)) {
+				t.Fatalf("query %d: Count(%+v) = %d, want %d", i, q, count, len(m.best(n)))
+			}
+		}
+		if v := x.Searcher().views[0]; len(v.ids) > denseDocs && q.Limit <= many {
+			chosen++
+		}
+	}
+	if given < queries || chosen < queries/2 {
+		t.Errorf("%d queries had %d hits in all, and %d did not add up all postings", queries, given, chosen)
+	}
+	checkInside(t, x)
+}
+
+// Weights may be so large that sums have no bound, or so small that they vanish.
+func TestExtremeWeights(t *testing.T) {
+	x := New(Params{B: 1})
+	for i := range denseDocs + 300 {
+		x.put(uint64(i), 0, Doc{Terms: []Term{{"x", One}, {"y", uint16(1 + i%3)}}, Len: uint32(i % 2)})
+	}
+	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
+		q := Query{Terms: []QueryTerm{{"x", w}, {"y", w}}, Limit: 5}
+		got := x.Search(q)
+		q.Limit = many + 1 // all are added up
+		if want := x.Search(q); !slices.Equal(got, want[:min(5, len(want))]) {
+			t.Errorf("weight %v: Search = %v, want the first of %v", w, got, want)
+		}
+	}
+}
+
+// A term of few documents has a list, one of more a list with a skip table, one
+// of many a bitmap.
+func TestFormsOfPostings(t *testing.T) {
+	for _, step := range []struct {
+		often, seldom int
+		want          string
+	}{
+		{skipLeast - 1, denseDocs, "bitmap false skips false postings 63"},
+		{113, denseDocs, "bitmap false skips true postings 113"},
+		{300, denseDocs, "bitmap true skips false postings 300"},
+		{300, 300 * 64, "bitmap false skips true postings 300"},
+		{10_000, 300 * 64, "bitmap true skips false postings 10000"},
+	} {
+		x := New(Params{})
+		var ids []uint64
+		var docs []Doc
+		add := func(n int, word string) {
+			for range n {
+				ids, docs = append(ids, uint64(len(ids)+1)), append(docs, Words(0, []string{word}))
+			}
+		}
+		add(step.seldom, "seldom")
+		add(step.often, "often")
+		fill(x, ids, docs)
+		check := func() {
+			t.Helper()
+			checkInside(t, x)
+			var alone []posting
+			sr := x.Searcher()
+			f, _ := sr.views[0].find("often", sr.hash("often"), &alone)
+			if got := fmt.Sprintf("bitmap %v skips %v postings %d", f.bitmap != nil, f.skips != nil, f.count()); got != step.want {
+				t.Errorf("%d of %d documents: %s, want %s", step.often, len(ids), got, step.want)
+			}
+			if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 || hits[0].ID != uint64(step.seldom+1) {
+				t.Errorf("%d of %d documents: Search = %v, want the first of equals", step.often, len(ids), hits)
+			}
+		}
+		check()
+		x = reopened(t, x, Params{})
+		check()
+	}
+}

@@ -1,0 +1,139 @@
+// The questions that rank.
+
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Hit is a document that was found, and its score, which is above 0.
+type Hit struct {
+	ID    uint64
+	Score float64
+	Data  any // as [TermScores.Data] returns it
+}
+
+// Search returns the documents with the highest scores, at most ask.Limit: higher
+// scores first, then newer ones, then smaller ids.
+func (x *Searcher) Search(ask Query) []Hit {
+	if ask.Limit <= 0 || x.live == 0 {
+		return nil
+	}
+	q := newQuery(x, ask.Terms)
+	defer q.release()
+	q.busy = true
+	best := topK{limit: min(ask.Limit, x.live), heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
+	for i := range x.views {
+		q.searchView(&ask, i, &best)
+	}
+	q.heap, q.busy = best.heap, false
+	return best.hits()
+}
+
+// For more than many hits the threshold comes too late to be of use.
+const many = 200
+
+// searchView offers the documents of a view to the best.
+func (q *query) searchView(ask *Query, i int, best *topK) {
+	v := q.open(i)
+	if len(q.cursors) == 0 {
+		return
+	}
+	q.filter.fill(v, ask, q.hash)
+	if q.filter.n == 0 {
+		return
+	}
+	offer := func(number uint32, score float64) (accepted bool) {
+		c := ranked{score, v.updated[number], v.ids[number], v, number}
+		if !best.wants(c) || v.isDeleted(number) {
+			return true
+		}
+		if ask.Accept != nil && !ask.Accept(c.id) {
+			return false
+		}
+		if ask.Factor != nil { // which lifts no score, so what was not wanted is not wanted now
+			if c.score *= ask.Factor(c.id); !best.wants(c) {
+				return true
+			}
+		}
+		best.add(c)
+		return true
+	}
+	q.before = append(q.before[:0], best.heap...)
+	if ask.Limit <= many && v.best(q, best, offer) {
+		return
+	}
+	// Whatever was found in this view, it is found again.
+	least := best.least
+	best.heap = append(best.heap[:0], q.before...)
+	v.scan(q, least, func(number uint32, score float64) float64 {
+		if score >= best.least && q.filter.contains(number) {
+			offer(number, score)
+		}
+		return max(least, best.least)
+	})
+}
+
+// Count returns the number of documents with a score above 0 that the query
+// accepts, whatever its limit.
+func (x *Searcher) Count(ask Query) int {
+	q := newQuery(x, ask.Terms)
+	defer q.release()
+	n := 0
+	q.busy = true
+	for i := range x.views {
+		v := q.open(i)
+		q.filter.fill(v, &ask, q.hash)
+		if len(q.cursors) == 0 || q.filter.n == 0 {
+			continue
+		}
+		v.scan(q, math.SmallestNonzeroFloat64, func(number uint32, _ float64) float64 {
+			if !v.isDeleted(number) && q.filter.contains(number) && (ask.Accept == nil || ask.Accept(v.ids[number])) {
+				n++
+			}
+			return math.SmallestNonzeroFloat64
+		})
+	}
+	q.busy = false
+	return n
+}
+
+// newest is a document and its rank among the newest.
+type newest struct {
+	updated int64
+	id      uint64
+}
+
+// Newest returns the ids of the documents that the query accepts, whatever its
+// terms: at most ask.Limit, those with the largest Updated first, of equals the
+// largest id. Documents without terms are among them.
+func (x *Searcher) Newest(ask Query) []uint64 {
+	limit := ask.Limit
+	if limit <= 0 {
+		return nil
+	}
+	order := func(a, b newest) int { return cmp.Or(cmp.Compare(b.updated, a.updated), cmp.Compare(b.id, a.id)) }
+	var best []newest
+	var f filterSet
+	for i := len(x.views) - 1; i >= 0; i-- {
+		v := &x.views[i]
+		f.fill(v, &ask, x.hash)
+		for n := len(v.ids) - 1; n >= 0; n-- { // what was put last is likely to be the newest
+			d := newest{v.updated[n], v.ids[n]}
+			if len(best) == limit && order(best[limit-1], d) < 0 || v.isDeleted(uint32(n)) || !f.contains(uint32(n)) ||
+				ask.Accept != nil && !ask.Accept(d.id) {
+				continue
+			}
+			at, _ := slices.BinarySearchFunc(best, d, order)
+			best = slices.Insert(best, at, d)
+			best = best[:min(len(best), limit)]
+		}
+	}
+	ids := make([]uint64, len(best))
+	for i, d := range best {
+		ids[i] = d.id
+	}
+	return ids
+}

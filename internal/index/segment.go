@@ -1,0 +1,318 @@
+// A segment: documents and their postings, which never change.
+
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// segment is documents, the terms that they hold, and how many times terms were
+// lost by deletions from older segments. It never changes; what a query reads
+// of a snapshot is kept by atomic pointers.
+type segment struct {
+	// By document number.
+	ids     []uint64
+	updated []int64
+	created []int64
+	lens    []uint32       // dl in sixteenths, or unscored
+	data    []any          // the caller's; nil in a snapshot
+	late    []atomic.Value // that of documents that have none in data; nil when all have
+	blocks  []timeBlock    // of created, by number / 64
+
+	rising  bool    // the ids
+	byID    idTable // when they are not
+	counted int     // documents that are not unscored
+	total   uint64  // sum of dl
+	slope   float64 // of the scale that all impacts are of
+
+	dict   idTable // term numbers, by the hash of the text
+	terms  []term  // by term number
+	arena  termArena
+	lists  []postings // of the terms that have more than one posting
+	hashes []uint64   // of the terms' texts, of a small segment alone
+	image  *image     // instead of all these, in a segment of a snapshot
+
+	forwardOnce sync.Once
+	forward     []string // by document number: its terms' numbers; see termsOf
+}
+
+// unscored stands in lens for a document without terms, which counts nowhere.
+const unscored = math.MaxUint32
+
+// term is a word and where it stands. Most terms stand in one document: they
+// have their posting in themselves. There are no pointers in a term, so that
+// the garbage collector need not look at it.
+type term struct {
+	text uint32 // in the arena
+	df   uint32 // postings
+	at   uint32 // which of the lists it has or, without one, the document of its only posting
+	lost int32  // documents of other segments that held it, deleted since this one began
+	tf   uint16 // of its only posting, 0 when there is none
+	most uint8  // the largest impact
+	many bool   // it has a list
+}
+
+// found is a term as a query needs it.
+type found struct {
+	postings
+	df   int
+	lost int
+	most uint8
+}
+
+// find returns the term of that text and hash. A posting that stands alone is
+// appended to alone, which has room for it.
+func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool) {
+	if s.image != nil {
+		return s.image.load(text)
+	}
+	n, ok := s.termNumber(text, hash)
+	if !ok {
+		return found{}, false
+	}
+	t := &s.terms[n]
+	f := found{df: int(t.df), lost: int(t.lost), most: t.most}
+	switch {
+	case t.many:
+		f.postings = s.lists[t.at]
+	case t.df > 0:
+		*alone = append(*alone, t.alone())
+		f.list = (*alone)[len(*alone)-1:]
+	}
+	return f, true
+}
+
+// df returns the live documents that the segment adds to the count of a term.
+func (s *segment) df(text string, hash uint64) int {
+	if s.image != nil {
+		t, ok := s.image.find(text)
+		if !ok {
+			return 0
+		}
+		return int(t.df)
+	}
+	n, ok := s.termNumber(text, hash)
+	if !ok {
+		return 0
+	}
+	return int(s.terms[n].df) - int(s.terms[n].lost)
+}
+
+func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
+	return s.dict.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
+}
+
+// alone returns the only posting of a term without a list.
+func (t *term) alone() posting { return posting{t.at, t.tf, t.most} }
+
+// counts is what a segment knows of a term without its postings.
+type counts struct {
+	text string
+	df   int
+	lost int
+}
+
+// numTerms returns the number of terms.
+func (s *segment) numTerms() int {
+	if s.image != nil {
+		return s.image.terms
+	}
+	return len(s.terms)
+}
+
+// term returns the counts of the term of that number.
+func (s *segment) term(n int) counts {
+	if s.image != nil {
+		t := s.image.term(n)
+		return counts{t.text, int(t.df), 0}
+	}
+	t := &s.terms[n]
+	return counts{s.arena.get(t.text), int(t.df), int(t.lost)}
+}
+
+// postingsOf returns the postings of the term of that number, rising: its own
+// list, or what it wrote to the room, which grows as it has to.
+func (s *segment) postingsOf(n int, room *[]posting) []posting {
+	if s.image != nil {
+		*room = s.image.decodeAt(n, (*room)[:0])
+		return *room
+	}
+	t := &s.terms[n]
+	switch {
+	case t.many && s.lists[t.at].bitmap == nil:
+		return s.lists[t.at].list
+	case t.many:
+		*room = s.lists[t.at].bitmap.postings((*room)[:0])
+	case t.df > 0:
+		*room = append((*room)[:0], t.alone())
+	default:
+		return nil
+	}
+	return *room
+}
+
+// number returns the number of the document of that id.
+func (s *segment) number(id uint64) (uint32, bool) {
+	if !s.rising {
+		return s.byID.find(idHash(id), func(n uint32) bool { return s.ids[n] == id })
+	}
+	lo, hi := 0, len(s.ids)-1
+	for range 4 { // ids have few gaps: interpolation finds most at once
+		if hi < lo || id < s.ids[lo] || id > s.ids[hi] {
+			return 0, false
+		}
+		guess := lo
+		if span := s.ids[hi] - s.ids[lo]; span > 0 {
+			high, low := bits.Mul64(id-s.ids[lo], uint64(hi-lo))
+			quo, _ := bits.Div64(high, low, span)
+			guess += int(quo)
+		}
+		switch at := s.ids[guess]; {
+		case at == id:
+			return uint32(guess), true
+		case at < id:
+			lo = guess + 1
+		default:
+			hi = guess - 1
+		}
+	}
+	if hi < lo {
+		return 0, false
+	}
+	n, ok := slices.BinarySearch(s.ids[lo:hi+1], id)
+	return uint32(lo + n), ok
+}
+
+// fewTerms is how many terms a segment has whose lists are looked through to
+// find the terms of one document.
+const fewTerms = 2048
+
+// termsOf calls fn with the numbers of the terms that a document holds, rising.
+// Of a large segment the terms of all documents are written down when the first
+// document is asked for.
+func (s *segment) termsOf(number uint32, fn func(n uint32)) {
+	if s.image == nil && len(s.terms) <= fewTerms {
+		for n := range s.terms {
+			t := &s.terms[n]
+			switch {
+			case t.many && s.lists[t.at].tf(number) > 0, !t.many && t.df > 0 && t.at == number:
+				fn(uint32(n))
+			}
+		}
+		return
+	}
+	s.forwardOnce.Do(s.makeForward)
+	unpackNumbers(s.forward[number], fn)
+}
+
+// makeForward writes down the terms of all documents: rising numbers as
+// varints, each less the one before.
+func (s *segment) makeForward() {
+	sizes, last := make([]int, len(s.ids)), make([]uint32, len(s.ids))
+	var room []posting
+	each := func(fn func(number, step uint32)) {
+		clear(last)
+		for n := range s.numTerms() {
+			for _, p := range s.postingsOf(n, &room) {
+				fn(p.doc, uint32(n)-last[p.doc])
+				last[p.doc] = uint32(n)
+			}
+		}
+	}
+	sum := 0
+	each(func(number, step uint32) {
+		n := (bits.Len32(step|1) + 6) / 7
+		sizes[number] += n
+		sum += n
+	})
+	packed, at := make([]byte, sum), 0
+	if s.image != nil && s.image.err.Load() != nil {
+		s.forward = make([]string, len(s.ids)) // of no use any more
+		return
+	}
+	for i, n := range sizes {
+		sizes[i], at = at, at+n // from here on where its next byte goes
+	}
+	each(func(number, step uint32) {
+		sizes[number] += binary.PutUvarint(packed[sizes[number]:], uint64(step))
+	})
+	all := string(packed)
+	s.forward, at = make([]string, len(s.ids)), 0
+	for i, to := range sizes {
+		s.forward[i], at = all[at:to], to
+	}
+}
+
+// unpackNumbers calls fn with the numbers that makeForward wrote.
+func unpackNumbers(s string, fn func(n uint32)) {
+	last, step, shift := uint32(0), uint32(0), 0
+	for i := range len(s) {
+		step |= uint32(s[i]&0x7f) << shift
+		if shift += 7; s[i] < 0x80 {
+			last += step
+			step, shift = 0, 0
+			fn(last)
+		}
+	}
+}
+
+// timeBlock is the times of 64 documents that follow one another: the earliest
+// and the latest. Most documents come in the order of their times.
+type timeBlock struct{ first, last int64 }
+
+// timeBlocks returns the blocks of times.
+func timeBlocks(times []int64) []timeBlock {
+	blocks := make([]timeBlock, 0, (len(times)+63)/64)
+	for block := range slices.Chunk(times, 64) {
+		blocks = append(blocks, timeBlock{slices.Min(block), slices.Max(block)})
+	}
+	return blocks
+}
+
+// view is a segment as a searcher sees it: without what was deleted.
+type view struct {
+	*segment
+	deleted []uint64 // a bit for each document; nil for none
+	gone    int      // how many are set
+}
+
+func (v *view) isDeleted(number uint32) bool {
+	return v.deleted != nil && v.deleted[number/64]>>(number%64)&1 != 0
+}
+
+// live returns how many documents are not deleted.
+func (v *view) live() int { return len(v.ids) - v.gone }
+
+// without returns the view after a deletion. The bits are copied unless owned
+// says that they are those of the change in the making.
+func (v view) without(number uint32, owned bool) view {
+	if !owned {
+		bits := make([]uint64, (len(v.ids)+63)/64)
+		copy(bits, v.deleted)
+		v.deleted = bits
+	}
+	v.deleted[number/64] |= 1 << (number % 64)
+	v.gone++
+	return v
+}
+
+// hasPrefix yields the numbers of the terms that begin so.
+func (s *segment) hasPrefix(prefix string) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		first, last := 0, s.numTerms()
+		if s.image != nil {
+			first, last = s.image.mayBegin(prefix)
+		}
+		for n := first; n < last; n++ {
+			if strings.HasPrefix(s.term(n).text, prefix) && !yield(n) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,288 @@
+// This file holds images to account: damage shows, and memory is bounded.
+
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// smallSnapshot is an index of a few documents, with removals, and its image.
+func smallSnapshot(t testing.TB) (*Index, []byte) {
+	t.Helper()
+	x := New(Params{})
+	for i := range 20 {
+		x.put(uint64(100-i), int64(i%3), Doc{Terms: []Term{{"common", One}, {fmt.Sprint("w", i%7), uint16(i + 1)}, {fmt.Sprint("own", i), 700}}, Len: uint32(40 + i)})
+	}
+	x.Delete(95)
+	x.put(90, 9, Words(0, []string{"common", "again", "again"}))
+	b, err := x.AppendSnapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, b
+}
+
+var smallQueries = [][]string{{"common"}, {"w1", "w2", "own3"}, {"again", "common", "absent"}, {"own19"}}
+
+func TestSnapshotAnswersAlike(t *testing.T) {
+	x, b := smallSnapshot(t)
+	y, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y.Len() != x.Len() {
+		t.Errorf("Len = %d, want %d", y.Len(), x.Len())
+	}
+	for _, q := range smallQueries {
+		if got, want := y.Search(ask(q, 10, nil)), x.Search(ask(q, 10, nil)); !slices.Equal(got, want) {
+			t.Errorf("Search(%q) = %v, want %v", q, got, want)
+		}
+	}
+	if again, err := y.AppendSnapshot(nil); err != nil || !bytes.Equal(again, b) {
+		t.Errorf("the image of an image is another, %v", err)
+	}
+	if _, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{B: 0.5}); !errors.Is(err, ErrSnapshot) {
+		t.Errorf("opened with another b: %v", err)
+	}
+}
+
+// Whoever asks at once finds what each would find alone. The race detector
+// watches what they read of the image.
+func TestSnapshotTogether(t *testing.T) {
+	x := New(Params{})
+	for i, d := range zipfText(2000) {
+		x.put(uint64(i), 0, Words(0, d))
+	}
+	b, err := x.AppendSnapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := maps.Collect(x.Terms(""))
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			n := 0
+			for term, df := range terms { // each in an order of its own
+				if got := y.DF(term); got != df {
+					t.Errorf("DF(%q) = %d, want %d", term, got, df)
+				}
+				if got, want := y.Search(ask([]string{term}, 3, nil)), x.Search(ask([]string{term}, 3, nil)); !slices.Equal(got, want) {
+					t.Errorf("Search(%q) = %v, want %v", term, got, want)
+				}
+				if n++; n == 300+i {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Only what is asked for is read: a query of one rare term leaves the lists of
+// the others alone.
+func TestSnapshotIsReadByNeed(t *testing.T) {
+	x := New(Params{})
+	for i, d := range zipfText(2000) {
+		x.put(uint64(i), 0, Words(0, d))
+	}
+	b, err := x.AppendSnapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &countingReader{Reader: bytes.NewReader(b)}
+	y, err := OpenSnapshot(r, int64(len(b)), Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := r.n
+	if want := 2000*docSize + len(y.Searcher().views[0].image.blocks)*(blockSize+20) + 1000; opened > want {
+		t.Errorf("opening read %d bytes, want at most %d", opened, want)
+	}
+	rare := ""
+	for term, df := range x.Terms("") {
+		if df == 2 {
+			rare = term
+		}
+	}
+	if hits := y.Search(ask([]string{rare}, 10, nil)); len(hits) != 2 {
+		t.Fatalf("%d hits, want 2", len(hits))
+	}
+	if got := r.n - opened; got > blockTerms*(entrySize+20)+50 {
+		t.Errorf("a query of one rare term read %d bytes", got)
+	}
+}
+
+// The terms that begin so are read without the others.
+func TestTermsOfAPrefix(t *testing.T) {
+	x := New(Params{})
+	for i := range 3000 {
+		x.put(uint64(i), 0, Words(0, []string{fmt.Sprintf("w%04d", i), fmt.Sprint("v", i%7), "w"}))
+	}
+	b, err := x.AppendSnapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, prefix := range []string{"w01", "w", "v", "v3", "u", "x", "w2999", "", "w0", "w064"} {
+		r := &countingReader{Reader: bytes.NewReader(b)}
+		y, err := OpenSnapshot(r, int64(len(b)), Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y.put(5000, 0, Words(0, []string{"w01", "later"}))
+		y.Delete(1234)
+		want := map[string]int{}
+		for i := range 3000 {
+			if i != 1234 {
+				want[fmt.Sprintf("w%04d", i)]++
+				want[fmt.Sprint("v", i%7)]++
+				want["w"]++
+			}
+		}
+		want["w01"], want["later"] = 1, 1
+		maps.DeleteFunc(want, func(s string, _ int) bool { return !strings.HasPrefix(s, prefix) })
+		before := r.n
+		if got := maps.Collect(y.Terms(prefix)); !maps.Equal(got, want) {
+			t.Errorf("%q: %d terms, want %d", prefix, len(got), len(want))
+		}
+		if read := r.n - before; prefix == "w064" && read > 3*blockTerms*(entrySize+20) {
+			t.Errorf("%q: %d of %d bytes were read", prefix, read, len(b))
+		}
+		if y.Err() != nil {
+			t.Fatal(y.Err())
+		}
+	}
+}
+
+type countingReader struct {
+	*bytes.Reader
+	n int
+}
+
+func (r *countingReader) ReadAt(b []byte, off int64) (int, error) {
+	r.n += len(b)
+	return r.Reader.ReadAt(b, off)
+}
+
+// A byte that changed shows as an error, or was never read: it never makes
+// another answer.
+func TestSnapshotDamageShows(t *testing.T) {
+	x, b := smallSnapshot(t)
+	for i := range b {
+		bad := slices.Clone(b)
+		bad[i] ^= 1 << (i % 8)
+		y, err := OpenSnapshot(bytes.NewReader(bad), int64(len(bad)), Params{})
+		if err != nil {
+			continue
+		}
+		for _, q := range smallQueries {
+			got := y.Search(ask(q, 10, nil))
+			if y.Err() == nil && !slices.Equal(got, x.Search(ask(q, 10, nil))) {
+				t.Fatalf("byte %d changed: Search(%q) = %v", i, q, got)
+			}
+		}
+		readAll(y)
+		if y.Err() == nil {
+			t.Fatalf("byte %d changed, and all was read without an error", i)
+		}
+	}
+	for n := range b {
+		if _, err := OpenSnapshot(bytes.NewReader(b[:n]), int64(n), Params{}); err == nil {
+			t.Fatalf("opened the first %d bytes of %d", n, len(b))
+		}
+	}
+}
+
+// FuzzSnapshot gives bytes whose checks hold to the decoder: it must not panic,
+// and use no more memory than is in proportion.
+func FuzzSnapshot(f *testing.F) {
+	_, b := smallSnapshot(f)
+	f.Add(b)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = slices.Clone(b)
+		resum(b)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		x, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{})
+		if err == nil {
+			readAll(x)
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16*uint64(len(b))+1<<20 {
+			t.Fatalf("%d bytes took %d of memory", len(b), used)
+		}
+		if err != nil {
+			return
+		}
+		for _, q := range smallQueries {
+			x.Search(ask(q, 10, nil))
+		}
+		x.Delete(100)
+		x.put(99, 0, Words(0, smallQueries[1]))
+		x.Search(ask(smallQueries[1], 10, nil))
+	})
+}
+
+// readAll reads all terms and lists.
+func readAll(x *Index) {
+	var room []posting
+	for _, v := range x.Searcher().views {
+		for n := range v.numTerms() {
+			v.postingsOf(n, &room)
+		}
+	}
+}
+
+// resum makes the checks of an image hold, as far as there is one.
+func resum(b []byte) {
+	le := binary.LittleEndian
+	if len(b) < headSize {
+		return
+	}
+	sum := func(from, to int) {
+		if from >= 0 && from < to && to+4 <= len(b) {
+			le.PutUint32(b[to:], crc32.Checksum(b[from:to], castagnoli))
+		}
+	}
+	le.PutUint64(b[48:], uint64(len(b)))
+	if n := int(le.Uint32(b)); n < len(b) {
+		sum(headSize, headSize+n*docSize)
+	}
+	at, blocks := int(min(le.Uint64(b[40:]), uint64(len(b)))), int(min(le.Uint32(b[36:]), 1<<20))
+	for i := range blocks {
+		if at+(i+1)*blockSize > len(b) {
+			break
+		}
+		e := b[at+i*blockSize:]
+		lists, size, rest := int(min(le.Uint64(e), uint64(len(b)))), int(le.Uint32(e[8:])), int(le.Uint32(e[12:]))
+		if lists+size+rest > len(b) {
+			continue
+		}
+		entries := b[lists+size : lists+size+rest]
+		for from, j := lists, 0; (j+1)*entrySize <= len(entries) && j < blockTerms; j++ {
+			n := int(le.Uint32(entries[j*entrySize+8:]))
+			if from+n > lists+size {
+				break
+			}
+			le.PutUint32(entries[j*entrySize+12:], crc32.Checksum(b[from:from+n], castagnoli))
+			from += n
+		}
+		le.PutUint32(e[16:], crc32.Checksum(entries, castagnoli))
+	}
+	sum(at, len(b)-4)
+	sum(0, 60)
+}

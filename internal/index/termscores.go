@@ -1,0 +1,161 @@
+// What each term gives to the scores of many documents at once.
+
+package index
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// place is a document whose score is accounted for.
+type place struct {
+	view   int
+	number uint32
+	at     int // in ids
+}
+
+// TermScores says what each term of a query gives to the scores of some
+// documents. The zero value is ready for [Searcher.TermScores], and may be used
+// again.
+type TermScores struct {
+	Terms []string // the query's, sorted, without repeats and those left out
+
+	given  []float64 // of each document, term by term
+	data   []any     // of the documents, as far as there is some
+	there  []bool    // which documents are in the index
+	places []place
+	runs   [][]place
+}
+
+// Of returns what each term gives to the score of a document, by its place among
+// those that were asked about, and nil when it is not in the index.
+func (p *TermScores) Of(i int) []float64 {
+	if !p.there[i] {
+		return nil
+	}
+	n := len(p.Terms)
+	return p.given[i*n : (i+1)*n : (i+1)*n]
+}
+
+// Data returns what the caller put with a document, by its place likewise, nil
+// when there is nothing or a snapshot has it.
+func (p *TermScores) Data(i int) any { return p.data[i] }
+
+// Release drops the references to what documents hold.
+func (p *TermScores) Release() {
+	clear(p.Terms)
+	clear(p.data)
+}
+
+// TermScores sets p to what each term gives to the score of each of the
+// documents: what [Searcher.Explain] says, for less work.
+func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
+	q := newQuery(x, terms)
+	defer q.release()
+	p.Terms = p.Terms[:0]
+	for _, w := range q.terms {
+		p.Terms = append(p.Terms, w.Text)
+	}
+	p.given = zeros(p.given, len(ids)*len(q.terms))
+	p.locate(x, ids)
+	for _, run := range p.runs {
+		v := &x.views[run[0].view]
+		for k := range q.terms {
+			f, gain := &q.found[run[0].view*len(q.terms)+k], q.gains[k]
+			f.eachOf(run, func(d place, tf uint16) {
+				p.given[d.at*len(q.terms)+k] = q.s.score(gain, uint32(tf), v.lens[d.number])
+			})
+		}
+	}
+}
+
+// locate finds the documents, and cuts them into runs.
+func (p *TermScores) locate(x *Searcher, ids []uint64) {
+	p.places = p.places[:0]
+	p.there, p.data = zeros(p.there, len(ids)), zeros(p.data, len(ids))
+	for i, id := range ids {
+		d, ok := place{at: i}, false
+		if last := len(p.places) - 1; last >= 0 { // ids are often as far apart as numbers
+			o := p.places[last]
+			v := &x.views[o.view]
+			d.view, d.number = o.view, o.number+uint32(id-ids[o.at])
+			ok = int(d.number) < len(v.ids) && v.ids[d.number] == id && !v.isDeleted(d.number)
+		}
+		for j := len(x.views) - 1; j >= 0 && !ok; j-- {
+			v := &x.views[j]
+			if d.number, ok = v.number(id); ok {
+				d.view, ok = j, !v.isDeleted(d.number)
+			}
+		}
+		if ok && x.views[d.view].lens[d.number] != unscored {
+			p.there[i], p.data[i] = true, x.views[d.view].dataOf(d.number, nil)
+			p.places = append(p.places, d)
+		}
+	}
+	order := func(a, b place) int { return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.number, b.number)) }
+	if !slices.IsSortedFunc(p.places, order) {
+		slices.SortFunc(p.places, order)
+	}
+	p.runs = runsOf(p.runs[:0], p.places)
+}
+
+// zeros returns so many zeros, in the room of s when there is enough.
+func zeros[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// runsOf appends to runs the documents, rising by number, cut into those whose
+// numbers follow each other.
+func runsOf(runs [][]place, docs []place) [][]place {
+	for len(docs) > 0 {
+		n := 1
+		for n < len(docs) && docs[n].view == docs[n-1].view && docs[n].number == docs[n-1].number+1 {
+			n++
+		}
+		runs, docs = append(runs, docs[:n]), docs[n:]
+	}
+	return runs
+}
+
+// eachOf calls fn with those documents of a run that hold the term.
+func (p *postings) eachOf(run []place, fn func(p place, tf uint16)) {
+	if p.bitmap != nil {
+		p.bitmap.eachOf(run, fn)
+		return
+	}
+	if len(p.list) == 0 {
+		return
+	}
+	first, n := run[0].number, uint32(len(run))
+	for _, q := range p.list[p.find(first):] {
+		if q.doc >= first+n {
+			break
+		}
+		if q.doc >= first {
+			fn(run[q.doc-first], q.tf)
+		}
+	}
+}
+
+// eachOf calls fn with those documents of a run that hold the term.
+func (w *bitmap) eachOf(run []place, fn func(p place, tf uint16)) {
+	first, last := run[0].number, run[len(run)-1].number
+	for i := first / 64; i <= last/64 && int(i) < len(w.words); i++ {
+		set := w.words[i].bits()
+		in := set
+		if i == first/64 {
+			in &= ^uint64(0) << (first % 64)
+		}
+		if i == last/64 {
+			in &= ^uint64(0) >> (63 - last%64)
+		}
+		for ; in != 0; in &= in - 1 {
+			bit := uint32(bits.TrailingZeros64(in))
+			index := int(w.words[i].before) + bits.OnesCount64(set&(1<<bit-1))
+			fn(run[64*i+bit-first], w.tfs[index])
+		}
+	}
+}

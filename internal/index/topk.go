@@ -1,0 +1,96 @@
+// The best hits so far: a heap with the worst of them on top.
+
+package index
+
+import "slices"
+
+// ranked is a hit and its rank.
+type ranked struct {
+	score float64
+	newer int64
+	id    uint64
+
+	view   *view // where it is
+	number uint32
+}
+
+// data returns what was put with the document.
+func (a ranked) data() any {
+	if a.view == nil {
+		return nil
+	}
+	return a.view.dataOf(a.number, nil)
+}
+
+// before reports whether a comes before b. No two documents are equal: ids
+// differ.
+func (a ranked) before(b ranked) bool {
+	if a.score != b.score {
+		return a.score > b.score
+	}
+	if a.newer != b.newer {
+		return a.newer > b.newer
+	}
+	return a.id < b.id
+}
+
+// topK keeps the first limit of what it is given.
+type topK struct {
+	limit int
+	heap  []ranked // children of i at 2i+1 and 2i+2; a parent never comes before its child
+	least float64  // no lower score can still enter
+}
+
+// wants reports whether c would be among the first.
+func (t *topK) wants(c ranked) bool { return len(t.heap) < t.limit || c.before(t.heap[0]) }
+
+// add takes what is wanted, and drops the worst if there are too many.
+func (t *topK) add(c ranked) {
+	if len(t.heap) < t.limit {
+		t.heap = append(t.heap, c)
+		i := len(t.heap) - 1
+		for i > 0 && t.heap[(i-1)/2].before(c) {
+			t.heap[i] = t.heap[(i-1)/2]
+			i = (i - 1) / 2
+		}
+		t.heap[i] = c
+	} else {
+		i := 0
+		for {
+			child := 2*i + 1
+			if child >= len(t.heap) {
+				break
+			}
+			if r := child + 1; r < len(t.heap) && t.heap[child].before(t.heap[r]) {
+				child = r
+			}
+			if !c.before(t.heap[child]) {
+				break
+			}
+			t.heap[i] = t.heap[child]
+			i = child
+		}
+		t.heap[i] = c
+	}
+	if len(t.heap) == t.limit {
+		t.least = t.heap[0].score
+	}
+}
+
+// hits returns what was kept, first to last, and nil when that is nothing.
+func (t *topK) hits() []Hit {
+	if len(t.heap) == 0 {
+		return nil
+	}
+	slices.SortFunc(t.heap, func(a, b ranked) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	hits := make([]Hit, len(t.heap))
+	for i, r := range t.heap {
+		hits[i] = Hit{ID: r.id, Score: r.score, Data: r.data()}
+	}
+	return hits
+}

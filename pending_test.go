@@ -1,0 +1,141 @@
+// This file tests that what was acknowledged is found, whoever takes it into the
+// index.
+
+package oxbow
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// Each of many who write at once finds what it has written, or does not find
+// what it has removed, in the very next recall: through the memory that wrote
+// it, another one over the same file, and a scope.
+func TestRecallAfterChange(t *testing.T) {
+	ctx := t.Context()
+	h := newIndexHome(t, 300)
+	m, other := h.open(nil), h.open(nil)
+	within := WithinForTest(m, Filter{})
+	h.recall(m, "harbor")
+	finds := func(m *Memory, who, word string, want int) {
+		t.Helper()
+		for _, rank := range []string{RankOxbow, RankSeed} {
+			if hits, err := m.Recall(ctx, Query{Text: word, Rank: rank}); err != nil || len(hits) != want {
+				t.Errorf("%s: %d hits for %q by %s, want %d; %v", who, len(hits), word, rank, want, err)
+			}
+		}
+	}
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			w := []*Memory{m, m, m, within, other, m}[i]
+			for j := range 25 {
+				word, name := fmt.Sprintf("zq%dz%d", i, j), fmt.Sprint("own ", i, " ", j)
+				if _, err := w.Remember(ctx, Entry{Name: name, Content: word + " harbor"}); err != nil {
+					t.Error(err)
+				}
+				finds(w, "who wrote", word, 1)
+				finds(m, "the first", word, 1)
+				finds(other, "another", word, 1)
+				if i == 5 { // many at once are left to who recalls
+					var ops []Op
+					for k := range 2 * mostApplied {
+						ops = append(ops, Add{Name: fmt.Sprint(name, " ", k), Content: word})
+					}
+					if err := m.Apply(ctx, ops...); err != nil {
+						t.Error(err)
+					}
+					finds(m, "who wrote many", word, DefaultLimit)
+				}
+				if err := w.Forget(ctx, name); err != nil {
+					t.Error(err)
+				}
+				if i < 5 {
+					finds(within, "the scope", word, 0)
+					finds(m, "the first", word, 0)
+				}
+			}
+		})
+	}
+	all.Go(func() { // and the index goes now and then
+		for range 10 {
+			h.recall(m, "harbor lantern")
+			m.mu.Lock()
+			m.setSearcher(nil)
+			m.mu.Unlock()
+		}
+	})
+	all.Wait()
+	if n := m.pending.len(); n > 0 && m.searcher.Load() == nil {
+		t.Errorf("%d changes are kept for no index", n)
+	}
+	h.agree(m)
+	if err := within.Close(); err != nil {
+		t.Error(err)
+	}
+	h.close(other)
+	h.close(m)
+}
+
+// A change is cut into terms and taken into the index by who makes it when
+// somebody recalls beside, else by the next who recalls; without an index, and
+// without anybody who recalls, nothing is kept.
+func TestWhichSideAppliesChanges(t *testing.T) {
+	ctx := t.Context()
+	h := newIndexHome(t, 50)
+	m := h.open(nil)
+	put := func(name string) {
+		t.Helper()
+		if _, err := m.Remember(ctx, Entry{Name: name, Content: "harbor " + name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waiting := func(want int, when string) {
+		t.Helper()
+		if n := m.pending.len(); n != want {
+			t.Errorf("%s: %d changes wait, want %d", when, n, want)
+		}
+	}
+	put("a")
+	waiting(0, "before there is an index")
+	h.recall(m, "harbor")
+	put("b")
+	waiting(0, "behind a recall")
+	put("c")
+	put("d")
+	waiting(2, "when nobody has recalled since")
+	h.recall(m, "harbor")
+	waiting(0, "when somebody has")
+	var ops []Op
+	for i := range mostApplied + 1 {
+		ops = append(ops, Add{Name: fmt.Sprint("n", i), Content: "lantern"})
+	}
+	if err := m.Apply(ctx, ops...); err != nil {
+		t.Fatal(err)
+	}
+	waiting(mostApplied+1, "of many")
+	// A scope that was asked once keeps what others change, but not their terms.
+	within := WithinForTest(m, Filter{})
+	h.recall(within, "harbor")
+	for i := range 3 * mostApplied {
+		put(fmt.Sprint("late ", i))
+	}
+	cut := 0
+	for _, d := range within.pending.deltas {
+		if d.docs != nil {
+			cut++
+		}
+	}
+	if n := within.pending.len(); n != 3*mostApplied || cut == 0 || cut > mostApplied {
+		t.Errorf("%d changes wait, %d of them cut into terms", n, cut)
+	}
+	if hits := h.recall(within, "late"); len(hits) != 20 || within.pending.len() > 0 {
+		t.Errorf("the scope finds %v", names(hits))
+	}
+	if err := within.Close(); err != nil {
+		t.Error(err)
+	}
+	h.agree(m)
+	h.close(m)
+}

@@ -1,0 +1,392 @@
+// Scans answer as the whole index does, and leave an empty file next to the store.
+
+package oxbow
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// scanning opens the store as a program does that recalls once, however little
+// it holds.
+func (h *indexHome) scanning(o *Options) *Memory {
+	if o == nil {
+		o = &Options{}
+	}
+	o.Lazy = true
+	m := h.open(o)
+	m.scanFrom = 0
+	return m
+}
+
+// without removes the index file.
+func (h *indexHome) without() {
+	h.t.Helper()
+	if len(h.file()) > 0 {
+		if err := h.fs.Remove(indexTestFile); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// hasScanned reports whether the memory has answered without an index.
+func hasScanned(m *Memory) bool { return m.onlyScanned() }
+
+// talkative adds entries of all forms to the store: notes with labels and
+// aliases, turns of talks, chats, code, Chinese, dates, and texts without words.
+func (h *indexHome) talkative(r *rand.Rand, n int) {
+	h.t.Helper()
+	m := h.open(nil)
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	created := time.Date(2023, 5, 1, 12, 0, 0, 0, time.UTC)
+	for i := range n {
+		created = created.Add(time.Duration(r.IntN(100)) * time.Minute)
+		e := Add{Name: fmt.Sprintf("%s %d", pick("note", "harbor plan", "getUserName", "东京"), i), Created: created,
+			Labels: []Label{{LabelProject, pick("vtt", "harbor", "oxbow")}, {LabelTag, pick("draft", "silver lining", "done")}}}
+		switch r.IntN(8) {
+		case 0, 1:
+			e.Content = pick("Caroline: ", "Melanie: ") + pick("When did you ", "I went ", "Yesterday I saw ") + words(r, 8) + pick("?", ".", "!")
+			e.Labels = append(e.Labels, Label{"session", pick("1", "2")})
+		case 2:
+			e.Content = "user: " + words(r, 10) + "\n\nassistant: " + words(r, 20)
+		case 3:
+			e.Content = pick("getUserName calls internal/near.go v1.2.3", "user_name and userName, 1,000 e-mails", "C++ and C# by O'Brien") + " " + words(r, 4)
+		case 4:
+			e.Content = pick("東京都の港にある灯台 ", "Das Café in der Straße, naïve ", "был на гавани ") + words(r, 3)
+		case 5:
+			e.Content = pick("!!!", "— …", "Went running, ran, using lanterns; crying she cried")
+		default:
+			e.Content, e.Kind = words(r, 12)+pick(" in May 2023", " 2023-05-02", " buying and bought"), Kind(r.IntN(2))
+		}
+		if r.IntN(4) == 0 {
+			e.Aliases = []string{fmt.Sprintf("%s-%d", pick("lantern", "Schöne", "harbor_v2"), i)}
+		}
+		if err := m.Apply(h.t.Context(), e); err != nil {
+			h.t.Fatal(err)
+		}
+		if i%17 == 16 {
+			if err := m.Apply(h.t.Context(), Remove{Name: e.Name}); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+	}
+	h.close(m)
+}
+
+// question returns a query of any form.
+func question(t *testing.T, r *rand.Rand) Query {
+	t.Helper()
+	words := []string{"harbor", "lanterns", "silver", "winter", "went", "running", "bought", "getUserName", "user_name", "near.go",
+		"東京都", "港", "cafe", "Straße", "гавани", "Caroline", "Melanie", "when", "did", "yesterday", "the", "of", "harbro", "lantren", "goldn",
+		"nothingofthis", "w7", "w19", "1000", "v1.2.3", "C++", "may", "2023", "\"in May 2023\"", "2023-05-02", "cry", "use",
+		"project:vtt", "-tag:draft", "kind:note", "+silver", "-maple", `"silver lining"`, `-"copper falcon"`, "alias:lantern-3",
+		"ha*", "lantern*", "c*", "2023*", "+use*", "has:session", "after:2023-05-02", "name:\"harbor plan\"", "project:vt", "in:nowhere"}
+	var text []string
+	for range 1 + r.IntN(6) {
+		text = append(text, words[r.IntN(len(words))])
+	}
+	q, err := ParseForTest(strings.Join(text, " "), time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Limit, q.Explain, q.Collapse = 1+r.IntN(30), r.IntN(2) == 0, r.IntN(4) == 0
+	if r.IntN(4) == 0 {
+		q.Rank = RankSeed
+	}
+	if r.IntN(4) == 0 {
+		q.Recency, q.Now = 240*time.Hour, time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC)
+	}
+	if r.IntN(6) == 0 {
+		q.AsOf = uint64(20 + r.IntN(60))
+	}
+	return q
+}
+
+// all returns all that is to be said of a query, as text.
+func all(t *testing.T, m *Memory, q Query) string {
+	t.Helper()
+	hits, err := m.Recall(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	read, err := m.Reading(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	s := fmt.Sprintf("%+v %+v", deref(hits), read)
+	if len(hits) == 0 {
+		d, err := m.Diagnose(t.Context(), q)
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		s += fmt.Sprintf(" %+v", d)
+	}
+	return s
+}
+
+func TestScanAnswersAsIndex(t *testing.T) {
+	asked, scans, found := 0, 0, 0
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		h := &indexHome{t, vfs.NewMem()}
+		h.talkative(r, 150)
+		plain := h.open(&Options{ReadOnly: true})
+		for range 120 {
+			q := question(t, r)
+			want := all(t, plain, q)
+			m := h.scanning(&Options{ReadOnly: true})
+			if got := all(t, m, q); got != want {
+				t.Fatalf("seed %d, %+v:\n%s\nwant\n%s", seed, q, got, want)
+			}
+			asked++
+			if hasScanned(m) {
+				scans++
+			}
+			if strings.Contains(want, "Content:") {
+				found++
+			}
+			h.close(m)
+		}
+		h.close(plain)
+	}
+	if scans < asked/2 || found < asked/2 {
+		t.Errorf("of %d questions %d were answered by a scan, and %d found something", asked, scans, found)
+	}
+}
+
+// What a scan cannot know makes the index, and is right.
+func TestScanIsNotEnough(t *testing.T) {
+	h := newIndexHome(t, 300)
+	h.without()
+	plain := h.open(&Options{ReadOnly: true})
+	for _, text := range []string{"nothingofthis", "zzz yyy", "zz*"} {
+		q, err := ParseForTest(text, time.Unix(1776200000, 0).UTC())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := all(t, plain, q)
+		m := h.scanning(&Options{ReadOnly: true})
+		if got := all(t, m, q); got != want || m.searcher.Load() == nil {
+			t.Errorf("%q: %s\nwant %s; indexed %v", text, got, want, m.searcher.Load() != nil)
+		}
+		h.close(m)
+	}
+	m := h.scanning(&Options{ReadOnly: true})
+	if h.recall(m, "harbor lantern"); !hasScanned(m) {
+		t.Error("the first question made an index")
+	}
+	if h.recall(m, "lantern"); !hasScanned(m) {
+		t.Error("a question of the same words made an index")
+	}
+	h.recall(m, "silver")
+	if m.searcher.Load() == nil {
+		t.Error("another question made no index")
+	}
+	h.agree(m)
+	h.close(m)
+	h.close(plain)
+}
+
+// What changes after a scan is seen, whichever process changes it.
+func TestScanOfChanges(t *testing.T) {
+	h := newIndexHome(t, 300)
+	h.without()
+	m, other := h.scanning(nil), h.open(nil)
+	if h.recall(m, "harbor kestrel"); !hasScanned(m) {
+		t.Fatal("it did not scan")
+	}
+	for i, who := range []*Memory{m, other} {
+		name := fmt.Sprint("new ", i)
+		if _, err := who.Remember(t.Context(), Entry{Name: name, Content: "kestrel"}); err != nil {
+			t.Fatal(err)
+		}
+		if hits := h.recall(m, "harbor kestrel"); hits[0].Entry.Name != name && hits[1].Entry.Name != name {
+			t.Errorf("%q is not found, only %v", name, names(hits[:3]))
+		}
+	}
+	h.agree(m)
+	h.close(other)
+	h.close(m)
+}
+
+// A scope's scan is of what is inside.
+func TestScanWithin(t *testing.T) {
+	h := &indexHome{t, vfs.NewMem()}
+	h.talkative(rand.New(rand.NewPCG(5, 5)), 120)
+	scope := mustFilter(t, "project:vtt")
+	m, plain := h.scanning(&Options{ReadOnly: true}), h.open(&Options{ReadOnly: true})
+	inner, want := WithinForTest(m, scope), WithinForTest(plain, scope)
+	inner.scanFrom = 0
+	q := Query{Text: "harbor silver getUserName", Limit: 20, Explain: true}
+	if got, want := all(t, inner, q), all(t, want, q); got != want || !hasScanned(inner) {
+		t.Errorf("within it finds %s\nwant %s; scanned %v", got, want, hasScanned(inner))
+	}
+	h.close(m)
+	h.close(plain)
+}
+
+// The process after one that scanned builds the index.
+func TestScansEnd(t *testing.T) {
+	h := newIndexHome(t, 600)
+	h.without()
+	silent := h.scanning(&Options{ReadOnly: true})
+	if h.recall(silent, "harbor lantern"); !hasScanned(silent) {
+		t.Fatal("the first recall made an index")
+	}
+	h.close(silent)
+	if _, err := h.fs.Stat(indexTestFile); err == nil {
+		t.Fatal("a memory that may not write left a file")
+	}
+	m := h.scanning(&Options{ReadOnly: true, KeepIndex: true})
+	if h.recall(m, "harbor lantern"); !hasScanned(m) {
+		t.Fatal("the first recall made an index")
+	}
+	h.close(m)
+	if info, err := h.fs.Stat(indexTestFile); err != nil || info.Size() > 0 {
+		t.Fatalf("a scan left %v, %v", info, err)
+	}
+	m = h.scanning(&Options{ReadOnly: true, KeepIndex: true})
+	if h.recall(m, "harbor lantern"); hasScanned(m) {
+		t.Fatal("it scanned once more")
+	}
+	h.close(m)
+	m = h.lazily()
+	h.lazyAgrees(m)
+	h.close(m)
+}
+
+// A scan leaves alone the index that another process made meanwhile, and no words
+// after a redaction.
+func TestScanLeavesIndexAlone(t *testing.T) {
+	h := newIndexHome(t, 600)
+	h.without()
+	m, other := h.scanning(nil), h.open(nil)
+	h.recall(m, "harbor lantern")
+	h.recall(other, "harbor lantern")
+	h.close(other)
+	h.close(m)
+	h.close(h.lazily())
+	if len(h.file()) == 0 {
+		t.Fatal("the index file is gone")
+	}
+
+	h.without()
+	m = h.scanning(nil)
+	h.recall(m, "harbor lantern")
+	h.close(m)
+	m = h.open(nil)
+	if _, err := m.Redact(t.Context(), "entry 5", false); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.file(); len(got) > 0 {
+		t.Errorf("an erasure left %q", got)
+	}
+	h.close(m)
+}
+
+// A file that turns out to be damaged, at once or when its words are read, is
+// made again.
+func TestScanForDamage(t *testing.T) {
+	for what, spared := range map[string]int64{"its end": 0, "its words": 700} {
+		h := newIndexHome(t, 600)
+		b := h.file()
+		head, err := readIndexHead(mustOpen(t, h.fs, indexTestFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := head.imageAt() + head.image/2; i < int64(len(b))-spared; i++ {
+			b[i] ^= 0x55
+		}
+		h.put(b)
+		m := h.scanning(nil)
+		if saved := m.savedFor(RankOxbow); !isLazy(m) || (saved != nil) != (spared > 0) {
+			t.Fatalf("%s: opened lazily %v, with a file of use %v", what, isLazy(m), saved != nil)
+		}
+		want := h.open(&Options{ReadOnly: true})
+		want.distrust = true
+		q := Query{Text: "winter needle w7 w19", Limit: 20}
+		if got, want := all(t, m, q), all(t, want, q); got != want {
+			t.Errorf("%s: it finds %s\nwant %s", what, got, want)
+		}
+		for _, m := range []*Memory{want, m} {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if bytes.Equal(h.file(), b) {
+			t.Errorf("%s: the damaged file is left", what)
+		}
+		h.close(h.open(nil))
+	}
+}
+
+func mustOpen(t *testing.T, fsys vfs.FS, name string) vfs.File {
+	t.Helper()
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func TestMakeIndex(t *testing.T) {
+	h := newIndexHome(t, 600)
+	h.without()
+	m := h.scanning(nil)
+	if err := m.MakeIndex(t.Context()); err != nil || m.searcher.Load() == nil {
+		t.Fatalf("no index was made: %v", err)
+	}
+	h.close(m)
+	m = h.lazily()
+	h.lazyAgrees(m)
+	h.close(m)
+}
+
+// Many recalls at once get what each would get alone.
+func TestScansAtOnce(t *testing.T) {
+	h := newIndexHome(t, 400)
+	h.without()
+	plain := h.open(&Options{ReadOnly: true})
+	want := map[string]string{}
+	for _, text := range indexQueries {
+		want[text] = fmt.Sprint(names(h.recall(plain, text)))
+	}
+	m := h.scanning(nil)
+	var wg sync.WaitGroup
+	for i := range 24 {
+		wg.Go(func() {
+			text := indexQueries[i%len(indexQueries)]
+			hits, err := m.Recall(t.Context(), Query{Text: text, Limit: 20})
+			if got := fmt.Sprint(names(hits)); err != nil || got != want[text] {
+				t.Errorf("%q finds %v, %v; want %v", text, got, err, want[text])
+			}
+		})
+	}
+	wg.Wait()
+	h.close(plain)
+	h.close(m)
+}
+
+// A recall that is cancelled does not wait.
+func TestScanCancelled(t *testing.T) {
+	h := newIndexHome(t, 300)
+	h.without()
+	m := h.scanning(&Options{ReadOnly: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Recall(ctx, Query{Text: "harbor"}); err != context.Canceled {
+		t.Errorf("a recall that was cancelled ends with %v", err)
+	}
+	h.recall(m, "harbor")
+	h.close(m)
+}
