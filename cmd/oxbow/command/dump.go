@@ -4,7 +4,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -73,16 +72,4 @@ func (a *app) treePath(dir string) (string, error) {
 		err = misusef("name a directory in it", "%s is the root of a file system", path)
 	}
 	return path, err
-}
-
-// abs returns a path below the run's working directory.
-func (a *app) abs(path string) (string, error) {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path), nil
-	}
-	wd, err := a.env.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the working directory: %w", err)
-	}
-	return filepath.Join(wd, path), nil
 }

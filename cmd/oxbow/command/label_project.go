@@ -3,11 +3,7 @@
 package command
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
-
-	"github.com/oxbow-memory/oxbow/label"
 )
 
 func (a *app) labelProjectCommand() *cobra.Command {
@@ -47,15 +43,3 @@ oxbow remember --project auto labels with.`,
 
 // autoProject is what --project takes for the project of the working directory.
 const autoProject = "auto"
-
-// project returns the project of a directory.
-func (a *app) project(dir string) (label.Project, error) {
-	dir, err := a.abs(dir)
-	if err != nil {
-		return label.Project{}, err
-	}
-	return label.ProjectOf(dir, os.ReadFile, func(p string) bool {
-		fi, err := os.Stat(p)
-		return err == nil && fi.IsDir()
-	})
-}

@@ -92,17 +92,6 @@ func (a *app) done(m *oxbow.Memory) error {
 	return m.Close()
 }
 
-// index makes the index after work that wrote so many entries anew, if those are
-// at least half of the memory: the work took as long, and the next recall need
-// not wait. What goes wrong is left to that.
-func (a *app) index(ctx context.Context, m *oxbow.Memory, written int) {
-	if c, ok := m.Store().(oxbow.Counter); ok {
-		if s, err := c.Stats(ctx); err == nil && 2*written >= s.Entries {
-			_ = m.MakeIndex(ctx)
-		}
-	}
-}
-
 // with runs fn on the memory of the home and closes it.
 func (a *app) with(ctx context.Context, how access, fn func(ctx context.Context, m *oxbow.Memory) error) (err error) {
 	m, err := a.open(how)
