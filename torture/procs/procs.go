@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/torture/mutants"
 )
 
 // Options of a run. Zero fields mean the default where there is one.
@@ -171,7 +172,12 @@ func (r *run) violated() bool {
 // the go tool and the module's source.
 func Build(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "oxbow")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/oxbow-memory/oxbow/cmd/oxbow")
+	root, err := mutants.Root()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/oxbow")
+	cmd.Dir = root // its go.mod has what the program needs
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building oxbow: %w: %s", err, out)
 	}
