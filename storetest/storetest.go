@@ -432,8 +432,13 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 }
 
 // testWatch has two functions watch the store, one of them for part of the time.
+// Of a memory, it is the store below that sends events.
 func testWatch(t *testing.T, s oxbow.Store, _ Can) {
-	w, ok := s.(oxbow.Watcher)
+	base := s
+	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
+		base = m.Store()
+	}
+	w, ok := base.(oxbow.Watcher)
 	if !ok {
 		t.Skip("this store sends no events")
 	}
