@@ -37,7 +37,7 @@ type sabotage struct {
 var hunts = map[string]string{
 	"crash":         "crash --deep 300 --count 40",
 	"crash --short": "crash --deep 300 --count 40 --short",
-	"ioerr":         "ioerr --count 6",
+	"ioerr":         "ioerr --count 16",
 	"flip":          "flip --count 1",
 	"linear":        "linear --count 100",
 }
