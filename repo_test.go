@@ -438,7 +438,7 @@ func TestRepo(t *testing.T) {
 			t.Error("tool.Table() is empty")
 		}
 		// Offered beside the table.
-		for _, v := range append(tool.WithProfiles([]tool.Tool{tool.RecallMemory()}), tool.SubAgents()...) {
+		for _, v := range append(tool.WithProfiles([]tool.Tool{tool.RecallMemory()}, nil), tool.SubAgents()...) {
 			verbs = append(verbs, v.Name)
 		}
 		for _, w := range toolsAreTold(h.fsys, verbs) {

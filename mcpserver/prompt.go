@@ -208,7 +208,7 @@ func (d *transport) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, 
 }
 
 // howToHandOff is what a model reads when no handoff waits.
-const howToHandOff = `No handoff waits. If this is to leave the task to a later session, call handoff_task: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
+const howToHandOff = `No handoff waits. If this is to leave the task to a later session, %s: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
 `
 
 // giveHandoff takes a handoff, and loads its profile. Who may only read is shown
@@ -223,7 +223,11 @@ func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, 
 		if d.rights.ReadOnly {
 			return "No handoff waits.\n", nil
 		}
-		return howToHandOff, nil
+		leave := "call handoff_task"
+		if !d.opts.Sets.Has("handoff_task") {
+			leave = "run oxbow handoff new in a shell (oxbow mcp --tools core,session lists the tool handoff_task)"
+		}
+		return fmt.Sprintf(howToHandOff, leave), nil
 	}
 	if err != nil {
 		return "", err

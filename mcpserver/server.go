@@ -45,10 +45,12 @@ type Options struct {
 	// Rand gives the bytes of session ids, crypto/rand by default.
 	Rand io.Reader
 
-	// Tools are what clients may call that see all of the memory; all of
-	// [tool.Table] by default. Those that see a part of it get tool.Table and
+	// Tools are what clients may call that see all of the memory; those of
+	// [tool.Table] in Sets by default. Those that see a part of it get these and
 	// recall_memory. An empty slice that is not nil offers no tool of the memory.
 	Tools []tool.Tool
+	// Sets are the sets of oxbow's own tools that are listed; all by default.
+	Sets tool.Sets
 	// Code are tools that work on the working tree of the workspace, offered beside
 	// the others to those that may see its project. For the rest there is no
 	// tree: what entries cite of it is not checked either.
@@ -69,6 +71,9 @@ type Options struct {
 	// Instructions tell a client's model when to use Tools; those for
 	// tool.Table by default, which clients that see a part get always.
 	Instructions string
+	// Hint is one line more for clients that see all of the memory, such as how
+	// to have more tools listed.
+	Hint string
 }
 
 // Server serves one memory to any number of clients. It is safe for
@@ -98,9 +103,6 @@ func New(d *tool.Workspace, o *Options) *Server {
 	}
 	if s.opts.Rand == nil {
 		s.opts.Rand = rand.Reader
-	}
-	if s.opts.Tools == nil {
-		s.opts.Tools = tool.Table()
 	}
 	if s.opts.Instructions == "" {
 		s.opts.Instructions = instructions

@@ -88,8 +88,11 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 	}
 	v.workspace = &desk
 	v.tools, v.instructions = v.offered(), v.opts.Instructions
-	if v.partial() && len(v.opts.Tools) > 0 {
+	if v.partial() && (v.opts.Tools == nil || len(v.opts.Tools) > 0) {
 		v.instructions = instructions
+	}
+	if !v.partial() && v.opts.Hint != "" {
+		v.instructions += "\n" + v.opts.Hint + "\n"
 	}
 	return v, nil
 }
@@ -138,22 +141,25 @@ func (v *view) seesTree() bool {
 // nothing binds but the server's profile. Who may only read is not offered what
 // writes. A home without memory tools has none for partial views and profiles either.
 func (v *view) offered() []tool.Tool {
-	tools := slices.Clone(v.opts.Tools)
-	withMemory := len(tools) > 0
-	if withMemory && v.partial() {
-		tools = append(tool.Table(), tool.RecallMemory())
+	sets := v.opts.Sets
+	tools, withMemory := slices.Clone(v.opts.Tools), v.opts.Tools == nil || len(v.opts.Tools) > 0
+	switch {
+	case withMemory && v.partial():
+		tools = sets.Of(append(tool.Table(), tool.RecallMemory()))
+	case withMemory && tools == nil:
+		tools = sets.Of(tool.Table())
 	}
 	if v.workspace.Annotations != nil {
-		tools = append(tools, v.opts.Code...)
+		tools = append(tools, sets.Of(v.opts.Code)...)
 	}
 	if len(v.scopes) == 0 {
-		tools = append(tools, v.opts.Whole...)
+		tools = append(tools, sets.Of(v.opts.Whole)...)
 	}
 	if v.rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
 	}
 	if withMemory && v.workspace.Profiles != nil {
-		tools = tool.WithProfiles(tools)
+		tools = tool.WithProfiles(tools, sets)
 	}
 	return tools
 }

@@ -265,33 +265,42 @@ func loadVerbs() []Tool {
 
 // WithProfiles returns what a door offers that serves memory profiles: the
 // tools, each within the profile whose handle it is given or that is loaded in
-// its session, and the verbs that load and unload one.
-func WithProfiles(tools []Tool) []Tool {
-	out := make([]Tool, 0, len(tools)+2)
+// its session, and of the verbs that load and unload one those in the sets.
+// Where these are not listed, neither is the parameter for handles.
+func WithProfiles(tools []Tool, sets Sets) []Tool {
+	verbs := sets.Of(loadVerbs())
+	out := make([]Tool, 0, len(tools)+len(verbs))
 	for _, t := range tools {
-		out = append(out, loadable(t))
+		out = append(out, loadable(t, len(verbs) > 0))
 	}
-	return append(out, loadVerbs()...)
+	return append(out, verbs...)
 }
 
 // handleParam is the parameter that names the profile to work within.
 const handleParam = "handle"
 
-// loadable returns the tool as it works within a loaded profile.
-func loadable(t Tool) Tool {
-	in := *t.Input
-	in.Properties = maps.Clone(in.Properties)
-	if in.Properties == nil {
+// withHandle returns the schema with the parameter for handles.
+func withHandle(s *jsonschema.Schema) *jsonschema.Schema {
+	in := *s
+	if in.Properties = maps.Clone(in.Properties); in.Properties == nil {
 		in.Properties = map[string]*jsonschema.Schema{}
-	}
-	if in.Properties[handleParam] != nil {
-		return t // it has one of its own
 	}
 	in.Properties[handleParam] = &jsonschema.Schema{Type: "string", Description: "Of load_memory_profile."}
 	if in.PropertyOrder != nil {
 		in.PropertyOrder = append(slices.Clone(in.PropertyOrder), handleParam)
 	}
-	t.Input = &in
+	return &in
+}
+
+// loadable returns the tool as it works within a loaded profile, with the
+// parameter for handles if that is listed.
+func loadable(t Tool, listed bool) Tool {
+	if t.Input.Properties[handleParam] != nil {
+		return t // it has one of its own
+	}
+	if listed {
+		t.Input = withHandle(t.Input)
+	}
 	call := t.Call
 	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
 		handle, rest, err := takeHandle(args)

@@ -30,7 +30,7 @@ type study struct {
 
 func newStudy(t *testing.T, session bool) *study {
 	t.Helper()
-	s := &study{t: t, files: vfs.NewMem(), now: time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC), tools: WithProfiles(Table())}
+	s := &study{t: t, files: vfs.NewMem(), now: time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC), tools: WithProfiles(Table(), nil)}
 	if err := s.files.MkdirAll("profiles", 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -27,12 +27,12 @@ const ownLayout = "oxbow"
 func layoutNames() []string { return append([]string{ownLayout}, dialect.Names(dialects)...) }
 
 // toolsOf returns what a server of the home offers: the tools of its dialect,
-// and of oxbow's own those whose names are free. A home that has no tools, as its
-// own configuration says, is offered none.
-func toolsOf(h dialect.Home) []tool.Tool {
+// and of oxbow's own in the sets those whose names are free. A home that has no
+// tools, as its own configuration says, is offered none.
+func toolsOf(h dialect.Home, sets tool.Sets) []tool.Tool {
 	tools := append([]tool.Tool{}, h.Tools()...)
 	some := len(tools) > 0
-	for _, t := range tool.Table() {
+	for _, t := range sets.Of(tool.Table()) {
 		if some && !slices.ContainsFunc(tools, func(u tool.Tool) bool { return u.Name == t.Name }) {
 			tools = append(tools, t)
 		}

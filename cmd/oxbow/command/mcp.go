@@ -1,4 +1,4 @@
-// This file holds "oxbow mcp": the server for agents.
+// The command "oxbow mcp": the server for agents.
 
 package command
 
@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,20 @@ import (
 type serving struct {
 	addr, tokenFile, tokensFile string
 	ro, rw                      bool
-	projects, kinds             []string
+	projects, kinds, tools      []string
+}
+
+// sets returns the sets of oxbow's tools that are listed: by default the core,
+// in a home of another layout all of them, next to the layout's own.
+func (s serving) sets(other bool) (tool.Sets, error) {
+	switch {
+	case len(s.tools) > 0:
+		sets, err := tool.ParseSets(s.tools)
+		return sets, badArgument(err)
+	case other:
+		return tool.Sets{tool.SetFull}, nil
+	}
+	return tool.Sets{tool.SetCore}, nil
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -47,7 +61,12 @@ includes; over HTTP, /mcp/p/NAME serves any one profile. --ro, --project and
 its own; a line is a name, a secret, ro or rw, and what it sees:
 
   ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note
-  vtt  sha256:9f86d081884c...  rw  profile=vtt-developer`,
+  vtt  sha256:9f86d081884c...  rw  profile=vtt-developer
+
+Every session pays for the list of tools, so it is short; --tools core,code
+names the sets that are in it:
+
+` + setsHelp(),
 		Example: `  claude mcp add -s user oxbow -- oxbow mcp
   claude mcp add vtt -- oxbow mcp --profile vtt-developer
   oxbow mcp --ro --project harbor
@@ -71,12 +90,23 @@ its own; a line is a name, a secret, ro or rw, and what it sees:
 	c.Flags().StringVar(&s.addr, "http", "", "serve HTTP on this `ADDR`, such as 127.0.0.1:8333; port 0 takes a free one")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token)")
 	c.Flags().StringVar(&s.tokensFile, "tokens", "", "a `FILE` of tokens with the rights of each, instead of one token")
+	c.Flags().StringArrayVar(&s.tools, "tools", nil, "the sets of tools that clients are shown, with commas; see above (default core)")
 	c.Flags().BoolVar(&s.ro, "ro", false, "clients only read")
 	c.Flags().BoolVar(&s.rw, "rw", false, "clients read and write, which is the default")
 	c.Flags().StringArrayVar(&s.projects, "project", nil, "clients see and write only entries of this `PROJECT`; auto is that of the working directory")
 	c.Flags().StringArrayVar(&s.kinds, "kind", nil, "clients see and write only entries of this `KIND`")
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions(tool.SetNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// setsHelp lists the sets of tools.
+func setsHelp() string {
+	var b strings.Builder
+	for _, s := range tool.KnownSets() {
+		fmt.Fprintf(&b, "  %-9s %s\n", s.Name, strings.Join(s.Verbs, " "))
+	}
+	return b.String() + "  full      all of these\n  all       these and those of the home's own layout"
 }
 
 func kindNames() []string {
@@ -125,6 +155,9 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Rand:    a.env.Rand,
 	}
+	if o.Sets, err = flags.sets(other); err != nil {
+		return err
+	}
 	if o.Rights, err = a.rights(flags); err != nil {
 		return err
 	}
@@ -139,7 +172,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		if err != nil {
 			return err
 		}
-		o.Tools, o.Instructions = toolsOf(h), toldOf(d, h)
+		o.Tools, o.Instructions = toolsOf(h, o.Sets), toldOf(d, h)
 	}
 	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src}
 	if svc, serr := a.subAgents(); serr != nil {
@@ -161,6 +194,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 			o.Code = tool.Code()
 		}
 	}
+	o.Hint = moreTools(o, desk)
 	s := mcpserver.New(desk, &o)
 	if flags.addr == "" {
 		err = s.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
@@ -171,6 +205,30 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		return nil // told to end, and ended
 	}
 	return err
+}
+
+// moreTools says how to have the tools listed for what the home has and the sets
+// leave out.
+func moreTools(o mcpserver.Options, w *tool.Workspace) string {
+	var has, sets []string
+	if o.Profiles != nil && !o.Sets.Has("load_memory_profile") {
+		if names, err := o.Profiles.Names(); err == nil && len(names) > 0 {
+			has, sets = append(has, "memory profiles"), append(sets, "profiles")
+		}
+	}
+	if w.Annotations != nil && !o.Sets.Has("get_annotations") {
+		b, err := w.Annotations(context.Background())
+		if err == nil {
+			_, err = os.Stat(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir)))
+		}
+		if err == nil {
+			has, sets = append(has, "annotations of code (in a shell: oxbow why FILE)"), append(sets, "code")
+		}
+	}
+	if len(has) == 0 {
+		return ""
+	}
+	return "There are " + strings.Join(has, " and ") + " here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
 // readingOnly returns how a memory is opened that is only read: without a lock,

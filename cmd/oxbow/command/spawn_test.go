@@ -86,7 +86,7 @@ func useMemory(config string) error {
 		return err
 	}
 	s := c.Servers["oxbow"]
-	cmd := exec.Command(s.Command, s.Args...)
+	cmd := exec.Command(s.Command, append(s.Args, "--tools", "full")...)
 	cmd.Stderr = os.Stderr
 	for _, k := range []string{"PATH", "HOME", "USERPROFILE", "SystemRoot", "TMPDIR", "TMP"} {
 		cmd.Env = append(cmd.Env, k+"="+os.Getenv(k))
@@ -145,7 +145,7 @@ func TestServerStopsItsSubAgents(t *testing.T) {
 	w.env.Stdin = in
 	ended := make(chan string, 1)
 	go func() {
-		_, _, stderr := w.run(t, "mcp")
+		_, _, stderr := w.run(t, "mcp", "--tools", "agents")
 		ended <- stderr
 	}()
 	for _, line := range []string{

@@ -1,0 +1,76 @@
+// Sets: named groups of verbs, of which a server lists those it was asked for.
+
+package tool
+
+import (
+	"slices"
+	"strings"
+)
+
+// Set is a named group of verbs.
+type Set struct {
+	Name  string
+	Verbs []string
+}
+
+// The sets that stand for others: all verbs of oxbow; and these next to the
+// tools of another layout.
+const (
+	SetCore = "core"
+	SetFull = "full"
+	SetAll  = "all"
+)
+
+var sets = []Set{
+	{SetCore, []string{"remember", "recall", "get", "list", "forget", "undo"}},
+	{"history", []string{"history", "restore"}},
+	{"session", []string{"handoff_task", "save_memory"}},
+	{"profiles", []string{"load_memory_profile", "unload_memory_profile", "recall_memory"}},
+	{"code", []string{"annotate", "get_annotations"}},
+	{"agents", []string{"spawn_sub_agent"}},
+}
+
+// KnownSets returns the sets there are, the default one first.
+func KnownSets() []Set { return slices.Clone(sets) }
+
+// Sets are the names of the sets that a server lists. Nil lists all verbs.
+type Sets []string
+
+// ParseSets reads the names of sets, each perhaps several with commas.
+func ParseSets(names []string) (Sets, error) {
+	s := Sets{}
+	for n := range strings.SplitSeq(strings.Join(names, ","), ",") {
+		n = strings.ToLower(strings.TrimSpace(n))
+		if n == "" {
+			continue
+		}
+		if n != SetFull && n != SetAll && !slices.ContainsFunc(sets, func(k Set) bool { return k.Name == n }) {
+			return nil, bad("tools", n, "is no set of tools; there are "+strings.Join(SetNames(), ", "))
+		}
+		s = append(s, n)
+	}
+	if len(s) == 0 {
+		return nil, bad("tools", "", "is empty; name sets of tools: "+strings.Join(SetNames(), ", "))
+	}
+	return s, nil
+}
+
+// SetNames returns the names that [ParseSets] takes.
+func SetNames() []string {
+	var names []string
+	for _, k := range sets {
+		names = append(names, k.Name)
+	}
+	return append(names, SetFull, SetAll)
+}
+
+// Has reports whether a verb is in one of the sets.
+func (s Sets) Has(verb string) bool {
+	return s == nil || slices.Contains(s, SetFull) || slices.Contains(s, SetAll) ||
+		slices.ContainsFunc(sets, func(k Set) bool { return slices.Contains(s, k.Name) && slices.Contains(k.Verbs, verb) })
+}
+
+// Of returns those of the tools whose verbs are in one of the sets.
+func (s Sets) Of(tools []Tool) []Tool {
+	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.Has(t.Name) })
+}

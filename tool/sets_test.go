@@ -1,0 +1,52 @@
+// Tests of the sets of verbs: each verb is in one, and what names one.
+
+package tool
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestSets(t *testing.T) {
+	var all []string
+	for _, verb := range slices.Concat(WithProfiles(Table(), nil), Code(), SubAgents(), []Tool{RecallMemory()}) {
+		all = append(all, verb.Name)
+		in := 0
+		for _, s := range KnownSets() {
+			if slices.Contains(s.Verbs, verb.Name) {
+				in++
+			}
+		}
+		if in != 1 {
+			t.Errorf("%s is in %d sets, want one", verb.Name, in)
+		}
+	}
+	for _, s := range KnownSets() {
+		for _, v := range s.Verbs {
+			if !slices.Contains(all, v) {
+				t.Errorf("set %s has %s, which is no verb", s.Name, v)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		names    []string
+		has, not string
+		wrong    bool
+	}{
+		{names: []string{"core"}, has: "undo", not: "history"},
+		{names: []string{"core,Code", "profiles"}, has: "annotate", not: "spawn_sub_agent"},
+		{names: []string{" history ,"}, has: "restore", not: "recall"},
+		{names: []string{"full"}, has: "spawn_sub_agent"},
+		{names: []string{"all"}, has: "recall_memory"},
+		{names: []string{"cor"}, wrong: true},
+		{names: []string{","}, wrong: true},
+	} {
+		s, err := ParseSets(tt.names)
+		if (err != nil) != tt.wrong || err == nil && (!s.Has(tt.has) || tt.not != "" && s.Has(tt.not)) {
+			t.Errorf("ParseSets(%q) = %v, %v, want one with %s and without %s (wrong %v)", tt.names, s, err, tt.has, tt.not, tt.wrong)
+		}
+	}
+	if !Sets(nil).Has("recall") {
+		t.Error("no sets leave recall out")
+	}
+}
