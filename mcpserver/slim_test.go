@@ -3,6 +3,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"testing"
@@ -10,42 +11,53 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// The most bytes of a list of tools, for each of them, and of what of it a model
-// reads: names, descriptions and the schemas of what they take. A client sends
-// the latter with each turn of a conversation; measure before raising them.
+// The most tokens of a list of tools as a model reads it: names, descriptions
+// and the schemas of what they take. A client sends them with each turn of a
+// conversation; measure before raising them. All bytes count with the answers'
+// outlines, which no model reads.
 const (
-	maxList = 1700
-	maxRead = 1200
+	maxCore, maxCoreBytes = 1500, 8_000
+	maxFull, maxFullBytes = 4100, 19_000
 )
 
 func TestToolListIsShort(t *testing.T) {
-	desk := harborDesk(nil)
-	cs := overMemory(t, New(desk, &Options{Profiles: harborProfiles(t)}), "")
-	list, err := cs.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := func(v any) int {
-		b, err := json.Marshal(v)
+	for _, tt := range []struct {
+		sets          tool.Sets
+		n, most, sent int
+	}{
+		{tool.Sets{tool.SetCore}, 6, maxCore, maxCoreBytes},
+		{tool.Sets{tool.SetFull}, 15, maxFull, maxFullBytes},
+	} {
+		desk := harborDesk(nil)
+		desk.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
+		cs := overMemory(t, New(desk, &Options{Sets: tt.sets, Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)}), "")
+		list, err := cs.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(b)
-	}
-	all, read := size(list.Tools), 0
-	for _, tl := range list.Tools {
-		read += size(mcp.Tool{Name: tl.Name, Description: tl.Description, InputSchema: tl.InputSchema})
-	}
-	t.Logf("%d tools: %d bytes, of which a model reads %d", len(list.Tools), all, read)
-	n := len(list.Tools)
-	if n != len(tool.Table())+2 {
-		t.Errorf("%d tools, want those of the table and two", n)
-	}
-	if all > n*maxList || read > n*maxRead {
-		t.Errorf("the list of %d tools has %d bytes, of which a model reads %d; want at most %d and %d", n, all, read, n*maxList, n*maxRead)
+		encode := func(v any) string {
+			b, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(b)
+		}
+		read := ""
+		for _, tl := range list.Tools {
+			read += encode(mcp.Tool{Name: tl.Name, Description: tl.Description, InputSchema: tl.InputSchema})
+		}
+		estimate, bytes, sent := prompt.Tokens(read), len(read)/4, len(encode(list.Tools))
+		t.Logf("%v: %d tools, %d bytes, of which a model reads %d tokens by estimate, %d by bytes", tt.sets, len(list.Tools), sent, estimate, bytes)
+		if len(list.Tools) != tt.n || max(estimate, bytes) > tt.most || sent > tt.sent {
+			t.Errorf("%v: %d tools, %d bytes, of which a model reads %d tokens (by bytes %d); want %d, %d and %d",
+				tt.sets, len(list.Tools), sent, estimate, bytes, tt.n, tt.sent, tt.most)
+		}
 	}
 }
 

@@ -23,22 +23,22 @@ func Code() []Tool {
 
 // AnnotateIn is what annotate takes.
 type AnnotateIn struct {
-	File      string   `json:"file" also:"path,file_path" jsonschema:"Path of the file, slash-separated, below the root of the working tree."`
-	StartLine int      `json:"start_line" also:"line,start,from" jsonschema:"First line of the block, counted from 1."`
-	EndLine   *int     `json:"end_line,omitempty" also:"end,to" jsonschema:"Last line of the block; the first by default."`
-	Why       string   `json:"why" also:"reasoning,reason,text" jsonschema:"Why the lines are as they are."`
-	Rejected  []string `json:"rejected,omitempty" also:"alternatives,alternatives_rejected" jsonschema:"An alternative that was rejected, and why."`
-	Model     string   `json:"model,omitempty" jsonschema:"The model that wrote the lines."`
+	File      string   `json:"file" also:"path,file_path" jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree."`
+	StartLine int      `json:"start_line" also:"line,start,from" jsonschema:"As it stands now, counted from 1." usage:"First line of the block, counted from 1."`
+	EndLine   *int     `json:"end_line,omitempty" also:"end,to" jsonschema:"The first by default." usage:"Last line of the block; the first by default."`
+	Why       string   `json:"why" also:"reasoning,reason,text" jsonschema:"The reasoning in a few sentences." usage:"Why the lines are as they are."`
+	Rejected  []string `json:"rejected,omitempty" also:"alternatives,alternatives_rejected" jsonschema:"Alternatives, each with why not." usage:"An alternative that was rejected, and why."`
+	Model     string   `json:"model,omitempty" jsonschema:"The model that you are." usage:"The model that wrote the lines."`
 }
 
 // GetAnnotationsIn is what get_annotations takes.
 type GetAnnotationsIn struct {
-	File      string `json:"file,omitempty" also:"path,file_path" jsonschema:"Path of the file, slash-separated, below the root of the working tree; not needed with query."`
-	StartLine *int   `json:"start_line,omitempty" also:"line,start,from" jsonschema:"First line of the range, counted from 1; the first of the file by default."`
-	EndLine   *int   `json:"end_line,omitempty" also:"end,to" jsonschema:"Last line of the range; without it start_line alone, or the whole file."`
-	Query     string `json:"query,omitempty" also:"q,search,words" jsonschema:"Words to look for in all annotations of the tree, with the filters and operators of recall, such as file:pool.go, by:agent, after:2026-04 or +must."`
-	Filter    string `json:"filter,omitempty" also:"where" jsonschema:"With or instead of query, filter terms joined by and: file, agent, model, profile, by, after, before, on, or archived:true."`
-	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,k,n" jsonschema:"With query, the most annotations to return, 5 by default, at most 1000."`
+	File      string `json:"file,omitempty" also:"path,file_path" jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree; not needed with query."`
+	StartLine *int   `json:"start_line,omitempty" also:"line,start,from" usage:"First line of the range, counted from 1; the first of the file by default."`
+	EndLine   *int   `json:"end_line,omitempty" also:"end,to" usage:"Last line of the range; without it start_line alone, or the whole file."`
+	Query     string `json:"query,omitempty" also:"q,search,words" jsonschema:"Words, as in recall." usage:"Words to look for in all annotations of the tree, with the filters and operators of recall, such as file:pool.go, by:agent, after:2026-04 or +must."`
+	Filter    string `json:"filter,omitempty" also:"where" jsonschema:"Such as file:pool.go agent:x after:2026-04." usage:"With or instead of query, filter terms joined by and: file, agent, model, profile, by, after, before, on, or archived:true."`
+	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,k,n" jsonschema:"Of a query; 5 by default." usage:"With query, the most annotations to return, 5 by default, at most 1000."`
 }
 
 // Annotation is an annotation in an answer.

@@ -25,6 +25,7 @@ type Param struct {
 	Required   bool     // the call fails without it
 	Enum       []string // the only values, if there are only some
 	Also       []string // other names that are understood in the JSON object
+	Unlisted   bool     // understood, and left out of the schema: rare, or said by a filter as well
 
 	index []int // of the field
 }
@@ -35,14 +36,16 @@ var parts = []string{"project", "tags", "related_files", "confidence", "aliases"
 // ParamsOf returns the parameters of a verb that takes In. The tags of a field are
 //
 //	json        name; without omitempty the argument is required
-//	jsonschema  one sentence that says what it is
+//	jsonschema  what models read of it, in few words; what its name says is left out
 //	also        other names that models guess, understood too
 //	enum        the values, with commas; or "kind": those of an entry; or "part": what remember can clear
+//	schema      "-" where the schema leaves it out, though it is understood
 //	flag        name of the flag where it is not the name with dashes; "-" where it is no flag
 //	short       one letter for the flag
 //	value       the word for its value in a help
 //	default     its value on a command line
-//	usage       what the help of a command line says instead of jsonschema
+//	usage       one sentence for the help of a command line and for errors, where
+//	            jsonschema is none
 //
 // What is wrong with the struct is a programmer's mistake and panics.
 func ParamsOf[In any]() []Param { return paramsOf(reflect.TypeFor[In]()) }
@@ -56,7 +59,7 @@ func paramsOf(t reflect.Type) []Param {
 		}
 		p := Param{Name: name, Flag: f.Tag.Get("flag"), Short: f.Tag.Get("short"), Usage: f.Tag.Get("jsonschema"),
 			Value: f.Tag.Get("value"), Default: f.Tag.Get("default"), Required: !strings.Contains(opts, "omitempty"),
-			Enum: enumOf(f.Tag.Get("enum")), index: f.Index}
+			Enum: enumOf(f.Tag.Get("enum")), Unlisted: f.Tag.Get("schema") == "-", index: f.Index}
 		switch p.Flag {
 		case "":
 			p.Flag = strings.ReplaceAll(name, "_", "-")

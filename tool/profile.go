@@ -34,14 +34,14 @@ const maxProfilesListed = 50
 
 // LoadMemoryProfileIn is what load_memory_profile takes.
 type LoadMemoryProfileIn struct {
-	Name      string `json:"name,omitempty" also:"memory_profile,profile" jsonschema:"Name of the profile; without it, the profiles are listed."`
+	Name      string `json:"name,omitempty" also:"memory_profile,profile" jsonschema:"Without it, the profiles are listed." usage:"Name of the profile; without it, the profiles are listed."`
 	Query     string `json:"query,omitempty" also:"q,message,text" jsonschema:"What it is for: what fits ranks higher."`
-	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens to spend, at most the profile's own budget."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"20000 by default, never above the profile's own." usage:"Most tokens to spend, at most the profile's own budget."`
 }
 
 // UnloadMemoryProfileIn is what unload_memory_profile takes.
 type UnloadMemoryProfileIn struct {
-	Handle string `json:"handle,omitempty" also:"id,name,memory_profile,profile" jsonschema:"What load_memory_profile gave; without it, the profile loaded last."`
+	Handle string `json:"handle,omitempty" also:"id,name,memory_profile,profile" jsonschema:"By default of the profile loaded last." usage:"What load_memory_profile gave; without it, the profile loaded last."`
 }
 
 // LoadMemoryProfileOut is what load_memory_profile gives.

@@ -13,21 +13,21 @@ import (
 
 // SaveMemoryIn is what save_memory takes.
 type SaveMemoryIn struct {
-	Content      string   `json:"content" also:"text,memory" jsonschema:"What to remember, in Markdown; its first line names it."`
-	Project      string   `json:"project,omitempty" jsonschema:"Project that it belongs to."`
-	Tags         []string `json:"tags,omitempty" also:"tag" jsonschema:"Such as decision, lesson, architecture, identity, debugging, feature."`
-	RelatedFiles []string `json:"related_files,omitempty" also:"files" jsonschema:"Files that it is about."`
-	Confidence   *float64 `json:"confidence,omitempty" jsonschema:"How sure you are, from 0 to 1."`
+	Content      string   `json:"content" also:"text,memory" jsonschema:"Markdown." usage:"What to remember, in Markdown; its first line names it."`
+	Project      string   `json:"project,omitempty" usage:"Project that it belongs to."`
+	Tags         []string `json:"tags,omitempty" also:"tag" jsonschema:"Such as decision, lesson, architecture, debugging." usage:"Such as decision, lesson, architecture, identity, debugging, feature."`
+	RelatedFiles []string `json:"related_files,omitempty" also:"files" usage:"Files that it is about."`
+	Confidence   *float64 `json:"confidence,omitempty" jsonschema:"0 to 1." usage:"How sure you are, from 0 to 1."`
 }
 
 // HandoffTaskIn is what handoff_task takes.
 type HandoffTaskIn struct {
-	Summary       string   `json:"summary" flag:"-" jsonschema:"What was done and where it stands, in Markdown."`
-	MemoryProfile string   `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Memory profile that the next session loads."`
-	Skills        []string `json:"skills,omitempty" also:"skill" flag:"skill" jsonschema:"Skills that the next session loads."`
-	FilesToRead   []string `json:"files_to_read,omitempty" also:"files,file" flag:"read" jsonschema:"Files to read first, relative to the working directory."`
-	Plan          string   `json:"plan,omitempty" jsonschema:"What is to be done next, in Markdown."`
-	Project       string   `json:"project,omitempty" jsonschema:"Project that it belongs to."`
+	Summary       string   `json:"summary" flag:"-" usage:"What was done and where it stands, in Markdown."`
+	MemoryProfile string   `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Profile to load." usage:"Memory profile that the next session loads."`
+	Skills        []string `json:"skills,omitempty" also:"skill" flag:"skill" jsonschema:"Skills to load." usage:"Skills that the next session loads."`
+	FilesToRead   []string `json:"files_to_read,omitempty" also:"files,file" flag:"read" jsonschema:"Files to read first." usage:"Files to read first, relative to the working directory."`
+	Plan          string   `json:"plan,omitempty" usage:"What is to be done next, in Markdown."`
+	Project       string   `json:"project,omitempty" usage:"Project that it belongs to."`
 }
 
 // SavedOut is what save_memory and handoff_task give.

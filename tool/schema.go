@@ -37,6 +37,10 @@ func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In
 	name, params := t.Name, t.Params
 	for _, p := range params {
 		s := t.Input.Properties[p.Name]
+		if s.Minimum = nil; p.Unlisted {
+			delete(t.Input.Properties, p.Name)
+			continue
+		}
 		if p.Repeatable {
 			s = s.Items
 		}

@@ -23,13 +23,13 @@ func SubAgents() []Tool {
 
 // SpawnSubAgentIn is what spawn_sub_agent takes.
 type SpawnSubAgentIn struct {
-	AgentID       string `json:"agent_id" also:"agent,id,name" jsonschema:"Name of the sub-agent, such as vtt-refactor."`
-	Task          string `json:"task" also:"prompt,instructions" jsonschema:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
-	SkillName     string `json:"skill_name,omitempty" also:"skill" flag:"skill" jsonschema:"Skill that says how to do the task."`
-	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Memory profile that the sub-agent is bound to."`
-	AsOf          string `json:"as_of,omitempty" jsonschema:"Select from the memory as it stood at this date, or after this change."`
-	Budget        *int   `json:"budget,omitempty" also:"max_tokens" jsonschema:"Most tokens of the selection, instead of the profile's own."`
-	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Answer with the briefing and start nothing."`
+	AgentID       string `json:"agent_id" also:"agent,id,name" jsonschema:"Letters, digits, dashes." usage:"Name of the sub-agent, such as vtt-refactor."`
+	Task          string `json:"task" also:"prompt,instructions" jsonschema:"All that it is told of this conversation: what is wanted, which files, what to answer." usage:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
+	SkillName     string `json:"skill_name,omitempty" also:"skill" flag:"skill" jsonschema:"Skill that says how." usage:"Skill that says how to do the task."`
+	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"By default this session's memory." usage:"Memory profile that the sub-agent is bound to."`
+	AsOf          string `json:"as_of,omitempty" jsonschema:"The memory at this date or change." usage:"Select from the memory as it stood at this date, or after this change."`
+	Budget        *int   `json:"budget,omitempty" also:"max_tokens" jsonschema:"Most tokens of what is selected." usage:"Most tokens of the selection, instead of the profile's own."`
+	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Start nothing." usage:"Answer with the briefing and start nothing."`
 }
 
 // SpawnSubAgentOut is what spawn_sub_agent gives.

@@ -18,7 +18,7 @@ import (
 type Tool struct {
 	Name        string // such as "remember"; lower-case letters and underscores only
 	Title       string // for people, such as "Save to memory"
-	Description string // for models: when to call it, and each parameter by name; at most 1024 bytes
+	Description string // for models: when to call it, and each parameter by name; at most 700 bytes
 
 	ReadOnly    bool // changes nothing
 	Destructive bool // takes something away
