@@ -49,6 +49,15 @@ func decodePosition(s Position) (p position, ok bool) {
 		offset: int64(binary.LittleEndian.Uint64(b[24:])), chain: [32]byte(b[32:])}, true
 }
 
+// Precedes reports whether both places are of one store and p is not after q. A
+// compaction, a redaction or a restored backup may have taken p out of the
+// history since.
+func (p Position) Precedes(q Position) bool {
+	was, ok := decodePosition(p)
+	is, there := decodePosition(q)
+	return ok && there && was.log == is.log && was.seq <= is.seq
+}
+
 // mostRecent is the number of deltas that are kept in memory for [db.Since].
 const mostRecent = 4096
 

@@ -18,7 +18,8 @@
 //	SUMMARY.md                the table of contents, always written again
 //	notes/NAME.md             one directory a kind, one file an entry:
 //	archives/ journals/ worlds/ histories/ handoffs/
-//	.oxbow-manifest.json      name, path and SHA-256 of each entry's file
+//	.oxbow-manifest.json      name, path and SHA-256 of each entry's file, and which
+//	                          memory was dumped
 //	.oxbow-dump.lock          held while a dump runs
 //	.oxbow-dump/              what a dump is about to put in place
 //
@@ -72,7 +73,15 @@
 // # Guarantees
 //
 // Reading a dump gives back the same name, kind, content, aliases, labels and
-// date, byte for byte, and dumping that again writes the same bytes. A dump that
-// finds everything in place writes nothing. See [Dump] for what a crash leaves,
-// and [Read] for what is refused.
+// date, byte for byte, and dumping that again writes the same bytes, but for the
+// line of the manifest that names the memory. A dump that finds everything in
+// place writes nothing. See [Dump] for what a crash leaves, and [Read] for what
+// is refused.
+//
+// A load compares three sides: the files, the store, and the manifest as their
+// base. Files that nobody edited change nothing, what only the store changed
+// stays, and what both changed is refused; see [Tree.Plan]. A file whose line ends
+// were converted to CRLF, or whose end gained or lost line breaks, is not edited.
+// A manifest of another store, or of a state that the store has not reached, is
+// no base.
 package mdtree

@@ -27,6 +27,10 @@ type DumpOptions struct {
 	// or added and did not load. UNSAFE: what only those files held is gone.
 	Force bool
 
+	// Origin names the store in the manifest. A manifest that names another
+	// store counts as none: its files are edits, not what this store dumped.
+	Origin Origin
+
 	// Progress is called after each entry that was compared, and with done =
 	// 0 before the first.
 	Progress func(done, total int)
@@ -60,7 +64,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	if o == nil {
 		o = &DumpOptions{}
 	}
-	d := &dumper{dumpTree: newDumpTree(fsys, dir), force: o.Force, progress: o.Progress}
+	d := &dumper{dumpTree: newDumpTree(fsys, dir), force: o.Force, origin: o.Origin, progress: o.Progress, past: newPast(ctx, s)}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
 	}
@@ -80,14 +84,18 @@ type outputFile struct {
 type dumper struct {
 	dumpTree
 	force    bool
+	origin   Origin
+	past     *past
 	progress func(done, total int)
 	report   Report
 
 	outputs  []outputFile
 	byName   map[string]*oxbow.Entry
-	onDisk   map[string]bool   // files of entries there are, by path
-	sums     map[string]string // what the last dump wrote
-	spelling map[string]string // path as the file system spells it, by foldKey
+	onDisk   map[string]bool         // files of entries there are, by path
+	was      string                  // origin of the last dump
+	sums     map[string]string       // what it wrote, by path
+	base     map[string]manifestItem // and by name
+	spelling map[string]string       // path as the file system spells it, by foldKey
 
 	write  []journal.Change
 	remove []journal.Removal
@@ -157,14 +165,14 @@ func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
 		for ; to < len(d.outputs) && d.outputs[to].entry.Kind == kind; to++ {
 			names = append(names, d.outputs[to].entry.Name)
 		}
-		i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == kind && !s.topic })
-		if i < 0 {
+		dir := dirOf(kind)
+		if dir == "" {
 			return &oxbow.NameError{Name: names[0], Err: fmt.Errorf("entry of kind %v has no place in a tree", kind)}
 		}
 		stems, shown := assignStems(names)
 		for k, stem := range stems {
 			out := &d.outputs[from+k]
-			out.path, out.showName = kindDirs[i].dir+"/"+stem+".md", !shown[k]
+			out.path, out.showName = dir+"/"+stem+".md", !shown[k]
 		}
 		from = to
 	}
@@ -266,7 +274,13 @@ func (d *dumper) scan() error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	d.sums = m.sums()
+	if m != nil && d.origin.denies(m.Memory) {
+		m = nil
+	}
+	if m != nil {
+		d.was = m.Memory
+	}
+	d.sums, d.base = m.sums(), m.byName()
 	return nil
 }
 
@@ -317,7 +331,9 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !d.mayReplace(p, text) {
+		if may, err := d.mayReplace(p, text); err != nil {
+			return nil, err
+		} else if !may {
 			d.edited = append(d.edited, p)
 			continue
 		}
@@ -330,6 +346,10 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 
 // compareOther is compare for the files that are no entries.
 func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
+	m.Memory = d.origin.Name
+	if d.was != "" && len(d.write)+len(d.remove) == 0 {
+		m.Memory = d.was // nothing changed: the manifest need not, either
+	}
 	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
 	list, err := m.marshal()
 	if err != nil {
@@ -382,7 +402,9 @@ func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 		d.report.Unchanged++
 		return nil
 	}
-	if !d.mayReplace(p, old) {
+	if may, err := d.mayReplace(p, old); err != nil {
+		return err
+	} else if !may {
 		d.edited = append(d.edited, p)
 		return nil
 	}
@@ -392,18 +414,23 @@ func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 }
 
 // mayReplace reports whether nothing is lost with a file: the last dump wrote
-// it as it is, or the store holds what it says.
-func (d *dumper) mayReplace(p, text string) bool {
+// it as it is, or the store holds what it says, or did and moved on from it.
+func (d *dumper) mayReplace(p, text string) (bool, error) {
 	if d.force || d.sums[p] == journal.Sum([]byte(text)) {
-		return true
+		return true, nil
 	}
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
-	e, f, err := readEntryFile(&kindDirs[i], p, text)
-	if err != nil {
-		return false
+	if len(d.base) > 0 {
+		text = unixLines(text)
 	}
-	have, ok := d.byName[e.Name]
-	return ok && len(f.warnings) == 0 && sameEntry(&e, have)
+	e, f, err := readEntryFile(&kindDirs[i], p, text)
+	if err != nil || len(f.warnings) > 0 {
+		return false, nil
+	}
+	if have, ok := d.byName[e.Name]; ok && sameEntry(&e, have) {
+		return true, nil
+	}
+	return d.past.held(&e, d.base[e.Name])
 }
 
 // swap stages the new files, commits and puts all in place.

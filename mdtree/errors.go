@@ -21,6 +21,10 @@ var (
 	// ErrEdited says that files of a tree hold what the store does not.
 	ErrEdited = errors.New("files were changed since the last dump")
 
+	// ErrDiverged says that files and the store were both changed since the last
+	// dump, each in its way.
+	ErrDiverged = errors.New("files and the memory were both changed since the dump")
+
 	// ErrMissing says that files of a tree are gone since the last dump.
 	ErrMissing = errors.New("files are gone since the last dump")
 )
@@ -95,7 +99,7 @@ func (e *ProblemsError) orNil() error {
 }
 
 // FilesError names the files of a tree that stand in the way. It matches its
-// Err: [ErrEdited] or [ErrMissing].
+// Err: [ErrEdited], [ErrMissing] or [ErrDiverged].
 type FilesError struct {
 	Dir   string
 	Err   error

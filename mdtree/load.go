@@ -38,13 +38,19 @@ type Tree struct {
 	// Files holds the path of the file of each entry, below the tree.
 	Files []string
 
+	// Memory is the store that was dumped here, as [Origin] names it; "" when
+	// no manifest says.
+	Memory string
+
 	// Missing lists the entries that the last dump wrote and that are gone.
 	Missing []MissingFile
 
 	// Warnings say what was not read, or not as a person may think.
 	Warnings []Problem
 
-	dir string
+	dir      string
+	base     map[string]manifestItem // by the name of the entry
+	unedited []bool                  // of each entry: its file is as the last dump wrote it
 }
 
 // MissingFile is an entry whose file is gone since the last dump.
@@ -142,11 +148,15 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
 		return nil, fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
 	}
+	t.base = m.byName()
 	rd := &treeReader{tree: t, problems: problems, hasManifest: m != nil,
 		spelled: m.spellings(), owner: make(map[string]string, len(files))}
 	topics := rd.readAll(r, files, opts.Progress)
 	if topics > 0 {
 		t.warn("topics", fmt.Errorf("oxbow has no topics; the %d there are read as notes with the label %v", topics, topicLabel))
+	}
+	if m != nil {
+		t.Memory = m.Memory
 	}
 	t.findMissing(m, rd.owner)
 	t.warnTop(r)
@@ -233,7 +243,11 @@ func (r *treeReader) add(it item, text string) {
 	if as := r.spelled[nfc(p)]; as != "" {
 		p = as
 	}
-	e, f, err := readEntryFile(it.kind, p, text)
+	lines := text
+	if r.hasManifest {
+		lines = unixLines(text)
+	}
+	e, f, err := readEntryFile(it.kind, p, lines)
 	if err != nil {
 		r.problems.add(it.path, err)
 		return
@@ -251,6 +265,7 @@ func (r *treeReader) add(it item, text string) {
 	}
 	r.tree.Entries = append(r.tree.Entries, e)
 	r.tree.Files = append(r.tree.Files, it.path)
+	r.tree.unedited = append(r.tree.unedited, r.tree.base[e.Name].isText(it.kind.dir, text, &e, f.named))
 }
 
 // spellings maps the paths of the manifest, in normal form C, to how the dump

@@ -20,8 +20,9 @@ const (
 // manifest is the JSON of the manifest.
 type manifest struct {
 	Version int            `json:"version"`
-	Count   int            `json:"count"` // entries
-	Files   []manifestItem `json:"files"` // sorted by path
+	Memory  string         `json:"memory,omitempty"` // that was dumped, as [DumpOptions] name it
+	Count   int            `json:"count"`            // entries
+	Files   []manifestItem `json:"files"`            // sorted by path
 }
 
 type manifestItem struct {
@@ -34,7 +35,11 @@ type manifestItem struct {
 // reads well.
 func (m *manifest) marshal() ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "{\n\"version\": %d,\n\"count\": %d,\n\"files\": [", manifestVersion, len(m.Files))
+	memory := ""
+	if m.Memory != "" {
+		memory = fmt.Sprintf("\"memory\": %q,\n", m.Memory)
+	}
+	fmt.Fprintf(&b, "{\n\"version\": %d,\n%s\"count\": %d,\n\"files\": [", manifestVersion, memory, len(m.Files))
 	enc := json.NewEncoder(&b) // ends each value with a line break
 	enc.SetEscapeHTML(false)
 	for i, f := range m.Files {

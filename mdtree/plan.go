@@ -5,6 +5,7 @@ package mdtree
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,15 @@ type PlanOptions struct {
 	// dump. Without it they are an error, since a copy of a tree may lack
 	// files by accident.
 	Prune bool
+
+	// Origin is that of the store. Where the manifest names it, the last dump is
+	// the base of the comparison: what only the store changed since stays.
+	Origin Origin
+
+	// FilesWin takes the files' side where the files and the store were both
+	// changed since the last dump; with [Replace] it also removes what was
+	// added to the store since. Without it they are an error and stay.
+	FilesWin bool
 }
 
 // Plan is the smallest list of changes that makes a store what a tree says.
@@ -39,6 +49,8 @@ type Plan struct {
 	Changed []string
 	Removed []string // none with [Merge]
 	Same    []string
+	Kept    []string // changed, added or removed in the store alone since the last dump
+	Base    bool     // the last dump was the base
 }
 
 // Plan compares the tree with a store and changes neither. The caller gives
@@ -49,6 +61,11 @@ type Plan struct {
 // A change of kind or of date is a removal and an addition of the same name. A
 // file without a date leaves that of the store. Aliases are trimmed, and empty
 // and repeated ones left out, because no store takes them.
+//
+// When the manifest names the store, a file that is as the last dump wrote it
+// changes nothing, and neither does one that the store held since and moved on
+// from. What both sides changed, each in its way, is listed in a [*FilesError]
+// matching [ErrDiverged]. Without such a manifest the files win.
 //
 // Entries that no store can take are listed in a [*ProblemsError]. With
 // [Replace], files that are gone give a [*FilesError] matching [ErrMissing]
@@ -65,26 +82,39 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 		}
 		have[e.Name] = e
 	}
-	var p Plan
-	if opts.Mode == Replace {
-		if err := t.planRemovals(&p, have, opts.Prune); err != nil {
-			return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
+	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
+	p.Base = opts.Origin.knows(t.Memory)
+	if err := p.plan(); err != nil {
+		return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
+	}
+	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Same, p.Kept} {
+		slices.Sort(names)
+	}
+	return p.Plan, nil
+}
+
+// planner makes a plan.
+type planner struct {
+	Plan
+	tree *Tree
+	have map[string]oxbow.Entry // of the store
+	opts PlanOptions
+	past *past
+
+	diverged []string // files
+}
+
+func (p *planner) plan() error {
+	if p.opts.Mode == Replace {
+		if err := p.planRemovals(); err != nil {
+			return err
 		}
 	}
-	problems := &ProblemsError{Dir: t.dir}
-	for i := range t.Entries {
-		want := &t.Entries[i]
-		e, exists := have[want.Name]
-		var ops []oxbow.Op
-		switch {
-		case !exists:
-			p.Added = append(p.Added, want.Name)
-			ops = []oxbow.Op{addOf(want)}
-		case sameEntry(want, &e):
-			p.Same = append(p.Same, want.Name)
-		default:
-			p.Changed = append(p.Changed, want.Name)
-			ops = opsOf(want, &e)
+	problems := &ProblemsError{Dir: p.tree.dir}
+	for i := range p.tree.Entries {
+		ops, err := p.planEntry(i)
+		if err != nil {
+			return err
 		}
 		for _, op := range ops {
 			// What is removed needs no check: the store has it.
@@ -92,48 +122,91 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 				continue
 			}
 			if err := oxbow.CheckOp(op); err != nil {
-				problems.add(t.Files[i], err)
+				problems.add(p.tree.Files[i], err)
 				break
 			}
 		}
 		p.Ops = append(p.Ops, ops...)
 	}
-	if err := problems.orNil(); err != nil {
-		return Plan{}, err
+	if len(p.diverged) > 0 {
+		slices.Sort(p.diverged)
+		return &FilesError{Dir: p.tree.dir, Err: ErrDiverged, Files: p.diverged,
+			Hint: "make the files say what the memory says, or let the files win"}
 	}
-	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Same} {
-		slices.Sort(names)
+	return problems.orNil()
+}
+
+// planEntry plans what an entry of the tree changes.
+func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
+	want := &p.tree.Entries[i]
+	e, exists := p.have[want.Name]
+	if exists && sameEntry(want, &e) {
+		p.Same = append(p.Same, want.Name)
+		return nil, nil
 	}
-	return p, nil
+	if p.Base {
+		base, known := p.tree.base[want.Name]
+		kept := known && p.tree.unedited[i]
+		storeChanged := exists != known || exists && !base.is(&e)
+		if !kept && (storeChanged || !exists) {
+			held, err := p.past.held(want, base)
+			if err != nil {
+				return nil, err
+			}
+			kept = held
+		}
+		switch {
+		case kept:
+			p.Kept = append(p.Kept, want.Name)
+			return nil, nil
+		case storeChanged && !p.opts.FilesWin:
+			p.diverged = append(p.diverged, p.tree.Files[i])
+			return nil, nil
+		}
+	}
+	if !exists {
+		p.Added = append(p.Added, want.Name)
+		return []oxbow.Op{addOf(want)}, nil
+	}
+	p.Changed = append(p.Changed, want.Name)
+	return opsOf(want, &e), nil
 }
 
 // planRemovals plans the removal of the entries that the tree lacks.
-func (t *Tree) planRemovals(p *Plan, have map[string]oxbow.Entry, prune bool) error {
-	in := make(map[string]bool, len(t.Entries))
-	for i := range t.Entries {
-		in[t.Entries[i].Name] = true
+func (p *planner) planRemovals() error {
+	in := make(map[string]bool, len(p.tree.Entries))
+	for i := range p.tree.Entries {
+		in[p.tree.Entries[i].Name] = true
 	}
-	if !prune {
+	if !p.opts.Prune {
 		var files []string
-		for _, g := range t.Missing {
-			if _, ok := have[g.Name]; ok {
+		for _, g := range p.tree.Missing {
+			if _, ok := p.have[g.Name]; ok {
 				files = append(files, g.File)
 			}
 		}
 		if len(files) > 0 {
 			slices.Sort(files)
-			return &FilesError{Dir: t.dir, Err: ErrMissing, Files: files,
+			return &FilesError{Dir: p.tree.dir, Err: ErrMissing, Files: files,
 				Hint: "put them back, merge instead of replacing, or prune to forget their entries"}
 		}
 	}
-	for name := range have {
-		if !in[name] {
-			p.Removed = append(p.Removed, name)
+	for _, name := range slices.Sorted(maps.Keys(p.have)) {
+		e := p.have[name]
+		base, known := p.tree.base[name]
+		switch {
+		case in[name]:
+			continue
+		case !p.Base || p.opts.FilesWin || known && base.is(&e):
+		case known:
+			p.diverged = append(p.diverged, base.Path)
+			continue
+		default:
+			p.Kept = append(p.Kept, name)
+			continue
 		}
-	}
-	slices.Sort(p.Removed)
-	for _, name := range p.Removed {
-		p.Ops = append(p.Ops, oxbow.Remove{Name: name, If: have[name].Version})
+		p.Removed = append(p.Removed, name)
+		p.Ops = append(p.Ops, oxbow.Remove{Name: name, If: e.Version})
 	}
 	return nil
 }

@@ -155,3 +155,83 @@ func TestPlanProblems(t *testing.T) {
 		t.Errorf("Plan over an empty store: %v, want problems of the two files", err)
 	}
 }
+
+// Who changed what since the dump decides: the tables are of one entry that the
+// dump wrote as "v1", and of what the files and the store say now; "" is nothing.
+func TestPlanBase(t *testing.T) {
+	const name = "of this store"
+	origin := Origin{Name: name, Same: func(was string) bool { return was == name }}
+	for _, c := range []struct {
+		file, store string
+		o           PlanOptions
+		want        string // lists added, changed, removed, same, kept; or an error
+	}{
+		{"v1", "v1", PlanOptions{}, "[] [] [] [a] []"},
+		{"v1", "v2", PlanOptions{}, "[] [] [] [] [a]"},
+		{"v1", "v2", PlanOptions{FilesWin: true}, "[] [] [] [] [a]"},
+		{"v1", "", PlanOptions{}, "[] [] [] [] [a]"},
+		{"v2", "v1", PlanOptions{}, "[] [a] [] [] []"},
+		{"v2", "v2", PlanOptions{}, "[] [] [] [a] []"},
+		{"v2", "v3", PlanOptions{}, "ErrDiverged"},
+		{"v2", "v3", PlanOptions{FilesWin: true}, "[] [a] [] [] []"},
+		{"v2", "", PlanOptions{}, "ErrDiverged"},
+		{"v2", "", PlanOptions{FilesWin: true}, "[a] [] [] [] []"},
+		{"", "v1", PlanOptions{}, "[] [] [] [] []"},
+		{"", "v1", PlanOptions{Mode: Replace}, "ErrMissing"},
+		{"", "v1", PlanOptions{Mode: Replace, Prune: true}, "[] [] [a] [] []"},
+		{"", "v2", PlanOptions{Mode: Replace, Prune: true}, "ErrDiverged"},
+		{"", "v2", PlanOptions{Mode: Replace, Prune: true, FilesWin: true}, "[] [] [a] [] []"},
+		{"", "", PlanOptions{Mode: Replace}, "[] [] [] [] []"},
+	} {
+		fsys := vfs.NewMem()
+		s := storeOf(t, note("a", "v1"), note("b", "b"))
+		if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {
+			t.Fatal(err)
+		}
+		switch c.store {
+		case "":
+			mustApply(t, s, oxbow.Remove{Name: "a"})
+		default:
+			mustApply(t, s, oxbow.Update{Name: "a", Content: c.store})
+		}
+		if c.file == "" {
+			if err := fsys.Remove("brain/notes/a.md"); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			edit(t, fsys, "brain/notes/a.md", "v1", c.file)
+		}
+		c.o.Origin = origin
+		p, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, &c.o)
+		p.Same = slices.DeleteFunc(p.Same, func(n string) bool { return n == "b" })
+		got := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Same, p.Kept)
+		switch {
+		case errors.Is(err, ErrDiverged):
+			got = "ErrDiverged"
+		case errors.Is(err, ErrMissing):
+			got = "ErrMissing"
+		case err != nil:
+			t.Fatal(err)
+		}
+		if got != c.want {
+			t.Errorf("file %q, store %q, %+v: plan %s, want %s", c.file, c.store, c.o.Mode, got, c.want)
+		}
+	}
+}
+
+// A manifest whose names or hashes were edited loses nothing: what it does not
+// name rightly counts as changed on both sides.
+func TestPlanEditedManifest(t *testing.T) {
+	origin := Origin{Name: "x", Same: func(was string) bool { return was == "x" }}
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("a", "v1"), note("b", "v1"))
+	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, fsys, "brain/"+manifestFile, `"name":"a"`, `"name":"b"`)
+	mustApply(t, s, oxbow.Update{Name: "b", Content: "v2"})
+	_, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, &PlanOptions{Origin: origin})
+	if fe, ok := errors.AsType[*FilesError](err); !ok || !slices.Equal(fe.Files, []string{"notes/b.md"}) {
+		t.Errorf("Plan = %v, want ErrDiverged naming notes/b.md", err)
+	}
+}

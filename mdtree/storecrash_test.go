@@ -28,7 +28,7 @@ func problemsOf(t *testing.T, s *Store) []string {
 	return all
 }
 
-func mustApply(t *testing.T, s *Store, ops ...oxbow.Op) {
+func mustApply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 	t.Helper()
 	if err := s.Apply(t.Context(), ops...); err != nil {
 		t.Fatalf("Apply(%v) = %v", ops, err)

@@ -4,10 +4,14 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/mdtree"
@@ -39,6 +43,10 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 	if err != nil {
 		return out, err
 	}
+	origin, err := w.origin(ctx, m)
+	if err != nil {
+		return out, err
+	}
 	if err := os.MkdirAll(filepath.Dir(in.Path), 0o755); err != nil {
 		return out, fmt.Errorf("dumping to %s: %w", in.Dir, err)
 	}
@@ -47,17 +55,42 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Progress: in.Progress})
+	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Origin: origin, Progress: in.Progress})
 	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered}, err
+}
+
+// origin names the memory in the manifests of dumps: by its position where it has
+// one, and else by its home.
+func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin, error) {
+	seq, ok := m.Store().(oxbow.Sequencer)
+	if !ok {
+		p, err := w.place()
+		if err != nil {
+			return mdtree.Origin{}, nil // a memory of no place has no name
+		}
+		sum := sha256.Sum256([]byte(p.Dir()))
+		name := "home:" + hex.EncodeToString(sum[:16])
+		return mdtree.Origin{Name: name, Same: func(was string) bool { return was == name }}, nil
+	}
+	at, err := seq.Position(ctx)
+	if err != nil || at == "" {
+		return mdtree.Origin{Same: func(string) bool { return false }}, err
+	}
+	const prefix = "log:"
+	return mdtree.Origin{Name: prefix + hex.EncodeToString([]byte(at)), Same: func(was string) bool {
+		b, err := hex.DecodeString(strings.TrimPrefix(was, prefix))
+		return err == nil && oxbow.Position(b).Precedes(at)
+	}}, nil
 }
 
 // LoadIn is what load takes.
 type LoadIn struct {
-	Dir     string `json:"dir" flag:"-" jsonschema:"The directory."`
-	Merge   bool   `json:"merge,omitempty" jsonschema:"Keep entries that have no file; the default." usage:"keep entries that have no file (the default)"`
-	Replace bool   `json:"replace,omitempty" jsonschema:"Forget entries that have no file." usage:"forget entries that have no file"`
-	Prune   bool   `json:"prune,omitempty" jsonschema:"With replace, forget entries whose files were deleted since the dump, too." usage:"with --replace: forget entries whose files were deleted since the dump, too"`
-	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+	Dir      string `json:"dir" flag:"-" jsonschema:"The directory."`
+	Merge    bool   `json:"merge,omitempty" jsonschema:"Keep entries that have no file; the default." usage:"keep entries that have no file (the default)"`
+	Replace  bool   `json:"replace,omitempty" jsonschema:"Forget entries that have no file." usage:"forget entries that have no file"`
+	Prune    bool   `json:"prune,omitempty" jsonschema:"With replace, forget entries whose files were deleted since the dump, too." usage:"with --replace: forget entries whose files were deleted since the dump, too"`
+	FilesWin bool   `json:"files_win,omitempty" jsonschema:"Take the files' side where the memory changed the same entries since the dump." usage:"take the files' side where the memory changed the same entries since the dump"`
+	DryRun   bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 
 	Path     string                `json:"-"` // of the directory, absolute
 	Progress func(done, total int) `json:"-"`
@@ -72,18 +105,25 @@ type LoadOut struct {
 	Changed  []string `json:"changed"`
 	Removed  []string `json:"removed"`
 	Same     int      `json:"same"`
+	Kept     []string `json:"kept"`               // changed, added or forgotten in the memory alone since the dump
+	Base     bool     `json:"base"`               // the directory has the manifest of a dump of this memory
+	Undo     uint64   `json:"undo,omitempty"`     // number of the change, where it can be undone
+	SavedIn  string   `json:"saved_in,omitempty"` // file with what was replaced or forgotten, where it cannot
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Load makes the memory say what a tree of files says, in one change.
 func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun}
-	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.Prune}
+	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.Prune, FilesWin: in.FilesWin}
 	if in.Replace {
 		o.Mode, out.Mode = mdtree.Replace, "replace"
 	}
 	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
 	if err != nil {
+		return out, err
+	}
+	if o.Origin, err = w.origin(ctx, m); err != nil {
 		return out, err
 	}
 	fsys, err := vfs.Dir(filepath.Dir(in.Path))
@@ -100,16 +140,44 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 		return out, err
 	}
 	if !in.DryRun && len(plan.Ops) > 0 {
-		if err := m.Apply(oxbow.WithNote(ctx, "load from "+in.Dir), plan.Ops...); err != nil {
+		if err := out.apply(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 		}
-		makeIndex(ctx, m, len(plan.Ops))
 	}
 	out.Added, out.Changed, out.Removed, out.Same = notNil(plan.Added), notNil(plan.Changed), notNil(plan.Removed), len(plan.Same)
+	out.Kept, out.Base = notNil(plan.Kept), plan.Base
 	for _, t := range tree.Warnings {
 		out.Warnings = append(out.Warnings, t.String())
 	}
 	return out, nil
+}
+
+// apply makes the planned change. A memory without a history saves what is lost
+// first.
+func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
+	_, noHistory := m.History()
+	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {
+		var err error
+		if out.SavedIn, err = w.Save(ctx, m, "before-load", oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}}); err != nil {
+			return err
+		}
+	}
+	if err := m.Apply(ctx, plan.Ops...); err != nil {
+		return err
+	}
+	makeIndex(ctx, m, len(plan.Ops))
+	if noHistory == nil {
+		for c, err := range m.Log(ctx) {
+			if err != nil {
+				return err
+			}
+			if c.Note == "load from "+out.Dir {
+				out.Undo = c.Seq
+			}
+			break
+		}
+	}
+	return nil
 }
 
 // notNil makes an empty list of none, for JSON.

@@ -1,15 +1,10 @@
-// This file holds "oxbow archive": what is kept of past conversations.
+// oxbow archive: what is kept of past conversations.
 
 package command
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -17,7 +12,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
-	"github.com/oxbow-memory/oxbow/exchange"
 	"github.com/oxbow-memory/oxbow/query"
 )
 
@@ -148,22 +142,11 @@ func (a *app) prune(ctx context.Context, m *oxbow.Memory, o crabtalk.PruneOption
 }
 
 // saveArchives writes all archives to a new file in the home.
-func (a *app) saveArchives(ctx context.Context, m *oxbow.Memory) (string, error) {
-	home, err := a.home()
+func (a *app) saveArchives(ctx context.Context, m *oxbow.Memory) (path string, err error) {
+	w, done, err := a.workspace()
 	if err != nil {
 		return "", err
 	}
-	stem := filepath.Join(home, "archives-"+a.env.Now().UTC().Format("20060102-150405"))
-	path := stem + ".jsonl"
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return "", fmt.Errorf("saving the archives: %w", err)
-		}
-		path = fmt.Sprintf("%s-%d.jsonl", stem, n)
-	}
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Archive.String()}}}}
-	_, err = writeBeside(path, func(w io.Writer) (int, error) { return exchange.Export(ctx, m, f, w) })
-	return path, err
+	defer func() { err = errors.Join(err, done()) }()
+	return w.Save(ctx, m, "archives", oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Archive.String()}}}})
 }

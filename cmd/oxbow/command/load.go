@@ -16,13 +16,21 @@ func (a *app) loadCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "load DIR",
 		Short: "Read a dump, with your edits, back in",
-		Long: `Load makes the memory say what the files below DIR say, all in one change.
-With --merge, the default, entries that have no file stay; with --replace they
-are forgotten. Nothing is changed when any file is wrong. A load can be undone.`,
+		Long: `Load brings what you changed in the files below DIR into the memory, all in one
+change. The dump that wrote them is the base: files that nobody edited change
+nothing, and what only the memory changed or forgot since stays. Where both
+changed the same entry, nothing is loaded and the files are named; --files-win
+takes theirs. A directory without the manifest of a dump of this memory has no
+base: there, every file wins over what the memory says.
+
+With --merge, the default, entries whose file is gone stay; with --replace they
+are forgotten, if --prune says that they were deleted on purpose. Nothing is
+changed when any file is wrong. oxbow undo takes a load back; where the layout
+keeps no history, what it replaces is written to before-load-DATE.jsonl in the
+home first.`,
 		Example: `  oxbow load brain --dry-run
   oxbow load brain
-  oxbow load brain --replace --prune
-  oxbow undo                     takes it back`,
+  oxbow load brain --replace --prune`,
 		Args:              args(1, 1, "one directory"),
 		ValidArgsFunction: completeDir,
 	}
@@ -50,8 +58,10 @@ are forgotten. Nothing is changed when any file is wrong. A load can be undone.`
 			return &hinted{err, "check the path; oxbow dump makes such a directory"}
 		case errors.Is(err, mdtree.ErrNoTree):
 			return &hinted{err, "oxbow dump makes such a directory; for other Markdown files: oxbow import " + quote(in.Dir)}
+		case errors.Is(err, mdtree.ErrDiverged):
+			return &hinted{err, "nothing was changed; compare them with oxbow get NAME, and make the files say what shall count; or add --files-win to take what they say"}
 		case errors.Is(err, mdtree.ErrMissing):
-			return &hinted{err, "if they were deleted on purpose, add --prune; else dump again, or copy the tree anew"}
+			return &hinted{err, "if they were deleted on purpose, add --prune; else dump again, or copy the tree again"}
 		case err != nil:
 			return err
 		}
@@ -70,18 +80,29 @@ func (a *app) showLoaded(out tool.LoadOut) {
 		for _, l := range []struct {
 			mark  string
 			names []string
-		}{{"+", out.Added}, {"~", out.Changed}, {"-", out.Removed}} {
+		}{{"+", out.Added}, {"~", out.Changed}, {"-", out.Removed}, {"=", out.Kept}} {
 			for _, name := range l.names {
-				a.printf("%s %s\n", l.mark, name)
+				a.printf("%s %s\n", l.mark, clean(name))
 			}
 		}
 	}
 	a.printf("%s %s: %d added, %d changed, %d removed, %d the same\n",
 		did, out.Dir, len(out.Added), len(out.Changed), len(out.Removed), out.Same)
+	if n := len(out.Kept); n > 0 {
+		a.note("%s as in the memory, which alone changed or forgot that since the dump", count(n, "entry stays", "entries stay"))
+	}
+	changed := len(out.Changed) + len(out.Removed)
+	if !out.Base && changed > 0 {
+		a.note("%s is no dump of this memory, or is newer than it: where both differ, the files win", out.Dir)
+	}
 	switch {
 	case out.DryRun:
 		a.note("dry run: nothing was changed")
-	case len(out.Added)+len(out.Changed)+len(out.Removed) > 0:
-		a.note("undo it with: oxbow undo")
+	case out.Undo > 0:
+		a.note("undo it with: oxbow undo --seq %d", out.Undo)
+	case out.SavedIn != "":
+		a.note("this layout keeps no history; what was replaced or forgotten is in %s: oxbow import --overwrite %s brings it back", out.SavedIn, quote(out.SavedIn))
+	case len(out.Added) > 0:
+		a.note("this layout keeps no history: oxbow forget NAME takes back what was added")
 	}
 }

@@ -1,0 +1,50 @@
+// Saving entries before a change that a memory without a history cannot undo.
+
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Save writes the selected entries, as export does, to a new file of the home
+// whose name begins with stem, and returns its path.
+func (w *Workspace) Save(ctx context.Context, m *oxbow.Memory, stem string, f oxbow.Filter) (path string, err error) {
+	defer func() { err = wrapped("saving entries", err) }()
+	p, err := w.place()
+	if err != nil {
+		return "", err
+	}
+	var lines bytes.Buffer
+	if _, err := exchange.Export(ctx, m, f, &lines); err != nil {
+		return "", err
+	}
+	fsys, err := vfs.Dir(p.Dir())
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	stem += "-" + w.now().UTC().Format("20060102-150405")
+	name := stem + ".jsonl"
+	to, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	for n := 2; errors.Is(err, fs.ErrExist); n++ {
+		name = fmt.Sprintf("%s-%d.jsonl", stem, n)
+		to, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := vfs.WriteSync(to, lines.Bytes()); err != nil {
+		return "", err
+	}
+	return filepath.Join(p.Dir(), name), fsys.SyncDir(".")
+}
