@@ -51,10 +51,10 @@ type budget struct {
 var budgets = []budget{
 	{".", 9_500}, {"query", 850}, {"scope", 900}, {"storetest", 550},
 	{"vfs/crashfs", 1_800}, {"vfs/vfstest", 600}, {"vfs", 2_150},
-	{"crmem", 2_150}, {"mdtree", 4_900}, {"exchange", 3_450}, {"label", 1_450},
+	{"crmem", 2_150}, {"mdtree", 5_100}, {"exchange", 3_450}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430},
-	{"tool/*", 8_250}, {"dialect/*", 9_600}, {"mcpserver", 1_650},
+	{"tool/*", 8_420}, {"dialect/*", 9_600}, {"mcpserver", 1_650},
 	{"cmd/oxbow/command/*", 8_250}, {"cmd/*", 50},
 	{"internal/wal", 2_250}, {"internal/index", 4_500}, {"internal/analysis/*", 2_100},
 	{"internal/git", 1_000}, {"internal/*", 2_550},
