@@ -122,8 +122,8 @@ type dialogue struct {
 	candidates []int       // indexes of places, rising
 	places     []candidate // rising by id, without gaps around each candidate
 	scores     index.TermScores
-	dates      []bool          // which of the query's terms are of dates: a turn has its own
-	named      map[string]bool // by speaker: whether the query names it
+	dates      []bool    // which of the query's terms are of dates: a turn has its own
+	speakers   []speaker // those that were asked for: a talk has few
 
 	ids   []uint64 // scratch
 	spare account
@@ -138,7 +138,7 @@ type candidate struct {
 }
 
 // spareDialogues are there to be used again: one has some 50 kB.
-var spareDialogues = sync.Pool{New: func() any { return &dialogue{named: map[string]bool{}} }}
+var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
 
 // newDialogue looks up the neighbours of the entries, and makes their nearest
 // turns candidates, too. A caller that keeps nothing of it may release it.
@@ -184,10 +184,10 @@ func newDialogue(v *rankedView, p *plan, ids []uint64) *dialogue {
 
 // release gives the room of a dialogue back.
 func (t *dialogue) release() {
-	clear(t.named)
+	clear(t.speakers)
 	t.scores.Release()
 	clear(t.places)
-	*t = dialogue{candidates: t.candidates[:0], places: t.places[:0], scores: t.scores, dates: t.dates[:0], named: t.named, ids: t.ids[:0], spare: t.spare}
+	*t = dialogue{candidates: t.candidates[:0], places: t.places[:0], scores: t.scores, dates: t.dates[:0], speakers: t.speakers[:0], ids: t.ids[:0], spare: t.spare}
 	spareDialogues.Put(t)
 }
 
@@ -318,16 +318,25 @@ func (t *dialogue) account(i int, a *account) {
 	}
 }
 
+// speaker says whether the query names a speaker.
+type speaker struct {
+	name  string
+	named bool
+}
+
 // names reports whether a word of the query is one of the speaker's name.
-func (t *dialogue) names(speaker string) bool {
-	named, ok := t.named[speaker]
-	if !ok {
-		for _, term := range t.v.r.an.Sequence(speaker) {
-			named = named || slices.ContainsFunc(t.p.words, func(w queryTerm) bool { return w.term == term })
+func (t *dialogue) names(name string) bool {
+	for i := range t.speakers {
+		if t.speakers[i].name == name {
+			return t.speakers[i].named
 		}
-		t.named[speaker] = named
 	}
-	return named
+	s := speaker{name: name}
+	for _, term := range t.v.r.an.Sequence(name) {
+		s.named = s.named || slices.ContainsFunc(t.p.words, func(w queryTerm) bool { return w.term == term })
+	}
+	t.speakers = append(t.speakers, s)
+	return s.named
 }
 
 // tellsWhen reports whether a turn tells a time.

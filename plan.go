@@ -275,7 +275,7 @@ func (v *rankedView) search(p *plan, limit int) []Hit {
 	}
 	found := v.x.Search(p.query(asked))
 	if r.an != nil {
-		talk := slices.ContainsFunc(found[:min(len(found), limit, turnLook)], func(h index.Hit) bool { return isTurn(v.found(h)) })
+		talk := slices.ContainsFunc(found[:min(len(found), limit, turnLook)], func(h index.Hit) bool { return v.found(h).ofTurn().is })
 		if talk && asked < pool(limit) {
 			found = v.x.Search(p.query(pool(limit)))
 		}
