@@ -1,7 +1,6 @@
-// This file holds how the default store changes: changes are staged on top of
-// the state, appended to the log in one piece, made durable, and only then
-// shown and acknowledged. Goroutines that write at the same time share one
-// sync.
+// Group commit: changes are staged on top of the state, appended to the log in
+// one piece, synced, and only then visible and acknowledged. Concurrent writers
+// share one sync.
 
 package oxbow
 
@@ -32,7 +31,7 @@ func (d *db) Apply(ctx context.Context, ops ...Op) error {
 			return err
 		}
 	}
-	_, err := d.commit(ctx, func(g *stage) (*body, error) {
+	_, err := d.commit(ctx, func(g *batch) (*body, error) {
 		v := new(body)
 		for _, op := range ops {
 			p, err := g.op(op)
@@ -46,34 +45,33 @@ func (d *db) Apply(ctx context.Context, ops ...Op) error {
 	return err
 }
 
-// errPanic is what those are told whose changes were to be made durable when
-// the program panicked.
+// errPanic is the error of the requests in a batch that panicked.
 var errPanic = fmt.Errorf("%w: the program panicked meanwhile", ErrUnknownOutcome)
 
 // commit makes one change durable and returns its number.
-func (d *db) commit(ctx context.Context, build func(g *stage) (*body, error)) (uint64, error) {
+func (d *db) commit(ctx context.Context, build func(g *batch) (*body, error)) (uint64, error) {
 	if len(opIDFrom(ctx)) > 64 {
 		return 0, &InvalidError{Field: "op id", Value: text.Clip(opIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
-	r := newRequest(ctx, build)
-	if !d.line.join(r) {
+	r := newCommitRequest(ctx, build)
+	if !d.queue.enqueue(r) {
 		<-r.wake
 	}
 	if !r.finished() {
-		d.lead(r)
+		d.leadCommit(r)
 	}
 	return r.seq, r.err
 }
 
-// lead commits all that is in the line, r among it.
-func (d *db) lead(r *request) {
-	d.turn.Lock()
-	batch := d.line.take()
+// leadCommit commits all queued requests, r among them.
+func (d *db) leadCommit(r *commitRequest) {
+	d.writerMu.Lock()
+	batch := d.queue.take()
 	err := errPanic
 	defer func() {
 		if err != nil && err == r.ctx.Err() && !r.finished() {
-			// Only this caller gave up, and nothing was tried: the others get
-			// their turn.
+			// Only this caller was cancelled, and nothing was tried: the other
+			// requests stay queued.
 			r.finish(0, err)
 		} else {
 			for _, o := range batch {
@@ -82,14 +80,14 @@ func (d *db) lead(r *request) {
 				}
 			}
 		}
-		d.turn.Unlock()
-		d.line.pass(batch)
+		d.writerMu.Unlock()
+		d.queue.handOff(batch)
 	}()
 	err = d.locked(r.ctx, func() error {
 		err := d.commitAll(batch)
 		if errors.Is(err, errSnapshot) { // nothing was written: the log says what the snapshot could not
 			if err = d.reload(); err == nil {
-				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*request).finished))
+				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).finished))
 			}
 		}
 		return err
@@ -97,7 +95,7 @@ func (d *db) lead(r *request) {
 }
 
 // locked runs fn with the lock between processes and the log to itself, and
-// everything read that others wrote. The caller has the turn.
+// everything read that others wrote. writerMu is held.
 func (d *db) locked(ctx context.Context, fn func() error) error {
 	if err := d.ready(ctx); err != nil {
 		return err
@@ -122,17 +120,17 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 	return d.describe(fn())
 }
 
-// commitAll stages the requests, appends those that can be applied, and shows
-// them. A request that cannot be applied does not hinder the others. But what it
-// is told may rest on a change staged before it ("there is one already", "this
-// was done before"), which nobody else can see yet and which may never come to
-// be. So it is told when that change is durable.
-func (d *db) commitAll(batch []*request) error {
-	g := d.newStage()
-	defer d.keepStage(g)
+// commitAll stages the requests, appends those that can be applied, and makes
+// them visible. A request that cannot be applied does not hinder the others. Its
+// error may follow from a change staged before it (an entry of that name, an
+// operation ID that was used) that is not durable yet and may never be. So the
+// error is returned when that change is durable.
+func (d *db) commitAll(batch []*commitRequest) error {
+	g := d.newBatch()
+	defer d.keepBatch(g)
 	drafts := make([]draft, 0, len(batch))
 	var later []func()
-	answer := func(r *request, seq uint64, err error) {
+	answer := func(r *commitRequest, seq uint64, err error) {
 		if len(drafts) == 0 {
 			r.finish(seq, err)
 			return
@@ -145,7 +143,7 @@ func (d *db) commitAll(batch []*request) error {
 			answer(r, seq, nil)
 			continue
 		}
-		v, err := g.try(r.build)
+		v, err := g.stage(r.build)
 		if err := g.st.failed(); err != nil {
 			return err
 		}
@@ -165,7 +163,7 @@ func (d *db) commitAll(batch []*request) error {
 				continue
 			}
 		}
-		g.keep(id)
+		g.commit(id)
 		drafts = append(drafts, f)
 	}
 	if len(drafts) == 0 {
@@ -173,7 +171,7 @@ func (d *db) commitAll(batch []*request) error {
 	}
 	for _, f := range drafts {
 		for _, p := range f.body.ops {
-			p.entry.Version = 0 // nobody asks the stage any more
+			p.entry.Version = 0 // the batch is not read any more
 		}
 	}
 	recs, err := d.append(drafts, g.now)
@@ -206,7 +204,7 @@ func (d *db) commitAll(batch []*request) error {
 
 // draft is a change that was staged, on its way into the log.
 type draft struct {
-	request *request
+	request *commitRequest
 	body    *body
 	enc     *encoder // holds its bytes; nil before they were made
 }
@@ -234,11 +232,11 @@ func (f *draft) release() {
 // append makes the drafts durable.
 func (d *db) append(drafts []draft, at time.Time) ([]wal.Record, error) {
 	encodeAll(drafts)
-	recs := make([]wal.Draft, len(drafts))
+	recs := make([]wal.Payload, len(drafts))
 	for i := range drafts {
 		f := &drafts[i]
 		defer f.release()
-		recs[i] = wal.Draft{Type: typeChange, Time: at.UnixNano(), Urgent: onlyRemoves(f.body),
+		recs[i] = wal.Payload{Type: typeChange, Time: at.UnixNano(), Urgent: onlyRemoves(f.body),
 			Body: f.enc.body, Digest: f.enc.digest}
 	}
 	return d.log.Append(recs...)
@@ -266,7 +264,7 @@ func encodeAll(drafts []draft) {
 	wg.Wait()
 }
 
-// source is who makes the change of that context.
+// source returns the source of the changes made with the context.
 func (d *db) source(ctx context.Context) Source {
 	s, ok := SourceFrom(ctx)
 	if !ok {

@@ -55,12 +55,12 @@ func (f *fullFile) Sync() error {
 // A request that is answered because of a change before it in the same batch
 // must not be answered when that change is not durable in the end.
 func TestAnswersWaitForTheSync(t *testing.T) {
-	add := func(opID string) *request {
+	add := func(opID string) *commitRequest {
 		ctx := t.Context()
 		if opID != "" {
 			ctx = WithOpID(ctx, opID)
 		}
-		return newRequest(ctx, func(g *stage) (*body, error) {
+		return newCommitRequest(ctx, func(g *batch) (*body, error) {
 			p, err := g.op(Add{Name: "a", Content: "text"})
 			return &body{ops: []put{p}}, err
 		})
@@ -83,7 +83,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := m.Store().(*db)
-			batch := []*request{add("x"), add("x"), add("")}
+			batch := []*commitRequest{add("x"), add("x"), add("")}
 			disk.full = tt.full
 			err = d.locked(t.Context(), func() error { return d.commitAll(batch) })
 			if (err != nil) != tt.full {
@@ -171,13 +171,13 @@ func TestLine(t *testing.T) {
 					t.Fatal(err)
 				}
 				d := m.Store().(*db)
-				d.turn.Lock()
+				d.writerMu.Lock()
 				ctx, cancel := context.WithCancel(t.Context())
 				var first, second error
 				var panicked any
 				go func() {
 					defer func() { panicked = recover() }()
-					_, first = d.commit(ctx, func(*stage) (*body, error) { panic("a mistake") })
+					_, first = d.commit(ctx, func(*batch) (*body, error) { panic("a mistake") })
 				}()
 				synctest.Wait()
 				go func() { second = m.Apply(t.Context(), Add{Name: "a", Content: "text"}) }()
@@ -185,7 +185,7 @@ func TestLine(t *testing.T) {
 				if tt.first != nil {
 					cancel()
 				}
-				d.turn.Unlock()
+				d.writerMu.Unlock()
 				synctest.Wait()
 				cancel()
 				if !errors.Is(first, tt.first) || (panicked != nil) != (tt.first == nil) {

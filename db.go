@@ -20,16 +20,16 @@ import (
 
 // db is the store in one file.
 //
-// Locks are taken in this order: turn, the lock between processes, logmu, mu.
+// Locks are taken in this order: writerMu, the lock between processes, logmu, mu.
 type db struct {
 	fs   vfs.FS
 	name string // in fs
 	path string // for people
 	opts Options
 
-	turn  baton  // held by the goroutine that commits for all
-	line  line   // what waits to be committed
-	spare *stage // for the next commit; guarded by turn
+	writerMu writeLock   // held by the goroutine that commits for all
+	queue    commitQueue // what waits to be committed
+	spare    *batch      // for the next commit; guarded by writerMu
 
 	// logmu guards log, from, offsets and base: shared to look, exclusive to read
 	// on or append. While appending is set its holder has the lock between
@@ -65,7 +65,7 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState(), turn: newBaton()}
+	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState(), writerMu: newWriteLock()}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
 		return nil, d.describe(err)
@@ -101,7 +101,7 @@ func (d *db) start() error {
 			return d.reload()
 		}
 	}
-	_, err := d.readOn()
+	_, err := d.tail()
 	d.recent = recent{pos: d.recent.pos}
 	return err
 }
@@ -115,14 +115,14 @@ func (d *db) startFrom(s *snapshot) error {
 		return err
 	}
 	d.from = s.head.seq
-	_, err := d.readOn()
+	_, err := d.tail()
 	d.recent = recent{pos: d.recent.pos}
 	return err
 }
 
 // readOn reads what follows the position of the log into the state. logmu is
 // held exclusively.
-func (d *db) readOn() ([]Delta, error) {
+func (d *db) tail() ([]Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	deltas, err := d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
@@ -131,8 +131,8 @@ func (d *db) readOn() ([]Delta, error) {
 }
 
 // A taker takes in the changes of a log, and returns what each did.
-type taker interface {
-	take(r *wal.Record, v *body) ([]Delta, error)
+type applier interface {
+	applyRecord(r *wal.Record, v *body) ([]Delta, error)
 }
 
 // errStop ends a replay early.
@@ -140,7 +140,7 @@ var errStop = errors.New("stop")
 
 // replay reads on in log, into st, up to and including the change last (0: all
 // there is). note, if not nil, is called with the offset of each change.
-func (d *db) replay(log *wal.Log, st taker, note func(int64), last uint64) ([]Delta, error) {
+func (d *db) replay(log *wal.Log, st applier, note func(int64), last uint64) ([]Delta, error) {
 	var deltas []Delta
 	err := log.Read(func(r *wal.Record) error {
 		if last != 0 && r.Seq > last {
@@ -152,7 +152,7 @@ func (d *db) replay(log *wal.Log, st taker, note func(int64), last uint64) ([]De
 			if err != nil {
 				return d.formError(r, err)
 			}
-			did, err := st.take(r, v)
+			did, err := st.applyRecord(r, v)
 			if err != nil {
 				return err
 			}
@@ -207,7 +207,7 @@ func (d *db) catchUp() error {
 		news, err := d.log.Poll()
 		if err == nil && news == wal.Grown {
 			end := d.log.End()
-			deltas, rerr := d.readOn()
+			deltas, rerr := d.tail()
 			if errors.Is(rerr, errSnapshot) {
 				return d.reload()
 			}
@@ -381,12 +381,12 @@ func (d *db) entryByID(id uint64) (*Entry, error) {
 	}
 }
 
-// seal seals the last change, if nobody is writing.
+// seal writes the commit mark of the last change, unless a commit is under way.
 func (d *db) seal() {
-	if !d.turn.TryLock() {
+	if !d.writerMu.TryLock() {
 		return
 	}
-	defer d.turn.Unlock()
+	defer d.writerMu.Unlock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	if d.ready(context.Background()) == nil {
@@ -399,8 +399,8 @@ func (d *db) Close() error {
 	if d.ready(context.Background()) == nil {
 		d.keepSnapshot()
 	}
-	d.turn.Lock()
-	defer d.turn.Unlock()
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	d.mu.Lock()
@@ -427,8 +427,8 @@ func (m *Memory) Create(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	d.turn.Lock()
-	defer d.turn.Unlock()
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
 	return d.locked(ctx, func() error { return d.log.Create() })
 }
 

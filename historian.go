@@ -287,7 +287,7 @@ func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	seqs = slices.Clone(seqs)
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
-	// What the changes did does not change, so it is read before the turn is
+	// What the changes did does not change, so it is read before the lock is
 	// taken; whether anything came after is looked at when staged.
 	type step struct {
 		seq uint64
@@ -318,7 +318,7 @@ func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			steps = append(steps, s)
 		}
 	}
-	seq, err := d.commit(ctx, func(g *stage) (*body, error) {
+	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
 		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
 		ours := map[string]bool{}
 		for _, s := range slices.Backward(steps) {
@@ -459,7 +459,7 @@ func (d *db) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	case found.Erased:
 		return 0, fmt.Errorf("%w: that version of %q was erased", ErrUnsupported, name)
 	}
-	return d.commit(ctx, func(g *stage) (*body, error) {
+	return d.commit(ctx, func(g *batch) (*body, error) {
 		e := found.Entry.Clone()
 		v := &body{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
 		now := g.get(name)

@@ -95,9 +95,9 @@ type placing struct {
 	places map[uint64]int64
 }
 
-// take implements taker.
-func (p placing) take(r *wal.Record, v *body) ([]Delta, error) {
-	deltas, err := p.st.take(r, v)
+// applyRecord implements applier.
+func (p placing) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
+	deltas, err := p.st.applyRecord(r, v)
 	for _, d := range deltas {
 		if d.Entry != nil {
 			p.places[d.ID] = r.Offset

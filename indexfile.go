@@ -145,26 +145,26 @@ func (h *indexHead) encode() []byte {
 }
 
 // indexRows are the entries of an index file, as they stand in it.
-type indexRows []byte
+type entryRows []byte
 
-func (r indexRows) len() int             { return len(r) / indexRow }
-func (r indexRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r[indexRow*i:]) }
-func (r indexRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r[indexRow*i+8:]) }
-func (r indexRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r[indexRow*i+16:])) }
+func (r entryRows) len() int             { return len(r) / indexRow }
+func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r[indexRow*i:]) }
+func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r[indexRow*i+8:]) }
+func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r[indexRow*i+16:])) }
 
 // find returns the row of an entry.
-func (r indexRows) find(id uint64) (i int, found bool) {
+func (r entryRows) find(id uint64) (i int, found bool) {
 	i = sort.Search(r.len(), func(i int) bool { return r.id(i) >= id })
 	return i, i < r.len() && r.id(i) == id
 }
 
 // readRows reads the entries of the file of that head.
-func (h *indexHead) readRows(f vfs.File) (indexRows, error) {
+func (h *indexHead) readRows(f vfs.File) (entryRows, error) {
 	b, err := indexPiece(f, indexHeadSize, h.entries*indexRow+4)
 	if err != nil {
 		return nil, err
 	}
-	r := indexRows(b)
+	r := entryRows(b)
 	for i := 1; i < r.len(); i++ {
 		if r.id(i) <= r.id(i-1) {
 			return nil, fmt.Errorf("%w: its entries are not in order", errIndexDamage)
@@ -177,7 +177,7 @@ func (h *indexHead) readRows(f vfs.File) (indexRows, error) {
 type savedIndex struct {
 	head  indexHead
 	index *index.Index
-	rows  indexRows
+	rows  entryRows
 	file  vfs.File
 
 	db *db // where the entries are read; nil when the shelf has them all
@@ -303,10 +303,10 @@ func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions 
 // besideWriters calls fn when nobody writes, compacts or erases, and keeps all
 // from it; otherwise it does nothing. logmu is held exclusively meanwhile.
 func (d *db) besideWriters(fn func() error) error {
-	if !d.turn.TryLock() {
+	if !d.writerMu.TryLock() {
 		return nil
 	}
-	defer d.turn.Unlock()
+	defer d.writerMu.Unlock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	if !d.log.Exists() {

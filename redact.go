@@ -30,8 +30,8 @@ type RedactReport struct {
 // which the digest of its change is made, so that the chain is that of before.
 // A new change says how many were erased, not of what.
 func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
-	d.turn.Lock()
-	defer d.turn.Unlock()
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
 	rep := RedactReport{Left: []string{
 		"backups, dumps and exports made before",
 		"torn tails set aside in " + d.path + ".lost",
@@ -72,15 +72,15 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 		if err := d.dropDerived(); err != nil {
 			return err
 		}
-		var bases [][]byte
+		var baseRecords [][]byte
 		var sum []byte
 		if d.base > 0 {
 			bs, s := baseBodies(base)
-			bases, sum = bs, s[:]
+			baseRecords, sum = bs, s[:]
 		}
 		counted := rep.Versions
 		var err error
-		rep.Seq, err = d.rewrite(ctx, d.base, bases, sum, fmt.Sprintf("erasure: %d versions of an entry erased for good", counted), edit)
+		rep.Seq, err = d.rewrite(ctx, d.base, baseRecords, sum, fmt.Sprintf("erasure: %d versions of an entry erased for good", counted), edit)
 		rep.Versions = counted
 		return err
 	})

@@ -197,8 +197,8 @@ type deltaReader struct {
 	unknown error
 }
 
-// take implements taker.
-func (t *deltaReader) take(r *wal.Record, v *body) ([]Delta, error) {
+// applyRecord implements applier.
+func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
 	if rewrites(r, v) {
 		return nil, t.unknown
 	}

@@ -22,7 +22,7 @@
 //	   160      zeros
 //
 // The sections follow in this order, each from a new page on. A row never
-// crosses a page: what is left of a page behind the last row that fits is zeros.
+// crosses a page: what is left of a page after the last row that fits is zeros.
 //
 //	1 entries  40 bytes, by ID: ID, version, offset of the record that holds this
 //	           version, times of creation and of the version (nanoseconds since
@@ -195,8 +195,8 @@ func textHash(s string) uint64 {
 type page [pageSize]byte
 
 // snapshot is an open snapshot with the log that it is about. Its methods may be
-// called by several goroutines. What cannot be read counts as nothing, and is
-// remembered: whoever used an answer asks failed.
+// called by several goroutines. What cannot be read counts as nothing, and the
+// error is kept: the caller of a method then calls failed.
 type snapshot struct {
 	head   snapshotHead
 	check  uint32 // of page 0

@@ -489,13 +489,13 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 		}
 	}
 	d := m.Store().(*db)
-	var drafts []wal.Draft
+	var drafts []wal.Payload
 	for _, off := range d.offsets {
 		r, err := d.log.At(off)
 		if err != nil {
 			t.Fatal(err)
 		}
-		drafts = append(drafts, wal.Draft{Type: r.Type, Time: r.Time, Body: bytes.Clone(r.Body)})
+		drafts = append(drafts, wal.Payload{Type: r.Type, Time: r.Time, Body: bytes.Clone(r.Body)})
 	}
 	opts := d.logOptions()
 	checkAndClose(t, m)

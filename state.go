@@ -92,8 +92,8 @@ func (st *state) touched(name string) uint64 {
 	return st.base.removed(name)
 }
 
-// take implements taker.
-func (st *state) take(r *wal.Record, v *body) ([]Delta, error) {
+// applyRecord implements applier.
+func (st *state) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
 	if st.base != nil && rewrites(r, v) {
 		return nil, errSnapshot // it is another file than the one that the snapshot is of
 	}

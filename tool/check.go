@@ -277,7 +277,7 @@ func durableOf(store, same string) (seq uint64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	n, ok := wal.ReadNoted(dir, filepath.Base(store))
+	n, ok := wal.ReadLockMeta(dir, filepath.Base(store))
 	if !ok || n.Durable == 0 {
 		return 0, nil
 	}

@@ -192,7 +192,7 @@ func (d *diagnosis) lock() {
 		d.add(unknown, about, "", "it cannot be looked at: %v", err)
 		return
 	}
-	n, noted := wal.ReadNoted(dir, name)
+	n, noted := wal.ReadLockMeta(dir, name)
 	if got {
 		if noted {
 			d.add(fine, about, "", "free; %s had it last, %s", n.Program, d.w.date(n.Since))

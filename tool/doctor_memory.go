@@ -113,7 +113,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		d.add(problem, "history", d.w.say(Remedy(oxbow.ErrRolledBack)), "it went back: it ends at change %d, and change %d had been written", s.Last, had)
 	}
 	if dir, err := vfs.Dir(d.dir); err == nil {
-		if n, ok := wal.ReadNoted(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {
+		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {
 			d.add(warning, "history", "look after the disk; the next change writes the file anew", "a sync of the file failed, and what was written last may not be durable")
 		}
 		_ = dir.Close()

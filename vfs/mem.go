@@ -437,12 +437,12 @@ func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
 	var walk func(prefix string, n *node)
 	walk = func(prefix string, n *node) {
 		var few [16]string
-		bases := few[:0]
+		dirs := few[:0]
 		for base := range n.kids {
-			bases = append(bases, base)
+			dirs = append(dirs, base)
 		}
-		slices.Sort(bases)
-		for _, base := range bases {
+		slices.Sort(dirs)
+		for _, base := range dirs {
 			k := n.kids[base]
 			fn(prefix+base, k.info(base), k.data)
 			if k.kids != nil {

@@ -9,12 +9,12 @@ import "io/fs"
 // [FS.Stat] and [SameFile], and cheaper where the file system knows a way.
 func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	if o, ok := fsys.(*OS); ok {
-		return o.leads(name, info)
+		return o.refersTo(name, info)
 	}
-	return leads(fsys, name, info)
+	return refersTo(fsys, name, info)
 }
 
-func leads(fsys FS, name string, info fs.FileInfo) (bool, error) {
+func refersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	now, err := fsys.Stat(name)
 	return err == nil && SameFile(now, info), err
 }

@@ -204,7 +204,7 @@ func TestLockFileRemovedUnderAnotherProcess(t *testing.T) {
 
 // Whether a name leads to a file is what Stat and SameFile say, and a file that
 // took another's place is not that other.
-func TestLeads(t *testing.T) {
+func TestNameRefersTo(t *testing.T) {
 	dir := t.TempDir()
 	o, err := vfs.Dir(dir)
 	must(t, err)

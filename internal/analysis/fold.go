@@ -76,8 +76,8 @@ func base(r rune) rune {
 	case 'й':
 		return r // a letter of its own
 	}
-	if i, ok := slices.BinarySearchFunc(bases[:], r, func(p [2]rune, r rune) int { return int(p[0] - r) }); ok {
-		return bases[i][1]
+	if i, ok := slices.BinarySearchFunc(decompositions[:], r, func(p [2]rune, r rune) int { return int(p[0] - r) }); ok {
+		return decompositions[i][1]
 	}
 	return r
 }

@@ -30,8 +30,8 @@ const (
 	reserve = 16 << 10
 )
 
-// Draft is a record to be appended.
-type Draft struct {
+// Payload is a record to be appended.
+type Payload struct {
 	Type   uint8
 	Time   int64 // nanoseconds since 1970
 	Body   []byte
@@ -39,14 +39,14 @@ type Draft struct {
 	Urgent bool     // may use the reserve on a full disk: it makes room
 }
 
-// Append writes the records behind the position and returns them once they are
+// Append writes the records after the position and returns them once they are
 // on stable storage. The lock must be held, and all that stood in the log must
 // have been read.
 //
 // After an error that matches [ErrFull] nothing was written. After one that
 // matches [ErrUnknown] the records may come to light later, and the log takes
 // no more.
-func (l *Log) Append(drafts ...Draft) ([]Record, error) {
+func (l *Log) Append(payloads ...Payload) ([]Record, error) {
 	if l.failed != nil {
 		return nil, errors.Join(ErrReadOnly, l.failed)
 	}
@@ -58,13 +58,13 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 			return nil, err
 		}
 	}
-	if err := l.heed(); err != nil {
+	if err := l.verifyLockMeta(); err != nil {
 		return nil, err
 	}
-	if err := l.cutTail(); err != nil {
+	if err := l.truncateTornTail(); err != nil {
 		return nil, err
 	}
-	recs, buf, urgent, err := l.link(drafts)
+	recs, buf, urgent, err := l.link(payloads)
 	if err != nil {
 		return nil, err
 	}
@@ -79,21 +79,21 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 		return nil, err
 	}
 	if n, err := l.file.WriteAt(buf, from); err != nil {
-		return nil, l.takeBack(n, err)
+		return nil, l.rollback(n, err)
 	}
 	if err := l.file.Sync(); err != nil {
 		// What a failed sync left behind is not known, and a second sync of
 		// this file would say yes without having written anything. The only
 		// way to be sure is another file.
-		if rerr := l.rescue(buf[l.end-from:], err); rerr != nil {
+		if rerr := l.rewriteAfterSyncError(buf[l.end-from:], err); rerr != nil {
 			return nil, rerr
 		}
 	}
 	for i := range recs {
 		l.advance(&recs[i])
 	}
-	l.durable, l.safe, l.mine = l.seq, l.end, true
-	l.know()
+	l.durable, l.syncedEnd, l.wroteLast = l.seq, l.end, true
+	l.recordDurable()
 	return recs, nil
 }
 
@@ -104,28 +104,28 @@ func (l *Log) Append(drafts ...Draft) ([]Record, error) {
 // sync says yes without having written them. Only to write the same bytes again
 // makes it true.
 func (l *Log) refresh(buf *[]byte) (from int64, err error) {
-	if l.safe >= l.end || l.end-l.safe > MaxBody {
+	if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {
 		return l.end, nil
 	}
-	whole := make([]byte, l.end-l.safe, l.end-l.safe+int64(len(*buf)))
-	if n, err := l.file.ReadAt(whole, l.safe); n < len(whole) {
+	whole := make([]byte, l.end-l.syncedEnd, l.end-l.syncedEnd+int64(len(*buf)))
+	if n, err := l.file.ReadAt(whole, l.syncedEnd); n < len(whole) {
 		return 0, err
 	}
 	*buf = append(whole, *buf...)
-	return l.safe, nil
+	return l.syncedEnd, nil
 }
 
-// link gives the drafts their places in the chain.
-func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err error) {
+// link makes records of the payloads, linked to the chain.
+func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, err error) {
 	seq, chain, off := l.seq, l.chain, l.end
 	urgent = true
-	recs = make([]Record, len(drafts))
+	recs = make([]Record, len(payloads))
 	n := 0
-	for _, d := range drafts {
+	for _, d := range payloads {
 		n += Overhead + len(d.Body)
 	}
 	buf = slices.Grow(l.buf[:0], n)
-	for i, d := range drafts {
+	for i, d := range payloads {
 		if len(d.Body) > MaxBody {
 			return nil, nil, false, fmt.Errorf("a change of %d bytes is more than one record can hold (%d)", len(d.Body), MaxBody)
 		}
@@ -146,8 +146,8 @@ func (l *Log) link(drafts []Draft) (recs []Record, buf []byte, urgent bool, err 
 	return recs, buf, urgent, nil
 }
 
-// makeRoom sees to it that n bytes fit behind the position, with the reserve
-// behind them unless the append is urgent.
+// makeRoom sees to it that n bytes fit after the position, with the reserve
+// after them unless the append is urgent.
 func (l *Log) makeRoom(n int64, urgent bool) error {
 	need := l.end + n
 	if need+l.spare <= l.size {
@@ -171,7 +171,7 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 	if need <= l.size && urgent {
 		return nil
 	}
-	return full(err)
+	return noSpace(err)
 }
 
 // writeZeros fills the file with zeros from one offset to another, exclusive.
@@ -187,16 +187,16 @@ func writeZeros(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// takeBack undoes a write that did not get through, so that the records are
+// rollback undoes a write that failed, so that the records are
 // known not to be there.
-func (l *Log) takeBack(n int, err error) error {
+func (l *Log) rollback(n int, err error) error {
 	if n > 0 || !vfs.IsFull(err) {
 		if terr := l.truncate(); terr != nil {
 			l.failed = terr
 			return errors.Join(ErrUnknown, err, terr)
 		}
 	}
-	return full(err)
+	return noSpace(err)
 }
 
 // truncate cuts the file at the position, durably.
@@ -212,16 +212,16 @@ func (l *Log) truncate() error {
 }
 
 // full wraps an error that means a full disk so that it matches ErrFull.
-func full(err error) error {
+func noSpace(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
 		return errors.Join(ErrFull, err)
 	}
 	return err
 }
 
-// rescue writes the log so far and buf into a new file, which takes the place
+// rewriteAfterSyncError writes the log so far and buf into a new file, which takes the place
 // of the one whose sync failed.
-func (l *Log) rescue(buf []byte, cause error) error {
+func (l *Log) rewriteAfterSyncError(buf []byte, cause error) error {
 	err := l.swap(&l.header, func(w *writer) error {
 		if err := w.copyFrom(l.file, HeaderSize, l.end); err != nil {
 			return err
@@ -235,14 +235,14 @@ func (l *Log) rescue(buf []byte, cause error) error {
 	return nil
 }
 
-// fail takes no more appends, and notes for other processes that what the log
-// holds is not known to be durable. Where even that cannot be written, the lock
-// is kept: they would build on what may not be there after a crash.
+// fail stops further appends, and writes into the lock file that the end of the
+// log is not known to be durable. If that write fails, the lock is kept: other
+// processes would append after records that a crash may lose.
 func (l *Log) fail(cause error) {
 	l.failed = cause
-	l.know()
-	l.noted.Unsynced = true
-	l.unsaid = l.writeNote() != nil
+	l.recordDurable()
+	l.meta.Unsynced = true
+	l.metaPending = l.writeMeta() != nil
 }
 
 // create makes the file with nothing but its header.
@@ -260,9 +260,9 @@ func (l *Log) create() error {
 	h.Chain = FirstChain(h.ID)
 	err := l.swap(&h, func(*writer) error { return nil })
 	if l.file != nil { // also where only its name is not known to be durable
-		l.end, l.seq, l.chain, l.durable, l.safe = HeaderSize, 0, h.Chain, 0, HeaderSize
+		l.end, l.seq, l.chain, l.durable, l.syncedEnd = HeaderSize, 0, h.Chain, 0, HeaderSize
 	}
-	return readOnly(full(err))
+	return readOnly(noSpace(err))
 }
 
 // Create makes the file if there is none. The lock must be held.
@@ -273,12 +273,12 @@ func (l *Log) Create() error {
 	return l.create()
 }
 
-// cutTail removes what stands behind the last record: the tail of a write that
+// truncateTornTail removes what stands after the last record: the tail of a write that
 // a crash interrupted. The bytes are kept aside first.
-func (l *Log) cutTail() error {
+func (l *Log) truncateTornTail() error {
 	torn, err := l.keepTail()
 	if err != nil {
-		return fmt.Errorf("keep the torn tail aside: %w", full(err))
+		return fmt.Errorf("keep the torn tail aside: %w", noSpace(err))
 	}
 	if torn {
 		if err := l.truncate(); err != nil {
@@ -289,7 +289,7 @@ func (l *Log) cutTail() error {
 	return nil
 }
 
-// keepTail writes the bytes behind the last record, if there are any, into a
+// keepTail writes the bytes after the last record, if there are any, into a
 // file in LostDir, durably, and reports whether there were any. Whoever cuts
 // them off or leaves them out of a new file calls it first.
 func (l *Log) keepTail() (torn bool, err error) {
@@ -326,7 +326,7 @@ func (l *Log) keepTail() (torn bool, err error) {
 // LostDir is the directory, beside the log, that holds what was cut from it.
 func (l *Log) LostDir() string { return l.name + ".lost" }
 
-// tail returns the bytes behind the position up to the last that is not zero,
+// tail returns the bytes after the position up to the last that is not zero,
 // at most MaxBody of them.
 func (l *Log) tail() ([]byte, error) {
 	size := l.Size()
@@ -356,7 +356,7 @@ func (l *Log) tail() ([]byte, error) {
 // Seal marks the last record as durable, so that damage to it can be told from a
 // torn tail. It is not synced and may fail: nothing depends on it.
 func (l *Log) Seal() {
-	if !l.mine || l.failed != nil || l.lock == nil {
+	if !l.wroteLast || l.failed != nil || l.lock == nil {
 		return
 	}
 	if ok, err := l.lock.TryLock(); err != nil || !ok {
@@ -367,9 +367,9 @@ func (l *Log) Seal() {
 		return
 	}
 	// A program that made one change and ends has not noted it yet.
-	l.readNote()
-	l.know()
-	_ = l.writeNote()
+	l.readMeta()
+	l.recordDurable()
+	_ = l.writeMeta()
 	r := Record{Seq: l.seq, Durable: l.seq, Time: l.opts.Clock().UnixNano(), Type: Seal, Chain: l.chain, Offset: l.end}
 	if l.end+r.size() > l.size {
 		return

@@ -46,7 +46,7 @@
 // 255 is a seal: an empty record whose only purpose is its durable field.
 //
 // Between two records there may be a gap, where a seal was damaged: the record
-// behind it then links to the one before, which proves that nothing is missing.
+// after it then links to the one before, which proves that nothing is missing.
 //
 // The durable field tells a torn tail from damage. A record that does not check
 // and that nothing behind vouches for was never acknowledged: it is cut. When
@@ -108,7 +108,7 @@ type Header struct {
 	Created int64 // nanoseconds since 1970
 	Base    uint64
 	Chain   [32]byte // chain at Base
-	BaseEnd int64    // offset behind the base section
+	BaseEnd int64    // offset after the base section
 }
 
 // Record is one record of a log.

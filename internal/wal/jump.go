@@ -33,12 +33,12 @@ func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error
 		}
 		l.advance(&r)
 	}
-	l.safe = max(l.safe, min(synced, l.end))
+	l.syncedEnd = max(l.syncedEnd, min(synced, l.end))
 	return nil
 }
 
 // Synced returns an offset before which all is on stable storage.
-func (l *Log) Synced() int64 { return l.safe }
+func (l *Log) Synced() int64 { return l.syncedEnd }
 
 // Reader reads records at rising offsets with few calls, for one goroutine.
 type Reader struct {

@@ -55,7 +55,7 @@ func TestJump(t *testing.T) {
 	add(t, c, "seven")
 	same(t, all(t, a), "7 seven")
 
-	// Damage before the position is not looked at; behind it, it is.
+	// Damage before the position is not looked at; after it, it is.
 	damaged := image(t, fsys)
 	damaged[places[0].offset+40] ^= 1
 	d := open(t, fsWith(t, damaged))

@@ -1,4 +1,5 @@
-// The lock of writers, and the note in its file that names its holder.
+// The lock of writers, and the metadata in its file: its holder, and what is
+// known to be durable.
 
 package wal
 
@@ -21,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Holder is who holds the lock, by its own note. It is for people: nothing is
-// decided by it.
+// Holder describes the process that holds the lock, as it wrote itself. It is
+// for messages: nothing is decided by it.
 type Holder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
@@ -30,13 +31,13 @@ type Holder struct {
 	Stopped bool      `json:"-"` // the process is stopped
 }
 
-// note is what the lock file says: who has, or last had, the lock, and what is
-// known of the log, so that a log that went back is noticed. It is not synced.
-// It only says what already is on stable storage, so that after a crash it is
-// behind the log or gone, never ahead. It has a checksum, because a crash can
-// leave the beginning of one note and the end of another: two numbers then
+// lockMeta is the content of the lock file: the holder of the lock, or the last
+// one, and what is known of the log, so that a log that went back is noticed. It
+// is not synced. It only says what already is on stable storage, so that after a
+// crash it is older than the log or gone, never ahead. It has a checksum, because a crash can
+// leave the beginning of one version and the end of another: two numbers then
 // make a third, which would have the log refused for changes never made.
-type note struct {
+type lockMeta struct {
 	Holder
 	ID       string `json:"id,omitempty"`       // of the log, in hex
 	Durable  uint64 `json:"durable,omitempty"`  // highest sequence number known to be on stable storage
@@ -44,9 +45,9 @@ type note struct {
 	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the text of the three before
 }
 
-// noteSize is the number of bytes of the note in the lock file, padded with
+// lockMetaSize is the number of bytes in the lock file, padded with
 // spaces, so that one write replaces the one before.
-const noteSize = 256
+const lockMetaSize = 256
 
 // Waits between two tries to take the lock.
 const (
@@ -73,7 +74,7 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 		l.lock = k
 	}
-	if l.unsaid {
+	if l.metaPending {
 		return nil // it was never released
 	}
 	start := time.Now() // of the wait, not of anything kept
@@ -85,8 +86,8 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 		if ok {
 			l.free.Store(-1) // what was seen before says nothing
-			l.readNote()
-			_ = l.writeNote()
+			l.readMeta()
+			_ = l.writeMeta()
 			return nil
 		}
 		waited := time.Since(start)
@@ -119,10 +120,10 @@ func (l *Log) makeDir() error {
 	return nil
 }
 
-// Unlock releases the write lock. A log that could not note its failure keeps
-// it, and tries once more.
+// Unlock releases the write lock. A log that could not write down its failure
+// keeps the lock, and tries to write once more.
 func (l *Log) Unlock() error {
-	if l.unsaid = l.unsaid && l.writeNote() != nil; l.unsaid {
+	if l.metaPending = l.metaPending && l.writeMeta() != nil; l.metaPending {
 		return nil
 	}
 	return l.lock.Unlock()
@@ -130,55 +131,56 @@ func (l *Log) Unlock() error {
 
 func (l *Log) lockName() string { return l.name + ".lock" }
 
-// readNote takes in what the last holder of the lock left. A note that cannot
-// be read is not missed.
-func (l *Log) readNote() {
-	if l.noteFile == nil {
-		l.noted = note{}
+// readMeta reads what the last holder of the lock wrote. A file that cannot be
+// read counts as empty.
+func (l *Log) readMeta() {
+	if l.metaFile == nil {
+		l.meta = lockMeta{}
 		f, err := l.fs.OpenFile(l.lockName(), os.O_RDWR, 0)
 		if err != nil {
 			return
 		}
-		l.noteFile = f
+		l.metaFile = f
 	}
-	b := &l.noteRead
-	n, _ := l.noteFile.ReadAt(b[:], 0)
-	if n == noteSize && *b == l.noteMine {
-		return // nobody had the lock in between
+	b := &l.metaRead
+	n, _ := l.metaFile.ReadAt(b[:], 0)
+	if n == lockMetaSize && *b == l.metaWritten {
+		return // no other process had the lock in between
 	}
-	l.noted = note{}
-	if json.Unmarshal(b[:n], &l.noted) != nil || l.noted.Sum != crc32.Checksum(l.noted.facts(nil), castagnoli) {
-		l.noted = note{}
+	l.meta = lockMeta{}
+	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.facts(nil), castagnoli) {
+		l.meta = lockMeta{}
 	}
-	// The last holder need not know of our last append.
-	if l.noted.ID == l.known.ID || l.noted.ID == "" {
-		l.noted.ID, l.noted.Durable = l.known.ID, max(l.noted.Durable, l.known.Durable)
+	// The last holder may not have seen the last append of this process.
+	if l.meta.ID == l.recorded.ID || l.meta.ID == "" {
+		l.meta.ID, l.meta.Durable = l.recorded.ID, max(l.meta.Durable, l.recorded.Durable)
 	}
 }
 
-// writeNote says in the lock file who has the lock, and what is known.
-func (l *Log) writeNote() error {
-	if l.noteFile == nil {
+// writeMeta writes the holder and what is known into the lock file.
+func (l *Log) writeMeta() error {
+	if l.metaFile == nil {
 		return errors.New("the lock file cannot be written")
 	}
-	l.noted.Since = l.opts.Clock().UTC()
-	_, err := l.noteFile.WriteAt(l.noted.encode(l.noteMine[:0]), 0)
+	l.meta.Since = l.opts.Clock().UTC()
+	_, err := l.metaFile.WriteAt(l.meta.encode(l.metaWritten[:0]), 0)
 	return err
 }
 
-// know takes down what was just made durable, for the next note. The notes are
-// touched by the holder of the lock alone, while readers may move the rest.
-func (l *Log) know() {
-	l.known = note{ID: l.id(), Durable: l.durable}
-	if l.noted.ID != l.known.ID {
-		l.noted = l.known
+// recordDurable keeps what was just made durable, for the next write of the lock
+// file. The metadata is changed by the holder of the lock alone, while readers
+// may change the other fields.
+func (l *Log) recordDurable() {
+	l.recorded = lockMeta{ID: l.id(), Durable: l.durable}
+	if l.meta.ID != l.recorded.ID {
+		l.meta = l.recorded
 	}
-	l.noted.Durable = max(l.noted.Durable, l.known.Durable)
+	l.meta.Durable = max(l.meta.Durable, l.recorded.Durable)
 }
 
-// encode appends the note of this process to b, as JSON of noteSize bytes. It
+// encode appends the metadata of this process to b, as JSON of noteSize bytes. It
 // is written for every change, so it is made by hand.
-func (n *note) encode(b []byte) []byte {
+func (n *lockMeta) encode(b []byte) []byte {
 	b = append(b, me()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)
 	if n.ID != "" {
@@ -192,15 +194,14 @@ func (n *note) encode(b []byte) []byte {
 	} else {
 		b = append(b, `"}`...)
 	}
-	for len(b) < noteSize-1 {
+	for len(b) < lockMetaSize-1 {
 		b = append(b, ' ')
 	}
-	return append(b[:noteSize-1], '\n')
+	return append(b[:lockMetaSize-1], '\n')
 }
 
-// facts appends the part of the note that something is decided by, which its
-// checksum covers.
-func (n *note) facts(b []byte) []byte {
+// facts appends the fields that decisions depend on, which the checksum covers.
+func (n *lockMeta) facts(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)
 	b = append(b, `","durable":`...)
@@ -211,8 +212,7 @@ func (n *note) facts(b []byte) []byte {
 	return b
 }
 
-// me is the part of the note that stays the same in one process, up to the
-// time.
+// me is the beginning of the metadata, constant in a process, up to the time.
 var me = sync.OnceValue(func() string {
 	name, err := json.Marshal(program())
 	if err != nil {
@@ -232,36 +232,36 @@ func (l *Log) id() string {
 	return l.hexID
 }
 
-// heed compares the log with what its last writer noted, once all of it was
-// read. A log that lacks what had been durable is not written on.
-func (l *Log) heed() error {
-	if l.noted.ID != l.id() {
+// verifyLockMeta compares the log, read to its end, with what its last writer
+// wrote into the lock file. A log that lacks what had been durable is not written on.
+func (l *Log) verifyLockMeta() error {
+	if l.meta.ID != l.id() {
 		return nil
 	}
-	if l.noted.Durable > l.seq {
-		return &RolledBackError{Have: l.seq, Had: l.noted.Durable}
+	if l.meta.Durable > l.seq {
+		return &RolledBackError{Have: l.seq, Had: l.meta.Durable}
 	}
-	if l.noted.Unsynced {
+	if l.meta.Unsynced {
 		// Another process could not make the end of this file durable, and a
 		// sync of ours would not either: only a new file is sure.
 		if _, err := l.keepTail(); err != nil {
 			return err
 		}
-		if err := l.rescue(nil, errors.New("a sync of the file failed earlier")); err != nil {
+		if err := l.rewriteAfterSyncError(nil, errors.New("a sync of the file failed earlier")); err != nil {
 			return err
 		}
-		l.noted.Unsynced = false
+		l.meta.Unsynced = false
 	}
 	return nil
 }
 
 // Accept makes the log as it is now, read to its end, the one that counts,
-// whatever had been noted of it. The lock must be held.
+// whatever the lock file says. The lock must be held.
 func (l *Log) Accept() {
 	l.durable = min(l.durable, l.seq)
-	l.noted = note{}
-	l.know()
-	_ = l.writeNote()
+	l.meta = lockMeta{}
+	l.recordDurable()
+	_ = l.writeMeta()
 }
 
 // program returns the name of this program and its subcommand.
@@ -276,7 +276,7 @@ func program() string {
 	return name[:min(len(name), 48)]
 }
 
-// Holder reads the note of who holds, or last held, the lock.
+// Holder reads which process holds, or last held, the lock.
 func (l *Log) Holder() Holder {
 	var h Holder
 	b, err := vfs.ReadFile(l.fs, l.lockName(), 4096)

@@ -9,7 +9,7 @@ import (
 )
 
 // processStopped reports whether the process is stopped by a signal or a
-// debugger: state T or t, the field behind the last parenthesis of
+// debugger: state T or t, the field after the last parenthesis of
 // /proc/PID/stat.
 func processStopped(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

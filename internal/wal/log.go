@@ -33,7 +33,7 @@ type Options struct {
 	Digest func(typ uint8, body []byte) ([32]byte, error)
 }
 
-// Log is an open log and a position in it: that behind the last record read or
+// Log is an open log and a position in it: that after the last record read or
 // appended. Poll, At and the accessors may be called by several goroutines at
 // once; the other methods need the Log to themselves.
 type Log struct {
@@ -48,29 +48,29 @@ type Log struct {
 	header Header
 	seed   uint32
 
-	end     int64        // the position
-	seq     uint64       // of the last chained record before end, or the base
-	chain   [32]byte     // of that record
-	durable uint64       // highest sequence number known to be on stable storage
-	safe    int64        // what stands before this offset is on stable storage
-	size    int64        // of the file, when last looked at
-	free    atomic.Int64 // the position behind which the last Poll saw zeros, prefixSize of them; -1 for none
-	checked bool         // the bytes behind end were seen to be zeros, or are ours
-	mine    bool         // the last record is ours and not sealed
+	end       int64        // the position
+	seq       uint64       // of the last chained record before end, or the base
+	chain     [32]byte     // of that record
+	durable   uint64       // highest sequence number known to be on stable storage
+	syncedEnd int64        // what stands before this offset is on stable storage
+	size      int64        // of the file, when last looked at
+	free      atomic.Int64 // the position after which the last Poll saw zeros, prefixSize of them; -1 for none
+	checked   bool         // the bytes after end were seen to be zeros, or are ours
+	wroteLast bool         // the last record is ours and not sealed
 
 	buf  []byte     // for the bytes of the next append
 	gaps [][2]int64 // stretches of damaged bytes that held nothing, as [from, to)
 
-	lock     vfs.Lock
-	noteFile vfs.File
-	noted    note           // what the lock file said when the lock was taken
-	known    note           // what we last made durable
-	noteMine [noteSize]byte // what we wrote there last
-	noteRead [noteSize]byte // what was read there last
-	hexID    string         // hexOf, in hex
-	hexOf    [16]byte
-	failed   error // why nothing is appended any more
-	unsaid   bool  // the lock is kept, because failed could not be noted
+	lock        vfs.Lock
+	metaFile    vfs.File
+	meta        lockMeta           // what the lock file said when the lock was taken
+	recorded    lockMeta           // what we last made durable
+	metaWritten [lockMetaSize]byte // what we wrote there last
+	metaRead    [lockMetaSize]byte // what was read there last
+	hexID       string             // hexOf, in hex
+	hexOf       [16]byte
+	failed      error // why nothing is appended any more
+	metaPending bool  // the lock is kept, because failed could not be written down
 }
 
 // Open opens the log of that name. A missing file is an empty log: the first
@@ -125,7 +125,7 @@ func describeOpen(fsys vfs.FS, name string, err error) error {
 	return err
 }
 
-// adopt makes f the log's file, the position being behind its header.
+// adopt makes f the log's file, the position being after its header.
 func (l *Log) adopt(f vfs.File) error {
 	fi, err := f.Stat()
 	if err == nil && fi.IsDir() {
@@ -143,8 +143,8 @@ func (l *Log) adopt(f vfs.File) error {
 		_ = l.file.Close()
 	}
 	l.file, l.info, l.header, l.seed, l.size = f, fi, h, h.seed(), fi.Size()
-	l.end, l.seq, l.chain, l.durable, l.safe = HeaderSize, h.Base, h.Chain, h.Base, HeaderSize
-	l.checked, l.mine, l.failed, l.gaps = false, false, nil, nil
+	l.end, l.seq, l.chain, l.durable, l.syncedEnd = HeaderSize, h.Base, h.Chain, h.Base, HeaderSize
+	l.checked, l.wroteLast, l.failed, l.gaps = false, false, nil, nil
 	l.free.Store(-1)
 	return nil
 }
@@ -162,19 +162,19 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 }
 
 // News says what Poll found.
-type News int
+type pollResult int
 
 // What may have happened to a log since it was last read.
 const (
-	Same     News = iota // nothing
-	Grown                // something stands behind the position
-	Replaced             // the name leads to another file, or a first one
-	Gone                 // the name leads nowhere any more
+	Same     pollResult = iota // nothing
+	Grown                      // something stands after the position
+	Replaced                   // the name leads to another file, or a first one
+	Gone                       // the name leads nowhere any more
 )
 
 // Poll looks for what other processes did, without a lock. Once it says Same,
 // every record acknowledged before the call, by anybody, has been read.
-func (l *Log) Poll() (News, error) {
+func (l *Log) Poll() (pollResult, error) {
 	if l.file != nil {
 		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.end)
@@ -194,8 +194,8 @@ func (l *Log) Poll() (News, error) {
 }
 
 // Place reports where the name leads: Same, Replaced or Gone. What stands
-// behind the position is not looked at.
-func (l *Log) Place() (News, error) {
+// after the position is not looked at.
+func (l *Log) Place() (pollResult, error) {
 	if l.file == nil {
 		_, err := l.fs.Stat(l.name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -253,7 +253,7 @@ func (l *Log) Size() int64 {
 // passed over because they held no change.
 func (l *Log) Gaps() [][2]int64 { return l.gaps }
 
-// Torn reports whether there are bytes behind the position that are no record:
+// Torn reports whether there are bytes after the position that are no record:
 // the tail of an interrupted write, which the next append cuts off.
 func (l *Log) Torn() (int, error) {
 	if l.file == nil {
@@ -268,11 +268,11 @@ func (l *Log) Torn() (int, error) {
 func (l *Log) Close() error {
 	l.Seal()
 	var errs []error
-	if l.unsaid {
-		_ = l.writeNote() // or else nobody will know
+	if l.metaPending {
+		_ = l.writeMeta() // or else nobody will know
 	}
-	if l.noteFile != nil {
-		errs = append(errs, l.noteFile.Close())
+	if l.metaFile != nil {
+		errs = append(errs, l.metaFile.Close())
 	}
 	if l.lock != nil {
 		errs = append(errs, l.lock.Close())

@@ -25,7 +25,7 @@ var chunks = sync.Pool{New: func() any { return new([firstChunk]byte) }}
 // need not become visible in order.
 const rereads = 3
 
-// Read calls fn with each record behind the position, the position moving
+// Read calls fn with each record after the position, the position moving
 // along. A record's body is only valid during the call. It ends without error
 // where the log ends or where a torn tail begins; acknowledged records that are
 // damaged are *CorruptError. An error of fn is returned as it is.
@@ -125,7 +125,7 @@ func (l *Log) read(fn func(r *Record) error) error {
 	}
 }
 
-// checkFree looks, once for each opened file, whether all behind the log's end
+// checkFree looks, once for each opened file, whether all after the log's end
 // is zeros. rest is what was read of it, up to the file offset next.
 func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 	if l.checked {
@@ -177,14 +177,14 @@ func (l *Log) follows(r *Record) error {
 func (l *Log) advance(r *Record) {
 	l.end = r.Offset + r.size()
 	if r.Durable+1 >= r.Seq {
-		l.safe = max(l.safe, r.Offset)
+		l.syncedEnd = max(l.syncedEnd, r.Offset)
 	}
 	l.seq, l.chain = r.Seq, r.Chain
 	l.durable = max(l.durable, r.Durable)
-	l.mine = false
+	l.wroteLast = false
 }
 
-// behind looks behind bytes that do not check. It returns the offset of a
+// behind looks after bytes that do not check. It returns the offset of a
 // record that links to the last one before them, when nothing of the chain is
 // missing; or the sequence numbers lost, when a record says that they had been
 // durable; or neither, when all of it is a torn tail.

@@ -107,7 +107,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 		l.fail(err)
 		return errors.Join(ErrUnknown, err)
 	}
-	l.noted.Unsynced = false
+	l.meta.Unsynced = false
 	said()
 	return nil
 }
@@ -119,21 +119,21 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 // down that it failed to. said writes what is known by then; before that, the
 // note in memory is as it was.
 func (l *Log) intend(h *Header) (said func(), err error) {
-	if l.lock == nil || l.noteFile == nil {
+	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
 	}
-	was := l.noted
-	if id := hex.EncodeToString(h.ID[:]); l.noted.ID != id {
-		l.noted = note{ID: id}
+	was := l.meta
+	if id := hex.EncodeToString(h.ID[:]); l.meta.ID != id {
+		l.meta = lockMeta{ID: id}
 	}
-	l.noted.Unsynced = true
-	err = l.writeNote()
-	l.noted.Unsynced = was.Unsynced && l.noted.ID == was.ID
+	l.meta.Unsynced = true
+	err = l.writeMeta()
+	l.meta.Unsynced = was.Unsynced && l.meta.ID == was.ID
 	if err != nil {
-		l.noted = was
+		l.meta = was
 		return nil, fmt.Errorf("note that the file is replaced: %w", err)
 	}
-	return func() { _ = l.writeNote() }, nil
+	return func() { _ = l.writeMeta() }, nil
 }
 
 // sweep removes the new files that never took their place: whoever made them
@@ -164,12 +164,12 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 	if l.failed != nil {
 		return errors.Join(ErrReadOnly, l.failed)
 	}
-	if err := l.heed(); err != nil {
+	if err := l.verifyLockMeta(); err != nil {
 		return err
 	}
-	// The new file has only what the log holds, not the torn tail behind it.
+	// The new file has only what the log holds, not the torn tail after it.
 	if _, err := l.keepTail(); err != nil {
-		return fmt.Errorf("keep the torn tail aside: %w", full(err))
+		return fmt.Errorf("keep the torn tail aside: %w", noSpace(err))
 	}
 	h := l.header
 	h.Base, h.Chain, h.BaseEnd = base, chain, HeaderSize
@@ -187,8 +187,8 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 		})
 	})
 	if err == nil || l.failed != nil {
-		l.end, l.seq, l.chain, l.durable, l.mine = HeaderSize, base, chain, base, false
-		l.safe = l.size // all of it was synced before the rename
+		l.end, l.seq, l.chain, l.durable, l.wroteLast = HeaderSize, base, chain, base, false
+		l.syncedEnd = l.size // all of it was synced before the rename
 	}
-	return full(err)
+	return noSpace(err)
 }

@@ -30,7 +30,7 @@ func TestTailAfterAnOldLook(t *testing.T) {
 	if err := l.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Append(Draft{Type: 1, Time: 1, Body: []byte("two")}); err != nil {
+	if _, err := l.Append(Payload{Type: 1, Time: 1, Body: []byte("two")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Unlock(); err != nil {

@@ -45,9 +45,9 @@ func add(t *testing.T, l *Log, bodies ...string) {
 	}
 	defer l.Unlock()
 	all(t, l)
-	var ds []Draft
+	var ds []Payload
 	for _, b := range bodies {
-		ds = append(ds, Draft{Type: 1, Time: l.opts.Clock().UnixNano(), Body: []byte(b)})
+		ds = append(ds, Payload{Type: 1, Time: l.opts.Clock().UnixNano(), Body: []byte(b)})
 	}
 	if _, err := l.Append(ds...); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestLargeRecords(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Error("large records were not read back as written")
 	}
-	_, err := l.Append(Draft{Type: 1, Body: make([]byte, MaxBody+1)})
+	_, err := l.Append(Payload{Type: 1, Body: make([]byte, MaxBody+1)})
 	if err == nil {
 		t.Error("a body over MaxBody was appended")
 	}
@@ -387,7 +387,7 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if _, err := l.Append(Draft{Type: 1, Body: []byte("one")}, Draft{Type: 1, Body: []byte("two")}); err != nil {
+	if _, err := l.Append(Payload{Type: 1, Body: []byte("one")}, Payload{Type: 1, Body: []byte("two")}); err != nil {
 		f.Fatal(err)
 	}
 	img, err := vfs.ReadFile(m, "m.oxbow", 1<<20)

@@ -105,9 +105,9 @@ func (l *logRun) append(log *wal.Log, bodies []string) error {
 	if _, err := readLog(log); err != nil {
 		return err
 	}
-	var ds []wal.Draft
+	var ds []wal.Payload
 	for _, b := range bodies {
-		ds = append(ds, wal.Draft{Type: 1, Time: l.clock().UnixNano(), Body: []byte(b)})
+		ds = append(ds, wal.Payload{Type: 1, Time: l.clock().UnixNano(), Body: []byte(b)})
 	}
 	_, err := log.Append(ds...)
 	return err

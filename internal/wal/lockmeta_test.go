@@ -12,7 +12,7 @@ import (
 
 func TestNoted(t *testing.T) {
 	fsys := vfs.NewMem()
-	if n, ok := ReadNoted(fsys, "log"); ok {
+	if n, ok := ReadLockMeta(fsys, "log"); ok {
 		t.Errorf("ReadNoted of no file = %+v, want none", n)
 	}
 	// A file that is no log can be held as well.
@@ -30,7 +30,7 @@ func TestNoted(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	n, ok := ReadNoted(fsys, "log")
+	n, ok := ReadLockMeta(fsys, "log")
 	if !ok || n.PID == 0 || n.Program == "" || n.Since.IsZero() || n.Durable != 0 {
 		t.Errorf("ReadNoted = %+v, %v, want who had the lock and nothing of the log", n, ok)
 	}
@@ -52,7 +52,7 @@ func TestNotedOfALog(t *testing.T) {
 		if err := l.Lock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Append(Draft{Type: 1, Body: []byte("change")}); err != nil {
+		if _, err := l.Append(Payload{Type: 1, Body: []byte("change")}); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.Unlock(); err != nil {
@@ -60,7 +60,7 @@ func TestNotedOfALog(t *testing.T) {
 		}
 	}
 	id := l.Header().ID
-	n, ok := ReadNoted(fsys, "log")
+	n, ok := ReadLockMeta(fsys, "log")
 	if !ok || n.ID != hex.EncodeToString(id[:]) || n.Durable < 2 || n.Durable > 3 || n.Unsynced {
 		t.Errorf("ReadNoted = %+v, %v, want that change 2 or 3 of %x is durable", n, ok, id)
 	}
@@ -82,7 +82,7 @@ func TestNotedOfALog(t *testing.T) {
 	if err := vfs.WriteFile(fsys, LockName("log"), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := ReadNoted(fsys, "log"); !ok || n.ID != "" || n.Durable != 0 || n.PID == 0 {
+	if n, ok := ReadLockMeta(fsys, "log"); !ok || n.ID != "" || n.Durable != 0 || n.PID == 0 {
 		t.Errorf("ReadNoted of a torn note = %+v, %v, want the holder alone", n, ok)
 	}
 }

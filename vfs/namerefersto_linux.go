@@ -25,17 +25,17 @@ func (p *place) open(o *OS) {
 
 // leads is like the function. A link, and whatever the call here cannot say, is
 // left to it.
-func (o *OS) leads(name string, info fs.FileInfo) (bool, error) {
+func (o *OS) refersTo(name string, info fs.FileInfo) (bool, error) {
 	if err := checkName("stat", name); err != nil {
 		return false, err
 	}
 	want, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || o.place.File == nil || strings.Contains(name, "/") {
-		return leads(o, name, info)
+		return refersTo(o, name, info)
 	}
 	conn, err := o.place.SyscallConn()
 	if err != nil {
-		return leads(o, name, info)
+		return refersTo(o, name, info)
 	}
 	// All but the times. On a file system over a network, to ask for less might
 	// leave the answer to what is remembered of it.
@@ -49,7 +49,7 @@ func (o *OS) leads(name string, info fs.FileInfo) (bool, error) {
 		}
 	})
 	if cerr != nil || err != nil || st.Mask&unix.STATX_INO == 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return leads(o, name, info)
+		return refersTo(o, name, info)
 	}
 	return st.Ino == want.Ino && unix.Mkdev(st.Dev_major, st.Dev_minor) == want.Dev, nil
 }

@@ -19,8 +19,8 @@ const baseBytes = 1 << 20
 // Compact implements [Compactor]. The change that it adds to the log holds the
 // hash of the entries it kept, so that the chain vouches for them.
 func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error) {
-	d.turn.Lock()
-	defer d.turn.Unlock()
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
 	var rep CompactReport
 	err := d.locked(ctx, func() error {
 		if !d.log.Exists() {
@@ -44,15 +44,15 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 			rep.Changes, rep.Versions, rep.BytesAfter = 0, 0, rep.BytesBefore
 			return nil
 		}
-		bases, sum := baseBodies(old)
+		baseRecords, sum := baseBodies(old)
 		if dry {
-			rep.BytesAfter = d.sizeAfter(horizon, bases)
+			rep.BytesAfter = d.sizeAfter(horizon, baseRecords)
 			return nil
 		}
 		if err := d.dropDerived(); err != nil {
 			return err
 		}
-		rep.Seq, err = d.rewrite(ctx, horizon, bases, sum[:], fmt.Sprintf(
+		rep.Seq, err = d.rewrite(ctx, horizon, baseRecords, sum[:], fmt.Sprintf(
 			"compaction: %d changes up to %d dropped, %d earlier versions with them", rep.Changes, horizon, rep.Versions), nil)
 		rep.BytesAfter = d.log.Size()
 		return err
@@ -148,9 +148,9 @@ func baseBodies(st *state) ([][]byte, [32]byte) {
 	return bodies, sum
 }
 
-func (d *db) sizeAfter(horizon uint64, bases [][]byte) int64 {
+func (d *db) sizeAfter(horizon uint64, baseRecords [][]byte) int64 {
 	n := int64(wal.HeaderSize)
-	for _, b := range bases {
+	for _, b := range baseRecords {
 		n += wal.Overhead + int64(len(b))
 	}
 	if i := horizon - d.base; i < uint64(len(d.offsets)) {
@@ -160,10 +160,10 @@ func (d *db) sizeAfter(horizon uint64, bases [][]byte) int64 {
 }
 
 // rewrite writes the new file, which begins at the horizon with the entries of
-// bases, adds the change that records it, and reads it. Edit, if not nil,
+// baseRecords, adds the change that records it, and reads it. Edit, if not nil,
 // changes the bodies that are kept; their digests must stay. The lock and logmu
 // are held.
-func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []byte, note string, edit func([]byte) ([]byte, error)) (uint64, error) {
+func (d *db) rewrite(ctx context.Context, horizon uint64, records [][]byte, sum []byte, note string, edit func([]byte) ([]byte, error)) (uint64, error) {
 	chain := d.log.Header().Chain
 	if horizon > d.base {
 		r, err := d.log.At(d.offsets[horizon-d.base-1])
@@ -173,11 +173,11 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 		chain = r.Chain
 	}
 	kept := slices.Clone(d.offsets[horizon-d.base:])
-	vouch := d.vouch(ctx, sum, note)
+	mark := d.durableMark(ctx, sum, note)
 	old, end := d.log, d.log.End()
 	err := old.Rewrite(horizon, chain, func(emit func(wal.Record) error) error {
-		for _, b := range bases {
-			if err := emit(wal.Record{Seq: horizon, Time: vouch.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
+		for _, b := range records {
+			if err := emit(wal.Record{Seq: horizon, Time: mark.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
 				return err
 			}
 		}
@@ -193,7 +193,7 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 				return err
 			}
 		}
-		return emit(vouch)
+		return emit(mark)
 	})
 	if err != nil && d.log.End() == end {
 		return 0, err
@@ -208,13 +208,13 @@ func (d *db) rewrite(ctx context.Context, horizon uint64, bases [][]byte, sum []
 	}
 	d.setState(st, offsets)
 	d.watchers.Send(Event{Reset: true})
-	return vouch.Seq, err
+	return mark.Seq, err
 }
 
-// vouch makes the record of a change that rewrote the log. It goes into the new
+// durableMark makes the record of a change that rewrote the log. It goes into the new
 // file with what it vouches for, so that there is no moment in which nothing
 // does.
-func (d *db) vouch(ctx context.Context, sum []byte, note string) wal.Record {
+func (d *db) durableMark(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &body{base: sum, source: d.source(ctx), note: note}
 	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
 	data, digest := encodeBody(v)

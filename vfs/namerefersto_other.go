@@ -12,4 +12,4 @@ type place struct{}
 func (place) open(*OS)     {}
 func (place) Close() error { return nil }
 
-func (o *OS) leads(name string, info fs.FileInfo) (bool, error) { return leads(o, name, info) }
+func (o *OS) refersTo(name string, info fs.FileInfo) (bool, error) { return refersTo(o, name, info) }

@@ -1,4 +1,4 @@
-// Staging: changes on top of the state, not durable yet, each of which can be
+// Batches: changes on top of the state that are not durable yet. Each can be
 // rolled back.
 
 package oxbow
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// stage is a state with changes on top that are not durable yet.
-type stage struct {
+// batch is a state with changes on top that are not durable yet.
+type batch struct {
 	st     *state
 	names  map[string]*Entry // staged entries; nil: staged as removed
 	gone   map[string]uint64
@@ -19,31 +19,30 @@ type stage struct {
 	seq    uint64 // the number that the change being staged will get
 	now    time.Time
 
-	undo []undoStep // takes back the change being staged
+	undo []rollbackStep // takes back the change being staged
 }
 
-// undoStep is what the stage said of a name before.
-type undoStep struct {
+// rollbackStep is what the batch held for a name before.
+type rollbackStep struct {
 	name   string
 	entry  *Entry
-	staged bool // else the stage did not have the name
+	staged bool // else the batch did not have the name
 	gone   uint64
 	nextID uint64
 }
 
-// newStage returns a stage with nothing on top of the state. The caller has the
-// turn.
-func (d *db) newStage() *stage {
+// newBatch returns a batch with nothing on top of the state. writerMu is held.
+func (d *db) newBatch() *batch {
 	g := d.spare
 	if d.spare = nil; g == nil {
-		g = &stage{names: map[string]*Entry{}, gone: map[string]uint64{}, opIDs: map[string]uint64{}}
+		g = &batch{names: map[string]*Entry{}, gone: map[string]uint64{}, opIDs: map[string]uint64{}}
 	}
 	g.st, g.nextID, g.seq, g.now = d.st, d.st.nextID, d.log.Seq()+1, d.opts.Clock().UTC()
 	return g
 }
 
-// keepStage keeps a stage for the next commit, unless it has become large.
-func (d *db) keepStage(g *stage) {
+// keepBatch keeps a batch for the next commit, unless it has become large.
+func (d *db) keepBatch(g *batch) {
 	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
 		return
 	}
@@ -55,8 +54,8 @@ func (d *db) keepStage(g *stage) {
 	d.spare = g
 }
 
-// try stages one change, all of it or nothing.
-func (g *stage) try(build func(g *stage) (*body, error)) (*body, error) {
+// stage stages one change, all of it or nothing.
+func (g *batch) stage(build func(g *batch) (*body, error)) (*body, error) {
 	g.undo = g.undo[:0]
 	v, err := build(g)
 	if err != nil {
@@ -65,7 +64,7 @@ func (g *stage) try(build func(g *stage) (*body, error)) (*body, error) {
 	return v, err
 }
 
-func (g *stage) rollback() {
+func (g *batch) rollback() {
 	for _, u := range slices.Backward(g.undo) {
 		g.gone[u.name], g.nextID = u.gone, u.nextID
 		if u.staged {
@@ -77,15 +76,15 @@ func (g *stage) rollback() {
 	g.undo = g.undo[:0]
 }
 
-// keep takes the change that was just staged for good.
-func (g *stage) keep(opID string) {
+// commit ends the change that was just staged: it cannot be rolled back alone.
+func (g *batch) commit(opID string) {
 	if opID != "" {
 		g.opIDs[opID] = g.seq
 	}
 	g.seq++
 }
 
-func (g *stage) seen(opID string) (uint64, bool) {
+func (g *batch) seen(opID string) (uint64, bool) {
 	if opID == "" {
 		return 0, false
 	}
@@ -97,7 +96,7 @@ func (g *stage) seen(opID string) (uint64, bool) {
 }
 
 // get returns the entry of that name, nil when there is none.
-func (g *stage) get(name string) *Entry {
+func (g *batch) get(name string) *Entry {
 	if e, ok := g.names[name]; ok {
 		return e
 	}
@@ -105,7 +104,7 @@ func (g *stage) get(name string) *Entry {
 }
 
 // touched returns the last change that touched the name.
-func (g *stage) touched(name string) uint64 {
+func (g *batch) touched(name string) uint64 {
 	if e, ok := g.names[name]; ok {
 		if e != nil {
 			return e.Version
@@ -116,7 +115,7 @@ func (g *stage) touched(name string) uint64 {
 }
 
 // put stages an entry, as the change being staged leaves it.
-func (g *stage) put(verb Verb, e *Entry) put {
+func (g *batch) put(verb Verb, e *Entry) put {
 	p := put{verb: verb, prev: g.touched(e.Name), entry: e}
 	g.set(e.Name, e)
 	e.Version = g.seq // until the change is applied, which gives it again
@@ -125,15 +124,15 @@ func (g *stage) put(verb Verb, e *Entry) put {
 }
 
 // drop stages the removal of an entry.
-func (g *stage) drop(e *Entry) put {
+func (g *batch) drop(e *Entry) put {
 	p := put{verb: VerbRemove, prev: g.touched(e.Name), entry: &Entry{ID: e.ID, Name: e.Name, Kind: e.Kind}}
 	g.set(e.Name, nil)
 	return p
 }
 
-func (g *stage) set(name string, e *Entry) {
+func (g *batch) set(name string, e *Entry) {
 	old, had := g.names[name]
-	g.undo = append(g.undo, undoStep{name: name, entry: old, staged: had, gone: g.gone[name], nextID: g.nextID})
+	g.undo = append(g.undo, rollbackStep{name: name, entry: old, staged: had, gone: g.gone[name], nextID: g.nextID})
 	g.names[name] = e
 	if e == nil {
 		g.gone[name] = g.seq
@@ -141,7 +140,7 @@ func (g *stage) set(name string, e *Entry) {
 }
 
 // op stages one change of the seam.
-func (g *stage) op(op Op) (put, error) {
+func (g *batch) op(op Op) (put, error) {
 	name := OpName(op)
 	old := g.get(name)
 	if add, ok := op.(Add); ok {

@@ -59,7 +59,7 @@ func TestFailureThatCannotBeNoted(t *testing.T) {
 			if err := l.Lock(t.Context()); err != nil {
 				t.Fatalf("Lock() of who has it: %v", err)
 			}
-			if _, err := l.Append(Draft{Type: 1, Body: []byte("no")}); !errors.Is(err, ErrReadOnly) {
+			if _, err := l.Append(Payload{Type: 1, Body: []byte("no")}); !errors.Is(err, ErrReadOnly) {
 				t.Errorf("Append() after a failure = %v, want ErrReadOnly", err)
 			}
 			if err := l.Unlock(); err != nil {
@@ -81,7 +81,7 @@ func TestFailureThatCannotBeNoted(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.fails = true
-			if _, err := a.Append(Draft{Type: 1, Body: []byte("unknown")}); !errors.Is(err, ErrUnknown) {
+			if _, err := a.Append(Payload{Type: 1, Body: []byte("unknown")}); !errors.Is(err, ErrUnknown) {
 				t.Fatalf("Append() that cannot be synced = %v, want ErrUnknown", err)
 			}
 			if err := a.Unlock(); err != nil {
@@ -109,7 +109,7 @@ func TestFailureThatCannotBeNoted(t *testing.T) {
 				t.Error("the other went on in a file that was not known to be durable")
 			}
 			same(t, all(t, open(t, m)), "1 one", "2 unknown", "3 two")
-			if n, ok := ReadNoted(m, "m.oxbow"); !ok || n.Unsynced {
+			if n, ok := ReadLockMeta(m, "m.oxbow"); !ok || n.Unsynced {
 				t.Errorf("ReadNoted() = %+v, %v after it was mended, want nothing unsynced", n, ok)
 			}
 		})

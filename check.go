@@ -46,7 +46,7 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 			return rep, cerr
 		}
 		if same {
-			r.Problems = append(r.Problems, d.leftovers()...)
+			r.Problems = append(r.Problems, d.staleFiles()...)
 			if err != nil || len(r.Problems) > 0 {
 				return r, err
 			}
@@ -141,8 +141,8 @@ func compareStates(have, want []*Entry) []Problem {
 	return nil
 }
 
-// leftovers finds what interrupted rewrites left beside the store.
-func (d *db) leftovers() []Problem {
+// staleFiles finds the temporary files of interrupted rewrites.
+func (d *db) staleFiles() []Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

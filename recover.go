@@ -170,10 +170,10 @@ func (d *db) writeRecovered(ctx context.Context, out string, h wal.Header, base 
 		return err
 	}
 	defer done()
-	bases, sum := baseBodies(st)
+	baseRecords, sum := baseBodies(st)
 	h.Base, h.Chain = base, chain
 	if base == 0 {
-		bases = nil
+		baseRecords = nil
 	}
 	last, lastChain := base, chain
 	if n := len(kept); n > 0 {
@@ -181,7 +181,7 @@ func (d *db) writeRecovered(ctx context.Context, out string, h wal.Header, base 
 	}
 	v := &body{source: d.source(ctx), note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
 		rep.Changes, len(rep.Lost), rep.BadBytes)}
-	if bases != nil {
+	if baseRecords != nil {
 		v.base = sum[:]
 	}
 	r := wal.Record{Seq: last + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
@@ -189,7 +189,7 @@ func (d *db) writeRecovered(ctx context.Context, out string, h wal.Header, base 
 	r.Body, digest = encodeBody(v)
 	r.Chain = wal.Link(lastChain, r.Seq, r.Time, r.Type, digest)
 	return wal.Make(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
-		for _, b := range bases {
+		for _, b := range baseRecords {
 			if err := emit(wal.Record{Seq: base, Time: r.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
 				return err
 			}
@@ -211,8 +211,8 @@ func (m *Memory) Accept(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	d.turn.Lock()
-	defer d.turn.Unlock()
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
 	d.logmu.Lock()
 	if errors.Is(d.broken, ErrRolledBack) {
 		d.broken = nil

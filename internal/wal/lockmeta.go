@@ -11,30 +11,30 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Noted is what the lock file says of a log. A note may be old, or that of
-// another file.
-type Noted struct {
-	Holder          // who has, or last had, the lock
+// LockMeta is what the lock file says of a log. It may be old, or about another
+// file.
+type LockMeta struct {
+	Holder          // which process has, or last had, the lock
 	ID       string // of the log it is about, in hex as [Header].ID
 	Durable  uint64 // highest sequence number that was known to be on stable storage
 	Unsynced bool   // a sync of the file failed and it could not be replaced
 }
 
-// ReadNoted reads the note in the lock file of the log of that name, without
-// the lock. It is false where there is none that can be read. Of a note whose
-// checksum is wrong, only the holder counts.
-func ReadNoted(fsys vfs.FS, name string) (Noted, bool) {
+// ReadLockMeta reads the lock file of the log of that name, without the lock. It
+// is false where there is none that can be read. If the checksum is wrong, only
+// the holder is returned.
+func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	l := Log{fs: fsys, name: name}
-	var n note
+	var n lockMeta
 	b, err := vfs.ReadFile(fsys, l.lockName(), 4096)
 	if err != nil || json.Unmarshal(b, &n) != nil {
-		return Noted{}, false
+		return LockMeta{}, false
 	}
 	if n.Sum != crc32.Checksum(n.facts(nil), castagnoli) {
 		n.ID, n.Durable, n.Unsynced = "", 0, false
 	}
 	n.Stopped = processStopped(n.PID)
-	return Noted{n.Holder, n.ID, n.Durable, n.Unsynced}, true
+	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
 }
 
 // LockName returns the name of the lock file of the log of that name.
