@@ -22,6 +22,13 @@ import (
 type Base struct {
 	Options // with clock, zone and Warn set
 	Mem     *oxbow.Memory
+
+	Tree *mdtree.Store // the layout's files, nil where it has none
+	// Docs are the files of the tree that hold no entries and that clients may
+	// read.
+	Docs []string
+
+	own *tool.Seen // of calls outside of any session
 }
 
 // NewBase returns a base without a memory, which [Base.Use] or [Base.OpenTree]
@@ -36,7 +43,7 @@ func NewBase(o Options) Base {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return Base{Options: o}
+	return Base{Options: o, own: &tool.Seen{}}
 }
 
 // Use makes a store the memory of the home.

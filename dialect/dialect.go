@@ -84,6 +84,11 @@ type Home interface {
 	// Tools returns the dialect's own tools, in its order, bound to the home.
 	// They call the memory of the workspace that they get.
 	Tools() []tool.Tool
+	// Documents returns the paths of the files of the home that hold no entries
+	// and that clients may read, and Document the text of one, and whether it is
+	// there.
+	Documents() []string
+	Document(ctx context.Context, path string) (text string, ok bool, err error)
 	// Context returns what the dialect would put before the model, with the
 	// headers and the blank lines of its own. It changes nothing.
 	Context(ctx context.Context, r Request) (prompt.Context, error)

@@ -78,6 +78,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	if err != nil {
 		return nil, errors.New(explain(err))
 	}
+	ctx = d.stamp(ctx, req.Session, req.ClientInfo())
 	e, err := m.Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
@@ -85,6 +86,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	if err != nil {
 		return nil, errors.New(explain(err))
 	}
+	tool.SeenFrom(ctx, nil).Show(e)
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: req.Params.URI, MIMEType: markdown, Text: e.Content},
 	}}, nil

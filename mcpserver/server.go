@@ -17,6 +17,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -59,6 +61,11 @@ type Options struct {
 	// programs: offered next to the others to clients alone that are bound by
 	// nothing but Bound.
 	Whole []tool.Tool
+
+	// Home is the home where it has another layout than oxbow's own; nil where it
+	// has not. What it puts before a model and its documents are for clients that
+	// see all of the memory.
+	Home dialect.Home
 
 	// Profiles are the memory profiles that clients may name; nil for none.
 	Profiles *profile.Set
@@ -124,8 +131,10 @@ type transport struct {
 	name string // "mcp" or "http", as [oxbow.Source] says it
 	run  string // random id of this run, the session of those that have none
 
-	mu     sync.Mutex // guards loads
+	mu     sync.Mutex // guards the following
 	loaded map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles
+	seen   map[string]*tool.Seen // by session
+	recent []string              // the sessions in seen, the newest last
 }
 
 // metas are what Claude Code reads of a tool: which answers it passes on whole,
@@ -154,7 +163,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &transport{view: v, name: name, run: run, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
+	d := &transport{view: v, name: name, run: run, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}, seen: map[string]*tool.Seen{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: v.instructions,
@@ -289,7 +298,30 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 	if client != nil {
 		src.Claimed.Client = claim(strings.TrimSpace(client.Name + " " + client.Version))
 	}
+	if d.opts.Home != nil {
+		ctx = tool.WithSeen(ctx, d.seenBy(src.Session+" "+src.Claimed.Client))
+	}
 	return oxbow.WithSource(ctx, src)
+}
+
+// maxSessions is the most sessions of which it is known what they were shown.
+const maxSessions = 64
+
+// seenBy returns what a session was shown. Requests of the protocol without
+// sessions, over HTTP, are one session for each token and client name.
+func (d *transport) seenBy(session string) *tool.Seen {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.Index(d.recent, session); i >= 0 {
+		d.recent = append(slices.Delete(d.recent, i, i+1), session)
+		return d.seen[session]
+	}
+	if len(d.recent) == maxSessions {
+		delete(d.seen, d.recent[0])
+		d.recent = d.recent[1:]
+	}
+	d.recent, d.seen[session] = append(d.recent, session), &tool.Seen{}
+	return d.seen[session]
 }
 
 // maxClaim is the most bytes kept of what a client says of itself.

@@ -6,6 +6,8 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,9 +23,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// treeServer serves a home in a directory, with the dialect's own tools and
-// those of oxbow whose names are free.
-func treeServer(t *testing.T, d dialect.Dialect, dir string) *mcp.ClientSession {
+// treeServer is a server of a home in a directory, with the dialect's own tools
+// and those of oxbow whose names are free.
+func treeServer(t *testing.T, d dialect.Dialect, dir string) *Server {
 	t.Helper()
 	fsys, err := vfs.Dir(dir)
 	if err != nil {
@@ -59,7 +61,44 @@ func treeServer(t *testing.T, d dialect.Dialect, dir string) *mcp.ClientSession 
 		}
 	}
 	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
-	return overMemory(t, New(desk, &Options{Tools: tools}), versions[1])
+	return New(desk, &Options{Tools: tools, Home: h})
+}
+
+// Each session is compared with what it was shown itself.
+func TestSessionsAreShownTheirOwn(t *testing.T) {
+	dir := t.TempDir()
+	s := treeServer(t, entryfiles.Dialect(), dir)
+	srv := httptest.NewServer(s.Handler(HTTPOptions{Token: token}))
+	t.Cleanup(srv.Close)
+	open := func() *mcp.ClientSession {
+		cs := client(t, &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}}, versions[1])
+		t.Cleanup(func() { cs.Close() })
+		return cs
+	}
+	memory := func(cs *mcp.ClientSession, content string) (said string, refused bool) {
+		t.Helper()
+		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory", Arguments: obj{"content": content}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return textOf(res), res.IsError
+	}
+	one, two := open(), open()
+	if said, refused := memory(one, "of one\n"); refused {
+		t.Fatal(said)
+	}
+	if said, refused := memory(two, "of two\n"); !refused || !strings.Contains(said, "of one") {
+		t.Errorf("a session that was shown nothing overwrites: %q", said)
+	}
+	if said, refused := memory(two, "of one\nof two\n"); refused {
+		t.Errorf("what was shown cannot be replaced: %q", said)
+	}
+	if said, refused := memory(one, "one again\n"); !refused || !strings.Contains(said, "of two") {
+		t.Errorf("a session overwrites what another wrote since: %q", said)
+	}
+	if said, refused := memory(one, ""); refused || !strings.Contains(said, "of one\nof two") {
+		t.Errorf("MEMORY.md says %q", said)
+	}
 }
 
 func TestEditsShowInTheNextAnswer(t *testing.T) {
@@ -89,7 +128,7 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 					text := strings.Replace(tt.text("filler"), "name: entry", fmt.Sprint("name: filler ", i), 1)
 					write(t, dir, fmt.Sprintf(tt.file, i), text)
 				}
-				cs := treeServer(t, tt.layout, dir)
+				cs := overMemory(t, treeServer(t, tt.layout, dir), versions[1])
 				ask := func(word string) string {
 					t.Helper()
 					res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tt.search, Arguments: obj{"query": word}})

@@ -3,14 +3,17 @@
 package mdtree
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/oxbow-memory/oxbow"
 )
+
+// setDocument replaces a document.
+func setDocument(t *testing.T, s *Store, path, text string) error {
+	t.Helper()
+	return s.Edit(t.Context(), func(View, time.Time) ([]Edit, error) { return []Edit{{Path: path, Text: text}}, nil })
+}
 
 func TestDocuments(t *testing.T) {
 	fsys, path := tempTree(t)
@@ -27,31 +30,17 @@ func TestDocuments(t *testing.T) {
 	}
 	set := func(text string) {
 		t.Helper()
-		if err := s.SetDocument(ctx, "deep/INDEX.md", text); err != nil {
-			t.Errorf("SetDocument(%q) = %v", text, err)
+		if err := setDocument(t, s, "deep/INDEX.md", text); err != nil {
+			t.Errorf("Edit(%q) = %v", text, err)
 		}
 	}
 	get("nothing yet", "", false)
 	set("one\ntwo\nthree\n")
 	get("written", "one\ntwo\nthree\n", true)
 	p.write("deep/INDEX.md", "one\ntwo\nTHREE\n")
-	set("ONE\ntwo\nthree\n")
-	get("merged", "ONE\ntwo\nTHREE\n", true)
-	p.write("deep/INDEX.md", "uno\ntwo\nTHREE\n")
-	set("1\ntwo\nTHREE\n")
-	get("in conflict", "1\ntwo\nTHREE\n", true)
-	if got := p.read("deep/INDEX.conflict-1.md"); got != "uno\ntwo\nTHREE\n" {
-		t.Errorf("kept beside: %q", got)
-	}
-	if got := w.take(); !strings.Contains(got, "deep/INDEX.md") {
-		t.Errorf("told %q", got)
-	}
-	rep, err := s.Check(ctx)
-	if err != nil || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0].What, "INDEX.conflict-1.md") {
-		t.Errorf("Check() = %+v, %v", rep.Problems, err)
-	}
+	get("edited", "one\ntwo\nTHREE\n", true)
 	p.write("deep/INDEX.md", "")
-	get("emptied", "1\ntwo\nTHREE\n", true)
+	get("emptied", "one\ntwo\nTHREE\n", true)
 	if got := w.take(); !strings.Contains(got, "is empty") {
 		t.Errorf("told %q", got)
 	}
@@ -61,14 +50,11 @@ func TestDocuments(t *testing.T) {
 	get("cleared on purpose", "\n", true)
 	p.remove("deep/INDEX.md")
 	get("removed", "", false)
-	if err := s.SetDocument(ctx, "cards/x.md", "x"); !errors.Is(err, oxbow.ErrInvalid) {
-		t.Errorf("SetDocument() of a file of entries = %v", err)
-	}
-	if err := s.SetDocument(ctx, "../x.md", "x"); err == nil {
-		t.Error("SetDocument() left the tree")
+	if err := setDocument(t, s, "../x.md", "x"); err == nil {
+		t.Error("Edit() left the tree")
 	}
 	// A change of entries and a document in one.
-	err = s.Edit(ctx, func(v View, _ time.Time) ([]Edit, error) {
+	err := s.Edit(ctx, func(v View, _ time.Time) ([]Edit, error) {
 		if _, ok := v.File("deep/INDEX.md"); ok {
 			t.Error("a document that was removed is there")
 		}

@@ -201,8 +201,8 @@ func TestReadOnly(t *testing.T) {
 	if err := s.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Apply() = %v", err)
 	}
-	if err := s.SetDocument(t.Context(), "x.md", "x"); !errors.Is(err, oxbow.ErrReadOnly) {
-		t.Errorf("SetDocument() = %v", err)
+	if err := setDocument(t, s, "x.md", "x"); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("Edit() = %v", err)
 	}
 	if got := m.Names(); len(got) != 1 {
 		t.Errorf("a store that may not write left %q", got)

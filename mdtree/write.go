@@ -82,14 +82,13 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	for p, why := range own.copies {
 		s.warn("%s: %s; what they wrote is kept beside as a conflict copy", p, why)
 	}
-	for p, text := range own.docs {
-		s.served.text[p] = text
-		delete(s.served.held, p)
-	}
 	r := &fileScan{s: s, next: map[string]*file{}}
 	for _, w := range changes {
 		if s.matches(w.path) {
 			r.read(w.path)
+		} else if _, ok := s.served.text[w.path]; ok {
+			s.served.text[w.path] = w.text
+			delete(s.served.held, w.path)
 		}
 	}
 	s.applyFiles(r.next, own)

@@ -85,6 +85,11 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
 	out.fill(hits, cited, read, budget)
+	for i, h := range hits {
+		if out.Hits[i].Content != nil && q.AsOf == 0 {
+			guard(ctx, m).Show(h.Entry)
+		}
+	}
 	return out, nil
 }
 
@@ -305,6 +310,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	out.Entry = entryOf(e)
 	out.Entry.Content = &e.Content
 	if !past {
+		guard(ctx, m).Show(e)
 		cited, notes := w.checkFileRefs(ctx, []oxbow.Entry{e})
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)

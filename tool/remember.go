@@ -26,7 +26,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
-	e := &edit{in: in, name: in.Name, blobs: func(ls []oxbow.Label) []oxbow.Label { return w.stampHashes(ctx, ls) }}
+	e := &edit{in: in, name: in.Name, seen: guard(ctx, m), blobs: func(ls []oxbow.Label) []oxbow.Label { return w.stampHashes(ctx, ls) }}
 	if e.name == "" {
 		e.base = oxbow.DeriveName(in.Content)
 		e.name = e.base
@@ -41,6 +41,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
+	e.seen.Show(oxbow.Entry{Name: now.Name, Content: in.Content, Aliases: now.Aliases, Labels: now.Labels})
 	out := RememberOut{Outcome: "added", Entry: entryOf(now)}
 	out.Snippet = snippet(now.Content, nil, snippetWidth)
 	switch {
@@ -92,6 +93,7 @@ type edit struct {
 	old   oxbow.Entry
 	found bool
 
+	seen  *Seen                             // what the session knows, nil where nothing can be lost
 	blobs func([]oxbow.Label) []oxbow.Label // notes what cited files are like
 	noted bool                              // it did
 }
@@ -158,6 +160,13 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 		u.Aliases = in.Aliases
 	}
 	u.Labels = e.withBlobs(ls)
+	if e.seen != nil && in.IfVersion == nil {
+		want, err := e.seen.Merge(old, oxbow.Entry{Content: u.Content, Aliases: append([]string{}, u.Aliases...), Labels: append([]oxbow.Label{}, u.Labels...)})
+		if err != nil {
+			return nil, err
+		}
+		u.Content, u.Aliases, u.Labels = want.Content, want.Aliases, want.Labels
+	}
 	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels) {
 		return nil, nil
 	}
@@ -268,6 +277,12 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		}
 		out.Notes = append(out.Notes, Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")))
 		return out, nil
+	}
+	if seen := guard(ctx, m); seen != nil && op.If == 0 {
+		if err := seen.Gone(e); err != nil {
+			return ForgetOut{}, err
+		}
+		op.If = e.Version
 	}
 	if err := m.Apply(ctx, op); err != nil {
 		return ForgetOut{}, missing(ctx, m, e.Name, err)

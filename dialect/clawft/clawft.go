@@ -23,11 +23,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -63,11 +61,7 @@ type Home struct {
 	dialect.Base
 	fs     vfs.FS // of the memory's directory
 	shown  string // that directory, for people
-	tree   *mdtree.Store
 	layout layout
-
-	mu   sync.Mutex // guards the following
-	seen *string    // MEMORY.md as it was last read or written through this home, nil before
 }
 
 var _ dialect.Home = (*Home)(nil)
@@ -83,15 +77,15 @@ func Open(ctx context.Context, o dialect.Options) (*Home, error) {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
 	h := &Home{Base: dialect.NewBase(o), fs: &below{o.FS, p.dir}, shown: filepath.Join(o.Path, filepath.FromSlash(p.dir))}
-	h.layout = layout{h.Zone}
+	h.layout, h.Docs = layout{h.Zone}, []string{memoryFile, historyFile}
 	if p.other != "" {
 		h.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
 			filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown))
 	}
-	if h.tree, err = h.OpenTree(ctx, h.fs, h.shown, h.layout, ""); err != nil {
+	if h.Tree, err = h.OpenTree(ctx, h.fs, h.shown, h.layout, ""); err != nil {
 		return nil, fmt.Errorf("opening the memory of clawft: %w", err)
 	}
-	h.Use(h.tree)
+	h.Use(h.Tree)
 	return h, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // Context implements [dialect.Home]: MEMORY.md, whole and as it is, after the
@@ -20,17 +21,16 @@ import (
 // make the file, which stays as it is.
 func (h *Home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
 	var c prompt.Context
-	if err := h.inject(ctx, &c); err != nil {
-		return prompt.Context{}, err
-	}
-	c.Fit(r.Budget)
-	return c, nil
+	err := h.inject(ctx, &c, r.Budget)
+	return c, err
 }
 
-func (h *Home) inject(ctx context.Context, c *prompt.Context) error {
-	memory, _, err := h.ReadMemory(ctx)
+// inject adds MEMORY.md and more to a context, within a budget. The session of ctx
+// has seen the file where none of it is cut.
+func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
+	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the memory: %w", err)
 	}
 	c.Add(prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System, Text: injected(memory),
 		Short: func(tokens int) string {
@@ -40,6 +40,11 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context) error {
 			}
 			return injected(s)
 		}})
+	c.Add(more...)
+	c.Fit(budget)
+	if len(c.Parts) > 0 && c.Parts[0].Text == injected(memory) {
+		h.Seen(ctx).Show(tool.Document(memoryFile, memory))
+	}
 	return nil
 }
 
@@ -61,11 +66,9 @@ func (h *Home) Session(ctx context.Context, r dialect.Request) (dialect.Session,
 // context returns MEMORY.md as it is now, with more after it.
 func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
-	if err := s.h.inject(ctx, &c); err != nil {
+	if err := s.h.inject(ctx, &c, s.r.Budget, more...); err != nil {
 		return prompt.Context{}, err
 	}
-	c.Add(more...)
-	c.Fit(s.r.Budget)
 	s.last = c.Of(prompt.System)
 	return c, nil
 }
@@ -135,7 +138,7 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 
 // get returns an entry of HISTORY.md.
 func (s *session) get(ctx context.Context, name string) (oxbow.Entry, error) {
-	e, err := s.h.tree.Get(ctx, name)
+	e, err := s.h.Tree.Get(ctx, name)
 	if err == nil && e.Kind != oxbow.History {
 		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}

@@ -86,7 +86,7 @@ func TestCrashAnywhere(t *testing.T) {
 					default:
 						t.Fatalf("stop at %d, %s: %q, want %q or %q", stop, label, got, old, now)
 					}
-					rep, cerr := h.tree.Check(t.Context())
+					rep, cerr := h.Tree.Check(t.Context())
 					if cerr != nil || len(rep.Problems) != 0 {
 						t.Fatalf("stop at %d, %s: Check() = %+v, %v", stop, label, rep.Problems, cerr)
 					}

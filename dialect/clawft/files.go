@@ -13,25 +13,23 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/diff"
 	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// ReadMemory returns all of MEMORY.md, and false when there is none.
+// ReadMemory returns all of MEMORY.md, and false when there is none. The session
+// of the context has seen it then.
 func (h *Home) ReadMemory(ctx context.Context) (text string, ok bool, err error) {
-	text, ok, err = h.tree.Document(ctx, memoryFile)
+	text, ok, err = h.Document(ctx, memoryFile)
 	if err != nil {
 		return "", false, fmt.Errorf("reading the memory: %w", err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.seen = &text
 	return text, ok, nil
 }
 
 // ReadHistory returns all of HISTORY.md, and false when there is none.
 func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error) {
-	text, ok, err = h.tree.Document(ctx, historyFile)
+	text, ok, err = h.Document(ctx, historyFile)
 	if err != nil {
 		return "", false, fmt.Errorf("reading the history: %w", err)
 	}
@@ -42,59 +40,47 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 // line between, and returns how many bytes of content it wrote. Control
 // characters other than tabs and line ends are left out.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
-	return h.write(ctx, content, func(now string, _ *string) (string, error) { return appended(now, clean(content)), nil })
-}
-
-// WriteMemory replaces all of MEMORY.md, and returns how many bytes it wrote. What
-// was replaced can be taken back (see [Home.TakeBack]). When another program changed
-// the file since it was last read through this home, their change is merged by
-// line or, where that does not go, the error matches [oxbow.ErrConflict].
-func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
-	return h.write(ctx, content, func(now string, seen *string) (string, error) {
-		text := clean(content)
-		if seen == nil || *seen == now {
-			return text, nil
-		}
-		merged, ok := diff.Lines(*seen, text, now)
-		if !ok {
-			return "", fmt.Errorf("%w: somebody else changed the same lines of MEMORY.md; read it again, then write it", oxbow.ErrConflict)
-		}
-		return merged, nil
-	})
-}
-
-// write changes MEMORY.md. What is replaced and not kept in the new text is
-// recorded.
-func (h *Home) write(ctx context.Context, content string, change func(now string, seen *string) (string, error)) (int, error) {
 	if err := check(content); err != nil {
 		return 0, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var was, is string
-	err := h.tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
-		var err error
+	content = clean(content)
+	var was string
+	err := h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 		was, _ = v.File(memoryFile)
-		if is, err = change(was, h.seen); err != nil {
-			return nil, err
-		}
-		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
-		if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
-			return edits, nil
-		}
-		_, kept, err := h.record(replaced{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
-		return append(edits, kept...), err
+		return []mdtree.Edit{{Path: memoryFile, Text: appended(was, content)}}, nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("writing the memory: %w", err)
 	}
-	if h.seen == nil || *h.seen == was {
-		h.seen = &is
-	} else if merged, ok := diff.Lines(was, is, *h.seen); ok {
-		// Whoever writes knows what was written, and still not what others did.
-		h.seen = &merged
+	// The session knows what it wrote, and still not what others did.
+	s := h.Seen(ctx)
+	if known, ok := s.Known(tool.Document(memoryFile, "")); ok || isBlank(was) {
+		s.Show(tool.Document(memoryFile, appended(known.Content, content)))
 	}
-	return len(clean(content)), nil
+	return len(content), nil
+}
+
+// WriteMemory replaces all of MEMORY.md, and returns how many bytes it wrote. What
+// was replaced can be taken back (see [Home.TakeBack]). What another program
+// changed since the session of the context saw the file is merged by line or,
+// where that does not go or the session never saw it, the error matches
+// [oxbow.ErrConflict].
+func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
+	if err := check(content); err != nil {
+		return 0, err
+	}
+	content = clean(content)
+	err := h.SetDocument(ctx, memoryFile, content, func(was, is string, now time.Time) ([]mdtree.Edit, error) {
+		if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
+			return nil, nil
+		}
+		_, kept, err := h.record(replaced{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
+		return kept, err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("writing the memory: %w", err)
+	}
+	return len(content), nil
 }
 
 // appended returns a text with more after it.
@@ -114,7 +100,7 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	if content == "" {
 		return &oxbow.InvalidError{Field: "entry", Reason: "is empty"}
 	}
-	err := h.tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
+	err := h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 		now, _ := v.File(historyFile)
 		return []mdtree.Edit{{Path: historyFile, Text: appended(now, content) + eolOf(now) + eolOf(now)}}, nil
 	})
@@ -149,8 +135,8 @@ func clean(s string) string {
 // read is left out; the error is then that of reading, next to what the other
 // holds.
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
-	memory, _, err := h.ReadMemory(ctx)
-	history, _, herr := h.ReadHistory(ctx)
+	memory, _, err := h.Tree.Document(ctx, memoryFile)
+	history, _, herr := h.Tree.Document(ctx, historyFile)
 	found := append(matches(memory, query), matches(history, query)...)
 	if limit > 0 && len(found) > limit {
 		found = found[:limit]

@@ -119,7 +119,7 @@ func TestOverwriteMerges(t *testing.T) {
 		t.Errorf("merged: %q", got)
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "ONE again\n\ntwo\n\nTHREE by a person\n")
-	if a, err := call(t, h, "memory_write", m{"content": "uno", "mode": "overwrite"}); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "read it again") {
+	if a, err := call(t, h, "memory_write", m{"content": "uno", "mode": "overwrite"}); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "ONE again\n\ntwo") {
 		t.Errorf("overwriting the same lines = %v, %v", a, err)
 	}
 	mustCall(t, h, "memory_read", m{})

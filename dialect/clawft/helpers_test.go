@@ -32,7 +32,7 @@ func openHome(t *testing.T, fsys vfs.FS) *Home {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		rep, err := h.tree.Check(context.WithoutCancel(t.Context()))
+		rep, err := h.Tree.Check(context.WithoutCancel(t.Context()))
 		if err != nil && !errors.Is(err, oxbow.ErrClosed) {
 			t.Errorf("Check() = %v", err)
 		}

@@ -17,7 +17,7 @@ import (
 
 func TestContract(t *testing.T) {
 	var fsys *vfs.Mem
-	open := func(t *testing.T) oxbow.Store { return openHome(t, fsys).tree }
+	open := func(t *testing.T) oxbow.Store { return openHome(t, fsys).Tree }
 	storetest.Run(t, func(t *testing.T) oxbow.Store { fsys = vfs.NewMem(); return open(t) },
 		storetest.Can{Labels: true, Aliases: true, Kinds: []oxbow.Kind{oxbow.Note, oxbow.History}, Reopen: open})
 }
@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 func TestContractOfWindows(t *testing.T) {
 	const text = "\ufeff\r\n\r\n"
 	var fsys *vfs.Mem
-	open := func(t *testing.T) oxbow.Store { return openHome(t, fsys).tree }
+	open := func(t *testing.T) oxbow.Store { return openHome(t, fsys).Tree }
 	storetest.Run(t, func(t *testing.T) oxbow.Store {
 		fsys = vfs.NewMem()
 		put(t, fsys, ownDir+"/MEMORY.md", text)

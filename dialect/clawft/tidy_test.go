@@ -182,7 +182,7 @@ func TestCompressNames(t *testing.T) {
 	if _, err := h.Compress(t.Context(), 15, false); err != nil {
 		t.Fatal(err)
 	}
-	rep, err := h.tree.Check(t.Context())
+	rep, err := h.Tree.Check(t.Context())
 	if err != nil || len(rep.Problems) != 0 {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
 	}

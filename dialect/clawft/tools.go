@@ -106,14 +106,15 @@ func (h *Home) Tools() []tool.Tool {
 func (h *Home) readTool(ctx context.Context, _ *tool.Workspace, in readIn) (readOut, error) {
 	var texts []string
 	there := false
-	for _, f := range []struct {
-		name string
-		read func(context.Context) (string, bool, error)
-	}{{"memory", h.ReadMemory}, {"history", h.ReadHistory}} {
+	read := h.Document
+	if in.Query != "" {
+		read = h.Tree.Document // a search shows a part
+	}
+	for _, f := range []struct{ name, file string }{{"memory", memoryFile}, {"history", historyFile}} {
 		if in.File != f.name && in.File != "all" && (in.File != "" || f.name != "memory") {
 			continue
 		}
-		text, ok, err := f.read(ctx)
+		text, ok, err := read(ctx, f.file)
 		if err != nil {
 			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}

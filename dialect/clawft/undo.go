@@ -177,13 +177,13 @@ func missing(text, other string) []dialect.Step {
 // shown the text of files, "" for one that is not there, and may be called again.
 func (h *Home) edit(ctx context.Context, dry bool, plan func(file func(path string) string, now time.Time) ([]mdtree.Edit, error)) error {
 	if !dry {
-		return h.tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
+		return h.Tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 			return plan(func(path string) string { text, _ := v.File(path); return text }, now)
 		})
 	}
 	var failed error
 	_, err := plan(func(path string) string {
-		text, _, err := h.tree.Document(ctx, path)
+		text, _, err := h.Tree.Document(ctx, path)
 		failed = errors.Join(failed, err)
 		return text
 	}, h.Now())

@@ -26,7 +26,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -92,7 +91,6 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 // change.
 type home struct {
 	dialect.Base // its memory is what the profile includes
-	tree         *mdtree.Store
 	all          *oxbow.Memory
 
 	profiles *profile.Set
@@ -110,10 +108,11 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	}
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
-	if h.tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{h.Zone}, ""); err != nil {
+	if h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{h.Zone}, ""); err != nil {
 		return nil, fmt.Errorf("opening the memory of CodeRhapsody: %w", err)
 	}
-	h.Use(h.tree)
+	h.Docs = []string{soulFile, memoryFile}
+	h.Use(h.Tree)
 	h.all = h.Mem
 	h.profiles = &profile.Set{Places: []profile.Place{{FS: o.FS, Path: o.Path, Dirs: profile.HomeDirs}}, Zone: h.Zone}
 	return h, nil
@@ -135,7 +134,7 @@ func (h *home) WithProfile(name string) (dialect.Home, error) {
 // within returns the home as the profile binds it.
 func (h *home) within(r *profile.Resolved) *home {
 	v := *h
-	v.bound = r
+	v.bound, v.Docs = r, nil // of documents, the profile's own are in its context
 	v.Mem = scope.Within(h.all, r.Scope())
 	return &v
 }

@@ -51,7 +51,7 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 		return nil, &oxbow.InvalidError{Field: "text", Reason: "is for one " + r.Span + "; say which"}
 	}
 	var periods []string
-	err := h.tree.View(ctx, func(v mdtree.View) error {
+	err := h.Tree.View(ctx, func(v mdtree.View) error {
 		periods = h.periods(v, spans[i], r.Period)
 		return nil
 	})
@@ -69,9 +69,9 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 			return edits, err
 		}
 		if r.Dry {
-			err = h.tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, h.Now()); return err })
+			err = h.Tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, h.Now()); return err })
 		} else {
-			err = h.tree.Edit(ctx, plan)
+			err = h.Tree.Edit(ctx, plan)
 		}
 		if err != nil {
 			return done, fmt.Errorf("compressing %s %s: %w", r.Span, p, err)
@@ -379,9 +379,9 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dia
 		}
 		var err error
 		if dry {
-			err = h.tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, time.Time{}); return err })
+			err = h.Tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, time.Time{}); return err })
 		} else {
-			err = h.tree.Edit(ctx, plan)
+			err = h.Tree.Edit(ctx, plan)
 		}
 		if err != nil {
 			return done, fmt.Errorf("taking back %q: %w", name, err)

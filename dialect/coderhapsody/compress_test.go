@@ -185,7 +185,7 @@ func TestCompressWeeks(t *testing.T) {
 	if !maps.Equal(after, before) {
 		t.Errorf("after it was taken back there is %q, want %q", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
 	}
-	if rep, err := h.tree.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+	if rep, err := h.Tree.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
 	}
 }

@@ -91,7 +91,7 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 	}
 	var c prompt.Context
 	for _, d := range []struct{ name, file string }{{partIdentity, soulFile}, {partMemory, memoryFile}} {
-		s, _, err := h.tree.Document(ctx, d.file)
+		s, _, err := h.Tree.Document(ctx, d.file)
 		if err != nil {
 			return c, err
 		}
@@ -103,7 +103,7 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions + "\n"})
 	tried, left := 0, prompt.Cut{Name: partLog, Why: "over the budget: four times as much is newer"}
 	more := 0
-	err := h.tree.View(ctx, func(v mdtree.View) error {
+	err := h.Tree.View(ctx, func(v mdtree.View) error {
 		logs := 0
 		for _, f := range h.live(v) {
 			name, why, pinned := partDigest, "the newest first", false
@@ -277,7 +277,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 		if present[e.Name] {
 			continue
 		}
-		from, err := h.tree.Locate(ctx, e.Name)
+		from, err := h.Tree.Locate(ctx, e.Name)
 		if err != nil {
 			continue // it was forgotten meanwhile
 		}

@@ -250,4 +250,16 @@ func (later) Apply(context.Context, ...oxbow.Op) error {
 }
 
 // Tools implements [dialect.Home].
-func (h *home) Tools() []tool.Tool { return tools() }
+func (h *home) Tools() []tool.Tool { return h.tools() }
+
+// Documents implements [dialect.Home].
+func (h *home) Documents() []string { return []string{crabFile} }
+
+// Document implements [dialect.Home].
+func (h *home) Document(_ context.Context, path string) (string, bool, error) {
+	data, err := vfs.ReadFile(h.FS, path, maxCrab)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	return string(data), err == nil, err
+}

@@ -36,7 +36,7 @@ type forgetIn struct {
 }
 
 // tools returns the tools, in crabtalk's order.
-func tools() []tool.Tool {
+func (h *home) tools() []tool.Tool {
 	about := func(name, title string) tool.Tool {
 		t := dialect.Describe(descriptions, name, title)
 		t.Idempotent = true
@@ -44,13 +44,13 @@ func tools() []tool.Tool {
 	}
 	r, w, f := about("recall", "Search memory"), about("remember", "Save to memory"), about("forget", "Delete from memory")
 	r.ReadOnly, w.Destructive, f.Destructive = true, true, true
-	return []tool.Tool{tool.Define(r, recall), tool.Define(w, remember), tool.Define(f, forget)}
+	return []tool.Tool{tool.Define(r, h.recall), tool.Define(w, h.remember), tool.Define(f, h.forget)}
 }
 
 // nothing is what recall says when it finds nothing.
 const nothing = "no memories found"
 
-func recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
+func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		limit = *in.Limit
@@ -74,16 +74,19 @@ func recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, er
 		return tool.Reply{Message: nothing}, nil
 	}
 	parts := make([]string, len(hits))
-	for i, h := range hits {
-		parts[i] = "## " + h.Entry.Name + "\n" + h.Entry.Content
+	for i, hit := range hits {
+		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
+		known, _ := h.Seen(ctx).Known(hit.Entry) // for the aliases, which are not shown
+		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
 	return tool.Reply{Message: strings.Join(parts, "\n---\n")}, nil
 }
 
-func remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
+func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
 	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err == nil {
-		err = upsert(ctx, m, in)
+		e := oxbow.Entry{Name: in.Name, Content: in.Content, Aliases: append([]string{}, in.Aliases...)}
+		err = h.Put(ctx, m, e, onlyNotes("which remember does not overwrite; choose another name"))
 	}
 	if err != nil {
 		return tool.Reply{}, &saidError{"failed to save entry: " + err.Error(), err}
@@ -91,52 +94,26 @@ func remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply
 	return tool.Reply{Message: "remembered: " + in.Name}, nil
 }
 
-// upsert adds a note or updates it, all of it.
-func upsert(ctx context.Context, m *oxbow.Memory, in rememberIn) error {
-	for {
-		old, err := m.Store().Get(ctx, in.Name)
-		var op oxbow.Op
-		switch {
-		case errors.Is(err, oxbow.ErrNotFound):
-			op = oxbow.Add{Name: in.Name, Content: in.Content, Aliases: in.Aliases}
-		case err != nil:
-			return err
-		case old.Kind != oxbow.Note:
-			return &oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of an " + old.Kind.String() + ", which remember does not overwrite; choose another name"}
-		default:
-			op = oxbow.Update{Name: in.Name, Content: in.Content, Aliases: in.Aliases, If: old.Version}
+// onlyNotes returns a check that an entry is a note: a tool changes no other.
+func onlyNotes(what string) func(oxbow.Entry) error {
+	return func(old oxbow.Entry) error {
+		if old.Kind == oxbow.Note {
+			return nil
 		}
-		err = m.Apply(ctx, op)
-		if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrConflict) {
-			continue // another was first: look again
-		}
-		return err
+		return &oxbow.InvalidError{Field: "name", Value: old.Name, Reason: "is that of an " + old.Kind.String() + ", " + what}
 	}
 }
 
-func forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
+func (h *home) forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
 	ctx, m, err := d.Memory(ctx, tool.Create)
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	for {
-		old, err := m.Store().Get(ctx, in.Name)
-		if err == nil && old.Kind != oxbow.Note {
-			return tool.Reply{}, &oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of an " + old.Kind.String() + ", which forget does not delete; a person can"}
-		}
-		if err == nil {
-			err = m.Apply(ctx, oxbow.Remove{Name: in.Name, If: old.Version})
-		}
-		switch {
-		case errors.Is(err, oxbow.ErrConflict):
-			continue // changed since it was looked at
-		case errors.Is(err, oxbow.ErrNotFound):
-			return tool.Reply{}, &saidError{"no entry named: " + in.Name, err}
-		case err != nil:
-			return tool.Reply{}, err
-		}
-		return tool.Reply{Message: "forgot: " + in.Name}, nil
+	err = h.Delete(ctx, m, in.Name, onlyNotes("which forget does not delete; a person can"))
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return tool.Reply{}, &saidError{"no entry named: " + in.Name, err}
 	}
+	return tool.Reply{Message: "forgot: " + in.Name}, err
 }
 
 // saidError is an error in crabtalk's words.

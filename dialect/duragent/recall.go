@@ -111,6 +111,9 @@ func renderDays(journal []oxbow.Entry, days span) []string {
 	return logs
 }
 
+// shownWhole reports whether renderHits shows all of an entry.
+func shownWhole(e oxbow.Entry) bool { return len(strings.TrimSpace(e.Content)) <= wholeContent }
+
 // wholeContent is up to how many bytes a hit is shown whole.
 const wholeContent = 1200
 
@@ -131,7 +134,7 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 		}
 		fmt.Fprintf(&b, "%d. %s (%s, %s)\n", i+1, h.Entry.Name, place(h.Entry), when.In(zone).Format(dayForm))
 		content := strings.TrimSpace(h.Entry.Content)
-		if len(content) > wholeContent {
+		if !shownWhole(h.Entry) {
 			content = text.Snippet(content, strings.Fields(strings.ToLower(query)), wholeContent/2)
 		}
 		for s := range strings.Lines(content) {

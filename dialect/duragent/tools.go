@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,6 +107,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 		}
 		entries = append(entries, e)
 	}
+	h.Seen(ctx).Show(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool { return e.Kind == oxbow.Journal })...)
 	text := renderRecall(entries, s)
 	if text == "" {
 		text = "No memories found"
@@ -166,7 +168,7 @@ func (h *home) reflect(ctx context.Context, d *tool.Workspace, in reflectIn) (to
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	if err := set(ctx, m, curated, oxbow.Note, in.Content); err != nil {
+	if err := h.set(ctx, m, oxbow.Entry{Name: curated, Kind: oxbow.Note, Content: in.Content}); err != nil {
 		return tool.Reply{}, err
 	}
 	return tool.Reply{Message: "Reflected. Updated " + h.shown(curated)}, nil
@@ -187,7 +189,7 @@ func (h *home) updateWorld(ctx context.Context, d *tool.Workspace, in updateWorl
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	if err := set(ctx, m, name, oxbow.World, in.Content); err != nil {
+	if err := h.set(ctx, m, oxbow.Entry{Name: name, Kind: oxbow.World, Content: in.Content}); err != nil {
 		return tool.Reply{}, err
 	}
 	text := "Updated world knowledge at " + h.shown(name)
@@ -197,25 +199,12 @@ func (h *home) updateWorld(ctx context.Context, d *tool.Workspace, in updateWorl
 	return tool.Reply{Message: text}, nil
 }
 
-// set makes the content that of the entry, which is added where it is missing.
-func set(ctx context.Context, m *oxbow.Memory, name string, kind oxbow.Kind, content string) error {
-	if strings.TrimSpace(content) == "" {
+// set adds an entry, or gives it another content.
+func (h *home) set(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+	if strings.TrimSpace(e.Content) == "" {
 		return &oxbow.InvalidError{Field: "content", Reason: "is empty; give the whole text, or let a person remove the file"}
 	}
-	for {
-		_, err := m.Store().Get(ctx, name)
-		var op oxbow.Op = oxbow.Update{Name: name, Content: content}
-		if errors.Is(err, oxbow.ErrNotFound) {
-			op = oxbow.Add{Name: name, Kind: kind, Content: content}
-		} else if err != nil {
-			return err
-		}
-		err = m.Apply(ctx, op)
-		if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
-			continue // another was first: look again
-		}
-		return err
-	}
+	return h.Put(ctx, m, e, nil)
 }
 
 func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool.Reply, error) {
@@ -243,6 +232,11 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 	hits, err := m.Recall(ctx, q)
 	if err != nil {
 		return tool.Reply{}, err
+	}
+	for _, hit := range hits {
+		if shownWhole(hit.Entry) {
+			h.Seen(ctx).Show(hit.Entry)
+		}
 	}
 	return tool.Reply{Message: renderHits(in.Query, hits, h.Zone)}, nil
 }

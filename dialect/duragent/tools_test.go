@@ -119,6 +119,9 @@ func TestTopics(t *testing.T) {
 	}
 	// A file that duragent made keeps its name.
 	put(t, fsys, ".duragent/memory/world/old_name.md", "x")
+	if _, err := call(t, h, "recall", m{}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := call(t, h, "update_world", m{"topic": "old_name", "content": "new"}); err != nil || read(t, fsys, ".duragent/memory/world/old_name.md") != "new" {
 		t.Errorf("update_world(old_name) = %v", err)
 	}

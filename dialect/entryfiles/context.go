@@ -32,11 +32,11 @@ func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, 
 
 // system adds what belongs to the system prompt. All of it is always there.
 func (h *home) system(ctx context.Context, c *prompt.Context) error {
-	identity, _, err := h.tree.Document(ctx, identityFile)
+	identity, _, err := h.Document(ctx, identityFile)
 	if err != nil {
 		return err
 	}
-	index, _, err := h.tree.Document(ctx, indexFile)
+	index, _, err := h.Document(ctx, indexFile)
 	if err != nil {
 		return err
 	}

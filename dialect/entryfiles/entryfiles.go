@@ -18,7 +18,6 @@ import (
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -66,7 +65,6 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 // home is an opened home. Its fields do not change.
 type home struct {
 	dialect.Base
-	tree   *mdtree.Store
 	config config
 	rank   ranker
 }
@@ -80,11 +78,12 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	if h.config, err = readConfig(o.FS); err == nil {
-		h.tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{}, "")
+		h.Docs = []string{identityFile, indexFile}
+		h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{}, "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)
 	}
-	h.Use(h.tree)
+	h.Use(h.Tree)
 	return h, nil
 }

@@ -7,11 +7,13 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -34,7 +36,7 @@ type recallIn struct {
 }
 
 type textIn struct {
-	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown."`
+	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
 // Tools implements [dialect.Home]: the four of the design, and soul, which
@@ -50,7 +52,7 @@ func (h *home) Tools() []tool.Tool {
 	memory.Destructive, memory.Idempotent = true, true
 	soul.Destructive, soul.Idempotent = true, true
 	return []tool.Tool{tool.Define(remember, h.remember), tool.Define(forget, h.forget),
-		tool.Define(recall, h.recall), tool.Define(memory, h.setIndex), tool.Define(soul, h.setIdentity)}
+		tool.Define(recall, h.recall), tool.Define(memory, h.memory), tool.Define(soul, h.soul)}
 }
 
 func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
@@ -63,7 +65,12 @@ func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (
 		return tool.Reply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
 	content := join(clean(in.Description), in.Content)
-	if _, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content}); err != nil {
+	if strings.TrimSpace(content) == "" {
+		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
+	} else {
+		err = h.Put(ctx, m, oxbow.Entry{Name: name, Content: content}, nil)
+	}
+	if err != nil {
 		return tool.Reply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
 	return tool.Reply{Message: "remembered: " + name}, nil
@@ -74,7 +81,7 @@ func (h *home) forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	switch err := m.Forget(ctx, in.Name); {
+	switch err := h.Delete(ctx, m, in.Name, nil); {
 	case errors.Is(err, oxbow.ErrNotFound), errors.Is(err, oxbow.ErrInvalid):
 		return tool.Reply{Message: "no entry named: " + in.Name}, nil
 	case err != nil:
@@ -98,22 +105,36 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
+	h.Seen(ctx).Show(hits...)
 	return tool.Reply{Message: show(hits)}, nil
 }
 
-func (h *home) setIndex(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
-	if err := h.tree.SetDocument(ctx, indexFile, in.Content); err != nil {
-		return tool.Reply{}, fmt.Errorf("failed to write MEMORY.md: %w", err)
-	}
-	return tool.Reply{Message: "MEMORY.md updated"}, nil
+func (h *home) memory(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
+	return h.rewrite(ctx, indexFile, in.Content)
 }
 
-func (h *home) setIdentity(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
-	if !h.config.soulEditable {
+func (h *home) soul(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
+	if in.Content != "" && !h.config.soulEditable {
 		return tool.Reply{Message: "soul editing is disabled in config"}, nil
 	}
-	if err := h.tree.SetDocument(ctx, identityFile, in.Content); err != nil {
-		return tool.Reply{}, fmt.Errorf("failed to write Crab.md: %w", err)
+	return h.rewrite(ctx, identityFile, in.Content)
+}
+
+// rewrite replaces a document, or shows it when there is no content.
+func (h *home) rewrite(ctx context.Context, file, content string) (tool.Reply, error) {
+	name := path.Base(file)
+	if content != "" {
+		if err := h.SetDocument(ctx, file, content, nil); err != nil {
+			return tool.Reply{}, fmt.Errorf("failed to write %s: %w", name, err)
+		}
+		return tool.Reply{Message: name + " updated"}, nil
 	}
-	return tool.Reply{Message: "Crab.md updated"}, nil
+	text, _, err := h.Document(ctx, file)
+	switch {
+	case err != nil:
+		return tool.Reply{}, fmt.Errorf("failed to read %s: %w", name, err)
+	case strings.TrimSpace(text) == "":
+		return tool.Reply{Message: name + " is empty"}, nil
+	}
+	return tool.Reply{Message: name + " says:\n\n" + prompt.Fence("markdown", text)}, nil
 }

@@ -172,7 +172,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		if err != nil {
 			return err
 		}
-		o.Tools, o.Instructions = toolsOf(h, o.Sets), toldOf(d, h)
+		o.Home, o.Tools, o.Instructions = h, toolsOf(h, o.Sets), toldOf(d, h)
 	}
 	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src}
 	if svc, serr := a.subAgents(); serr != nil {

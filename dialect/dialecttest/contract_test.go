@@ -1,0 +1,232 @@
+// The contract of every tool that writes: nothing that a person typed is lost.
+
+package dialecttest_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/dialect/clawft"
+	"github.com/oxbow-memory/oxbow/dialect/coderhapsody"
+	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
+	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
+	"github.com/oxbow-memory/oxbow/dialect/duragent"
+	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+type args = dialecttest.Args
+
+// call is one call of a tool. TEXT in its arguments is the text to write.
+type call struct {
+	tool string
+	args args
+}
+
+// writers are the calls that write, by dialect: each is made on what the first of
+// its row wrote, and alone if it writes itself. A tool of a home that may write
+// and stands in no row fails the test.
+var writers = map[string][][]call{
+	"crabtalk": {
+		{{"remember", args{"name": "n", "content": "TEXT"}}, {"forget", args{"name": "n"}}},
+	},
+	"entryfiles": {
+		{{"remember", args{"name": "n", "description": "d", "content": "TEXT"}}, {"forget", args{"name": "n"}}},
+		{{"memory", args{"content": "TEXT"}}},
+		{{"soul", args{"content": "TEXT"}}},
+	},
+	"duragent": {
+		{{"remember", args{"content": "TEXT"}}},
+		{{"reflect", args{"content": "TEXT"}}},
+		{{"update_world", args{"topic": "n", "content": "TEXT"}}},
+	},
+	"clawft": {
+		{{"memory_write", args{"content": "TEXT", "mode": "overwrite"}}},
+		{{"memory_write", args{"content": "TEXT"}}, {"memory_write", args{"content": "TEXT", "mode": "overwrite"}}},
+		{{"memory_write", args{"content": "TEXT"}}},
+	},
+	"coderhapsody": {
+		{{"save_memory", args{"content": "TEXT"}}},
+	},
+}
+
+// own are the calls of oxbow's own tools, which all homes can have.
+var own = [][]call{
+	{{"remember", args{"name": "n", "content": "TEXT"}}, {"forget", args{"name": "n"}}, {"save_memory", args{"content": "TEXT"}},
+		{"handoff_task", args{"summary": "TEXT"}}, {"undo", args{}}, {"restore", args{"name": "n", "seq": 1}}},
+}
+
+var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
+
+const (
+	first = "Line one.\nLine two.\nLine three."
+	later = "Line one, changed.\nLine two.\nLine three.\nLine four."
+	typed = "A PERSON TYPED THIS"
+)
+
+// edits are what a person makes of the first text.
+var edits = map[string]func(text string) string{
+	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+typed, 1) },
+	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+typed, 1) },
+	"the same line": func(s string) string { return strings.Replace(s, "Line one.", typed, 1) },
+	"replace all":   func(s string) string { return strings.Replace(s, first, typed, 1) },
+}
+
+// home is a home that a person and agents share.
+type home struct {
+	fsys vfs.FS
+	d    dialect.Dialect
+}
+
+func (h home) options() dialect.Options {
+	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
+	return dialect.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return now }}}
+}
+
+// server opens the home as a server does, with a session of its own.
+func (h home) server(t *testing.T) (dialect.Home, context.Context) {
+	t.Helper()
+	s, err := h.d.Open(t.Context(), h.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, tool.WithSeen(t.Context(), &tool.Seen{})
+}
+
+// make makes a call, with the text in the place of TEXT.
+func (c call) make(t *testing.T, ctx context.Context, s dialect.Home, tools []tool.Tool, text string) error {
+	t.Helper()
+	in := args{}
+	for k, v := range c.args {
+		if in[k] = v; v == "TEXT" {
+			in[k] = text
+		}
+	}
+	_, err := dialecttest.AskIn(ctx, t, dialecttest.Workspace(s), tools, c.tool, in)
+	return err
+}
+
+// edit lets a person change what holds the first text: in the file or, where the
+// file is no text, by another process.
+func (h home) edit(t *testing.T, change func(string) string) {
+	t.Helper()
+	for _, name := range files(t, h.fsys, ".") {
+		if text := dialecttest.Read(t, h.fsys, name); strings.Contains(text, first) && name != "memory.db" {
+			dialecttest.Put(t, h.fsys, name, change(text))
+			return
+		}
+	}
+	p, ctx := h.server(t)
+	e, err := p.Memory().Store().Get(ctx, "n")
+	if err == nil {
+		err = p.Memory().Apply(ctx, oxbow.Update{Name: "n", Content: change(e.Content), Aliases: e.Aliases, Labels: e.Labels})
+	}
+	if err != nil {
+		t.Fatalf("no file holds the text, and no entry: %v", err)
+	}
+	p.Close()
+}
+
+// files returns the names of all files, but for what a person does not look into.
+func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
+	t.Helper()
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := strings.TrimPrefix(dir+"/"+e.Name(), "./")
+		switch {
+		case e.Name() == "undo" || strings.HasPrefix(e.Name(), ".oxbow"):
+		case e.IsDir():
+			names = append(names, files(t, fsys, name)...)
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// stands reports whether any file still has what the person typed.
+func (h home) stands(t *testing.T) bool {
+	t.Helper()
+	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
+		return strings.Contains(dialecttest.Read(t, h.fsys, name), typed)
+	})
+}
+
+func TestNothingTypedIsLost(t *testing.T) {
+	for _, d := range dialects {
+		for _, set := range []struct {
+			name  string
+			rows  [][]call
+			tools func(dialect.Home) []tool.Tool
+		}{
+			{"own", own, func(dialect.Home) []tool.Tool { return tool.Table() }},
+			{d.Name, writers[d.Name], dialect.Home.Tools},
+		} {
+			checkTable(t, d, set.name, set.rows, set.tools)
+			for _, row := range set.rows {
+				for _, c := range row {
+					for name, change := range edits {
+						t.Run(strings.Join([]string{d.Name, set.name, row[0].tool, c.tool, name}, "/"), func(t *testing.T) {
+							lostNothing(t, d, set.tools, row[0], c, change)
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+// checkTable reports tools that may write and stand in no row.
+func checkTable(t *testing.T, d dialect.Dialect, set string, rows [][]call, tools func(dialect.Home) []tool.Tool) {
+	t.Helper()
+	h := home{vfs.NewMem(), d}
+	s, _ := h.server(t)
+	for _, u := range tools(s) {
+		if !u.ReadOnly && !slices.ContainsFunc(rows, func(row []call) bool {
+			return slices.ContainsFunc(row, func(c call) bool { return c.tool == u.Name })
+		}) {
+			t.Errorf("%s: %s writes, and no row says how: add one", set, u.Name)
+		}
+	}
+}
+
+// lostNothing lets an agent write, a person edit, and the agent write again: in the
+// same session, and in that of a new server.
+func lostNothing(t *testing.T, d dialect.Dialect, tools func(dialect.Home) []tool.Tool, begin, c call, change func(string) string) {
+	for _, fresh := range []bool{false, true} {
+		h := home{vfs.NewMem(), d}
+		s, ctx := h.server(t)
+		if err := begin.make(t, ctx, s, tools(s), first); err != nil {
+			t.Fatalf("%s: %v", begin.tool, err)
+		}
+		h.edit(t, change)
+		if !h.stands(t) {
+			t.Fatal("the person's edit was not made")
+		}
+		if fresh {
+			s, ctx = h.server(t)
+		}
+		err := c.make(t, ctx, s, tools(s), later)
+		if !h.stands(t) {
+			t.Errorf("fresh %v: %s took away what a person typed; it said %v", fresh, c.tool, err)
+		}
+		if err != nil && !errors.Is(err, oxbow.ErrUnsupported) && (!errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), typed)) {
+			t.Errorf("fresh %v: %s said %v; want the text that stands", fresh, c.tool, err)
+		}
+		// What was shown can be replaced.
+		if again := c.make(t, ctx, s, tools(s), later); err != nil && again != nil && !errors.Is(again, oxbow.ErrUnsupported) {
+			t.Errorf("fresh %v: the second %s said %v", fresh, c.tool, again)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+// Changes by an agent's tools: what others wrote since the session saw it stays.
+
+package dialect
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// Seen returns what the session of the context was shown of the home. Calls
+// outside of any session are one.
+func (b *Base) Seen(ctx context.Context) *tool.Seen { return tool.SeenFrom(ctx, b.own) }
+
+// Put adds an entry, or updates the one of its name. What others changed since the
+// session saw the entry is merged, or the error matches [oxbow.ErrConflict] and
+// shows it; see [tool.Seen]. Check, when it is not nil, refuses to update an entry.
+func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
+	err := m.Edit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+		if !found {
+			return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}, nil
+		}
+		if check != nil {
+			if err := check(old); err != nil {
+				return nil, err
+			}
+		}
+		now, err := b.Seen(ctx).Merge(old, e)
+		return oxbow.Update{Name: e.Name, Content: now.Content, Aliases: now.Aliases, Labels: now.Labels, If: old.Version}, err
+	})
+	if err == nil {
+		b.Seen(ctx).Show(e)
+	}
+	return err
+}
+
+// Delete removes the entry of that name, unless others changed it since the session
+// saw it. Check is that of [Base.Put]; errors match [oxbow.ErrNotFound], too.
+func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check func(old oxbow.Entry) error) error {
+	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+		if !found {
+			return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+		}
+		if check != nil {
+			if err := check(old); err != nil {
+				return nil, err
+			}
+		}
+		return oxbow.Remove{Name: name, If: old.Version}, b.Seen(ctx).Gone(old)
+	})
+}
+
+// Documents implements [Home].
+func (b *Base) Documents() []string { return b.Docs }
+
+// Document implements [Home]. The session was shown the document then.
+func (b *Base) Document(ctx context.Context, path string) (string, bool, error) {
+	text, ok, err := b.Tree.Document(ctx, path)
+	if err == nil && ok {
+		b.Seen(ctx).Show(tool.Document(path, text))
+	}
+	return text, ok, err
+}
+
+// SetDocument replaces a document as [Base.Put] does an entry. With keep, what it
+// returns is changed in the same step.
+func (b *Base) SetDocument(ctx context.Context, path, text string, keep func(was, is string, now time.Time) ([]mdtree.Edit, error)) error {
+	err := b.Tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
+		was, _ := v.File(path)
+		e, err := b.Seen(ctx).Merge(tool.Document(path, was), tool.Document(path, text))
+		if err != nil {
+			return nil, err
+		}
+		edits := []mdtree.Edit{{Path: path, Text: e.Content}}
+		if keep == nil {
+			return edits, nil
+		}
+		more, err := keep(was, e.Content, now)
+		return append(edits, more...), err
+	})
+	if err == nil {
+		b.Seen(ctx).Show(tool.Document(path, text))
+	}
+	return err
+}
