@@ -4,6 +4,8 @@
 package oxbow
 
 import (
+	"cmp"
+	"context"
 	"iter"
 	"runtime"
 
@@ -27,8 +29,9 @@ type buildBatch struct {
 }
 
 // fill puts entries, in order of ID, into an empty searcher. What the index file
-// knows is not analyzed again.
-func (s *searcher) fill(entries iter.Seq2[Entry, error]) error {
+// knows is not analyzed again. When ctx is done it ends early, with its error;
+// the searcher is then of no use.
+func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) error {
 	var r *scorer
 	for _, r = range *s.scorers.Load() { // there is one
 	}
@@ -42,7 +45,7 @@ func (s *searcher) fill(entries iter.Seq2[Entry, error]) error {
 		defer close(toAnalyze)
 		failed = s.deal(entries, used, func(n int, b *buildBatch) {
 			if workers := n / buildWorkers; n%buildWorkers == 0 && workers < most {
-				go r.analyzeBatches(toAnalyze, workers > 0)
+				go r.analyzeBatches(ctx, toAnalyze, workers > 0)
 			}
 			toAnalyze <- b
 			toPut <- b
@@ -59,8 +62,12 @@ func (s *searcher) fill(entries iter.Seq2[Entry, error]) error {
 		}
 	}
 	if s.saved != nil {
-		next(func(b *buildBatch) { s.putBatch(r, b) })
-		if failed == nil {
+		next(func(b *buildBatch) {
+			if ctx.Err() == nil {
+				s.putBatch(r, b)
+			}
+		})
+		if failed = cmp.Or(failed, ctx.Err()); failed == nil {
 			s.dropRows(r)
 		}
 		return failed
@@ -68,12 +75,14 @@ func (s *searcher) fill(entries iter.Seq2[Entry, error]) error {
 	r.index.Fill(func(yield func(*index.Document) bool) {
 		next(func(b *buildBatch) {
 			for i := range b.docs {
-				yield(&b.docs[i])
+				if ctx.Err() == nil { // else they may be cut short
+					yield(&b.docs[i])
+				}
 			}
 			s.unsaved.Add(int64(len(b.docs)))
 		})
 	})
-	return failed
+	return cmp.Or(failed, ctx.Err())
 }
 
 // putBatch puts what the index file has not of a batch into its index.
@@ -134,8 +143,8 @@ func (s *searcher) deal(entries iter.Seq2[Entry, error], used <-chan *buildBatch
 }
 
 // analyzeBatches analyzes the entries of batches, with an analyzer of its own or
-// that of the scorer.
-func (r *scorer) analyzeBatches(batches <-chan *buildBatch, own bool) {
+// that of the scorer. When ctx is done it hands them on as they are.
+func (r *scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, own bool) {
 	if own {
 		r = &scorer{name: r.name, texts: r.texts}
 		if r.texts != nil {
@@ -145,8 +154,8 @@ func (r *scorer) analyzeBatches(batches <-chan *buildBatch, own bool) {
 	var words []string
 	for b := range batches {
 		for i, e := range b.entries {
-			if !b.saved[i] {
-				r.analyze(e, &b.docs[i], &words)
+			if !b.saved[i] && ctx.Err() == nil {
+				r.analyze(ctx, e, &b.docs[i], &words)
 				b.docs[i].Data = newIndexed(e)
 			}
 		}

@@ -2,7 +2,11 @@
 
 package oxbow
 
-import "github.com/oxbow-memory/oxbow/internal/analysis"
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+)
 
 // collapsePool is how many hits are looked at for each that is wanted, when
 // those that are alike count once.
@@ -10,8 +14,8 @@ const collapsePool = 4
 
 // collapse returns the first limit hits, without those that say the same as a
 // better one: their names are in its Alike, the best first. The rule is
-// [analysis.NearDuplicates].
-func collapse(hits []Hit, limit int) []Hit {
+// [analysis.NearDuplicates]. When ctx is done the hits are of no use.
+func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]analysis.Passage, len(hits))
 	for i := range hits {
 		// What a short text says depends on what it is called.
@@ -27,7 +31,8 @@ func collapse(hits []Hit, limit int) []Hit {
 		}
 		return i
 	}
-	for _, t := range analysis.NearDuplicates(texts) {
+	near, _ := analysis.NearDuplicates(ctx, texts)
+	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
 		best[max(a, b)] = min(a, b)
 	}

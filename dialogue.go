@@ -332,7 +332,7 @@ func (t *dialogue) names(name string) bool {
 		}
 	}
 	s := speaker{name: name}
-	for _, term := range t.v.r.an.Sequence(name) {
+	for _, term := range t.v.r.an.Sequence(t.v.ctx, name) {
 		s.named = s.named || slices.ContainsFunc(t.p.words, func(w queryTerm) bool { return w.term == term })
 	}
 	t.speakers = append(t.speakers, s)

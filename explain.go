@@ -33,7 +33,7 @@ func (v *rankedView) explain(p *plan, id uint64) *Explanation {
 		}
 		fields = fieldsOf(doc.Entry)
 		for _, f := range fields {
-			counts = append(counts, v.r.an.Count(f.Text, terms))
+			counts = append(counts, v.r.an.Count(v.ctx, f.Text, terms))
 		}
 		d := newDialogue(v, p, []uint64{id})
 		d.account(d.find(id), &account)

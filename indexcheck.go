@@ -81,7 +81,7 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 		if i%step != 0 {
 			continue
 		}
-		r.analyze(e, &doc, &words)
+		r.analyze(ctx, e, &doc, &words)
 		if !indexHolds(x.Searcher(), e.ID, &doc) {
 			return bad(" has other words for entry %q than it holds", e.Name), nil
 		}

@@ -65,7 +65,7 @@ func TestCheckIndexFile(t *testing.T) {
 	ids, versions := v.versions()
 	e := *v.entry(9).Entry
 	e.Content = "kestrel"
-	s.apply(unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
+	_ = s.apply(t.Context(), unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
 	image, err := s.view(v.r).x.AppendSnapshot(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -425,7 +425,9 @@ func (m *Memory) keepIndex() {
 		return
 	}
 	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {
-		m.applyPending()
+		if m.applyPending(context.Background()) != nil {
+			return nil, nil, nil
+		}
 		s := m.searcher.Load()
 		if s == nil {
 			return nil, nil, nil
@@ -451,8 +453,10 @@ func (m *Memory) worthKeeping() bool {
 
 // onlyScanned reports whether the memory did without an index.
 func (m *Memory) onlyScanned() bool {
-	m.buildMu.Lock()
-	defer m.buildMu.Unlock()
+	if m.buildMu.lock(context.Background()) != nil {
+		return false
+	}
+	defer m.buildMu.unlock()
 	return m.hadScan && m.searcher.Load() == nil
 }
 

@@ -423,7 +423,7 @@ func TestIndexRevision(t *testing.T) {
 		r := newScorer(name)
 		for i := range entries {
 			var d index.Document
-			r.analyze(&entries[i], &d, new([]string))
+			r.analyze(t.Context(), &entries[i], &d, new([]string))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
 			fmt.Fprintln(sum, d.Len, d.Terms, paramsOf(name))
 		}

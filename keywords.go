@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"context"
 	"iter"
 	"math"
 	"slices"
@@ -58,7 +59,7 @@ func (r *scorer) filter(f Filter) (cs []index.Clause, times *index.Range, more b
 			cs = append(cs, c)
 			continue
 		case t.Key == "name" && !t.Not && len(t.Values) == 1 && r.an != nil:
-			cs = append(cs, together(r.an.Sequence(t.Values[0]), false)...)
+			cs = append(cs, together(r.an.Sequence(context.Background(), t.Values[0]), false)...)
 		}
 		more = true
 	}

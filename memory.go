@@ -109,9 +109,9 @@ type Memory struct {
 	store Store
 	opts  Options
 
-	buildMu  sync.Mutex // held while the index is built
-	applying sync.Mutex // held while changes are applied to it, or a ranking is added
-	scanFrom int        // see the constant; tests set another
+	buildMu  ctxMutex // held while the index is built
+	applying ctxMutex // held while changes are applied to it, or a ranking is added
+	scanFrom int      // see the constant; tests set another
 
 	pending pending // what changed and is not in the index yet
 
@@ -157,7 +157,7 @@ func Open(path string, o *Options) (*Memory, error) {
 func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
-	m := &Memory{store: s, opts: opts, scanFrom: scanFrom}
+	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: newCtxMutex(), applying: newCtxMutex()}
 	if w, ok := s.(Watcher); ok {
 		w.Watch(m.changed)
 	}
@@ -200,7 +200,7 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	err := m.store.Apply(ctx, ops...)
 	switch _, ok := m.store.(Watcher); {
 	case ok:
-		m.applyOwn()
+		m.applyOwn(ctx)
 	case err == nil:
 		m.changed(Event{Reset: true})
 	}

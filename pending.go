@@ -77,6 +77,22 @@ func (n *pending) take() []analyzedDelta {
 	return ds
 }
 
+// putBack makes changes that were taken the oldest again.
+func (n *pending) putBack(ds []analyzedDelta) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.wanted {
+		n.set(append(ds, n.deltas...))
+	}
+}
+
+// isAnalyzed reports whether the entries of all changes are analyzed.
+func (n *pending) isAnalyzed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !slices.ContainsFunc(n.deltas, func(d analyzedDelta) bool { return d.Entry != nil && d.docs == nil })
+}
+
 func (n *pending) applied() { n.applying.Store(false) }
 
 // len returns how many changes there are, those being applied not among them.
@@ -103,20 +119,36 @@ const mostApplied = 8
 
 // analyzeOwn analyzes the entries of few changes when there are recalls at the
 // same time: those need not wait for it then, since the changes are not
-// acknowledged yet. When changes pile up, nothing recalls any more.
+// acknowledged yet. When changes pile up, nothing recalls any more; a text that
+// takes long is left to the next recall, which can be canceled.
 func (m *Memory) analyzeOwn(deltas []Delta) []analyzedDelta {
 	ds := make([]analyzedDelta, len(deltas))
 	for i, d := range deltas {
 		ds[i].Delta = d
 	}
-	if s := m.searcher.Load(); s != nil && m.pending.recalled.Load() && m.pending.len()+len(ds) <= mostApplied {
-		analyzeAll(ds, slices.Collect(maps.Values(*s.scorers.Load())))
+	if s := m.searcher.Load(); s != nil && m.pending.recalled.Load() && m.pending.len()+len(ds) <= mostApplied && isShort(deltas) {
+		_ = analyzeAll(context.Background(), ds, slices.Collect(maps.Values(*s.scorers.Load())))
 	}
 	return ds
 }
 
-// analyzeAll analyzes the entries of changes for some rankings.
-func analyzeAll(ds []analyzedDelta, rs []*scorer) {
+// mostText is the bytes of content that a writer analyzes.
+const mostText = 64 << 10
+
+// isShort reports whether little text is to be analyzed.
+func isShort(deltas []Delta) bool {
+	n := 0
+	for _, d := range deltas {
+		if d.Entry != nil {
+			n += len(d.Entry.Content)
+		}
+	}
+	return n <= mostText
+}
+
+// analyzeAll analyzes the entries of changes for some rankings, until ctx is
+// done.
+func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*scorer) error {
 	var words []string
 	for i := range ds {
 		d := &ds[i]
@@ -131,10 +163,14 @@ func analyzeAll(ds []analyzedDelta, rs []*scorer) {
 				d.docs = make(map[*scorer]index.Document, len(rs))
 			}
 			var doc index.Document
-			r.analyze(d.Entry, &doc, &words)
+			r.analyze(ctx, d.Entry, &doc, &words)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			d.docs[r] = doc
 		}
 	}
+	return nil
 }
 
 // setSearcher puts another searcher, nil for none, in the place of the one there
@@ -146,19 +182,22 @@ func (m *Memory) setSearcher(s *searcher) {
 
 // applyOwn applies few changes to the index, after one of this memory, when
 // there are recalls at the same time: the next would have to do it.
-func (m *Memory) applyOwn() {
+func (m *Memory) applyOwn(ctx context.Context) {
 	if m.pending.recalled.Load() {
 		m.pending.recalled.Store(false)
-		if n := m.pending.len(); n > 0 && n <= mostApplied {
-			m.applyPending()
+		if n := m.pending.len(); n > 0 && n <= mostApplied && m.pending.isAnalyzed() {
+			_ = m.applyPending(ctx) // what is left, the next recall applies
 		}
 	}
 }
 
-// applyPending brings the index up to all changes that came before.
-func (m *Memory) applyPending() {
-	m.applying.Lock()
-	defer m.applying.Unlock()
+// applyPending brings the index up to all changes that came before. When ctx is
+// done before they are analyzed, they stay pending.
+func (m *Memory) applyPending(ctx context.Context) error {
+	if err := m.applying.lock(ctx); err != nil {
+		return err
+	}
+	defer m.applying.unlock()
 	m.mu.Lock()
 	s := m.searcher.Load()
 	var ds []analyzedDelta
@@ -166,10 +205,19 @@ func (m *Memory) applyPending() {
 		ds = m.pending.take()
 	}
 	m.mu.Unlock()
-	if len(ds) > 0 {
-		s.apply(ds)
-		m.pending.applied()
+	if len(ds) == 0 {
+		return nil
 	}
+	err := s.apply(ctx, ds)
+	if err != nil {
+		m.mu.Lock()
+		if m.searcher.Load() == s { // else the next one is built of what the store holds
+			m.pending.putBack(ds)
+		}
+		m.mu.Unlock()
+	}
+	m.pending.applied()
+	return err
 }
 
 // refresh brings the index up to the store, and returns it; it is built when
@@ -187,7 +235,9 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	}
 	if s := m.searcher.Load(); s != nil {
 		if m.pending.any() {
-			m.applyPending()
+			if err := m.applyPending(ctx); err != nil {
+				return nil, err
+			}
 		}
 		return s, nil
 	}
@@ -196,14 +246,15 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 
 // build builds the index, unless another goroutine did so meanwhile.
 func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
-	m.buildMu.Lock()
-	defer m.buildMu.Unlock()
+	if err := m.buildMu.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.buildMu.unlock()
 	for {
 		m.mu.Lock()
 		if s := m.searcher.Load(); watched && s != nil {
 			m.mu.Unlock()
-			m.applyPending()
-			return s, nil
+			return s, m.applyPending(ctx)
 		}
 		m.building = true
 		m.pending.begin()
@@ -224,9 +275,11 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 					since = append(since, analyzedDelta{Delta: d})
 				}
 			}
-			s.apply(since)
+			if err == nil {
+				err = s.apply(ctx, since)
+			}
 		} else {
-			err = s.fill(m.store.Entries(ctx, Filter{}))
+			err = s.fill(ctx, m.store.Entries(ctx, Filter{}))
 		}
 		m.mu.Lock()
 		m.building = false
@@ -243,8 +296,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 			return nil, err
 		}
 		if done {
-			m.applyPending() // what came while it was built
-			return s, nil
+			return s, m.applyPending(ctx) // what came while it was built
 		}
 	}
 }
@@ -256,3 +308,24 @@ func unanalyzed(deltas []Delta) []analyzedDelta {
 	}
 	return ds
 }
+
+// ctxMutex is a mutex whose waiting ends with a context.
+type ctxMutex chan struct{}
+
+func newCtxMutex() ctxMutex { return make(ctxMutex, 1) }
+
+func (m ctxMutex) lock(ctx context.Context) error {
+	select {
+	case m <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case m <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (m ctxMutex) unlock() { <-m }

@@ -4,6 +4,7 @@ package oxbow
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (v *rankedView) plan(q Query) *plan {
 		v.compile(p, o)
 	}
 	var ws []analysis.Word
-	ws, p.stop = r.an.Question(words)
+	ws, p.stop = r.an.Question(v.ctx, words)
 	p.when = analysis.AsksWhen(words)
 	for _, w := range ws {
 		pl, weight := queryTerm{w.Word, w.Term, false}, 1.0
@@ -191,7 +192,7 @@ func (v *rankedView) compile(p *plan, o *Operators) {
 			if not {
 				sign = "-"
 			}
-			seq := v.r.an.Sequence(what)
+			seq := v.r.an.Sequence(v.ctx, what)
 			holds := v.holds(seq)
 			c := clause{text: sign + syntax.QuoteValue(what), accept: func(id uint64) bool { return holds(id) != not }}
 			if len(seq) == 1 || !not {
@@ -233,18 +234,49 @@ func (v *rankedView) holds(seq []string) func(id uint64) bool {
 			return false
 		}
 		if e := v.entry(id); e != nil {
-			holds = slices.ContainsFunc(fieldsOf(e.Entry), func(f analysis.Field) bool {
-				return len(seq) == 1 && f.Name != "speaker" || stands(v.r.an.Sequence(f.Text), seq)
-			})
+			holds = len(seq) == 1 || slices.ContainsFunc(v.fieldWords(e), func(f fieldWords) bool { return f.contains(v.ctx, seq) })
 		}
 		found[id] = holds
 		return holds
 	}
 }
 
-func stands(text, seq []string) bool {
-	for i := range len(text) - len(seq) + 1 {
-		if slices.Equal(text[i:i+len(seq)], seq) {
+// fieldWords are the words of a field, and where each stands.
+type fieldWords struct {
+	words []string
+	at    map[string][]int
+}
+
+// fieldWords returns the words of an entry's fields. Those of the last entry are
+// kept: all phrases of a query are looked for in one entry before the next.
+func (v *rankedView) fieldWords(e *indexed) []fieldWords {
+	if v.last != e {
+		v.last, v.lastWords = e, v.lastWords[:0]
+		for _, f := range fieldsOf(e.Entry) {
+			w := fieldWords{v.r.an.Sequence(v.ctx, f.Text), map[string][]int{}}
+			for i, word := range w.words {
+				w.at[word] = append(w.at[word], i)
+			}
+			v.lastWords = append(v.lastWords, w)
+		}
+	}
+	return v.lastWords
+}
+
+// contains reports whether the words of seq stand one after another in the field,
+// until ctx is done.
+func (f *fieldWords) contains(ctx context.Context, seq []string) bool {
+	rarest := 0
+	for i, w := range seq {
+		if len(f.at[w]) < len(f.at[seq[rarest]]) {
+			rarest = i
+		}
+	}
+	for n, at := range f.at[seq[rarest]] {
+		if n%256 == 255 && ctx.Err() != nil {
+			return false
+		}
+		if i := at - rarest; i >= 0 && i+len(seq) <= len(f.words) && slices.Equal(f.words[i:i+len(seq)], seq) {
 			return true
 		}
 	}

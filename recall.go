@@ -49,10 +49,13 @@ func (v *rankedView) recall(q Query) ([]Hit, ParsedQuery) {
 		hits = v.search(p, most)
 	}
 	if q.Collapse {
-		hits = collapse(hits, limit)
+		hits = collapse(v.ctx, hits, limit)
 	}
 	if q.Explain && !p.any {
 		for i := range hits {
+			if v.ctx.Err() != nil {
+				break
+			}
 			hits[i].Explanation = v.explain(p, hits[i].Entry.ID)
 		}
 	}
@@ -60,7 +63,7 @@ func (v *rankedView) recall(q Query) ([]Hit, ParsedQuery) {
 }
 
 // ask returns what fn makes of the index, as it is now, for the ranking of the
-// query. When the index file turns out to be damaged, the index is built again,
+// query; fn ends early when ctx is done. When the index file turns out to be damaged, the index is built again,
 // and fn called again; so it is when a scan does not do.
 func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
 	var none T
@@ -71,8 +74,8 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	if v, err := m.scan(ctx, q, rank); err != nil {
 		return none, err
 	} else if v != nil {
-		if answer := fn(v); !v.stats.(*scanStats).missed.Load() {
-			return answer, nil
+		if answer := fn(v.with(ctx)); !v.stats.(*scanStats).missed.Load() {
+			return answer, ctx.Err()
 		}
 		m.scanned.Store(nil)
 	}
@@ -83,15 +86,14 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 		}
 		r := s.scorer(rank)
 		if r == nil {
-			m.applying.Lock()
-			s.addScorer(rank)
-			r = s.scorer(rank)
-			m.applying.Unlock()
+			if r, err = m.addScorer(ctx, s, rank); err != nil {
+				return none, err
+			}
 		}
 		v := s.view(r)
-		answer := fn(v)
+		answer := fn(v.with(ctx))
 		if v.failed() == nil {
-			return answer, nil
+			return answer, ctx.Err()
 		}
 		m.mu.Lock()
 		if m.searcher.Load() == s {
@@ -157,6 +159,9 @@ func (v *rankedView) diagnose(q Query) Diagnosis {
 		}
 	}
 	for _, f := range q.Filter.Parts() {
+		if v.ctx.Err() != nil {
+			return d
+		}
 		only, more := index.Query{}, false
 		if only.Filter, only.Range, more = v.r.filter(f); more {
 			only.Accept = v.accept(f)
@@ -164,6 +169,9 @@ func (v *rankedView) diagnose(q Query) Diagnosis {
 		removes(f.String(), only, v.accept(f))
 	}
 	for _, c := range p.clauses {
+		if v.ctx.Err() != nil {
+			return d
+		}
 		removes(c.text, index.Query{Filter: c.filter, Accept: c.accept}, c.accept)
 	}
 	d.Near = v.near(p, q, d.Unfiltered == 0)

@@ -90,8 +90,10 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 			return nil, err
 		}
 	}
-	m.buildMu.Lock()
-	defer m.buildMu.Unlock()
+	if err := m.buildMu.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.buildMu.unlock()
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
@@ -198,7 +200,7 @@ func scanEntries(ctx context.Context, es []*Entry, rank string, choice *analysis
 				if i >= len(batches) {
 					return
 				}
-				batches[i] = sc.scan(es[i*scanBatch : min((i+1)*scanBatch, len(es))])
+				batches[i] = sc.scan(ctx, es[i*scanBatch:min((i+1)*scanBatch, len(es))])
 			}
 		})
 	}
@@ -251,10 +253,14 @@ func newScanner(rank string, c *analysis.Choice) *scanner {
 }
 
 // scan returns the documents of entries, of the terms that are looked for.
-// Those of RankSeed without words are left out: they do not count.
-func (sc *scanner) scan(es []*Entry) []index.Document {
+// Those of RankSeed without words are left out: they do not count. When ctx is
+// done it stops.
+func (sc *scanner) scan(ctx context.Context, es []*Entry) []index.Document {
 	docs := make([]index.Document, 0, len(es))
 	for _, e := range es {
+		if ctx.Err() != nil {
+			break
+		}
 		d := index.Document{ID: e.ID, Updated: e.Updated.UnixNano(), Created: timestamp(e.Created), Data: newIndexed(e)}
 		from := len(sc.terms)
 		if d.Terms = sc.terms[from:]; sc.find == nil {
@@ -263,7 +269,7 @@ func (sc *scanner) scan(es []*Entry) []index.Document {
 			}
 		} else {
 			sc.fields = appendFields(sc.fields[:0], e)
-			sc.find.SetDoc(&d, sc.fields)
+			sc.find.SetDoc(ctx, &d, sc.fields)
 		}
 		if sc.dates {
 			sc.add(&d, dateTerms(e.Created), weightDate)

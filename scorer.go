@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"context"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -79,8 +80,8 @@ func paramsOf(ranking string) index.Params {
 }
 
 // analyze makes d what an entry is found by. The room that d and words have is
-// used again.
-func (r *scorer) analyze(e *Entry, d *index.Document, words *[]string) {
+// used again. When ctx is done it stops; d is then of no use.
+func (r *scorer) analyze(ctx context.Context, e *Entry, d *index.Document, words *[]string) {
 	d.ID, d.Updated, d.Created = e.ID, e.Updated.UnixNano(), timestamp(e.Created)
 	if r.texts == nil {
 		ws := text.AppendCrabtalk((*words)[:0], e.Content)
@@ -92,7 +93,7 @@ func (r *scorer) analyze(e *Entry, d *index.Document, words *[]string) {
 			return // it does not count
 		}
 	} else {
-		r.texts.SetDoc(d, fieldsOf(e))
+		r.texts.SetDoc(ctx, d, fieldsOf(e))
 		for _, t := range dateTerms(e.Created) {
 			d.Terms = append(d.Terms, index.Term{Text: t, TF: weightDate})
 		}

@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"context"
 	"iter"
 	"maps"
 	"slices"
@@ -55,9 +56,13 @@ func (s *searcher) close() {
 	}
 }
 
-// apply applies changes to all indexes.
-func (s *searcher) apply(ds []analyzedDelta) {
+// apply applies changes to all indexes, or to none when ctx is done before their
+// entries are analyzed.
+func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	scorers := *s.scorers.Load()
+	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
+		return err
+	}
 	changes := make([]index.Change, len(ds))
 	data := make([]*indexed, len(ds))
 	for i, d := range ds {
@@ -70,22 +75,25 @@ func (s *searcher) apply(ds []analyzedDelta) {
 			if changes[i] = (index.Change{ID: d.ID}); d.Entry == nil {
 				continue
 			}
-			doc, ok := d.docs[r]
-			if !ok {
-				r.analyze(d.Entry, &doc, new([]string))
-			}
+			doc := d.docs[r]
 			doc.Data = data[i]
 			changes[i].Document = &doc
 		}
 		r.index.Apply(changes...)
 	}
 	s.unsaved.Add(int64(len(ds)))
+	return nil
 }
 
-// addScorer makes the index of another ranking. Memory.applying is held.
-func (s *searcher) addScorer(ranking string) {
-	if s.scorer(ranking) != nil {
-		return
+// addScorer returns the index of another ranking, which it makes when there is
+// none.
+func (m *Memory) addScorer(ctx context.Context, s *searcher, ranking string) (*scorer, error) {
+	if err := m.applying.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.applying.unlock()
+	if r := s.scorer(ranking); r != nil {
+		return r, nil
 	}
 	var v *rankedView
 	for _, r := range *s.scorers.Load() {
@@ -96,25 +104,36 @@ func (s *searcher) addScorer(ranking string) {
 		var doc index.Document
 		var words []string
 		for _, id := range v.ids() {
+			if ctx.Err() != nil {
+				return
+			}
 			if e := v.entry(id); e != nil {
-				r.analyze(e.Entry, &doc, &words)
+				r.analyze(ctx, e.Entry, &doc, &words)
 				if doc.Data = e; !yield(&doc) {
 					return
 				}
 			}
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	scorers := maps.Clone(*s.scorers.Load())
 	scorers[ranking] = r
 	s.scorers.Store(&scorers)
+	return r, nil
 }
 
-// view is a searcher between two changes, for one query.
+// rankedView is a searcher between two changes, for one query.
 type rankedView struct {
 	*searcher
+	ctx   context.Context // of the query
 	r     *scorer
 	x     *index.Searcher
 	stats termStats // of x
+
+	last      *indexed // the entry that phrases were looked for in
+	lastWords []fieldWords
 }
 
 // termStats is what a plan asks of an index.
@@ -127,7 +146,15 @@ type termStats interface {
 // view returns the searcher as it is now, for queries of one ranking.
 func (s *searcher) view(r *scorer) *rankedView {
 	x := r.index.Searcher()
-	return &rankedView{s, r, x, x}
+	return &rankedView{searcher: s, ctx: context.Background(), r: r, x: x, stats: x}
+}
+
+// with returns the view for a query that ends early when ctx is done. What it
+// says after that is of no use.
+func (v *rankedView) with(ctx context.Context) *rankedView {
+	w := *v
+	w.ctx = ctx
+	return &w
 }
 
 // entry returns the entry of that ID, nil when there is none.
@@ -222,6 +249,9 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 		return nil
 	}
 	return func(id uint64) bool {
+		if v.ctx.Err() != nil {
+			return false
+		}
 		e := v.entry(id)
 		return e != nil && f.Match(e.Entry)
 	}
@@ -250,7 +280,7 @@ func (v *rankedView) newest(p *plan, limit int) []Hit {
 func (v *rankedView) names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id := range v.x.Documents() {
-			if e := v.entry(id); e != nil && !yield(e.Name) {
+			if e := v.entry(id); v.ctx.Err() != nil || e != nil && !yield(e.Name) {
 				return
 			}
 		}

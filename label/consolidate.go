@@ -39,14 +39,18 @@ func Duplicates(ctx context.Context, s oxbow.Store) ([]Duplicate, error) {
 	}
 	var dups []Duplicate
 	for _, entries := range groups {
-		dups = append(dups, duplicatesOf(entries)...)
+		some, err := duplicatesOf(ctx, entries)
+		if err != nil {
+			return nil, err
+		}
+		dups = append(dups, some...)
 	}
 	slices.SortFunc(dups, func(a, b Duplicate) int { return cmp.Compare(a.Drop.ID, b.Drop.ID) })
 	return dups, nil
 }
 
 // duplicatesOf returns the duplicates among entries that may be merged.
-func duplicatesOf(entries []oxbow.Entry) (dups []Duplicate) {
+func duplicatesOf(ctx context.Context, entries []oxbow.Entry) (dups []Duplicate, err error) {
 	texts := make([]analysis.Passage, len(entries))
 	for i, e := range entries {
 		// Few words mean something under the name only.
@@ -55,8 +59,12 @@ func duplicatesOf(entries []oxbow.Entry) (dups []Duplicate) {
 			texts[i].Weight = 1
 		}
 	}
+	near, err := analysis.NearDuplicates(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
 	heirs := map[int]oxbow.Entry{}
-	for _, d := range analysis.NearDuplicates(texts) {
+	for _, d := range near {
 		drop := entries[d.Drop]
 		heir, ok := heirs[d.Keep]
 		if !ok {
@@ -70,7 +78,7 @@ func duplicatesOf(entries []oxbow.Entry) (dups []Duplicate) {
 			dups = append(dups, Duplicate{drop, entries[d.Keep], d.Exact})
 		}
 	}
-	return dups
+	return dups, nil
 }
 
 func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }

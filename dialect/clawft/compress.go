@@ -3,6 +3,7 @@
 package clawft
 
 import (
+	"context"
 	"slices"
 	"sort"
 	"strings"
@@ -24,7 +25,7 @@ func compress(text string, budget int) (is string, out []moved, steps []dialect.
 		return text, nil, nil, true
 	}
 	c := compressor{text: text, base: cutUnits(text), shorts: map[int]string{}}
-	out, steps = consolidate(c.base)
+	out, steps, _ = consolidate(context.Background(), c.base)
 	c.plan()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.after(n); return fits(s) })
 	// A shorter text is not always of fewer tokens, if only by one.

@@ -3,6 +3,7 @@
 package clawft
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ type moved struct {
 
 // consolidate marks the units that can go and returns those that are to be kept
 // in the history.
-func consolidate(units []unit) (out []moved, steps []dialect.Step) {
+func consolidate(ctx context.Context, units []unit) (out []moved, steps []dialect.Step, err error) {
 	var texts []analysis.Passage
 	var at []int
 	for i := range units {
@@ -38,7 +39,11 @@ func consolidate(units []unit) (out []moved, steps []dialect.Step) {
 		texts = append(texts, t)
 		at = append(at, i)
 	}
-	for _, tw := range analysis.NearDuplicates(texts) {
+	near, err := analysis.NearDuplicates(ctx, texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, tw := range near {
 		drop, keep := &units[at[tw.Drop]], &units[at[tw.Keep]]
 		if drop.kept() || !heir(drop, keep) {
 			continue
@@ -54,7 +59,7 @@ func consolidate(units []unit) (out []moved, steps []dialect.Step) {
 		}
 		steps = append(steps, step)
 	}
-	return out, steps
+	return out, steps, nil
 }
 
 // heir gives what the comment above one unit says to another, and reports whether

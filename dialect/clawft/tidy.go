@@ -23,9 +23,9 @@ import (
 func (h *Home) Consolidate(ctx context.Context, dry bool) (dialect.Tidied, error) {
 	return h.tidy(ctx, dry, "consolidate", func(text string, now time.Time) (string, []moved, []dialect.Step, error) {
 		units := cutUnits(text)
-		out, steps := consolidate(units)
+		out, steps, err := consolidate(ctx, units)
 		settle(units)
-		return join(text, units), out, steps, nil
+		return join(text, units), out, steps, err
 	})
 }
 

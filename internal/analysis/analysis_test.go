@@ -4,6 +4,7 @@
 package analysis
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func TestQuestion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			ws, only := NewAnalyzer().Question(tt.text)
+			ws, only := NewAnalyzer().Question(context.Background(), tt.text)
 			var ts []string
 			for _, w := range ws {
 				ts = append(ts, w.Term)
@@ -213,4 +214,11 @@ func BenchmarkDoc(b *testing.B) {
 	for b.Loop() {
 		a.Doc([]Field{{"body", text, 16}})
 	}
+}
+
+// Doc returns the document that SetDoc makes.
+func (a *Analyzer) Doc(fields []Field) index.Document {
+	var d index.Document
+	a.SetDoc(context.Background(), &d, fields)
+	return d
 }

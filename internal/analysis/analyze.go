@@ -1,8 +1,9 @@
-// This file turns fields into documents and questions into terms.
+// Fields into documents, and questions into terms.
 
 package analysis
 
 import (
+	"context"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
@@ -36,26 +37,33 @@ func (a *Analyzer) begin() {
 	a.stamp++
 }
 
-// Doc returns the document that the fields are, each word counting its field's
-// weight. Wholes count as terms, and not in the length. Of a term that counts
-// more than 4095, as many are taken.
-func (a *Analyzer) Doc(fields []Field) index.Document {
-	d := index.Document{Terms: make([]index.Term, 0, 64)}
-	a.SetDoc(&d, fields)
-	return d
+// watch looks at a context after each [maxChunk] bytes of a text.
+type watch struct {
+	ctx  context.Context
+	next int // byte of the text
 }
 
-// SetDoc makes d the document that [Analyzer.Doc] returns, in the room that its
-// Terms have.
-func (a *Analyzer) SetDoc(d *index.Document, fields []Field) {
+// done reports whether the context is done, when it is time to look.
+func (w *watch) done(at int) bool {
+	if at < w.next {
+		return false
+	}
+	w.next = at + maxChunk
+	return w.ctx.Err() != nil
+}
+
+// SetDoc makes d the document that the fields are, each word counting its
+// field's weight, in the room that its Terms have. Wholes count as terms, and
+// not in the length. When ctx is done it stops; d is then of no use.
+func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
 	d.Terms, d.Len = d.Terms[:0], 0
 	for i := range fields {
 		f := &fields[i]
-		s := f.Text
-		for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
+		s, w := f.Text, watch{ctx: ctx}
+		for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
 			c := s[from:to]
 			if len(c) <= maxWhole {
 				if k := a.known.find(c); k.units == 1 {
@@ -85,36 +93,38 @@ func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight ui
 }
 
 // Count returns how often each of the terms stands in the text, wholes
-// included.
-func (a *Analyzer) Count(text string, terms []string) []int {
-	n := make([]int, len(terms))
-	a.each(text, func(us []unit) {
+// included. When ctx is done it stops.
+func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int {
+	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
+	for i, t := range terms {
+		place[t] = i
+	}
+	a.each(ctx, text, func(us []unit) {
 		for _, u := range us {
-			for i, t := range terms {
-				if u.text == t {
-					n[i]++
-				}
+			if i, ok := place[u.text]; ok {
+				n[i]++
 			}
 		}
 	})
 	return n
 }
 
-// each calls fn with the units of each chunk of the text.
-func (a *Analyzer) each(s string, fn func([]unit)) {
+// each calls fn with the units of each chunk of the text, until ctx is done.
+func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
-	for from, to := chunk(s, 0); from < to; from, to = chunk(s, to) {
+	w := watch{ctx: ctx}
+	for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
 		fn(a.known.unitsOf(s[from:to]))
 	}
 }
 
 // Sequence returns the terms of a text's words in order, without wholes: what a
-// phrase is made of.
-func (a *Analyzer) Sequence(s string) []string {
+// phrase is made of. When ctx is done it stops.
+func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	var ts []string
-	a.each(s, func(us []unit) {
+	a.each(ctx, s, func(us []unit) {
 		for _, u := range us {
 			if !u.whole {
 				ts = append(ts, u.text)
@@ -131,11 +141,12 @@ type Word struct {
 }
 
 // Question returns the distinct terms of a question in order, without stop
-// words; only is true, and they stay, when there is nothing else.
-func (a *Analyzer) Question(s string) (words []Word, only bool) {
+// words; only is true, and they stay, when there is nothing else. When ctx is
+// done it stops.
+func (a *Analyzer) Question(ctx context.Context, s string) (words []Word, only bool) {
 	var stop []Word
 	seen := map[string]bool{}
-	a.each(s, func(us []unit) {
+	a.each(ctx, s, func(us []unit) {
 		for _, u := range us {
 			if seen[u.text] && !IsStopWord(u.word) {
 				continue

@@ -7,6 +7,7 @@ package analysis
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,6 +38,10 @@ const (
 	// Of the words of the longer text, the shorter has at least this part.
 	// With less in common the longer is about more than the shorter.
 	partOf, partBase = 3, 5
+
+	// mostCompared is how many longer texts a text is compared with, of those
+	// that hold its rarest word: texts made by one pattern all do.
+	mostCompared = 256
 )
 
 // sample is a text as it is compared.
@@ -63,16 +68,22 @@ type duplicates struct {
 // least three of them and three fifths of the longer one's, and when both have
 // the same numbers, the same words with symbols in them, and the same
 // negations. Texts of scripts that are written without spaces between words have
-// equal duplicates only.
-func NearDuplicates(texts []Passage) []NearDuplicate {
+// equal duplicates only. Of very many texts that share all of their words, not
+// all pairs are compared. The error is that of a context that is done.
+func NearDuplicates(ctx context.Context, texts []Passage) ([]NearDuplicate, error) {
 	a := NewAnalyzer()
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
-		samples[i] = newSample(a, i, t)
+		samples[i] = newSample(ctx, a, i, t)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	d := duplicates{map[int]int{}, map[int]bool{}}
-	d.findContained(d.findEqual(samples))
-	return d.list()
+	if err := d.findContained(ctx, d.findEqual(samples)); err != nil {
+		return nil, err
+	}
+	return d.list(), nil
 }
 
 // findEqual finds equal texts and returns one of each.
@@ -98,7 +109,7 @@ func (d *duplicates) findEqual(samples []*sample) []*sample {
 
 // findContained finds the texts whose words a longer one has. The longest come
 // first, so that the fate of every longer text is known.
-func (d *duplicates) findContained(samples []*sample) {
+func (d *duplicates) findContained(ctx context.Context, samples []*sample) error {
 	slices.SortFunc(samples, func(a, b *sample) int {
 		return cmp.Or(cmp.Compare(len(b.words), len(a.words)), cmp.Compare(len(b.same), len(a.same)), cmp.Compare(a.index, b.index))
 	})
@@ -110,20 +121,32 @@ func (d *duplicates) findContained(samples []*sample) {
 	}
 	holders := map[string][]*sample{}
 	for _, s := range samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if s.words == nil {
 			continue
 		}
 		rarest := slices.MinFunc(s.words, func(a, b string) int { return cmp.Compare(frequency[a], frequency[b]) })
-		for _, longer := range holders[rarest] {
+		compared := 0
+		for _, longer := range holders[rarest+"\x00"+s.sharps] {
+			if len(s.words)*partBase < len(longer.words)*partOf {
+				continue
+			}
 			if s.inside(longer) {
 				d.keep[s.index] = longer.index
 				break
 			}
+			if compared++; compared == mostCompared {
+				break
+			}
 		}
 		for w := range distinct(s.words) {
-			holders[w] = append(holders[w], s)
+			key := w + "\x00" + s.sharps
+			holders[key] = append(holders[key], s)
 		}
 	}
+	return nil
 }
 
 // list follows the chains of duplicates to the texts that stay.
@@ -156,18 +179,28 @@ var negations = distinct(strings.Fields(`not no never none nobody nothing neithe
 	isnt arent wasnt doesnt didnt wont shouldnt mustnt nt stop stopped instead
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`))
 
-func newSample(a *Analyzer, index int, t Passage) *sample {
+// unspaced are scripts that are written without spaces between words, all of
+// them at or above firstUnspaced.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+const firstUnspaced = 0xe00
+
+func newSample(ctx context.Context, a *Analyzer, index int, t Passage) *sample {
 	s := &sample{index: index, passage: t}
 	chunks := strings.Fields(strings.ToLower(t.Text))
 	s.same = strings.TrimRight(strings.Join(chunks, " "), ".")
 	s.few = true
 	for _, r := range t.Text {
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+		if r >= firstUnspaced && unicode.In(r, unspaced...) {
 			return s
 		}
 	}
 	var words, sharps []string
-	for _, c := range strings.Fields(t.Text) {
+	for c := range strings.FieldsSeq(t.Text) {
+		if ctx.Err() != nil {
+			return s
+		}
 		c = strings.Trim(c, around)
 		plain := strings.Map(func(r rune) rune {
 			if r == '\'' || r == '’' {
@@ -181,7 +214,7 @@ func newSample(a *Analyzer, index int, t Passage) *sample {
 		case isSharp(c):
 			sharps = append(sharps, c)
 		}
-		words = append(words, a.Sequence(c)...)
+		words = append(words, a.Sequence(ctx, c)...)
 	}
 	words = slices.DeleteFunc(words, IsStopWord)
 	s.few = len(words) < fewWords
@@ -212,11 +245,8 @@ func isSharp(word string) bool {
 	return false
 }
 
-// inside reports whether the longer text says all that s does.
+// inside reports whether the longer text has the words of s in their order.
 func (s *sample) inside(longer *sample) bool {
-	if len(s.words)*partBase < len(longer.words)*partOf || s.sharps != longer.sharps {
-		return false
-	}
 	n := 0
 	for _, w := range longer.words {
 		if n < len(s.words) && w == s.words[n] {

@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func TestNearDuplicates(t *testing.T) {
 			for _, s := range tt.texts {
 				texts = append(texts, Passage{Text: s})
 			}
-			if got := NearDuplicates(texts); !slices.Equal(got, tt.want) {
+			if got := near(t, texts); !slices.Equal(got, tt.want) {
 				t.Errorf("NearDuplicates(%q) = %+v, want %+v", tt.texts, got, tt.want)
 			}
 		})
@@ -57,14 +58,14 @@ func TestNearDuplicates(t *testing.T) {
 func TestNearDuplicatesHeading(t *testing.T) {
 	texts := []Passage{{Text: "none", Heading: "Allergies"}, {Text: "none", Heading: "Projects"}, {Text: "None.", Heading: "Projects"},
 		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"}}
-	if got, want := NearDuplicates(texts), []NearDuplicate{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
+	if got, want := near(t, texts), []NearDuplicate{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }
 
 func TestNearDuplicatesWeight(t *testing.T) {
 	texts := []Passage{{Text: "We ship on Tuesdays"}, {Text: "we ship on tuesdays", Weight: 1}, {Text: "We ship on Tuesdays."}}
-	if got, want := NearDuplicates(texts), []NearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
+	if got, want := near(t, texts), []NearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }
@@ -79,7 +80,7 @@ func FuzzNearDuplicates(f *testing.F) {
 		for i, l := range lines {
 			texts[i] = Passage{Text: l, Heading: fmt.Sprint(i % 2), Weight: i % 3}
 		}
-		dups := NearDuplicates(texts)
+		dups := near(t, texts)
 		gone := map[int]bool{}
 		for _, w := range dups {
 			if gone[w.Drop] {
@@ -97,7 +98,7 @@ func FuzzNearDuplicates(f *testing.F) {
 				}
 			}
 		}
-		if again := NearDuplicates(texts); !slices.Equal(again, dups) {
+		if again := near(t, texts); !slices.Equal(again, dups) {
 			t.Fatalf("once %v, then %v", dups, again)
 		}
 	})
@@ -109,6 +110,15 @@ func BenchmarkNearDuplicates(b *testing.B) {
 		texts = append(texts, Passage{Text: fmt.Sprintf("Fact %d about project%c and word%d that person%d told somebody at place%d", i, 'a'+i%26, i%97, i%31, i%11)})
 	}
 	for b.Loop() {
-		NearDuplicates(texts)
+		near(b, texts)
 	}
+}
+
+func near(t testing.TB, texts []Passage) []NearDuplicate {
+	t.Helper()
+	dups, err := NearDuplicates(context.Background(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dups
 }

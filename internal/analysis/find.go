@@ -1,9 +1,10 @@
-// This file looks for a few terms in many documents, without cutting all of
-// their words into terms.
+// Search for a few terms in many documents, without cutting all of their words
+// into terms.
 
 package analysis
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 
@@ -114,21 +115,22 @@ func (f *Finder) reach(t string) {
 // SetDoc makes d the document that the fields are, in the room that its Terms
 // have: what [Analyzer.SetDoc] does, but only the terms that are looked for are
 // in it, once for each time they stand there. It reports whether the document
-// has any term at all.
-func (f *Finder) SetDoc(d *index.Document, fields []Field) (some bool) {
+// has any term at all. When ctx is done it stops; d is then of no use.
+func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (some bool) {
 	f.begin()
 	d.Terms, d.Len = d.Terms[:0], 0
 	for i := range fields {
-		if f.look(d, fields[i].Text, fields[i].Weight) {
+		if f.scan(ctx, d, fields[i].Text, fields[i].Weight) {
 			some = true
 		}
 	}
 	return some
 }
 
-// look adds a text to d.
-func (f *Finder) look(d *index.Document, s string, weight uint32) (some bool) {
-	for i := 0; i < len(s); {
+// scan adds a text to d.
+func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight uint32) (some bool) {
+	w := watch{ctx: ctx}
+	for i := 0; i < len(s) && !w.done(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, w := plain(s[i:]); n > 0 {

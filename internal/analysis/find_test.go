@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ func only(terms ...string) *Finder { return NewFinder(NewChoice(terms, nil)) }
 func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
 	t.Helper()
 	var got, want index.Document
-	a.SetDoc(&want, fields)
-	some := f.SetDoc(&got, fields)
+	a.SetDoc(context.Background(), &want, fields)
+	some := f.SetDoc(context.Background(), &got, fields)
 	if got.Len != want.Len || some != (len(want.Terms) > 0) {
 		t.Fatalf("%v: length %d, some %v; want %d, %d terms", fields, got.Len, some, want.Len, len(want.Terms))
 	}
@@ -75,7 +76,7 @@ func TestFinderFindsEveryForm(t *testing.T) {
 		for _, f := range []*Finder{only(term), NewFinder(NewChoice(nil, []string{beginning}))} {
 			for _, w := range ws {
 				var d index.Document
-				if f.SetDoc(&d, []Field{{"body", w, 16}}); len(d.Terms) != 1 || d.Terms[0].Text != term || d.Len != 16 {
+				if f.SetDoc(context.Background(), &d, []Field{{"body", w, 16}}); len(d.Terms) != 1 || d.Terms[0].Text != term || d.Len != 16 {
 					t.Errorf("%q has the term %q, found %v", w, term, d)
 				}
 			}
@@ -178,7 +179,7 @@ func BenchmarkFinder(b *testing.B) {
 		f := only("rati", "onth", "mentsal", "blecon", "naste")
 		var d index.Document
 		for _, t := range texts {
-			f.SetDoc(&d, []Field{{"body", t, 16}})
+			f.SetDoc(context.Background(), &d, []Field{{"body", t, 16}})
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")

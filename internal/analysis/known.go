@@ -1,4 +1,4 @@
-// This file holds what an Analyzer keeps of the chunks that it has seen.
+// What an Analyzer keeps of the chunks that it has seen.
 
 package analysis
 
@@ -170,6 +170,9 @@ func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
 		}
 		n, ok := k.byText[u.text]
 		if !ok {
+			if len(c) > maxWhole { // a part of it would keep all of it
+				u.text = strings.Clone(u.text)
+			}
 			n = uint32(len(k.terms))
 			k.terms = append(k.terms, term{text: u.text})
 			k.byText[u.text] = n

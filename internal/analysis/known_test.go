@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func BenchmarkDocs(b *testing.B) {
 		a := NewAnalyzer()
 		d := a.Doc(nil)
 		for _, t := range texts {
-			a.SetDoc(&d, []Field{{"body", t, 16}})
+			a.SetDoc(context.Background(), &d, []Field{{"body", t, 16}})
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")

@@ -1,8 +1,12 @@
-// This file tells questions for a time, and texts that tell one.
+// Questions for a time, and texts that tell one.
 
 package analysis
 
-import "strings"
+import (
+	"context"
+	"slices"
+	"strings"
+)
 
 // timeTerms are the terms of words that say when something was or will be. May
 // is mostly no month.
@@ -41,15 +45,9 @@ func AsksWhen(question string) bool {
 // TellsWhen reports whether a word of the text says when: "yesterday", "last",
 // "week", the name of a month.
 func (a *Analyzer) TellsWhen(text string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.begin()
-	for from, to := chunk(text, 0); from < to; from, to = chunk(text, to) {
-		for _, u := range a.known.unitsOf(text[from:to]) {
-			if timeTerms[u.text] {
-				return true
-			}
-		}
-	}
-	return false
+	tells := false
+	a.each(context.Background(), text, func(us []unit) {
+		tells = tells || slices.ContainsFunc(us, func(u unit) bool { return timeTerms[u.text] })
+	})
+	return tells
 }

@@ -1,4 +1,4 @@
-// This file cuts text into words, and words into terms.
+// Text into words, and words into terms.
 
 // Package analysis turns text into the terms of the default ranking: what a
 // document is found by, field by field, and what a query looks for. It knows
@@ -25,6 +25,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,8 +76,8 @@ func classOf(s string) (class uint8, size int) {
 	return separates, n
 }
 
-// chunk returns the first chunk of s at or behind byte i: bytes from to to,
-// which are equal when there is none.
+// chunk returns the first chunk of s at or after byte i: bytes from to to, which
+// are equal when there is none. A chunk is not much longer than maxChunk.
 func chunk(s string, i int) (from, to int) {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf { // as classOf, for most bytes
@@ -93,7 +94,7 @@ func chunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	for i < len(s) {
+	for i < len(s) && i-from < maxChunk {
 		if c := s[i]; c < utf8.RuneSelf {
 			if class := asciiClass[c]; class == isWord {
 				i++
@@ -133,28 +134,55 @@ func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // Bounds of what becomes a term. A longer whole is only known by its parts; a
-// longer word is cut, so that a line of base64 costs little.
+// longer word is cut, so that a line of base64 costs little. A longer chunk is
+// two, so that what a text without spaces costs in memory, and the time until a
+// canceled context is seen, have a bound.
 const (
-	maxWhole = 64 // bytes
-	maxWord  = 64 // bytes
+	maxWhole = 64      // bytes
+	maxWord  = 64      // bytes
+	maxChunk = 1 << 16 // bytes
 )
 
-// cut appends the units of a chunk to us: the parts in order, each whole behind
+// unitSet collects the units of a chunk.
+type unitSet struct {
+	units []unit
+	first int             // of the chunk
+	texts map[string]bool // of the units up to known; nil while they are few
+	known int
+}
+
+// fewUnits is how many are compared one by one.
+const fewUnits = 32
+
+// add adds a unit; a whole only when no unit of the chunk has its text.
+func (s *unitSet) add(text, word string, whole bool) {
+	if !whole || !s.contains(text) {
+		s.units = append(s.units, unit{text: text, word: word, whole: whole})
+	}
+}
+
+func (s *unitSet) contains(text string) bool {
+	if len(s.units)-s.first <= fewUnits {
+		return slices.ContainsFunc(s.units[s.first:], func(u unit) bool { return u.text == text })
+	}
+	if s.texts == nil {
+		s.texts, s.known = map[string]bool{}, s.first
+	}
+	for ; s.known < len(s.units); s.known++ {
+		s.texts[s.units[s.known].text] = true
+	}
+	return s.texts[text]
+}
+
+// cut appends the units of a chunk to us: the parts in order, each whole after
 // its parts.
 func cut(us []unit, c string) []unit {
 	if isPlain(c) {
 		w := Fold(c)
 		return append(us, unit{text: Root(w), word: w})
 	}
-	first := len(us)
-	add := func(text, word string, whole bool) {
-		for _, u := range us[first:] {
-			if whole && u.text == text {
-				return
-			}
-		}
-		us = append(us, unit{text: text, word: word, whole: whole})
-	}
+	set := unitSet{units: us, first: len(us)}
+	add := set.add
 	elements := 0
 	for element := range strings.SplitSeq(c, "/") {
 		elements++
@@ -168,7 +196,9 @@ func cut(us []unit, c string) []unit {
 			parts := camel(d)
 			joined := ""
 			for _, p := range parts {
-				joined += addWord(p, add)
+				if w := addWord(p, add); len(parts) > 1 && len(joined) <= maxWhole {
+					joined += w
+				}
 			}
 			if len(parts) > 1 && len(joined) <= maxWhole {
 				add(Root(joined), joined, true)
@@ -181,7 +211,7 @@ func cut(us []unit, c string) []unit {
 	if w := Fold(c); elements > 1 && len(w) <= maxWhole {
 		add(w, w, true)
 	}
-	return us
+	return set.units
 }
 
 // isPlain reports whether the chunk is a word of small ASCII letters, the first
@@ -236,7 +266,7 @@ func camel(s string) []string {
 		case r == '\'' || r == '’':
 			end(i)
 			from = i + n
-			switch tail := strings.ToLower(s[from:]); tail {
+			switch tail := strings.ToLower(s[from:min(len(s), from+len("ll'"))]); tail {
 			case "s", "t", "d", "m", "ve", "ll", "re":
 				return parts
 			}
@@ -263,34 +293,30 @@ func addWord(w string, add func(text, word string, whole bool)) string {
 		}
 		return f
 	}
-	var last, narrow string
-	flush := func() {
-		if narrow != "" {
-			add(Root(clip(narrow, maxWord)), narrow, false)
-			narrow = ""
+	// f[from:i] is the run of other characters before i, or the wide character
+	// before it; alone says that it is in no pair yet.
+	from, wide, alone := 0, false, false
+	end := func(to int) {
+		switch run := f[from:to]; {
+		case run == "" || wide && !alone:
+		case wide:
+			add(run, run, false)
+		default:
+			add(Root(clip(run, maxWord)), run, false)
 		}
 	}
-	alone := false
 	for i, r := range f {
-		c := f[i : i+utf8.RuneLen(r)]
-		if !isWide(r) {
-			if alone {
-				add(last, last, false)
-			}
-			last, alone = "", false
-			narrow += c
-			continue
+		switch is := isWide(r); {
+		case is && wide:
+			pair := f[from : i+utf8.RuneLen(r)]
+			add(pair, pair, false)
+			from, alone = i, false
+		case is || wide:
+			end(i)
+			from, wide, alone = i, is, is
 		}
-		flush()
-		if last != "" {
-			add(last+c, last+c, false)
-		}
-		last, alone = c, last == ""
 	}
-	if alone {
-		add(last, last, false)
-	}
-	flush()
+	end(len(f))
 	return f
 }
 
