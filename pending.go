@@ -233,15 +233,19 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	if !m.pending.recalled.Load() { // else the cache line is left alone
 		m.pending.recalled.Store(true)
 	}
-	if s := m.searcher.Load(); s != nil {
-		if m.pending.any() {
-			if err := m.applyPending(ctx); err != nil {
-				return nil, err
-			}
+	for {
+		s, err := m.searcher.Load(), error(nil)
+		switch {
+		case s == nil:
+			s, err = m.build(ctx, watched)
+		case m.pending.any():
+			err = m.applyPending(ctx)
 		}
-		return s, nil
+		// What came for a searcher that was dropped meanwhile was dropped, too.
+		if err != nil || m.searcher.Load() == s {
+			return s, err
+		}
 	}
-	return m.build(ctx, watched)
 }
 
 // build builds the index, unless another goroutine did so meanwhile.
