@@ -29,6 +29,13 @@ type Store interface {
 	Close() error
 }
 
+// A DryRunner is a Store that takes less than [CheckOp] does, and says what.
+type DryRunner interface {
+	// DryRun returns the error that Apply would return, if nothing changes
+	// meanwhile and writing succeeds. It changes nothing.
+	DryRun(ctx context.Context, ops ...Op) error
+}
+
 // A Historian is a Store that keeps the versions of its entries.
 type Historian interface {
 	Store

@@ -52,6 +52,17 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.commit(&commitRequest{ctx: ctx, ops: ops, done: make(chan struct{})})
 }
 
+// DryRun implements [oxbow.DryRunner].
+func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
+	if err := s.Refresh(ctx); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	g := newStage(s.st, s.clock())
+	s.mu.RUnlock()
+	return g.request(&commitRequest{ops: ops})
+}
+
 // Checkpoint writes the whole file as it is, without a change; a file that does
 // not exist is made.
 func (s *Store) Checkpoint(ctx context.Context) error {

@@ -251,7 +251,13 @@ func (im *importer) flush(items []Item, bare bool) error {
 func (im *importer) apply(items []Item) (*plan, error) {
 	for try := 1; ; try++ {
 		p, err := im.plan(items)
-		if p == nil || len(p.ops) == 0 || im.o.DryRun {
+		if p == nil || len(p.ops) == 0 {
+			return p, err
+		}
+		if im.o.DryRun {
+			if d, ok := im.exact.(oxbow.DryRunner); ok {
+				err = d.DryRun(im.ctx, p.ops...)
+			}
 			return p, err
 		}
 		err = im.s.Apply(im.source(items), p.ops...)

@@ -28,7 +28,12 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 			return err
 		}
 	}
-	return s.change(ctx, func(v *overlay, now time.Time) (*outcome, error) {
+	return s.change(ctx, s.planOf(ops))
+}
+
+// planOf returns the plan of all the ops.
+func (s *Store) planOf(ops []oxbow.Op) func(v *overlay, now time.Time) (*outcome, error) {
+	return func(v *overlay, now time.Time) (*outcome, error) {
 		own := &outcome{removed: map[string]bool{}, copies: map[string]string{}}
 		for _, op := range ops {
 			if err := s.plan(v, op, now, own); err != nil {
@@ -36,7 +41,18 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 			}
 		}
 		return own, nil
-	})
+	}
+}
+
+// DryRun implements [oxbow.DryRunner].
+func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
+	if err := s.refresh(ctx, false); err != nil {
+		return err
+	}
+	s.scanner.mu.Lock()
+	defer s.scanner.mu.Unlock()
+	_, err := s.planOf(ops)(newOverlay(s), s.opts.Clock())
+	return err
 }
 
 // Edit makes changes that no op expresses, all or none as Apply does: plan

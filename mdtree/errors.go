@@ -82,7 +82,8 @@ func (e *ProblemsError) Unwrap() []error {
 	return errs
 }
 
-func (e *ProblemsError) add(file string, err error) {
+// Add adds a problem of a file.
+func (e *ProblemsError) Add(file string, err error) {
 	if len(e.Problems) < maxProblems {
 		e.Problems = append(e.Problems, Problem{file, err})
 	} else {

@@ -141,7 +141,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	problems := &ProblemsError{Dir: r.dir}
 	files := t.entryFiles(items, problems)
 	if len(files) > opts.MaxFiles {
-		problems.add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), opts.MaxFiles))
+		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), opts.MaxFiles))
 		return nil, problems
 	}
 	m := r.manifest(problems)
@@ -175,7 +175,7 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 		name := path.Base(it.path)
 		switch {
 		case it.path == it.kind.dir:
-			problems.add(it.path, fmt.Errorf("it is %s, not a directory", describe(it.mode)))
+			problems.Add(it.path, fmt.Errorf("it is %s, not a directory", describe(it.mode)))
 		case name[0] == '.':
 			if strings.HasSuffix(name, ".md") {
 				t.warn(it.path, errors.New("it is hidden and so not read"))
@@ -183,7 +183,7 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 		case !isEntryFile(name):
 			t.warn(it.path, errors.New("it is not read: only names that end in .md are"))
 		case it.mode != 0:
-			problems.add(it.path, fmt.Errorf("it is %s, not a regular file", describe(it.mode)))
+			problems.Add(it.path, fmt.Errorf("it is %s, not a regular file", describe(it.mode)))
 		default:
 			files = append(files, it)
 		}
@@ -202,7 +202,7 @@ func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 		m, err = parseManifest([]byte(text))
 	}
 	if err != nil {
-		problems.add(manifestFile, err)
+		problems.Add(manifestFile, err)
 	}
 	return m
 }
@@ -223,9 +223,9 @@ func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, tota
 		text, err := t.read(it.path, maxFile)
 		switch {
 		case errors.Is(err, vfs.ErrTooLarge):
-			r.problems.add(it.path, fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent))
+			r.problems.Add(it.path, fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent))
 		case err != nil:
-			r.problems.add(it.path, err)
+			r.problems.Add(it.path, err)
 		default:
 			r.add(it, text)
 			if it.kind.topic {
@@ -249,11 +249,11 @@ func (r *treeReader) add(it item, text string) {
 	}
 	e, f, err := readEntryFile(it.kind, p, lines)
 	if err != nil {
-		r.problems.add(it.path, err)
+		r.problems.Add(it.path, err)
 		return
 	}
 	if first, ok := r.owner[e.Name]; ok {
-		r.problems.add(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
+		r.problems.Add(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
 		return
 	}
 	r.owner[e.Name] = it.path

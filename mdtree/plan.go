@@ -122,7 +122,7 @@ func (p *planner) plan() error {
 				continue
 			}
 			if err := oxbow.CheckOp(op); err != nil {
-				problems.add(p.tree.Files[i], err)
+				problems.Add(p.tree.Files[i], err)
 				break
 			}
 		}

@@ -139,6 +139,9 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	if err != nil {
 		return out, err
 	}
+	if err := dryRun(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
+		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
+	}
 	if !in.DryRun && len(plan.Ops) > 0 {
 		if err := out.apply(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
@@ -150,6 +153,35 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 		out.Warnings = append(out.Warnings, t.String())
 	}
 	return out, nil
+}
+
+// dryRun asks a store that takes less than others whether it takes the changes,
+// and names the files of those that it does not.
+func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
+	d, ok := s.(oxbow.DryRunner)
+	if !ok || len(ops) == 0 {
+		return nil
+	}
+	all := d.DryRun(ctx, ops...)
+	if all == nil {
+		return nil
+	}
+	of := map[string][]oxbow.Op{}
+	for _, op := range ops {
+		of[oxbow.OpName(op)] = append(of[oxbow.OpName(op)], op)
+	}
+	e := &mdtree.ProblemsError{Dir: dir}
+	for i := range tree.Entries {
+		if ops := of[tree.Entries[i].Name]; len(ops) > 0 {
+			if err := d.DryRun(ctx, ops...); err != nil {
+				e.Add(tree.Files[i], err)
+			}
+		}
+	}
+	if len(e.Problems) == 0 {
+		return all
+	}
+	return e
 }
 
 // apply makes the planned change. A memory without a history saves what is lost

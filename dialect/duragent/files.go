@@ -16,10 +16,19 @@ type files struct{ *mdtree.Store }
 // Apply implements [oxbow.Store].
 func (s files) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	ops, err := asKept(ops)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.Store.Apply(ctx, ops...)
 	}
-	return s.Store.Apply(ctx, ops...)
+	return err
+}
+
+// DryRun implements [oxbow.DryRunner].
+func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
+	ops, err := asKept(ops)
+	if err == nil {
+		err = s.Store.DryRun(ctx, ops...)
+	}
+	return err
 }
 
 // asKept returns the changes as the layout keeps them, whichever backend does,

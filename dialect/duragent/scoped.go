@@ -101,6 +101,12 @@ func (s *scoped) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.said(s.m.Apply(ctx, ops...))
 }
 
+// DryRun implements [oxbow.DryRunner]: the store takes what the files take.
+func (s *scoped) DryRun(_ context.Context, ops ...oxbow.Op) error {
+	_, err := asKept(ops)
+	return err
+}
+
 // said returns an error that names an entry as it is named above.
 func (s *scoped) said(err error) error {
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agent) {
