@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 )
 
-// LabelState is the key of the label that says whether a handoff is open. One
+// labelState is the key of the label that says whether a handoff is open. One
 // that carries neither value, such as an imported one, is open.
-const LabelState = "handoff"
+const labelState = "handoff"
 
-// The values of LabelState.
+// The values of labelState.
 const (
 	StateOpen  = "open"
 	StateTaken = "taken"
@@ -29,8 +29,8 @@ const (
 
 // Limits of what one handoff may name.
 const (
-	MaxSkills = 32
-	MaxFiles  = 256
+	maxSkills = 32
+	maxFiles  = 256
 )
 
 // Task is what is handed off.
@@ -157,7 +157,7 @@ func (t Task) check() error {
 		field string
 		words []string
 		most  int
-	}{{"memory_profile", nonEmpty(t.Profile), 1}, {"skills", t.Skills, MaxSkills}, {"files_to_read", t.Files, MaxFiles}} {
+	}{{"memory_profile", nonEmpty(t.Profile), 1}, {"skills", t.Skills, maxSkills}, {"files_to_read", t.Files, maxFiles}} {
 		if len(l.words) > l.most {
 			return &oxbow.InvalidError{Field: l.field, Value: fmt.Sprint(len(l.words)), Reason: fmt.Sprintf("are more than the %d that one handoff may name", l.most)}
 		}
@@ -187,6 +187,6 @@ func nonEmpty(s string) []string {
 func of(e oxbow.Entry) Handoff {
 	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source}
 	h.Project, _ = e.Label(oxbow.LabelProject)
-	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: LabelState, Value: StateTaken})
+	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
 	return h
 }

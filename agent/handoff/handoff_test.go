@@ -129,7 +129,7 @@ func TestNew(t *testing.T) {
 		"a skill twice":       {Summary: "x", Skills: []string{"a", "a"}},
 		"an empty skill":      {Summary: "x", Skills: []string{""}},
 		"a file of two lines": {Summary: "x", Files: []string{"a\nb"}},
-		"too many skills":     {Summary: "x", Skills: strings.Split(strings.Repeat("s ", MaxSkills)+"t", " ")},
+		"too many skills":     {Summary: "x", Skills: strings.Split(strings.Repeat("s ", maxSkills)+"t", " ")},
 		"a long profile":      {Summary: "x", Profile: strings.Repeat("p", oxbow.MaxName+1)},
 		"a wrong project":     {Summary: "x", Project: "a\tb"},
 		"a summary with NUL":  {Summary: "a\x00b"},

@@ -43,7 +43,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 			return h, nil
 		}
 	}
-	labels := []oxbow.Label{{Key: LabelState, Value: StateOpen}}
+	labels := []oxbow.Label{{Key: labelState, Value: StateOpen}}
 	if t.Project != "" {
 		labels = append(labels, oxbow.Label{Key: oxbow.LabelProject, Value: t.Project})
 	}
@@ -96,7 +96,7 @@ func entries(ctx context.Context, s oxbow.Store, project string, all bool) ([]ox
 // openFilter selects the open handoffs. The state is its first term.
 func openFilter(project string) oxbow.Filter {
 	f := oxbow.Filter{Terms: []oxbow.Term{
-		{Key: LabelState, Values: []string{StateTaken}, Not: true},
+		{Key: labelState, Values: []string{StateTaken}, Not: true},
 		{Key: "kind", Values: []string{oxbow.Handoff.String()}},
 	}}
 	if project != "" {
@@ -137,8 +137,8 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 		if err != nil {
 			return Handoff{}, err
 		}
-		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == LabelState })
-		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: LabelState, Value: StateTaken}))
+		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == labelState })
+		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelState, Value: StateTaken}))
 		err = s.Apply(oxbow.WithNote(ctx, "handoff taken"), oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
 			continue // look again: somebody else was first

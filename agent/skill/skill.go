@@ -30,8 +30,8 @@ var (
 	HomeDirs = []string{"skills"} // below a home of oxbow's
 )
 
-// MaxFile is the most bytes of a skill's file.
-const MaxFile = 128 << 10
+// maxFile is the most bytes of a skill's file.
+const maxFile = 128 << 10
 
 // Place is a directory that holds directories of skills.
 type Place struct {
@@ -84,11 +84,11 @@ func (e *UnknownError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (*UnknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// CheckName reports, as an error matching [oxbow.ErrInvalid], why a skill cannot
+// checkName reports, as an error matching [oxbow.ErrInvalid], why a skill cannot
 // have that name: it is the name of a directory, so it is made of at most 64
 // ASCII letters, digits, dots, dashes and underscores, and begins with a letter
 // or a digit.
-func CheckName(name string) error {
+func checkName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0])) && !strings.HasSuffix(name, ".")
 	for i := range len(name) {
 		c := name[i]
@@ -109,7 +109,7 @@ func CheckName(name string) error {
 // too long, no text, or behind a link that leaves the project, is an error: what
 // comes later does not take its place.
 func (s *Set) Find(name string) (Skill, error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return Skill{}, err
 	}
 	for _, pl := range s.Places {
@@ -159,7 +159,7 @@ func (s *Set) names() (names, looked []string) {
 						continue
 					}
 				}
-				if CheckName(name) == nil {
+				if checkName(name) == nil {
 					names = append(names, name)
 				}
 			}
@@ -176,7 +176,7 @@ func shown(pl Place, file string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + file
 }
 
-// read returns a text of at most [MaxFile] bytes.
+// read returns a text of at most maxFile bytes.
 func read(fsys fs.FS, name string) (string, error) {
 	// Only a regular file is opened: opening a pipe would wait for its other
 	// end.
@@ -192,12 +192,12 @@ func read(fsys fs.FS, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return "", err
 	}
-	if len(b) > MaxFile {
-		return "", &oxbow.InvalidError{Field: "the file", Reason: fmt.Sprintf("has more than %d bytes, which is the most", MaxFile)}
+	if len(b) > maxFile {
+		return "", &oxbow.InvalidError{Field: "the file", Reason: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)}
 	}
 	body := strings.TrimPrefix(string(b), "\ufeff")
 	return body, oxbow.CheckContent(body)

@@ -23,7 +23,7 @@ func TestFind(t *testing.T) {
 			".codex/skills/senior/SKILL.md":  file("Never read."),
 			".codex/skills/plain.md":         file("\ufeff---\nnot a head, for it has no end\n"),
 			".codex/skills/dir/SKILL.md/x":   file("a directory in the place of the file"),
-			".codex/skills/long/SKILL.md":    file(strings.Repeat("x", MaxFile+1)),
+			".codex/skills/long/SKILL.md":    file(strings.Repeat("x", maxFile+1)),
 			".codex/skills/binary/SKILL.md":  file("a\x00b"),
 			".codex/skills/empty/README.md":  file("no skill"),
 		}, Path: "/u", Dirs: UserDirs},

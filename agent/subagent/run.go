@@ -35,8 +35,8 @@ const (
 
 // The keys of the labels of a run's entry.
 const (
-	LabelAgent = "agent" // agent:ID
-	LabelRun   = "run"   // run:done and so on
+	labelAgent = "agent" // agent:ID
+	labelRun   = "run"   // run:done and so on
 )
 
 // What is kept of what a run says, in bytes. Of a longer result the beginning
@@ -306,13 +306,13 @@ func (r *record) end(out *Outcome) error {
 	if err != nil {
 		return err
 	}
-	labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == LabelRun })
-	labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: LabelRun, Value: out.Ended}))
+	labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == labelRun })
+	labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelRun, Value: out.Ended}))
 	return r.store.Apply(r.ctx, oxbow.Update{Name: r.name, Content: r.content(out), Aliases: e.Aliases, Labels: labels})
 }
 
 func (r *record) labels(run string) []oxbow.Label {
-	return oxbow.SortLabels([]oxbow.Label{{Key: LabelAgent, Value: r.b.Agent}, {Key: LabelRun, Value: run}})
+	return oxbow.SortLabels([]oxbow.Label{{Key: labelAgent, Value: r.b.Agent}, {Key: labelRun, Value: run}})
 }
 
 // content says what was run, when, and how it ended. What the sub-agent said is

@@ -37,7 +37,7 @@ const MaxSettings = 64 << 10
 
 // The bounds of a runner.
 const (
-	DefaultTimeout = 30 * time.Minute
+	defaultTimeout = 30 * time.Minute
 	maxTimeout     = 24 * time.Hour
 	maxArgs        = 256
 )
@@ -139,7 +139,7 @@ func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key s
 }
 
 func (p *settings) runner(n *yaml.Node) *Runner {
-	r := &Runner{Stdin: StdinBriefing, Timeout: DefaultTimeout, File: p.file}
+	r := &Runner{Stdin: StdinBriefing, Timeout: defaultTimeout, File: p.file}
 	p.each(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
 		switch key {
 		case "command":

@@ -25,7 +25,7 @@ func TestParseRunner(t *testing.T) {
 		t.Errorf("argv() = %q, want %q", got, want)
 	}
 	r, err = ParseRunner("s.yaml", []byte("runner: {command: [/bin/agent]}"))
-	if err != nil || r.Stdin != StdinBriefing || r.Timeout != DefaultTimeout {
+	if err != nil || r.Stdin != StdinBriefing || r.Timeout != defaultTimeout {
 		t.Errorf("a short one: %+v, %v", r, err)
 	}
 	for _, none := range []string{"", "# nothing\n", "---\n", "null\n"} {

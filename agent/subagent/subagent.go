@@ -27,8 +27,8 @@ import (
 // with it gets that home and that profile.
 const (
 	EnvHome     = "OXBOW_HOME"
-	EnvProfile  = "OXBOW_PROFILE"
-	EnvAgent    = "OXBOW_AGENT"
+	envProfile  = "OXBOW_PROFILE"
+	envAgent    = "OXBOW_AGENT"
 	EnvDepth    = "OXBOW_SPAWN_DEPTH" // how many sub-agents stand above, a number
 	EnvSettings = "OXBOW_SETTINGS"    // the file of settings, or NoSettings
 )
@@ -38,9 +38,9 @@ const NoSettings = "none"
 
 // Limits of sub-agents.
 const (
-	MaxTask    = 256 << 10 // bytes of a task
-	MaxDepth   = 3         // sub-agents of sub-agents
-	MaxRunning = 4         // of one service at once
+	maxTask    = 256 << 10 // bytes of a task
+	maxDepth   = 3         // sub-agents of sub-agents
+	maxRunning = 4         // of one service at once
 )
 
 // Service makes sub-agents. It is safe for concurrent use.
@@ -76,7 +76,7 @@ type Service struct {
 // Request asks for one sub-agent.
 type Request struct {
 	Agent   string // names it, by the rules of [profile.CheckName]
-	Task    string // at most [MaxTask] bytes
+	Task    string // at most 256 KiB
 	Profile string // of its memory; "" means the caller's, or all of the memory where the caller has none
 	Skill   string // "" for none
 	AsOf    uint64 // select from the memory as it stood after this change; 0 means now
@@ -119,9 +119,9 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 	switch {
 	case strings.TrimSpace(req.Task) == "":
 		return nil, &oxbow.InvalidError{Field: "task", Reason: "is empty; say what the sub-agent is to do"}
-	case len(req.Task) > MaxTask:
+	case len(req.Task) > maxTask:
 		return nil, &oxbow.InvalidError{Field: "task", Value: strconv.Itoa(len(req.Task)) + " bytes",
-			Reason: fmt.Sprintf("is longer than %d bytes; put what it needs into files and name them", MaxTask)}
+			Reason: fmt.Sprintf("is longer than %d bytes; put what it needs into files and name them", maxTask)}
 	}
 	if err := oxbow.CheckContent(req.Task); err != nil {
 		return nil, fmt.Errorf("task: %w", err)
@@ -169,11 +169,11 @@ func (s *Service) reach(b *Briefing) Reach {
 	if r.Env == nil {
 		r.Env = map[string]string{}
 	}
-	r.Env[EnvAgent] = b.Agent
+	r.Env[envAgent] = b.Agent
 	r.Env[EnvDepth] = strconv.Itoa(s.Depth + 1)
 	if b.Profile != "" {
 		r.Args = append(r.Args, "--profile", b.Profile)
-		r.Env[EnvProfile] = b.Profile
+		r.Env[envProfile] = b.Profile
 	}
 	return r
 }
@@ -248,10 +248,10 @@ func (s *Service) begin(ctx context.Context) (context.Context, func(), error) {
 	switch {
 	case s.closed:
 		return ctx, nil, fmt.Errorf("starting a sub-agent: %w", context.Canceled)
-	case s.Depth >= MaxDepth:
-		return ctx, nil, &oxbow.InvalidError{Field: "sub-agent", Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", MaxDepth)}
-	case s.running >= MaxRunning:
-		return ctx, nil, &oxbow.InvalidError{Field: "sub-agent", Reason: fmt.Sprintf("cannot be started: %d run already, which is the most; wait until one has ended", MaxRunning)}
+	case s.Depth >= maxDepth:
+		return ctx, nil, &oxbow.InvalidError{Field: "sub-agent", Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", maxDepth)}
+	case s.running >= maxRunning:
+		return ctx, nil, &oxbow.InvalidError{Field: "sub-agent", Reason: fmt.Sprintf("cannot be started: %d run already, which is the most; wait until one has ended", maxRunning)}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	if s.stop == nil {

@@ -183,7 +183,7 @@ func TestBriefing(t *testing.T) {
 	}
 	// Without a profile, all of the memory; a caller who is bound has his own.
 	b = brief(t, s, m, Request{Agent: "all", Task: "x"})
-	if _, is := b.Reach.Env[EnvProfile]; is || b.Profile != "" || !strings.Contains(b.Text(), "zeppelin") {
+	if _, is := b.Reach.Env[envProfile]; is || b.Profile != "" || !strings.Contains(b.Text(), "zeppelin") {
 		t.Errorf("without a profile: %q, %v", b.Profile, b.Reach)
 	}
 	dev, err := s.Profiles.Resolve("dev")
@@ -210,7 +210,7 @@ func TestBriefingRefuses(t *testing.T) {
 		"an agent of a path": {Request{Agent: "a/../b", Task: "x"}, "agent_id"},
 		"an agent of a flag": {Request{Agent: "--yolo", Task: "x"}, "agent_id"},
 		"no task":            {Request{Agent: "a", Task: " \n"}, "task is empty"},
-		"a long task":        {Request{Agent: "a", Task: strings.Repeat("x", MaxTask+1)}, "task"},
+		"a long task":        {Request{Agent: "a", Task: strings.Repeat("x", maxTask+1)}, "task"},
 		"a binary task":      {Request{Agent: "a", Task: "a\x00b"}, "task"},
 		"no such profile":    {Request{Agent: "a", Task: "x", Profile: "dve"}, `there is no profile "dve"; did you mean dev?`},
 		"a hostile profile":  {Request{Agent: "a", Task: "x", Profile: "../dev"}, "profile name"},
@@ -254,7 +254,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	n := 0
-	for e, err := range m.Entries(t.Context(), oxbow.Filter{Terms: []oxbow.Term{{Key: LabelRun, Values: []string{Done}}}}) {
+	for e, err := range m.Entries(t.Context(), oxbow.Filter{Terms: []oxbow.Term{{Key: labelRun, Values: []string{Done}}}}) {
 		if err != nil || !strings.HasPrefix(e.Name, "run: refactor 2026-04-18 10:00:00") {
 			t.Errorf("%q, %v", e.Name, err)
 		}
@@ -333,10 +333,10 @@ func TestStop(t *testing.T) {
 		t.Errorf("Run() = %+v, %v, want %s", out, err, Late)
 	}
 
-	// No more than MaxRunning at once; and Close ends them all.
+	// No more than maxRunning at once; and Close ends them all.
 	l := listen(t)
-	ended := make(chan Outcome, MaxRunning)
-	for range MaxRunning {
+	ended := make(chan Outcome, maxRunning)
+	for range maxRunning {
 		go func() {
 			out, err := s.Run(t.Context(), m, agent(t, "wait", l.Addr().String()), b)
 			if err != nil {
@@ -345,14 +345,14 @@ func TestStop(t *testing.T) {
 			ended <- out
 		}()
 	}
-	begun(t, l, MaxRunning)
+	begun(t, l, maxRunning)
 	if _, err := s.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "4 run already") {
 		t.Errorf("one more: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	for range MaxRunning {
+	for range maxRunning {
 		if out := <-ended; out.Ended != Stopped {
 			t.Errorf("after Close: %+v", out)
 		}
@@ -360,7 +360,7 @@ func TestStop(t *testing.T) {
 	if _, err := s.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, context.Canceled) {
 		t.Errorf("after Close: %v", err)
 	}
-	deep := &Service{Depth: MaxDepth}
+	deep := &Service{Depth: maxDepth}
 	if _, err := deep.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("too deep: %v", err)
 	}

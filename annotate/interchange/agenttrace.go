@@ -2,7 +2,7 @@
 //
 // Agent Trace 0.1 (https://agent-trace.dev) says which lines of a file at a
 // revision an AI or a person wrote, in which conversation. It has no place for
-// why: the whole annotation travels in the metadata, under [TraceKey], so that a
+// why: the whole annotation travels in the metadata, under traceKey, so that a
 // record of oxbow is read again without loss, and other programs read the lines,
 // the model and the revision.
 
@@ -25,8 +25,8 @@ import (
 // traceVersion is that of the specification, as its schema wants it: three numbers.
 const traceVersion = "0.1.0"
 
-// TraceKey is that of the annotation in the metadata of a record.
-const TraceKey = "dev.oxbow"
+// traceKey is that of the annotation in the metadata of a record.
+const traceKey = "dev.oxbow"
 
 // record is a trace record, as the specification has it.
 type record struct {
@@ -117,7 +117,7 @@ func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 		if err != nil {
 			return rep, fmt.Errorf("writing agent traces: %w", err)
 		}
-		t.Metadata = map[string]json.RawMessage{TraceKey: l}
+		t.Metadata = map[string]json.RawMessage{traceKey: l}
 		rep.left("reasoning has no place in Agent Trace: it is in the metadata")
 		if r.Archived {
 			rep.left("archived annotations: read again they are not archived")

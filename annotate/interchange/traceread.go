@@ -86,7 +86,7 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 	var out []annotate.Record
 	var wants []want
 	for i := range ts {
-		if raw, ok := ts[i].Metadata[TraceKey]; ok {
+		if raw, ok := ts[i].Metadata[traceKey]; ok {
 			rec, err := annotate.ParseRecord(raw)
 			if err == nil {
 				out = append(out, rec)

@@ -24,8 +24,8 @@ type Passage struct {
 	Weight int
 }
 
-// NearDuplicate is a text that can go because another stays.
-type NearDuplicate struct {
+// nearDuplicate is a text that can go because another stays.
+type nearDuplicate struct {
 	Drop, Keep int  // indices; what is kept is never dropped itself
 	Exact      bool // the same but for white space, letter case, and a period at the end
 }
@@ -70,7 +70,7 @@ type duplicates struct {
 // negations. Texts of scripts that are written without spaces between words have
 // equal duplicates only. Of very many texts that share all of their words, not
 // all pairs are compared. The error is that of a context that is done.
-func NearDuplicates(ctx context.Context, texts []Passage) ([]NearDuplicate, error) {
+func NearDuplicates(ctx context.Context, texts []Passage) ([]nearDuplicate, error) {
 	a := NewAnalyzer()
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
@@ -150,15 +150,15 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample) error
 }
 
 // list follows the chains of duplicates to the texts that stay.
-func (d *duplicates) list() []NearDuplicate {
-	var all []NearDuplicate
+func (d *duplicates) list() []nearDuplicate {
+	var all []nearDuplicate
 	for drop, k := range d.keep {
 		for next, gone := d.keep[k]; gone; next, gone = d.keep[k] {
 			k, d.exact[drop] = next, d.exact[drop] && d.exact[k]
 		}
-		all = append(all, NearDuplicate{drop, k, d.exact[drop]})
+		all = append(all, nearDuplicate{drop, k, d.exact[drop]})
 	}
-	slices.SortFunc(all, func(a, b NearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
+	slices.SortFunc(all, func(a, b nearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
 	return all
 }
 

@@ -14,17 +14,17 @@ func TestNearDuplicates(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		texts []string
-		want  []NearDuplicate
+		want  []nearDuplicate
 	}{
 		{"nothing", nil, nil},
-		{"the same", []string{"Tabs, not spaces.", "x", "tabs,  not\nspaces"}, []NearDuplicate{{2, 0, true}}},
-		{"the same thrice", []string{"We ship on Tuesdays", "We ship on Tuesdays.", "WE SHIP ON TUESDAYS"}, []NearDuplicate{{1, 0, true}, {2, 0, true}}},
-		{"the shorter goes", []string{"The user prefers dark mode", "The user prefers the dark mode in every editor"}, []NearDuplicate{{0, 1, false}}},
-		{"whatever its place", []string{"The user prefers the dark mode in every editor", "User prefers dark mode"}, []NearDuplicate{{1, 0, false}}},
-		{"stop words and forms", []string{"Anna likes walking her dogs", "Anna liked to walk the dog"}, []NearDuplicate{{1, 0, false}}},
+		{"the same", []string{"Tabs, not spaces.", "x", "tabs,  not\nspaces"}, []nearDuplicate{{2, 0, true}}},
+		{"the same thrice", []string{"We ship on Tuesdays", "We ship on Tuesdays.", "WE SHIP ON TUESDAYS"}, []nearDuplicate{{1, 0, true}, {2, 0, true}}},
+		{"the shorter goes", []string{"The user prefers dark mode", "The user prefers the dark mode in every editor"}, []nearDuplicate{{0, 1, false}}},
+		{"whatever its place", []string{"The user prefers the dark mode in every editor", "User prefers dark mode"}, []nearDuplicate{{1, 0, false}}},
+		{"stop words and forms", []string{"Anna likes walking her dogs", "Anna liked to walk the dog"}, []nearDuplicate{{1, 0, false}}},
 		{"a chain ends at the longest", []string{"Luna sees the vet", "Luna sees the vet Thursdays", "Luna sees the good vet Thursdays at noon"},
-			[]NearDuplicate{{0, 2, false}, {1, 2, false}}},
-		{"the same as what goes", []string{"Luna sees the vet", "luna sees the vet.", "Luna sees the vet Thursdays"}, []NearDuplicate{{0, 2, false}, {1, 2, false}}},
+			[]nearDuplicate{{0, 2, false}, {1, 2, false}}},
+		{"the same as what goes", []string{"Luna sees the vet", "luna sees the vet.", "Luna sees the vet Thursdays"}, []nearDuplicate{{0, 2, false}, {1, 2, false}}},
 
 		{"another day", []string{"We ship the billing service on every Tuesday morning", "We ship the billing service on every Thursday morning"}, nil},
 		{"another order", []string{"Luna chases Rex daily", "Rex chases Luna daily"}, nil},
@@ -40,7 +40,7 @@ func TestNearDuplicates(t *testing.T) {
 		{"about more", []string{"Anna likes tea", "Anna likes tea, lives in Oslo and has two dogs called Rex and Luna"}, nil},
 		{"too few words", []string{"likes tea", "likes green tea"}, nil},
 		{"no words", []string{"", "---", "", "***"}, nil},
-		{"Han, only the same", []string{"我喜欢猫和狗", "我不喜欢猫和狗", "我喜欢猫和狗"}, []NearDuplicate{{2, 0, true}}},
+		{"Han, only the same", []string{"我喜欢猫和狗", "我不喜欢猫和狗", "我喜欢猫和狗"}, []nearDuplicate{{2, 0, true}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var texts []Passage
@@ -58,14 +58,14 @@ func TestNearDuplicates(t *testing.T) {
 func TestNearDuplicatesHeading(t *testing.T) {
 	texts := []Passage{{Text: "none", Heading: "Allergies"}, {Text: "none", Heading: "Projects"}, {Text: "None.", Heading: "Projects"},
 		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"}}
-	if got, want := near(t, texts), []NearDuplicate{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
+	if got, want := near(t, texts), []nearDuplicate{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }
 
 func TestNearDuplicatesWeight(t *testing.T) {
 	texts := []Passage{{Text: "We ship on Tuesdays"}, {Text: "we ship on tuesdays", Weight: 1}, {Text: "We ship on Tuesdays."}}
-	if got, want := near(t, texts), []NearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
+	if got, want := near(t, texts), []nearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }
@@ -114,7 +114,7 @@ func BenchmarkNearDuplicates(b *testing.B) {
 	}
 }
 
-func near(t testing.TB, texts []Passage) []NearDuplicate {
+func near(t testing.TB, texts []Passage) []nearDuplicate {
 	t.Helper()
 	dups, err := NearDuplicates(context.Background(), texts)
 	if err != nil {

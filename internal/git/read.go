@@ -347,8 +347,8 @@ func (r *Repo) Successors(ctx context.Context, file string) (names []string, was
 	return names, was, nil
 }
 
-// Blamed is one line of a file and the commit that it is from.
-type Blamed struct {
+// blamed is one line of a file and the commit that it is from.
+type blamed struct {
 	Commit  string
 	Line    int // in the file of that commit, from 1
 	Author  string
@@ -357,7 +357,7 @@ type Blamed struct {
 }
 
 // Blame returns, for each line of the file in that commit, where it is from.
-func (r *Repo) Blame(ctx context.Context, commit, file string) ([]Blamed, error) {
+func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamed, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
@@ -371,10 +371,10 @@ func (r *Repo) Blame(ctx context.Context, commit, file string) ([]Blamed, error)
 // parseBlame reads git blame --porcelain: for each line a head of commit and
 // numbers, then, the first time a commit comes, what is known of it, then a tab
 // and the line.
-func parseBlame(out []byte) ([]Blamed, error) {
-	var all []Blamed
-	known := map[string]*Blamed{}
-	var at *Blamed
+func parseBlame(out []byte) ([]blamed, error) {
+	var all []blamed
+	known := map[string]*blamed{}
+	var at *blamed
 	line := 0
 	for l := range bytes.Lines(out) {
 		text := strings.TrimSuffix(string(l), "\n")
@@ -390,7 +390,7 @@ func parseBlame(out []byte) ([]Blamed, error) {
 			}
 			line = n
 			if at = known[f[0]]; at == nil {
-				at = &Blamed{Commit: f[0]}
+				at = &blamed{Commit: f[0]}
 				known[f[0]] = at
 			}
 		case strings.HasPrefix(text, "\t"):

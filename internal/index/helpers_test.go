@@ -99,7 +99,7 @@ func checkSegment(t *testing.T, s *segment) {
 		if len(list) != int(e.df) || e.many != (e.df > 1) {
 			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.df)
 		}
-		sc := scale{rest: DefaultK1 * (1 - DefaultB) * One, slope: s.slope}
+		sc := scale{rest: defaultK1 * (1 - defaultB) * One, slope: s.slope}
 		for i, p := range list {
 			if i > 0 && list[i-1].doc >= p.doc {
 				t.Fatalf("term %q: list does not rise at %d", text, i)

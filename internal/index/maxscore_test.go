@@ -31,7 +31,7 @@ type row struct {
 // best ranks all documents by the formula as scale.score has it.
 func (m *table) best(q Query) []Hit {
 	ts := distinct(nil, q.Terms)
-	s := scale{n: float64(m.n), k1: DefaultK1}
+	s := scale{n: float64(m.n), k1: defaultK1}
 	at, df := make([]int, len(ts)), make([]int, len(ts))
 	for i, t := range ts {
 		at[i], _ = slices.BinarySearch(m.words, t.Text)
@@ -49,7 +49,7 @@ func (m *table) best(q Query) []Hit {
 		}
 	}
 	s.avgdl = float64(total) / One / s.n
-	s.rest, s.slope = One*float64(s.k1*(1-DefaultB)), float64(s.k1*DefaultB)/s.avgdl
+	s.rest, s.slope = One*float64(s.k1*(1-defaultB)), float64(s.k1*defaultB)/s.avgdl
 	var all []ranked
 	for id, d := range m.docs {
 		if d == nil {

@@ -9,14 +9,14 @@ import (
 
 // The parameters that zero fields of [Params] stand for.
 const (
-	DefaultK1 = 1.2
-	DefaultB  = 0.75
+	defaultK1 = 1.2
+	defaultB  = 0.75
 )
 
 // Params are the constants of the formula.
 type Params struct {
-	K1 float64 // how slowly repeats stop counting, at least 0; 0 means [DefaultK1]
-	B  float64 // how much length counts, from 0 to 1; 0 means [DefaultB]
+	K1 float64 // how slowly repeats stop counting, at least 0; 0 means 1.2
+	B  float64 // how much length counts, from 0 to 1; 0 means 0.75
 
 	// CountEmpty makes documents without terms count in N and avgdl.
 	CountEmpty bool
@@ -29,10 +29,10 @@ func (p Params) orDefault() Params {
 		panic(fmt.Sprintf("index: parameters k1 = %v, b = %v out of range", p.K1, p.B))
 	}
 	if p.K1 == 0 {
-		p.K1 = DefaultK1
+		p.K1 = defaultK1
 	}
 	if p.B == 0 {
-		p.B = DefaultB
+		p.B = defaultB
 	}
 	return p
 }

@@ -72,7 +72,7 @@ func Sum(data []byte) string {
 
 // Parse reads a journal. Each path must pass bad as false; errors match
 // [ErrInvalid] or [ErrVersion].
-func Parse(data []byte, bad func(path string, remove bool) bool) (*Journal, error) {
+func parse(data []byte, bad func(path string, remove bool) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrInvalid, err)
@@ -127,7 +127,7 @@ func (s Stage) Load(bad func(path string, remove bool) bool) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Parse(data, bad)
+	return parse(data, bad)
 }
 
 // Commit makes the journal, and with it the whole change, durable. After an

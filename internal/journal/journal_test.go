@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"version":1,"write":[{"path":"a","was":"","sha256":"x"}],"remove":[{"path":"b","was":"y"}]}`)
 	f.Add(`{"version":2}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		j, err := Parse([]byte(text), func(p string, _ bool) bool { return p == "bad" })
+		j, err := parse([]byte(text), func(p string, _ bool) bool { return p == "bad" })
 		switch {
 		case err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrVersion):
 			t.Errorf("Parse(%q) = %v", text, err)

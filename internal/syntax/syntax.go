@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// Keys are the known keys: of labels, and of the conditions that are none.
-var Keys = []string{"project", "tag", "file", "confidence",
+// keys are the known keys: of labels, and of the conditions that are none.
+var keys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "after", "before", "on"}
 
 // Reserved are the words that cannot be label keys.
@@ -34,7 +34,7 @@ func Canonical(key string) string {
 }
 
 // IsKnown reports whether key is a known key or a synonym of one.
-func IsKnown(key string) bool { return slices.Contains(Keys, Canonical(key)) }
+func IsKnown(key string) bool { return slices.Contains(keys, Canonical(key)) }
 
 // IsLabelKey reports whether key has the form of a label key: a lower-case
 // ASCII letter, then letters, digits, - or _, at most 64 bytes in all.
@@ -55,7 +55,7 @@ func Nearest(key string) string {
 	if IsKnown(key) || slices.Contains(Reserved, key) {
 		return ""
 	}
-	for _, k := range Keys {
+	for _, k := range keys {
 		most := 1
 		switch n := len(k); {
 		case n < 3, n < 5 && !strings.HasPrefix(key, k[:1]):

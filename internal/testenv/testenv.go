@@ -10,26 +10,26 @@ import (
 	"testing"
 )
 
-// Env is the environment variable that names the programs which must be there:
+// env is the environment variable that names the programs which must be there:
 // their names with commas between, or "all". Where it names a program that is
 // missing, tests fail; elsewhere they are skipped. So a test run says by its
 // environment, not by what happens to be installed, what it has tested.
-const Env = "OXBOW_REQUIRE"
+const env = "OXBOW_REQUIRE"
 
-// LongEnv is the environment variable that, when it is not empty, asks for the
+// longEnv is the environment variable that, when it is not empty, asks for the
 // full counts of tests that repeat something very often.
-const LongEnv = "OXBOW_LONG"
+const longEnv = "OXBOW_LONG"
 
-// Long returns full where [LongEnv] asks for it, and everyday elsewhere.
+// Long returns full where longEnv asks for it, and everyday elsewhere.
 func Long(everyday, full int) int {
-	if os.Getenv(LongEnv) != "" {
+	if os.Getenv(longEnv) != "" {
 		return full
 	}
 	return everyday
 }
 
 // Program returns the path of the program of that name. Where there is none it
-// ends the test: skipped, or failed when [Env] requires the program. The hint
+// ends the test: skipped, or failed when env requires the program. The hint
 // says how to get it, such as "apt install strace".
 func Program(t testing.TB, name, hint string) string {
 	t.Helper()
@@ -37,10 +37,10 @@ func Program(t testing.TB, name, hint string) string {
 	if err == nil {
 		return path
 	}
-	if required(os.Getenv(Env), name) {
-		t.Fatalf("%s requires %s: %v; %s", Env, name, err, hint)
+	if required(os.Getenv(env), name) {
+		t.Fatalf("%s requires %s: %v; %s", env, name, err, hint)
 	}
-	t.Skipf("needs %s: %v; %s, and set %s=%s to make its absence a failure", name, err, hint, Env, name)
+	t.Skipf("needs %s: %v; %s, and set %s=%s to make its absence a failure", name, err, hint, env, name)
 	return ""
 }
 

@@ -53,7 +53,7 @@ func TestProgram(t *testing.T) {
 		{missing, "all", "failed"},
 		{missing, "git,all", "failed"},
 	} {
-		t.Setenv(Env, tc.require)
+		t.Setenv(env, tc.require)
 		r := &recorder{TB: t, end: "found"}
 		path := ""
 		done := make(chan struct{})
@@ -63,13 +63,13 @@ func TestProgram(t *testing.T) {
 		}()
 		<-done
 		if r.end != tc.end {
-			t.Errorf("%s=%q: Program(%s) %s, want %s", Env, tc.require, tc.name, r.end, tc.end)
+			t.Errorf("%s=%q: Program(%s) %s, want %s", env, tc.require, tc.name, r.end, tc.end)
 		}
 		if tc.end == "found" && path != file {
-			t.Errorf("%s=%q: Program(%s) = %q, want %q", Env, tc.require, tc.name, path, file)
+			t.Errorf("%s=%q: Program(%s) = %q, want %q", env, tc.require, tc.name, path, file)
 		}
 		if tc.end != "found" && (!strings.Contains(r.text, "apt install it") || !strings.Contains(r.text, tc.name)) {
-			t.Errorf("%s=%q: Program(%s) says %q, want the name and the hint", Env, tc.require, tc.name, r.text)
+			t.Errorf("%s=%q: Program(%s) says %q, want the name and the hint", env, tc.require, tc.name, r.text)
 		}
 	}
 }

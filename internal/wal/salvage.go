@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Salvaged says what a salvage had to pass over.
-type Salvaged struct {
+// salvaged says what a salvage had to pass over.
+type salvaged struct {
 	Header   Header
 	Guessed  bool       // the header was damaged; what it says was worked out from the records
 	Bad      [][2]int64 // stretches of bytes that are no record, as [from, to)
@@ -25,17 +25,17 @@ type Salvaged struct {
 // Salvage calls fn with every record of the file that checks, in order of
 // their place, whatever is damaged between them. A record's body is only valid
 // during the call. The file is not changed.
-func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (Salvaged, error) {
+func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (salvaged, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return Salvaged{}, describeOpen(fsys, name, err)
+		return salvaged{}, describeOpen(fsys, name, err)
 	}
 	defer f.Close()
 	fi, err := f.Stat()
 	if err != nil {
-		return Salvaged{}, err
+		return salvaged{}, err
 	}
-	s := Salvaged{Complete: true}
+	s := salvaged{Complete: true}
 	if s.Header, err = readHeader(f, fi.Size()); err != nil {
 		var v *VersionError
 		if errors.As(err, &v) {
