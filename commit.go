@@ -128,8 +128,37 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 func (d *db) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)
-	drafts := make([]draft, 0, len(batch))
-	var later []func()
+	drafts, later, err := d.stageAll(g, batch)
+	if err != nil || len(drafts) == 0 {
+		return err
+	}
+	for _, f := range drafts {
+		for _, p := range f.body.ops {
+			p.entry.Version = 0 // the batch is not read any more
+		}
+	}
+	recs, err := d.append(drafts, g.now)
+	if err != nil {
+		return err // locked describes it
+	}
+	d.show(recs, drafts)
+	for i, rec := range recs {
+		drafts[i].request.finish(rec.Seq, nil)
+	}
+	for _, finish := range later {
+		finish()
+	}
+	if d.idle != nil {
+		d.idle.Reset(d.opts.SealAfter)
+	}
+	return nil
+}
+
+// stageAll stages the requests, and returns what is to be appended. It finishes
+// the requests without a change, but for those after the first change: these are
+// finished by later, which is called when the changes are durable.
+func (d *db) stageAll(g *batch, requests []*commitRequest) (drafts []draft, later []func(), err error) {
+	drafts = make([]draft, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
 		if len(drafts) == 0 {
 			r.finish(seq, err)
@@ -137,7 +166,7 @@ func (d *db) commitAll(batch []*commitRequest) error {
 		}
 		later = append(later, func() { r.finish(seq, err) })
 	}
-	for _, r := range batch {
+	for _, r := range requests {
 		id := opIDFrom(r.ctx)
 		if seq, ok := g.seen(id); ok {
 			answer(r, seq, nil)
@@ -145,7 +174,7 @@ func (d *db) commitAll(batch []*commitRequest) error {
 		}
 		v, err := g.stage(r.build)
 		if err := g.st.failed(); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if err != nil {
 			answer(r, 0, err)
@@ -166,18 +195,11 @@ func (d *db) commitAll(batch []*commitRequest) error {
 		g.commit(id)
 		drafts = append(drafts, f)
 	}
-	if len(drafts) == 0 {
-		return nil
-	}
-	for _, f := range drafts {
-		for _, p := range f.body.ops {
-			p.entry.Version = 0 // the batch is not read any more
-		}
-	}
-	recs, err := d.append(drafts, g.now)
-	if err != nil {
-		return err // locked describes it
-	}
+	return drafts, later, nil
+}
+
+// show applies durable changes to the state, and publishes them.
+func (d *db) show(recs []wal.Record, drafts []draft) {
 	deltas := make([]Delta, 0, len(drafts))
 	d.mu.Lock()
 	for i, rec := range recs {
@@ -188,18 +210,8 @@ func (d *db) commitAll(batch []*commitRequest) error {
 	failed := d.st.failed()
 	d.mu.Unlock()
 	if d.publish(deltas); failed != nil {
-		_ = d.reload() // its error is that of the next reader
+		_ = d.reload() // the next reader gets its error
 	}
-	for i, rec := range recs {
-		drafts[i].request.finish(rec.Seq, nil)
-	}
-	for _, tell := range later {
-		tell()
-	}
-	if d.idle != nil {
-		d.idle.Reset(d.opts.SealAfter)
-	}
-	return nil
 }
 
 // draft is a change that was staged, on its way into the log.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // explain accounts for the score of a hit.
@@ -18,54 +19,60 @@ func (v *rankedView) explain(p *plan, id uint64) *Explanation {
 		return nil
 	}
 	e := &Explanation{Formula: "bm25", Entries: x.N, Length: x.Len, AvgLen: x.AvgLen}
-	var fields []analysis.Field
-	var counts [][]int // by field, then term
-	var account account
+	fieldsOfTerm := func(i int, ts *TermScore) {
+		if p.recency != nil && ts.Score > 0 {
+			ts.Fields = []FieldScore{{Field: "text", TF: ts.TF, Score: ts.Score}}
+			multiply(ts, []factor{{"age", p.recency(id)}})
+		}
+	}
 	if v.r.an != nil {
 		e.Formula = RankOxbow
-		terms := make([]string, len(x.Terms))
-		for i, t := range x.Terms {
-			terms[i] = t.Term
-		}
 		doc := v.entry(id)
 		if doc == nil {
 			return nil
 		}
-		fields = fieldsOf(doc.Entry)
-		for _, f := range fields {
-			counts = append(counts, v.r.an.Count(v.ctx, f.Text, terms))
-		}
-		d := newDialogue(v, p, []uint64{id})
-		d.account(d.find(id), &account)
+		fieldsOfTerm = v.explainFields(p, doc, x.Terms)
 	}
 	for i, t := range x.Terms {
 		ts := TermScore{Term: t.Term, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}
-		for _, w := range p.words {
-			if w.term == t.Term && w.word != t.Term {
-				ts.Word = w.word
-				break
-			}
+		if k := slices.IndexFunc(p.words, func(w queryTerm) bool { return w.term == t.Term && w.word != t.Term }); k >= 0 {
+			ts.Word = p.words[k].word
 		}
-		if v.r.an != nil {
-			from := account.from[i]
-			ts.Score = account.terms[i]
-			switch {
-			case ts.Score == 0:
-			case from != 0:
-				ts.Fields = []FieldScore{{Field: "beside " + v.name(from), Score: ts.Score}}
-			case strings.HasPrefix(t.Term, datePrefix):
-				ts.Fields = []FieldScore{{Field: "date", TF: t.TF, Score: ts.Score}}
-			default:
-				ts.Fields = fieldScores(ts, fields, counts, i)
-			}
-			multiply(&ts, account.factors)
-		} else if p.recency != nil && ts.Score > 0 {
-			ts.Fields = []FieldScore{{Field: "text", TF: t.TF, Score: ts.Score}}
-			multiply(&ts, []factor{{"age", p.recency(id)}})
-		}
+		fieldsOfTerm(i, &ts)
 		e.Terms = append(e.Terms, ts)
 	}
 	return e
+}
+
+// explainFields returns the function that sets the score of a term, by its place
+// among the terms, and the fields that it comes from.
+func (v *rankedView) explainFields(p *plan, doc *indexed, terms []index.TermScore) func(i int, ts *TermScore) {
+	texts := make([]string, len(terms))
+	for i, t := range terms {
+		texts[i] = t.Term
+	}
+	fields := fieldsOf(doc.Entry)
+	var counts [][]int // by field, then term
+	for _, f := range fields {
+		counts = append(counts, v.r.an.Count(v.ctx, f.Text, texts))
+	}
+	var account account
+	d := newDialogue(v, p, []uint64{doc.ID})
+	d.account(d.find(doc.ID), &account)
+	return func(i int, ts *TermScore) {
+		from := account.from[i]
+		ts.Score = account.terms[i]
+		switch {
+		case ts.Score == 0:
+		case from != 0:
+			ts.Fields = []FieldScore{{Field: "beside " + v.name(from), Score: ts.Score}}
+		case strings.HasPrefix(ts.Term, datePrefix):
+			ts.Fields = []FieldScore{{Field: "date", TF: ts.TF, Score: ts.Score}}
+		default:
+			ts.Fields = fieldScores(*ts, fields, counts, i)
+		}
+		multiply(ts, account.factors)
+	}
 }
 
 // multiply multiplies a term's score, and says among its fields what that made

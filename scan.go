@@ -85,8 +85,9 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if !m.opts.Lazy || m.searcher.Load() != nil {
 		return nil, nil
 	}
-	if w, ok := m.store.(Watcher); ok {
-		if err := w.Refresh(ctx); err != nil {
+	_, watched := m.store.(Watcher)
+	if watched {
+		if err := m.store.(Watcher).Refresh(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -100,27 +101,33 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if last := m.scanned.Load(); last != nil && last.received == m.pending.received.Load() && last.view.r.name == rank {
 		return last.view, nil
 	}
-	d, ok := m.store.(*db)
-	if m.hadScan || ok && d.hasIndexFile() {
+	if d, ok := m.store.(*db); m.hadScan || ok && d.hasIndexFile() {
 		return nil, nil
 	}
-	choice := askedBy(q, rank)
-	if choice == nil {
-		return nil, nil
-	}
-	es, received, err := m.scanEntries(ctx)
-	if es == nil || err != nil {
-		return nil, err
-	}
-	v, err := scanEntries(ctx, es, rank, choice)
-	if err != nil {
+	v, received, err := m.scanStore(ctx, q, rank)
+	if v == nil || err != nil {
 		return nil, err
 	}
 	m.hadScan = true
-	if _, watched := m.store.(Watcher); watched {
+	if watched {
 		m.scanned.Store(&scanned{v, received})
 	}
 	return v, nil
+}
+
+// scanStore scans all entries, nil when they are few or the query needs all terms.
+// It returns how often changes had come before.
+func (m *Memory) scanStore(ctx context.Context, q Query, rank string) (v *rankedView, received int64, err error) {
+	choice := askedBy(q, rank)
+	if choice == nil {
+		return nil, 0, nil
+	}
+	es, received, err := m.scanEntries(ctx)
+	if es == nil || err != nil {
+		return nil, 0, err
+	}
+	v, err = scanEntries(ctx, es, rank, choice)
+	return v, received, err
 }
 
 // hasIndexFile reports whether there is a file in the place of the index file,

@@ -150,17 +150,11 @@ func (r *Record) id() string {
 // check says, as an error matching [oxbow.ErrInvalid], why the record cannot be
 // kept.
 func (r *Record) check() error {
-	bad := func(field, value, reason string) error {
-		if len(value) > 60 {
-			value = strings.ToValidUTF8(value[:60], "") + "…"
-		}
-		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
-	}
 	if err := CheckFile(r.File); err != nil {
 		return err
 	}
 	if strings.TrimSpace(r.Why) == "" {
-		return bad("why", "", "is empty; say why the lines are as they are")
+		return invalid("why", "", "is empty; say why the lines are as they are")
 	}
 	for i, s := range append([]string{r.Why}, r.Rejected...) {
 		field := "why"
@@ -169,28 +163,41 @@ func (r *Record) check() error {
 		}
 		switch {
 		case len(s) > MaxWhy:
-			return bad(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxWhy))
+			return invalid(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxWhy))
 		case !utf8.ValidString(s):
-			return bad(field, "", "is not UTF-8")
+			return invalid(field, "", "is not UTF-8")
 		}
 	}
 	if len(r.Rejected) > maxReject {
-		return bad("rejected", "", fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject))
+		return invalid("rejected", "", fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject))
 	}
+	return r.checkWords()
+}
+
+// checkWords checks the fields that are one word or hash.
+func (r *Record) checkWords() error {
 	for _, w := range []struct{ field, value string }{{"agent", r.Agent}, {"model", r.Model}, {"session", r.Session}, {"profile", r.Profile}, {"ref", r.Ref}} {
 		if len(w.value) > maxWord || !utf8.ValidString(w.value) {
-			return bad(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxWord))
+			return invalid(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxWord))
 		}
 	}
 	if r.ID != "" && !isID(r.ID) {
-		return bad("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+		return invalid("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
 	for _, w := range []struct{ field, value string }{{"commit", r.Commit}, {"blob", r.Blob}} {
 		if w.value != "" && !isHex(w.value) {
-			return bad(w.field, w.value, "is not the hex name of a git object")
+			return invalid(w.field, w.value, "is not the hex name of a git object")
 		}
 	}
 	return nil
+}
+
+// invalid returns the error for a field, with the beginning of its value.
+func invalid(field, value, reason string) error {
+	if len(value) > 60 {
+		value = strings.ToValidUTF8(value[:60], "") + "…"
+	}
+	return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
 }
 
 func isID(s string) bool {

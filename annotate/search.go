@@ -40,16 +40,13 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 	seen := map[uint64]bool{}
 	rank := func(content func(*Record) string, lines bool) error {
 		found, err := oxbow.New(&recordStore{all, content}, nil).Recall(ctx, q)
-		if err != nil {
-			return err
-		}
 		for _, f := range found {
 			if !seen[f.Entry.ID] && len(hits) < q.Limit {
 				seen[f.Entry.ID] = true
 				hits = append(hits, Hit{Found: all[f.Entry.ID-1], Score: f.Score, ByLines: lines})
 			}
 		}
-		return nil
+		return err
 	}
 	if err = rank(reasoningText, false); err == nil && len(hits) < q.Limit && strings.TrimSpace(q.Text) != "" {
 		err = rank(blockText, true)
@@ -58,21 +55,26 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 		return nil, fmt.Errorf("searching annotations: %w", err)
 	}
 	for i := range hits {
-		p, err := b.resolve(ctx, hits[i].In)
+		b.locateHit(ctx, &hits[i])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err != nil {
-			continue
-		}
-		for _, f := range p.found {
-			if f.ID == hits[i].ID {
-				hits[i].Found = f
-			}
-		}
-		// A file that cannot be looked at any more does not hide why it was so.
 	}
 	return hits, nil
+}
+
+// locateHit sets where the lines of a hit are now. The hit of a file that cannot
+// be read stays as it is.
+func (b *Store) locateHit(ctx context.Context, h *Hit) {
+	p, err := b.resolve(ctx, h.In)
+	if err != nil {
+		return
+	}
+	for _, f := range p.found {
+		if f.ID == h.ID {
+			h.Found = f
+		}
+	}
 }
 
 // Diagnose says why a search finds nothing.

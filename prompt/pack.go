@@ -29,31 +29,6 @@ const maxShortened = 20
 //
 // What is in stays in the order of the parts.
 func (c *Context) Pack(budget int) {
-	room := Room(budget)
-	c.Budget, c.Tokens = budget, 0
-	in := make([]bool, len(c.Parts))
-	take := func(i int) bool {
-		p := &c.Parts[i]
-		in[i] = p.Tokens <= room-c.Tokens
-		if in[i] {
-			c.Tokens += p.Tokens
-		}
-		return in[i]
-	}
-	squeeze := func(i int) {
-		p := &c.Parts[i]
-		whole := p.Tokens
-		s := shorten(*p, room-c.Tokens)
-		if s != "" {
-			p.Text, p.Tokens = s, Tokens(s)
-			take(i)
-		}
-		if in[i] {
-			c.Cut = append(c.Cut, Cut{p.Name, p.Source, whole - p.Tokens, "over the budget: made shorter"})
-		} else {
-			c.Cut = append(c.Cut, Cut{p.Name, p.Source, whole, "over the budget"})
-		}
-	}
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if p.Role == "" {
@@ -61,14 +36,16 @@ func (c *Context) Pack(budget int) {
 		}
 		p.Tokens = Tokens(p.Text)
 	}
+	c.Budget, c.Tokens = budget, 0
+	k := &packer{Context: c, room: Room(budget), in: make([]bool, len(c.Parts))}
 	for i, p := range c.Parts {
-		if p.Pinned && !take(i) {
-			squeeze(i)
+		if p.Pinned && !k.take(i) {
+			k.squeeze(i)
 		}
 	}
 	var over []int
 	for i, p := range c.Parts {
-		if !p.Pinned && !take(i) {
+		if !p.Pinned && !k.take(i) {
 			over = append(over, i)
 		}
 	}
@@ -79,16 +56,48 @@ func (c *Context) Pack(budget int) {
 			c.Cut = append(c.Cut, Cut{p.Name, p.Source, p.Tokens, "over the budget"})
 			continue
 		}
-		squeeze(i)
-		shortened = in[i]
+		k.squeeze(i)
+		shortened = k.in[i]
 	}
 	kept := c.Parts[:0:0]
 	for i, p := range c.Parts {
-		if in[i] {
+		if k.in[i] {
 			kept = append(kept, p)
 		}
 	}
 	c.Parts = kept
+}
+
+// packer is a context while its parts are chosen.
+type packer struct {
+	*Context
+	room int    // tokens
+	in   []bool // by part: it is in the context
+}
+
+// take puts a part in if there is room for all of it.
+func (k *packer) take(i int) bool {
+	p := &k.Parts[i]
+	k.in[i] = p.Tokens <= k.room-k.Tokens
+	if k.in[i] {
+		k.Tokens += p.Tokens
+	}
+	return k.in[i]
+}
+
+// squeeze puts in what there is room for of a part.
+func (k *packer) squeeze(i int) {
+	p := &k.Parts[i]
+	whole := p.Tokens
+	if s := shorten(*p, k.room-k.Tokens); s != "" {
+		p.Text, p.Tokens = s, Tokens(s)
+		k.take(i)
+	}
+	if k.in[i] {
+		k.Cut = append(k.Cut, Cut{p.Name, p.Source, whole - p.Tokens, "over the budget: made shorter"})
+	} else {
+		k.Cut = append(k.Cut, Cut{p.Name, p.Source, whole, "over the budget"})
+	}
 }
 
 // Fence wraps s in backticks, at least three and one more than the longest run

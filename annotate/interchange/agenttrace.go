@@ -89,43 +89,14 @@ func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 			rep.left("annotations whose lines are not known are left out")
 			continue
 		}
-		t := record{Version: traceVersion, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
-		if r.Commit != "" {
-			t.VCS = &vcs{"git", r.Commit}
-		} else {
-			rep.left("annotations without a commit: no revision says where their lines are")
-		}
-		if r.Agent != "" {
-			t.Tool = &tool{Name: r.Agent}
-		}
-		who := &contributor{Type: "unknown"}
-		switch r.By {
-		case oxbow.Agent:
-			who.Type = "ai"
-			if id := modelID(r.Model); len(id) <= 250 {
-				who.ModelID = id
-			}
-		case oxbow.Person:
-			who.Type = "human"
-		}
-		c := conversation{Contributor: who, Ranges: []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}}}
-		if u, err := url.Parse(r.Ref); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
-			c.URL = r.Ref
-		}
-		t.Files = []file{{Path: r.File, Conversations: []conversation{c}}}
-		l, err := r.Line()
+		t, err := traceOf(r, &rep)
 		if err != nil {
 			return rep, fmt.Errorf("writing agent traces: %w", err)
-		}
-		t.Metadata = map[string]json.RawMessage{traceKey: l}
-		rep.left("reasoning has no place in Agent Trace: it is in the metadata")
-		if r.Archived {
-			rep.left("archived annotations: read again they are not archived")
 		}
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(&t); err != nil {
+		if err := enc.Encode(t); err != nil {
 			return rep, fmt.Errorf("writing agent traces: %w", err)
 		}
 		if _, err := w.Write(b.Bytes()); err != nil {
@@ -134,6 +105,47 @@ func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 		rep.Written++
 	}
 	return rep, nil
+}
+
+// traceOf returns the trace of an annotation, and adds what it lacks to the report.
+func traceOf(r *annotate.Record, rep *Report) (*record, error) {
+	t := &record{Version: traceVersion, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
+	if r.Commit != "" {
+		t.VCS = &vcs{"git", r.Commit}
+	} else {
+		rep.left("annotations without a commit: no revision says where their lines are")
+	}
+	if r.Agent != "" {
+		t.Tool = &tool{Name: r.Agent}
+	}
+	c := conversation{Contributor: contributorOf(r), Ranges: []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}}}
+	if u, err := url.Parse(r.Ref); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+		c.URL = r.Ref
+	}
+	t.Files = []file{{Path: r.File, Conversations: []conversation{c}}}
+	l, err := r.Line()
+	if err != nil {
+		return nil, err
+	}
+	t.Metadata = map[string]json.RawMessage{traceKey: l}
+	rep.left("reasoning has no place in Agent Trace: it is in the metadata")
+	if r.Archived {
+		rep.left("archived annotations: read again they are not archived")
+	}
+	return t, nil
+}
+
+func contributorOf(r *annotate.Record) *contributor {
+	switch r.By {
+	case oxbow.Agent:
+		if id := modelID(r.Model); len(id) <= 250 {
+			return &contributor{Type: "ai", ModelID: id}
+		}
+		return &contributor{Type: "ai"}
+	case oxbow.Person:
+		return &contributor{Type: "human"}
+	}
+	return &contributor{Type: "unknown"}
 }
 
 // uuid makes a UUID of a name: one of version 8 (RFC 9562), which may hold

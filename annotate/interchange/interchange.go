@@ -38,31 +38,9 @@ type want struct {
 
 // fill takes the lines of what is wanted from where they stood.
 func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]annotate.Record, error) {
-	var places []annotate.FileAt
-	var at []int
-	then := make([]annotate.FileVersion, len(wants))
-	for i, w := range wants {
-		if w.place.Commit != "" {
-			places, at = append(places, w.place), append(at, i)
-			continue
-		}
-		lines, err := b.Text(w.place.File)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, oxbow.ErrInvalid) {
-			return nil, err
-		}
-		then[i].Lines = lines
-	}
-	if len(places) > 0 {
-		got, err := b.FilesAt(ctx, places)
-		if errors.Is(err, oxbow.ErrUnsupported) { // no repository has no revision
-			got, err = make([]annotate.FileVersion, len(places)), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		for k, i := range at {
-			then[i] = got[k]
-		}
+	then, err := versionsOf(ctx, b, wants)
+	if err != nil {
+		return nil, err
 	}
 	var out []annotate.Record
 	for i, w := range wants {
@@ -82,6 +60,39 @@ func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]
 		}
 	}
 	return out, nil
+}
+
+// versionsOf returns the files that the ranges are of, each at the revision of its
+// range, without one as it is now. What is not there has no lines.
+func versionsOf(ctx context.Context, b *annotate.Store, wants []want) ([]annotate.FileVersion, error) {
+	var places []annotate.FileAt
+	var at []int
+	then := make([]annotate.FileVersion, len(wants))
+	for i, w := range wants {
+		if w.place.Commit != "" {
+			places, at = append(places, w.place), append(at, i)
+			continue
+		}
+		lines, err := b.Text(w.place.File)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, oxbow.ErrInvalid) {
+			return nil, err
+		}
+		then[i].Lines = lines
+	}
+	if len(places) == 0 {
+		return then, nil
+	}
+	got, err := b.FilesAt(ctx, places)
+	if errors.Is(err, oxbow.ErrUnsupported) { // no repository has no revision
+		return then, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range at {
+		then[i] = got[k]
+	}
+	return then, nil
 }
 
 func isHex(s string) bool {

@@ -29,48 +29,38 @@ const maxSniff = 200
 func Read(r io.Reader) (*Transcript, error) {
 	t := &Transcript{}
 	var in reader
-	var held [][]byte // lines before it is known whose they are
+	var held [][]byte // lines before the client is known
 	give := func(b []byte) {
 		if err := in.line(b); err != nil {
 			t.Bad++
 		}
 	}
 	br := bufio.NewReaderSize(r, 1<<16)
-	for {
+	for last := false; !last; {
 		b, long, err := readLine(br)
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("reading a transcript: %w", err)
 		}
-		last := err == io.EOF
-		b = bytes.TrimSpace(b)
+		last = err == io.EOF
+		if b = bytes.TrimSpace(b); long || len(b) > 0 {
+			t.Lines++
+		}
 		switch {
 		case long:
-			t.Lines++
 			t.Bad++
-		case len(b) > 0:
-			t.Lines++
-			if in == nil {
-				for _, c := range clients {
-					if c.is(b) {
-						t.Client, in = c.name, c.open(t)
-						break
-					}
+		case len(b) == 0:
+		case in != nil:
+			give(b)
+		default:
+			held = append(held, bytes.Clone(b))
+			if in = t.open(b); in != nil {
+				for _, h := range held {
+					give(h)
 				}
-				if in != nil {
-					for _, h := range held {
-						give(h)
-					}
-					held = nil
-				}
-			}
-			if in != nil {
-				give(b)
-			} else if held = append(held, bytes.Clone(b)); len(held) > maxSniff {
+				held = nil
+			} else if len(held) > maxSniff {
 				return nil, ErrUnknown
 			}
-		}
-		if last {
-			break
 		}
 	}
 	if in == nil {
@@ -78,6 +68,18 @@ func Read(r io.Reader) (*Transcript, error) {
 	}
 	in.end()
 	return t, nil
+}
+
+// open returns the reader for the client that the line is of, nil when no client
+// writes such a line.
+func (t *Transcript) open(line []byte) reader {
+	for _, c := range clients {
+		if c.is(line) {
+			t.Client = c.name
+			return c.open(t)
+		}
+	}
+	return nil
 }
 
 // readLine returns the next line, which holds until the next call, and whether
