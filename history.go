@@ -80,16 +80,14 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 
 // Undoable returns the last n changes that can be undone, newest first: those
 // that neither are an undo nor were undone. It returns fewer when there are no
-// more.
+// more. Changes in a row of one import count as one, and all of them are returned.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	var found []Change
+	count := 0
 	undone := map[uint64]bool{}
 	for c, err := range m.Log(ctx) {
 		if err != nil {
 			return nil, err
-		}
-		if len(found) == n {
-			break
 		}
 		if undone[c.Seq] {
 			// A redo: what it undid back then counts again.
@@ -101,14 +99,30 @@ func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 			}
 			continue
 		}
-		if len(c.Versions) > 0 {
-			found = append(found, c)
+		if len(c.Versions) == 0 {
+			continue
 		}
+		if len(found) == 0 || !found[len(found)-1].OneImport(c) {
+			if count == n {
+				break
+			}
+			count++
+		}
+		found = append(found, c)
 	}
 	return found, nil
 }
 
-// Undo undoes the last n changes that were not undone yet, in one new change.
+// OneImport reports whether both changes are of one import, which makes as many
+// changes as it needs: they have its note and its session.
+func (c Change) OneImport(o Change) bool {
+	return c.Note != "" && c.Note == o.Note && c.Source.Session != "" &&
+		c.Source.Actor == Imported && o.Source.Actor == Imported &&
+		c.Source.Session == o.Source.Session && c.Source.Door == o.Source.Door
+}
+
+// Undo undoes the last n changes that were not undone yet, in one new change, as
+// [Memory.Undoable] counts them.
 // It returns the number of that change and what it undid, newest first.
 // Undoing its own number again brings everything back.
 func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {

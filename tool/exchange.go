@@ -6,10 +6,12 @@ import (
 	"context"
 	"io"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // ExportIn is what export takes.
@@ -67,6 +69,7 @@ type ImportOut struct {
 	Notes    []string   `json:"notes,omitempty"`
 	Stale    []string   `json:"stale,omitempty"`
 	More     int        `json:"more,omitempty"` // problems and notes not listed
+	Undo     bool       `json:"-"`              // the next undo takes it back
 }
 
 // Imported is an entry that an import changed.
@@ -90,11 +93,14 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	if err != nil {
 		return ImportOut{}, err
 	}
-	r, err := exchange.Import(ctx, m, in.items(w.now().Location()), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: in.Progress})
+	r, err := exchange.Import(oxbow.WithNote(ctx, text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, in.items(w.now().Location()), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: in.Progress})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: []Imported{}, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
 	for _, c := range r.Changes {
 		out.Changes = append(out.Changes, Imported{c.Name, string(c.Verb), c.Ref})
+	}
+	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
+		out.Undo = true
 	}
 	if !in.DryRun {
 		makeIndex(ctx, m, r.Added+r.Updated)

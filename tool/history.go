@@ -123,8 +123,17 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	for _, c := range cs {
 		out.Undone = append(out.Undone, changeOf(c))
 	}
-	if in.Seq == nil && len(cs) < count {
-		out.Notes = append(out.Notes, Notef("only %s could be undone, not %d", plural(len(cs), "change", "changes"), count))
+	parts := 0 // of imports, after the first
+	for i := 1; i < len(cs); i++ {
+		if cs[i-1].OneImport(cs[i]) {
+			parts++
+		}
+	}
+	switch n := len(cs) - parts; {
+	case in.Seq == nil && n < count:
+		out.Notes = append(out.Notes, Notef("only %s could be undone, not %d", plural(n, "change", "changes"), count))
+	case in.Seq == nil && parts > 0:
+		out.Notes = append(out.Notes, Plain("an import of several changes was undone as one"))
 	}
 	if in.DryRun {
 		out.Notes = append(out.Notes, Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")))

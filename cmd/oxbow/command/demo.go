@@ -87,8 +87,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 
 	var done []step
 	if !a.json && !a.quiet {
-		a.printf("This is the memory of a small team that builds a booking service for harbours.\n")
-		a.printf("It lives in a throw-away home; every command is one that you can type.\n")
+		a.printf("A small team's memory, in a throw-away home: every command is one to type.\n")
 	}
 	for i, s := range story(paths) {
 		if err := ctx.Err(); err != nil {

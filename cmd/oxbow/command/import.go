@@ -94,6 +94,9 @@ func (a *app) showImported(out tool.ImportOut) {
 		}
 	}
 	a.printf("%s: %d added, %d updated, %d the same, %d skipped\n", did, out.Added, out.Updated, out.Same, out.Skipped)
+	if out.Undo && !out.DryRun {
+		a.note("undo it with: oxbow undo")
+	}
 	for i, name := range out.Stale {
 		if i == 0 {
 			a.note("no longer in the files they came from, and left as they are:")

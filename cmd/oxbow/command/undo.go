@@ -19,7 +19,7 @@ func (a *app) undoCommand() *cobra.Command {
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
 		Long: `Undo takes back the last N changes that were not undone yet, all in one new
-change, which can be undone in turn.`,
+change, which can be undone in turn. An import counts as one change.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
   oxbow undo --seq 41        undo change 41 and nothing else`,
