@@ -1,4 +1,4 @@
-// This file holds the examination of the default store: the whole file, its
+// The examination of the default store: the whole file, its
 // chain, and the state in memory against it.
 
 package oxbow

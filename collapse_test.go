@@ -1,4 +1,4 @@
-// This file tests hits that say the same.
+// Tests hits that say the same.
 
 package oxbow
 

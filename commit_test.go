@@ -1,4 +1,4 @@
-// This file tests what requests that share a sync are told.
+// Tests what requests that share a sync are told.
 
 package oxbow
 

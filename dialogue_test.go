@@ -1,4 +1,4 @@
-// This file tests that what is kept of the turns of a talk is as new as they are.
+// Tests that what is kept of the turns of a talk is as new as they are.
 
 package oxbow_test
 

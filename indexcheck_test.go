@@ -1,4 +1,4 @@
-// This file tests that a check finds what is wrong with an index file, and does
+// Tests that a check finds what is wrong with an index file, and does
 // not mind one that nobody believes.
 
 package oxbow

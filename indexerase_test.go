@@ -1,4 +1,4 @@
-// This file tests that what is erased, dropped or removed is not left in the
+// Tests that what is erased, dropped or removed is not left in the
 // index beside the store.
 
 package oxbow

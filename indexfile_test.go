@@ -1,4 +1,4 @@
-// This file tests the index beside the store: that it spares work, that it is
+// Tests the index beside the store: that it spares work, that it is
 // never believed when it does not fit, and that an erasure reaches it.
 
 package oxbow

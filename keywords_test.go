@@ -1,4 +1,4 @@
-// This file tests that filters find the same whether the index looks them up or
+// Tests that filters find the same whether the index looks them up or
 // they are put to the entries.
 
 package oxbow

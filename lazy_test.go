@@ -1,4 +1,4 @@
-// This file tests stores that are opened without reading their log: they answer
+// Tests stores that are opened without reading their log: they answer
 // as others do, whatever happens to the log and to the index file meanwhile.
 
 package oxbow

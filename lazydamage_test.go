@@ -1,4 +1,4 @@
-// This file tests that a store opened without reading its log believes neither
+// Tests that a store opened without reading its log believes neither
 // damage nor the index file of another.
 
 package oxbow

@@ -1,4 +1,4 @@
-// This file measures recall under both rankings, in turns, so that their ratio
+// Measures recall under both rankings, in turns, so that their ratio
 // holds on a noisy machine.
 
 package oxbow_test

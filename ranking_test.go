@@ -1,4 +1,4 @@
-// This file tests the default ranking over a memory: fields, operators, slips,
+// Tests the default ranking over a memory: fields, operators, slips,
 // dates, turns of a talk, and the account of scores.
 
 package oxbow_test

@@ -1,4 +1,4 @@
-// This file holds the bodies of the log's records: how a change and its
+// The bodies of the log's records: how a change and its
 // entries become bytes. The framing around them is that of internal/wal.
 //
 // Bodies are in the wire format of protocol buffers

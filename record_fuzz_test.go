@@ -1,4 +1,4 @@
-// This file fuzzes the decoder of record bodies.
+// Fuzzes the decoder of record bodies.
 
 package oxbow
 

@@ -1,4 +1,4 @@
-// This file tests the file format against what is written down of it: the
+// Tests the file format against what is written down of it: the
 // worked example of docs/format.md, and a file that the first version wrote.
 
 package oxbow_test

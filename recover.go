@@ -1,4 +1,4 @@
-// This file holds the ways out: a copy of a store while others write, what can
+// The ways out: a copy of a store while others write, what can
 // be saved of a damaged one, and going on from an older one.
 
 package oxbow

@@ -1,4 +1,4 @@
-// This file tests the ways out: backup, recovery, erasure, and a store that
+// Tests the ways out: backup, recovery, erasure, and a store that
 // went back to an earlier state.
 
 package oxbow_test

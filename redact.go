@@ -1,4 +1,4 @@
-// This file holds erasing: what an entry ever held is taken out of the log for
+// Erasing: what an entry ever held is taken out of the log for
 // good, and the chain still holds.
 
 package oxbow

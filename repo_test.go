@@ -1,4 +1,4 @@
-// This file tests the house itself: which package may import which, what the
+// Tests the house itself: which package may import which, what the
 // library may depend on, and the rules that every file keeps. Each rule is a
 // function over a file system, so that it is tried on a broken house, too.
 

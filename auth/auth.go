@@ -1,4 +1,4 @@
-// This file holds what a client may see and change.
+// What a client may see and change.
 
 // Package auth says what a client of a server may see of a memory and change
 // in it, and who is such a client: [Permissions], and the [Tokens] that carry them.

@@ -1,4 +1,4 @@
-// This file tests what rights come to, and how a file of tokens is read.
+// Tests what rights come to, and how a file of tokens is read.
 
 package auth
 

@@ -1,4 +1,4 @@
-// This file holds the tokens by which clients are known, and the file that they
+// The tokens by which clients are known, and the file that they
 // are written in.
 
 package auth

@@ -1,4 +1,4 @@
-// This file reads the processor time and the memory of this process on Linux.
+// Reads the processor time and the memory of this process on Linux.
 
 package main
 

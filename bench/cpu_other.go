@@ -1,6 +1,6 @@
 //go:build !linux
 
-// This file stands in for processor time and memory where they are not read.
+// The fallback for processor time and memory where they are not read.
 
 package main
 

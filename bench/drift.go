@@ -1,4 +1,4 @@
-// This file measures whether annotations stay with their lines.
+// Measures whether annotations stay with their lines.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file tests the builder of truth on a history whose truth is known, and
+// Tests the builder of truth on a history whose truth is known, and
 // that the runner scores it.
 
 package main

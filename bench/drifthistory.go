@@ -1,4 +1,4 @@
-// This file builds anchors and truth from the history of a repository: lines
+// Builds anchors and truth from the history of a repository: lines
 // and blocks of files at one commit, and where each stands at a later one.
 //
 // The truth is made of small steps. Each commit between the two, by first

@@ -1,4 +1,4 @@
-// This file places anchors at the later commit: by oxbow, as a user would, and
+// Places anchors at the later commit: by oxbow, as a user would, and
 // by three simple ways.
 
 package main

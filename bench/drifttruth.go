@@ -1,4 +1,4 @@
-// This file says what one commit did to the lines of a file: which it left alone,
+// Says what one commit did to the lines of a file: which it left alone,
 // moved, and reworded.
 
 package main

@@ -1,4 +1,4 @@
-// This file measures the index alone: how fast it takes entries in, and how much
+// Measures the index alone: how fast it takes entries in, and how much
 // memory it needs for them.
 
 package main

@@ -1,4 +1,4 @@
-// This file holds the command labels: how often a proposed label is right, and
+// The command labels: how often a proposed label is right, and
 // whether its confidence says so, measured by leaving labels out.
 
 package main

@@ -1,4 +1,4 @@
-// This file says on which machine figures were taken.
+// Says on which machine figures were taken.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file holds the commands and what they share.
+// The commands and what they share.
 
 // Bench measures oxbow: how well recall ranks, what recall, a durable write
 // and a start cost, and which acknowledged writes survive. Each figure stands

@@ -1,4 +1,4 @@
-// This file tests the command line, and lets the test binary play a server.
+// Tests the command line, and lets the test binary play a server.
 
 package main
 

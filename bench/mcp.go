@@ -1,4 +1,4 @@
-// This file holds a small client of the Model Context Protocol over standard
+// A small client of the Model Context Protocol over standard
 // streams: enough to start a server, call its tools, and see what it
 // acknowledged.
 

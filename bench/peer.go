@@ -1,4 +1,4 @@
-// This file holds what a peer is, and the ones that are our own: the two rankings
+// What a peer is, and the ones that are our own: the two rankings
 // of oxbow through Memory.Recall, its bare index with stop words kept, and a
 // plain scan.
 

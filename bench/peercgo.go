@@ -1,6 +1,6 @@
 //go:build cgo && sqlite_fts5 && !js && !wasip1
 
-// This file holds SQLite's FTS5 as C: go run -tags sqlite_fts5 . peers
+// SQLite's FTS5 as C: go run -tags sqlite_fts5 . peers
 
 package main
 

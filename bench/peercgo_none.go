@@ -1,6 +1,6 @@
 //go:build (!cgo || !sqlite_fts5) && !js && !wasip1
 
-// This file stands in for SQLite as C where it was not asked for.
+// The fallback for SQLite as C where it was not asked for.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file holds exhaustive scoring: every text that holds a word of the query,
+// Exhaustive scoring: every text that holds a word of the query,
 // by the formula as it is written down. What the index leaves out because it
 // cannot reach the top must not be missed.
 

@@ -1,4 +1,4 @@
-// This file holds what a peer costs a process of its own: from its start to the
+// What a peer costs a process of its own: from its start to the
 // first answer, and in memory.
 
 package main

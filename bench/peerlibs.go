@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-// This file holds the peers that a user of Go could pick: bleve, bluge, and
+// The peers that a user of Go could pick: bleve, bluge, and
 // SQLite's FTS5 in Go.
 
 package main

@@ -1,6 +1,6 @@
 //go:build js || wasip1
 
-// This file stands in for the peers where they do not run.
+// The fallback for the peers where they do not run.
 
 package main
 

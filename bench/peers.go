@@ -1,4 +1,4 @@
-// This file holds the command peers: oxbow beside what else a user of Go could
+// The command peers: oxbow beside what else a user of Go could
 // pick, in one run, in turns.
 
 package main

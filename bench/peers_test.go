@@ -1,4 +1,4 @@
-// This file tests the comparison with peers: that each finds what it should, and
+// Tests the comparison with peers: that each finds what it should, and
 // that a wrong answer of our own does not pass.
 
 package main

@@ -1,4 +1,4 @@
-// This file holds the command profiles: how much of what is put before a model
+// The command profiles: how much of what is put before a model
 // is about something else, and how much of what it needs is there, when the
 // memory of several people is one store.
 

@@ -1,4 +1,4 @@
-// This file tests how selections and estimates are judged.
+// Tests how selections and estimates are judged.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file builds the programs that are measured, and finds the peer.
+// Builds the programs that are measured, and finds the peer.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file shows how far a measurement has come, to a person.
+// Shows how far a measurement has come, to a person.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file holds the command recall: what it costs to find, and to hold, an
+// The command recall: what it costs to find, and to hold, an
 // entry.
 
 package main

@@ -1,4 +1,4 @@
-// This file runs the measurements of speed, small, and tests what guards
+// Runs the measurements of speed, small, and tests what guards
 // their figures. The figures themselves are not looked at.
 
 package main

@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-// This file holds SQLite as a peer for durable writes.
+// SQLite as a peer for durable writes.
 
 package main
 

@@ -1,6 +1,6 @@
 //go:build js || wasip1
 
-// This file stands in for SQLite where it does not run.
+// The fallback for SQLite where it does not run.
 
 package main
 

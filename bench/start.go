@@ -1,4 +1,4 @@
-// This file holds the command start: how large the program is, and how long it
+// The command start: how large the program is, and how long it
 // takes until it answers.
 
 package main

@@ -1,4 +1,4 @@
-// This file holds how timings are told: quantiles, ratios and tables.
+// How timings are told: quantiles, ratios and tables.
 
 package main
 

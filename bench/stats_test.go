@@ -1,4 +1,4 @@
-// This file tests quantiles, numbers and tables, and the line of the machine.
+// Tests quantiles, numbers and tables, and the line of the machine.
 
 package main
 

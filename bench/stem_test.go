@@ -1,4 +1,4 @@
-// This file compares the stemmer of the default ranking with Snowball's own.
+// Compares the stemmer of the default ranking with Snowball's own.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file holds the command survive: which of the writes that a server
+// The command survive: which of the writes that a server
 // acknowledged are there afterwards.
 
 package main

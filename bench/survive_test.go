@@ -1,4 +1,4 @@
-// This file tests the count of survivors on servers whose losses are known,
+// Tests the count of survivors on servers whose losses are known,
 // and runs the commands that need the real program.
 
 package main

@@ -1,4 +1,4 @@
-// This file holds real texts to fill a store with, and phrases to look for.
+// Real texts to fill a store with, and phrases to look for.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file tests where texts and phrases come from.
+// Tests where texts and phrases come from.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file holds the command tokens: how far the estimate of tokens is from what
+// The command tokens: how far the estimate of tokens is from what
 // a tokenizer counts.
 
 package main

@@ -1,4 +1,4 @@
-// This file holds the command turns: what it costs to recall turns of talks,
+// The command turns: what it costs to recall turns of talks,
 // which the default ranking ranks by what stands beside them.
 
 package main

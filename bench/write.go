@@ -1,4 +1,4 @@
-// This file holds the command write: what it costs to make an entry durable.
+// The command write: what it costs to make an entry durable.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file holds what writes cost that are made at the same time, also on a disk
+// What writes cost that are made at the same time, also on a disk
 // whose sync is slow.
 
 package main

@@ -1,4 +1,4 @@
-// This file waits for what JavaScript answers later: promises, requests and
+// Waits for what JavaScript answers later: promises, requests and
 // transactions of IndexedDB.
 
 package browser

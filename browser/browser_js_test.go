@@ -1,4 +1,4 @@
-// This file tests what only the browser's files have; package vfs tests that
+// Tests what only the browser's files have; package vfs tests that
 // they keep the contract of all. A browser must run it: elsewhere there is no
 // IndexedDB, and the tests are skipped.
 

@@ -1,6 +1,6 @@
 //go:build !js
 
-// This file starts Chromium, builds programs for it, and serves them on
+// Starts Chromium, builds programs for it, and serves them on
 // loopback.
 
 package browser_test

@@ -1,4 +1,4 @@
-// This file holds open files.
+// Open files.
 
 package browser
 

@@ -1,4 +1,4 @@
-// This file holds the file system: how it is opened, and what is in its
+// The file system: how it is opened, and what is in its
 // database.
 //
 // The database, of version 1, has two object stores.

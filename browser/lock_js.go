@@ -1,4 +1,4 @@
-// This file holds Web Locks: those that keep the bytes of an open file, and
+// Web Locks: those that keep the bytes of an open file, and
 // those that are the locks of package vfs.
 
 package browser

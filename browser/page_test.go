@@ -1,6 +1,6 @@
 //go:build !js
 
-// This file uses the example page as people do: in one tab and in two, with
+// Uses the example page as people do: in one tab and in two, with
 // reloads, and with a browser that is killed.
 
 package browser_test

@@ -1,4 +1,4 @@
-// This file runs the contract of stores on the browser's files: the default
+// Runs the contract of stores on the browser's files: the default
 // store, and a layout of each kind.
 
 package browser_test

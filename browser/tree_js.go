@@ -1,4 +1,4 @@
-// This file holds the tree of names.
+// The tree of names.
 
 package browser
 

@@ -1,4 +1,4 @@
-// This file measures processor time, which other programs of the machine change
+// Measures processor time, which other programs of the machine change
 // less than they change the time on the clock.
 
 //go:build unix

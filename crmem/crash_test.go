@@ -1,4 +1,4 @@
-// This file crashes the store at each of its operations and looks at every disk
+// Crashes the store at each of its operations and looks at every disk
 // that the crash may leave, and makes each operation fail.
 
 package crmem

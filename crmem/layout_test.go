@@ -1,4 +1,4 @@
-// This file tests telling the layouts apart, reading the later ones, and that
+// Tests telling the layouts apart, reading the later ones, and that
 // no input makes a reader panic or take memory that the input does not pay for.
 
 package crmem

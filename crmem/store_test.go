@@ -1,4 +1,4 @@
-// This file runs the contract of Store and the store's own promises: several
+// Runs the contract of Store and the store's own promises: several
 // stores on one file, writers that take no lock, what cannot be held.
 
 package crmem

@@ -1,4 +1,4 @@
-// This file compares the codec with files that crabtalk's own code wrote and
+// Compares the codec with files that crabtalk's own code wrote and
 // read.
 
 package crmem

@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file measures how long it takes to list many profiles.
+// Measures how long it takes to list many profiles.
 
 package profile
 

@@ -1,4 +1,4 @@
-// This file compares what two profiles select, or one at two times.
+// Compares what two profiles select, or one at two times.
 
 package profile
 

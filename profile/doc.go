@@ -1,4 +1,4 @@
-// This file is the tour of the package.
+// The tour of the package.
 
 // Package profile chooses what an agent knows while it does a job. A profile is
 // a small YAML file that a person writes:

@@ -1,4 +1,4 @@
-// This file holds what an edit of a profile needs: its text, what another text
+// What an edit of a profile needs: its text, what another text
 // would come to, and writing it.
 
 package profile

@@ -1,4 +1,4 @@
-// This file looks for what the writer of a profile did not mean.
+// Looks for what the writer of a profile did not mean.
 
 package profile
 

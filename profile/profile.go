@@ -1,4 +1,4 @@
-// This file holds what a profile is, and what it comes to with all that it
+// What a profile is, and what it comes to with all that it
 // extends.
 
 package profile

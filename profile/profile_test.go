@@ -1,4 +1,4 @@
-// This file tests reading a profile, what it selects, and its budget.
+// Tests reading a profile, what it selects, and its budget.
 
 package profile
 

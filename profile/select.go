@@ -1,4 +1,4 @@
-// This file makes a selection: what of a memory stands before a model when a
+// Makes a selection: what of a memory stands before a model when a
 // profile is in force.
 
 package profile

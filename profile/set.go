@@ -1,4 +1,4 @@
-// This file finds profiles: in the home, which counts first, and in the project.
+// Finds profiles: in the home, which counts first, and in the project.
 
 package profile
 

@@ -1,4 +1,4 @@
-// This file packs a context into a budget that is never exceeded.
+// Packs a context into a budget that is never exceeded.
 
 package prompt
 

@@ -1,4 +1,4 @@
-// This file tests packing into a budget, fences and cutting at paragraphs.
+// Tests packing into a budget, fences and cutting at paragraphs.
 
 package prompt
 

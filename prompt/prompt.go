@@ -1,4 +1,4 @@
-// This file holds what a context is made of.
+// What a context is made of.
 
 // Package prompt is what a memory puts before a model: parts in order, each
 // with where it came from, and an account of what was left out. The recipes

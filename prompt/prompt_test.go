@@ -1,4 +1,4 @@
-// This file tests counting and cutting.
+// Tests counting and cutting.
 
 package prompt
 

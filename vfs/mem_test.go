@@ -1,4 +1,4 @@
-// This file tests what only the file system in memory has.
+// Tests what only the file system in memory has.
 
 package vfs_test
 

@@ -1,4 +1,4 @@
-// This file tests what only the operating system's files have: links, pipes,
+// Tests what only the operating system's files have: links, pipes,
 // and locks between processes.
 
 //go:build !js && !wasip1

@@ -1,4 +1,4 @@
-// This file tests that a pipe in the directory makes nobody wait.
+// Tests that a pipe in the directory makes nobody wait.
 
 //go:build unix && !solaris && !aix
 

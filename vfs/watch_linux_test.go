@@ -1,4 +1,4 @@
-// This file tests the watch of Linux: that all that was done is told by the
+// Tests the watch of Linux: that all that was done is told by the
 // time it is asked for.
 
 package vfs_test

@@ -1,4 +1,4 @@
-// This file looks at the files that a handoff names. Their names come from an
+// Looks at the files that a handoff names. Their names come from an
 // agent: none is looked at outside of the working directory.
 
 package handoff

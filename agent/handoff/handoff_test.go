@@ -1,4 +1,4 @@
-// This file tests handoffs: how they are written and read, and that one is taken
+// Tests handoffs: how they are written and read, and that one is taken
 // once.
 
 package handoff

@@ -1,4 +1,4 @@
-// This file loads what a handoff names: the selection of its memory profile, and
+// Loads what a handoff names: the selection of its memory profile, and
 // its skills.
 
 package handoff

@@ -1,4 +1,4 @@
-// This file holds what is done with handoffs: each is one change of the memory.
+// What is done with handoffs: each is one change of the memory.
 
 package handoff
 

@@ -1,4 +1,4 @@
-// This file tests that skills are found in their order, and that nothing else
+// Tests that skills are found in their order, and that nothing else
 // is read in their place.
 
 package skill

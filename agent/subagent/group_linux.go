@@ -1,4 +1,4 @@
-// This file ends a process with those that it has started, and with this one.
+// Ends a process with those that it has started, and with this one.
 
 package subagent
 

@@ -1,6 +1,6 @@
 //go:build !unix
 
-// This file stands in where there are no groups of processes: the process alone
+// The fallback where there are no groups of processes: the process alone
 // is ended.
 
 package subagent

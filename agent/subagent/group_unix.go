@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-// This file ends a process with those that it has started.
+// Ends a process with those that it has started.
 
 package subagent
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file sends signals to a group of processes.
+// Sends signals to a group of processes.
 
 package subagent
 

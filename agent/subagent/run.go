@@ -1,4 +1,4 @@
-// This file runs a sub-agent: the process, its bounds, and the entry that
+// Runs a sub-agent: the process, its bounds, and the entry that
 // records it.
 
 package subagent

@@ -1,4 +1,4 @@
-// This file reads how sub-agents are started: a command that the user wrote
+// Reads how sub-agents are started: a command that the user wrote
 // into the settings of the home.
 //
 //	runner:

@@ -1,4 +1,4 @@
-// This file tests how the settings of a runner are read.
+// Tests how the settings of a runner are read.
 
 package subagent
 

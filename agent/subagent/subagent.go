@@ -1,4 +1,4 @@
-// This file holds what a sub-agent is told before it begins.
+// What a sub-agent is told before it begins.
 
 // Package subagent starts agents for one task each, with a memory of their own:
 // the selection of one profile instead of all that the caller knows. It makes

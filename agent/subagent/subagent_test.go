@@ -1,4 +1,4 @@
-// This file tests what sub-agents are told, and how they are run: by processes
+// Tests what sub-agents are told, and how they are run: by processes
 // of this test's own program.
 
 package subagent

@@ -1,4 +1,4 @@
-// This file holds the vectors that were made before, a file each, named by the
+// The vectors that were made before, a file each, named by the
 // hash of what they were made of.
 
 package quality

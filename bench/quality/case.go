@@ -1,4 +1,4 @@
-// This file holds what is measured on: entries, what is asked of them, and the
+// What is measured on: entries, what is asked of them, and the
 // memory that a case is asked of.
 
 package quality

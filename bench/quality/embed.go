@@ -1,4 +1,4 @@
-// This file holds the client of an embedding endpoint: texts in batches over the
+// The client of an embedding endpoint: texts in batches over the
 // OpenAI-compatible POST /v1/embeddings, with retries.
 
 package quality

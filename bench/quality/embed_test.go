@@ -1,4 +1,4 @@
-// This file tests vectors and fusion against an endpoint of our own that really
+// Tests vectors and fusion against an endpoint of our own that really
 // embeds: a bag of words, hashed.
 
 package quality

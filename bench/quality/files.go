@@ -1,4 +1,4 @@
-// This file holds how the files of a set are found below a directory, and read,
+// How the files of a set are found below a directory, and read,
 // packed or not.
 
 package quality

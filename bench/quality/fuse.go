@@ -1,4 +1,4 @@
-// This file holds rankings by vectors, and the fusion of two rankings.
+// Rankings by vectors, and the fusion of two rankings.
 
 package quality
 

@@ -1,4 +1,4 @@
-// This file holds LoCoMo: long talks between two people, and questions that some
+// LoCoMo: long talks between two people, and questions that some
 // turns of them answer.
 
 package quality

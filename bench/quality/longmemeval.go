@@ -1,4 +1,4 @@
-// This file holds LongMemEval: chats of one person with a program, and questions
+// LongMemEval: chats of one person with a program, and questions
 // that some sessions of them answer.
 
 package quality

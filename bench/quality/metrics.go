@@ -1,4 +1,4 @@
-// This file holds the measures of a ranking. All take the ranking best first,
+// The measures of a ranking. All take the ranking best first,
 // without repeats, and the ids that are right.
 
 package quality

@@ -1,4 +1,4 @@
-// This file compares the measures with values worked out by hand.
+// Compares the measures with values worked out by hand.
 
 package quality
 

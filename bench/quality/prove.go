@@ -1,4 +1,4 @@
-// This file holds the proof of the scorer: on SciFact it gives what others
+// The proof of the scorer: on SciFact it gives what others
 // published for the same formula.
 
 package quality

@@ -1,4 +1,4 @@
-// This file holds QMSum: transcripts of meetings, and questions that some
+// QMSum: transcripts of meetings, and questions that some
 // stretches of them answer.
 
 package quality

@@ -1,4 +1,4 @@
-// This file holds the measurement: every case of every set that is there, asked
+// The measurement: every case of every set that is there, asked
 // of every ranking.
 
 package quality

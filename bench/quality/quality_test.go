@@ -1,4 +1,4 @@
-// This file tests the measurement on sets that are small enough to check by eye.
+// Tests the measurement on sets that are small enough to check by eye.
 
 package quality
 

@@ -1,4 +1,4 @@
-// This file holds SciFact (BEIR): abstracts of papers, and claims that some of
+// SciFact (BEIR): abstracts of papers, and claims that some of
 // them support or refute.
 
 package quality

@@ -1,4 +1,4 @@
-// This file says which sets there are, which files they are in, and where to
+// Says which sets there are, which files they are in, and where to
 // get them.
 
 package quality

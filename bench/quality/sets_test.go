@@ -1,4 +1,4 @@
-// This file tests the reading of the sets, in every form that they are published
+// Tests the reading of the sets, in every form that they are published
 // in, on made-up ones.
 
 package quality

@@ -1,4 +1,4 @@
-// This file holds an analyzer like the one of the published figures that the
+// An analyzer like the one of the published figures that the
 // scorer is compared with.
 
 package quality

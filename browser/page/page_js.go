@@ -1,4 +1,4 @@
-// This file is the program that runs in the page: it opens a memory over the
+// The program that runs in the page: it opens a memory over the
 // browser's files and gives the page the functions of the object "memory", each
 // of which returns a promise.
 

@@ -6,7 +6,7 @@
 //
 //	cd browser && go run ./page
 //
-// This file is the server: it builds the very same package for the browser and
+// The server: it builds the very same package for the browser and
 // hands it out, with the page around it. No entry ever reaches it. The program
 // that runs in the page is in page_js.go.
 package main

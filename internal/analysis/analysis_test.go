@@ -1,4 +1,4 @@
-// This file tests the cutting of text into terms, what a question looks for,
+// Tests the cutting of text into terms, what a question looks for,
 // and who speaks.
 
 package analysis

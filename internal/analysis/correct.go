@@ -1,4 +1,4 @@
-// This file holds typing errors: the term that a word was perhaps meant to be.
+// Typing errors: the term that a word was perhaps meant to be.
 
 package analysis
 

@@ -1,4 +1,4 @@
-// This file tests typing errors against a search through all of the vocabulary.
+// Tests typing errors against a search through all of the vocabulary.
 
 package analysis
 

@@ -1,4 +1,4 @@
-// This file tells who speaks in a text.
+// Tells who speaks in a text.
 
 package analysis
 

@@ -1,4 +1,4 @@
-// This file tests looking for a few terms against making them all.
+// Tests looking for a few terms against making them all.
 
 package analysis
 

@@ -1,4 +1,4 @@
-// This file makes letters equal that differ only by case, by a diacritic or by
+// Makes letters equal that differ only by case, by a diacritic or by
 // width.
 
 package analysis

@@ -1,4 +1,4 @@
-// This file tests the table of chunks against cutting each anew.
+// Tests the table of chunks against cutting each anew.
 
 package analysis
 

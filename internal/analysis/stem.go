@@ -1,4 +1,4 @@
-// This file holds the stemmer for English.
+// The stemmer for English.
 
 package analysis
 

@@ -1,4 +1,4 @@
-// This file holds the words of a query that say nothing about what is looked
+// The words of a query that say nothing about what is looked
 // for.
 
 package analysis

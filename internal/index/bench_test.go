@@ -1,4 +1,4 @@
-// This file measures search, put and, beside them, the plain way: a scan over
+// Measures search, put and, beside them, the plain way: a scan over
 // all documents, each a map of its terms.
 
 package index

@@ -1,4 +1,4 @@
-// This file compares the index with a plain list of documents, after any
+// Compares the index with a plain list of documents, after any
 // history of changes, and reads it while it is written.
 
 package index

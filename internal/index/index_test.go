@@ -1,4 +1,4 @@
-// This file tests the formula by hand, the order of hits, and the questions
+// Tests the formula by hand, the order of hits, and the questions
 // beside search.
 
 package index

@@ -1,4 +1,4 @@
-// This file holds images to account: damage shows, and memory is bounded.
+// Images held to account: damage shows, and memory is bounded.
 
 package index
 

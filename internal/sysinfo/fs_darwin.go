@@ -1,4 +1,4 @@
-// This file asks macOS, which names its file systems and says which are local.
+// Asks macOS, which names its file systems and says which are local.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// This file asks Linux: statfs gives a number for each file system, and
+// Asks Linux: statfs gives a number for each file system, and
 // /proc/self/mountinfo what is behind FUSE.
 
 package sysinfo

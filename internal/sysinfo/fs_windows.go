@@ -1,4 +1,4 @@
-// This file asks Windows, which tells a drive of this machine from one of
+// Asks Windows, which tells a drive of this machine from one of
 // another.
 
 package sysinfo

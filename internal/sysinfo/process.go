@@ -1,4 +1,4 @@
-// This file holds what is told of a process.
+// What is told of a process.
 
 package sysinfo
 

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-// This file stands in where a stopped process is not cheap to tell from one
+// The fallback where a stopped process is not cheap to tell from one
 // that works.
 
 package sysinfo

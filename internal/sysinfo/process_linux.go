@@ -1,4 +1,4 @@
-// This file looks into /proc for a stopped process.
+// Looks into /proc for a stopped process.
 
 package sysinfo
 

@@ -1,6 +1,6 @@
 //go:build !unix && !windows
 
-// This file stands in where there are no processes to look at.
+// The fallback where there are no processes to look at.
 
 package sysinfo
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file asks Unix about a process, and what this user may do.
+// Asks Unix about a process, and what this user may do.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// This file asks Windows about a process.
+// Asks Windows about a process.
 
 package sysinfo
 

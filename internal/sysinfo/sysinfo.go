@@ -1,4 +1,4 @@
-// This file holds what is told of a file system, and which kinds there are.
+// What is told of a file system, and which kinds there are.
 
 // Package sysinfo looks at the machine that a store lives on: the kind of its
 // file system, the space that is left, and whether a process is still there.

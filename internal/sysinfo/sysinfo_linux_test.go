@@ -1,4 +1,4 @@
-// This file tests the looks that Linux can take.
+// Tests the looks that Linux can take.
 
 package sysinfo
 

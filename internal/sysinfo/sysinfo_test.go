@@ -1,4 +1,4 @@
-// This file tests the looks that any platform can take.
+// Tests the looks that any platform can take.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// This file tests that a missing program skips a test, or fails it when it is
+// Tests that a missing program skips a test, or fails it when it is
 // required.
 
 package testenv

@@ -1,6 +1,6 @@
 //go:build unix || wasip1 || js
 
-// This file tells a read-only file system from other refusals.
+// Tells a read-only file system from other refusals.
 
 package wal
 

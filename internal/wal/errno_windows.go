@@ -1,4 +1,4 @@
-// This file tells a write-protected volume from other refusals.
+// Tells a write-protected volume from other refusals.
 
 package wal
 

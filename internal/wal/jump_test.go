@@ -1,4 +1,4 @@
-// This file tests going to a position without reading what stands before it.
+// Tests going to a position without reading what stands before it.
 
 package wal
 

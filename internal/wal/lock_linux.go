@@ -1,4 +1,4 @@
-// This file looks at the process that holds the lock, where that is cheap.
+// Looks at the process that holds the lock, where that is cheap.
 
 package wal
 

@@ -1,6 +1,6 @@
 //go:build !linux
 
-// This file stands in where the state of a process is not cheap to see.
+// The fallback where the state of a process is not cheap to see.
 
 package wal
 

@@ -1,4 +1,4 @@
-// This file tests what others learn of a log from its lock file.
+// Tests what others learn of a log from its lock file.
 
 package wal
 

@@ -1,4 +1,4 @@
-// This file tests a log that fails and cannot even say so.
+// Tests a log that fails and cannot even say so.
 
 package wal
 

@@ -1,4 +1,4 @@
-// This file tests that a rewrite clears away what killed rewrites left, and
+// Tests that a rewrite clears away what killed rewrites left, and
 // nothing else.
 
 package wal

@@ -1,4 +1,4 @@
-// This file tests the log as its user sees it: what was appended is read again,
+// Tests the log as its user sees it: what was appended is read again,
 // by others too, and damage is told from a torn tail.
 
 package wal

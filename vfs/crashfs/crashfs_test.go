@@ -1,4 +1,4 @@
-// This file proves the model: what a crash may take, and what it may not.
+// Proves the model: what a crash may take, and what it may not.
 
 package crashfs
 

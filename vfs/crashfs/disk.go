@@ -1,4 +1,4 @@
-// This file holds the disk: its numbered operations, and the ways to end them.
+// The disk: its numbered operations, and the ways to end them.
 
 // Package crashfs is a disk for tests that loses what was not synced. Ordinary
 // code does not import it.

@@ -1,4 +1,4 @@
-// This file holds what a crash may do to one write.
+// What a crash may do to one write.
 
 package crashfs
 

@@ -1,4 +1,4 @@
-// This file holds the open files and the locks of a process.
+// The open files and the locks of a process.
 
 package crashfs
 

@@ -1,4 +1,4 @@
-// This file lists the disks that a crash may leave.
+// Lists the disks that a crash may leave.
 
 package crashfs
 

@@ -1,4 +1,4 @@
-// This file holds the file system that one process sees.
+// The file system that one process sees.
 
 package crashfs
 

@@ -1,4 +1,4 @@
-// This file holds what a disk holds for good and what is pending: bytes per
+// What a disk holds for good and what is pending: bytes per
 // inode, and names per directory.
 
 package crashfs

@@ -1,4 +1,4 @@
-// This file holds the numbers by which images are known.
+// The numbers by which images are known.
 
 package crashfs
 

@@ -1,4 +1,4 @@
-// This file tests the numbers by which images are known.
+// Tests the numbers by which images are known.
 
 package crashfs
 

@@ -1,4 +1,4 @@
-// This file holds profiles as the command line finds them, and the profile
+// Profiles as the command line finds them, and the profile
 // that a run is bound to.
 
 package command

@@ -1,4 +1,4 @@
-// This file holds "oxbow compress".
+// "oxbow compress".
 
 package command
 

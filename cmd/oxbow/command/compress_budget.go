@@ -1,4 +1,4 @@
-// This file holds "oxbow compress --budget": what is whole before the model,
+// "oxbow compress --budget": what is whole before the model,
 // made to fit.
 
 package command

@@ -1,4 +1,4 @@
-// This file holds "oxbow demo": a short story told by real commands on a
+// "oxbow demo": a short story told by real commands on a
 // sample.
 
 package command

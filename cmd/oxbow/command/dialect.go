@@ -1,4 +1,4 @@
-// This file opens homes of other layouts.
+// Opens homes of other layouts.
 
 package command
 

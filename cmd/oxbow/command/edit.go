@@ -1,4 +1,4 @@
-// This file holds "oxbow edit": changing an entry in an editor.
+// "oxbow edit": changing an entry in an editor.
 
 package command
 

@@ -1,4 +1,4 @@
-// This file starts a person's editor.
+// Starts a person's editor.
 
 package command
 

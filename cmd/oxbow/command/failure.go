@@ -1,4 +1,4 @@
-// This file holds how a run fails: which exit status an error is, and how it
+// How a run fails: which exit status an error is, and how it
 // is told to people and programs.
 
 package command

@@ -1,4 +1,4 @@
-// This file holds a process that has the lock of a store and does not let go,
+// Holds a process that has the lock of a store and does not let go,
 // for the stories about one.
 
 package command

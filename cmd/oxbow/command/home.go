@@ -1,4 +1,4 @@
-// This file finds the home: the directory that holds the store.
+// Finds the home: the directory that holds the store.
 
 package command
 

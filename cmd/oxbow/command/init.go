@@ -1,4 +1,4 @@
-// This file holds "oxbow init": making a home.
+// "oxbow init": making a home.
 
 package command
 

@@ -1,4 +1,4 @@
-// This file tests oxbow mcp over HTTP with a file of tokens, through the whole
+// Tests oxbow mcp over HTTP with a file of tokens, through the whole
 // program and the SDK's own client.
 
 package command

@@ -1,4 +1,4 @@
-// This file holds the tokens that clients of oxbow mcp --http send: the one of
+// The tokens that clients of oxbow mcp --http send: the one of
 // the home, or those of a file with the rights of each.
 
 package command

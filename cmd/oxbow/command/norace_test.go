@@ -1,6 +1,6 @@
 //go:build !race
 
-// This file says that the race detector is not in.
+// Says that the race detector is not in.
 
 package command
 

@@ -1,4 +1,4 @@
-// This file tests the functions that touch nothing, in tables.
+// Tests the functions that touch nothing, in tables.
 
 package command
 

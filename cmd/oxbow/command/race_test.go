@@ -1,6 +1,6 @@
 //go:build race
 
-// This file says that the race detector is in.
+// Says that the race detector is in.
 
 package command
 

@@ -1,4 +1,4 @@
-// This file tests what a script cannot: output on a terminal, other systems,
+// Tests what a script cannot: output on a terminal, other systems,
 // the help of every command, and the HTTP server.
 
 package command

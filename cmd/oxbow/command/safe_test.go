@@ -1,4 +1,4 @@
-// This file tests what keeps a memory safe and a script cannot set up: file
+// Tests what keeps a memory safe and a script cannot set up: file
 // systems of every kind, a terminal that asks, and clocks that differ.
 
 package command

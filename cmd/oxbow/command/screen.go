@@ -1,4 +1,4 @@
-// This file holds how things look to a person: bold and dim on a terminal,
+// How things look to a person: bold and dim on a terminal,
 // ages, columns, and text that cannot take the terminal over.
 
 package command

@@ -1,4 +1,4 @@
-// This file holds how one entry and one change look to a person.
+// How one entry and one change look to a person.
 
 package command
 

@@ -1,4 +1,4 @@
-// This file tells days again as weeks and months, in homes of layouts that keep
+// Tells days again as weeks and months, in homes of layouts that keep
 // days, and takes that back.
 
 package command

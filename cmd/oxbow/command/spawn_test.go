@@ -1,4 +1,4 @@
-// This file tests sub-agents with real processes: an agent that is this test's
+// Tests sub-agents with real processes: an agent that is this test's
 // own program reads its briefing, starts the memory that it was given, and tries
 // to see more than it may.
 

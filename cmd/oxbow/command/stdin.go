@@ -1,4 +1,4 @@
-// This file holds standard input that ends when the run does.
+// Standard input that ends when the run does.
 
 package command
 

@@ -1,6 +1,6 @@
 //go:build !unix
 
-// This file stands in where processes cannot be stopped.
+// The fallback where processes cannot be stopped.
 
 package command
 

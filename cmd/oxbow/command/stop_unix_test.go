@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file stops a process, where processes can be stopped.
+// Stops a process, where processes can be stopped.
 
 package command
 

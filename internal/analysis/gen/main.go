@@ -1,4 +1,4 @@
-// This file writes the table of letters and what they are without marks.
+// Writes the table of letters and what they are without marks.
 
 // Command gen writes decompositions.go, from Unicode's canonical decompositions as
 // golang.org/x/text has them.
