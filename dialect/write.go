@@ -19,7 +19,7 @@ func (b *Base) Seen(ctx context.Context) *tool.Seen { return tool.SeenFrom(ctx, 
 // session saw the entry is merged, or the error matches [oxbow.ErrConflict] and
 // shows it; see [tool.Seen]. Check, when it is not nil, refuses to update an entry.
 func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
-	err := m.Edit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
 			return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}, nil
 		}
@@ -30,11 +30,8 @@ func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check fu
 		}
 		now, err := b.Seen(ctx).Merge(old, e)
 		return oxbow.Update{Name: e.Name, Content: now.Content, Aliases: now.Aliases, Labels: now.Labels, If: old.Version}, err
-	})
-	if err == nil {
-		b.Seen(ctx).Show(e)
 	}
-	return err
+	return b.Seen(ctx).Write(func() (oxbow.Entry, error) { return e, m.Edit(ctx, e.Name, edit) })
 }
 
 // Delete removes the entry of that name, unless others changed it since the session
@@ -68,9 +65,10 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 // SetDocument replaces a document as [Base.Put] does an entry. With keep, what it
 // returns is changed in the same step.
 func (b *Base) SetDocument(ctx context.Context, path, text string, keep func(was, is string, now time.Time) ([]mdtree.Edit, error)) error {
-	err := b.Tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
+	want := tool.Document(path, text)
+	edit := func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 		was, _ := v.File(path)
-		e, err := b.Seen(ctx).Merge(tool.Document(path, was), tool.Document(path, text))
+		e, err := b.Seen(ctx).Merge(tool.Document(path, was), want)
 		if err != nil {
 			return nil, err
 		}
@@ -80,9 +78,6 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, keep func(was
 		}
 		more, err := keep(was, e.Content, now)
 		return append(edits, more...), err
-	})
-	if err == nil {
-		b.Seen(ctx).Show(tool.Document(path, text))
 	}
-	return err
+	return b.Seen(ctx).Write(func() (oxbow.Entry, error) { return want, b.Tree.Edit(ctx, edit) })
 }

@@ -31,17 +31,22 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		e.base = oxbow.DeriveName(in.Content)
 		e.name = e.base
 	}
-	if err := e.apply(ctx, m); err != nil {
+	var now oxbow.Entry
+	if err := e.seen.Write(func() (oxbow.Entry, error) {
+		if err := e.apply(ctx, m); err != nil {
+			return oxbow.Entry{}, err
+		}
+		now, err = m.Store().Get(ctx, e.name)
+		return oxbow.Entry{Name: e.name, Content: in.Content, Aliases: now.Aliases, Labels: now.Labels}, nil
+	}); err != nil {
 		return RememberOut{}, err
 	}
-	now, err := m.Store().Get(ctx, e.name)
 	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" {
 		return RememberOut{}, missing(ctx, m, e.name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
 	}
 	if err != nil {
 		return RememberOut{}, err
 	}
-	e.seen.Show(oxbow.Entry{Name: now.Name, Content: in.Content, Aliases: now.Aliases, Labels: now.Labels})
 	out := RememberOut{Outcome: "added", Entry: entryOf(now)}
 	out.Snippet = snippet(now.Content, nil, snippetWidth)
 	switch {

@@ -21,6 +21,8 @@ import (
 // there with what the session knows of it, so that no change of another is
 // overwritten. It is safe for concurrent use; the zero Seen knows nothing.
 type Seen struct {
+	writing sync.Mutex // held by a write until the session knows of it
+
 	mu    sync.Mutex // guards all below
 	known map[string]oxbow.Entry
 	order []string // names in known, the one shown last at the end
@@ -65,6 +67,20 @@ func (s *Seen) Show(entries ...oxbow.Entry) {
 	for s.bytes > maxSeen && len(s.order) > 1 {
 		s.drop(s.order[0])
 	}
+}
+
+// Write makes a change, and records the entry as the session wrote it. Changes of
+// one session wait for each other, so that none is taken for another's.
+func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
+	if s != nil {
+		s.writing.Lock()
+		defer s.writing.Unlock()
+	}
+	e, err := apply()
+	if err == nil && e.Name != "" {
+		s.Show(e)
+	}
+	return err
 }
 
 // drop forgets a name.

@@ -44,18 +44,21 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		return 0, err
 	}
 	content = clean(content)
-	var was string
-	err := h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
-		was, _ = v.File(memoryFile)
-		return []mdtree.Edit{{Path: memoryFile, Text: appended(was, content)}}, nil
+	s := h.Seen(ctx)
+	err := s.Write(func() (now oxbow.Entry, err error) {
+		var was string
+		err = h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
+			was, _ = v.File(memoryFile)
+			return []mdtree.Edit{{Path: memoryFile, Text: appended(was, content)}}, nil
+		})
+		// The session knows what it wrote, and still not what others did.
+		if known, ok := s.Known(tool.Document(memoryFile, "")); ok || isBlank(was) {
+			now = tool.Document(memoryFile, appended(known.Content, content))
+		}
+		return now, err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("writing the memory: %w", err)
-	}
-	// The session knows what it wrote, and still not what others did.
-	s := h.Seen(ctx)
-	if known, ok := s.Known(tool.Document(memoryFile, "")); ok || isBlank(was) {
-		s.Show(tool.Document(memoryFile, appended(known.Content, content)))
 	}
 	return len(content), nil
 }
