@@ -30,6 +30,12 @@ type Dialect struct {
 	// and not one that the program chooses.
 	UserHome bool
 
+	// Sets are the sets of oxbow's verbs that are among the layout's tools by its
+	// design; see [tool.Sets].
+	Sets tool.Sets
+	// Handoffs says that the layout has a place for handoffs.
+	Handoffs bool
+
 	// Detect reports whether the directory that is the root of fsys holds this
 	// layout, and of how many marks it says so: the dialect with the most is
 	// taken. 0 is no. It reads as little as it can and changes nothing.

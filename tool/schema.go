@@ -65,7 +65,12 @@ func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In
 // Reply is the answer of a verb that says one text.
 type Reply struct {
 	Message string `json:"message" jsonschema:"what the verb says"`
+	// Remembered says that the message is remembered text.
+	Remembered bool `json:"-"`
 }
+
+// Quoted implements [Quoter].
+func (r Reply) Quoted() bool { return r.Remembered }
 
 // Text returns the message.
 func (r Reply) Text() string { return r.Message }

@@ -44,3 +44,7 @@ type Tool struct {
 // output schema and says everything; Text says the same to people, and to
 // clients that read no JSON.
 type Answer interface{ Text() string }
+
+// Quoter is an [Answer] whose text may be remembered text and nothing else. A
+// server puts that in a fence.
+type Quoter interface{ Quoted() bool }

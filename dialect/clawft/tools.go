@@ -46,6 +46,9 @@ func (o readOut) Text() string {
 	return strings.Join(*o.Matches, "\n\n")
 }
 
+// Quoted implements [tool.Quoter].
+func (o readOut) Quoted() bool { return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0) }
+
 type writeIn struct {
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"The content to write to memory"`
 	Mode    string `json:"mode,omitempty" jsonschema:"Write mode: 'append' (default) or 'overwrite'"`
@@ -87,6 +90,9 @@ func (o searchOut) Text() string {
 	}
 	return strings.Join(texts, "\n\n")
 }
+
+// Quoted implements [tool.Quoter].
+func (o searchOut) Quoted() bool { return o.Count > 0 }
 
 // Tools implements [dialect.Home]: the two of the design, and the search of
 // sessions that it plans.

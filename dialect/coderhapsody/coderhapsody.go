@@ -28,6 +28,7 @@ import (
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -40,6 +41,8 @@ func Dialect() dialect.Dialect {
 	return dialect.Dialect{
 		Name:        "coderhapsody",
 		Title:       "CodeRhapsody: daily logs with labels in YAML front matter, SOUL.md, MEMORY.md, and memory profiles",
+		Sets:        tool.Sets{"session", "profiles", "code", "agents"},
+		Handoffs:    true,
 		Detect:      detect,
 		Init:        initHome,
 		Open:        open,

@@ -79,7 +79,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 		known, _ := h.Seen(ctx).Known(hit.Entry) // for the aliases, which are not shown
 		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
-	return tool.Reply{Message: strings.Join(parts, "\n---\n")}, nil
+	return tool.Reply{Message: strings.Join(parts, "\n---\n"), Remembered: true}, nil
 }
 
 func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {

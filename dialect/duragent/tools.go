@@ -110,9 +110,9 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 	h.Seen(ctx).Show(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool { return e.Kind == oxbow.Journal })...)
 	text := renderRecall(entries, s)
 	if text == "" {
-		text = "No memories found"
+		return tool.Reply{Message: "No memories found"}, nil
 	}
-	return tool.Reply{Message: text}, nil
+	return tool.Reply{Message: text, Remembered: true}, nil
 }
 
 // readSpan reads two dates, either of which may be left out.
@@ -238,7 +238,7 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 			h.Seen(ctx).Show(hit.Entry)
 		}
 	}
-	return tool.Reply{Message: renderHits(in.Query, hits, h.Zone)}, nil
+	return tool.Reply{Message: renderHits(in.Query, hits, h.Zone), Remembered: len(hits) > 0}, nil
 }
 
 // shown returns the file of an entry as people know it.

@@ -28,11 +28,12 @@ var newIdentity string
 // the one that holds Crab.md. It knows no several agents.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:   "entryfiles",
-		Title:  "crabtalk (RFC 0038): one Markdown file an entry, MEMORY.md, and Crab.md for the identity",
-		Detect: detect,
-		Init:   initHome,
-		Open:   open,
+		Name:     "entryfiles",
+		Title:    "crabtalk (RFC 0038): one Markdown file an entry, MEMORY.md, and Crab.md for the identity",
+		Handoffs: true,
+		Detect:   detect,
+		Init:     initHome,
+		Open:     open,
 	}
 }
 

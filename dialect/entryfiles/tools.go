@@ -106,7 +106,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 		return tool.Reply{}, err
 	}
 	h.Seen(ctx).Show(hits...)
-	return tool.Reply{Message: show(hits)}, nil
+	return tool.Reply{Message: show(hits), Remembered: len(hits) > 0}, nil
 }
 
 func (h *home) memory(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
