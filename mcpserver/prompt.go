@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -70,12 +71,22 @@ var promptHandoff = promptDef{
 	give: (*transport).giveHandoff,
 }
 
-// asks returns the prompts of a view.
+// prompts returns the prompts of a view.
 func (v *view) prompts() []promptDef {
-	if v.workspace.Profiles == nil {
-		return []promptDef{promptHandoff}
+	var ps []promptDef
+	switch {
+	case v.home() != nil:
+		ps = append(ps, promptHome)
+	case v.workspace.Profiles != nil:
+		ps = append(ps, promptContext)
 	}
-	return []promptDef{promptContext, promptHandoff, promptProfile}
+	if !slices.Contains(v.opts.Leave, "handoff_task") {
+		ps = append(ps, promptHandoff)
+	}
+	if v.workspace.Profiles != nil {
+		ps = append(ps, promptProfile)
+	}
+	return ps
 }
 
 func (d *transport) addPrompts(m *mcp.Server) {
@@ -271,4 +282,29 @@ func (d *transport) take(ctx context.Context, m *oxbow.Memory, name, project str
 		return handoff.Handoff{}, "", errors.Join(err, handoff.ErrNone)
 	}
 	return open[0], shown, nil
+}
+
+// promptHome is /context in a home of another layout.
+var promptHome = promptDef{
+	Prompt: mcp.Prompt{Name: "context", Title: promptContext.Title,
+		Description: "Puts before the model what the system of this home would, and what fits the message.",
+		Arguments: []*mcp.PromptArgument{
+			{Name: argMessage, Description: "What it is for: what fits it is recalled, where the system does that."},
+			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the system does by default."},
+		}},
+	give: (*transport).giveHome,
+}
+
+// giveHome is what oxbow context prints in the home.
+func (d *transport) giveHome(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
+	budget, err := tokens(args)
+	if err != nil {
+		return "", err
+	}
+	r := dialect.Request{Message: args[argMessage]}
+	if budget != nil {
+		r.Budget = *budget
+	}
+	c, err := d.home().Context(ctx, r)
+	return c.Text(), err
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -66,6 +67,8 @@ type Options struct {
 	// has not. What it puts before a model and its documents are for clients that
 	// see all of the memory.
 	Home dialect.Home
+	// Leave are names of verbs that cannot work in the home, and are not offered.
+	Leave []string
 
 	// Profiles are the memory profiles that clients may name; nil for none.
 	Profiles *profile.Set
@@ -204,6 +207,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 		m.AddTool(offer, d.handler(t))
 	}
 	d.addResources(m)
+	d.addHome(m)
 	d.addPrompts(m)
 	return m, nil
 }
@@ -227,15 +231,19 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 		if err != nil {
 			return failed(err), nil
 		}
+		text := answer.Text()
+		if q, ok := answer.(tool.Quoter); ok && q.Quoted() {
+			text = prompt.Fence("markdown", text)
+		}
 		if t.TextOnly {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: answer.Text()}}}, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 		}
 		structured, err := json.Marshal(answer)
 		if err != nil {
 			return nil, fmt.Errorf("encoding the answer of %s: %w", t.Name, err)
 		}
 		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: answer.Text()}},
+			Content:           []mcp.Content{&mcp.TextContent{Text: text}},
 			StructuredContent: json.RawMessage(structured),
 		}, nil
 	}

@@ -142,6 +142,9 @@ func (v *view) seesTree() bool {
 // writes. A home without memory tools has none for partial views and profiles either.
 func (v *view) offered() []tool.Tool {
 	sets := v.opts.Sets
+	if v.partial() && sets != nil && len(sets) == 0 {
+		sets = tool.Sets{tool.SetCore} // of another layout, no tool is left
+	}
 	tools, withMemory := slices.Clone(v.opts.Tools), v.opts.Tools == nil || len(v.opts.Tools) > 0
 	switch {
 	case withMemory && v.partial():
@@ -161,7 +164,7 @@ func (v *view) offered() []tool.Tool {
 	if withMemory && v.workspace.Profiles != nil {
 		tools = tool.WithProfiles(tools, sets)
 	}
-	return tools
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(v.opts.Leave, t.Name) })
 }
 
 // visible reports whether a profile may be named: of those bound to a profile,

@@ -28,7 +28,7 @@ type Part struct {
 	Name   string `json:"name"`             // what it is, such as "identity" or "recall"
 	Source string `json:"source,omitempty"` // the file or the entry that it came from
 	Role   Role   `json:"role"`             // System when empty
-	Text   string `json:"-"`                // its exact bytes, with the blank lines and headers around it
+	Text   string `json:"text"`             // its exact bytes, with the blank lines and headers around it
 	Tokens int    `json:"tokens"`           // an estimate, set by Fit and Pack
 	Why    string `json:"why,omitempty"`    // why it is there, for who asks
 

@@ -22,6 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -33,15 +34,15 @@ type serving struct {
 	projects, kinds, tools      []string
 }
 
-// sets returns the sets of oxbow's tools that are listed: by default the core,
-// in a home of another layout all of them, next to the layout's own.
-func (s serving) sets(other bool) (tool.Sets, error) {
+// sets returns the sets of oxbow's tools that are listed: by default the core, in a
+// home of another layout those that its design has.
+func (s serving) sets(d dialect.Dialect, other bool) (tool.Sets, error) {
 	switch {
 	case len(s.tools) > 0:
 		sets, err := tool.ParseSets(s.tools)
 		return sets, badArgument(err)
 	case other:
-		return tool.Sets{tool.SetFull}, nil
+		return append(tool.Sets{}, d.Sets...), nil
 	}
 	return tool.Sets{tool.SetCore}, nil
 }
@@ -155,7 +156,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Rand:    a.env.Rand,
 	}
-	if o.Sets, err = flags.sets(other); err != nil {
+	if o.Sets, err = flags.sets(d, other); err != nil {
 		return err
 	}
 	if o.Rights, err = a.rights(flags); err != nil {
@@ -172,7 +173,8 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		if err != nil {
 			return err
 		}
-		o.Home, o.Tools, o.Instructions = h, toolsOf(h, o.Sets), toldOf(d, h)
+		o.Home, o.Tools, o.Leave = h, toolsOf(h, o.Sets), leftOut(d, h)
+		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
 	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src}
 	if svc, serr := a.subAgents(); serr != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,5 +195,80 @@ func TestServeReadOnly(t *testing.T) {
 			t.Errorf("oxbow mcp --ro ended with status %d: %s", status, said)
 		}
 		w.must(t, "check")
+	}
+}
+
+// A home of another layout lists the tools of that layout, and puts before a model
+// what oxbow context prints, word for word.
+func TestHomesOfOtherLayouts(t *testing.T) {
+	for _, tt := range []struct{ layout, tools, documents string }{
+		{"crabtalk", "forget recall remember", "Crab.md"},
+		{"entryfiles", "forget memory recall remember soul", "Crab.md memory/MEMORY.md"},
+		{"duragent", "recall reflect remember search_memory update_world", ""},
+		{"clawft", "memory_read memory_write session_search", "MEMORY.md HISTORY.md"},
+		{"coderhapsody", "handoff_task load_memory_profile recall_memory save_memory spawn_sub_agent unload_memory_profile", "MEMORY.md SOUL.md"},
+	} {
+		t.Run(tt.layout, func(t *testing.T) {
+			w := newWorld(t)
+			home := filepath.Join(w.dir, "h")
+			w.must(t, "--home", home, "init", "--dialect", tt.layout)
+			switch tt.layout {
+			case "crabtalk":
+				if err := os.WriteFile(filepath.Join(home, "Crab.md"), []byte("Alice is the boss.\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			case "clawft":
+				w.must(t, "--home", home, "remember", "boss", "Alice is the boss.")
+			}
+			url, stop := w.serve(t, "--home", home, "--token-file", filepath.Join(w.dir, "token"))
+			defer stop()
+			secret, err := os.ReadFile(filepath.Join(w.dir, "token"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil)
+			cs, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url + "/mcp",
+				HTTPClient: &http.Client{Transport: bearer(strings.TrimSpace(string(secret)))}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cs.Close()
+			list, err := cs.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, u := range list.Tools {
+				names = append(names, u.Name)
+				if u.OutputSchema != nil && (tt.layout != "coderhapsody" || u.Name == "save_memory") {
+					t.Errorf("%s has an output schema", u.Name)
+				}
+			}
+			slices.Sort(names)
+			if got := strings.Join(names, " "); got != tt.tools {
+				t.Errorf("tools: %s, want %s", got, tt.tools)
+			}
+			want := w.must(t, "--home", home, "context")
+			if strings.TrimSpace(want) == "" {
+				t.Fatal("the context is empty")
+			}
+			if !strings.Contains(cs.InitializeResult().Instructions, want) {
+				t.Errorf("the instructions are without the context: %q", cs.InitializeResult().Instructions)
+			}
+			got, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "context"})
+			if err != nil || got.Messages[0].Content.(*mcp.TextContent).Text != want {
+				t.Errorf("/context = %+v, %v; want %q", got, err, want)
+			}
+			res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://context"})
+			if err != nil || res.Contents[0].Text != want {
+				t.Errorf("memory://context = %+v, %v", res, err)
+			}
+			for _, path := range strings.Fields(tt.documents) {
+				res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://document/" + path})
+				if _, serr := os.Stat(filepath.Join(home, path)); serr == nil && (err != nil || res.Contents[0].Text == "") {
+					t.Errorf("%s = %+v, %v", path, res, err)
+				}
+			}
+		})
 	}
 }
