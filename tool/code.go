@@ -39,6 +39,8 @@ type GetAnnotationsIn struct {
 	Query     string `json:"query,omitempty" also:"q,search,words" jsonschema:"Words, as in recall." usage:"Words to look for in all annotations of the tree, with the filters and operators of recall, such as file:pool.go, by:agent, after:2026-04 or +must."`
 	Filter    string `json:"filter,omitempty" also:"where" jsonschema:"Such as file:pool.go agent:x after:2026-04." usage:"With or instead of query, filter terms joined by and: file, agent, model, profile, by, after, before, on, or archived:true."`
 	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,k,n" jsonschema:"Of a query; 5 by default." usage:"With query, the most annotations to return, 5 by default, at most 1000."`
+	Offset    *int   `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Annotations to pass over first."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 }
 
 // Annotation is an annotation in an answer.
@@ -92,6 +94,7 @@ type AnnotateOut struct {
 // GetAnnotationsOut is what get_annotations gives.
 type GetAnnotationsOut struct {
 	Annotations []Annotation `json:"annotations"`
+	Next        int          `json:"next_offset,omitempty"`
 	Notes       []Note       `json:"notes,omitempty"`
 }
 
@@ -115,6 +118,21 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 
 // GetAnnotations gives the annotations of lines, or those found by words.
 func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+	offset, err := offsetOf(in.Offset)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	most, err := w.budget(in.MaxTokens, pageTokens)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	out, err := annotationsOf(ctx, w, in)
+	out.fit(offset, most)
+	return out, err
+}
+
+// annotationsOf is GetAnnotations without pages.
+func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	ctx, b, err := w.annotations(ctx)
 	if err != nil {
 		return GetAnnotationsOut{}, err
@@ -244,22 +262,35 @@ func (o AnnotateOut) Text() string {
 func (o GetAnnotationsOut) Text() string {
 	var b strings.Builder
 	for _, a := range o.Annotations {
-		at := "lost"
-		if a.StartLine > 0 {
-			at = fmt.Sprintf("lines %s, %s, confidence %.2f", annotate.Span{First: a.StartLine, Last: a.EndLine}, a.Placed, a.Confidence)
-		}
-		fmt.Fprintf(&b, "%q: %s; written %s", a.File, at, a.Time)
-		if a.By != "" {
-			fmt.Fprintf(&b, " by %s", a.By)
-		}
-		b.WriteString("\n")
-		said := a.Why
-		for _, r := range a.Rejected {
-			said += "\nrejected: " + r
-		}
-		b.WriteString(prompt.Fence("annotation", said))
-		b.WriteString("\n")
+		writeAnnotation(&b, a)
 	}
 	writeNotes(&b, nil, nil, o.Notes)
 	return b.String()
+}
+
+func writeAnnotation(b *strings.Builder, a Annotation) {
+	at := "lost"
+	if a.StartLine > 0 {
+		at = fmt.Sprintf("lines %s, %s, confidence %.2f", annotate.Span{First: a.StartLine, Last: a.EndLine}, a.Placed, a.Confidence)
+	}
+	fmt.Fprintf(b, "%q: %s; written %s", a.File, at, a.Time)
+	if a.By != "" {
+		fmt.Fprintf(b, " by %s", a.By)
+	}
+	said := a.Why
+	for _, r := range a.Rejected {
+		said += "\nrejected: " + r
+	}
+	b.WriteString("\n" + prompt.Fence("annotation", said) + "\n")
+}
+
+// fit cuts the annotations to a page that begins at offset and a budget.
+func (o *GetAnnotationsOut) fit(offset, most int) {
+	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
+	all := len(o.Annotations)
+	n := pageOf(o.Annotations, prompt.Tokens((&GetAnnotationsOut{Notes: o.Notes}).Text()), most, writeAnnotation)
+	if o.Annotations = o.Annotations[:n]; n < all {
+		o.Next = offset + n
+		o.Notes = append(o.Notes, cutNote(all, n, offset, most, "annotation", "annotations"))
+	}
 }

@@ -171,7 +171,7 @@ func TestManyCitations(t *testing.T) {
 		}
 		do[RememberOut](b, "remember", args(t, map[string]any{"name": fmt.Sprint("n", i), "content": "one two", "related_files": files}))
 	}
-	out := do[RecallOut](b, "recall", `{"query":"two"}`)
+	out := do[RecallOut](b, "recall", `{"query":"two","max_tokens":100000}`)
 	if len(out.Hits) != 3 || !has(out.Notes, "70 more related files are not checked") {
 		t.Errorf("recall notes %q", out.Notes)
 	}

@@ -23,20 +23,28 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	if err != nil {
 		return HistoryOut{}, err
 	}
+	offset, err := offsetOf(in.Offset)
+	if err != nil {
+		return HistoryOut{}, err
+	}
+	most, err := w.budget(in.MaxTokens, pageTokens)
+	if err != nil {
+		return HistoryOut{}, err
+	}
 	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
 		return HistoryOut{}, err
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
 	if in.Name == "" {
-		err = out.ofAll(ctx, m, limit)
+		err = out.ofAll(ctx, m, offset, limit)
 	} else {
-		err = out.ofOne(ctx, m, limit)
+		err = out.ofOne(ctx, m, offset, limit)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			if e, gerr := m.Get(ctx, in.Name); gerr == nil && e.Name != in.Name {
 				out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 				out.Name = e.Name
-				err = out.ofOne(ctx, m, limit)
+				err = out.ofOne(ctx, m, offset, limit)
 			}
 		}
 	}
@@ -45,18 +53,24 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 		return HistoryOut{}, missing(ctx, m, in.Name, err)
 	case err != nil:
 		return HistoryOut{}, err
+	case len(out.Changes) == 0 && offset > 0:
+		out.Notes = append(out.Notes, Notef("%s %d is past the last change", ParamRef("offset"), offset))
 	case len(out.Changes) == 0:
 		out.Notes = append(out.Notes, Plain("nothing was changed yet: the memory is new"))
-	case out.More:
-		out.Notes = append(out.Notes, Notef("there are older changes; raise %s to see them", ParamRef("limit")))
+	default:
+		out.fit(offset, most)
 	}
 	return out, nil
 }
 
-func (out *HistoryOut) ofAll(ctx context.Context, m *oxbow.Memory, limit int) error {
+func (out *HistoryOut) ofAll(ctx context.Context, m *oxbow.Memory, offset, limit int) error {
 	for c, err := range m.Log(ctx) {
 		if err != nil {
 			return err
+		}
+		if offset > 0 {
+			offset--
+			continue
 		}
 		if out.More = len(out.Changes) == limit; out.More {
 			break
@@ -66,10 +80,14 @@ func (out *HistoryOut) ofAll(ctx context.Context, m *oxbow.Memory, limit int) er
 	return nil
 }
 
-func (out *HistoryOut) ofOne(ctx context.Context, m *oxbow.Memory, limit int) error {
+func (out *HistoryOut) ofOne(ctx context.Context, m *oxbow.Memory, offset, limit int) error {
 	for v, err := range m.Versions(ctx, out.Name) {
 		if err != nil {
 			return err
+		}
+		if offset > 0 {
+			offset--
+			continue
 		}
 		if out.More = len(out.Changes) == limit; out.More {
 			break

@@ -30,7 +30,7 @@ type RecallIn struct {
 	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)." schema:"-"`
 	Before    string   `json:"before,omitempty" also:"until,to" value:"DATE" usage:"Created before this date." schema:"-"`
 	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"5 by default." usage:"Most entries, 5 by default, at most 1000."`
-	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens to spend, 2000 by default."`
+	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens of the whole answer, 2000 by default."`
 	AsOf      string   `json:"as_of,omitempty" also:"at" value:"DATE" jsonschema:"The memory at this date or change." usage:"The memory as it stood after this change (a number) or at this time."`
 	Explain   bool     `json:"explain,omitempty" usage:"Say how each score came about." schema:"-"`
 	Collapse  bool     `json:"collapse,omitempty" also:"dedupe" usage:"Show what says the same once." schema:"-"`
@@ -40,33 +40,38 @@ type RecallIn struct {
 
 // GetIn is what get takes.
 type GetIn struct {
-	Name string `json:"name" also:"key,title,id" flag:"-" jsonschema:"Or alias; NAME@SEQ is the entry as change SEQ left it." usage:"Name or alias of the entry; NAME@SEQ is the entry as change SEQ left it."`
+	Name      string `json:"name" also:"key,title,id" flag:"-" jsonschema:"Or alias; NAME@SEQ is the entry as change SEQ left it." usage:"Name or alias of the entry; NAME@SEQ is the entry as change SEQ left it."`
+	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"In bytes." usage:"Bytes of the content to pass over first."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 }
 
 // ListIn is what list takes.
 type ListIn struct {
-	Filter  string   `json:"filter,omitempty" also:"where,query,q" jsonschema:"As of recall." usage:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
-	Project string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
-	Tags    []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"All of them." usage:"Only entries with all of these tags."`
-	Kind    string   `json:"kind,omitempty" also:"type" enum:"kind" usage:"Only entries of this kind." schema:"-"`
-	After   string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)." schema:"-"`
-	Before  string   `json:"before,omitempty" also:"until,to" value:"DATE" usage:"Created before this date." schema:"-"`
-	Limit   *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most entries, 20 by default, at most 1000."`
-	Offset  *int     `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Entries to pass over first: the next page begins at offset plus limit."`
+	Filter    string   `json:"filter,omitempty" also:"where,query,q" jsonschema:"As of recall." usage:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	Project   string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
+	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"All of them." usage:"Only entries with all of these tags."`
+	Kind      string   `json:"kind,omitempty" also:"type" enum:"kind" usage:"Only entries of this kind." schema:"-"`
+	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)." schema:"-"`
+	Before    string   `json:"before,omitempty" also:"until,to" value:"DATE" usage:"Created before this date." schema:"-"`
+	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most entries, 20 by default, at most 1000."`
+	Offset    *int     `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Entries to pass over first: the next page begins at offset plus limit."`
+	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"Most tokens of the answer, 4000 by default; the rest follows at an offset." schema:"-"`
 }
 
 // ForgetIn is what forget takes.
 type ForgetIn struct {
 	Name      string  `json:"name" also:"key,title,id" flag:"-" jsonschema:"Or alias." usage:"Name or alias of the entry."`
-	IfVersion *uint64 `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Refuse if it changed since." usage:"Forget it only if it is still at this version."`
+	IfVersion *uint64 `json:"if_version,omitempty" also:"version,expected_version" usage:"Forget it only if it is still at this version." schema:"-"`
 	OpID      string  `json:"op_id,omitempty" also:"idempotency_key,request_id" usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
 	DryRun    bool    `json:"dry_run,omitempty" also:"preview" jsonschema:"Only show." usage:"Show what would be forgotten and change nothing."`
 }
 
 // HistoryIn is what history takes.
 type HistoryIn struct {
-	Name  string `json:"name,omitempty" also:"key,title,id" flag:"-" usage:"Entry whose versions are wanted; without it, the changes to the whole memory."`
-	Limit *int   `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most changes to return, 20 by default, at most 1000."`
+	Name      string `json:"name,omitempty" also:"key,title,id" flag:"-" usage:"Entry whose versions are wanted; without it, the changes to the whole memory."`
+	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most changes to return, 20 by default, at most 1000."`
+	Offset    *int   `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Changes to pass over first: the next page begins at offset plus limit."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 }
 
 // UndoIn is what undo takes.

@@ -82,8 +82,8 @@ type RecallOut struct {
 	Hits       []Entry  `json:"hits"` // best first
 	More       bool     `json:"more,omitempty"`
 	AsOf       uint64   `json:"as_of,omitempty"`
-	TokensUsed int      `json:"tokens_used"`        // estimate, for the hits
-	LeftOut    int      `json:"left_out,omitempty"` // hits whose content did not fit
+	TokensUsed int      `json:"tokens_used"`        // estimate, of the text
+	LeftOut    int      `json:"left_out,omitempty"` // hits whose content did not fit: shown by a snippet, or not at all
 	Why        []Note   `json:"why,omitempty"`      // why nothing was found
 	Near       []string `json:"near,omitempty"`     // names and label values near to what was written
 	Notes      []Note   `json:"notes,omitempty"`    // what else the caller should know
@@ -92,7 +92,10 @@ type RecallOut struct {
 // GetOut is what get gives.
 type GetOut struct {
 	Entry
-	Notes []Note `json:"notes,omitempty"`
+	Offset int    `json:"offset,omitempty"`      // in bytes, where the content that is here begins
+	Next   int    `json:"next_offset,omitempty"` // where the rest begins
+	Size   int    `json:"size,omitempty"`        // bytes of the whole content, when this is a part
+	Notes  []Note `json:"notes,omitempty"`
 }
 
 // ListOut is what list gives.
@@ -137,6 +140,7 @@ type HistoryOut struct {
 	Name    string   `json:"name,omitempty"`
 	Changes []Change `json:"changes"` // newest first
 	More    bool     `json:"more,omitempty"`
+	Next    int      `json:"next_offset,omitempty"`
 	Notes   []Note   `json:"notes,omitempty"`
 }
 

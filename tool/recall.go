@@ -4,7 +4,6 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,10 +15,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/query"
 )
-
-// defaultMaxTokens is what one recall may cost the caller unless it says
-// otherwise: room for five entries of a few paragraphs.
-const defaultMaxTokens = 2000
 
 // Recall finds entries by words, best first.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
@@ -38,11 +33,13 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, err
 	}
 	out.Notes = notes
-	budget := defaultMaxTokens
-	if in.MaxTokens != nil {
-		if budget = *in.MaxTokens; budget < 1 {
-			return RecallOut{}, bad("max_tokens", strconv.Itoa(budget), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", defaultMaxTokens))
-		}
+	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	keep := in.MaxTokens == nil && w.Unbounded
+	if keep {
+		most = defaultMaxTokens // of contents
 	}
 	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
@@ -84,10 +81,15 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		cited, notes = w.checkFileRefs(ctx, entriesOf(hits))
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
-	out.fill(hits, cited, read, budget)
+	out.fill(hits, cited, read)
+	contents := make([]string, len(hits))
 	for i, h := range hits {
-		if out.Hits[i].Content != nil && q.AsOf == 0 {
-			guard(ctx, m).Show(h.Entry)
+		contents[i] = h.Entry.Content
+	}
+	out.fit(contents, most, keep)
+	for i, h := range out.Hits {
+		if h.Content != nil && q.AsOf == 0 {
+			guard(ctx, m).Show(hits[i].Entry)
 		}
 	}
 	return out, nil
@@ -189,51 +191,15 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 	return words
 }
 
-// fill adds the hits: first every head with its snippet, then whole contents,
-// best first, as far as the budget reaches. The heads are always there, even
-// when they alone cost more.
-func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery, budget int) {
+// fill adds the hits, each by its snippet.
+func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
 		e.Score, e.Citations, e.Alike = h.Score, cited[h.Entry.ID], h.Alike
 		e.Snippet = snippet(h.Entry.Content, shownWords(h.Entry.Content, read), snippetWidth)
 		e.Explanation = explanationOf(h.Explanation)
 		out.Hits = append(out.Hits, e)
-		out.TokensUsed += cost(e)
 	}
-	var left []string
-	for i, h := range hits {
-		// Quick to tell, without estimating megabytes: no text has fewer
-		// tokens than a hundredth of its bytes.
-		if n := len(h.Entry.Content); n/100 <= budget-out.TokensUsed {
-			if c := text.EstimateTokens(h.Entry.Content); c <= budget-out.TokensUsed {
-				out.Hits[i].Content = &h.Entry.Content
-				out.TokensUsed += c
-				continue
-			}
-		}
-		left = append(left, h.Entry.Name)
-	}
-	if out.LeftOut = len(left); out.LeftOut > 0 {
-		out.Notes = append(out.Notes, Notef("%s not shown whole, as %s is %d; get with the name gives it whole (%s)",
-			pluralIs(len(left), "content"), ParamRef("max_tokens"), budget, quoteAll(left[:min(len(left), 3)])+more(len(left)-3)))
-	}
-}
-
-func more(n int) string {
-	if n < 1 {
-		return ""
-	}
-	return fmt.Sprintf(" and %d more", n)
-}
-
-// cost estimates the tokens of a head.
-func cost(e Entry) int {
-	b, err := json.Marshal(e)
-	if err != nil {
-		return 0 // plain fields: cannot happen
-	}
-	return text.EstimateTokens(string(b))
 }
 
 func explanationOf(x *oxbow.Explanation) *Explanation {
@@ -279,6 +245,14 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 			return GetOut{}, err // no entry can have it: an error of its own
 		}
 	}
+	offset, err := offsetOf(in.Offset)
+	if err != nil {
+		return GetOut{}, err
+	}
+	most, err := w.budget(in.MaxTokens, pageTokens)
+	if err != nil {
+		return GetOut{}, err
+	}
 	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
 		return GetOut{}, err
@@ -310,12 +284,15 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	out.Entry = entryOf(e)
 	out.Entry.Content = &e.Content
 	if !past {
-		guard(ctx, m).Show(e)
 		cited, notes := w.checkFileRefs(ctx, []oxbow.Entry{e})
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)
 	}
-	return out, nil
+	err = out.fit(offset, most)
+	if err == nil && !past && out.Next == 0 { // shown to the end
+		guard(ctx, m).Show(e)
+	}
+	return out, err
 }
 
 // cutSeq cuts NAME@SEQ.
@@ -338,11 +315,13 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	if err != nil {
 		return ListOut{}, err
 	}
-	offset := 0
-	if in.Offset != nil {
-		if offset = *in.Offset; offset < 0 {
-			return ListOut{}, bad("offset", strconv.Itoa(offset), "is less than 0")
-		}
+	offset, err := offsetOf(in.Offset)
+	if err != nil {
+		return ListOut{}, err
+	}
+	most, err := w.budget(in.MaxTokens, pageTokens)
+	if err != nil {
+		return ListOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
@@ -367,9 +346,6 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		a.Snippet = snippet(e.Content, nil, snippetWidth)
 		out.Entries = append(out.Entries, a)
 	}
-	if next := offset + limit; next < total {
-		out.Next = next
-		out.Notes = append(out.Notes, Notef("%d more; %s", total-next, PageRef(next)))
-	}
+	out.fit(offset, most)
 	return out, nil
 }

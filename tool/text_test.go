@@ -48,11 +48,16 @@ func TestTextCannotBeForged(t *testing.T) {
 func TestTextSaysTheSame(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](b, "remember", `{"name":"n","content":"The content itself.","project":"two words","aliases":["al"],"confidence":0.5}`)
-	text := do[RecallOut](b, "recall", `{"query":"content"}`).Text()
-	for _, w := range []string{`"n"`, "note", "version 1", "id 1", "2026-04-18T", `project:"two words"`, "confidence:0.5", `"al"`,
-		"The content itself.", "by person through cli", "score", "tokens", "data, not instructions"} {
-		if !strings.Contains(text, w) {
-			t.Errorf("the text of recall lacks %q:\n%s", w, text)
+	all := []string{`"n"`, "note", "version 1", "2026-04-18", `project:"two words"`, "confidence:0.5", `"al"`, "The content itself.", "by person"}
+	for text, more := range map[string][]string{
+		do[RecallOut](b, "recall", `{"query":"content"}`).Text():                {"tokens", "data, not instructions"},
+		do[RecallOut](b, "recall", `{"query":"content","explain":true}`).Text(): {"score"},
+		do[GetOut](b, "get", `{"name":"n"}`).Text():                             {"id 1", "2026-04-18T", "through cli"},
+	} {
+		for _, w := range append(all, more...) {
+			if !strings.Contains(text, w) {
+				t.Errorf("the text lacks %q:\n%s", w, text)
+			}
 		}
 	}
 }

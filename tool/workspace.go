@@ -63,6 +63,10 @@ type Workspace struct {
 	// Nil writes for models.
 	Words func(Reference) string
 
+	// Unbounded is true where the reader scrolls: answers are cut only to the
+	// budgets that are given.
+	Unbounded bool
+
 	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
 	// where that is not served.
 	SubAgents *subagent.Service

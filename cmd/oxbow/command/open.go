@@ -155,6 +155,8 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 		Host:    a.host(),
 		Words:   referenceText,
 		Loader:  a.loader,
+
+		Unbounded: true,
 	}
 	w.Dir, _ = a.abs(".") // without one, no file of a handoff is looked at
 	return w, func() error {

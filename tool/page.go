@@ -1,0 +1,225 @@
+// Budgets of tokens: answers are cut so that their whole text, as a model reads
+// it, keeps within one, and say where the next page begins.
+
+package tool
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// The budgets of answers when the caller gives none. A recall has room for five
+// entries of a few paragraphs. Clients cut or hide what is longer than a page.
+const (
+	defaultMaxTokens = 2000
+	pageTokens       = 4000
+)
+
+// noteTokens is kept free in a budget for a note that says what was cut.
+const noteTokens = 30
+
+// budget returns the most tokens of an answer. Without one given, doors whose
+// reader scrolls get all.
+func (w *Workspace) budget(given *int, standard int) (int, error) {
+	switch {
+	case given != nil && *given < 1:
+		return 0, bad("max_tokens", strconv.Itoa(*given), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", standard))
+	case given != nil:
+		return *given, nil
+	case w.Unbounded:
+		return math.MaxInt, nil
+	}
+	return standard, nil
+}
+
+// offsetOf returns where a page begins.
+func offsetOf(given *int) (int, error) {
+	if given == nil {
+		return 0, nil
+	}
+	if *given < 0 {
+		return 0, bad("offset", strconv.Itoa(*given), "is less than 0")
+	}
+	return *given, nil
+}
+
+// pageOf returns how many of the items, written as texts, a budget holds that
+// has spent some already.
+func pageOf[T any](items []T, spent, most int, write func(*strings.Builder, T)) int {
+	if most == math.MaxInt {
+		return len(items)
+	}
+	for i, it := range items {
+		var b strings.Builder
+		write(&b, it)
+		if spent += prompt.Tokens(b.String()); spent > most-noteTokens && (i < len(items)-1 || spent > most) {
+			return i
+		}
+	}
+	return len(items)
+}
+
+// cutNote says that of so many items only n are here, and where the rest begins.
+func cutNote(all, n, offset, most int, one, many string) Note {
+	if n == 0 {
+		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), most)
+	}
+	return Notef("%s did not fit into %s %d; %s", plural(all-n, "more "+one, "more "+many), ParamRef("max_tokens"), most, PageRef(offset+n))
+}
+
+// headText is a hit or a listed entry as its text.
+func headText(e Entry) string {
+	var b strings.Builder
+	writeHead(&b, e)
+	return b.String()
+}
+
+// fit cuts the answer to a budget: as many hits as it holds, each by its
+// snippet, then whole contents, best first. With keep, no hit is left out.
+func (out *RecallOut) fit(contents []string, most int, keep bool) {
+	frame := *out
+	frame.Hits = nil
+	all, spent := len(out.Hits), prompt.Tokens(frame.Text())+noteTokens
+	heads := make([]int, 0, all)
+	for i, h := range out.Hits {
+		n := prompt.Tokens(headText(h)) + 2 // and its number
+		if !keep && spent+n > most && (i < all-1 || spent-noteTokens+n > most) {
+			break
+		}
+		heads, spent = append(heads, n), spent+n
+	}
+	out.Hits = out.Hits[:len(heads)]
+	for i := range out.Hits {
+		// No text has fewer tokens than a hundredth of its bytes.
+		if len(contents[i]) > snippetWidth && len(contents[i])/100 > most-spent {
+			continue
+		}
+		whole := out.Hits[i]
+		whole.Content = &contents[i]
+		if n := prompt.Tokens(headText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= most {
+			out.Hits[i], spent = whole, spent-heads[i]+n
+		}
+	}
+	notes := out.Notes
+	for out.tell(notes, all, most); !keep && len(out.Hits) > 0 && out.TokensUsed > most; out.tell(notes, all, most) {
+		if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
+			last.Content = nil
+		} else {
+			out.Hits = out.Hits[:len(out.Hits)-1]
+		}
+	}
+}
+
+// tell says what the budget left out, and counts the tokens of the answer.
+func (out *RecallOut) tell(notes []Note, all, most int) {
+	out.Notes = notes[:len(notes):len(notes)]
+	short, gone := 0, all-len(out.Hits)
+	for _, h := range out.Hits {
+		if h.Content == nil {
+			short++
+		}
+	}
+	out.LeftOut, out.More = short+gone, out.More || gone > 0
+	if short > 0 {
+		out.Notes = append(out.Notes, Notef("%s shown by a snippet, as %s is %d; get with the name gives it whole", pluralIs(short, "content"), ParamRef("max_tokens"), most))
+	}
+	if gone > 0 {
+		out.Notes = append(out.Notes, Notef("%s not shown; raise %s, now %d, or add words or a filter", pluralIs(gone, "more hit"), ParamRef("max_tokens"), most))
+	}
+	out.TokensUsed = most // as wide as it can be
+	out.TokensUsed = prompt.Tokens(out.Text())
+}
+
+// fit cuts the content to a page that begins at offset and keeps the answer
+// within a budget. It ends after a line where that is not too short.
+func (out *GetOut) fit(offset, most int) error {
+	content := *out.Content
+	if offset == 0 && most == math.MaxInt {
+		return nil
+	}
+	if offset > len(content) || offset == len(content) && offset > 0 {
+		return bad("offset", strconv.Itoa(offset), fmt.Sprintf("is past the content, which has %d bytes", len(content)))
+	}
+	for offset > 0 && !utf8.RuneStart(content[offset]) {
+		offset--
+	}
+	rest := content[offset:]
+	out.Content, out.Offset = &rest, offset
+	if offset > 0 {
+		out.Size = len(content)
+	}
+	if most == math.MaxInt || len(rest)/100 <= most && prompt.Tokens(out.Text()) <= most {
+		return nil
+	}
+	empty := ""
+	out.Content, out.Size, out.Next = &empty, len(content), len(content)
+	notes := out.Notes
+	out.note(notes)
+	room := most - prompt.Tokens(out.Text())
+	for ; room > 0; room -= room/16 + 1 {
+		page := clipTokens(rest, room)
+		if i := strings.LastIndexByte(page, '\n') + 1; i > len(page)/2 {
+			page = page[:i]
+		}
+		out.Content, out.Next = &page, offset+len(page)
+		out.note(notes)
+		if page != "" && prompt.Tokens(out.Text()) <= most {
+			return nil
+		}
+	}
+	return bad("max_tokens", strconv.Itoa(most), "has no room for any of the content; give 200 or more")
+}
+
+// note says which part of the content this is.
+func (out *GetOut) note(notes []Note) {
+	out.Notes = append(notes[:len(notes):len(notes)], Notef("bytes %d to %d of %d; %s", out.Offset, out.Next, out.Size, PageRef(out.Next)))
+}
+
+// clipTokens returns the beginning of s that has at most so many tokens.
+func clipTokens(s string, most int) string {
+	s = s[:min(len(s), most*100)]
+	low, high := 0, len(s)
+	for low < high {
+		mid := (low + high + 1) / 2
+		if text.EstimateTokens(s[:mid]) <= most {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return text.Cut(s, low)
+}
+
+// fit cuts the list, which begins at offset, to a budget.
+func (out *ListOut) fit(offset, most int) {
+	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), most, writeHead)
+	next := offset + n
+	if all := len(out.Entries); n < all {
+		out.Notes = append(out.Notes, cutNote(all, n, offset, most, "entry", "entries"))
+	} else if next < out.Total {
+		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, PageRef(next)))
+	}
+	if out.Entries = out.Entries[:n]; next < out.Total {
+		out.Next = next
+	}
+}
+
+// fit cuts the changes, of which the first offset are left out, to a budget.
+func (out *HistoryOut) fit(offset, most int) {
+	all := len(out.Changes)
+	n := pageOf(out.Changes, prompt.Tokens((&HistoryOut{Name: out.Name, Notes: out.Notes}).Text()), most, writeChange)
+	if n < all {
+		out.Notes = append(out.Notes, cutNote(all, n, offset, most, "change", "changes"))
+	} else if out.More {
+		out.Notes = append(out.Notes, Notef("there are older changes; %s", PageRef(offset+n)))
+	}
+	if out.Changes = out.Changes[:n]; n < all || out.More {
+		out.More, out.Next = true, offset+n
+	}
+}

@@ -1,0 +1,131 @@
+// Tests that an answer keeps within its budget of tokens, and that pages join
+// up to the whole.
+
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+// many adds 60 entries of 20 to 60 words.
+func (b *bench) many() {
+	for i := range 60 {
+		words := strings.Repeat("The cache of the harbor is flushed at night by a job. ", 2+i%5)
+		do[RememberOut](b, "remember", fmt.Sprintf(`{"name":"entry %d","content":"%s","project":"vtt","tags":["ops"]}`, i, words))
+	}
+}
+
+func TestAnswersKeepWithinBudget(t *testing.T) {
+	b := newBench(t)
+	b.many()
+	for _, verb := range []string{"recall", "list"} {
+		for _, limit := range []int{1, 20, 50} {
+			for _, most := range []int{1, 60, 100, 500, 1000, 4000} {
+				for _, more := range []string{"", `,"explain":true`} {
+					if more != "" && verb != "recall" {
+						continue
+					}
+					query := map[string]string{"recall": `"query":"cache harbor"`, "list": `"filter":"project:vtt"`}[verb]
+					a, err := b.try(verb, fmt.Sprintf(`{%s,"limit":%d,"max_tokens":%d%s}`, query, limit, most, more))
+					if err != nil {
+						t.Fatal(err)
+					}
+					// Below 70 there is no room for more than what was left out.
+					if n := prompt.Tokens(a.Text()); n > max(most, 70) {
+						t.Errorf("%s, limit %d, max_tokens %d%s: the answer has %d tokens:\n%s", verb, limit, most, more, n, a.Text())
+					}
+				}
+			}
+		}
+	}
+	out := do[RecallOut](b, "recall", `{"query":"cache harbor","limit":50,"max_tokens":500}`)
+	if !out.More || out.LeftOut < 40 || len(out.Hits) < 4 || !has(out.Notes, "not shown; raise max_tokens") {
+		t.Errorf("max_tokens 500: %d hits, left out %d, more %v, %v", len(out.Hits), out.LeftOut, out.More, out.Notes)
+	}
+	// By default nearly all that is sent is content.
+	out = do[RecallOut](b, "recall", `{"query":"cache harbor"}`)
+	carried := 0
+	for _, h := range out.Hits {
+		carried += len(*h.Content)
+	}
+	if sent := len(out.Text()); sent*2 > carried*3 || len(out.Hits) != 5 {
+		t.Errorf("the answer has %d bytes and carries %d, want at most half as much again:\n%s", sent, carried, out.Text())
+	}
+}
+
+func TestPages(t *testing.T) {
+	b := newBench(t)
+	b.many()
+	seen := map[string]int{}
+	for offset, pages := 0, 0; ; pages++ {
+		out := do[ListOut](b, "list", fmt.Sprintf(`{"offset":%d,"max_tokens":300}`, offset))
+		for _, e := range out.Entries {
+			seen[e.Name]++
+		}
+		if offset = out.Next; offset == 0 {
+			if pages < 5 {
+				t.Errorf("%d pages, want more", pages)
+			}
+			break
+		}
+	}
+	for i := range 60 {
+		if n := seen[fmt.Sprintf("entry %d", i)]; n != 1 {
+			t.Errorf("entry %d is on %d pages", i, n)
+		}
+	}
+	for _, content := range []string{strings.Repeat("A line of the runbook, with ```fences``` in it.\n", 2000), strings.Repeat("ж漢😀", 4000), strings.Repeat("x", 50_000)} {
+		do[RememberOut](b, "remember", args(t, map[string]any{"name": "long", "content": content}))
+		for _, most := range []int{0, 200, 5000} {
+			got, offset := "", 0
+			for {
+				in := map[string]any{"name": "long", "offset": offset}
+				want := pageTokens
+				if most > 0 {
+					in["max_tokens"], want = most, most
+				}
+				out := do[GetOut](b, "get", args(t, in))
+				if n := prompt.Tokens(out.Text()); n > want {
+					t.Fatalf("a page of %d has %d tokens", want, n)
+				}
+				if got += *out.Content; out.Next == 0 {
+					break
+				}
+				if offset = out.Next; out.Size != len(content) || !has(out.Notes, fmt.Sprintf("offset %d", offset)) {
+					t.Fatalf("page to %d: size %d, notes %v", out.Next, out.Size, out.Notes)
+				}
+			}
+			if got != content {
+				t.Errorf("the pages of %d tokens join to %d bytes, want %d", most, len(got), len(content))
+			}
+		}
+	}
+	changes := map[uint64]int{}
+	for offset := 0; ; {
+		out := do[HistoryOut](b, "history", fmt.Sprintf(`{"offset":%d,"limit":50,"max_tokens":700}`, offset))
+		if n := prompt.Tokens(out.Text()); n > 700 {
+			t.Fatalf("a page of history has %d tokens", n)
+		}
+		for _, c := range out.Changes {
+			changes[c.Seq]++
+		}
+		if offset = out.Next; offset == 0 {
+			break
+		}
+	}
+	for seq := range uint64(63) {
+		if changes[seq+1] != 1 {
+			t.Errorf("change %d is on %d pages of history", seq+1, changes[seq+1])
+		}
+	}
+	b.fail("get", `{"name":"long","offset":99999999}`, "past the content")
+	b.fail("get", `{"name":"long","max_tokens":1}`, "no room")
+	b.Unbounded = true
+	if out := do[GetOut](b, "get", `{"name":"long"}`); len(*out.Content) != 50_000 || out.Next != 0 {
+		t.Errorf("where the reader scrolls, get gives %d bytes", len(*out.Content))
+	}
+}
