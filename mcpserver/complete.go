@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string
 	typed := p.Argument.Value
 	switch at := p.Ref.Name + "." + p.Argument.Name; {
 	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
-		es, err := d.workspace.Newest(ctx, oxbow.Filter{})
+		es, err := d.workspace.Newest(ctx, math.MaxInt32)
 		var names []string
 		for _, e := range es {
 			names = append(append(names, e.Name), e.Aliases...)
@@ -82,7 +83,7 @@ func fitting(values []string, typed string) []string {
 // labels returns the values of a label, those of the most entries first; of one
 // project when it is given.
 func (d *transport) labels(ctx context.Context, key, project string) ([]string, error) {
-	es, err := d.workspace.Newest(ctx, oxbow.Filter{})
+	es, err := d.workspace.Newest(ctx, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}

@@ -95,11 +95,11 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 
 // listed adds the newest entries to a listing.
 func (d *transport) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mcp.ListResourcesResult, error) {
-	es, err := d.workspace.Newest(ctx, oxbow.Filter{})
+	es, err := d.workspace.Newest(ctx, maxListed)
 	if err != nil {
 		return nil, errors.New(explain(err))
 	}
-	for _, e := range es[:min(len(es), maxListed)] {
+	for _, e := range es {
 		l.Resources = append(l.Resources, &mcp.Resource{
 			URI: uriOf(e.Name), Name: e.Name, MIMEType: markdown, Size: int64(len(e.Content)),
 			Annotations: &mcp.Annotations{LastModified: e.Updated.UTC().Format("2006-01-02T15:04:05Z")},

@@ -363,5 +363,5 @@ func wrongType(p Param, s scalar) error {
 	if p.Repeatable {
 		want = map[string]string{"string": "a list of strings", "integer": "a list of whole numbers"}[p.Type]
 	}
-	return bad("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, s.form, clip(s.raw, 40)))
+	return bad("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.Clip(s.raw, 40)))
 }

@@ -192,17 +192,10 @@ func partialNote(err error) (string, bool) {
 	}
 	note := partial.Error() + "; lines were found by their text alone"
 	if n := len(partial.Orphans); n > 0 {
-		note += fmt.Sprintf("; %s annotations and %s gone, and may be this file under another name: %s", pluralVerb(n, "a file has", "files have"),
-			pluralVerb(n, "is", "are"), quoteAll(partial.Orphans[:min(n, 5)]))
+		note += fmt.Sprintf("; %s annotations and %s gone, and may be this file under another name: %s", []string{"a file has", "files have"}[min(n-1, 1)],
+			[]string{"is", "are"}[min(n-1, 1)], quoteAll(partial.Orphans[:min(n, 5)]))
 	}
 	return note, true
-}
-
-func pluralVerb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // searchAnnotations looks through the annotations of the whole tree, or of one

@@ -250,21 +250,7 @@ func pluralIs(n int, what string) string {
 const defaultListLimit = 20
 
 func bad(field, value, reason string) error {
-	if len(value) > 60 {
-		value = strings.ToValidUTF8(value[:60], "") + "…"
-	}
-	return &oxbow.InvalidError{Field: field, Value: value, Reason: strings.TrimSuffix(reason, ".")}
-}
-
-// clip cuts s to at most n bytes, at a rune boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: strings.TrimSuffix(reason, ".")}
 }
 
 // lowerFirst makes a sentence the second half of one.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -175,29 +174,14 @@ func (w *Workspace) annotations(ctx context.Context) (context.Context, *annotate
 	return w.stamped(ctx), s, nil
 }
 
-// Newest returns the selected entries, the last written first.
-func (w *Workspace) Newest(ctx context.Context, f oxbow.Filter) ([]oxbow.Entry, error) {
+// Newest returns entries of the memory, the last written first.
+func (w *Workspace) Newest(ctx context.Context, most int) ([]oxbow.Entry, error) {
 	m, err := w.Open(ctx, Read)
 	if err != nil {
 		return nil, err
 	}
-	var es []oxbow.Entry
-	for e, err := range m.Entries(ctx, f) {
-		if err != nil {
-			return nil, err
-		}
-		es = append(es, e)
-	}
-	slices.SortFunc(es, func(a, b oxbow.Entry) int {
-		if c := b.Updated.Compare(a.Updated); c != 0 {
-			return c
-		}
-		if a.ID > b.ID {
-			return -1
-		}
-		return 1
-	})
-	return es, nil
+	es, _, err := oxbow.Newest(ctx, m.Store(), oxbow.Filter{}, 0, most)
+	return es, err
 }
 
 // Lazy returns an Open for a [Workspace] that opens the memory at its first call
