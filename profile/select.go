@@ -1,5 +1,4 @@
-// Makes a selection: what of a memory stands before a model when a
-// profile is in force.
+// Selections: what of a memory stands before a model when a profile is in force.
 
 package profile
 
@@ -54,6 +53,9 @@ const (
 // a class by the day they were last written, then by confidence (0.5 where none
 // is given), then by the newer version and the higher ID. With a query, what it
 // finds comes after the pinned ones, best first, and the rest after that.
+//
+// Records of runs and handoffs (kinds history and handoff) stand in a selection
+// only if an include names their kind or their name, or they are pinned.
 //
 // All is packed as [prompt.Context.Pack] says, so that the budget is never
 // exceeded. What ranks so low that four times the budget stands before it is
@@ -231,6 +233,9 @@ func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, query string) (
 		if err != nil {
 			return nil, err
 		}
+		if r.omits(&e) {
+			continue
+		}
 		x := ranked{entry: e, class: classRest, hit: hits[e.ID], why: "last written " + e.Updated.UTC().Format(time.DateOnly)}
 		switch {
 		case labelled(&e, LabelCovered):
@@ -348,7 +353,18 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 	return b, err
 }
 
-// Inside returns the entries that the profile includes, by ID.
+// omits reports whether an entry belongs to the profile and not to what it puts
+// before a model: the record of a run or a handoff, whose kind no include names.
+func (r *Resolved) omits(e *oxbow.Entry) bool {
+	if e.Kind != oxbow.History && e.Kind != oxbow.Handoff || labelled(e, LabelPinned) {
+		return false
+	}
+	return !slices.ContainsFunc(r.Includes, func(c Choice) bool {
+		return slices.Contains(c.Kinds, e.Kind.String()) || slices.Contains(c.Entries, e.Name)
+	})
+}
+
+// Inside returns the entries that a selection of the profile may hold, by ID.
 func Inside(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, error) {
 	scope := r.Scope()
 	var es []oxbow.Entry
@@ -356,7 +372,7 @@ func Inside(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, e
 		if err != nil {
 			return nil, err
 		}
-		if scope.Sees(&e) {
+		if scope.Sees(&e) && !r.omits(&e) {
 			es = append(es, e)
 		}
 	}

@@ -52,6 +52,9 @@ func ListProfiles(_ context.Context, w *Workspace, _ ProfilesIn) (ProfilesOut, e
 	}
 	found, err := l.Profiles.List()
 	for _, f := range found {
+		if l.Bound != nil && f.Name != l.Bound.Name {
+			continue // a bound run sees its own alone
+		}
 		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project), Hidden: f.Hidden}
 		if f.Wrong != nil {
 			r.Wrong = f.Wrong.Error()

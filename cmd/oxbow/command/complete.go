@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,9 @@ func (a *app) completeProfiles(n int) completer {
 		var names []string
 		if set, err := a.profiles(); err == nil {
 			all, _ := set.Names() // a shell has no place for errors
+			if bound, err := a.boundName(); err != nil || bound != "" {
+				all = slices.DeleteFunc(all, func(n string) bool { return n != bound })
+			}
 			for _, name := range all {
 				if strings.HasPrefix(name, start) && len(names) < maxCompletions {
 					names = append(names, name)
