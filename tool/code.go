@@ -118,11 +118,7 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 
 // GetAnnotations gives the annotations of lines, or those found by words.
 func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
-	offset, err := offsetOf(in.Offset)
-	if err != nil {
-		return GetAnnotationsOut{}, err
-	}
-	most, err := w.budget(in.MaxTokens, pageTokens)
+	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}

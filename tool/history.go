@@ -23,11 +23,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	offset, err := offsetOf(in.Offset)
-	if err != nil {
-		return HistoryOut{}, err
-	}
-	most, err := w.budget(in.MaxTokens, pageTokens)
+	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
 		return HistoryOut{}, err
 	}

@@ -38,15 +38,16 @@ func (w *Workspace) budget(given *int, standard int) (int, error) {
 	return standard, nil
 }
 
-// offsetOf returns where a page begins.
-func offsetOf(given *int) (int, error) {
-	if given == nil {
-		return 0, nil
+// page returns where a page begins and its budget.
+func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
+	if offset != nil {
+		from = *offset
 	}
-	if *given < 0 {
-		return 0, bad("offset", strconv.Itoa(*given), "is less than 0")
+	if from < 0 {
+		return 0, 0, bad("offset", strconv.Itoa(from), "is less than 0")
 	}
-	return *given, nil
+	most, err = w.budget(maxTokens, pageTokens)
+	return from, most, err
 }
 
 // pageOf returns how many of the items, written as texts, a budget holds that
@@ -83,6 +84,19 @@ func headText(e Entry) string {
 // fit cuts the answer to a budget: as many hits as it holds, each by its
 // snippet, then whole contents, best first. With keep, no hit is left out.
 func (out *RecallOut) fit(contents []string, most int, keep bool) {
+	all, notes := len(out.Hits), out.Notes
+	out.fill(contents, most, keep)
+	for out.tell(notes, all, most); !keep && len(out.Hits) > 0 && out.TokensUsed > most; out.tell(notes, all, most) {
+		if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
+			last.Content = nil
+		} else {
+			out.Hits = out.Hits[:len(out.Hits)-1]
+		}
+	}
+}
+
+// fill is fit by the sum of the hits' tokens, without the notes on what was cut.
+func (out *RecallOut) fill(contents []string, most int, keep bool) {
 	frame := *out
 	frame.Hits = nil
 	all, spent := len(out.Hits), prompt.Tokens(frame.Text())+noteTokens
@@ -104,14 +118,6 @@ func (out *RecallOut) fit(contents []string, most int, keep bool) {
 		whole.Content = &contents[i]
 		if n := prompt.Tokens(headText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= most {
 			out.Hits[i], spent = whole, spent-heads[i]+n
-		}
-	}
-	notes := out.Notes
-	for out.tell(notes, all, most); !keep && len(out.Hits) > 0 && out.TokensUsed > most; out.tell(notes, all, most) {
-		if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
-			last.Content = nil
-		} else {
-			out.Hits = out.Hits[:len(out.Hits)-1]
 		}
 	}
 }
@@ -137,7 +143,7 @@ func (out *RecallOut) tell(notes []Note, all, most int) {
 }
 
 // fit cuts the content to a page that begins at offset and keeps the answer
-// within a budget. It ends after a line where that is not too short.
+// within a budget.
 func (out *GetOut) fit(offset, most int) error {
 	content := *out.Content
 	if offset == 0 && most == math.MaxInt {
@@ -157,9 +163,15 @@ func (out *GetOut) fit(offset, most int) error {
 	if most == math.MaxInt || len(rest)/100 <= most && prompt.Tokens(out.Text()) <= most {
 		return nil
 	}
-	empty := ""
-	out.Content, out.Size, out.Next = &empty, len(content), len(content)
-	notes := out.Notes
+	out.Size, out.Next = len(content), len(content)
+	return out.cut(rest, most)
+}
+
+// cut makes the content as much of the beginning of rest as keeps the answer
+// within a budget. It ends after a line where that is not too short.
+func (out *GetOut) cut(rest string, most int) error {
+	empty, notes := "", out.Notes
+	out.Content = &empty
 	out.note(notes)
 	room := most - prompt.Tokens(out.Text())
 	for ; room > 0; room -= room/16 + 1 {
@@ -167,7 +179,7 @@ func (out *GetOut) fit(offset, most int) error {
 		if i := strings.LastIndexByte(page, '\n') + 1; i > len(page)/2 {
 			page = page[:i]
 		}
-		out.Content, out.Next = &page, offset+len(page)
+		out.Content, out.Next = &page, out.Offset+len(page)
 		out.note(notes)
 		if page != "" && prompt.Tokens(out.Text()) <= most {
 			return nil

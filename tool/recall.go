@@ -27,12 +27,11 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}}
 	limit, notes, err := limitOf(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out.Notes = notes
+	out := RecallOut{Hits: []Entry{}, Notes: notes}
 	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
@@ -81,12 +80,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		cited, notes = w.checkFileRefs(ctx, entriesOf(hits))
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
-	out.fill(hits, cited, read)
-	contents := make([]string, len(hits))
-	for i, h := range hits {
-		contents[i] = h.Entry.Content
-	}
-	out.fit(contents, most, keep)
+	out.fit(out.add(hits, cited, read), most, keep)
 	for i, h := range out.Hits {
 		if h.Content != nil && q.AsOf == 0 {
 			guard(ctx, m).Show(hits[i].Entry)
@@ -191,15 +185,16 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 	return words
 }
 
-// fill adds the hits, each by its snippet.
-func (out *RecallOut) fill(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery) {
+// add adds the hits, each by its snippet, and returns their contents.
+func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery) (contents []string) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
 		e.Score, e.Citations, e.Alike = h.Score, cited[h.Entry.ID], h.Alike
 		e.Snippet = snippet(h.Entry.Content, shownWords(h.Entry.Content, read), snippetWidth)
 		e.Explanation = explanationOf(h.Explanation)
-		out.Hits = append(out.Hits, e)
+		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
 	}
+	return contents
 }
 
 func explanationOf(x *oxbow.Explanation) *Explanation {
@@ -245,11 +240,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 			return GetOut{}, err // no entry can have it: an error of its own
 		}
 	}
-	offset, err := offsetOf(in.Offset)
-	if err != nil {
-		return GetOut{}, err
-	}
-	most, err := w.budget(in.MaxTokens, pageTokens)
+	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
 		return GetOut{}, err
 	}
@@ -257,31 +248,11 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
-	var out GetOut
-	past := false
-	e, err := m.Get(ctx, in.Name)
-	if errors.Is(err, oxbow.ErrNotFound) {
-		// Only now is NAME@SEQ looked for: a name may well end in @2.
-		if name, seq, ok := cutSeq(in.Name); ok {
-			v, verr := m.VersionAt(ctx, name, seq)
-			if verr != nil {
-				return GetOut{}, missing(ctx, m, name, verr)
-			}
-			e, err, past = v.Entry, nil, true
-			note := fmt.Sprintf("this is %q as of change %d; get without @%d gives what it says now", name, seq, seq)
-			if v.Erased {
-				note += "; its content was erased for good"
-			}
-			out.Notes = append(out.Notes, Plain(note))
-		}
-	}
+	e, past, notes, err := entryOrVersion(ctx, m, in.Name)
 	if err != nil {
-		return GetOut{}, missing(ctx, m, in.Name, err)
+		return GetOut{}, err
 	}
-	if out.Notes == nil && e.Name != in.Name {
-		out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
-	}
-	out.Entry = entryOf(e)
+	out := GetOut{Entry: entryOf(e), Notes: notes}
 	out.Entry.Content = &e.Content
 	if !past {
 		cited, notes := w.checkFileRefs(ctx, []oxbow.Entry{e})
@@ -293,6 +264,29 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		guard(ctx, m).Show(e)
 	}
 	return out, err
+}
+
+// entryOrVersion returns the entry of that name or alias or, past, the version
+// that NAME@SEQ names.
+func entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbow.Entry, past bool, notes []Note, err error) {
+	e, err = m.Get(ctx, called)
+	if err == nil && e.Name != called {
+		notes = []Note{Notef("%q is an alias of %q", called, e.Name)}
+	}
+	// Only now is NAME@SEQ looked for: a name may well end in @2.
+	name, seq, ok := cutSeq(called)
+	if !errors.Is(err, oxbow.ErrNotFound) || !ok {
+		return e, false, notes, missing(ctx, m, called, err)
+	}
+	v, err := m.VersionAt(ctx, name, seq)
+	if err != nil {
+		return e, false, nil, missing(ctx, m, name, err)
+	}
+	note := fmt.Sprintf("this is %q as of change %d; get without @%d gives what it says now", name, seq, seq)
+	if v.Erased {
+		note += "; its content was erased for good"
+	}
+	return v.Entry, true, []Note{Plain(note)}, nil
 }
 
 // cutSeq cuts NAME@SEQ.
@@ -315,11 +309,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	if err != nil {
 		return ListOut{}, err
 	}
-	offset, err := offsetOf(in.Offset)
-	if err != nil {
-		return ListOut{}, err
-	}
-	most, err := w.budget(in.MaxTokens, pageTokens)
+	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
 		return ListOut{}, err
 	}
