@@ -165,6 +165,7 @@ type DigestPart struct {
 type Request struct {
 	Message string // the newest message of the user, "" for none yet
 	Budget  int    // tokens, 0 for the layout's own bound, or none where it has none
+	Project string // of the handoff that a session takes; "" for any
 }
 
 // Session is one conversation, as a runtime that embeds a dialect leads it. It

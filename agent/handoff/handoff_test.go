@@ -108,7 +108,7 @@ func TestNew(t *testing.T) {
 		t.Errorf("New() = %+v", h)
 	}
 	e, err := m.Get(t.Context(), h.Name)
-	if err != nil || e.Kind != oxbow.Handoff || fmt.Sprint(e.Labels) != "[handoff:open project:vtt]" {
+	if err != nil || e.Kind != oxbow.Handoff || fmt.Sprint(e.Labels) != "[handoff:open profile:vtt project:vtt]" {
 		t.Errorf("stored %v %v, %v", e.Kind, e.Labels, err)
 	}
 	// The same again is the same; another of that summary, or of another

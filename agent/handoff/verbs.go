@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
 )
 
 // The errors of taking. ErrNone matches [oxbow.ErrNotFound].
@@ -47,13 +48,23 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	if t.Project != "" {
 		labels = append(labels, oxbow.Label{Key: oxbow.LabelProject, Value: t.Project})
 	}
+	addressed := slices.Clone(labels)
+	if t.Profile != "" {
+		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: t.Profile})
+	}
 	base := "handoff: " + oxbow.DeriveName(t.Summary)
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {
 			name = fmt.Sprintf("%s (%d)", base, n)
 		}
-		err := s.Apply(oxbow.WithNote(ctx, "handoff"), oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(labels)})
+		add := oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(addressed)}
+		err := s.Apply(oxbow.WithNote(ctx, "handoff"), add)
+		if errors.Is(err, oxbow.ErrInvalid) && len(addressed) > len(labels) {
+			// A session that is bound to another profile cannot label it so.
+			add.Labels, addressed = oxbow.SortLabels(labels), labels
+			err = s.Apply(oxbow.WithNote(ctx, "handoff"), add)
+		}
 		if errors.Is(err, oxbow.ErrExists) && n < maxTries {
 			continue
 		}

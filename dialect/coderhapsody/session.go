@@ -100,7 +100,7 @@ func (h *home) look(names []string) []handoff.File {
 // take takes the newest handoff that waits. A memory that may only be read keeps
 // it waiting.
 func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
-	t, err := handoff.Take(ctx, s.h.Mem, "", "")
+	t, err := handoff.Take(ctx, s.h.Mem, "", s.r.Project)
 	switch {
 	case errors.Is(err, handoff.ErrNone):
 		return t, false, nil

@@ -37,7 +37,8 @@ layout, it prints what the system of that layout would put before the model, in
 its order and with its headers; a profile stands in the place of that.
 
 With --handoff it takes the newest open handoff, if one waits, and opens with
-it: then the handoff's profile selects, and its skills stand there too.`,
+it: then the handoff's profile selects, and its skills stand there too. A run
+that is bound to a profile takes one that names this profile.`,
 		Example: `  oxbow context
   oxbow context --profile vtt-developer --budget 8000
   oxbow context --message "fix the fog of war" --manifest
@@ -70,8 +71,6 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 		return err
 	case in.Handoff && in.Manifest:
 		return misusef("leave --handoff out: it would take the handoff and not show it", "--handoff and --manifest are given")
-	case in.Handoff && other && bound == "":
-		return misusef("oxbow handoff take shows one", "--handoff means something in oxbow's own layout, or with a profile; this home is laid out as %s", d.Name)
 	case !in.Handoff && in.Project != "":
 		return misusef("add --handoff", "--project says whose handoff is taken, and none is")
 	case other && bound == "":
@@ -114,11 +113,32 @@ func (a *app) contextOf(ctx context.Context, d dialect.Dialect, in contextIn) er
 	if in.AsOf != "" {
 		return misusef("leave it out, or choose a profile with --profile", "--as-of means nothing to the context of %s, which knows only now", d.Name)
 	}
-	h, err := a.openHome(d, look)
+	how := look
+	if in.Handoff {
+		how = change
+	}
+	h, err := a.openHome(d, how)
 	if err != nil {
 		return err
 	}
-	got, err := h.Context(ctx, dialect.Request{Message: in.Message, Budget: in.Budget})
+	r := dialect.Request{Message: in.Message, Budget: in.Budget}
+	if r.Project, err = a.projectNamed(in.Project); err != nil {
+		return err
+	}
+	if _, ok := h.(dialect.Profiler); in.Handoff && !ok {
+		return misusef("oxbow handoff take shows one", "--handoff means nothing to %s, whose sessions take none", d.Name)
+	}
+	begin := h.Context
+	if in.Handoff {
+		begin = func(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+			s, err := h.Session(ctx, r)
+			if err != nil {
+				return prompt.Context{}, err
+			}
+			return s.Start(ctx)
+		}
+	}
+	got, err := begin(ctx, r)
 	if err != nil {
 		return badArgument(err)
 	}
