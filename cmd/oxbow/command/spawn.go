@@ -223,21 +223,26 @@ func (a *app) runner() (*subagent.Runner, error) {
 	return subagent.ParseRunner(file, b)
 }
 
+// depth returns how many sub-agents this run is below.
+func (a *app) depth() (int, error) {
+	d := a.env.Getenv(subagent.EnvDepth)
+	if d == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(d)
+	if err != nil || n < 0 {
+		return 0, misusef("unset it", "%s %q is not a number of sub-agents", subagent.EnvDepth, d)
+	}
+	return n, nil
+}
+
 // subAgents returns what makes and starts sub-agents in this run.
 func (a *app) subAgents() (*subagent.Service, error) {
 	home, err := a.home()
 	if err != nil {
 		return nil, err
 	}
-	bound, err := a.bound()
-	if err != nil {
-		return nil, err
-	}
-	profiles, err := a.profiles()
-	if err != nil {
-		return nil, err
-	}
-	skills, err := a.skills()
+	l, err := a.loader()
 	if err != nil {
 		return nil, err
 	}
@@ -253,13 +258,11 @@ func (a *app) subAgents() (*subagent.Service, error) {
 		a.warn("%s is not read: the home was found from the working directory and may have come with the project; name it with --home, or set %s",
 			ignored, subagent.EnvSettings)
 	}
-	depth := 0
-	if d := a.env.Getenv(subagent.EnvDepth); d != "" {
-		if depth, err = strconv.Atoi(d); err != nil || depth < 0 {
-			return nil, misusef("unset it", "%s %q is not a number of sub-agents", subagent.EnvDepth, d)
-		}
+	depth, err := a.depth()
+	if err != nil {
+		return nil, err
 	}
-	svc := &subagent.Service{Profiles: profiles, Skills: skills, Bound: bound, Program: "oxbow", Args: []string{"--home", home},
+	svc := &subagent.Service{Profiles: l.Profiles, Skills: l.Skills, Bound: l.Bound, Program: "oxbow", Args: []string{"--home", home},
 		Env: map[string]string{subagent.EnvHome: home, subagent.EnvSettings: subagent.NoSettings}, Depth: depth,
 		Runner: a.runner, Dir: wd, Environ: a.env.Environ, Now: a.env.Now}
 	if a.env.Executable != "" {
