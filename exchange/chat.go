@@ -21,6 +21,9 @@ import (
 //	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
 //	{"session_id":"s2","date":"2023-04-30","messages":[{"role":"user","content":"Hello"}]}
 //
+// Lines with a role, {"role":"user","content":"Hello"}, are the turns of one
+// session, which is named by the file.
+//
 // A session becomes an archive named by its id, with the turns in order as
 // content: "user: Hello\n\nassistant: Hello!". A message's content may be a list
 // of parts, of which those of type text are kept. Created is the line's date or
@@ -29,9 +32,21 @@ import (
 // warnings.
 func ReadChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
+		var turns []json.RawMessage
+		size := 0
 		for l, err := range objects(r, ref) {
 			it := Item{Ref: l.where, Origin: ref}
-			if err == nil {
+			if _, turn := l.fields.get("role"); err == nil && turn {
+				if size += len(l.text); size > MaxGraph {
+					yield(Item{}, fmt.Errorf("reading %s: has more than the %d MiB of one session that are read; cut it", ref, MaxGraph>>20))
+					return
+				}
+				if _, _, _, err = parseTurn(l.text); err == nil {
+					turns = append(turns, slices.Clone(l.text))
+					continue
+				}
+				err = problem(l.where, fmt.Errorf("turn %w", err))
+			} else if err == nil {
 				if err = it.parseSession(l.fields, o); err != nil {
 					err = problem(l.where, err)
 				}
@@ -44,6 +59,29 @@ func ReadChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 				return
 			}
 		}
+		if len(turns) > 0 {
+			it := Item{Ref: at(ref, 1), Origin: ref}
+			it.Entry.Kind = oxbow.Archive
+			it.Entry.Name, _ = fileTitle(ref)
+			if o != nil {
+				it.Entry.Created = o.Dates[it.Entry.Name]
+			}
+			it.setTurns(turns)
+			send(yield, it)
+		}
+	}
+}
+
+// setTurns makes turns that were read before the content.
+func (it *Item) setTurns(turns []json.RawMessage) {
+	raw, err := json.Marshal(turns)
+	if err == nil {
+		var left []string
+		it.Entry.Content, left, err = transcript(raw)
+		it.Warnings = leftOut(it.Ref, left)
+	}
+	if err != nil {
+		it.Warnings = append(it.Warnings, it.Ref+": "+err.Error())
 	}
 }
 

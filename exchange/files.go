@@ -281,7 +281,7 @@ func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] 
 	switch format {
 	case JSONL:
 		return ReadJSONL(plain, ref)
-	case Markdown:
+	case Markdown, Obsidian:
 		return ReadMarkdown(plain, ref, o)
 	case Chat:
 		return ReadChat(plain, ref, o)

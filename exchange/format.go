@@ -26,9 +26,10 @@ const (
 	Markdown Format = "markdown" // see [ReadMarkdown]
 	Chat     Format = "chat"     // one session a line, see [ReadChat]
 	Dates    Format = "dates"    // when sessions were, see [ReadDates]
+	Obsidian Format = "obsidian" // Markdown with #tags in the text
 )
 
-var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates)}
+var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates), string(Obsidian)}
 
 // ParseFormat returns the format of that word. Errors match [oxbow.ErrInvalid].
 func ParseFormat(s string) (Format, error) {
@@ -63,7 +64,11 @@ func Detect(name string, head []byte) (Format, error) {
 		if isDocument(first) {
 			return "", fmt.Errorf("detecting the format of %s: %w", name, errDocument)
 		}
-		return byKeys(text), nil
+		f := byKeys(text)
+		if f == "" {
+			return "", fmt.Errorf("detecting the format of %s: %w", name, errTranscript)
+		}
+		return f, nil
 	case byName(name) == JSONL:
 		return JSONL, nil // its reader says what is wrong
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
@@ -93,8 +98,12 @@ func byName(name string) Format {
 	return ""
 }
 
+// errTranscript is the error of what Claude Code, Codex and their like keep of a
+// session.
+var errTranscript = errors.New("is an agent's transcript, which holds no entries: oxbow annotate --from-transcript takes why it edited code; remember what it decided, or give its talk as lines of role and content")
+
 // byKeys tells the sorts of JSON lines apart by the fields of the first one, as
-// far as it is there.
+// far as it is there. A transcript is none.
 func byKeys(text []byte) Format {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if _, err := dec.Token(); err != nil {
@@ -106,8 +115,10 @@ func byKeys(text []byte) Format {
 			return JSONL
 		}
 		switch tok {
-		case "turns", "messages":
+		case "turns", "messages", "role":
 			return Chat
+		case "parentUuid", "leafUuid", "sessionId", "messageId", "payload":
+			return ""
 		case "haystack":
 			return Dates
 		}

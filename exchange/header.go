@@ -5,17 +5,22 @@ package exchange
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 )
 
+// maxHeaderLabels leaves room for the labels of the origin and of a text's tags.
+const maxHeaderLabels = oxbow.MaxLabels / 2
+
 // header holds for all entries of a file.
 type header struct {
 	entry       oxbow.Entry // Name as the front matter has it, "" without
 	description string
 	warnings    []string
+	further     []oxbow.Label // of keys that an entry has no place for
 
 	ref  string
 	opts *ReadOptions
@@ -39,7 +44,7 @@ var headerFields = []struct {
 	{"created", false, (*header).setCreated},
 	{"date", false, (*header).setCreated},
 	{"kind", false, (*header).setKind},
-	{"type", false, (*header).setType},
+	{"type", false, (*header).setType}, // all others become labels
 }
 
 // readHeader reads front matter. What it cannot place becomes a warning.
@@ -73,11 +78,17 @@ func (h *header) read(k frontKey) {
 		}
 		known = append(known, f.key)
 	}
-	if len(k.values) > 1 {
+	near := hint(k.key, known)
+	switch {
+	case slices.Contains(known, k.key):
 		h.warn(k, "%s takes one value; left out: %s", k.key, short(all))
-		return
+	case near != "":
+		h.warn(k, "key %s was left out: %s%s", short(k.key), short(all), near)
+	default:
+		at := len(h.entry.Labels)
+		h.addLabels(k, k.key, k.values...)
+		h.further = append(h.further, h.entry.Labels[at:]...)
 	}
-	h.warn(k, "key %s was left out: %s%s", short(k.key), short(all), hint(k.key, known))
 }
 
 func (h *header) warn(k frontKey, format string, args ...any) {
@@ -127,7 +138,11 @@ func (h *header) addLabels(k frontKey, key string, values ...string) {
 		if l.Value == "" {
 			continue
 		}
-		if err := oxbow.CheckLabel(l); err != nil {
+		err := oxbow.CheckLabel(l)
+		if err == nil && len(h.entry.Labels) >= maxHeaderLabels {
+			err = fmt.Errorf("an entry has at most %d labels", oxbow.MaxLabels)
+		}
+		if err != nil {
 			h.warn(k, "%s was left out: %v", k.key, err)
 			continue
 		}

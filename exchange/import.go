@@ -116,7 +116,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	if o == nil {
 		o = &ImportOptions{}
 	}
-	im := importer{ctx: ctx, s: s, exact: s, o: o, done: newNames(), origins: make(map[string]bool)}
+	im := importer{ctx: ctx, s: s, exact: s, o: o, done: newNames(), origins: make(map[string]bool), fileNames: make(map[string]bool)}
 	// A memory looks a free name up among all aliases; its store does not.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exact = m.Store()
@@ -129,15 +129,16 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 }
 
 type importer struct {
-	ctx     context.Context
-	s       oxbow.Store
-	exact   oxbow.Store // s, or what it is over: finds names only
-	o       *ImportOptions
-	rep     Report
-	done    *names
-	origins map[string]bool // labels of the origins of the items seen
-	count   int             // items done
-	bare    bool            // the store keeps no labels: items are not marked
+	ctx       context.Context
+	s         oxbow.Store
+	exact     oxbow.Store // s, or what it is over: finds names only
+	o         *ImportOptions
+	rep       Report
+	done      *names
+	origins   map[string]bool // labels of the origins of the items seen
+	fileNames map[string]bool // that are aliases of items seen
+	count     int             // items done
+	bare      bool            // the store keeps no labels: items are not marked
 }
 
 func (im *importer) run(items iter.Seq2[Item, error]) error {
@@ -161,6 +162,11 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			return fmt.Errorf("importing: %w", cerr)
 		}
 		switch {
+		case errors.Is(err, ErrEmpty):
+			im.rep.message(&im.rep.Notes, "%v", err)
+			im.rep.Skipped++
+			im.count++
+			continue
 		case err != nil && isItemError(err):
 			im.skip(1, "%v", err)
 			im.count++
@@ -189,6 +195,12 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 func (im *importer) prepare(it Item) (Item, bool) {
 	for _, w := range it.Warnings {
 		im.rep.message(&im.rep.Notes, "%s", w)
+	}
+	if n := it.FileName; im.fileNames[n] {
+		it.FileName = ""
+	} else if n != "" {
+		im.fileNames[n] = true
+		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
 		im.origins[originLabel(it.Origin)] = true
@@ -224,7 +236,7 @@ func (im *importer) flush(items []Item, bare bool) error {
 	case err == nil:
 		if bare && !im.bare && len(p.ops) > 0 {
 			im.bare = true
-			im.rep.message(&im.rep.Notes, "the store keeps no labels: it does not know where the entries came from, and a file that is changed later will be added beside them")
+			im.rep.message(&im.rep.Notes, "the store keeps no labels: it does not know where the entries came from, and a file that is changed later will be added next to them; further keys of front matter are left out")
 		}
 		im.commit(p)
 		return nil

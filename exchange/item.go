@@ -55,10 +55,21 @@ type Item struct {
 	// for entries of an export: those are known by their own name.
 	Origin string
 
+	// FileName is the name of a Markdown file whose entry has another name. The
+	// import makes it an alias of the first entry that wants it. Further are the
+	// labels of Entry from keys of front matter that an entry has no place for.
+	// A store without aliases or labels does without both.
+	FileName string
+	Further  []oxbow.Label
+
 	// Warnings say what of the input the item could not hold, each with its
 	// file:line.
 	Warnings []string
 }
+
+// ErrEmpty says that a file has no text. It is no reason to fail: there is nothing
+// to take.
+var ErrEmpty = errors.New("holds no text")
 
 // ItemError says why one item, or one line, was not taken. Reading goes on
 // after it.

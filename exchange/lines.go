@@ -152,19 +152,23 @@ func parseObject(b []byte) (object, error) {
 // located is an object and where it stands.
 type located struct {
 	fields object
+	text   []byte // good until the next is read
 	where  string
 }
 
 // objects yields the objects of lines of JSON. A line that is none is an
-// [*ItemError]; one that begins a document over several lines ends it.
+// [*ItemError]; a first one that begins a document over several lines ends it.
 func objects(r io.Reader, ref string) iter.Seq2[located, error] {
 	return func(yield func(located, error) bool) {
+		first := true
 		for l, err := range lines(r, ref) {
-			if err == nil && isDocument(l.text) {
+			begins := first
+			first = false
+			if err == nil && begins && isDocument(l.text) {
 				yield(located{}, fmt.Errorf("reading %s: %w", ref, errDocument))
 				return
 			}
-			o := located{where: at(ref, l.num)}
+			o := located{text: l.text, where: at(ref, l.num)}
 			if err == nil {
 				if o.fields, err = parseObject(l.text); err != nil {
 					err = problem(o.where, err)

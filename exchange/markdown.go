@@ -9,7 +9,10 @@ import (
 	"io"
 	"iter"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -21,11 +24,15 @@ import (
 // Front matter between lines of "---" gives: name or title; kind, or type (a
 // type that is no kind becomes a label); tags, aliases, project, related_files
 // and confidence; created or date; and description, a paragraph put above the
-// text. Other keys are named in the item's warnings.
+// text. Other keys become labels; what no label can hold is named in the item's
+// warnings.
 //
 // A file below 4 kB, or without headings and not above 16 kB, is one entry,
 // named by its front matter, else by its only heading of level 1 if that comes
-// first, else by the file. A larger one is cut at headings of level 1 and 2
+// first, else by the file; a file whose name says nothing, such as README, has
+// the directory's before its own. The file's name is an alias of what has another,
+// since links lead to it; the import gives it to one entry. In the format
+// [Obsidian], #tags of the text are tags. A larger one is cut at headings of level 1 and 2
 // into entries named "Title > Heading"; a section above 16 kB is cut again at
 // level 3, and then between paragraphs ("… (part 2)"). Names are unique within
 // the file. The pieces, joined, are the text byte for byte.
@@ -53,7 +60,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 		}
 		items := markdownItems(strings.TrimPrefix(string(b), "\uFEFF"), ref, o)
 		if len(items) == 1 && strings.TrimSpace(items[0].Entry.Content) == "" {
-			yield(Item{}, problem(at(ref, 1), errors.New("holds no text")))
+			yield(Item{}, problem(at(ref, 1), ErrEmpty))
 			return
 		}
 		for _, it := range items {
@@ -80,15 +87,22 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		}
 	}
 	top := firstTitle(body)
-	title := cmp.Or(h.entry.Name, top, fileTitle(ref))
+	file, common := fileTitle(ref)
+	title := cmp.Or(h.entry.Name, top, file)
 	var items []Item
 	used := make(map[string]int)
 	for i, p := range split(body) {
-		it := Item{Entry: h.entry.Clone(), Ref: at(ref, p.line+count), Origin: ref}
+		it := Item{Entry: h.entry.Clone(), Ref: at(ref, p.line+count), Origin: ref, Further: h.further}
 		it.Entry.Name = unique(pieceName(title, top, p), used)
 		it.Entry.Content = body[p.start:p.end]
+		if o.or().Format == Obsidian {
+			it.Entry.Labels = append(it.Entry.Labels, inlineTags(it.Entry.Content)...)
+		}
 		if i == 0 {
 			it.Ref = at(ref, 1)
+			if !common && !slices.Equal(words(file), words(it.Entry.Name)) {
+				it.FileName = file
+			}
 			it.Warnings = h.warnings
 			if h.description != "" {
 				it.Entry.Content = h.description + "\n\n" + it.Entry.Content
@@ -117,14 +131,59 @@ func firstTitle(body string) string {
 	return title
 }
 
-// fileTitle returns the file's name without its ending.
-func fileTitle(ref string) string {
+// commonNames are file names that many directories have.
+var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying", "notice"}
+
+// fileTitle returns the file's name without its ending. A common one has the
+// directory's before it.
+func fileTitle(ref string) (title string, common bool) {
 	base := path.Base(ref)
 	base = strings.TrimSuffix(base, ".gz")
 	if t := strings.TrimSuffix(base, path.Ext(base)); t != "" {
 		base = t
 	}
-	return cmp.Or(cutName(base, oxbow.MaxName), "untitled")
+	dir := path.Base(path.Dir(ref))
+	if common = slices.Contains(commonNames, strings.ToLower(base)); common && dir != "." && dir != "/" {
+		base = dir + "/" + base
+	}
+	return cmp.Or(cutName(base, oxbow.MaxName), "untitled"), common
+}
+
+// words returns the words of a name, by which a file's name says no more than
+// the title that it was made of.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// tagPattern matches a tag of Obsidian and what stands before it.
+var tagPattern = regexp.MustCompile(`(?:^|[\s(,;])#([\p{L}\p{N}_/-]+)`)
+
+// codePattern matches code in a line.
+var codePattern = regexp.MustCompile("`[^`]*`")
+
+// inlineTags returns the #tags of a text as labels: not those in code, and none
+// of digits only. At most maxHeaderLabels count.
+func inlineTags(text string) (ls []oxbow.Label) {
+	fence := ""
+	for line := range strings.Lines(text) {
+		l := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(l, fence) && strings.Trim(l, fence[:1]) == "" {
+				fence = ""
+			}
+			continue
+		case l != "":
+			fence = openFence(l)
+		}
+		for _, m := range tagPattern.FindAllStringSubmatch(codePattern.ReplaceAllString(line, "` `"), -1) {
+			tag := oxbow.Label{Key: oxbow.LabelTag, Value: strings.Trim(m[1], "/")}
+			if strings.Trim(tag.Value, "0123456789-_/") != "" && oxbow.CheckLabel(tag) == nil && !slices.Contains(ls, tag) && len(ls) < maxHeaderLabels-8 {
+				ls = append(ls, tag)
+			}
+		}
+	}
+	return ls
 }
 
 // pieceName returns the name of a piece, not yet unique. Its title is clipped

@@ -31,16 +31,19 @@ func marked(it Item) Item {
 	return it
 }
 
-// isMarked reports whether an item has the labels of its origin.
+// isMarked reports whether an item has what [unmarked] takes off.
 func isMarked(it Item) bool {
-	return slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
 }
 
-// unmarked returns the items without the labels of their origins.
+// unmarked returns the items without the labels of their origins, and without
+// what else not every store has a place for.
 func unmarked(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
-		bare[i].Entry.Labels = withoutMarks(bare[i].Entry.Labels)
+		it := &bare[i]
+		it.Entry.Labels = slices.DeleteFunc(withoutMarks(it.Entry.Labels), func(l oxbow.Label) bool { return slices.Contains(it.Further, l) })
+		it.Entry.Aliases = slices.DeleteFunc(slices.Clone(it.Entry.Aliases), func(a string) bool { return a == it.FileName })
 	}
 	return bare
 }

@@ -4,8 +4,11 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,13 +25,19 @@ func (a *app) importCommand() *cobra.Command {
 matter or without), exports of oxbow, chat logs in JSON lines, and the file of
 the MCP memory server; gzip around them is unpacked. "-" is standard input.
 Importing the same again changes nothing. What cannot be taken is named with
-its file and line, and the rest is taken.`,
+its file and line, one of each kind unless --verbose, and the rest is taken:
+the exit status is 1 then, and 0 when only files without text were passed over.
+
+A Markdown entry is named by its front matter, its heading or its file; the
+file's name is an alias, since links lead to it. Further keys of front matter
+become labels. With --format obsidian, #tags in the text are tags, too.`,
 		Example: `  oxbow import notes/
   oxbow import backup.jsonl sessions.jsonl.gz --dry-run
   oxbow export --home ~/old | oxbow import -`,
 		Args: args(1, -1, "a file or directory"),
 	}
 	flags := newFlags[tool.ImportIn](c)
+	verbose := c.Flags().Bool("verbose", false, "name all that was not taken, not one of each kind")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		in := tool.ImportIn{Input: a.env.Stdin, Root: a.projectRoot()}
 		if err := flags.fill(&in); err != nil {
@@ -58,7 +67,7 @@ its file and line, and the rest is taken.`,
 			return err
 		}
 		// What was done before an error stays done, and is shown.
-		if failed := answer(a, out, a.showImported); failed != nil && (err == nil || !errors.Is(failed, errTold)) {
+		if failed := answer(a, out, func(out tool.ImportOut) { a.showImported(out, *verbose) }); failed != nil && (err == nil || !errors.Is(failed, errTold)) {
 			return failed
 		}
 		return err
@@ -75,11 +84,50 @@ func (a *app) projectRoot() string {
 	return filepath.Dir(home)
 }
 
-func (a *app) showImported(out tool.ImportOut) {
-	for _, s := range out.Problems {
+// variable matches what differs in messages of one cause: numbers, and what is
+// quoted after anything but the word key or field.
+var variable = regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
+
+// alike returns the first message of each cause, with how many are like it.
+func alike(messages []string) []string {
+	at, more := map[string]int{}, []int{}
+	var first []string
+	for _, s := range messages {
+		_, cause, ok := strings.Cut(s, ": ")
+		if !ok {
+			cause = s
+		}
+		cause = variable.ReplaceAllStringFunc(cause, func(v string) string {
+			if v[0] == 'k' || v[0] == 'f' {
+				return v
+			}
+			return "…"
+		})
+		i, seen := at[cause]
+		if !seen {
+			i = len(first)
+			at[cause], first, more = i, append(first, s), append(more, 0)
+		} else {
+			more[i]++
+		}
+	}
+	for i, n := range more {
+		if n > 0 {
+			first[i] += fmt.Sprintf(" (and %d more like this; --verbose lists them)", n)
+		}
+	}
+	return first
+}
+
+func (a *app) showImported(out tool.ImportOut, verbose bool) {
+	shown := alike
+	if verbose {
+		shown = func(all []string) []string { return all }
+	}
+	for _, s := range shown(out.Problems) {
 		a.warn("%s", clean(s))
 	}
-	for _, s := range out.Notes {
+	for _, s := range shown(out.Notes) {
 		a.note("%s", clean(s))
 	}
 	if out.More > 0 {
