@@ -51,7 +51,7 @@ type budget struct {
 var budgets = []budget{
 	{".", 9_500}, {"query", 850}, {"scope", 900}, {"storetest", 550},
 	{"vfs/crashfs", 1_800}, {"vfs/vfstest", 600}, {"vfs", 2_150},
-	{"crmem", 2_150}, {"mdtree", 5_100}, {"exchange", 3_450}, {"label", 1_450},
+	{"crmem", 2_150}, {"mdtree", 5_100}, {"exchange", 3_580}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430},
 	{"tool/*", 9_100}, {"dialect/*", 9_630}, {"mcpserver", 1_830},
