@@ -23,13 +23,11 @@ const (
 // buildBatch is entries on their way into the index.
 type buildBatch struct {
 	entries []*Entry
-	docs    []index.Document // of no meaning where saved says so
-	saved   []bool           // the index file has it
-	ready   chan struct{}    // receives once, when all are analyzed; has room for that
+	docs    []index.Document
+	ready   chan struct{} // receives once, when all are analyzed; has room for that
 }
 
-// fill puts entries, in order of ID, into an empty searcher. What the index file
-// knows is not analyzed again. When ctx is done it ends early, with its error;
+// fill puts entries, in order of ID, into an empty searcher. When ctx is done it ends early, with its error;
 // the searcher is then of no use.
 func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) error {
 	var r *scorer
@@ -61,17 +59,6 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) er
 			}
 		}
 	}
-	if s.saved != nil {
-		next(func(b *buildBatch) {
-			if ctx.Err() == nil {
-				s.putBatch(r, b)
-			}
-		})
-		if failed = cmp.Or(failed, ctx.Err()); failed == nil {
-			s.dropRows(r)
-		}
-		return failed
-	}
 	r.index.Fill(func(yield func(*index.Document) bool) {
 		next(func(b *buildBatch) {
 			for i := range b.docs {
@@ -85,42 +72,13 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) er
 	return cmp.Or(failed, ctx.Err())
 }
 
-// putBatch puts what the index file has not of a batch into its index.
-func (s *searcher) putBatch(r *scorer, b *buildBatch) {
-	var changes []index.Change
-	x := r.index.Searcher()
-	for i, e := range b.entries {
-		if b.saved[i] {
-			x.Data(e.ID, func() any { return newIndexed(e) })
-		} else {
-			changes = append(changes, index.Change{ID: e.ID, Document: &b.docs[i]})
-		}
-	}
-	s.unsaved.Add(int64(len(changes)))
-	r.index.Apply(changes...)
-}
-
-// dropRows removes from the index what is not in the store any more: entries of
-// the index file that have no data.
-func (s *searcher) dropRows(r *scorer) {
-	var changes []index.Change
-	for id, data := range r.index.Searcher().Documents() {
-		if data == nil {
-			changes = append(changes, index.Change{ID: id})
-		}
-	}
-	s.unsaved.Add(int64(len(changes)))
-	r.index.Apply(changes...)
-	s.saved.rows = nil
-}
-
 // deal makes batches of the entries, and calls fn with the number of each, from
 // 0, and with it.
 func (s *searcher) deal(entries iter.Seq2[Entry, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
 	next := func() *buildBatch {
 		select {
 		case b := <-used:
-			b.entries, b.docs, b.saved = b.entries[:0], b.docs[:0], b.saved[:0]
+			b.entries, b.docs = b.entries[:0], b.docs[:0]
 			return b
 		default:
 			return &buildBatch{docs: make([]index.Document, 0, batchEntries), ready: make(chan struct{}, 1)}
@@ -131,7 +89,7 @@ func (s *searcher) deal(entries iter.Seq2[Entry, error], used <-chan *buildBatch
 		if err != nil {
 			return err
 		}
-		b.entries, b.saved = append(b.entries, &e), append(b.saved, s.saved.knows(e.ID, e.Version))
+		b.entries = append(b.entries, &e)
 		b.docs = b.docs[:len(b.docs)+1] // it has room from before
 		if len(b.entries) == batchEntries {
 			fn(n, b)
@@ -154,7 +112,7 @@ func (r *scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch,
 	var words []string
 	for b := range batches {
 		for i, e := range b.entries {
-			if !b.saved[i] && ctx.Err() == nil {
+			if ctx.Err() == nil {
 				r.analyze(ctx, e, &b.docs[i], &words)
 				b.docs[i].Data = newIndexed(e)
 			}

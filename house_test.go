@@ -83,7 +83,7 @@ var oldWords = []string{
 
 // standing are the old words that still stand somewhere.
 var standing = []string{
-	"takeBack", "compresser", "desk", "doubt", "drain", "lazy", "leftovers", "lookAt", "marks", "mistakes", "planned", "shelf", "told", "twins", "Reading", "Removal",
+	"takeBack", "compresser", "desk", "doubt", "drain", "leftovers", "lookAt", "marks", "mistakes", "planned", "shelf", "told", "twins", "Reading", "Removal",
 }
 
 // typeCheck returns what the identifiers of a package's files mean on Linux.

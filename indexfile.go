@@ -179,22 +179,12 @@ type savedIndex struct {
 	index *index.Index
 	rows  entryRows
 	file  vfs.File
-
-	db *db // where the entries are read; nil when the shelf has them all
+	db    *db // where the entries are read
 }
 
-// close lets go of the files.
+// close closes the file.
 func (s *savedIndex) close() {
 	_ = s.file.Close() // it was only read
-}
-
-// knows reports whether the index was made from that version of the entry.
-func (s *savedIndex) knows(id, version uint64) bool {
-	if s == nil {
-		return false
-	}
-	i, found := s.rows.find(id)
-	return found && s.rows.version(i) == version
 }
 
 // indexName returns the name of the index file.
@@ -208,7 +198,7 @@ func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &savedIndex{file: f}
+	s := &savedIndex{file: f, db: d}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -227,9 +217,6 @@ func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
 	d.logmu.RUnlock()
 	if err != nil {
 		return nil, err
-	}
-	if d.opts.Lazy {
-		s.db = d
 	}
 	if s.rows, err = s.head.readRows(f); err != nil {
 		return nil, err

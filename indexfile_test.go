@@ -382,7 +382,7 @@ func TestIndexFlipped(t *testing.T) {
 // sampled is agree for one query, with the answer known.
 func (h *indexHome) sampled(i int) {
 	h.t.Helper()
-	m := h.open(&Options{ReadOnly: true, Lazy: i%2 == 0})
+	m := h.open(&Options{ReadOnly: true})
 	defer m.Close()
 	if hits := h.recall(m, "w7 harbor silver"); len(hits) != 20 {
 		h.t.Fatalf("byte %d: %d hits", i, len(hits))

@@ -63,15 +63,6 @@ type Options struct {
 	// again. Memories that are not ReadOnly always do.
 	KeepIndex bool
 
-	// Lazy lets Open read only what the index file does not cover, when there
-	// is one ([IndexSuffix]): [Memory.Recall] then reads the entries that it
-	// finds, and whatever else is asked first reads the whole store, as Open
-	// does otherwise. For programs that recall once. Damage in what is not read
-	// is not found by Open, but by who reads it. Where there is no file, the
-	// first recall looks through the entries for its own words, and the second
-	// makes the index.
-	Lazy bool
-
 	// freeStep and freeReserve are the sizes of the log's free space, in bytes;
 	// 0 is the default. Tests set them, to make small files.
 	freeStep, freeReserve int64

@@ -269,9 +269,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 		var err error
 		if saved := m.savedFor(m.opts.Ranking); saved != nil {
 			s.begin(saved)
-		}
-		if s.late {
-			h := &s.saved.head
+			h := &saved.head
 			at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
 			var since []analyzedDelta
 			for d, derr := range m.store.(*db).Since(ctx, at.encode()) {

@@ -49,7 +49,7 @@ func FuzzDecodeBody(f *testing.F) {
 		if _, err := digestBody(typeChange, data); err != nil {
 			t.Errorf("a body that decodes has no digest: %v", err)
 		}
-		lazyAlike(t, v, data)
+		snapshotAlike(t, v, data)
 		for _, p := range v.ops {
 			if p.erased {
 				return // is never written by this encoder
@@ -77,9 +77,9 @@ func FuzzDecodeBody(f *testing.F) {
 	})
 }
 
-// lazyAlike fails unless what is read of a record for its entries alone is what
+// snapshotAlike fails unless what is read of a record for its entries alone is what
 // the whole body says.
-func lazyAlike(t *testing.T, v *body, data []byte) {
+func snapshotAlike(t *testing.T, v *body, data []byte) {
 	t.Helper()
 	es, err := decodeEntries(&wal.Record{Seq: 9, Body: data}, nil)
 	if err != nil {

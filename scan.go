@@ -82,7 +82,7 @@ func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
 // an index, when there was a scan before, or when the store's directory shows
 // that another process scanned: then the memory is asked often.
 func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, error) {
-	if !m.opts.Lazy || m.searcher.Load() != nil {
+	if m.searcher.Load() != nil {
 		return nil, nil
 	}
 	_, watched := m.store.(Watcher)

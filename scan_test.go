@@ -22,7 +22,6 @@ func (h *indexHome) scanning(o *Options) *Memory {
 	if o == nil {
 		o = &Options{}
 	}
-	o.Lazy = true
 	m := h.open(o)
 	m.scanFrom = 0
 	return m
@@ -259,8 +258,8 @@ func TestScansEnd(t *testing.T) {
 		t.Fatal("it scanned once more")
 	}
 	h.close(m)
-	m = h.lazily()
-	h.lazyAgrees(m)
+	m = h.fromSnapshot()
+	h.snapshotAgrees(m)
 	h.close(m)
 }
 
@@ -274,7 +273,7 @@ func TestScanLeavesIndexAlone(t *testing.T) {
 	h.recall(other, "harbor lantern")
 	h.close(other)
 	h.close(m)
-	h.close(h.lazily())
+	h.close(h.fromSnapshot())
 	if len(h.file()) == 0 {
 		t.Fatal("the index file is gone")
 	}
@@ -308,8 +307,8 @@ func TestScanForDamage(t *testing.T) {
 		}
 		h.put(b)
 		m := h.scanning(nil)
-		if saved := m.savedFor(RankOxbow); !isLazy(m) || (saved != nil) != (spared > 0) {
-			t.Fatalf("%s: opened lazily %v, with a file of use %v", what, isLazy(m), saved != nil)
+		if saved := m.savedFor(RankOxbow); !isFromSnapshot(m) || (saved != nil) != (spared > 0) {
+			t.Fatalf("%s: opened on demand %v, with a file of use %v", what, isFromSnapshot(m), saved != nil)
 		}
 		want := h.open(&Options{ReadOnly: true})
 		want.distrust = true
@@ -347,8 +346,8 @@ func TestMakeIndex(t *testing.T) {
 		t.Fatalf("no index was made: %v", err)
 	}
 	h.close(m)
-	m = h.lazily()
-	h.lazyAgrees(m)
+	m = h.fromSnapshot()
+	h.snapshotAgrees(m)
 	h.close(m)
 }
 

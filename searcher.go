@@ -18,8 +18,7 @@ import (
 // Memory.applying is held to change them.
 type searcher struct {
 	scorers atomic.Pointer[map[string]*scorer] // by ranking; a map is replaced, never changed
-	saved   *savedIndex                        // what the memory's own ranking began from, nil for nothing
-	late    bool                               // entries of saved are read from its log when they are asked for
+	saved   *savedIndex                        // what the memory's own ranking began from, nil for nothing; its entries are read on demand
 	unsaved atomic.Int64                       // entries put or removed since
 
 	mu  sync.Mutex // guards reading from saved, and the following
@@ -42,10 +41,10 @@ func newSearcher(ranking string) *searcher {
 
 func (s *searcher) scorer(ranking string) *scorer { return (*s.scorers.Load())[ranking] }
 
-// begin makes the index of the file that of an empty searcher. Of a file that
-// can read entries, nothing else is read now.
+// begin makes the index of the file that of an empty searcher. Nothing else is
+// read now.
 func (s *searcher) begin(saved *savedIndex) {
-	s.saved, s.late = saved, saved.db != nil
+	s.saved = saved
 	s.scorer(saved.head.ranking).index = saved.index
 }
 
@@ -160,7 +159,7 @@ func (v *rankedView) with(ctx context.Context) *rankedView {
 // entry returns the entry of that ID, nil when there is none.
 func (v *rankedView) entry(id uint64) *indexed {
 	e, _ := v.x.Data(id, nil).(*indexed)
-	if e == nil && v.late {
+	if e == nil && v.saved != nil {
 		e, _ = v.x.Data(id, func() any { return v.read(id) }).(*indexed)
 	}
 	return e
@@ -211,7 +210,7 @@ func (v *rankedView) newer(a, b index.Hit) int {
 
 // failed returns why the index or an entry could not be read.
 func (v *rankedView) failed() error {
-	if err := v.x.Err(); err != nil || !v.late {
+	if err := v.x.Err(); err != nil || v.saved == nil {
 		return err
 	}
 	v.mu.Lock()

@@ -31,7 +31,6 @@ type peer struct {
 	// once, durable. It calls done with how many there are.
 	build func(ctx context.Context, dir string, texts []string, done func(int)) error
 	open  func(dir string) (searcher, error)
-	once  func(dir string) (searcher, error) // opens for one answer; nil for who has no other way
 
 	terms func(string) []string // how our own cut texts and queries, nil for others
 }
@@ -107,17 +106,13 @@ func oxbowPeer(name, title, ranking string) peer {
 		}
 		return errors.Join(err, m.Close())
 	}
-	open := func(dir string, lazy bool) (searcher, error) {
-		o := options()
-		o.Lazy = lazy
-		m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), o)
+	p.open = func(dir string) (searcher, error) {
+		m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), options())
 		if err != nil {
 			return nil, err
 		}
 		return &oxbowSearcher{m}, nil
 	}
-	p.open = func(dir string) (searcher, error) { return open(dir, false) }
-	p.once = func(dir string) (searcher, error) { return open(dir, true) } // as oxbow recall does
 	return p
 }
 

@@ -44,13 +44,9 @@ func peerProcess(job string, w io.Writer) error {
 		return fmt.Errorf("there is no peer %q, or no query", j.Peer)
 	}
 	ctx := context.Background()
-	once := ps[i].once
-	if once == nil {
-		once = ps[i].open
-	}
 	c := peerCost{Anon: -1}
 	from := time.Now()
-	s, err := once(j.Dir)
+	s, err := ps[i].open(j.Dir)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 func newDesk(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
 	t.Helper()
 	var opened atomic.Int32
-	get, closeFn := tool.Lazy(func(context.Context) (*oxbow.Memory, error) {
+	get, closeFn := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		opened.Add(1)
 		return oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, LockWait: 30 * time.Second})
 	})

@@ -270,10 +270,10 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-func TestLazy(t *testing.T) {
+func TestOpenOnFirstUse(t *testing.T) {
 	opened := 0
 	fsys := vfs.NewMem()
-	get, closeAll := Lazy(func(context.Context) (*oxbow.Memory, error) {
+	get, closeAll := OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		if opened++; opened == 1 {
 			return nil, oxbow.ErrBusy
 		}

@@ -40,7 +40,7 @@ func (a Access) Unless(dry bool) Access {
 type Workspace struct {
 	// Open returns the memory for such an access, the same one each time. A
 	// server, which opens it once, ignores the access. The caller of the verbs
-	// closes it. [Lazy] makes such a function.
+	// closes it. [OpenOnFirstUse] makes such a function.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
 	// Now is the clock by which dates such as 2026-04-18 are read, in the
@@ -184,10 +184,10 @@ func (w *Workspace) Newest(ctx context.Context, most int) ([]oxbow.Entry, error)
 	return es, err
 }
 
-// Lazy returns an Open for a [Workspace] that opens the memory at its first call
+// OpenOnFirstUse returns an Open for a [Workspace] that opens the memory at its first call
 // and keeps it, and the function that closes it if it was opened. A failure is
 // not kept: the next call tries again.
-func Lazy(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
+func OpenOnFirstUse(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
 	var mu sync.Mutex // guards m and closed, and lets one caller open at a time
 	var m *oxbow.Memory
 	closed := false

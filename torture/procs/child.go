@@ -111,7 +111,7 @@ func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer
 		return answer{Version: e.Version, Content: e.Content}, err
 	case glance:
 		// As a program does that is started for one recall.
-		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true, Lazy: true}
+		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true}
 		workload.KeepSnapshots(opts)
 		once, err := oxbow.Open(storeFile, opts)
 		if err != nil {

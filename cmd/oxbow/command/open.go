@@ -68,7 +68,7 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		}
 	}
 	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		ReadOnly: how == look, KeepIndex: a.host().MayWrite(path) == nil, Lazy: true})
+		ReadOnly: how == look, KeepIndex: a.host().MayWrite(path) == nil})
 	if err != nil {
 		return nil, openError(path, err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Damage in what was not read is found by who reads it, and never answered
 // from. What does not need it is still answered.
-func TestLazyDamage(t *testing.T) {
+func TestFromSnapshotDamage(t *testing.T) {
 	h := newIndexHome(t, 300)
 	w := h.open(nil)
 	for i := range 300 { // each a record of its own
@@ -39,7 +39,7 @@ func TestLazyDamage(t *testing.T) {
 		}
 	}
 	put(damaged)
-	m := h.lazily()
+	m := h.fromSnapshot()
 	if hits, err := m.Recall(t.Context(), Query{Text: "number7"}); err != nil || len(hits) != 1 || hits[0].Entry.Content != "kestrel number7" {
 		t.Errorf("an entry that is sound: %v %v", names(hits), err)
 	}
@@ -52,7 +52,7 @@ func TestLazyDamage(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
-	m = h.lazily()
+	m = h.fromSnapshot()
 	if _, err := m.Get(t.Context(), "own 150"); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("get: %v", err)
 	}
@@ -65,7 +65,7 @@ func TestLazyDamage(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
-	m = h.lazily()
+	m = h.fromSnapshot()
 	if e, err := m.Get(t.Context(), "own 7"); err != nil || e.Content != "kestrel number7" {
 		t.Errorf("get of what is sound: %v, %v", e, err)
 	}
@@ -76,13 +76,13 @@ func TestLazyDamage(t *testing.T) {
 		t.Error(err)
 	}
 	put(sound)
-	m = h.lazily()
-	h.lazyAgrees(m)
+	m = h.fromSnapshot()
+	h.snapshotAgrees(m)
 	h.close(m)
 }
 
 // A log that is not the one that was indexed is read, whatever it is.
-func TestLazyOfAnother(t *testing.T) {
+func TestFromSnapshotOfAnother(t *testing.T) {
 	h := newIndexHome(t, 300)
 	file, snap := h.file(), h.snapshot()
 	old, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
@@ -137,8 +137,8 @@ func TestLazyOfAnother(t *testing.T) {
 		},
 	} {
 		try()
-		m := h.open(&Options{Lazy: true})
-		if isLazy(m) {
+		m := h.open(nil)
+		if isFromSnapshot(m) {
 			t.Errorf("%s: the index file was believed", what)
 		}
 		h.agree(m)

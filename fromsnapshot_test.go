@@ -14,36 +14,36 @@ import (
 	"time"
 )
 
-// lazily opens the store without reading its log, and fails unless that works.
-func (h *indexHome) lazily() *Memory {
+// fromSnapshot opens the store without reading its log, and fails unless that works.
+func (h *indexHome) fromSnapshot() *Memory {
 	h.t.Helper()
-	m := h.open(&Options{Lazy: true})
-	if !isLazy(m) {
+	m := h.open(nil)
+	if !isFromSnapshot(m) {
 		h.t.Fatal("the log was read")
 	}
 	return m
 }
 
-func isLazy(m *Memory) bool { return m.Store().(*db).st.base != nil }
+func isFromSnapshot(m *Memory) bool { return m.Store().(*db).st.base != nil }
 
-// lazyAgrees fails unless a memory that has not read its log answers as one that
+// snapshotAgrees fails unless a memory that has not read its log answers as one that
 // has, and still has not read it then.
-func (h *indexHome) lazyAgrees(m *Memory) {
+func (h *indexHome) snapshotAgrees(m *Memory) {
 	h.t.Helper()
 	h.agree(m)
-	if !isLazy(m) {
+	if !isFromSnapshot(m) {
 		h.t.Error("the log was read")
 	}
 }
 
-func TestLazyRecall(t *testing.T) {
+func TestFromSnapshotRecall(t *testing.T) {
 	h := newIndexHome(t, 600)
-	m := h.lazily()
-	h.lazyAgrees(m)
+	m := h.fromSnapshot()
+	h.snapshotAgrees(m)
 	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed, want none", n)
 	}
-	one := h.lazily()
+	one := h.fromSnapshot()
 	if _, err := one.Recall(t.Context(), Query{Text: "harbor lantern", Limit: 1}); err != nil || loaded(one) != 1 {
 		t.Errorf("%d entries were read for one hit; %v", loaded(one), err)
 	}
@@ -55,7 +55,7 @@ func TestLazyRecall(t *testing.T) {
 			t.Fatal(err)
 		}
 		q.Limit = 1
-		one := h.lazily()
+		one := h.fromSnapshot()
 		if hits, err := one.Recall(t.Context(), q); err != nil || len(hits) != 1 || loaded(one) != 1 {
 			t.Errorf("%q: %d hits, and %d entries were read; %v", text, len(hits), loaded(one), err)
 		}
@@ -71,7 +71,7 @@ func TestLazyRecall(t *testing.T) {
 		{Text: "silver w7", Rank: RankSeed},
 		{Text: "silver w7", AsOf: 1},
 	} {
-		m := h.lazily()
+		m := h.fromSnapshot()
 		got, err := m.Recall(t.Context(), q)
 		want, werr := plain.Recall(t.Context(), q)
 		if err != nil || werr != nil {
@@ -127,7 +127,7 @@ func deref(hits []Hit) (all []any) {
 }
 
 // A record may have an entry twice, and of one that it removes, nothing counts.
-func TestLazyOfABatch(t *testing.T) {
+func TestFromSnapshotOfABatch(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(nil)
 	var ops []Op
@@ -147,7 +147,7 @@ func TestLazyOfABatch(t *testing.T) {
 	h.recall(m, "kestrel")
 	h.close(m)
 	plain := h.open(nil)
-	m = h.lazily()
+	m = h.fromSnapshot()
 	for _, q := range []Query{{Text: "last 1", Limit: 300}, {Text: "kestrel", Limit: 500}, {Text: "kestrel harbor", Limit: 300, Filter: mustFilter(t, "name:\"both 6\"")}} {
 		got, err := m.Recall(t.Context(), q)
 		want, werr := plain.Recall(t.Context(), q)
@@ -155,7 +155,7 @@ func TestLazyOfABatch(t *testing.T) {
 			t.Errorf("%q: %d hits, %v; want %d, %v", q.Text, len(got), err, len(want), werr)
 		}
 	}
-	if !isLazy(m) {
+	if !isFromSnapshot(m) {
 		t.Error("the log was read")
 	}
 	h.close(plain)
@@ -163,7 +163,7 @@ func TestLazyOfABatch(t *testing.T) {
 }
 
 // Whatever is asked beside a recall reads the log first, and is right.
-func TestLazyAllElse(t *testing.T) {
+func TestFromSnapshotAllElse(t *testing.T) {
 	ctx := t.Context()
 	for what, do := range map[string]func(m *Memory) error{
 		"get": func(m *Memory) error {
@@ -232,7 +232,7 @@ func TestLazyAllElse(t *testing.T) {
 	} {
 		for _, recalled := range []bool{false, true} {
 			h := newIndexHome(t, 300)
-			m := h.lazily()
+			m := h.fromSnapshot()
 			if recalled {
 				h.recall(m, "harbor")
 			}
@@ -247,12 +247,12 @@ func TestLazyAllElse(t *testing.T) {
 
 // What others write while the log is not read is seen, and what makes it
 // necessary to read it is noticed.
-func TestLazyBesideWriters(t *testing.T) {
+func TestFromSnapshotBesideWriters(t *testing.T) {
 	ctx := t.Context()
 	h := newIndexHome(t, 600)
 	other := h.open(nil)
-	before := h.lazily() // has an index before it all
-	h.lazyAgrees(before)
+	before := h.fromSnapshot() // has an index before it all
+	h.snapshotAgrees(before)
 	for i := range 60 {
 		name := fmt.Sprint("entry ", i*7)
 		var err error
@@ -270,13 +270,13 @@ func TestLazyBesideWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%10 == 0 {
-			h.lazyAgrees(before)
-			after := h.lazily()
-			h.lazyAgrees(after)
+			h.snapshotAgrees(before)
+			after := h.fromSnapshot()
+			h.snapshotAgrees(after)
 			h.close(after)
 		}
 	}
-	h.lazyAgrees(before)
+	h.snapshotAgrees(before)
 	// An entry that comes back may take the place of another of its name.
 	last := uint64(0)
 	for c, err := range other.Log(ctx) {
@@ -291,16 +291,16 @@ func TestLazyBesideWriters(t *testing.T) {
 	if _, err := other.Revert(ctx, last); err != nil {
 		t.Fatal(err)
 	}
-	h.lazyAgrees(before)
-	after := h.lazily()
-	h.lazyAgrees(after)
+	h.snapshotAgrees(before)
+	after := h.fromSnapshot()
+	h.snapshotAgrees(after)
 	h.close(after)
 	h.close(before)
 	h.close(other)
 }
 
 // A store that is rewritten under a memory that has not read it is read.
-func TestLazyUnderRewrite(t *testing.T) {
+func TestFromSnapshotUnderRewrite(t *testing.T) {
 	ctx := t.Context()
 	for what, do := range map[string]func(m *Memory) error{
 		"erase": func(m *Memory) error { _, err := m.Redact(ctx, "entry 5", false); return err },
@@ -310,8 +310,8 @@ func TestLazyUnderRewrite(t *testing.T) {
 		},
 	} {
 		h := newIndexHome(t, 300)
-		fresh, used, other := h.lazily(), h.lazily(), h.open(nil)
-		h.lazyAgrees(used)
+		fresh, used, other := h.fromSnapshot(), h.fromSnapshot(), h.open(nil)
+		h.snapshotAgrees(used)
 		if err := do(other); err != nil {
 			t.Fatal(what, err)
 		}
@@ -325,23 +325,23 @@ func TestLazyUnderRewrite(t *testing.T) {
 		h.recall(other, "harbor")
 		h.close(other)
 		// The file that was made since is one of a log with a base.
-		m := h.lazily()
-		h.lazyAgrees(m)
+		m := h.fromSnapshot()
+		h.snapshotAgrees(m)
 		if _, err := m.Remember(ctx, Entry{Name: "after", Content: "harbor w7"}); err != nil {
 			t.Fatal(err)
 		}
 		h.agree(m)
 		h.close(m)
-		m = h.lazily()
-		h.lazyAgrees(m)
+		m = h.fromSnapshot()
+		h.snapshotAgrees(m)
 		h.close(m)
 	}
 }
 
 // Many who ask at once, while others write.
-func TestLazyTogether(t *testing.T) {
+func TestFromSnapshotTogether(t *testing.T) {
 	h := newIndexHome(t, 600)
-	m := h.lazily()
+	m := h.fromSnapshot()
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -397,11 +397,11 @@ func TestRecallWhileTheIndexGoes(t *testing.T) {
 }
 
 // What a memory that has not read the log writes as an index file is as good.
-func TestLazyWritesTheFile(t *testing.T) {
+func TestFromSnapshotWritesTheFile(t *testing.T) {
 	h := newIndexHome(t, 600)
 	before := h.file()
 	other := h.open(nil)
-	m := h.lazily()
+	m := h.fromSnapshot()
 	for i := range 400 {
 		name := fmt.Sprint("later ", i)
 		if i%4 == 3 {
@@ -414,15 +414,15 @@ func TestLazyWritesTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.lazyAgrees(m)
+	h.snapshotAgrees(m)
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
 	if slices.Equal(before, h.file()) {
 		t.Fatal("no file was written")
 	}
-	m = h.lazily()
-	h.lazyAgrees(m)
+	m = h.fromSnapshot()
+	h.snapshotAgrees(m)
 	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed anew, want none", n)
 	}
