@@ -48,7 +48,9 @@ type Report struct {
 
 // Dump writes all entries of a store as a tree at dir, which is made where it
 // is missing. Files that are right already are not written; when all are,
-// nothing is. What is not the dump's own stays: see the package comment.
+// nothing is. What is not the dump's own stays: see the package comment. New files
+// and directories are their owner's alone (0600, 0700), as the memory is; a file
+// that is replaced keeps its mode.
 //
 // The dump is one step for [Read] and for the next Dump, whatever happens
 // meanwhile: before the step they see the old tree, after it the new one. A
@@ -109,7 +111,7 @@ func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
 	if err := d.checkOurs(); err != nil {
 		return err
 	}
-	if err := d.fs.MkdirAll(d.dir, 0o755); err != nil {
+	if err := d.fs.MkdirAll(d.dir, d.dirPerm); err != nil {
 		return err
 	}
 	unlock, err := d.lock()
@@ -440,12 +442,16 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 		byPath[d.outputs[i].path] = &d.outputs[i]
 	}
 	err := d.stageFiles(ctx, len(d.write), func(i int, buf *[]byte) ([]byte, fs.FileMode) {
+		perm := fs.FileMode(0o600)
+		if info, err := d.fs.Stat(d.path(d.write[i].Path)); err == nil {
+			perm = info.Mode().Perm()
+		}
 		if data, ok := contents[d.write[i].Path]; ok {
-			return data, 0o644
+			return data, perm
 		}
 		out := byPath[d.write[i].Path]
 		*buf = appendEntry((*buf)[:0], &out.entry, out.showName)
-		return *buf, 0o644
+		return *buf, perm
 	})
 	if err != nil {
 		// Nothing is committed. What cannot be deleted now is deleted by the

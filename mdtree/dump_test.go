@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -396,6 +397,34 @@ func TestSummaryLinks(t *testing.T) {
 		}
 		if !isSummary(got) {
 			t.Errorf("isSummary(%q) = false", got)
+		}
+	}
+}
+
+// A dump is as private as the memory; what a person opened to others stays so.
+func TestDumpModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are of Unix")
+	}
+	dir := t.TempDir()
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	s := storeOf(t, note("a", "one"), note("b", "two"))
+	mustDump(t, s, fsys, "brain")
+	if err := os.Chmod(dir+"/brain/notes/a.md", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mustApply(t, s, oxbow.Update{Name: "a", Content: "ONE"}, oxbow.Update{Name: "b", Content: "TWO"}, note("c", "three"))
+	mustDump(t, s, fsys, "brain")
+	for name, want := range map[string]fs.FileMode{
+		"brain": 0o700, "brain/notes": 0o700, "brain/SUMMARY.md": 0o600, "brain/book.toml": 0o600, "brain/" + manifestFile: 0o600,
+		"brain/notes/a.md": 0o644, "brain/notes/b.md": 0o600, "brain/notes/c.md": 0o600,
+	} {
+		if info, err := os.Stat(dir + "/" + name); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v (%v), want %v", name, info.Mode().Perm(), err, want)
 		}
 	}
 }

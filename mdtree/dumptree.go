@@ -39,6 +39,7 @@ type dumpTree struct{ tree }
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
 	t.keepEdits, t.prune, t.listFile = true, true, manifestFile
+	t.dirPerm = 0o700
 	return dumpTree{t}
 }
 

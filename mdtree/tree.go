@@ -43,6 +43,7 @@ type tree struct {
 	overlay map[string]string
 
 	durable map[string]bool // directories whose names are durable
+	dirPerm fs.FileMode     // of directories that it makes
 
 	// What finish does with a file that was edited after the change was
 	// planned: with keepEdits it stays, and the change of it is dropped; else
@@ -55,7 +56,7 @@ type tree struct {
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
-	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir}, durable: map[string]bool{}}
+	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir}, durable: map[string]bool{}, dirPerm: 0o755}
 }
 
 // path returns the name of a file in fs.
@@ -166,7 +167,7 @@ func (t *tree) makeDir(dir string) error {
 	if t.durable[dir] {
 		return nil
 	}
-	if err := t.fs.MkdirAll(t.path(dir), 0o755); err != nil {
+	if err := t.fs.MkdirAll(t.path(dir), t.dirPerm); err != nil {
 		return err
 	}
 	for p := dir; p != "."; p = path.Dir(p) {
@@ -190,7 +191,7 @@ const (
 // content of each and its mode; it may keep the content in buf, which a worker
 // passes to each of its calls.
 func (t *tree) stageFiles(ctx context.Context, n int, file func(i int, buf *[]byte) ([]byte, fs.FileMode)) error {
-	if err := t.fs.MkdirAll(t.path(t.stage.Name), 0o755); err != nil {
+	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)

@@ -47,7 +47,7 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 	if err != nil {
 		return out, err
 	}
-	if err := os.MkdirAll(filepath.Dir(in.Path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(in.Path), 0o700); err != nil {
 		return out, fmt.Errorf("dumping to %s: %w", in.Dir, err)
 	}
 	fsys, err := vfs.Dir(filepath.Dir(in.Path))

@@ -18,7 +18,8 @@ func (a *app) dumpCommand() *cobra.Command {
 		Short: "Write all entries as Markdown files",
 		Long: `Dump writes each entry as a Markdown file below DIR, and a table of contents:
 an mdbook that people read and edit, and git keeps. Files that are right already
-are not touched. What you change there, load brings back.`,
+are not touched. What you change there, load brings back. Only you can read the
+files, as the memory; chmod what others shall read: a later dump keeps the mode.`,
 		Example: `  oxbow dump brain
   git -C brain diff`,
 		Args:              args(1, 1, "one directory"),
