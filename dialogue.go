@@ -21,7 +21,7 @@ import (
 const (
 	turnLook = 10 // the best of the hits that are wanted, one of which must be a turn for all this
 	turnPool = 30 // the best hits without all this, which are candidates; more when more are wanted
-	turnNext = 2  // turns beside those that are candidates, too
+	turnNext = 2  // turns next to a candidate that are candidates, too
 
 	neighbourReach   = 5   // turns to each side that give a part of what a term gives them
 	neighbourAsked   = 0.9 // that part: of the turn before, when it is a question
@@ -218,12 +218,11 @@ func (t *dialogue) find(id uint64) int {
 	return i
 }
 
-// neighbours calls fn with the turns at most so many steps beside a turn: of the
-// same session when they say one, created within the hour, and selected by the
-// plan. Turns that were written one after another have IDs that follow each
-// other; what stands between, and is none, is passed over. A place that is not
-// worth it, when that is asked, is not looked at. What is no turn has none
-// beside it.
+// neighbours calls fn with the turns at most so many steps from a turn: of the
+// same session if they have one, created within the hour, and selected by the
+// plan. Consecutive turns have consecutive IDs; entries between them that are no
+// turns are skipped. A candidate for which worth, if not nil, returns false is
+// not read. An entry that is no turn has no neighbours.
 func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
 	own := t.read(i)
 	if !own.turn.is {
@@ -251,7 +250,7 @@ func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) b
 // the terms give, times each of the factors.
 type account struct {
 	terms   []float64 // what each term gives
-	from    []uint64  // the entry beside that gives it, 0 for the entry itself
+	from    []uint64  // the neighbour that gives it, 0 for the entry itself
 	factors []factor
 	score   float64
 }
@@ -262,7 +261,7 @@ type factor struct {
 }
 
 // account sets a to what each term gives to the candidate at a place: the most
-// of what it gives by itself and of the parts that the turns beside give. The
+// of what it gives by itself and of the parts that its neighbours give. The
 // room that a has is used again.
 func (t *dialogue) account(i int, a *account) {
 	own := t.read(i)

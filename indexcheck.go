@@ -20,8 +20,8 @@ import (
 const mostChecked = 2000
 
 // checkIndexFile says what is wrong with the index file. A file that is not
-// there, or is of another history, format or ranking, is none and is in order:
-// nobody believes it.
+// there, or is of another history, format or ranking, is in order: it is
+// not used.
 func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
 		return []Problem{{-1, "the index file " + d.path + IndexSuffix + fmt.Sprintf(format, args...),

@@ -280,16 +280,17 @@ func (d *db) places(ids, versions []uint64) ([]int64, error) {
 	})
 }
 
-// saveIndex writes the index file: what fill makes of the state of a moment at
-// which nobody writes. When somebody does, or is about to, it is not written.
-// It is not synced: a file that a crash damages is of no use, and does no harm.
+// saveIndex writes the index file: what fill makes of the state while no process
+// writes. If one does, or waits to, the file is not written. It is not synced: a
+// file that a crash damages is of no use, and does no harm.
 func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions []uint64)) error {
-	return d.besideWriters(func() error { return d.writeIndex(ranking, fill) })
+	return d.withoutWriters(func() error { return d.writeIndex(ranking, fill) })
 }
 
-// besideWriters calls fn when nobody writes, compacts or erases, and keeps all
-// from it; otherwise it does nothing. logmu is held exclusively meanwhile.
-func (d *db) besideWriters(fn func() error) error {
+// withoutWriters calls fn if no process writes, compacts or redacts, and locks
+// writers out meanwhile; else it does nothing. fn is called with logmu held
+// exclusively.
+func (d *db) withoutWriters(fn func() error) error {
 	if !d.writerMu.TryLock() {
 		return nil
 	}
@@ -300,7 +301,7 @@ func (d *db) besideWriters(fn func() error) error {
 		return nil
 	}
 	if _, err := d.fs.Stat(wal.LockName(d.name)); err != nil {
-		return err // nobody has written here, or it is somewhere else
+		return err // no process has written here, or the lock file is elsewhere
 	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {
@@ -313,7 +314,7 @@ func (d *db) besideWriters(fn func() error) error {
 	return fn()
 }
 
-// writeIndex is saveIndex for who keeps the writers away.
+// writeIndex is saveIndex without the lock, which is held.
 func (d *db) writeIndex(ranking string, fill func() (index []byte, ids, versions []uint64)) error {
 	if err := d.catchUp(); err != nil {
 		return err
@@ -376,7 +377,7 @@ func (d *db) dropFile(name string, all bool) error {
 	return nil
 }
 
-// savedFor returns the index that is kept beside the store, nil for none.
+// savedFor opens the index file next to the store, nil for none.
 func (m *Memory) savedFor(ranking string) *savedIndex {
 	d, ok := m.store.(*db)
 	if !ok || m.distrusts() {
@@ -384,7 +385,7 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 	}
 	s, err := d.openIndex(ranking)
 	if err != nil {
-		return nil // it is made anew
+		return nil // it is built again
 	}
 	return s
 }
@@ -396,7 +397,7 @@ func (m *Memory) distrusts() bool {
 	return m.distrust
 }
 
-// keepIndex writes the index beside the store, when there is one and the file
+// keepIndex writes the index file next to the store, when there is one and the file
 // lacks enough of it, or notes that a scan did without. What goes wrong costs
 // the next process its time, and is no error.
 func (m *Memory) keepIndex() {

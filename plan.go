@@ -19,7 +19,7 @@ import (
 // queryTerm is a word of a query and the term looked for.
 type queryTerm struct {
 	word, term string
-	instead    bool // another term than the word's own, which nobody holds
+	instead    bool // another term than the word's own, which no entry holds
 }
 
 // clause is a demand that an operator makes.
@@ -111,8 +111,8 @@ func (v *rankedView) plan(q Query) *plan {
 }
 
 // spanTerms are the terms of a date expression: of its days when it has few,
-// else of its months, else of its years. An open span has none: nobody is
-// nearer to it.
+// else of its months, else of its years. An open span has none: no
+// entry is nearer to it than another.
 func spanTerms(d Span) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil
@@ -216,8 +216,8 @@ func both(a, b func(id uint64) bool) func(id uint64) bool {
 }
 
 // holds returns the test whether an entry holds the words one after another in
-// one of its fields. The index says who holds the rarest of them; whether they
-// stand together is looked up when somebody asks.
+// one of its fields. The index has the entries that hold the rarest word; whether
+// the words stand together is looked up when the test is called.
 func (v *rankedView) holds(seq []string) func(id uint64) bool {
 	if len(seq) == 0 {
 		return func(uint64) bool { return true } // a lone mark demands nothing

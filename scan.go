@@ -140,7 +140,7 @@ func (d *db) hasIndexFile() bool {
 // noteScan leaves an empty index file, unless there is one of any form: the next
 // process builds the index.
 func (d *db) noteScan() error {
-	return d.besideWriters(func() error {
+	return d.withoutWriters(func() error {
 		if d.hasIndexFile() {
 			return nil
 		}

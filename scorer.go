@@ -46,7 +46,7 @@ const (
 	weightAssistant = 6 // what a program said, in a chat
 	weightDate      = 16
 
-	// Weights of a query's terms beside those of its words, which weigh 1.
+	// Weights of a query's terms other than its words, which weigh 1.
 	weightSlip   = 0.8 // a correction
 	weightWhen   = 0.5 // the date that the query names
 	weightPrefix = 0.8 // a word that begins so

@@ -231,7 +231,7 @@ func (d *db) keepSnapshot() {
 	worth := d.broken == nil && d.worthSnapshot()
 	d.logmu.RUnlock()
 	if worth {
-		_ = d.besideWriters(d.writeSnapshot)
+		_ = d.withoutWriters(d.writeSnapshot)
 	}
 }
 

@@ -101,8 +101,8 @@ func (w *inotify) Changed() (files, lost []string, err error) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			// A new link is told by its directory: who looks at that in whole
-			// sees that it is one, and that what it leads to is not watched.
+			// A new link is reported for its directory: reading that as a whole
+			// shows that it is a link, and that its target is not watched.
 			for _, p := range made {
 				if dir := path.Dir(p); !gone[dir] && w.isLink(p) {
 					gone[dir] = true

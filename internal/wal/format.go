@@ -49,12 +49,12 @@
 // after it then links to the one before, which proves that nothing is missing.
 //
 // The durable field tells a torn tail from damage. A record that does not check
-// and that nothing behind vouches for was never acknowledged: it is cut. When
+// and that no later record marks as durable was never acknowledged: it is cut. When
 // a later record says that the damaged one had been durable, something was
 // lost, and the log is refused.
 //
-// The identity in the checksum keeps a record of another log, or one that
-// somebody wrote into a body, from passing for one of this log.
+// The identity in the checksum keeps a record of another log, or one in
+// the body of an entry, from passing for one of this log.
 //
 // Versions:
 //
@@ -80,7 +80,7 @@ const (
 	// HeaderSize is the number of bytes before the first record.
 	HeaderSize = 96
 
-	// Overhead is the number of bytes a record takes beside its body.
+	// Overhead is the number of bytes a record takes in addition to its body.
 	Overhead = prefixSize + chainSize
 
 	prefixSize = 40
@@ -154,7 +154,7 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &damage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// A newer version may have another header, so it is told first.
+	// A newer version may have another header, so it is checked first.
 	if v := le.Uint32(b[8:]); v != Version {
 		return Header{}, &VersionError{Have: v}
 	}

@@ -269,7 +269,7 @@ func (l *Log) Close() error {
 	l.Seal()
 	var errs []error
 	if l.metaPending {
-		_ = l.writeMeta() // or else nobody will know
+		_ = l.writeMeta() // else no other process sees it
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())

@@ -112,12 +112,12 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	return nil
 }
 
-// intend notes, before a new file with that header is renamed into place, that
-// its name may not be durable. Whoever writes next while that note stands makes
-// one more new file. So nobody builds on a name that a crash takes back, even
-// when this process is killed before it syncs the directory, or cannot write
-// down that it failed to. said writes what is known by then; before that, the
-// note in memory is as it was.
+// intend writes into the lock file, before a new file with that header is renamed
+// into place, that its name may not be durable. The next writer that reads this
+// makes one more new file. So no process appends under a name that a crash takes
+// back, even when this process is killed before it syncs the directory, or cannot
+// write down that the sync failed. said writes what is known by then; until it is
+// called, the metadata in memory is as it was.
 func (l *Log) intend(h *Header) (said func(), err error) {
 	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
@@ -136,9 +136,9 @@ func (l *Log) intend(h *Header) (said func(), err error) {
 	return func() { _ = l.writeMeta() }, nil
 }
 
-// sweep removes the new files that never took their place: whoever made them
-// had the lock, which is ours now, and so is gone. They would take up space for
-// ever, each as much as the log.
+// sweep removes the new files that never took their place: the process that made
+// one held the lock, which this process holds now, and so has ended. Each takes
+// as much space as the log.
 func (l *Log) sweep() {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))
 	if err != nil {

@@ -52,7 +52,7 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (sal
 	var stop error // of fn
 	err = l.scan(HeaderSize, func(r *Record) bool {
 		if r.Offset < end {
-			return true // inside a record that checks: somebody's text
+			return true // inside a record that checks: text of an entry
 		}
 		if r.Offset > end {
 			s.Bad = append(s.Bad, [2]int64{end, r.Offset})
