@@ -58,8 +58,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
-// FormatVersion is the version of the file format that this library writes.
-const FormatVersion = wal.Version
+// formatVersion is the version of the file format that this library writes.
+const formatVersion = wal.Version
 
 // typeChange is the record type of a change.
 const typeChange = 1

@@ -78,7 +78,7 @@ func (r *Report) examine(full string, data []byte) {
 		if text := bytes.TrimSpace(l); len(text) > 0 {
 			r.Lines++
 			if rec, _, _, err := parseLine(text); err == nil && rec != nil && rec.Cut == 0 && len(rec.Block) == rec.Span.Len() &&
-				len(rec.Block) > 0 && rec.Hash != "" && HashLines(rec.Block) != rec.Hash {
+				len(rec.Block) > 0 && rec.Hash != "" && hashLines(rec.Block) != rec.Hash {
 				r.Problems = append(r.Problems, Problem{full, n, at, "the lines it keeps are not those that its hash is of"})
 			}
 		}

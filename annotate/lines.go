@@ -56,9 +56,9 @@ func trimContext(lines []string) []string {
 	return out
 }
 
-// HashLines returns the hash of a block: the first 16 bytes, in hex, of the
+// hashLines returns the hash of a block: the first 16 bytes, in hex, of the
 // SHA-256 of its lines, each followed by a line feed.
-func HashLines(lines []string) string {
+func hashLines(lines []string) string {
 	h := sha256.New()
 	for _, l := range lines {
 		h.Write([]byte(l))

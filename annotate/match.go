@@ -114,7 +114,7 @@ func (p *lineIndex) candidates(r *Record, taken []bool) []candidate {
 		first := int(at) - rare
 		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
 			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
-			r.Cut > 0 && HashLines(p.lines[first:first+n]) != r.Hash ||
+			r.Cut > 0 && hashLines(p.lines[first:first+n]) != r.Hash ||
 			taken != nil && slices.Contains(taken[first:first+n], true) {
 			continue
 		}

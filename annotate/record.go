@@ -129,7 +129,7 @@ func (r *Record) take(lines []string) {
 
 // SetBlock sets Hash, Block and Cut from the whole text of the block.
 func (r *Record) SetBlock(lines []string) {
-	r.Hash, r.Cut = HashLines(lines), 0
+	r.Hash, r.Cut = hashLines(lines), 0
 	if len(lines) > maxBlock {
 		half := maxBlock / 2
 		r.Cut = len(lines) - maxBlock

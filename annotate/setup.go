@@ -19,7 +19,7 @@ import (
 )
 
 // SetupLine is one line that git is to be told, and where it stands or will stand.
-type AttributeLine struct {
+type attributeLine struct {
 	File  string // slash-separated, below the root of the tree, or absolute
 	Line  string
 	There bool // it, or one that does the same, was there already
@@ -27,13 +27,13 @@ type AttributeLine struct {
 
 // Setup is what [Store.Setup] did, or would do.
 type Setup struct {
-	Attributes AttributeLine // of the tree: union merge, for every clone
+	Attributes attributeLine // of the tree: union merge, for every clone
 
 	// What makes oxbow merge the sidecars of this clone: the settings of its
 	// config, and a line of its own attributes, which overrule the attributes of the
 	// tree. There is said of all when it was installed before.
 	Config [][2]string // keys and values
-	Local  AttributeLine
+	Local  attributeLine
 }
 
 // unionMerge are the attributes that have git join sidecars by itself.
@@ -60,15 +60,15 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 	}
 	pattern := b.dir + "/**/*" + suffix
 	s := Setup{
-		Attributes: AttributeLine{File: ".gitattributes", Line: pattern + " " + unionMerge},
+		Attributes: attributeLine{File: ".gitattributes", Line: pattern + " " + unionMerge},
 		Config: [][2]string{
 			{"merge." + driver + ".name", "annotations of code"},
 			{"merge." + driver + ".driver", command + " %O %A %B %P || git merge-file --union %A %O %B"},
 		},
-		Local: AttributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" + driver},
+		Local: attributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" + driver},
 	}
 	// The first annotation has written this file; git reads it before those above.
-	own := AttributeLine{File: path.Join(b.dir, ".gitattributes")}
+	own := attributeLine{File: path.Join(b.dir, ".gitattributes")}
 	err := setAttributes(b.work, own.File, "*", &own, "union", true)
 	if own.There {
 		s.Attributes = own
@@ -99,7 +99,7 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 // setAttributes adds the line to a file of attributes, at its end, unless one
 // is there that has git merge the sidecars so. The patterns that count begin with
 // prefix.
-func setAttributes(fsys vfs.FS, name, prefix string, l *AttributeLine, merge string, dryRun bool) error {
+func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

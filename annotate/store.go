@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultLockWait is how long an append waits for another process.
-const DefaultLockWait = 5 * time.Second
+// defaultLockWait is how long an append waits for another process.
+const defaultLockWait = 5 * time.Second
 
 // Options change how a store is opened. Nil and zero fields mean the default.
 type Options struct {
@@ -31,7 +31,7 @@ type Options struct {
 	History History
 
 	Clock    func() time.Time // stamps records without a time; time.Now by default
-	LockWait time.Duration    // bounds the wait for other writers; [DefaultLockWait] by default
+	LockWait time.Duration    // bounds the wait for other writers; 2 s by default
 }
 
 // Store is the annotations of one working tree. It is safe for concurrent use,
@@ -68,7 +68,7 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 		b.opts.Clock = time.Now
 	}
 	if b.opts.LockWait == 0 {
-		b.opts.LockWait = DefaultLockWait
+		b.opts.LockWait = defaultLockWait
 	}
 	b.dir, b.history = b.opts.Dir, b.opts.History
 	if err := CheckFile(b.dir); err != nil {

@@ -84,7 +84,7 @@ func TestAddFillsIn(t *testing.T) {
 	}
 	want := Record{ID: out[0].ID, File: "pkg/a.go", Span: Span{5, 6}, Why: "because", Rejected: []string{"a map: unordered"},
 		By: oxbow.Agent, Agent: "coder", Session: "s1", Profile: "vtt", Time: noon,
-		Hash:   HashLines([]string{"line 5", "line 6"}),
+		Hash:   hashLines([]string{"line 5", "line 6"}),
 		Before: []string{"line 2", "line 3", "line 4"}, Block: []string{"line 5", "line 6"}, After: []string{"line 7", "line 8", "line 9"}}
 	want.Blob = blobName([]byte(numbered(10)), false)
 	if !reflect.DeepEqual(out[0], want) {
@@ -251,7 +251,7 @@ func TestLongBlock(t *testing.T) {
 	if len(r.Block) != maxBlock || r.Cut != 1000-maxBlock || r.Block[0] != "line 1" || r.Block[maxBlock-1] != "line 1000" {
 		t.Errorf("block has %d lines from %q to %q, cut %d", len(r.Block), r.Block[0], r.Block[len(r.Block)-1], r.Cut)
 	}
-	if want := HashLines(Lines([]byte(numbered(1000)))); r.Hash != want {
+	if want := hashLines(Lines([]byte(numbered(1000)))); r.Hash != want {
 		t.Errorf("hash %s, want that of all lines, %s", r.Hash, want)
 	}
 }

@@ -78,7 +78,7 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 		return notFound
 	}
 	holds := func(lines []string) bool { // a sidecar can claim a blob that does not hold its block
-		return r.Span.Len() > 0 && r.Span.Last <= len(lines) && HashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
+		return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 	}
 	if r.Blob != "" && r.Blob == blob && holds(p.lines) {
 		return match{r.Span, Exact, 1, "the file is as it was then"}

@@ -186,7 +186,7 @@ func TestParseTokensMistakes(t *testing.T) {
 		}
 	}
 	var many strings.Builder
-	for i := range MaxTokens + 1 {
+	for i := range maxTokens + 1 {
 		fmt.Fprintf(&many, "t%d %s-%d rw\n", i, secret, i)
 	}
 	if _, err := ParseTokens("tokens", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "tokens:1001: there are more than 1000") {

@@ -21,8 +21,8 @@ import (
 // The limits of a file of tokens.
 const (
 	MaxFile   = 1 << 20 // bytes
-	MaxTokens = 1000    // tokens of one file
-	MinSecret = 16      // characters of a secret
+	maxTokens = 1000    // tokens of one file
+	minSecret = 16      // characters of a secret
 )
 
 // Token is a client that is known by its secret.
@@ -127,8 +127,8 @@ func ParseTokens(file string, data []byte) (Tokens, error) {
 			add(n, "token %q has the secret of %q, in line %d", t.Name, ts[i].Name, ts[i].Line)
 			continue
 		}
-		if len(ts) == MaxTokens {
-			add(n, "there are more than %d tokens, which is the most", MaxTokens)
+		if len(ts) == maxTokens {
+			add(n, "there are more than %d tokens, which is the most", maxTokens)
 			break
 		}
 		ts = append(ts, t)
@@ -252,8 +252,8 @@ func readSecret(s string) (digest [sha256.Size]byte, err error) {
 			return digest, fmt.Errorf("the secret holds what a header cannot: use letters, digits and signs of ASCII")
 		}
 	}
-	if len(s) < MinSecret {
-		return digest, fmt.Errorf("the secret is shorter than %d characters; make one at random: openssl rand -base64 24", MinSecret)
+	if len(s) < minSecret {
+		return digest, fmt.Errorf("the secret is shorter than %d characters; make one at random: openssl rand -base64 24", minSecret)
 	}
 	return sha256.Sum256([]byte(s)), nil
 }

@@ -26,7 +26,7 @@ const (
 	Unknown   Layout = iota // none of these, or damaged
 	V1                      // CRMEM v1, which [Open] opens
 	Topics                  // CRMEM v1 with entries of a third kind, of a later crabtalk
-	CrabDB                  // the log of keys and values of the crabtalk after that
+	crabDB                  // the log of keys and values of the crabtalk after that
 	Ambiguous               // could be CRMEM v1 and could be a crabdb
 )
 
@@ -65,14 +65,14 @@ func recognise(data []byte) Layout {
 	case whole:
 		return V1
 	case db:
-		return CrabDB
+		return crabDB
 	}
 	return Unknown
 }
 
-// TopicLabel marks an entry that was a topic, the third kind of a later
+// topicLabel marks an entry that was a topic, the third kind of a later
 // crabtalk.
-var TopicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
+var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
 // Imported is what a file of any of the layouts holds.
 type Imported struct {
@@ -80,7 +80,7 @@ type Imported struct {
 
 	// Entries have Name, Kind, Content, Aliases, Labels and Created, and are in
 	// the order of their ids or, in a crabdb, of their keys. Topics are notes
-	// with [TopicLabel]. Names are what the file has, each once; some may be
+	// with topicLabel. Names are what the file has, each once; some may be
 	// such that no other store takes them.
 	Entries []oxbow.Entry
 
@@ -102,7 +102,7 @@ func Import(data []byte) (Imported, error) {
 	case Ambiguous:
 		return Imported{}, &FormatError{Offset: -1, Reason: "the file is " + in.Layout.String(), class: oxbow.ErrVersion,
 			Hint: "open it with the crabtalk that wrote it and dump it from there"}
-	case CrabDB:
+	case crabDB:
 		return in, in.readCrabDB(data)
 	}
 	d, err := parse(data, kindTopic)
@@ -121,7 +121,7 @@ func Import(data []byte) (Imported, error) {
 		e := r.entry()
 		e.ID, e.Version = 0, 0
 		if r.Kind == kindTopic {
-			e.Labels = []oxbow.Label{TopicLabel}
+			e.Labels = []oxbow.Label{topicLabel}
 		}
 		if last[r.Name] != i {
 			for n := 2; ; n++ {
@@ -318,7 +318,7 @@ func (in *Imported) crabEntry(name string, value []byte) (oxbow.Entry, error) {
 	case "archive":
 		e.Kind = oxbow.Archive
 	case "topic":
-		e.Labels = []oxbow.Label{TopicLabel}
+		e.Labels = []oxbow.Label{topicLabel}
 	default:
 		in.warn("entry %q is of kind %q; it is read as a note", name, v.Kind)
 	}

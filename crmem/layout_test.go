@@ -65,11 +65,11 @@ func TestRecognise(t *testing.T) {
 		{"empty v1", empty, V1},
 		{"v1", encode(t, memoryFile{NextID: 2, Entries: []record{note}}), V1},
 		{"topics", encode(t, memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}), Topics},
-		{"empty crabdb", newCrab().b, CrabDB},
-		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), CrabDB},
-		{"crabdb", plain, CrabDB},
-		{"crabdb with an index", indexed, CrabDB},
-		{"torn crabdb", plain[:len(plain)-1], CrabDB},
+		{"empty crabdb", newCrab().b, crabDB},
+		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), crabDB},
+		{"crabdb", plain, crabDB},
+		{"crabdb with an index", indexed, crabDB},
+		{"torn crabdb", plain[:len(plain)-1], crabDB},
 		{"cut v1", empty[:27], Unknown},
 		{"nothing", nil, Unknown},
 		{"text", []byte("# Notes\n\nand a text that is long enough"), Unknown},
@@ -117,7 +117,7 @@ func TestImport(t *testing.T) {
 		"plain": {plain, "deploy"}, "indexed": {indexed, "deploy s-1"}, "torn": {append(bytes.Clone(indexed), 0, 2, 9), "deploy s-1"},
 	} {
 		in, err := Import(tt.data)
-		if err != nil || in.Layout != CrabDB {
+		if err != nil || in.Layout != crabDB {
 			t.Errorf("%s: Import = %v, %v", name, in.Layout, err)
 			continue
 		}
@@ -148,7 +148,7 @@ func TestImport(t *testing.T) {
 	if err != nil || len(in.Entries) != 3 {
 		t.Fatalf("Import = %+v, %v", in, err)
 	}
-	if in.Entries[0].Name != "a (2)" || in.Entries[1].Name != "a" || in.Entries[2].Labels[0] != TopicLabel || len(in.Warnings) != 2 {
+	if in.Entries[0].Name != "a (2)" || in.Entries[1].Name != "a" || in.Entries[2].Labels[0] != topicLabel || len(in.Warnings) != 2 {
 		t.Errorf("Import = %+v", in)
 	}
 }

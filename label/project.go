@@ -53,9 +53,9 @@ func ProjectOf(dir string, read func(path string) ([]byte, error), isDir func(pa
 			break
 		}
 	}
-	p := Project{Name: ProjectName(filepath.Base(dir)), Why: "the name of the directory; it is in no git repository", Root: dir}
+	p := Project{Name: projectName(filepath.Base(dir)), Why: "the name of the directory; it is in no git repository", Root: dir}
 	if home != "" {
-		p = Project{ProjectName(filepath.Base(home)), "the name of the directory that holds .oxbow; it is in no git repository", home}
+		p = Project{projectName(filepath.Base(home)), "the name of the directory that holds .oxbow; it is in no git repository", home}
 	}
 	return p, checkProject(p)
 }
@@ -98,7 +98,7 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 			}
 		}
 	}
-	return Project{ProjectName(filepath.Base(main)), "the directory of the git repository, which has no remote", dir}, true
+	return Project{projectName(filepath.Base(main)), "the directory of the git repository, which has no remote", dir}, true
 }
 
 func firstLine(b []byte) string {
@@ -150,13 +150,13 @@ func urlName(s string) string {
 		p = rest
 	}
 	p = path.Base(strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/"))
-	return ProjectName(strings.TrimSuffix(p, ".git"))
+	return projectName(strings.TrimSuffix(p, ".git"))
 }
 
-// ProjectName makes of any word the one that labels a project: without capitals
+// projectName makes of any word the one that labels a project: without capitals
 // and accents, and with - between its parts. It is at most [oxbow.MaxName] bytes
 // long, and empty when the word holds neither letters nor digits.
-func ProjectName(s string) string {
+func projectName(s string) string {
 	var b strings.Builder
 	for _, r := range analysis.Fold(analysis.Fold(s)) { // twice: ǿ is ø, and that is o
 		switch {

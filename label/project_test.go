@@ -94,14 +94,14 @@ func FuzzProjectName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		name := ProjectName(s)
+		name := projectName(s)
 		if name == "" {
 			return
 		}
 		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelProject, Value: name}); err != nil {
 			t.Fatalf("ProjectName(%q) = %q: %v", s, name, err)
 		}
-		if again := ProjectName(name); again != name {
+		if again := projectName(name); again != name {
 			t.Errorf("ProjectName(%q) = %q, and of that %q", s, name, again)
 		}
 	})

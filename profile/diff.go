@@ -96,7 +96,7 @@ func (s *Set) included(ctx context.Context, m *oxbow.Memory, side Side) (include
 		switch p.Name {
 		case PartEntry:
 			x.in[p.Source] = true
-		case PartDocument:
+		case partDocument:
 			x.documents = append(x.documents, Chosen{p.Source, p.Tokens, true})
 		}
 	}

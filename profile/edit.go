@@ -60,7 +60,7 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		mode = fi.Mode().Perm()
 	}
 	return vfs.ReplaceFile(fsys, f.path, data, mode, func() error {
-		now, err := readFile(fsys, f.path, MaxFile)
+		now, err := readFile(fsys, f.path, maxFile)
 		if err == nil && string(now) != string(was) {
 			err = &oxbow.NameError{Name: s.shown(f), Err: oxbow.ErrConflict}
 		}
@@ -85,7 +85,7 @@ func (s *Set) Create(name string, data []byte) (string, error) {
 	}
 	home := s.Places[0]
 	f := file{name: name, path: path.Join(home.Dirs[0], name+".yaml")}
-	if _, err := Parse(s.shown(f), data, s.Zone); err != nil {
+	if _, err := parse(s.shown(f), data, s.Zone); err != nil {
 		return "", err
 	}
 	if old, err := s.Read(name); err == nil && !old.Project {

@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// MaxFile is the most bytes of a profile's file.
-const MaxFile = frontmatter.MaxBytes
+// maxFile is the most bytes of a profile's file.
+const maxFile = frontmatter.MaxBytes
 
 // Diagnostic is one mistake in a file.
 type Diagnostic = frontmatter.Diagnostic
@@ -43,10 +43,10 @@ func (ds Diagnostics) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (Diagnostics) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// Parse reads a profile. File is its path as people know it; its base name
+// parse reads a profile. File is its path as people know it; its base name
 // without ending is the profile's name. Dates are read in the zone, nil meaning
 // UTC. The error is [Diagnostics].
-func Parse(file string, data []byte, zone *time.Location) (*Profile, error) {
+func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	if zone == nil {
 		zone = time.UTC
 	}

@@ -30,7 +30,7 @@ max_tokens: 30000
 `
 
 func TestParse(t *testing.T) {
-	p, err := Parse("vtt-developer.yaml", []byte(design), nil)
+	p, err := parse("vtt-developer.yaml", []byte(design), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		{"description: &x a\nname: *x", "*x is an alias"},
 		{"description: !!str a", "is a tag"},
 		{"include: {tags: [[[[[a]]]]]}", "nested more than"},
-		{"description: " + strings.Repeat("x", MaxFile), "the most is 65536"},
+		{"description: " + strings.Repeat("x", maxFile), "the most is 65536"},
 		{"always_include: [../x]", "does not stay inside"},
 		{"always_include: [/etc/passwd]", "is not relative"},
 		{"include: {kinds: [nte]}", "did you mean note?"},
@@ -60,7 +60,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a: [", "is not YAML"},
 		{"description: a\n---\ndescription: b", "second document"},
 	} {
-		_, err := Parse("a.yaml", []byte(tt.in), nil)
+		_, err := parse("a.yaml", []byte(tt.in), nil)
 		if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Parse(%.40q) = %v, want %q", tt.in, err, tt.want)
 		}
@@ -71,7 +71,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(design))
 	f.Add([]byte("include: &x {tags: [*x]}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := Parse("vtt-developer.yaml", b, nil)
+		p, err := parse("vtt-developer.yaml", b, nil)
 		if (p == nil) == (err == nil) || err != nil && !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Parse = %v, %v", p, err)
 		}
@@ -246,7 +246,7 @@ func TestFrontMatter(t *testing.T) {
 		{"\na: *x", "day.md:12: is not YAML: unknown anchor"},
 		{"a: !!str 1", "day.md:12:4: !!str is a tag"},
 		{"a: [[[[1]]]]", "nested"},
-		{"a: " + strings.Repeat("x", MaxFile), "the most is"},
+		{"a: " + strings.Repeat("x", maxFile), "the most is"},
 		{"- a", "day.md:12:1: is a list; front matter"},
 		{"a: 1\n---\nb: 2", "day.md:13:1: begins a second document"},
 		{"a: b: c", "day.md:12: is not YAML"},

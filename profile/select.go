@@ -40,8 +40,8 @@ func (s *Selection) Text() string { return s.Context.Text() }
 
 // The names of a selection's parts.
 const (
-	PartHead     = "head"
-	PartDocument = "document"
+	partHead     = "head"
+	partDocument = "document"
 	PartEntry    = "entry"
 )
 
@@ -88,17 +88,17 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	sel.Inside = len(ranked)
 
 	c := &sel.Context
-	c.Add(prompt.Part{Name: PartHead, Text: r.head(), Pinned: true, Why: "says what follows"})
+	c.Add(prompt.Part{Name: partHead, Text: r.head(), Pinned: true, Why: "says what follows"})
 	for _, d := range r.Documents {
 		text, where, err := s.document(d)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if d.Wanted {
-				c.Cut = append(c.Cut, prompt.Cut{Name: PartDocument, Source: where, Why: "there is no such file"})
+				c.Cut = append(c.Cut, prompt.Cut{Name: partDocument, Source: where, Why: "there is no such file"})
 			}
 			continue
 		case err != nil:
-			c.Cut = append(c.Cut, prompt.Cut{Name: PartDocument, Source: where, Why: err.Error()})
+			c.Cut = append(c.Cut, prompt.Cut{Name: partDocument, Source: where, Why: err.Error()})
 			continue
 		case strings.TrimSpace(text) == "":
 			continue
@@ -149,7 +149,7 @@ func (r *Resolved) head() string {
 // for the model.
 func documentPart(name, where, text string) prompt.Part {
 	head := "<!-- " + strings.ReplaceAll(name, "--", "- -") + " -->\n"
-	return prompt.Part{Name: PartDocument, Source: where, Pinned: true, Why: "always included",
+	return prompt.Part{Name: partDocument, Source: where, Pinned: true, Why: "always included",
 		Text: head + strings.TrimRight(text, "\n") + "\n\n",
 		Short: func(tokens int) string {
 			const note = "\n\n(cut here: the rest does not fit into the budget)\n\n"

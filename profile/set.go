@@ -210,12 +210,12 @@ func (s *Set) File(name string) (string, error) {
 func (s *Set) read(f file) (*Profile, error) {
 	b, err := s.bytes(f)
 	if errors.Is(err, errTooLong) {
-		return nil, Diagnostics{{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", MaxFile)}}
+		return nil, Diagnostics{{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)}}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", s.shown(f), err)
 	}
-	p, err := Parse(s.shown(f), b, s.Zone)
+	p, err := parse(s.shown(f), b, s.Zone)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (s *Set) bytes(f file) ([]byte, error) {
 	if s.trial != nil && s.trial.file == f {
 		return s.trial.data, nil
 	}
-	return readFile(s.Places[f.place].FS, f.path, MaxFile)
+	return readFile(s.Places[f.place].FS, f.path, maxFile)
 }
 
 // Read returns the profile of that name as it is written.
