@@ -16,11 +16,11 @@ type Entry struct {
 	Score   float64             `json:"score,omitempty"`   // of a hit; higher is better
 	Snippet string              `json:"snippet,omitempty"` // the part that fits best, on one line
 	Content *string             `json:"content,omitempty"` // whole, or absent
-	Aliases []string            `json:"aliases,omitempty"`
-	Labels  map[string][]string `json:"labels"`  // values by key, sorted; never null
-	Created string              `json:"created"` // RFC 3339, UTC
-	Updated string              `json:"updated"` // RFC 3339, UTC
-	Version uint64              `json:"version"` // number of the change that wrote it
+	Aliases []string            `json:"aliases"`           // never null
+	Labels  map[string][]string `json:"labels"`            // values by key, sorted; never null
+	Created string              `json:"created"`           // RFC 3339, UTC
+	Updated string              `json:"updated"`           // RFC 3339, UTC
+	Version uint64              `json:"version"`           // number of the change that wrote it
 	Source  Source              `json:"source"`
 
 	Citations []FileRef `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
@@ -171,7 +171,7 @@ func stamp(t time.Time) string {
 
 // entryOf returns the entry without its content.
 func entryOf(e oxbow.Entry) Entry {
-	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: e.Aliases,
+	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
 		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {

@@ -258,7 +258,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		// nothing.
 		switch again := m.Apply(ctx, oxbow.Remove{Name: in.Name}); {
 		case again == nil:
-			return ForgetOut{Forgotten: true, Entry: Entry{Name: in.Name, Labels: map[string][]string{}},
+			return ForgetOut{Forgotten: true, Entry: Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
 				Notes: []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)}}, nil
 		case !errors.Is(again, oxbow.ErrNotFound):
 			return ForgetOut{}, again
