@@ -12,10 +12,11 @@ type Actor string
 
 // The actors.
 const (
-	Person   Actor = "person" // typed by a human
-	Agent    Actor = "agent"  // called by a model
-	Program  Actor = "tool"   // made by a program or a rule
-	Imported Actor = "import" // read from elsewhere
+	Person   Actor = "person"  // typed by a human
+	Agent    Actor = "agent"   // called by a model
+	Program  Actor = "tool"    // made by a program or a rule
+	Imported Actor = "import"  // read from elsewhere
+	Foreign  Actor = "foreign" // came with a project that is not trusted; never stored
 )
 
 // Source is the origin of a version. The command line or server that receives the

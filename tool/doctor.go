@@ -29,6 +29,7 @@ func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
 	}
 	d := &diagnosis{w: w, place: p, dir: p.Dir()}
 	d.environment()
+	trusted := d.trust()
 	d.version()
 	d.layout()
 	d.fileSystem()
@@ -37,8 +38,10 @@ func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
 		d.lock()
 		d.staleFiles()
 	}
-	if err := d.memory(ctx, in.Full); err != nil {
-		return DoctorOut{}, err
+	if trusted {
+		if err := d.memory(ctx, in.Full); err != nil {
+			return DoctorOut{}, err
+		}
 	}
 	if err := d.annotations(ctx); err != nil {
 		return DoctorOut{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -47,6 +48,23 @@ func (d *diagnosis) environment() {
 		return
 	}
 	d.add(warning, "environment", "put its directory in PATH, or give agents its full path", "no directory in PATH has oxbow: agents that start it by its name will not find it")
+}
+
+// trust says whether the home counts as the user's own, and reports whether it
+// does.
+func (d *diagnosis) trust() bool {
+	v := d.w.Host.Judge(d.place)
+	switch v.State {
+	case trust.Refused:
+		d.add(problem, "trust", v.Mend, "the home is not used: %s", v.Why)
+	case trust.Foreign:
+		d.add(warning, "trust", v.Mend, "%s, and it is not trusted: its entries are foreign, nothing is written", v.Why)
+	case trust.Trusted:
+		d.add(fine, "trust", "", "%s, and you trust it", v.Why)
+	default:
+		d.add(fine, "trust", "", "the home is your own")
+	}
+	return v.State == trust.Own || v.State == trust.Trusted
 }
 
 func (d *diagnosis) version() {

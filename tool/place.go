@@ -10,12 +10,14 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/trust"
 )
 
 // Place is where a memory lies.
 type Place struct {
 	Home   string // directory, or the file that was given as one
 	Rule   string // that chose it
+	Found  bool   // from the working directory, not named by the user
 	Store  string // path of the memory's file, or of the directory of one of several files
 	Layout string // name of the layout of several files, "" for oxbow's own
 	Title  string // of that layout
@@ -41,6 +43,7 @@ type Host struct {
 	Version    Version
 	Rand       io.Reader
 	NetworkFS  bool // writing to a network file system is wanted
+	Trusted    trust.List
 }
 
 // Version says what a program was built from.

@@ -103,3 +103,14 @@ func fuseKind(mount string) Kind {
 	}
 	return Shared
 }
+
+// Owner says who else may change a file.
+type Owner struct {
+	Other    bool        // another user owns it
+	Writable bool        // other users may write it
+	Mode     fs.FileMode // its permissions
+}
+
+// OwnerOf looks at a file or directory. Of one that is not there, and where users
+// do not own files, it says nothing.
+func OwnerOf(path string) Owner { return ownerOf(path) }

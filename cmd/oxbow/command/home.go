@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -28,16 +29,30 @@ type locator struct {
 	homeFlag    string
 	dialectFlag string
 	network     bool // writing to a network file system is wanted
+
+	judged *trust.Verdict // of the home; nil until it is needed
 }
 
 // home returns the directory that holds the store, whether or not it is there
 // yet: what --home says, else $OXBOW_HOME, else the nearest directory .oxbow
 // at or above the working directory, else the user's data directory. A layout
 // whose custom is the user's own directory has that in the place of the last two.
+// A home that another user owns, or others may write, is refused unless it was
+// named.
 func (l *locator) home() (string, error) {
-	dir, _, err := l.findHome()
+	dir, rule, err := l.findHome()
+	if err != nil || rule != foundRule {
+		return dir, err
+	}
+	v, err := l.verdict()
+	if err == nil && v.State == trust.Refused {
+		err = &hinted{fmt.Errorf("the home %s was found here and is not used: %s", dir, v.Why), v.Mend}
+	}
 	return dir, err
 }
+
+// foundRule chose a home that may have come with a project.
+const foundRule = "the nearest " + homeDir + " at or above the working directory"
 
 // findHome returns the home, and in words the rule that chose it.
 func (l *locator) findHome() (dir, rule string, err error) {
@@ -60,7 +75,7 @@ func (l *locator) findHome() (dir, rule string, err error) {
 	for dir := wd; ; dir = filepath.Dir(dir) {
 		h := filepath.Join(dir, homeDir)
 		if fi, err := os.Stat(h); err == nil && fi.IsDir() && !onlyAnnotations(h) {
-			return h, "the nearest " + homeDir + " at or above the working directory", nil
+			return h, foundRule, nil
 		}
 		if filepath.Dir(dir) == dir {
 			break
@@ -167,16 +182,17 @@ func (l *locator) layoutOf(home string) (dialect.Dialect, bool, error) {
 
 // memoryPlace returns where the memory lies.
 func (l *locator) memoryPlace() (p tool.Place, err error) {
-	d, other, err := l.layout()
-	if err != nil {
-		return p, err
-	}
 	if p.Home, p.Rule, err = l.findHome(); err != nil {
 		return p, err
 	}
-	if !other {
-		p.Store, err = l.storePath()
+	p.Found = p.Rule == foundRule
+	d, other, err := l.layoutOf(p.Home)
+	if err != nil {
 		return p, err
+	}
+	if !other {
+		p.Store = storeIn(p.Home)
+		return p, nil
 	}
 	p.Layout, p.Title, p.Store = d.Name, d.Title, filepath.Join(p.Home, filepath.FromSlash(d.File))
 	return p, nil
@@ -203,16 +219,20 @@ func (l *locator) storePath() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return storeIn(home), nil
+}
+
+func storeIn(home string) string {
 	if fi, err := os.Stat(home); err == nil && fi.Mode().IsRegular() {
-		return home, nil
+		return home
 	}
-	return filepath.Join(home, storeFile), nil
+	return filepath.Join(home, storeFile)
 }
 
 // host describes the process and its machine.
 func (l *locator) host() *tool.Host {
 	return &tool.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem, Executable: l.env.Executable,
-		Version: readVersion(), Rand: l.env.Rand, NetworkFS: l.network}
+		Version: readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
 }
 
 // abs returns a path below the run's working directory.

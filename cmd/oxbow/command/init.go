@@ -102,6 +102,9 @@ func (a *app) initOther(ctx context.Context, d dialect.Dialect, home string) err
 	if err != nil {
 		return fmt.Errorf("laying out %s as %s: %w", home, d.Name, err)
 	}
+	if len(made) > 0 {
+		a.closers = append(a.closers, a.recordMade)
+	}
 	if a.json {
 		return a.printJSON(map[string]any{"home": home, "dialect": d.Name, "files": made, "made": len(made) > 0})
 	}

@@ -144,6 +144,11 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	if flags.ro {
 		how = a.readingOnly()
 	}
+	if foreign, err := a.isForeign(); err != nil {
+		return err
+	} else if foreign {
+		how = look
+	}
 	open, closeStore := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
 	defer func() { err = errors.Join(err, closeStore()) }()
 	d, other, err := a.layout()

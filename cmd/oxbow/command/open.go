@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -56,7 +57,18 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		return nil, tool.Advise(fmt.Errorf("opening %s: it is a directory, not a store", path),
 			"move it away, or choose another home with --home DIR")
 	}
-	if _, err := os.Stat(path); how != build && errors.Is(err, fs.ErrNotExist) {
+	foreign, err := a.isForeign()
+	switch {
+	case err != nil:
+		return nil, err
+	case foreign && how != look:
+		return nil, tool.Untrusted(filepath.Dir(path))
+	}
+	_, err = os.Stat(path)
+	if how == build && errors.Is(err, fs.ErrNotExist) {
+		a.closers = append(a.closers, a.recordMade)
+	}
+	if how != build && errors.Is(err, fs.ErrNotExist) {
 		// An empty memory of no file: to look, or to undo, must make nothing,
 		// and finds nothing that it could change.
 		a.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
@@ -68,9 +80,12 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		}
 	}
 	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		ReadOnly: how == look, KeepIndex: a.host().MayWrite(path) == nil})
+		ReadOnly: how == look, KeepIndex: !foreign && a.host().MayWrite(path) == nil})
 	if err != nil {
 		return nil, openError(path, err)
+	}
+	if foreign {
+		m = trust.Serve(m, tool.Untrusted(filepath.Dir(path)))
 	}
 	return m, nil
 }

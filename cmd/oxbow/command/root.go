@@ -37,6 +37,9 @@ directory, else your data directory.`,
 			if err := unmarkFlags(cmd); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("home") && a.homeFlag == "" {
+				return misusef("leave --home out for the home that is found, or name one; a script's variable may be unset", "--home is empty")
+			}
 			return a.mayRun(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,7 +88,7 @@ directory, else your data directory.`,
 		{"agent", "Give to agents:", []*cobra.Command{
 			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
+			a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
 			a.benchCommand(), a.demoCommand(), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -1,4 +1,4 @@
-// One run of a command line, and how it tells of its failure.
+// One run of a command line, and how its failure is reported.
 
 package command
 
@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/trust"
 )
 
 // Run runs one command line and returns the exit status: 0 done, 1 failed,
@@ -20,6 +23,9 @@ func Run(ctx context.Context, env Env) int {
 	root := a.root()
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.close()))
+	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
+		err = &hinted{fmt.Errorf("a memory that is not trusted can be listed, recalled from and exported, no more: %w", oxbow.ErrUnsupported), a.judged.Mend}
+	}
 	if err != nil {
 		a.report(err)
 	}

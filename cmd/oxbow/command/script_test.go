@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 		Files:               files,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_PROFILE", "OXBOW_SETTINGS", "OXBOW_SPAWN_DEPTH", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
+			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_PROFILE", "OXBOW_SETTINGS", "OXBOW_SPAWN_DEPTH", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
 				env.Setenv(key, "")
 			}
 			env.Setenv("TZ", "UTC")
@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv(key, home)
 			}
 			env.Setenv("LocalAppData", filepath.Join(home, "AppData", "Local"))
+			env.Setenv("AppData", filepath.Join(home, "AppData", "Roaming"))
 			return os.MkdirAll(home, 0o700)
 		},
 		Condition: func(cond string) (bool, error) {

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,7 +189,7 @@ func (a *app) settings() (file, ignored string, err error) {
 		return f
 	}
 	f := there(home)
-	if f != "" && a.homeIsOwn(home) {
+	if f != "" && a.host().SettingsCount(home, f) && (a.homeIsOwn(home) || a.host().Trusted.TrustsSettings(home, f)) {
 		return f, "", nil
 	}
 	ignored = f
@@ -242,6 +243,10 @@ func (a *app) subAgents() (*subagent.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A sub-agent is given the home by name, which would be the user's word for it.
+	if foreign, err := a.isForeign(); err != nil || foreign {
+		return nil, cmp.Or(err, tool.Untrusted(home))
+	}
 	l, err := a.loader()
 	if err != nil {
 		return nil, err
@@ -255,8 +260,8 @@ func (a *app) subAgents() (*subagent.Service, error) {
 		return nil, err
 	}
 	if ignored != "" {
-		a.warn("%s is not read: the home was found from the working directory and may have come with the project; name it with --home, or set %s",
-			ignored, subagent.EnvSettings)
+		a.warn("%s is not read: it may have come with the project, and it names a program to start; read it, then: oxbow trust %s",
+			ignored, quote(home))
 	}
 	depth, err := a.depth()
 	if err != nil {

@@ -1,0 +1,159 @@
+// oxbow trust, and where what it records is kept.
+
+package command
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/trust"
+)
+
+func (a *app) trustCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "Take a memory that came with a repository for your own",
+		Long: `Trust records, in your configuration directory, that a home counts as yours.
+
+A home that is found at or above the working directory may have come with a
+clone: git tracks it there. Until you trust it, its entries are read as foreign,
+none of them is pinned, nothing is written to it, and its settings start no
+program. Trust is in the home at that path with that store: writing to it goes
+on as before, another store in its place is asked about again. Its settings
+count as they are now; when they change, trust it again.
+
+A home that oxbow made is yours, and so is one that git does not track. One that
+another user owns, or that others may write, is refused. --home names any home:
+that is your word for it, but its settings count after oxbow trust alone when
+it is in a repository.`,
+		Example: `  oxbow trust                       the home that is found here
+  oxbow trust ./bot --dry-run
+  oxbow trust --list
+  oxbow trust --revoke`,
+		Args: args(0, 1, "the directory of a home, if not the one that is found here"),
+	}
+	return does(a, c, tool.Trust, func(in *tool.TrustIn, _ *flagSet, args []string) (err error) {
+		if len(args) == 0 {
+			return nil
+		}
+		if in.List {
+			return misusef("leave one of them out", "--list shows all homes, and takes none")
+		}
+		if a.homeFlag, err = a.abs(args[0]); err != nil {
+			return err
+		}
+		if within := filepath.Join(a.homeFlag, homeDir); isDir(within) {
+			a.homeFlag = within // of a project
+		}
+		return nil
+	}, a.showTrust)
+}
+
+func isDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}
+
+func (a *app) showTrust(out tool.TrustOut) {
+	would := ""
+	if out.DryRun {
+		would = "would have been "
+	}
+	switch {
+	case out.Home == "":
+		for _, h := range out.Homes {
+			runs := ""
+			if h.Settings != "" {
+				runs = ", with its settings"
+			}
+			a.printf("%s  since %s%s\n", clean(h.Path), a.date(h.Since), runs)
+		}
+		if len(out.Homes) == 0 {
+			a.note("no home that came with a clone is trusted")
+		}
+	case out.Did == "":
+		a.printf("%s was not trusted; nothing was changed\n", clean(out.Home))
+	default:
+		a.printf("%s%s: %s\n", would, out.Did, clean(out.Home))
+		if out.Runs != "" {
+			a.printf("  sub-agents are started as %s says; read it\n", clean(out.Runs))
+		}
+	}
+}
+
+// configHome returns the directory of the user's own configuration of oxbow, ""
+// when it is not known.
+func (l *locator) configHome() string {
+	get := l.env.Getenv
+	switch l.env.GOOS {
+	case "windows":
+		if dir := get("AppData"); dir != "" {
+			return filepath.Join(dir, "oxbow")
+		}
+		if dir := get("USERPROFILE"); dir != "" {
+			return filepath.Join(dir, "AppData", "Roaming", "oxbow")
+		}
+	case "darwin":
+		if dir := get("HOME"); dir != "" {
+			return filepath.Join(dir, "Library", "Application Support", "oxbow")
+		}
+	default:
+		if dir := get("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "oxbow")
+		}
+		if dir := get("HOME"); dir != "" {
+			return filepath.Join(dir, ".config", "oxbow")
+		}
+	}
+	return ""
+}
+
+// verdict says what is known of the home. It is found out once a run.
+func (l *locator) verdict() (trust.Verdict, error) {
+	if l.judged == nil {
+		p, err := l.memoryPlace()
+		if err != nil {
+			return trust.Verdict{}, err
+		}
+		v := l.host().Judge(p)
+		l.judged = &v
+		if v.State == trust.Foreign {
+			l.warn("%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your own: %s",
+				clean(p.Home), clean(v.Why), clean(v.Mend))
+		}
+	}
+	return *l.judged, nil
+}
+
+// foreign reports whether the home came with a clone and is not trusted.
+func (l *locator) isForeign() (bool, error) {
+	v, err := l.verdict()
+	return v.State == trust.Foreign, err
+}
+
+// recordMade records that this user made the home, when it is in a working tree
+// of git: it stays trusted when the user lets git track it.
+func (a *app) recordMade() error {
+	p, err := a.memoryPlace()
+	if err != nil || !git.InTree(p.Home) {
+		return nil
+	}
+	if _, err := os.Stat(p.Store); err != nil {
+		return nil // nothing was made after all
+	}
+	trusted, settings := a.host().Trusted, filepath.Join(p.Home, subagent.SettingsFile)
+	if !trusted.TrustsSettings(p.Home, settings) {
+		settings = "" // which may have come with the project
+	}
+	if _, err := trusted.Add(context.Background(), p.Home, p.Store, settings, a.env.Now()); err != nil {
+		a.note("it is not recorded that you made %s: %v; when git tracks it, say: oxbow trust %s", p.Home, err, text.ShellQuote(p.Home))
+	}
+	return nil
+}

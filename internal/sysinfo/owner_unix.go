@@ -1,0 +1,29 @@
+// Owners of files, where users own files.
+
+//go:build unix
+
+package sysinfo
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+)
+
+func ownerOf(path string) (o Owner) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return o
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return o
+	}
+	o.Mode = fi.Mode().Perm()
+	self, uid := os.Geteuid(), int(st.Uid)
+	o.Other = uid != self && (self != 0 || strconv.Itoa(uid) != os.Getenv("SUDO_UID"))
+	// A group of the user's own name, where umask 002 is the custom, has one member.
+	private := int(st.Gid) == os.Getegid() && st.Gid == st.Uid
+	o.Writable = o.Mode&0o002 != 0 || o.Mode&0o020 != 0 && !private
+	return o
+}

@@ -1,0 +1,95 @@
+// Trust: which homes that came with a project count as the user's own.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/trust"
+)
+
+// TrustIn is what trust takes.
+type TrustIn struct {
+	List   bool `json:"list,omitempty" jsonschema:"show what is trusted"`
+	Revoke bool `json:"revoke,omitempty" jsonschema:"trust it no longer"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be recorded and change nothing"`
+}
+
+// TrustOut is what trust did.
+type TrustOut struct {
+	DryRun bool          `json:"dry_run,omitempty"`
+	Home   string        `json:"home,omitempty"`
+	Before trust.Verdict `json:"before,omitzero"`
+	Did    string        `json:"did,omitempty"`  // "trusted", "revoked", or "" for nothing
+	Runs   string        `json:"runs,omitempty"` // the settings by which sub-agents are started
+	Homes  []trust.Home  `json:"homes,omitempty"`
+}
+
+// Trust records that the home is the user's own, takes that back, or lists what
+// was recorded.
+func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
+	if in.List {
+		return TrustOut{Homes: w.Host.Trusted.Homes()}, nil
+	}
+	p, err := w.place()
+	if err != nil {
+		return TrustOut{}, err
+	}
+	out := TrustOut{DryRun: in.DryRun, Home: p.Home, Before: w.Host.Trusted.Judge(p.Home, p.Store)}
+	if in.Revoke {
+		if in.DryRun {
+			out.Did = "revoked"
+			return out, nil
+		}
+		was, err := w.Host.Trusted.Remove(ctx, p.Home)
+		if was {
+			out.Did = "revoked"
+		}
+		return out, err
+	}
+	if out.Before.State == trust.Refused {
+		return out, Advise(fmt.Errorf("%s cannot be trusted: %s", p.Home, out.Before.Why), out.Before.Mend)
+	}
+	print, err := trust.Fingerprint(p.Home, p.Store)
+	settings := filepath.Join(p.Home, subagent.SettingsFile)
+	if _, serr := os.Stat(settings); serr == nil {
+		out.Runs = settings
+	} else if err == nil && print == "" {
+		err = NoMemory(p.Home)
+	}
+	if out.Did = "trusted"; err != nil || in.DryRun {
+		return out, err
+	}
+	_, err = w.Host.Trusted.Add(ctx, p.Home, p.Store, settings, w.now())
+	return out, err
+}
+
+// Judge says what is known of the memory's home. One that the user named is the
+// user's own.
+func (h *Host) Judge(p Place) trust.Verdict {
+	if !p.Found {
+		return trust.Verdict{State: trust.Own}
+	}
+	return h.Trusted.Judge(p.Home, p.Store)
+}
+
+// Untrusted is the error of a change to a home that came with a clone. It matches
+// [oxbow.ErrReadOnly].
+func Untrusted(home string) error {
+	return Advise(fmt.Errorf("%s came with a clone and is not trusted: nothing is written to it, and no program is started by it: %w", home, oxbow.ErrReadOnly),
+		"look at what it holds with oxbow list; to take it for your own: oxbow trust "+text.ShellQuote(home)+"; for a memory of your own, give --home DIR")
+}
+
+// SettingsCount reports whether a home's settings, which name programs to start,
+// are the user's own: in a working tree of git they may have come with it, so
+// that they count as they were when the home was trusted.
+func (h *Host) SettingsCount(home, settings string) bool {
+	return !git.InTree(home) || h.Trusted.TrustsSettings(home, settings)
+}

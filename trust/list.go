@@ -1,0 +1,148 @@
+// The record of what the user trusts: a file of JSON lines.
+
+package trust
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Home is a home that is trusted.
+type Home struct {
+	Path        string    `json:"home"`
+	Fingerprint string    `json:"fingerprint"`
+	Settings    string    `json:"settings,omitempty"` // digest of the file that starts sub-agents
+	Since       time.Time `json:"since"`
+}
+
+// List is the record. Dir is the directory that it is in, "" where none is
+// known: nothing is trusted then.
+type List struct{ Dir string }
+
+const (
+	listFile = "trusted"
+	lockFile = "trusted.lock"
+	lockWait = 5 * time.Second
+)
+
+// Homes returns the homes that are trusted. A line that cannot be read counts for
+// nothing.
+func (l List) Homes() []Home {
+	if l.Dir == "" {
+		return nil
+	}
+	b, err := os.ReadFile(filepath.Join(l.Dir, listFile))
+	if err != nil {
+		return nil
+	}
+	return parse(b)
+}
+
+func parse(b []byte) (homes []Home) {
+	for line := range bytes.Lines(b) {
+		var h Home
+		if json.Unmarshal(line, &h) == nil && h.Path != "" {
+			homes = append(homes, h)
+		}
+	}
+	return homes
+}
+
+// Add records a home as it is now, with its settings if there are some.
+func (l List) Add(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
+	print, err := Fingerprint(home, store)
+	if err != nil {
+		return Home{}, err
+	}
+	h := Home{Path: realPath(home), Fingerprint: print, Since: now.UTC()}
+	if h.Settings, err = Digest(settings); err != nil {
+		return Home{}, err
+	}
+	return h, l.change(ctx, func(homes []Home) []Home {
+		return append(without(homes, h.Path), h)
+	})
+}
+
+// Remove takes a home off the record, and reports whether it was on it.
+func (l List) Remove(ctx context.Context, home string) (was bool, err error) {
+	path := realPath(home)
+	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
+		return false, nil
+	}
+	return true, l.change(ctx, func(homes []Home) []Home { return without(homes, path) })
+}
+
+func without(homes []Home, path string) []Home {
+	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path })
+}
+
+// TrustsSettings reports whether a home was trusted with settings as they are now.
+func (l List) TrustsSettings(home, settings string) bool {
+	digest, err := Digest(settings)
+	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) && h.Settings == digest })
+}
+
+// Digest returns the digest of a file, "" when there is none.
+func Digest(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// change replaces the record; concurrent changes take turns.
+func (l List) change(ctx context.Context, fn func([]Home) []Home) (err error) {
+	if l.Dir == "" {
+		return errors.New("recording what is trusted: neither a configuration directory nor the user's own directory is known")
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("recording what is trusted: %w", err)
+		}
+	}()
+	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
+		return err
+	}
+	dir, err := vfs.Dir(l.Dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	lock, err := dir.OpenLock(lockFile)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if ok, _, err := vfs.AcquireLock(ctx, lock, lockWait); err != nil || !ok {
+		return errors.Join(err, errors.New("another process changes it"))
+	}
+	b, err := os.ReadFile(filepath.Join(l.Dir, listFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	for _, h := range fn(parse(b)) {
+		if err := enc.Encode(h); err != nil {
+			return err
+		}
+	}
+	return vfs.WriteFile(dir, listFile, out.Bytes(), 0o600)
+}
