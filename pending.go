@@ -220,15 +220,25 @@ func (m *Memory) applyPending(ctx context.Context) error {
 	return err
 }
 
+// refreshStore brings a store that reports its changes up to those of other
+// processes, and says whether it does.
+func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
+	w, watched := m.store.(Watcher)
+	if watched {
+		err = w.Refresh(ctx)
+	}
+	return watched, err
+}
+
 // refresh brings the index up to the store, and returns it; it is built when
 // there is none.
 func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
-	w, watched := m.store.(Watcher)
+	watched, err := m.refreshStore(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if !watched {
 		return m.build(ctx, watched)
-	}
-	if err := w.Refresh(ctx); err != nil {
-		return nil, err
 	}
 	if !m.pending.recalled.Load() { // else the cache line is left alone
 		m.pending.recalled.Store(true)

@@ -85,13 +85,11 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
-	_, watched := m.store.(Watcher)
-	if watched {
-		if err := m.store.(Watcher).Refresh(ctx); err != nil {
-			return nil, err
-		}
+	watched, err := m.refreshStore(ctx)
+	if err == nil {
+		err = m.buildMu.lock(ctx)
 	}
-	if err := m.buildMu.lock(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	defer m.buildMu.unlock()

@@ -159,20 +159,24 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 		if from == to {
 			break
 		}
-		if c := s[from:to]; len(c) <= maxWhole {
-			k := f.known.find(c)
-			some = some || k.some
-			d.Len += weight * uint32(k.parts)
-			f.take(d, f.known.kept(k), weight)
-		} else {
-			us, parts, any := f.known.cut(nil, c)
-			some = some || any
-			d.Len += weight * uint32(parts)
-			f.take(d, us, weight)
-		}
+		some = f.addChunk(d, s[from:to], weight) || some
 		i = to
 	}
 	return some
+}
+
+// addChunk adds a chunk to d, and reports whether it has any term.
+func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
+	if len(c) <= maxWhole {
+		k := f.known.find(c)
+		d.Len += weight * uint32(k.parts)
+		f.take(d, f.known.kept(k), weight)
+		return k.some
+	}
+	us, parts, any := f.known.cut(nil, c)
+	d.Len += weight * uint32(parts)
+	f.take(d, us, weight)
+	return any
 }
 
 // take adds units to d.

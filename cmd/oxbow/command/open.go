@@ -49,43 +49,50 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	foreign, err := a.isForeign()
+	if err != nil {
+		return nil, err
+	}
+	if !foreign {
+		return a.openStore(path, how, a.host().MayWrite(path))
+	}
+	if how != look {
+		return nil, tool.Untrusted(filepath.Dir(path))
+	}
+	m, err := a.openStore(path, look, tool.Untrusted(filepath.Dir(path)))
+	if err != nil {
+		return nil, err
+	}
+	return trust.Serve(m, tool.Untrusted(filepath.Dir(path))), nil
+}
+
+// openStore opens the store of that path. Of one that may not be written to, for
+// the reason that is given, not even the index is kept.
+func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, error) {
 	src, err := a.source()
 	if err != nil {
 		return nil, err
 	}
-	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+	fi, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err == nil && fi.IsDir():
 		return nil, tool.Advise(fmt.Errorf("opening %s: it is a directory, not a store", path),
 			"move it away, or choose another home with --home DIR")
-	}
-	foreign, err := a.isForeign()
-	switch {
-	case err != nil:
-		return nil, err
-	case foreign && how != look:
-		return nil, tool.Untrusted(filepath.Dir(path))
-	}
-	_, err = os.Stat(path)
-	if how == build && errors.Is(err, fs.ErrNotExist) {
-		a.closers = append(a.closers, a.recordMade)
-	}
-	if how != build && errors.Is(err, fs.ErrNotExist) {
+	case missing && how != build:
 		// An empty memory of no file: to look, or to undo, must make nothing,
 		// and finds nothing that it could change.
 		a.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
 		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: a.env.Now, Source: src})
-	}
-	if how != look {
-		if err := a.host().MayWrite(path); err != nil {
-			return nil, err
-		}
+	case how != look && mayNot != nil:
+		return nil, mayNot
+	case missing:
+		a.closers = append(a.closers, a.recordMade)
 	}
 	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		ReadOnly: how == look, KeepIndex: !foreign && a.host().MayWrite(path) == nil})
+		ReadOnly: how == look, KeepIndex: mayNot == nil})
 	if err != nil {
 		return nil, openError(path, err)
-	}
-	if foreign {
-		m = trust.Serve(m, tool.Untrusted(filepath.Dir(path)))
 	}
 	return m, nil
 }
