@@ -23,7 +23,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			var f *FormatError
 			if errors.As(err, &f) {
 				rep.Problems = append(rep.Problems, oxbow.Problem{Offset: f.Offset, What: f.Error(),
-					Mend: "restore a backup, or bring what can be read into a new memory: `oxbow import`"})
+					Mend: "restore a backup, or bring what can be read into a new memory: `oxbow convert DIR`"})
 				return rep, nil
 			}
 			return rep, err

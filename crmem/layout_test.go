@@ -88,7 +88,7 @@ func TestOpenLater(t *testing.T) {
 		fsys := vfs.NewMem()
 		putFile(t, fsys, "memory.db", data)
 		_, err := Open("memory.db", &oxbow.Options{FS: fsys})
-		if !errors.Is(err, oxbow.ErrVersion) || !errors.Is(err, ErrBadFormat) || !strings.Contains(err.Error(), "later crabtalk") || !strings.Contains(err.Error(), "oxbow import") {
+		if !errors.Is(err, oxbow.ErrVersion) || !errors.Is(err, ErrBadFormat) || !strings.Contains(err.Error(), "later crabtalk") || !strings.Contains(err.Error(), "oxbow convert") {
 			t.Errorf("Open(%s) = %v", name, err)
 		}
 		// It also takes the place of a store that is open.

@@ -264,7 +264,7 @@ func (s *Store) describe(data []byte, err error) error {
 	d.Path = s.path
 	if l := recognise(data); l != Unknown && l != V1 {
 		d.Reason, d.Offset, d.class = "the file is "+l.String(), -1, oxbow.ErrVersion
-		d.Hint = "it is not opened, because writing would destroy it; `oxbow import` reads it"
+		d.Hint = "it is not opened, because writing would destroy it; `oxbow convert DIR` copies what it holds"
 	}
 	return &d
 }

@@ -60,8 +60,9 @@
 //
 // All parts but Created stand there only when they say something. Without
 // Labels, Name and the comment the bytes are those that crabtalk writes; with
-// them crabtalk still reads name, date, aliases and content. The block ends at
-// the first </div>; so text in it has &, < and > escaped, and control
+// them crabtalk still reads date, aliases and content, and the name that the
+// file's name says: where Name stands, that is another one, such as why%3F for
+// why?. The block ends at the first </div>; so text in it has &, < and > escaped, and control
 // characters as numbers (&#10;). A file that does not begin with the block is
 // all content, undated.
 //

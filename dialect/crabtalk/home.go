@@ -76,7 +76,7 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return false, nil
 	} else if err != nil {
-		return false, err
+		return false, tool.Advise(err, "if "+name+" is a link out of the home, put the file itself there, or name the directory that holds it: --home DIR")
 	}
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -133,6 +133,9 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	s, err := h.openStore(ctx, &mo)
 	if errors.Is(err, oxbow.ErrNotStore) {
 		return nil, tool.Advise(err, "it is damaged, or of another program: put a copy of "+storeFile+" back, or move it away to begin without entries")
+	}
+	if errors.Is(err, oxbow.ErrVersion) {
+		return nil, tool.Advise(err, "oxbow convert DIR copies what oxbow can read of it; a copy under another name is read as "+storeFile+" in a directory of its own. If that fails, dump it with the crabtalk that wrote it")
 	}
 	if err != nil {
 		return nil, err
