@@ -235,11 +235,6 @@ func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 
 // Get gives one entry, as it is or was.
 func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
-	if err := oxbow.CheckName(in.Name); err != nil {
-		if name, _, ok := cutSeq(in.Name); !ok || oxbow.CheckName(name) != nil {
-			return GetOut{}, err // no entry can have it: an error of its own
-		}
-	}
 	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
 		return GetOut{}, err
@@ -275,6 +270,9 @@ func entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbo
 	}
 	// Only now is NAME@SEQ looked for: a name may well end in @2.
 	name, seq, ok := cutSeq(called)
+	if !ok || oxbow.CheckName(name) != nil {
+		err, ok = noSuchName(called, err), false
+	}
 	if !errors.Is(err, oxbow.ErrNotFound) || !ok {
 		return e, false, notes, missing(ctx, m, called, err)
 	}
@@ -287,6 +285,15 @@ func entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbo
 		note += "; its content was erased for good"
 	}
 	return v.Entry, true, []Note{Plain(note)}, nil
+}
+
+// noSuchName returns the error of looking for a name. One that no entry can be
+// given is an error of its own, unless a file of another program holds it.
+func noSuchName(name string, err error) error {
+	if bad := oxbow.CheckName(name); bad != nil && errors.Is(err, oxbow.ErrNotFound) {
+		return bad
+	}
+	return err
 }
 
 // cutSeq cuts NAME@SEQ.

@@ -237,9 +237,6 @@ func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
 
 // Forget removes an entry.
 func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
-	if err := oxbow.CheckName(in.Name); err != nil {
-		return ForgetOut{}, err
-	}
 	if err := checkIfVersion(in.IfVersion); err != nil {
 		return ForgetOut{}, err
 	}
@@ -252,6 +249,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, err
 	}
 	e, err := m.Get(ctx, in.Name)
+	err = noSuchName(in.Name, err)
 	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" && !in.DryRun {
 		// A repeat of a call that was carried out finds nothing, and is right.
 		// Whether it is one, only the store can say: one that is busy has said

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -294,5 +295,44 @@ func TestOpenOnFirstUse(t *testing.T) {
 	}
 	if _, err := get(t.Context(), Read); err != oxbow.ErrClosed {
 		t.Errorf("get after close = %v, want ErrClosed", err)
+	}
+}
+
+// oddStore holds an entry whose name no entry can be given here, as files of other
+// programs do.
+type oddStore struct {
+	oxbow.Store
+	removed string
+}
+
+func (s *oddStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	if name == " pad " {
+		return oxbow.Entry{ID: 1, Name: name, Content: "x", Version: 1}, nil
+	}
+	return s.Store.Get(ctx, name)
+}
+
+func (s *oddStore) Apply(_ context.Context, ops ...oxbow.Op) error {
+	s.removed = oxbow.OpName(ops[0])
+	return nil
+}
+
+func TestOddNamesAreReadAndForgotten(t *testing.T) {
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s := &oddStore{Store: m}
+	odd := oxbow.New(s, nil)
+	w := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return odd, nil }}
+	if out, err := Get(t.Context(), w, GetIn{Name: " pad "}); err != nil || *out.Content != "x" {
+		t.Errorf("Get = %+v, %v", out, err)
+	}
+	if out, err := Forget(t.Context(), w, ForgetIn{Name: " pad "}); err != nil || !out.Forgotten || s.removed != " pad " {
+		t.Errorf("Forget = %+v, %v", out, err)
+	}
+	if _, err := Get(t.Context(), w, GetIn{Name: " other "}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Get of a name that no entry has = %v", err)
 	}
 }
