@@ -75,7 +75,7 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 		d.findError("integrity", err)
 		return nil
 	}
-	if !full {
+	if _, herr := m.History(); !full && herr == nil {
 		d.add(fine, "integrity", "", "it opens, and every change was read; oxbow doctor --full also compares what it answers")
 		return nil
 	}
