@@ -248,7 +248,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 		part.Before += len(covered.Content)
 	}
 	if text, ok := texts[g.title]; !ok {
-		e.Content = byRule(d.Name, g, d.home.Zone)
+		e.Content = shorter(d.Name, g, d.home.Zone)
 	} else {
 		if strings.TrimSpace(text) == "" {
 			return &oxbow.InvalidError{Field: "text", Value: g.title, Reason: "is empty"}

@@ -77,6 +77,23 @@ func byRule(name string, g *group, zone *time.Location) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// shorter returns the digest of a group by the rule or, where it would be longer,
+// the entries as they are.
+func shorter(name string, g *group, zone *time.Location) string {
+	digest := byRule(name, g, zone)
+	var texts []string
+	for _, e := range g.entries {
+		if e.Kind == oxbow.Archive {
+			return digest
+		}
+		texts = append(texts, strings.Trim(e.Content, "\n"))
+	}
+	if whole := strings.Join(texts, "\n\n"); len(whole) < len(digest) && strings.TrimSpace(whole) != "" {
+		return whole
+	}
+	return digest
+}
+
 // section is a heading and what stands below it. The first may have no heading.
 type section struct{ head, text string }
 

@@ -68,3 +68,15 @@ func TestBeginning(t *testing.T) {
 		}
 	}
 }
+
+// A digest is not longer than what it tells again.
+func TestShortEntriesAreTheirDigest(t *testing.T) {
+	g := &group{entries: []oxbow.Entry{{Name: "2026-04-14", Content: "Squares, not hexes.\n"}, {Name: "2026-04-15", Content: "Tuesdays."}}}
+	if got := shorter("week-2026-W16", g, time.UTC); got != "Squares, not hexes.\n\nTuesdays." {
+		t.Errorf("shorter() = %q", got)
+	}
+	g.entries[0].Content = strings.Repeat("It took a while. ", 100)
+	if got := shorter("week-2026-W16", g, time.UTC); got != byRule("week-2026-W16", g, time.UTC) {
+		t.Errorf("shorter() of a long entry = %q", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
@@ -124,6 +125,9 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
+	}
+	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 && !slices.Contains(others, h.place.agent) {
+		h.Warn(fmt.Sprintf("agent %q is new here; there are: %s", h.place.agent, strings.Join(others, ", ")))
 	}
 	if wanted && !o.Memory.ReadOnly {
 		// As duragent does at start. Context has its text in any case.

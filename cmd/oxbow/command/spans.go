@@ -169,7 +169,11 @@ func (a *app) showDigests(did, would string, done []dialect.Digest, dry bool, er
 	case len(done) == 0:
 		a.note("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
 	case !dry && did == "compressed":
-		a.note("to take this back: oxbow compress undo %s", quote(done[len(done)-1].Name))
+		var names []string
+		for _, d := range done {
+			names = append(names, quote(d.Name))
+		}
+		a.note("to take this back: oxbow compress undo %s", strings.Join(names, " "))
 	}
 	return err
 }
