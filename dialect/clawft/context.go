@@ -59,7 +59,9 @@ type session struct {
 // Session implements [dialect.Home].
 func (h *Home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
 	s := &session{h: h, r: r}
-	s.Summaries = dialect.Summaries{Keep: s.keep, GoOn: s.goOn, Get: s.get}
+	s.Summaries = dialect.Summaries{Keep: s.keep, GoOn: s.goOn, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+		return h.GetOfKind(ctx, name, oxbow.History)
+	}}
 	return s, ctx.Err()
 }
 
@@ -134,16 +136,4 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 		}
 		name = fmt.Sprintf("%s (%d)", base, n)
 	}
-}
-
-// get returns an entry of HISTORY.md.
-func (s *session) get(ctx context.Context, name string) (oxbow.Entry, error) {
-	e, err := s.h.Tree.Get(ctx, name)
-	if err == nil && e.Kind != oxbow.History {
-		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
-	}
-	if err != nil {
-		return e, fmt.Errorf("resuming from HISTORY.md: %w", err)
-	}
-	return e, nil
 }

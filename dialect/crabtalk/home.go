@@ -252,9 +252,6 @@ func (later) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }
 
-// Tools implements [dialect.Home].
-func (h *home) Tools() []tool.Tool { return h.tools() }
-
 // Documents implements [dialect.Home].
 func (h *home) Documents() []string { return []string{crabFile} }
 

@@ -35,8 +35,8 @@ type forgetIn struct {
 	Name string `json:"name" cli:"positional" also:"key,title" jsonschema:"Name of the entry to delete."`
 }
 
-// tools returns the tools, in crabtalk's order.
-func (h *home) tools() []tool.Tool {
+// Tools implements [dialect.Home], in crabtalk's order.
+func (h *home) Tools() []tool.Tool {
 	about := func(name, title string) tool.Tool {
 		t := dialect.Describe(descriptions, name, title)
 		t.Idempotent = true

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -54,11 +55,11 @@ func readConfig(fsys vfs.FS) (config, error) {
 // parseConfig reads lines of TOML: key = value, comments, and at most the table
 // [memory]. A key that is not known is an error, so that a misspelt one does
 // not leave open what was meant to be shut.
-func parseConfig(text string) (config, error) {
+func parseConfig(toml string) (config, error) {
 	c := defaultConfig
 	seen := map[string]bool{}
 	n := 0
-	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+	for line := range strings.Lines(strings.TrimPrefix(toml, "\ufeff")) {
 		n++
 		bad := func(value, reason string) error {
 			return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d:", configFile, n), Value: value, Reason: reason}
@@ -70,7 +71,7 @@ func parseConfig(text string) (config, error) {
 		key, value, ok := strings.Cut(line, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !ok {
-			return config{}, bad(text20(line), "is not key = value")
+			return config{}, bad(text.Clip(line, 20), "is not key = value")
 		}
 		if seen[key] {
 			return config{}, bad(key, "is given twice")
@@ -96,18 +97,11 @@ func parseConfig(text string) (config, error) {
 			}
 			c.soulEditable = value == "true"
 		default:
-			err = bad(text20(key), "is not one of recall_limit, auto_recall_words, soul_editable")
+			err = bad(text.Clip(key, 20), "is not one of recall_limit, auto_recall_words, soul_editable")
 		}
 		if err != nil {
 			return config{}, err
 		}
 	}
 	return c, nil
-}
-
-func text20(s string) string {
-	if r := []rune(s); len(r) > 20 {
-		return string(r[:20]) + "…"
-	}
-	return s
 }
