@@ -31,7 +31,7 @@ type Options struct {
 	History History
 
 	Clock    func() time.Time // stamps records without a time; time.Now by default
-	LockWait time.Duration    // bounds the wait for other writers; 2 s by default
+	LockWait time.Duration    // bounds the wait for other writers; 5 s by default
 }
 
 // Store is the annotations of one working tree. It is safe for concurrent use,
