@@ -53,7 +53,11 @@ func (a *app) showGC(out tool.GCAnnotationsOut) {
 	if a.quiet {
 		return
 	}
-	a.printf("%s%d archived, %d returned, of %s in %s\n", would, len(out.Archived), len(out.Returned),
+	did, back := "archived", "returned"
+	if out.DryRun {
+		did, back = "would archive", "return"
+	}
+	a.printf("%s %d and %s %d of %s in %s\n", did, len(out.Archived), back, len(out.Returned),
 		count(out.Annotations, "annotation", "annotations"), count(out.Files, "sidecar", "sidecars"))
 	if !out.DryRun && !out.Undo && out.Run != "" {
 		a.note("to take this back: oxbow annotate gc --undo")

@@ -37,6 +37,6 @@ func (a *app) showCompacted(out tool.CompactOut) {
 	if out.DryRun {
 		a.note("nothing was changed; what is dropped cannot be brought back by oxbow undo")
 	} else {
-		a.note("oxbow undo still reaches the changes that were kept")
+		a.note("what was dropped cannot be brought back; oxbow undo reaches what was kept")
 	}
 }

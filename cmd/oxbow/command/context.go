@@ -167,8 +167,11 @@ func (a *app) showSelection(out tool.SelectionOut, manifest bool) {
 	for _, n := range out.Notes {
 		a.note("%s", n)
 	}
-	if out.Inside == 0 {
+	switch {
+	case out.Inside == 0:
 		a.note("the selection holds no entries; --manifest says what it is made of")
+	case out.Text == "":
+		a.note("nothing fits the budget; --manifest says what was cut")
 	}
 }
 
