@@ -92,6 +92,20 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
+// AliasError is an alias of several entries, which means none of them. It matches
+// [ErrNotFound].
+type AliasError struct {
+	Alias string
+	Names []string // of two of the entries
+}
+
+func (e *AliasError) Error() string {
+	return fmt.Sprintf("%q is an alias of %q and of %q", e.Alias, e.Names[0], e.Names[1])
+}
+
+// Is reports whether target is [ErrNotFound].
+func (e *AliasError) Is(target error) bool { return target == ErrNotFound }
+
 // BusyError describes the process that holds the store's lock. It matches [ErrBusy].
 type BusyError struct {
 	Path    string

@@ -178,6 +178,9 @@ func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
+	if len(found) > 1 {
+		err = &AliasError{Alias: name, Names: []string{found[0].Name, found[1].Name}}
+	}
 	return Entry{}, err
 }
 

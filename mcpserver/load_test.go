@@ -104,3 +104,25 @@ func TestLoadsEndWithTheSession(t *testing.T) {
 	}
 	runtime.KeepAlive(kept)
 }
+
+// Over standard streams the process is the session, whatever the protocol.
+func TestLoadBindsTheProcess(t *testing.T) {
+	for _, v := range versions {
+		t.Run(v, func(t *testing.T) {
+			cs := overMemory(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), v)
+			if got := say(t, cs, "load_memory_profile", obj{"name": "harbor"}); !strings.Contains(got, "Until unload_memory_profile") {
+				t.Errorf("load_memory_profile = %q, want that it is in force", got)
+			}
+			if got := say(t, cs, "list", nil); !strings.HasPrefix(got, "3 of 3 entries") {
+				t.Errorf("list after loading = %q, want what the profile includes", got)
+			}
+			if res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "get", Arguments: obj{"name": "zeppelin"}}); err != nil || !res.IsError {
+				t.Errorf("get of an entry outside = %v, %v, want not found", res, err)
+			}
+			say(t, cs, "unload_memory_profile", nil)
+			if got := say(t, cs, "list", nil); !strings.HasPrefix(got, "5 of 5 entries") {
+				t.Errorf("list after unloading = %q, want all", got)
+			}
+		})
+	}
+}

@@ -127,12 +127,17 @@ func (s *Server) Admits(t auth.Token) error {
 	return err
 }
 
+// stdioName is the transport of standard streams, as [oxbow.Source] says it.
+const stdioName = "mcp"
+
 // transport is one way in: the standard streams of one client, or HTTP for those of
 // one view.
 type transport struct {
 	*view
 	name string // "mcp" or "http", as [oxbow.Source] says it
 	run  string // random id of this run, the session of those that have none
+
+	stdio tool.LoadedProfiles // of the process, over standard streams
 
 	mu     sync.Mutex // guards the following
 	loaded map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles
@@ -249,19 +254,23 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 	}
 }
 
-// deskOf returns the workspace with the profiles that the session has loaded. The
-// protocol without sessions has none, whatever the transport: what a client
+// workspaceOf returns the workspace with the profiles that the session has
+// loaded. Over standard streams the process is the session, whatever the
+// protocol; over HTTP the protocol without sessions has none, as what a client
 // says to one server may come from many conversations.
 func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *tool.Workspace {
-	if d.workspace.Profiles == nil || version >= stateless {
-		return d.workspace
+	w := *d.workspace
+	switch {
+	case w.Profiles == nil:
+	case d.name == stdioName:
+		w.Loaded = &d.stdio
+	case version < stateless:
+		w.Loaded = d.loadedOf(ss)
 	}
-	desk := *d.workspace
-	desk.Loaded = d.loadedOf(ss)
-	return &desk
+	return &w
 }
 
-// loadsOf returns what a session has loaded. It is forgotten with the session,
+// loadedOf returns what a session has loaded. It is forgotten with the session,
 // which no callback tells the end of.
 func (d *transport) loadedOf(ss *mcp.ServerSession) *tool.LoadedProfiles {
 	key := weak.Make(ss)

@@ -268,7 +268,7 @@ func TestErrors(t *testing.T) {
 			{"recall", obj{"query": "a", "limitt": 3}, []string{`"limitt"`, "did you mean limit?", "max_tokens"}},
 			{"recall", obj{"query": "a", "limit": 0}, []string{"would return nothing"}},
 			{"get", obj{"name": "deploi"}, []string{"not found", "nearest names", `"deploy"`}},
-			{"remember", obj{}, []string{"content", "missing"}},
+			{"remember", obj{}, []string{"content", "empty"}},
 			{"remember", obj{"name": "deploy", "content": "y", "if_version": 99}, []string{"changed since", "call again with if_version 1"}},
 			{"undo", obj{"seq": []int{99}}, []string{"no such change"}},
 		} {

@@ -25,7 +25,7 @@ const drainTime = 800 * time.Millisecond
 // When ctx ends it returns its error; a Read of in that hangs then keeps one
 // goroutine until it returns.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	m, err := s.open("mcp")
+	m, err := s.open(stdioName)
 	if err != nil {
 		return err
 	}

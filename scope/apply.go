@@ -6,6 +6,7 @@ package scope
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -71,7 +72,31 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 		b.bound = append(b.bound, op)
 		return nil
 	}
+	u, _ := op.(oxbow.Update)
+	a, _ := op.(oxbow.Alias)
+	if err := b.free(ctx, append(u.Aliases, a.Aliases...), old.Aliases); err != nil {
+		return err
+	}
 	return b.change(op, old, at)
+}
+
+// free refuses new names and aliases that are those of an entry outside, which
+// would take them out of use for others. It does not say of which.
+func (b *binder) free(ctx context.Context, words, had []string) error {
+	for _, w := range words {
+		if slices.Contains(had, w) {
+			continue
+		}
+		for e, err := range b.v.base.Entries(ctx, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{w}}}}) {
+			if err != nil {
+				return err
+			}
+			if !b.v.scope.Sees(&e) {
+				return invalid("name", w, "cannot be used within "+b.v.scope.title()+"; choose another")
+			}
+		}
+	}
+	return nil
 }
 
 // look returns the entry that the next change finds under a name, nil for none,
@@ -95,6 +120,9 @@ func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 	a.Labels = b.v.scope.labels(a.Labels, nil)
 	next := b.v.added(ctx, a)
 	if err := b.v.scope.mayBecome(next, nil); err != nil {
+		return err
+	}
+	if err := b.free(ctx, append([]string{a.Name}, a.Aliases...), nil); err != nil {
 		return err
 	}
 	b.staged[a.Name] = next

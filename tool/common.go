@@ -112,6 +112,10 @@ func missing(ctx context.Context, m *oxbow.Memory, name string, err error) error
 	if !errors.Is(err, oxbow.ErrNotFound) {
 		return err
 	}
+	var several *oxbow.AliasError
+	if errors.As(err, &several) {
+		return Advise(err, "give the name of one of them; to take the alias from the other, remember that with the aliases it keeps")
+	}
 	lost := &lostError{err: err, name: name}
 	for v, verr := range m.Versions(ctx, name) {
 		if verr != nil {

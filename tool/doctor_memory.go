@@ -131,11 +131,19 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		break
 	}
 	var content int64
+	named, shared := map[string]string{}, 0
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
 		}
 		content += int64(len(e.Content) + len(e.Name))
+		for _, w := range append([]string{e.Name}, e.Aliases...) {
+			if other, ok := named[w]; !ok {
+				named[w] = e.Name
+			} else if shared++; shared <= maxFindings {
+				d.add(warning, "aliases", "oxbow remember NAME --alias … or --clear aliases gives one of them others", "%q is a name or alias of %q and of %q", w, other, e.Name)
+			}
+		}
 	}
 	mend := ""
 	if s.Used > muchHistory && s.Used > 4*content {

@@ -49,13 +49,8 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 		return HistoryOut{}, missing(ctx, m, in.Name, err)
 	case err != nil:
 		return HistoryOut{}, err
-	case len(out.Changes) == 0 && offset > 0:
-		out.Notes = append(out.Notes, Notef("%s %d is past the last change", ParamRef("offset"), offset))
-	case len(out.Changes) == 0:
-		out.Notes = append(out.Notes, Plain("nothing was changed yet: the memory is new"))
-	default:
-		out.fit(offset, most)
 	}
+	out.fit(offset, most)
 	return out, nil
 }
 

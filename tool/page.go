@@ -225,6 +225,14 @@ func (out *ListOut) fit(offset, most int) {
 // fit cuts the changes, of which the first offset are left out, to a budget.
 func (out *HistoryOut) fit(offset, most int) {
 	all := len(out.Changes)
+	if all == 0 {
+		why := Plain("nothing was changed yet: the memory is new")
+		if offset > 0 {
+			why = Notef("%s %d is past the last change", ParamRef("offset"), offset)
+		}
+		out.Notes = append(out.Notes, why)
+		return
+	}
 	n := pageOf(out.Changes, prompt.Tokens((&HistoryOut{Name: out.Name, Notes: out.Notes}).Text()), most, writeChange)
 	if n < all {
 		out.Notes = append(out.Notes, cutNote(all, n, offset, most, "change", "changes"))

@@ -79,7 +79,7 @@ func (o LoadMemoryProfileOut) Text() string {
 	}
 	fmt.Fprintf(&b, "Loaded memory profile %q, handle %s: %d of its %s, about %d of %d tokens.\n", o.Profile, o.Handle, o.In, plural(o.Inside, "entry", "entries"), o.Tokens, o.Budget)
 	if o.InForce {
-		b.WriteString("Until unload_memory_profile, the memory's tools see and write only what it includes.")
+		b.WriteString("Until unload_memory_profile, or the end of the session, the memory's tools see and write only what it includes.")
 	} else {
 		b.WriteString("Give this handle to the memory's tools to see and write only what it includes.")
 	}

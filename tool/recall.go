@@ -31,7 +31,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}, Notes: notes}
+	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(in.Query, w.now())...)}
 	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
@@ -112,6 +112,22 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 		return q, bad("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
 	return q, nil
+}
+
+// misspelt points out words that are nearly filter terms: they were looked for as
+// words, and select nothing.
+func misspelt(words string, now time.Time) []Note {
+	var notes []Note
+	for _, f := range strings.Fields(words) {
+		var wrong *oxbow.InvalidError
+		if key, _, ok := strings.Cut(f, ":"); !ok || strings.HasPrefix(key, `"`) || len(notes) == 3 {
+			continue
+		}
+		if _, err := query.ParseFilter(f, now); errors.As(err, &wrong) && strings.Contains(wrong.Reason, "did you mean") {
+			notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", f, err))
+		}
+	}
+	return notes
 }
 
 func entriesOf(hits []oxbow.Hit) []oxbow.Entry {

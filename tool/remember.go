@@ -70,7 +70,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 // check refuses arguments that contradict each other, before anything is opened
 // or read from the content, such as a name.
 func (in RememberIn) check() error {
-	if strings.TrimSpace(in.Content) == "" {
+	if in.Content == "" && in.Name == "" || strings.TrimSpace(in.Content) == "" && !in.keepsContent() {
 		return bad("content", "", "is empty; say what to remember")
 	}
 	if err := checkIfVersion(in.IfVersion); err != nil {
@@ -86,7 +86,15 @@ func (in RememberIn) check() error {
 			return bad("clear", c, "is given too; either set it or clear it")
 		}
 	}
+	if in.keepsContent() {
+		return nil
+	}
 	return oxbow.CheckContent(in.Content)
+}
+
+// keepsContent reports whether labels and aliases of an entry change alone.
+func (in RememberIn) keepsContent() bool {
+	return in.Content == "" && (in.Project != "" || in.Tags != nil || in.RelatedFiles != nil || in.Confidence != nil || in.Aliases != nil || len(in.Clear) > 0)
 }
 
 // edit is one call of remember: what it changes, and what it found.
@@ -103,12 +111,43 @@ type edit struct {
 	noted bool                              // it did
 }
 
+// checkAliases refuses new aliases that mean another entry: then they would mean
+// none.
+func (e *edit) checkAliases(ctx context.Context, m *oxbow.Memory) error {
+	for _, a := range e.in.Aliases {
+		var others []string
+		for o, err := range m.Entries(ctx, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{a}}}}) {
+			switch {
+			case err != nil:
+				return err
+			case o.Name == e.name: // it has it already
+				others = nil
+			default:
+				others = append(others, o.Name)
+				continue
+			}
+			break
+		}
+		if len(others) > 0 {
+			what := "an alias of " + strconv.Quote(others[0])
+			if others[0] == a {
+				what = "the name of another entry"
+			}
+			return bad("aliases", a, "is already "+what+"; choose another, or change that one first")
+		}
+	}
+	return nil
+}
+
 // errTaken ends the try of a name that belongs to another entry.
 var errTaken = errors.New("the name is taken")
 
 // apply adds or updates the entry, under the first of the names made from the
 // content that is free or says the same.
 func (e *edit) apply(ctx context.Context, m *oxbow.Memory) error {
+	if err := e.checkAliases(ctx, m); err != nil {
+		return err
+	}
 	for {
 		err := m.Edit(ctx, e.name, e.op)
 		switch {
@@ -138,6 +177,9 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	if found {
 		return e.update(ls)
 	}
+	if e.in.keepsContent() {
+		return nil, Advise(fmt.Errorf("changing labels of %q: %w", e.name, oxbow.ErrNotFound), "there is no entry of that name: give its content, or another name")
+	}
 	if e.in.IfVersion != nil {
 		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.in.IfVersion}
 	}
@@ -154,6 +196,9 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 // that was looked at, so that what another writer adds meanwhile is not lost.
 func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 	in, old := e.in, e.old
+	if in.Content == "" {
+		in.Content = old.Content
+	}
 	if in.Kind != "" && in.Kind != old.Kind.String() {
 		return nil, bad("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
 	}

@@ -349,7 +349,7 @@ func TestBadInput(t *testing.T) {
 		args  map[string]any
 		words []string
 	}{
-		{"remember", map[string]any{}, []string{`"content" is missing`}},
+		{"remember", map[string]any{}, []string{`content is empty`}},
 		{"remember", map[string]any{"content": ""}, []string{"content is empty"}},
 		{"remember", map[string]any{"content": " \n\t"}, []string{"content is empty"}},
 		{"remember", map[string]any{"content": "a\x00b"}, []string{"NUL"}},

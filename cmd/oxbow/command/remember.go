@@ -3,6 +3,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,8 @@ func (a *app) rememberCommand() *cobra.Command {
 		Short: "Keep an entry, or update the one of that name",
 		Long: `Remember keeps a text under a name. The text is the second argument, or
 --content, or a file, or standard input. A name that is in use is updated: what
-you leave out (tags, aliases, project) stays as it was. Without a name, the
+you leave out (tags, aliases, project) stays as it was; labels and aliases can
+be changed alone. An alias means one entry. Without a name, the
 first line of the text names the entry. --project auto labels with the project
 of the working directory, as oxbow label project names it.`,
 		Example: `  oxbow remember style "Tabs, not spaces."
@@ -33,7 +35,9 @@ of the working directory, as oxbow label project names it.`,
 				return misusef("leave it out to have one made from the first line", "the name is empty")
 			}
 		}
-		if in.Content, err = a.content(in.Content, f.given("content"), file, args); err != nil {
+		if len(args) == 1 && a.env.StdinTerm && !f.given("content") && file == "" && slices.ContainsFunc([]string{"project", "tags", "related_files", "confidence", "aliases", "clear"}, f.given) {
+			// The content stays as it is.
+		} else if in.Content, err = a.content(in.Content, f.given("content"), file, args); err != nil {
 			return err
 		}
 		in.Project, err = a.projectNamed(in.Project)
