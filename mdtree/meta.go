@@ -291,7 +291,7 @@ func formatLineEnds(s string) string {
 	return strings.Join(words, " ")
 }
 
-// parseMark reads the comment that lists the line breaks around a content.
+// parseLineEndsComment reads the comment that lists the line breaks around a content.
 func parseLineEndsComment(s string) (head, tail string, err error) {
 	for part := range strings.SplitSeq(s, ", ") {
 		if v, ok := strings.CutSuffix(part, " before"); ok && head == "" && tail == "" {

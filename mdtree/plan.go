@@ -216,7 +216,7 @@ func addOf(want *oxbow.Entry) oxbow.Add {
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), Created: want.Created}
 }
 
-// opsOf returns the changes that make e what the draft says.
+// opsOf returns the changes that make e what the file says.
 func opsOf(want, e *oxbow.Entry) []oxbow.Op {
 	if want.Kind != e.Kind || !sameDate(want, e) {
 		add := addOf(want)
@@ -236,9 +236,9 @@ func opsOf(want, e *oxbow.Entry) []oxbow.Op {
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), If: e.Version}}
 }
 
-// sameDraft reports whether a store's entry is what a draft says. Space around
+// sameEntry reports whether a store's entry is what a file says. Space around
 // an alias does not count, because stores take none, nor does a fraction of a
-// second that only one of both has. An undated draft is of any date.
+// second that only one of both has. An undated file is of any date.
 func sameEntry(want, e *oxbow.Entry) bool {
 	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
 		sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// section is the directory of one kind of entries.
+// kindDir is the directory of one kind of entries.
 type kindDir struct {
 	dir   string
 	title string
@@ -20,7 +20,7 @@ type kindDir struct {
 	topic bool // read only: crabtalk's third kind, which oxbow does not have
 }
 
-// sections are all directories of entries, in the order they are read.
+// kindDirs are all directories of entries, in the order they are read.
 var kindDirs = [...]kindDir{
 	{"notes", "Notes", oxbow.Note, false},
 	{"archives", "Archives", oxbow.Archive, false},
