@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -64,7 +66,31 @@ func (d *diagnosis) trust() bool {
 	default:
 		d.add(fine, "trust", "", "the home is your own")
 	}
+	d.tracked()
 	return v.State == trust.Own || v.State == trust.Trusted
+}
+
+// tracked looks for what git tracks of the home, or would with "git add".
+func (d *diagnosis) tracked() {
+	if !git.InTree(d.place.Home) {
+		return
+	}
+	const about = "git"
+	names, err := git.Tracked(d.place.Home)
+	if err != nil {
+		d.add(unknown, about, "", "%v", err)
+		return
+	}
+	for _, n := range names {
+		if strings.HasPrefix(n, "memory.oxbow") || n == "token" {
+			path := filepath.Join(d.place.Home, n)
+			d.add(warning, about, "git rm --cached "+text.ShellQuote(path), "git tracks %s: who gets the repository gets it", path)
+		}
+	}
+	if missing := missingIgnores(d.place.Home); len(missing) > 0 && d.place.Own() {
+		d.add(warning, about, "add "+strings.Join(missing, " and ")+" to "+text.ShellQuote(filepath.Join(d.place.Home, ".gitignore"))+", unless another one leaves the home out",
+			"git add would take what is not for others")
+	}
 }
 
 func (d *diagnosis) version() {

@@ -4,9 +4,12 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
@@ -67,7 +70,8 @@ func (l *locator) findHome() (dir, rule string, err error) {
 		if !filepath.IsAbs(c.dir) {
 			c.dir = filepath.Join(wd, c.dir)
 		}
-		return filepath.Clean(c.dir), c.rule, nil
+		dir = filepath.Clean(c.dir)
+		return dir, c.rule, canHold(dir)
 	}
 	if l.inUserHome() {
 		return filepath.Clean(l.userHome()), "the user's own directory, by the custom of the layout", nil
@@ -83,6 +87,21 @@ func (l *locator) findHome() (dir, rule string, err error) {
 	}
 	dir, err = l.dataHome()
 	return dir, "your data directory", err
+}
+
+// canHold refuses what can be no home: opening a pipe would wait for its other
+// end, and no directory can be made in the place of a link that leads nowhere.
+func canHold(home string) error {
+	fi, err := os.Stat(home)
+	switch _, lerr := os.Lstat(home); {
+	case err == nil && !fi.IsDir() && !fi.Mode().IsRegular():
+		err = fmt.Errorf("the home %s is neither a directory nor a file", home)
+	case errors.Is(err, fs.ErrNotExist) && lerr == nil:
+		err = fmt.Errorf("the home %s is a link that leads nowhere", home)
+	default:
+		return nil
+	}
+	return &hinted{err, "make the directory that it should be, or name another home with --home DIR"}
 }
 
 // inUserHome reports whether a layout was named whose home is, by its custom, the
@@ -105,7 +124,9 @@ func (l *locator) userHome() string {
 // memory there.
 func onlyAnnotations(dir string) bool {
 	entries, err := os.ReadDir(dir)
-	return err == nil && len(entries) == 1 && entries[0].Name() == "annotations"
+	return err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return !slices.Contains([]string{"annotations", ".gitignore", ".gitattributes"}, e.Name())
+	})
 }
 
 // dataHome returns the user's own home for oxbow: by the XDG base directory

@@ -89,7 +89,7 @@ names the sets that are in it:
 		},
 	}
 	c.Flags().StringVar(&s.addr, "http", "", "serve HTTP on this `ADDR`, such as 127.0.0.1:8333; port 0 takes a free one")
-	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token)")
+	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)")
 	c.Flags().StringVar(&s.tokensFile, "tokens", "", "a `FILE` of tokens with the rights of each, instead of one token")
 	c.Flags().StringArrayVar(&s.tools, "tools", nil, "the sets of tools that clients are shown, with commas; see above (default core)")
 	c.Flags().BoolVar(&s.ro, "ro", false, "clients only read")

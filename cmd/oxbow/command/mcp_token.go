@@ -4,7 +4,9 @@
 package command
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/profile"
 )
@@ -83,6 +86,19 @@ func (a *app) makeToken(file string) error {
 	return err
 }
 
+// tokenOf returns the file of a home's token. In a working tree of git, where it
+// could be committed, that is in the user's configuration directory, unless the
+// home has one of before.
+func (a *app) tokenOf(home string) string {
+	file := filepath.Join(home, "token")
+	config := a.configHome()
+	if _, err := os.Lstat(file); err == nil || config == "" || !git.InTree(home) {
+		return file
+	}
+	sum := sha256.Sum256([]byte(home))
+	return filepath.Join(config, "tokens", hex.EncodeToString(sum[:8]))
+}
+
 // token returns the token that clients must send and the file it is in, made
 // when it is missing.
 func (a *app) token(file string) (token, where string, err error) {
@@ -91,15 +107,15 @@ func (a *app) token(file string) (token, where string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		if err := os.MkdirAll(home, 0o700); err != nil {
-			return "", "", fmt.Errorf("making the home: %w", err)
+		file = a.tokenOf(home)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return "", "", fmt.Errorf("making the token's directory: %w", err)
 		}
-		file = filepath.Join(home, "token")
 	} else if file, err = a.abs(file); err != nil {
 		return "", "", err
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if home, err := a.home(); err != nil || file != filepath.Join(home, "token") {
+		if home, err := a.home(); err != nil || file != a.tokenOf(home) {
 			if _, err = a.outputPath(file); err != nil {
 				return "", "", err
 			}

@@ -87,6 +87,9 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	case how != look && mayNot != nil:
 		return nil, mayNot
 	case missing:
+		if err := tool.WriteGitignore(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
 		a.closers = append(a.closers, a.recordMade)
 	}
 	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,

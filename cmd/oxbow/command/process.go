@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -17,12 +18,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
+// stopWait is how long a run may take to end after a signal: a sub-agent is given
+// five seconds to end itself.
+const stopWait = 7 * time.Second
+
 // Main runs the command line of this process, and returns its exit status.
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second Ctrl-C ends the process at once, whatever it is doing.
-	context.AfterFunc(ctx, stop)
+	// A second Ctrl-C ends the process at once, whatever it is doing. One is
+	// enough, too: what does not look at the context is ended after a while, as a
+	// crash would, which loses nothing that was acknowledged.
+	var editing atomic.Bool
+	context.AfterFunc(ctx, func() {
+		stop()
+		for time.Sleep(stopWait); editing.Load(); {
+			time.Sleep(stopWait)
+		}
+		os.Exit(exitFailed)
+	})
 	env := Env{
 		Args:       os.Args[1:],
 		Stdin:      os.Stdin,
@@ -40,6 +54,8 @@ func Main() int {
 		StderrTerm: isTerminal(os.Stderr),
 		// Not ended by Ctrl-C: it is the editor's own to handle.
 		Edit: func(argv []string) error {
+			editing.Store(true)
+			defer editing.Store(false)
 			cmd := exec.Command(argv[0], argv[1:]...)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 			return cmd.Run()
