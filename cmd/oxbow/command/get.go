@@ -33,7 +33,11 @@ pipe or with --raw its content alone, byte for byte.`,
 			content = *out.Entry.Content
 		}
 		if raw || !a.env.StdoutTerm {
-			_, _ = io.WriteString(a.env.Stdout, content)
+			to := a.env.Stdout
+			if s, ok := to.(*screenWriter); ok {
+				to = s.w // asked for as it is
+			}
+			_, _ = io.WriteString(to, content)
 			return
 		}
 		a.showHeader(out.Entry)

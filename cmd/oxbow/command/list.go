@@ -51,7 +51,7 @@ func (a *app) showList(out tool.ListOut) {
 	}
 	names = min(names, a.width()/2)
 	for _, e := range out.Entries {
-		name := e.Name
+		name := strings.ReplaceAll(e.Name, "\n", `\n`)
 		if a.env.StdoutTerm {
 			name = fit(name, names) // in a pipe, a name is never cut
 		}

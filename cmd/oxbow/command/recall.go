@@ -67,7 +67,7 @@ func (a *app) showRecalled(out tool.RecallOut, whole bool) {
 }
 
 func (a *app) showHit(n int, h tool.Entry) {
-	head := fmt.Sprintf("%d  %s", n, a.bold(h.Name))
+	head := fmt.Sprintf("%d  %s", n, a.bold(strings.ReplaceAll(h.Name, "\n", `\n`)))
 	meta := a.summary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta

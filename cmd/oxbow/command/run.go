@@ -18,7 +18,9 @@ import (
 func Run(ctx context.Context, env Env) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
-	env.Stdout = out
+	if env.Stdout = out; env.StdoutTerm {
+		env.Stdout = &screenWriter{w: out}
+	}
 	a := newApp(env)
 	root := a.root()
 	root.SetArgs(markTerms(env.Args))

@@ -6,11 +6,13 @@ package command
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"math/rand"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -108,6 +110,35 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		c, _, err := root.Find([]string{name})
 		if err != nil || c.Flags().Lookup("dry-run") == nil {
 			t.Errorf("%s has no --dry-run (%v)", name, err)
+		}
+	}
+}
+
+// Whatever command prints a hostile entry on a terminal, no character of it takes
+// the terminal over, reorders the line, or hides. JSON stays JSON.
+func TestHostileEntryOnATerminal(t *testing.T) {
+	w := newWorld(t)
+	const bad = "ok\u202erow\u200b\U000e0041\u2067\ufeff"
+	w.must(t, "init")
+	w.must(t, "remember", bad, "evil \x1b[31mred \u009b5m "+bad, "--project", bad, "--tag", bad, "--alias", bad+"2")
+	w.must(t, "profile", "new", "p", "--description", "d "+bad)
+	w.must(t, "handoff", "new", "s "+bad, "--plan", bad, "--skill", "x")
+	w.env.StdoutTerm, w.env.Width = true, 60
+	for _, args := range [][]string{
+		{"list"}, {"list", "-q"}, {"list", "--json"}, {"get", bad}, {"get", bad, "--json"}, {"recall", "evil"}, {"recall", "evil", "--json"}, {"recall", "evil", "--explain"},
+		{"log"}, {"log", bad}, {"log", "--json"}, {"label", "list"}, {"label", "list", "--json"}, {"label", "lint"}, {"context"}, {"context", "--manifest"}, {"context", "--json"},
+		{"export"}, {"stats"}, {"doctor"}, {"check"}, {"profile", "list"}, {"profile", "show", "p"}, {"profile", "select", "p"}, {"handoff", "list"}, {"handoff", "show"},
+		{"forget", bad, "--dry-run"}, {"undo", "--dry-run"}, {"label", "suggest"}, {"consolidate", "--dry-run"},
+	} {
+		_, out, _ := w.run(t, args...)
+		for _, p := range painted {
+			out = strings.ReplaceAll(out, p, "")
+		}
+		if i := strings.IndexFunc(out, harmful); i >= 0 {
+			t.Errorf("oxbow %q prints %q on a terminal", args, out[i:min(len(out), i+20)])
+		}
+		if slices.Contains(args, "--json") && !json.Valid([]byte(out)) {
+			t.Errorf("oxbow %q prints no JSON on a terminal: %q", args, out)
 		}
 	}
 }

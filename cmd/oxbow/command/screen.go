@@ -110,11 +110,6 @@ func clean(s string) string {
 	return b.String()
 }
 
-func harmful(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-}
-
 // age says how long before now t was, in one unit: "3d". A t in the future,
 // as a clock that was set back makes, is "now".
 func age(t, now time.Time) string {
