@@ -60,7 +60,8 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 }
 
 // origin names the memory in the manifests of dumps: by its position where it has
-// one, and else by its home.
+// one, and else by its home, which is another one's when it is empty: it may have
+// been lost and made again.
 func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq, ok := m.Store().(oxbow.Sequencer)
 	if !ok {
@@ -70,7 +71,12 @@ func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin,
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
-		return mdtree.Origin{Name: name, Same: func(was string) bool { return was == name }}, nil
+		empty := true
+		for range m.Entries(ctx, oxbow.Filter{}) {
+			empty = false // or an error, which is the plan's to report
+			break
+		}
+		return mdtree.Origin{Name: name, Same: func(was string) bool { return was == name && !empty }}, nil
 	}
 	at, err := seq.Position(ctx)
 	if err != nil || at == "" {

@@ -21,7 +21,8 @@ change. The dump that wrote them is the base: files that nobody edited change
 nothing, and what only the memory changed or forgot since stays. Where both
 changed the same entry, nothing is loaded and the files are named; --files-win
 takes theirs. A directory without the manifest of a dump of this memory has no
-base: there, every file wins over what the memory says.
+base: there, every file wins over what the memory says. To take all files of an
+old dump so, remove its .oxbow-manifest.json first.
 
 With --merge, the default, entries whose file is gone stay; with --replace they
 are forgotten, if --prune says that they were deleted on purpose. Nothing is
