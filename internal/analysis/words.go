@@ -94,10 +94,11 @@ func chunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	for i < len(s) && i-from < maxChunk {
+	joined := false // by the connector before i, which does not end a chunk
+	for i < len(s) && (i-from < maxChunk || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if class := asciiClass[c]; class == isWord {
-				i++
+				i, joined = i+1, false
 				continue
 			} else if class == separates {
 				break
@@ -105,7 +106,7 @@ func chunk(s string, i int) (from, to int) {
 		}
 		class, n := classOf(s[i:])
 		if class == isWord {
-			i += n
+			i, joined = i+n, false
 			continue
 		}
 		if class != joins || i+n == len(s) {
@@ -115,7 +116,7 @@ func chunk(s string, i int) (from, to int) {
 		if next != isWord || s[i] == ',' && !(isDigit(s[i-1]) && isDigit(s[i+1])) {
 			break
 		}
-		i += n
+		i, joined = i+n, true
 	}
 	if from < i { // C++ and C#, when a letter stands alone
 		switch rest := s[i:]; {

@@ -204,6 +204,9 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	o.Hint = moreTools(o, desk)
 	s := mcpserver.New(desk, &o)
 	if flags.addr == "" {
+		if a.env.StdinTerm {
+			a.note("this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow mcp")
+		}
 		err = s.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
 	} else {
 		err = a.serveHTTP(ctx, s, flags)

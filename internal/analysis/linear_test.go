@@ -1,0 +1,72 @@
+// Work grows with the text: no chunk is long, memory is linear, and a context
+// that is done is seen soon.
+
+package analysis
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
+
+// shapes are what texts of many scripts, and hostile ones, repeat.
+var shapes = map[string]string{
+	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ", "Hebrew": "נמל ",
+	"Devanagari": "बंदरगाह ", "Thai": "ท่าเรือและประภาคาร", "Han": "漢字東京港", "kana": "みなとカタカナ", "Hangul": "항구등대", "Georgian": "ნავსადგური ", "Armenian": "նավահանգիստ ",
+	"one long word": "a", "camel": "fooBar", "camel with dots": "fooBar.", "hyphens": "a-", "apostrophes": "a'", "numbers": "1,", "slashes": "a/b.c/",
+	"combining marks": "\u0301", "marks on letters": "a\u0301", "punctuation": ".,;:!", "alternating": "a漢", "emoji": "👩\u200d", "base64": "aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQ", "bad bytes": "\xff\xe9",
+}
+
+func TestWorkIsLinear(t *testing.T) {
+	allocated := func(s string) uint64 {
+		var before, after runtime.MemStats
+		a := NewAnalyzer()
+		runtime.ReadMemStats(&before)
+		a.Doc([]Field{{"body", s, 16}})
+		a.Sequence(t.Context(), s)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for name, unit := range shapes {
+		t.Run(name, func(t *testing.T) {
+			small := strings.Repeat(unit, 2*maxChunk/len(unit))
+			large := small + small
+			// What is compared within a chunk is bounded by this.
+			for from, to := chunk(large, 0); from < to; from, to = chunk(large, to) {
+				if to-from > maxChunk+8 {
+					t.Fatalf("a chunk has %d bytes, want at most about %d", to-from, maxChunk)
+				}
+			}
+			if one, two := allocated(small), allocated(large); float64(two) > 2.6*float64(one)+1<<16 {
+				t.Errorf("%d bytes of text take %d bytes, twice as many take %d", len(small), one, two)
+			}
+		})
+	}
+}
+
+// looked is a context that is done from the second look on.
+type looked struct {
+	context.Context
+	looks int
+}
+
+func (c *looked) Err() error {
+	if c.looks++; c.looks > 1 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestCanceledAnalysisEnds(t *testing.T) {
+	for name, unit := range shapes {
+		text := strings.Repeat(unit, 8*maxChunk/len(unit))
+		var part, all index.Document
+		NewAnalyzer().SetDoc(&looked{Context: t.Context()}, &part, []Field{{"body", text, 16}})
+		if NewAnalyzer().SetDoc(t.Context(), &all, []Field{{"body", text, 16}}); all.Len > 100 && part.Len > all.Len/2 {
+			t.Errorf("%s: a canceled analysis counts %d of %d words", name, part.Len, all.Len)
+		}
+	}
+}
