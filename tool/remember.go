@@ -37,7 +37,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 			return oxbow.Entry{}, err
 		}
 		now, err = m.Store().Get(ctx, e.name)
-		return oxbow.Entry{Name: e.name, Content: in.Content, Aliases: now.Aliases, Labels: now.Labels}, nil
+		return e.seen.wrote(now, in.Content), nil
 	}); err != nil {
 		return RememberOut{}, err
 	}

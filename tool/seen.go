@@ -83,6 +83,23 @@ func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
 	return err
 }
 
+// wrote returns an entry as the session knows it after a write: of one that was
+// given no content, it knows no more than before.
+func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
+	if s == nil {
+		return oxbow.Entry{}
+	}
+	if content == "" {
+		known, ok := s.Known(now)
+		if !ok {
+			return oxbow.Entry{}
+		}
+		content = known.Content
+	}
+	now.Content = content
+	return now
+}
+
 // drop forgets a name.
 func (s *Seen) drop(name string) {
 	if old, ok := s.known[name]; ok {

@@ -187,6 +187,21 @@ func TestNothingTypedIsLost(t *testing.T) {
 	}
 }
 
+// A change of labels alone says nothing of a content that the session knows.
+func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
+	h := home{vfs.NewMem(), entryfiles.Dialect()}
+	s, ctx := h.server(t)
+	for _, c := range []call{
+		{"remember", args{"name": "n", "content": "TEXT"}},
+		{"remember", args{"name": "n", "tags": []string{"x"}}},
+		{"remember", args{"name": "n", "content": "Line one.\nLine three."}},
+	} {
+		if err := c.make(t, ctx, s, tool.Table(), first); err != nil {
+			t.Fatalf("%v: %v", c.args, err)
+		}
+	}
+}
+
 // checkTable reports tools that may write and stand in no row.
 func checkTable(t *testing.T, d dialect.Dialect, set string, rows [][]call, tools func(dialect.Home) []tool.Tool) {
 	t.Helper()
