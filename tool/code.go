@@ -244,7 +244,8 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 
 // Text says where the annotation was put.
 func (o AnnotateOut) Text() string {
-	return fmt.Sprintf("annotated lines %s of %s (%s)", annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}, o.Annotation.File, o.Annotation.ID)
+	s := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
+	return fmt.Sprintf("annotated %s %s of %s (%s)", []string{"line", "lines"}[min(s.Len()-1, 1)], s, o.Annotation.File, o.Annotation.ID)
 }
 
 // Text shows each annotation, what others wrote in a fence.

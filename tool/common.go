@@ -217,9 +217,11 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 		why = append(why, Plain("found, before the filter: "+strings.Join(known, ", ")))
 	}
 	for _, r := range g.Removed {
-		if r.Left == 0 {
+		switch {
+		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0: // the words did, whatever the filter
+		case r.Left == 0:
 			why = append(why, Notef("filter %s alone removes everything", r.Filter))
-		} else {
+		default:
 			why = append(why, Notef("filter %s alone leaves %s", r.Filter, plural(r.Left, one, many)))
 		}
 	}

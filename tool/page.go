@@ -43,10 +43,9 @@ func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 	if offset != nil {
 		from = *offset
 	}
-	if from < 0 {
-		return 0, 0, bad("offset", strconv.Itoa(from), "is less than 0")
+	if most, err = w.budget(maxTokens, pageTokens); from < 0 {
+		err = bad("offset", strconv.Itoa(from), "is less than 0")
 	}
-	most, err = w.budget(maxTokens, pageTokens)
 	return from, most, err
 }
 
@@ -127,9 +126,7 @@ func (out *RecallOut) tell(notes []Note, all, most int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, all-len(out.Hits)
 	for _, h := range out.Hits {
-		if h.Content == nil {
-			short++
-		}
+		short += map[bool]int{true: 1}[h.Content == nil]
 	}
 	out.LeftOut, out.More = short+gone, out.More || gone > 0
 	if short > 0 {

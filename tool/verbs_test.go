@@ -214,6 +214,9 @@ func TestNeverSilentZero(t *testing.T) {
 		t.Errorf("history of an empty memory = %+v, want a note", out)
 	}
 	do[RememberOut](b, "remember", `{"name":"cache","content":"The cache is flushed every night.","project":"vtt"}`)
+	if out := do[RecallOut](b, "recall", `{"query":"zebra","project":"vtt"}`); !has(out.Why, `no entry holds "zebra"`) || has(out.Why, "removes") {
+		t.Errorf("why = %v, want that the word found nothing, not that the filter did", out.Why)
+	}
 	for _, c := range []struct {
 		verb, args string
 		words      []string
