@@ -208,7 +208,7 @@ func (l *locator) memoryPlace() (p tool.Place, err error) {
 	}
 	p.Found = p.Rule == foundRule
 	d, other, err := l.layoutOf(p.Home)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // doctor looks at one that may not be opened, too
 		return p, err
 	}
 	if !other {
