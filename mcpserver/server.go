@@ -84,6 +84,9 @@ type Options struct {
 	// Hint is one line more for clients that see all of the memory, such as how
 	// to have more tools listed.
 	Hint string
+	// Caution returns what a model must know of the memory besides each answer of
+	// a tool that reads, or "": such as that the memory lost changes. Nil for none.
+	Caution func() string
 }
 
 // Server serves one memory to any number of clients. It is safe for
@@ -239,6 +242,11 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 		text := answer.Text()
 		if q, ok := answer.(tool.Quoter); ok && q.Quoted() {
 			text = prompt.Fence("markdown", text)
+		}
+		if t.ReadOnly && d.opts.Caution != nil {
+			if said := d.opts.Caution(); said != "" {
+				text = "note: " + said + "\n\n" + text
+			}
 		}
 		if t.TextOnly {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil

@@ -159,9 +159,7 @@ func (o *CheckOut) read(ctx context.Context, w *Workspace, p Place) error {
 	o.Records, o.Entries, o.Bytes, o.First, o.Last, o.Head = r.Records, r.Entries, r.Bytes, r.First, r.Last, r.Head
 	o.Problems = append(o.Problems, problemsOf(r)...)
 	if o.durable > o.Last {
-		o.Problems = append(o.Problems, Problem{-1,
-			fmt.Sprintf("it went back to an earlier state: it ends at change %d, and change %d had been written", o.Last, o.durable),
-			w.say(Remedy(oxbow.ErrRolledBack))})
+		o.Problems = append(o.Problems, Problem{-1, fmt.Sprintf(wentBack, o.Last, o.durable), w.say(Remedy(oxbow.ErrRolledBack))})
 	}
 	return nil
 }
@@ -286,6 +284,22 @@ func durableOf(store, same string) (seq uint64, err error) {
 		return 0, err
 	}
 	return n.Durable, nil
+}
+
+const wentBack = "it went back: it ends at change %d, and change %d had been written"
+
+// WentBack says that the store in that file lacks changes that had been durable,
+// and what to do; it is no sentence where the store has all of them.
+func WentBack(ctx context.Context, m *oxbow.Memory, file string) Note {
+	// Before the last change is known, which other processes may move on.
+	had, err := durableOf(file, file)
+	if err != nil || had == 0 {
+		return Note{}
+	}
+	if s, err := statsOf(ctx, m); err == nil && had > s.Last {
+		return joined([]Note{Notef("the memory may lack what was remembered: "+wentBack, s.Last, had), Remedy(oxbow.ErrRolledBack)})
+	}
+	return Note{}
 }
 
 // checkFile examines the store in a file, without changing anything.

@@ -110,7 +110,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		return err
 	}
 	if had > s.Last {
-		d.add(problem, "history", d.w.say(Remedy(oxbow.ErrRolledBack)), "it went back: it ends at change %d, and change %d had been written", s.Last, had)
+		d.add(problem, "history", d.w.say(Remedy(oxbow.ErrRolledBack)), wentBack, s.Last, had)
 	}
 	if dir, err := vfs.Dir(d.dir); err == nil {
 		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {

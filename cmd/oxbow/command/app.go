@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -30,8 +31,10 @@ type app struct {
 
 	profileSet *profile.Set      // nil until it is needed
 	boundTo    *profile.Resolved // nil until it is needed, and when the run is bound to none
-	opened     dialect.Home      // of another layout, nil while it is not needed
-	closers    []func() error    // for the end of the run
+	// caution says, in the words of a door, what the open store lacks, or "".
+	caution atomic.Pointer[func(say func(tool.Note) string) string]
+	opened  dialect.Home   // of another layout, nil while it is not needed
+	closers []func() error // for the end of the run
 }
 
 func newApp(env Env) *app { return &app{locator: locator{terminal: terminal{env: env}}} }

@@ -202,6 +202,12 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		}
 	}
 	o.Hint = moreTools(o, desk)
+	o.Caution = func() string {
+		if said := a.caution.Load(); said != nil {
+			return (*said)(tool.Note.String)
+		}
+		return ""
+	}
 	s := mcpserver.New(desk, &o)
 	if flags.addr == "" {
 		if a.env.StdinTerm {

@@ -97,6 +97,10 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	if err != nil {
 		return nil, openError(path, err)
 	}
+	said := func(say func(tool.Note) string) string { return say(tool.WentBack(context.Background(), m, path)) }
+	if first := a.caution.Swap(&said) == nil; first && how == look && said(sentence) != "" {
+		a.warn("%s", said(sentence))
+	}
 	return m, nil
 }
 
