@@ -144,11 +144,11 @@ func MakeDir(fsys vfs.FS, dir string) error {
 }
 
 // Describe returns a tool without a call, whose description is the embedded file
-// tool_NAME.md, and whose answer is its text.
+// tool_NAME.md.
 func Describe(descriptions embed.FS, name, title string) tool.Tool {
 	b, err := descriptions.ReadFile("tool_" + name + ".md")
 	if err != nil {
 		panic(err) // the program was built without it
 	}
-	return tool.Tool{Name: name, Title: title, Description: string(b), TextOnly: true}
+	return tool.Tool{Name: name, Title: title, Description: string(b)}
 }

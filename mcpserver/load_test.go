@@ -19,17 +19,6 @@ import (
 )
 
 // say calls a tool and returns its text.
-func say(t *testing.T, cs *mcp.ClientSession, name string, args any) string {
-	t.Helper()
-	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
-	if err != nil {
-		t.Fatalf("%s(%v): %v", name, args, err)
-	}
-	if res.IsError {
-		t.Fatalf("%s(%v): %s", name, args, textOf(res))
-	}
-	return textOf(res)
-}
 
 var handleIn = regexp.MustCompile(`handle (\S+?)[:.,]`)
 

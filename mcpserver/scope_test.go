@@ -366,9 +366,9 @@ func TestScopeTellsNothing(t *testing.T) {
 // outside is refused without a word of what has it.
 func TestScopeStamps(t *testing.T) {
 	cs := bounds[0].connect(t, strangerMemory(t, strangers[0], "harbor"), versions[1])
-	got := call[tool.RememberOut](t, cs, "remember", obj{"name": "ferry", "content": "The ferry leaves at six."})
-	if got.Source.Profile != "harbor" || !slices.Equal(got.Labels["project"], []string{"harbor"}) || !slices.Equal(got.Labels["profile"], []string{"harbor"}) {
-		t.Errorf("source %+v, labels %v, want both of harbor", got.Source, got.Labels)
+	got := say(t, cs, "remember", obj{"name": "ferry", "content": "The ferry leaves at six."})
+	if !strings.Contains(got, ` profile "harbor")`) || !strings.Contains(got, "\nlabels: profile:harbor project:harbor\n") {
+		t.Errorf("remember = %q, want source and labels of harbor", got)
 	}
 	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: obj{"name": "zeppelin", "content": "mine"}})
 	if err != nil {

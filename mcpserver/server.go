@@ -12,7 +12,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -204,15 +203,11 @@ func (v *view) open(name string) (*mcp.Server, error) {
 		// verb understands, and from its words on what it does not.
 		input := *t.Input
 		input.AdditionalProperties = nil
-		offer := &mcp.Tool{
+		m.AddTool(&mcp.Tool{
 			Meta: metas[t.Name], Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: &input,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly,
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
-		}
-		if !t.TextOnly {
-			offer.OutputSchema = slim(t.Output)
-		}
-		m.AddTool(offer, d.handler(t))
+		}, d.handler(t))
 	}
 	d.addResources(m)
 	d.addHome(m)
@@ -229,9 +224,10 @@ func (s *Server) random(n int) (string, error) {
 	return hex.EncodeToString(b), err
 }
 
-// handler returns what one tool does. Its errors are results marked as such,
-// so that the model reads them; the arguments come raw, because package tool
-// understands more than the schema says.
+// handler returns what one tool does. Its answer is text alone: clients that get
+// JSON as well show the model the JSON, without the fences, in place of the text.
+// Its errors are results marked as such, so that the model reads them. The
+// arguments come raw, because package tool understands more than the schema says.
 func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
@@ -248,17 +244,7 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 				text = "note: " + said + "\n\n" + text
 			}
 		}
-		if t.TextOnly {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
-		}
-		structured, err := json.Marshal(answer)
-		if err != nil {
-			return nil, fmt.Errorf("encoding the answer of %s: %w", t.Name, err)
-		}
-		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: text}},
-			StructuredContent: json.RawMessage(structured),
-		}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	}
 }
 

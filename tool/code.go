@@ -18,7 +18,7 @@ import (
 // They are not in [Table]: most memories are not of a repository.
 func Code() []Tool {
 	return []Tool{define("annotate", "Annotate code", traits{idempotent: true}, Annotate),
-		define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true, textOnly: true}, GetAnnotations)}
+		define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, GetAnnotations)}
 }
 
 // AnnotateIn is what annotate takes.

@@ -258,7 +258,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 // where it serves profiles; see [WithProfiles].
 func loadVerbs() []Tool {
 	return []Tool{
-		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true, textOnly: true}, LoadProfile),
+		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),
 		define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, UnloadProfile),
 	}
 }

@@ -18,7 +18,7 @@ import (
 // recall does the same with a filter: a door offers it next to the table to
 // agents that were told of it by this name.
 func RecallMemory() Tool {
-	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true, textOnly: true}, recallMemory)
+	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, recallMemory)
 }
 
 // RecallMemoryIn is what recall_memory takes.

@@ -1,4 +1,4 @@
-// A verb made of a typed function: its schemas, parameters and call.
+// A verb made of a typed function: its schema, parameters and call.
 
 package tool
 
@@ -17,7 +17,7 @@ import (
 var descriptions embed.FS
 
 // traits are the hints that clients get about a verb.
-type traits struct{ readOnly, destructive, idempotent, textOnly bool }
+type traits struct{ readOnly, destructive, idempotent bool }
 
 // define makes a verb of this package, whose description is next to it.
 func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Workspace, In) (Out, error)) Tool {
@@ -26,14 +26,14 @@ func define[In any, Out Answer](name, title string, t traits, run func(context.C
 		panic(err)
 	}
 	return Define(Tool{Name: name, Title: title, Description: string(desc),
-		ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent, TextOnly: t.textOnly}, run)
+		ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent}, run)
 }
 
 // Define makes a verb of a function. What t leaves open is filled in from the
 // structs: each field of In is a parameter; see [ParamsOf].
 func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
-	t.Input, t.Params, t.Output = schemaOf[In](), paramsOf(reflect.TypeFor[In]()), schemaOf[Out]()
+	t.Input, t.Params = schemaOf(reflect.TypeFor[In](), nil), paramsOf(reflect.TypeFor[In]())
 	name, params := t.Name, t.Params
 	for _, p := range params {
 		s := t.Input.Properties[p.Name]
@@ -64,7 +64,7 @@ func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In
 
 // Reply is the answer of a verb that says one text.
 type Reply struct {
-	Message string `json:"message" jsonschema:"what the verb says"`
+	Message string `json:"message"`
 	// Remembered says that the message is remembered text.
 	Remembered bool `json:"-"`
 }
@@ -75,13 +75,10 @@ func (r Reply) Quoted() bool { return r.Remembered }
 // Text returns the message.
 func (r Reply) Text() string { return r.Message }
 
-// ownSchemas are the schemas of types whose fields do not say it.
-var ownSchemas = map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}}
-
-// schemaOf infers the schema of a struct. Null is never allowed; absent fields
-// are omitted.
-func schemaOf[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: ownSchemas})
+// schemaOf infers the schema of a struct, given those of types whose fields do
+// not say it. Null is never allowed; absent fields are omitted.
+func schemaOf(t reflect.Type, own map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})
 	if err != nil {
 		panic(err)
 	}

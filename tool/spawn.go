@@ -37,25 +37,25 @@ type SpawnSubAgentOut struct {
 	AgentID       string         `json:"agent_id"`
 	MemoryProfile string         `json:"memory_profile,omitempty"`
 	Skill         *skill.Skill   `json:"skill,omitempty"`
-	AsOf          uint64         `json:"as_of,omitempty" jsonschema:"change after which the memory was looked at"`
-	Entries       int            `json:"entries" jsonschema:"entries of memory in the briefing"`
-	Tokens        int            `json:"tokens" jsonschema:"estimate of the whole briefing"`
-	Memory        subagent.Reach `json:"memory" jsonschema:"how the sub-agent's memory server is started"`
-	Briefing      string         `json:"briefing,omitempty" jsonschema:"all that the sub-agent is told, when it was not started here"`
-	Run           *SubAgentRun   `json:"run,omitempty" jsonschema:"how the run went, when it was started here"`
+	AsOf          uint64         `json:"as_of,omitempty"`    // change after which the memory was looked at
+	Entries       int            `json:"entries"`            // entries of memory in the briefing
+	Tokens        int            `json:"tokens"`             // estimate of the whole briefing
+	Memory        subagent.Reach `json:"memory"`             // how the sub-agent's memory server is started
+	Briefing      string         `json:"briefing,omitempty"` // all that the sub-agent is told, when it was not started here
+	Run           *SubAgentRun   `json:"run,omitempty"`      // how the run went, when it was started here
 	Notes         []Note         `json:"notes,omitempty"`
 }
 
 // SubAgentRun is how a run went.
 type SubAgentRun struct {
-	Ended   string  `json:"ended" jsonschema:"done, failed, stopped or timeout"`
-	Status  int     `json:"exit_status" jsonschema:"-1 when there is none"`
+	Ended   string  `json:"ended"`       // done, failed, stopped or timeout
+	Status  int     `json:"exit_status"` // -1 when there is none
 	Started string  `json:"started"`
 	Seconds float64 `json:"seconds"`
-	Entry   string  `json:"entry,omitempty" jsonschema:"name of the entry that records the run"`
-	Result  string  `json:"result" jsonschema:"what it printed"`
-	Cut     int     `json:"cut,omitempty" jsonschema:"bytes left out of the middle of the result"`
-	Errors  string  `json:"errors,omitempty" jsonschema:"the end of what it printed as errors, when it did not end well"`
+	Entry   string  `json:"entry,omitempty"`  // name of the entry that records the run
+	Result  string  `json:"result"`           // what it printed
+	Cut     int     `json:"cut,omitempty"`    // bytes left out of the middle of the result
+	Errors  string  `json:"errors,omitempty"` // the end of what it printed as errors, when it did not end well
 }
 
 // SpawnSubAgent starts a sub-agent, or gives what one is told.

@@ -9,7 +9,7 @@ import (
 
 // table is made when it is first needed: a command line calls the functions.
 var table = sync.OnceValue(func() []Tool {
-	look := traits{readOnly: true, idempotent: true, textOnly: true}
+	look := traits{readOnly: true, idempotent: true}
 	change := traits{idempotent: true} // undo is one call
 	return []Tool{
 		define("remember", "Save to memory", change, Remember),

@@ -1,5 +1,5 @@
-// Answers as text, for models and for clients that read no JSON. What an entry says is data: it stands in a fence that it cannot close,
-// with name, date and source outside.
+// Answers as text, for models. What an entry says is data: it stands in a fence
+// that it cannot close, with name, date and source outside.
 
 package tool
 
@@ -230,9 +230,12 @@ func (a ListOut) Text() string {
 // Text says what was, or would be, forgotten.
 func (a ForgetOut) Text() string {
 	var b strings.Builder
-	if a.Forgotten {
+	switch {
+	case a.Seq != 0:
+		fmt.Fprintf(&b, "forgotten by change %d: ", a.Seq)
+	case a.Forgotten:
 		b.WriteString("forgotten: ")
-	} else {
+	default:
 		b.WriteString("would be forgotten: ")
 	}
 	writeEntry(&b, a.Entry)

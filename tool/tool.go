@@ -4,7 +4,7 @@
 // and a struct of arguments, such as [Recall]. The doors (the command line, MCP)
 // decode a call, make it, and encode what it gives; none opens a memory itself.
 // What models may call is a [Tool]: a verb with its name, its description and
-// the shape of what it takes and gives.
+// the shape of what it takes.
 package tool
 
 import (
@@ -25,14 +25,7 @@ type Tool struct {
 	Idempotent  bool // the same call again changes nothing more
 
 	Input  *jsonschema.Schema // of the arguments; unknown ones are not allowed
-	Output *jsonschema.Schema // of the answer as JSON
-
-	// TextOnly is true where the answer holds remembered text. A model gets its
-	// text alone, where that stands in fences: clients that get JSON as well
-	// show the model the JSON in place of the text, or both.
-	TextOnly bool
-
-	Params []Param // of the arguments, in their order
+	Params []Param            // of the arguments, in their order
 
 	// Call runs the verb. The arguments are one JSON object, or nothing. An
 	// error is for people and models alike; see [Remedy]. It is safe for
@@ -40,9 +33,9 @@ type Tool struct {
 	Call func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error)
 }
 
-// Answer is what a verb gives. As JSON it is an object that fits the verb's
-// output schema and says everything; Text says the same to people, and to
-// clients that read no JSON.
+// Answer is what a verb gives. As JSON it is an object for programs. Text is what
+// a model reads: it says all that a model needs, with remembered text quoted or
+// in fences that it cannot close.
 type Answer interface{ Text() string }
 
 // Quoter is an [Answer] whose text may be remembered text and nothing else. A

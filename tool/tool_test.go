@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// try calls a verb with JSON and checks the answer against the verb's schema.
+// try calls a verb with JSON and checks the answer's JSON: none of its members is null.
 func (b *bench) try(verb, args string) (Answer, error) {
 	b.t.Helper()
 	t, ok := Find(verb)
@@ -73,9 +74,10 @@ func (b *bench) try(verb, args string) (Answer, error) {
 
 func checkAnswer(t *testing.T, verb Tool, a Answer) {
 	t.Helper()
-	resolved, err := verb.Output.Resolve(nil)
+	own := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}}
+	resolved, err := schemaOf(reflect.TypeOf(a), own).Resolve(nil)
 	if err != nil {
-		t.Fatalf("%s: output schema: %v", verb.Name, err)
+		t.Fatalf("%s: schema of the answer: %v", verb.Name, err)
 	}
 	data, err := json.Marshal(a)
 	if err != nil {
@@ -86,7 +88,7 @@ func checkAnswer(t *testing.T, verb Tool, a Answer) {
 		t.Fatal(err)
 	}
 	if err := resolved.Validate(v); err != nil {
-		t.Errorf("%s answered what its schema forbids: %v\n%s", verb.Name, err, data)
+		t.Errorf("%s answered what its type forbids: %v\n%s", verb.Name, err, data)
 	}
 	if strings.TrimSpace(a.Text()) == "" {
 		t.Errorf("%s answered without text: %s", verb.Name, data)
@@ -209,24 +211,22 @@ func TestDestructive(t *testing.T) {
 
 func TestSchemas(t *testing.T) {
 	for _, v := range Table() {
-		for name, s := range map[string]*jsonschema.Schema{"input": v.Input, "output": v.Output} {
-			if s.Type != "object" {
-				t.Errorf("%s: %s schema is of type %q, want object", v.Name, name, s.Type)
-			}
-			data, err := json.Marshal(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(data), `"null"`) {
-				t.Errorf("%s: %s schema allows null: %s", v.Name, name, data)
-			}
-			r, err := s.Resolve(nil)
-			if err != nil {
-				t.Fatalf("%s: %s schema: %v", v.Name, name, err)
-			}
-			if err := r.Validate(map[string]any{"no_such_member": 1.0}); err == nil {
-				t.Errorf("%s: %s schema allows an unknown member", v.Name, name)
-			}
+		if v.Input.Type != "object" {
+			t.Errorf("%s: schema is of type %q, want object", v.Name, v.Input.Type)
+		}
+		data, err := json.Marshal(v.Input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), `"null"`) {
+			t.Errorf("%s: schema allows null: %s", v.Name, data)
+		}
+		r, err := v.Input.Resolve(nil)
+		if err != nil {
+			t.Fatalf("%s: schema: %v", v.Name, err)
+		}
+		if err := r.Validate(map[string]any{"no_such_member": 1.0}); err == nil {
+			t.Errorf("%s: schema allows an unknown member", v.Name)
 		}
 		seen := map[string]bool{}
 		for _, p := range v.Params {

@@ -21,7 +21,7 @@ var aboutSaveMemory string
 // Tools implements [dialect.Home]: save_memory, which writes to the log of the
 // day, and recall_memory.
 func (h *home) Tools() []tool.Tool {
-	save := tool.Define(tool.Tool{Name: "save_memory", Title: "Save a memory", Description: aboutSaveMemory, Idempotent: true, TextOnly: true}, h.saveMemory)
+	save := tool.Define(tool.Tool{Name: "save_memory", Title: "Save a memory", Description: aboutSaveMemory, Idempotent: true}, h.saveMemory)
 	return []tool.Tool{save, tool.RecallMemory()}
 }
 

@@ -7,7 +7,6 @@ package procs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,8 +15,6 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // mcpDoor is a process that speaks the Model Context Protocol.
@@ -97,18 +94,7 @@ func (d *mcpDoor) call(ctx context.Context, c call) (answer, error) {
 	if res.IsError {
 		return answer{Refused: refusal(text(res))}, nil
 	}
-	if c.Verb == get || c.Verb == recall {
-		return readText(c.Verb, text(res))
-	}
-	b, err := json.Marshal(res.StructuredContent)
-	if err != nil {
-		return answer{}, err
-	}
-	a, err := readAnswer(c.Verb, b)
-	if err != nil {
-		return answer{Refused: fmt.Sprintf("%s answered %s: %v", c.Verb, b, err)}, nil
-	}
-	return a, nil
+	return readText(c.Verb, text(res))
 }
 
 func text(res *mcp.CallToolResult) string {
@@ -134,26 +120,24 @@ func refusal(s string) string {
 	return s
 }
 
-func readAnswer(verb string, b []byte) (answer, error) {
-	switch verb {
-	case remember:
-		var out tool.RememberOut
-		err := json.Unmarshal(b, &out)
-		return answer{Version: out.Version}, err
-	case forget:
-		var out tool.ForgetOut
-		err := json.Unmarshal(b, &out)
-		return answer{Version: out.Seq}, err
-	}
-	return answer{}, fmt.Errorf("the verb %s is not known here", verb)
-}
-
 // head matches the line above an entry in an answer, and what stands in the
 // fence below it. Contents here have no fence and no line feed at their end.
 var head = regexp.MustCompile("(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: .*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n")
 
-// readText reads the answer of a verb that gives text alone.
+// changed matches the beginning of the answer of a verb that writes: the version
+// of the entry, or the change that forgot it where another did not follow at once.
+var changed = regexp.MustCompile(`^(?:(?:added|updated|unchanged): "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)|forgotten(?: by change ([0-9]+))?:)`)
+
+// readText reads the answer of a verb.
 func readText(verb, s string) (answer, error) {
+	if verb == remember || verb == forget {
+		m := changed.FindStringSubmatch(s)
+		if m == nil {
+			return answer{Refused: fmt.Sprintf("%s answered %q", verb, s)}, nil
+		}
+		version, err := strconv.ParseUint("0"+m[1]+m[2], 10, 64)
+		return answer{Version: version}, err
+	}
 	a := answer{Names: map[string]uint64{}}
 	for _, m := range head.FindAllStringSubmatch(s, -1) {
 		name, err := strconv.Unquote(m[1])

@@ -240,7 +240,7 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 			var names []string
 			for _, u := range list.Tools {
 				names = append(names, u.Name)
-				if u.OutputSchema != nil && (tt.layout != "coderhapsody" || u.Name == "save_memory") {
+				if u.OutputSchema != nil {
 					t.Errorf("%s has an output schema", u.Name)
 				}
 			}
