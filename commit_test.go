@@ -121,7 +121,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 }
 
 // A disk that is full is told of once, with the store's path.
-func TestFullDiskIsToldOnce(t *testing.T) {
+func TestFullDiskIsReportedOnce(t *testing.T) {
 	disk := crashfs.New(nil)
 	m, err := Open("m.oxbow", &Options{FS: disk.Process()})
 	if err != nil {

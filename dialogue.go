@@ -55,7 +55,7 @@ type turn struct {
 // are for a time.
 const (
 	whenUnknown = iota
-	whenTold
+	whenSaid
 	whenNot
 )
 
@@ -344,9 +344,9 @@ func (t *dialogue) tellsWhen(n *candidate) bool {
 	if when == whenUnknown {
 		when = whenNot
 		if e := t.v.entry(n.id); e != nil && t.v.r.an.TellsWhen(e.Content) {
-			when = whenTold
+			when = whenSaid
 		}
 		n.turn.when.Store(when)
 	}
-	return when == whenTold
+	return when == whenSaid
 }

@@ -73,7 +73,7 @@ func TestTurnsChange(t *testing.T) {
 				t.Fatal(err, werr)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("after %d changes %q finds %s\nwant %s", i+1, q.Text, told(got), told(want))
+				t.Fatalf("after %d changes %q finds %s\nwant %s", i+1, q.Text, show(got), show(want))
 			}
 			if q.Limit == 10 && !reflect.DeepEqual(got, last) {
 				differ++
@@ -115,7 +115,7 @@ func TestTurnsTogether(t *testing.T) {
 			for range 20 {
 				got, err := m.Recall(t.Context(), q)
 				if err != nil || !reflect.DeepEqual(got, want) {
-					t.Errorf("%q finds %s, %v, want %s", q.Text, told(got), err, told(want))
+					t.Errorf("%q finds %s, %v, want %s", q.Text, show(got), err, show(want))
 				}
 			}
 		})
@@ -124,7 +124,7 @@ func TestTurnsTogether(t *testing.T) {
 }
 
 // told returns hits in a form to be read.
-func told(hits []oxbow.Hit) string {
+func show(hits []oxbow.Hit) string {
 	s := ""
 	for _, h := range hits {
 		s += fmt.Sprintf("%s (%q, %v) %v; ", h.Entry.Name, h.Entry.Content, h.Entry.Labels, h.Score)

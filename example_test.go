@@ -358,13 +358,13 @@ func ExampleWithSource() {
 	// 0 written by a person
 }
 
-// shelf is the smallest store there is: a map, for one goroutine.
-type shelf struct {
+// mapStore is the smallest store there is: a map, for one goroutine.
+type mapStore struct {
 	entries map[string]oxbow.Entry
 	last    uint64
 }
 
-func (s *shelf) Get(_ context.Context, name string) (oxbow.Entry, error) {
+func (s *mapStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	e, ok := s.entries[name]
 	if !ok {
 		return e, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -372,7 +372,7 @@ func (s *shelf) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	return e, nil
 }
 
-func (s *shelf) Entries(_ context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (s *mapStore) Entries(_ context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	byID := func(a, b oxbow.Entry) int { return int(a.ID) - int(b.ID) }
 	return func(yield func(oxbow.Entry, error) bool) {
 		for _, e := range slices.SortedFunc(maps.Values(s.entries), byID) {
@@ -383,7 +383,7 @@ func (s *shelf) Entries(_ context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry
 	}
 }
 
-func (s *shelf) Apply(_ context.Context, ops ...oxbow.Op) error {
+func (s *mapStore) Apply(_ context.Context, ops ...oxbow.Op) error {
 	next := maps.Clone(s.entries) // all or none
 	for _, op := range ops {
 		add, ok := op.(oxbow.Add)
@@ -403,14 +403,14 @@ func (s *shelf) Apply(_ context.Context, ops ...oxbow.Op) error {
 	return nil
 }
 
-func (s *shelf) Close() error { return nil }
+func (s *mapStore) Close() error { return nil }
 
 // Four methods make a store; a memory over it ranks what it holds. What the
 // store cannot do is an error, not a surprise. (Package storetest holds the
 // tests that a full store must pass.)
 func ExampleNew() {
 	ctx := context.Background()
-	m := oxbow.New(&shelf{entries: map[string]oxbow.Entry{}}, nil)
+	m := oxbow.New(&mapStore{entries: map[string]oxbow.Entry{}}, nil)
 	defer m.Close()
 	must(m.Remember(ctx, oxbow.Entry{Name: "tides", Content: "Tide tables are public."}))
 	must(m.Remember(ctx, oxbow.Entry{Name: "berths", Content: "Winter berths cost half."}))

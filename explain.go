@@ -110,11 +110,11 @@ func fieldScores(t TermScore, fields []analysis.Field, counts [][]int, i int) []
 	return fs
 }
 
-// Reading says how the query is understood: by which ranking, which terms it
+// ParseQuery says how the query is understood: by which ranking, which terms it
 // looks for, and what stands in for words that no entry holds.
-func (m *Memory) Reading(ctx context.Context, q Query) (ParsedQuery, error) {
+func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	if q.AsOf != 0 {
-		return then(ctx, m, q, (*Memory).Reading)
+		return then(ctx, m, q, (*Memory).ParseQuery)
 	}
 	return ask(ctx, m, q, func(v *rankedView) ParsedQuery { return v.parsed(q, v.plan(q)) })
 }

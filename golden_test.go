@@ -187,7 +187,7 @@ func goldenAnswer(t *testing.T, b *bytes.Buffer, m *oxbow.Memory, q oxbow.Query)
 	if len(hits) > 0 && hits[0].Explanation != nil && q.Rank == oxbow.RankOxbow {
 		fmt.Fprintf(b, "  %v\n", *hits[0].Explanation)
 	}
-	read, err := m.Reading(t.Context(), q)
+	read, err := m.ParseQuery(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,11 +81,6 @@ var oldWords = []string{
 	"Book", "Breaks", "Draft", "Instead", "Reading", "ReadTerm", "Removal", "Slip",
 }
 
-// standing are the old words that still stand somewhere.
-var standing = []string{
-	"takeBack", "compresser", "desk", "doubt", "drain", "leftovers", "lookAt", "marks", "mistakes", "planned", "shelf", "told", "twins", "Reading", "Removal",
-}
-
 // typeCheck returns what the identifiers of a package's files mean on Linux.
 // What cannot be imported is left out.
 func (h *house) typeCheck(dir string, files []*goFile) *types.Info {
@@ -335,12 +330,10 @@ func wordsOf(name string) []string {
 func oldWordsAreGone(h *house) (wrong []string) {
 	old := map[string]bool{}
 	for _, w := range oldWords {
-		if !slices.Contains(h.limits.standing, w) {
-			if !ast.IsExported(w) {
-				w = strings.ToLower(w)
-			}
-			old[w] = true
+		if !ast.IsExported(w) {
+			w = strings.ToLower(w)
 		}
+		old[w] = true
 	}
 	seen := map[string]bool{} // word and file
 	look := func(f *goFile, name, where string) {
@@ -367,7 +360,6 @@ func oldWordsAreGone(h *house) (wrong []string) {
 type limits struct {
 	circles               map[string]int
 	branchy, long, unused int
-	standing              []string
 }
 
 // exports imports packages from what the go command has built. A package that
@@ -437,7 +429,7 @@ func presentHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.imports, h.limits = e, limits{circles, overPaths, overLong, maxUnused, standing}
+	h.imports, h.limits = e, limits{circles, overPaths, overLong, maxUnused}
 	return h
 }
 
@@ -455,17 +447,6 @@ func TestLimits(t *testing.T) {
 		}
 		if n := len(inCircle(h.uses(dir, packages[dir]))); n <= most {
 			t.Errorf("circles: %s has %d files in circles and needs no row; remove it", dir, n)
-		}
-	}
-	h.limits.standing = nil
-	still := oldWordsAreGone(h)
-	for _, w := range standing {
-		said := fmt.Sprintf("%q", w)
-		if !ast.IsExported(w) {
-			said = strings.ToLower(said)
-		}
-		if !slices.ContainsFunc(still, func(s string) bool { return strings.HasSuffix(s, "the old word "+said) }) {
-			t.Errorf("standing: %q stands nowhere any more; remove it", w)
 		}
 	}
 }

@@ -101,7 +101,7 @@ type FieldScore struct {
 	Score float64
 }
 
-// Reading is how a query was understood.
+// ParsedQuery is how a query was understood.
 type ParsedQuery struct {
 	Rank      string
 	Terms     []ParsedTerm // what is ranked by, in the order of the query
@@ -131,7 +131,7 @@ type TermCount struct {
 	DF   int
 }
 
-// Removal is one condition of a filter and the number of the query's hits that
+// FilterEffect is one condition of a filter and the number of the query's hits that
 // it alone would let through.
 type FilterEffect struct {
 	Filter string

@@ -128,18 +128,18 @@ func TestOxbowRanking(t *testing.T) {
 }
 
 // What an operator or a slip did is told.
-func TestReadingAndDiagnosis(t *testing.T) {
+func TestParseQueryAndDiagnosis(t *testing.T) {
 	m := filled(t, "a|the harbour office", "b|the harbour lights")
 	q, err := query.Parse("harbuor +office last week", askedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Reading(t.Context(), q)
+	r, err := m.ParseQuery(t.Context(), q)
 	if err != nil || r.Rank != oxbow.RankOxbow || len(r.Dates) != 1 || r.Dates[0].Text != "last week" {
-		t.Fatalf("Reading = %+v, %v", r, err)
+		t.Fatalf("ParseQuery = %+v, %v", r, err)
 	}
 	if i := slices.IndexFunc(r.Terms, func(t oxbow.ParsedTerm) bool { return t.Word == "harbuor" }); i < 0 || r.Terms[i].Term != "harbour" || !r.Terms[i].Corrected {
-		t.Errorf("Reading = %+v, want harbour instead of harbuor", r.Terms)
+		t.Errorf("ParseQuery = %+v, want harbour instead of harbuor", r.Terms)
 	}
 	q, err = query.Parse("harbour +nowhere", askedAt)
 	if err != nil {

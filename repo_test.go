@@ -238,9 +238,9 @@ func productionIsUntested(h *house) (wrong []string) {
 	return wrong
 }
 
-// packagesAreTold holds that each package has one package comment, in code that
+// packagesAreDescribed holds that each package has one package comment, in code that
 // is not a test, and that each file begins by saying what it is for.
-func packagesAreTold(h *house) (wrong []string) {
+func packagesAreDescribed(h *house) (wrong []string) {
 	comments := map[string][]string{}
 	for _, f := range h.files {
 		switch {
@@ -398,9 +398,9 @@ func dataIsThere(h *house) (wrong []string) {
 	return wrong
 }
 
-// toolsAreTold holds that each verb has its description in a file of its own,
+// toolsAreDescribed holds that each verb has its description in a file of its own,
 // and that there is no file without a verb.
-func toolsAreTold(fsys fs.FS, verbs []string) (wrong []string) {
+func toolsAreDescribed(fsys fs.FS, verbs []string) (wrong []string) {
 	for _, v := range verbs {
 		if b, err := fs.ReadFile(fsys, "tool/"+v+".md"); err != nil || strings.TrimSpace(string(b)) == "" {
 			wrong = append(wrong, fmt.Sprintf("the verb %s has no description in tool/%s.md: %v", v, v, err))
@@ -442,7 +442,7 @@ func TestRepo(t *testing.T) {
 		for _, v := range append(tool.WithProfiles([]tool.Tool{tool.RecallMemory()}, nil), tool.SubAgents()...) {
 			verbs = append(verbs, v.Name)
 		}
-		for _, w := range toolsAreTold(h.fsys, verbs) {
+		for _, w := range toolsAreDescribed(h.fsys, verbs) {
 			t.Error(w)
 		}
 	})
@@ -490,7 +490,7 @@ var rules = []struct {
 		"tool/a.go":                `package tool; import _ "` + module + `/vfs/crashfs"`,
 	}, []string{"a.go: production code imports testing", "b.go: production code imports testing/fstest", "internal/wal/a.go: production code imports " + module + "/internal/testenv",
 		"tool/a.go: production code imports " + module + "/vfs/crashfs"}},
-	{"PackagesAreTold", packagesAreTold, map[string]string{
+	{"PackagesAreDescribed", packagesAreDescribed, map[string]string{
 		"a.go":         "// Package oxbow is one.\npackage oxbow",
 		"b.go":         "// This file is for b.\n\npackage oxbow",
 		"b_test.go":    "// This file tests b.\npackage oxbow",
@@ -587,7 +587,7 @@ func TestRules(t *testing.T) {
 	}
 	t.Run("Tools", func(t *testing.T) {
 		fsys := brokenHouse(map[string]string{"tool/get.md": "Gets.", "tool/list.md": " \n", "tool/old.md": "Is gone."})
-		compareProblems(t, toolsAreTold(fsys, []string{"get", "list", "undo"}), []string{
+		compareProblems(t, toolsAreDescribed(fsys, []string{"get", "list", "undo"}), []string{
 			"the verb list has no description", "the verb undo has no description", "tool/old.md: there is no verb old"})
 	})
 	t.Run("Syntax", func(t *testing.T) {

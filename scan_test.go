@@ -117,7 +117,7 @@ func all(t *testing.T, m *Memory, q Query) string {
 	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}
-	read, err := m.Reading(t.Context(), q)
+	read, err := m.ParseQuery(t.Context(), q)
 	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}

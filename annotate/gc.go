@@ -117,7 +117,7 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// takeBack takes back what a run did and nothing else has changed since, but
+// undoRun takes back what a run did and nothing else has changed since, but
 // for runs that were taken back themselves.
 func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{Run: run}

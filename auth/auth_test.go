@@ -141,7 +141,7 @@ func TestParseTokens(t *testing.T) {
 	}
 }
 
-func TestParseTokensMistakes(t *testing.T) {
+func TestParseTokensDiagnostics(t *testing.T) {
 	line := "ci " + secret + " "
 	for _, tt := range []struct {
 		name, file string

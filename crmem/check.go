@@ -32,7 +32,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		seen := s.seen
 		s.mu.RUnlock()
 		if seen.file == nil {
-			rep.Problems = append(rep.Problems, s.leftovers()...)
+			rep.Problems = append(rep.Problems, s.staleFiles()...)
 			return rep, nil
 		}
 		img, data, err := s.load()
@@ -68,7 +68,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 				What: fmt.Sprintf("the next id is %d, but entries up to %d are there: crabtalk would write over one of them", d.file.NextID, f.NextID-1),
 				Mend: "the next change puts it right"})
 		}
-		rep.Problems = append(rep.Problems, s.leftovers()...)
+		rep.Problems = append(rep.Problems, s.staleFiles()...)
 		return rep, nil
 	}
 	return rep, fmt.Errorf("%w: others write faster than it can be checked", oxbow.ErrBusy)
@@ -90,8 +90,8 @@ func compare(have, want *state) []oxbow.Problem {
 	return nil
 }
 
-// leftovers finds what interrupted writes left next to the store.
-func (s *Store) leftovers() []oxbow.Problem {
+// staleFiles finds what interrupted writes left next to the store.
+func (s *Store) staleFiles() []oxbow.Problem {
 	var ps []oxbow.Problem
 	for _, name := range s.temps() {
 		ps = append(ps, oxbow.Problem{Offset: -1, What: "a write was interrupted and left " + name,

@@ -248,15 +248,15 @@ func TestForeignWriter(t *testing.T) {
 		mem := vfs.NewMem()
 		putFile(t, mem, "memory.db", first)
 		s := open(t, mem)
-		told := 0
-		s.Watch(func(oxbow.Event) { told++ })
+		events := 0
+		s.Watch(func(oxbow.Event) { events++ })
 		putFile(t, mem, "memory.db", first)
-		if err := s.Refresh(t.Context()); err != nil || told != 0 {
-			t.Errorf("the same bytes again: told of %d changes, %v", told, err)
+		if err := s.Refresh(t.Context()); err != nil || events != 0 {
+			t.Errorf("the same bytes again: %d events, %v", events, err)
 		}
 		putFile(t, mem, "memory.db", second)
-		if err := s.Refresh(t.Context()); err != nil || told != 1 {
-			t.Errorf("other bytes: told of %d changes, %v", told, err)
+		if err := s.Refresh(t.Context()); err != nil || events != 1 {
+			t.Errorf("other bytes: %d events, %v", events, err)
 		}
 	})
 }

@@ -37,9 +37,9 @@ type Dialect struct {
 	Handoffs bool
 
 	// Detect reports whether the directory that is the root of fsys holds this
-	// layout, and of how many marks it says so: the dialect with the most is
+	// layout, and of how many markers it says so: the dialect with the most is
 	// taken. 0 is no. It reads as little as it can and changes nothing.
-	Detect func(fsys vfs.FS) (marks int, err error)
+	Detect func(fsys vfs.FS) (markers int, err error)
 
 	// Init makes what the layout needs and is not there, and returns the names
 	// of what it made, slash-separated. It changes nothing that exists.
@@ -214,14 +214,14 @@ func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 	most := 0
 	var found []Dialect
 	for _, d := range all {
-		marks, err := d.Detect(fsys)
+		markers, err := d.Detect(fsys)
 		if err != nil {
 			return Dialect{}, false, fmt.Errorf("looking for the layout of %s: %w", d.Name, err)
 		}
-		if marks > most {
-			most, found = marks, nil
+		if markers > most {
+			most, found = markers, nil
 		}
-		if marks == most && marks > 0 {
+		if markers == most && markers > 0 {
 			found = append(found, d)
 		}
 	}

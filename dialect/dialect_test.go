@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func fake(name string, marks int, err error) Dialect {
-	return Dialect{Name: name, Detect: func(vfs.FS) (int, error) { return marks, err }}
+func fake(name string, markers int, err error) Dialect {
+	return Dialect{Name: name, Detect: func(vfs.FS) (int, error) { return markers, err }}
 }
 
 func TestDetect(t *testing.T) {

@@ -19,11 +19,11 @@ type Tidier interface {
 	// takes out is kept elsewhere in the home. A budget that cannot be kept is
 	// an error matching oxbow.ErrInvalid, and nothing is changed.
 	Compress(ctx context.Context, budget int, dry bool) (Tidied, error)
-	// TakeBack undoes the change of that number or, for 0, the last one, if
+	// Revert undoes the change of that number or, for 0, the last one, if
 	// nothing was changed since. Errors match oxbow.ErrNotFound where there is
 	// nothing to take back, and oxbow.ErrConflict where later changes are in
 	// the way.
-	TakeBack(ctx context.Context, number int, dry bool) (Tidied, error)
+	Revert(ctx context.Context, number int, dry bool) (Tidied, error)
 }
 
 // Tidied is what was done, or would be.

@@ -36,10 +36,10 @@ type ImportOptions struct {
 	// replaced.
 	Overwrite bool
 
-	// NoMarks leaves off the labels that say where an entry came from, as is
+	// NoOrigin leaves off the labels that say where an entry came from, as is
 	// done, and noted, for a store that keeps no labels. Without marks, a
 	// changed file does not find its entries again, and is added next to them.
-	NoMarks bool
+	NoOrigin bool
 
 	// DryRun reports what would be done, and does nothing.
 	DryRun bool
@@ -204,7 +204,7 @@ func (im *importer) prepare(it Item) (Item, bool) {
 	}
 	if it.Origin != "" {
 		im.origins[originLabel(it.Origin)] = true
-		if !im.o.NoMarks && !im.bare {
+		if !im.o.NoOrigin && !im.bare {
 			it = marked(it)
 		}
 	}
@@ -326,7 +326,7 @@ func refFile(ref string) string {
 
 // findStale names the entries of the origins seen that no item stood for.
 func (im *importer) findStale() error {
-	if len(im.origins) == 0 || im.o.NoMarks || im.bare {
+	if len(im.origins) == 0 || im.o.NoOrigin || im.bare {
 		return nil
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markOrigin}}}}

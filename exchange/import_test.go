@@ -110,7 +110,7 @@ func TestImportForeign(t *testing.T) {
 	}
 }
 
-func TestImportTwins(t *testing.T) {
+func TestImportSameNames(t *testing.T) {
 	in := `{"name":"a","content":"1"}
 {"name":"a","content":"2"}
 {"name":"a","content":"2"}
@@ -244,18 +244,18 @@ func TestImportRefused(t *testing.T) {
 	if counts(rep) != [4]int{2, 0, 0, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "in.jsonl:2: ") {
 		t.Errorf("Import = %+v, want b refused", rep)
 	}
-	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoMarks: true})
+	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOrigin: true})
 	if counts(rep) != [4]int{1, 0, 0, 0} {
 		t.Errorf("Import without marks = %+v, want one added", rep)
 	}
-	if rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoMarks: true}); counts(rep) != [4]int{0, 0, 1, 0} {
+	if rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOrigin: true}); counts(rep) != [4]int{0, 0, 1, 0} {
 		t.Errorf("Import again = %+v, want the same", rep)
 	}
 }
 
 // A store that keeps no labels takes what is read without the marks, and one
 // that keeps notes under another kind knows them again.
-func TestImportWithoutPlaceForMarks(t *testing.T) {
+func TestImportWithoutPlaceForOrigin(t *testing.T) {
 	s := noLabels{newStore()}
 	s.must(t, oxbow.Add{Name: "known", Kind: oxbow.World, Content: "text"})
 	files := func(yield func(Item, error) bool) {

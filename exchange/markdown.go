@@ -119,7 +119,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 // before it.
 func firstTitle(body string) string {
 	title := ""
-	for m := range marks(body) {
+	for m := range blockStarts(body) {
 		switch {
 		case m.level != 1:
 			continue

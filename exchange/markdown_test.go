@@ -162,7 +162,7 @@ func TestMarkdownBad(t *testing.T) {
 	}
 }
 
-func TestMarks(t *testing.T) {
+func TestBlockStarts(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"# A\n## B ##\n### C#\n####### no\n#no\n", "1:A 2:B 3:C#"},
 		{"   # in\n    # out\n\t# out\n", "1:in"},
@@ -182,7 +182,7 @@ func TestMarks(t *testing.T) {
 		{"# A\r\nB\r\n===\r\n", "1:A 1:B"},
 	} {
 		var got []string
-		for m := range marks(tt.in) {
+		for m := range blockStarts(tt.in) {
 			if m.level > 0 {
 				got = append(got, fmt.Sprintf("%d:%s", m.level, m.text))
 			}

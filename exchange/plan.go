@@ -23,7 +23,7 @@ const (
 
 // marked returns the item with the labels that say where it came from.
 func marked(it Item) Item {
-	ls := withoutMarks(it.Entry.Labels)
+	ls := withoutOrigin(it.Entry.Labels)
 	it.Entry.Labels = ls
 	sum := contentSum(it.Entry)
 	it.Entry.Labels = oxbow.SortLabels(append(ls, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)},
@@ -42,7 +42,7 @@ func unmarked(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
 		it := &bare[i]
-		it.Entry.Labels = slices.DeleteFunc(withoutMarks(it.Entry.Labels), func(l oxbow.Label) bool { return slices.Contains(it.Further, l) })
+		it.Entry.Labels = slices.DeleteFunc(withoutOrigin(it.Entry.Labels), func(l oxbow.Label) bool { return slices.Contains(it.Further, l) })
 		it.Entry.Aliases = slices.DeleteFunc(slices.Clone(it.Entry.Aliases), func(a string) bool { return a == it.FileName })
 	}
 	return bare
@@ -60,7 +60,7 @@ func originLabel(origin string) string {
 	return cutName(strings.ToValidUTF8(v, ""), oxbow.MaxName)
 }
 
-func withoutMarks(ls []oxbow.Label) []oxbow.Label {
+func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
 }
 
@@ -69,7 +69,7 @@ func withoutMarks(ls []oxbow.Label) []oxbow.Label {
 func contentSum(e oxbow.Entry) string {
 	parts := []string{e.Content, fmt.Sprint(len(e.Aliases))}
 	parts = append(parts, e.Aliases...)
-	for _, l := range withoutMarks(e.Labels) {
+	for _, l := range withoutOrigin(e.Labels) {
 		parts = append(parts, l.Key, l.Value)
 	}
 	h := hash(parts...)
@@ -188,7 +188,7 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 		}
 		return im.judgeExported(it, old, n)
 	}
-	if equal && slices.Equal(withoutMarks(it.Entry.Labels), withoutMarks(old.Labels)) {
+	if equal && slices.Equal(withoutOrigin(it.Entry.Labels), withoutOrigin(old.Labels)) {
 		return same, ""
 	}
 	return im.judgeImported(it, old)

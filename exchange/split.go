@@ -31,8 +31,8 @@ type piece struct {
 // too long at headings of level 3, and then between paragraphs. Only a
 // paragraph (or a code block) longer than an entry may be is cut within.
 func split(text string) []piece {
-	var heads []mark
-	for m := range marks(text) {
+	var heads []blockStart
+	for m := range blockStarts(text) {
 		if m.level > 0 && m.level <= 3 {
 			if heads = append(heads, m); len(heads) == maxHeadings {
 				break
@@ -59,7 +59,7 @@ func split(text string) []piece {
 // sections cuts a piece at its headings of level low to high. A section that is
 // a heading and nothing else joins the one after it, and so does blank text
 // before the first heading.
-func sections(text string, p piece, heads []mark, low, high int) []piece {
+func sections(text string, p piece, heads []blockStart, low, high int) []piece {
 	var ps []piece
 	path := slices.Clone(p.path)
 	levels := make([]int, len(path)) // 0: above any heading within p
@@ -104,7 +104,7 @@ func paragraphs(text string, p piece) []piece {
 		ps = append(ps, cur)
 		cur = piece{start: off, end: p.end, line: line, path: p.path}
 	}
-	for m := range marks(text[p.start:p.end]) {
+	for m := range blockStarts(text[p.start:p.end]) {
 		off, line := p.start+m.off, p.line+m.line-1
 		if off-cur.start > sectionSize && last > cur.start {
 			cut(last, lastLine)

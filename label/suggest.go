@@ -309,8 +309,8 @@ func priorCurve(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5)
 
 // belief is what is held of one value.
 type belief struct {
-	doubt   float64 // that none of the reasons is right
-	reasons []string
+	residual float64 // that none of the reasons is right
+	reasons  []string
 }
 
 // beliefs are the values proposed for an entry.
@@ -320,10 +320,10 @@ type beliefs map[string]*belief
 func (bs beliefs) add(value string, p float64, reason string) {
 	b := bs[value]
 	if b == nil {
-		b = &belief{doubt: 1}
+		b = &belief{residual: 1}
 		bs[value] = b
 	}
-	b.doubt *= 1 - min(p, 0.99)
+	b.residual *= 1 - min(p, 0.99)
 	b.reasons = append(b.reasons, reason)
 }
 
@@ -331,7 +331,7 @@ func (bs beliefs) add(value string, p float64, reason string) {
 func (bs beliefs) probabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
-		ps[v] = 1 - b.doubt
+		ps[v] = 1 - b.residual
 	}
 	return ps
 }
@@ -342,10 +342,10 @@ func (bs beliefs) probabilities() map[string]float64 {
 func (bs beliefs) exclusive(known float64) map[string]float64 {
 	ps, odds := bs.probabilities(), 1.0
 	for _, b := range bs {
-		odds += (1 - b.doubt) / b.doubt
+		odds += (1 - b.residual) / b.residual
 	}
 	for v, b := range bs {
-		ps[v] = ps[v] / b.doubt / odds * known
+		ps[v] = ps[v] / b.residual / odds * known
 		if known < 0.8 {
 			b.reasons = append(b.reasons, "surer it cannot be: most of the entries like it are unlabelled, as if its project were not labelled yet")
 		}

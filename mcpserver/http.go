@@ -110,13 +110,13 @@ var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; resta
 
 // statusOf returns the HTTP status for a view that cannot be had.
 func statusOf(err error) int {
-	var mistakes profile.Diagnostics
+	var diagnostics profile.Diagnostics
 	switch {
 	case errors.Is(err, errBound):
 		return http.StatusForbidden
 	case errors.Is(err, errFullHouse):
 		return http.StatusServiceUnavailable
-	case errors.As(err, &mistakes):
+	case errors.As(err, &diagnostics):
 		return http.StatusInternalServerError
 	case errors.Is(err, oxbow.ErrInvalid):
 		return http.StatusNotFound

@@ -15,8 +15,8 @@ import (
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"0"}}}`
 
 func TestGuard(t *testing.T) {
-	desk, opened := newDesk(t, vfs.NewMem())
-	srv := httptest.NewServer(New(desk, nil).Handler(HTTPOptions{Token: token, Hosts: []string{"memory.example"}, Origins: []string{"https://ok.example"}}))
+	workspace, opened := newWorkspace(t, vfs.NewMem())
+	srv := httptest.NewServer(New(workspace, nil).Handler(HTTPOptions{Token: token, Hosts: []string{"memory.example"}, Origins: []string{"https://ok.example"}}))
 	defer srv.Close()
 	good := "Bearer " + token
 	for _, c := range []struct {
@@ -97,8 +97,8 @@ func TestGuard(t *testing.T) {
 
 // Without a token nobody comes in, whatever they send.
 func TestNoTokenSet(t *testing.T) {
-	desk, _ := newDesk(t, vfs.NewMem())
-	h := New(desk, nil).Handler(HTTPOptions{})
+	workspace, _ := newWorkspace(t, vfs.NewMem())
+	h := New(workspace, nil).Handler(HTTPOptions{})
 	for _, auth := range []string{"", "Bearer", "Bearer ", "Bearer x"} {
 		req := httptest.NewRequest("POST", "http://localhost/", strings.NewReader(hello))
 		req.Header.Set("Authorization", auth)

@@ -32,9 +32,9 @@ func TestToolListIsShort(t *testing.T) {
 		{tool.Sets{tool.SetCore}, 6, maxCore, maxCoreBytes},
 		{tool.Sets{tool.SetFull}, 15, maxFull, maxFullBytes},
 	} {
-		desk := harborDesk(nil)
-		desk.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
-		cs := overMemory(t, New(desk, &Options{Sets: tt.sets, Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)}), "")
+		workspace := harborWorkspace(nil)
+		workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
+		cs := overMemory(t, New(workspace, &Options{Sets: tt.sets, Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)}), "")
 		list, err := cs.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)

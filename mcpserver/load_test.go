@@ -26,7 +26,7 @@ func TestLoadPerSession(t *testing.T) {
 	for _, v := range versions {
 		t.Run(v, func(t *testing.T) {
 			m := strangerMemory(t, strangers[0], "harbor")
-			s := New(harborDesk(m), &Options{Profiles: harborProfiles(t)})
+			s := New(harborWorkspace(m), &Options{Profiles: harborProfiles(t)})
 			url := serveTokens(t, s, auth.Tokens{auth.New("it", token, auth.Permissions{})})
 			connect := func() *mcp.ClientSession {
 				cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer{token}}}, v)
@@ -98,7 +98,7 @@ func TestLoadsEndWithTheSession(t *testing.T) {
 func TestLoadBindsTheProcess(t *testing.T) {
 	for _, v := range versions {
 		t.Run(v, func(t *testing.T) {
-			cs := overMemory(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), v)
+			cs := overMemory(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), v)
 			if got := say(t, cs, "load_memory_profile", obj{"name": "harbor"}); !strings.Contains(got, "Until unload_memory_profile") {
 				t.Errorf("load_memory_profile = %q, want that it is in force", got)
 			}

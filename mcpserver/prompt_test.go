@@ -37,7 +37,7 @@ func TestPrompts(t *testing.T) {
 		for _, v := range versions {
 			t.Run(name+" "+v, func(t *testing.T) {
 				m := strangerMemory(t, strangers[0], "harbor")
-				cs := connect(t, New(harborDesk(m), &Options{Profiles: harborProfiles(t)}), v)
+				cs := connect(t, New(harborWorkspace(m), &Options{Profiles: harborProfiles(t)}), v)
 				if cs.InitializeResult().Capabilities.Prompts == nil {
 					t.Error("prompts are not among the capabilities")
 				}
@@ -114,7 +114,7 @@ func TestPrompts(t *testing.T) {
 }
 
 func TestContextKeepsBudget(t *testing.T) {
-	cs := overMemory(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), "")
+	cs := overMemory(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), "")
 	for _, budget := range []int{50, 100, 150, 300} {
 		text, err := give(t, cs, "context", map[string]string{"max_tokens": fmt.Sprint(budget)})
 		if err != nil || prompt.Tokens(text) > prompt.Room(budget) {
@@ -146,7 +146,7 @@ func TestHandoffPrompt(t *testing.T) {
 	if text, err := give(t, reads, "handoff", map[string]string{"project": "nowhere"}); err != nil || strings.Contains(text, "handoff_task") {
 		t.Errorf("/handoff of who may only read = %q, %v, want that none waits, and no call that is not offered", text, err)
 	}
-	cs := overMemory(t, New(harborDesk(m), &Options{Profiles: harborProfiles(t)}), versions[1])
+	cs := overMemory(t, New(harborWorkspace(m), &Options{Profiles: harborProfiles(t)}), versions[1])
 	complete := func() string {
 		t.Helper()
 		res, err := cs.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "handoff"},
@@ -196,7 +196,7 @@ func TestCompletePrompts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := New(harborDesk(m), &Options{Profiles: harborProfiles(t)})
+	s := New(harborWorkspace(m), &Options{Profiles: harborProfiles(t)})
 	cs := overMemory(t, s, "")
 	for _, tt := range []struct {
 		prompt, arg, typed, project string
@@ -245,8 +245,8 @@ func TestCompletePrompts(t *testing.T) {
 // Without profiles there are no prompts that need them.
 func TestPromptsWithoutProfiles(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
-	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}
-	cs := overMemory(t, New(desk, nil), "")
+	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}
+	cs := overMemory(t, New(workspace, nil), "")
 	list, err := cs.ListPrompts(t.Context(), nil)
 	if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "handoff" {
 		t.Errorf("prompts = %+v, %v, want handoff alone", list, err)

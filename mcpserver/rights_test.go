@@ -45,7 +45,7 @@ func post(t *testing.T, url, secret, session, body string) (int, http.Header, st
 
 func TestPaths(t *testing.T) {
 	ts := auth.Tokens{auth.New("all", "secret of all clients", auth.Permissions{}), auth.New("harbor", "secret of the harbor", auth.Permissions{Profile: "harbor"})}
-	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), harborOptions(Options{Profiles: harborProfiles(t)})), ts)
+	url := serveTokens(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), harborOptions(Options{Profiles: harborProfiles(t)})), ts)
 	for _, tt := range []struct {
 		name, path, secret string
 		want               int
@@ -73,7 +73,7 @@ func TestPaths(t *testing.T) {
 // A session is of one token and one path: with another it is not found.
 func TestSessionsAreOfOneToken(t *testing.T) {
 	ts := auth.Tokens{auth.New("one", "secret of the first", auth.Permissions{}), auth.New("two", "secret of the second", auth.Permissions{ReadOnly: true})}
-	url := serveTokens(t, New(harborDesk(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), ts)
+	url := serveTokens(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), ts)
 	status, head, _ := post(t, url+"/mcp", "secret of the first", "", hello)
 	session := head.Get("Mcp-Session-Id")
 	if status != 200 || session == "" {
@@ -111,10 +111,10 @@ func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 func TestToolsByRights(t *testing.T) {
 	around := tool.Define(tool.Tool{Name: "set_identity", Description: "Writes a file of the home."},
 		func(context.Context, *tool.Workspace, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
-	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
-	desk.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
-	desk.Project = func() string { return "crane-app" }
-	s := New(desk, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)})
+	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
+	workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
+	workspace.Project = func() string { return "crane-app" }
+	s := New(workspace, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)})
 	for _, tt := range []struct {
 		name         string
 		rights       auth.Permissions
@@ -152,9 +152,9 @@ func TestAdmits(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := strangerMemory(t, strangers[0], "harbor")
-	free := New(harborDesk(m), &Options{Profiles: set, Rights: auth.Permissions{Projects: []string{"harbor"}}})
-	bound := New(harborDesk(scope.Within(m, r.Scope())), &Options{Profiles: set, Bound: &r})
-	none := New(harborDesk(m), nil)
+	free := New(harborWorkspace(m), &Options{Profiles: set, Rights: auth.Permissions{Projects: []string{"harbor"}}})
+	bound := New(harborWorkspace(scope.Within(m, r.Scope())), &Options{Profiles: set, Bound: &r})
+	none := New(harborWorkspace(m), nil)
 	for _, tt := range []struct {
 		name   string
 		s      *Server

@@ -111,12 +111,12 @@ var bounds = []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		desk := harborDesk(scope.Within(m, r.Scope()))
-		desk.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
-		return overMemory(t, New(desk, harborOptions(Options{Profiles: set, Bound: &r})), version)
+		workspace := harborWorkspace(scope.Within(m, r.Scope()))
+		workspace.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
+		return overMemory(t, New(workspace, harborOptions(Options{Profiles: set, Bound: &r})), version)
 	}},
 	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		return overMemory(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: auth.Permissions{Projects: []string{"harbor"}}})), version)
+		return overMemory(t, New(harborWorkspace(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: auth.Permissions{Projects: []string{"harbor"}}})), version)
 	}},
 	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", auth.Permissions{})},
 	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", auth.Permissions{})},
@@ -127,7 +127,7 @@ var bounds = []struct {
 	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", auth.Permissions{ReadOnly: true})},
 }
 
-func harborDesk(m *oxbow.Memory) *tool.Workspace {
+func harborWorkspace(m *oxbow.Memory) *tool.Workspace {
 	return &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
 }
@@ -141,7 +141,7 @@ func harborOptions(o Options) *Options {
 // atPath connects to a path over HTTP with a token of those rights.
 func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
 	return func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		url := serveTokens(t, New(harborDesk(m), harborOptions(Options{Profiles: harborProfiles(t)})), auth.Tokens{auth.New("it", token, rights)})
+		url := serveTokens(t, New(harborWorkspace(m), harborOptions(Options{Profiles: harborProfiles(t)})), auth.Tokens{auth.New("it", token, rights)})
 		cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + path, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
 		t.Cleanup(func() { cs.Close() })
 		return cs
@@ -288,9 +288,9 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 // handleOfAirfield is what a client gets that may see the airfield.
 func handleOfAirfield(t *testing.T) string {
 	t.Helper()
-	desk := harborDesk(strangerMemory(t, strangers[0], "harbor"))
-	desk.Profiles = &tool.Profiles{Set: harborProfiles(t)}
-	out, err := tool.LoadProfile(t.Context(), desk, tool.LoadMemoryProfileIn{Name: "airfield"})
+	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
+	workspace.Profiles = &tool.Profiles{Set: harborProfiles(t)}
+	out, err := tool.LoadProfile(t.Context(), workspace, tool.LoadMemoryProfileIn{Name: "airfield"})
 	if err != nil || !strings.Contains(out.Selection, "Sold to the zymurgist") {
 		t.Fatalf("LoadProfile = %+v, %v, want the airfield", out, err)
 	}

@@ -31,9 +31,9 @@ const token = "a token of some length"
 // versions are those that the package promises.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// newDesk returns a workspace over a store in fsys and the number of times it was
+// newWorkspace returns a workspace over a store in fsys and the number of times it was
 // opened.
-func newDesk(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
+func newWorkspace(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
 	t.Helper()
 	var opened atomic.Int32
 	get, closeFn := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
@@ -141,12 +141,12 @@ func everywhere(t *testing.T, fn func(t *testing.T, cs *mcp.ClientSession, door 
 		for _, v := range versions {
 			t.Run(name+" "+v, func(t *testing.T) {
 				noLeaks(t)
-				desk, _ := newDesk(t, vfs.NewMem())
+				workspace, _ := newWorkspace(t, vfs.NewMem())
 				door := "mcp"
 				if name == "http" {
 					door = "http"
 				}
-				cs := connect(t, New(desk, nil), v)
+				cs := connect(t, New(workspace, nil), v)
 				if got := cs.InitializeResult().ProtocolVersion; got != v {
 					t.Errorf("the session speaks %s, want %s", got, v)
 				}
@@ -384,8 +384,8 @@ func TestResources(t *testing.T) {
 func TestOpensLate(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			desk, opened := newDesk(t, vfs.NewMem())
-			cs := connect(t, New(desk, nil), "")
+			workspace, opened := newWorkspace(t, vfs.NewMem())
+			cs := connect(t, New(workspace, nil), "")
 			if _, err := cs.ListTools(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -403,10 +403,10 @@ func TestOpensLate(t *testing.T) {
 
 // A store that cannot be opened is an error of the call, not of the server.
 func TestOpenFails(t *testing.T) {
-	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) {
+	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) {
 		return nil, &oxbow.CorruptError{Path: "m.oxbow", Offset: 12, Reason: "bad magic"}
 	}}
-	cs := overMemory(t, New(desk, nil), "")
+	cs := overMemory(t, New(workspace, nil), "")
 	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "recall", Arguments: obj{"query": "x"}})
 	if err != nil || !res.IsError || !strings.Contains(textOf(res), "oxbow check") {
 		t.Errorf("recall = %+v, %v, want an error that names oxbow check", res, err)
@@ -420,8 +420,8 @@ func TestParallel(t *testing.T) {
 	for name, connect := range transports {
 		t.Run("one server over "+name, func(t *testing.T) {
 			noLeaks(t)
-			desk, _ := newDesk(t, vfs.NewMem())
-			cs := connect(t, New(desk, nil), "")
+			workspace, _ := newWorkspace(t, vfs.NewMem())
+			cs := connect(t, New(workspace, nil), "")
 			rememberMany(t, cs, "n", 100)
 			if got := say(t, cs, "list", nil); !strings.Contains(got, " of 100 entries\n") {
 				t.Errorf("list = %.40q, want 100 entries kept", got)
@@ -431,8 +431,8 @@ func TestParallel(t *testing.T) {
 	t.Run("two servers on one store", func(t *testing.T) {
 		noLeaks(t)
 		fsys := vfs.NewMem()
-		one, _ := newDesk(t, fsys)
-		two, _ := newDesk(t, fsys)
+		one, _ := newWorkspace(t, fsys)
+		two, _ := newWorkspace(t, fsys)
 		a, b := overPipes(t, New(one, nil), ""), overPipes(t, New(two, nil), "")
 		var wg sync.WaitGroup
 		wg.Go(func() { rememberMany(t, a, "a", 100) })

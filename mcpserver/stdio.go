@@ -14,9 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drainTime is how long calls may go on when no more can come. It leaves the
+// graceTime is how long calls may go on when no more can come. It leaves the
 // server time to end within a second.
-const drainTime = 800 * time.Millisecond
+const graceTime = 800 * time.Millisecond
 
 // ServeStdio serves the client that writes to in and reads from out, until in
 // ends: then it answers the calls it has read, gives them up after 0.8 s, and
@@ -30,7 +30,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		return err
 	}
 	locked := &lockedWriter{w: out}
-	return m.Run(ctx, &draining{wait: drainTime, Transport: &mcp.IOTransport{
+	return m.Run(ctx, &draining{wait: graceTime, Transport: &mcp.IOTransport{
 		Reader: io.NopCloser(newMessages(in, locked)), Writer: nopWriteCloser{locked},
 		MaxLineLength: -1, // messages has bounded it
 	}})
@@ -54,10 +54,10 @@ func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drainConn{Connection: c, wait: t.wait, open: map[jsonrpc.ID]pending{}, idle: make(chan struct{}), closed: make(chan struct{})}, nil
+	return &graceConn{Connection: c, wait: t.wait, open: map[jsonrpc.ID]pending{}, idle: make(chan struct{}), closed: make(chan struct{})}, nil
 }
 
-type drainConn struct {
+type graceConn struct {
 	mcp.Connection
 	wait   time.Duration
 	closed chan struct{} // closed by Close
@@ -72,10 +72,10 @@ type drainConn struct {
 // pending is a call that is not answered yet.
 type pending struct{ cancelled bool }
 
-func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
 	if err != nil {
-		c.drain(ctx)
+		c.awaitCalls(ctx)
 		return msg, err
 	}
 	if r, ok := msg.(*jsonrpc.Request); ok {
@@ -85,7 +85,7 @@ func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // note records a call, or that one is cancelled.
-func (c *drainConn) note(r *jsonrpc.Request) {
+func (c *graceConn) note(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
@@ -102,8 +102,8 @@ func (c *drainConn) note(r *jsonrpc.Request) {
 	}
 }
 
-// drain waits until all calls are answered, or long enough.
-func (c *drainConn) drain(ctx context.Context) {
+// awaitCalls waits until all calls are answered, or long enough.
+func (c *graceConn) awaitCalls(ctx context.Context) {
 	c.mu.Lock()
 	first := !c.ended
 	c.ended = true
@@ -121,7 +121,7 @@ func (c *drainConn) drain(ctx context.Context) {
 	}
 }
 
-func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+func (c *graceConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return c.Connection.Write(ctx, msg)
@@ -153,7 +153,7 @@ func withCode(r *jsonrpc.Response) *jsonrpc.Response {
 	return &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: r.Error.Error()}}
 }
 
-func (c *drainConn) Close() error {
+func (c *graceConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return c.Connection.Close()
 }

@@ -60,13 +60,13 @@ func answers(t *testing.T, out string) map[int]json.RawMessage {
 // A client that writes all its calls and closes the pipe gets all its answers.
 func TestStdioAnswersBeforeItEnds(t *testing.T) {
 	noLeaks(t)
-	desk, _ := newDesk(t, vfs.NewMem())
+	workspace, _ := newWorkspace(t, vfs.NewMem())
 	var calls []string
 	for i := range 50 {
 		calls = append(calls, fmt.Sprintf(`{"name":"remember","arguments":{"name":"n%d","content":"c"}}`, i))
 	}
 	var out bytes.Buffer
-	if err := New(desk, nil).ServeStdio(t.Context(), strings.NewReader(script(calls...)), &out); err != nil {
+	if err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(script(calls...)), &out); err != nil {
 		t.Errorf("ServeStdio = %v, want nil at the end of input", err)
 	}
 	got := answers(t, out.String())
@@ -82,9 +82,9 @@ func TestStdioAnswersBeforeItEnds(t *testing.T) {
 
 func TestStdioNoInput(t *testing.T) {
 	noLeaks(t)
-	desk, opened := newDesk(t, vfs.NewMem())
+	workspace, opened := newWorkspace(t, vfs.NewMem())
 	var out bytes.Buffer
-	if err := New(desk, nil).ServeStdio(t.Context(), strings.NewReader(""), &out); err != nil || out.Len() != 0 {
+	if err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(""), &out); err != nil || out.Len() != 0 {
 		t.Errorf("ServeStdio of nothing = %v, wrote %q, want nil and nothing", err, out.String())
 	}
 	if opened.Load() != 0 {
@@ -96,26 +96,26 @@ func TestStdioNoInput(t *testing.T) {
 // more than a second. The clock is a test's: nothing is waited for.
 func TestStdioEndsWithACallOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+		workspace := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
 		start := time.Now()
-		err := New(desk, nil).ServeStdio(t.Context(), strings.NewReader(script(`{"name":"list","arguments":{}}`)), io.Discard)
-		if took := time.Since(start); err != nil || took >= time.Second || took < drainTime {
-			t.Errorf("ServeStdio = %v after %v, want nil after %v to 1s", err, took, drainTime)
+		err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(script(`{"name":"list","arguments":{}}`)), io.Discard)
+		if took := time.Since(start); err != nil || took >= time.Second || took < graceTime {
+			t.Errorf("ServeStdio = %v after %v, want nil after %v to 1s", err, took, graceTime)
 		}
 	})
 }
 
 func TestStdioContextEnds(t *testing.T) {
 	noLeaks(t)
-	desk, _ := newDesk(t, vfs.NewMem())
+	workspace, _ := newWorkspace(t, vfs.NewMem())
 	in, w := io.Pipe()
 	out, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- New(desk, nil).ServeStdio(ctx, in, toClient) }()
+	go func() { done <- New(workspace, nil).ServeStdio(ctx, in, toClient) }()
 	go io.WriteString(w, script())
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, `"protocolVersion":"2025-11-25"`) {
 		t.Errorf("the server answered %q, %v, want the handshake", line, err)
@@ -129,8 +129,8 @@ func TestStdioContextEnds(t *testing.T) {
 }
 
 func TestStdioReadFails(t *testing.T) {
-	desk, _ := newDesk(t, vfs.NewMem())
-	if err := New(desk, nil).ServeStdio(t.Context(), badReader{}, io.Discard); err == nil || !strings.Contains(err.Error(), errRead.Error()) {
+	workspace, _ := newWorkspace(t, vfs.NewMem())
+	if err := New(workspace, nil).ServeStdio(t.Context(), badReader{}, io.Discard); err == nil || !strings.Contains(err.Error(), errRead.Error()) {
 		t.Errorf("ServeStdio = %v, want %v", err, errRead)
 	}
 }
@@ -162,10 +162,10 @@ func TestStdioBadLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			noLeaks(t)
-			desk, _ := newDesk(t, vfs.NewMem())
+			workspace, _ := newWorkspace(t, vfs.NewMem())
 			var out bytes.Buffer
 			in := c.line + "\r\n" + strings.ReplaceAll(script(), "\n", "\r\n") + c.line + "\n" + list
-			if err := New(desk, nil).ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
+			if err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
 				t.Errorf("ServeStdio = %v, want nil at the end of input", err)
 			}
 			var refused, listed int
@@ -197,12 +197,12 @@ func TestStdioBadLines(t *testing.T) {
 
 // Version 2025-03-26 has lists of messages.
 func TestStdioLists(t *testing.T) {
-	desk, _ := newDesk(t, vfs.NewMem())
+	workspace, _ := newWorkspace(t, vfs.NewMem())
 	ping := `{"jsonrpc":"2.0","id":%d,"method":"ping"}`
 	in := strings.ReplaceAll(script(), "2025-11-25", "2025-03-26") +
 		fmt.Sprintf("["+ping+","+ping+"]\n", 5, 5) + fmt.Sprintf("["+ping+","+ping+"]\n", 6, 7)
 	var out bytes.Buffer
-	if err := New(desk, nil).ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
+	if err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
 		t.Errorf("ServeStdio = %v, want nil", err)
 	}
 	for _, want := range []string{`"code":-32600`, `"id":6`, `"id":7`} {
@@ -216,7 +216,7 @@ func TestStdioLists(t *testing.T) {
 func TestStdioCancelled(t *testing.T) {
 	noLeaks(t)
 	asked := make(chan struct{})
-	desk := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+	workspace := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
 		close(asked)
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -224,7 +224,7 @@ func TestStdioCancelled(t *testing.T) {
 	in, toServer := io.Pipe()
 	var out bytes.Buffer
 	done := make(chan error, 1)
-	go func() { done <- New(desk, nil).ServeStdio(context.Background(), in, &out) }()
+	go func() { done <- New(workspace, nil).ServeStdio(context.Background(), in, &out) }()
 	io.WriteString(toServer, script(`{"name":"list","arguments":{}}`))
 	<-asked
 	io.WriteString(toServer, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`+"\n")

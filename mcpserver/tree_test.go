@@ -60,8 +60,8 @@ func treeServer(t *testing.T, d dialect.Dialect, dir string) *Server {
 			tools = append(tools, other)
 		}
 	}
-	desk := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
-	return New(desk, &Options{Tools: tools, Home: h})
+	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	return New(workspace, &Options{Tools: tools, Home: h})
 }
 
 // Each session is compared with what it was shown itself.

@@ -72,21 +72,21 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 		v.scopes = append(v.scopes, top)
 		below = append(below, top)
 	}
-	desk := *s.workspace
+	workspace := *s.workspace
 	if len(v.scopes) > 0 {
-		desk.Open = v.opener()
+		workspace.Open = v.opener()
 	}
 	if v.bound != nil {
-		desk.Source.Profile = v.bound.Name
+		workspace.Source.Profile = v.bound.Name
 	}
 	if !v.seesTree() {
-		desk.Annotations, desk.Project = nil, nil
+		workspace.Annotations, workspace.Project = nil, nil
 	}
 	if s.opts.Profiles != nil {
-		desk.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
+		workspace.Profiles = &tool.Profiles{Set: s.opts.Profiles, Visible: v.visible, Document: v.document,
 			Fit: func(s scope.Scope) scope.Scope { return auth.Fit(s, below...) }}
 	}
-	v.workspace = &desk
+	v.workspace = &workspace
 	v.tools, v.instructions = v.offered(), v.opts.Instructions
 	if v.partial() && (v.opts.Tools == nil || len(v.opts.Tools) > 0) {
 		v.instructions = instructions

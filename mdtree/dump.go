@@ -100,7 +100,7 @@ type dumper struct {
 	spelling map[string]string       // path as the file system spells it, by foldKey
 
 	write  []journal.Change
-	remove []journal.Removal
+	remove []journal.Deletion
 	edited []string
 }
 
@@ -339,9 +339,9 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			d.edited = append(d.edited, p)
 			continue
 		}
-		d.remove = append(d.remove, journal.Removal{Path: p, Was: journal.Sum([]byte(text))})
+		d.remove = append(d.remove, journal.Deletion{Path: p, Was: journal.Sum([]byte(text))})
 	}
-	slices.SortFunc(d.remove, func(a, b journal.Removal) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(d.remove, func(a, b journal.Deletion) int { return strings.Compare(a.Path, b.Path) })
 	d.report.Removed = len(d.remove)
 	return d.compareOther(&m, links)
 }

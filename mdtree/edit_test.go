@@ -77,7 +77,7 @@ func entryContent(t *testing.T, s *Store, name string) string {
 	return e.Content
 }
 
-// warnings collects what is told.
+// warnings collects what is warned.
 type warnings struct{ all []string }
 
 func (w *warnings) warn(m string) { w.all = append(w.all, m) }
@@ -102,7 +102,7 @@ func TestEditsShow(t *testing.T) {
 			var deltas []oxbow.Delta
 			s.Watch(func(e oxbow.Event) {
 				if e.Reset {
-					t.Error("the watcher was told to read all again")
+					t.Error("the watcher was warned to read all again")
 				}
 				deltas = append(deltas, e.Changes...)
 			})
@@ -113,7 +113,7 @@ func TestEditsShow(t *testing.T) {
 					t.Errorf("%s: %q says %q, want %q", step, name, got, want)
 				}
 				if len(deltas) != changed {
-					t.Errorf("%s: the watcher was told of %d changes, want %d", step, len(deltas), changed)
+					t.Errorf("%s: the watcher was warned of %d changes, want %d", step, len(deltas), changed)
 				}
 			}
 			expect("nothing yet", "a", "(not there)", 0)
@@ -161,7 +161,7 @@ func TestDamageIsHeld(t *testing.T) {
 	p.write("cards/bad.md", "no empty line")
 	s := openOn(t, fsys, Options{Warn: w.warn})
 	if got := w.take(); !strings.Contains(got, "cards/bad.md") || !strings.Contains(got, "no entry is taken from it") {
-		t.Errorf("at open, told %q", got)
+		t.Errorf("at open, warned %q", got)
 	}
 	for _, tt := range []struct{ name, text, why string }{
 		{"empty", "", "is empty"},
@@ -175,11 +175,11 @@ func TestDamageIsHeld(t *testing.T) {
 			t.Errorf("%s: the entry says %q", tt.name, got)
 		}
 		if got := w.take(); !strings.Contains(got, "cards/a.md") || !strings.Contains(got, tt.why) || !strings.Contains(got, "held") {
-			t.Errorf("%s: told %q, want %q", tt.name, got, tt.why)
+			t.Errorf("%s: warned %q, want %q", tt.name, got, tt.why)
 		}
 		entryContent(t, s, "a")
 		if got := w.take(); got != "" {
-			t.Errorf("%s: told a second time: %q", tt.name, got)
+			t.Errorf("%s: warned a second time: %q", tt.name, got)
 		}
 		rep, err := s.Check(t.Context())
 		if err != nil || len(rep.Problems) != 2 || !strings.Contains(rep.Problems[0].What, tt.why) {
@@ -302,12 +302,12 @@ func TestMerge(t *testing.T) {
 			if got != tt.want || beside != tt.beside {
 				t.Errorf("the file is %q, want %q; beside %q, want %q", got, tt.want, beside, tt.beside)
 			}
-			if told := w.take(); (told != "") != (tt.beside != "") {
-				t.Errorf("told %q", told)
+			if warned := w.take(); (warned != "") != (tt.beside != "") {
+				t.Errorf("warned %q", warned)
 			}
 		})
 	}
-	// Who says which version is meant is told instead.
+	// Who says which version is meant is warned instead.
 	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("cards/a.md", base)
@@ -466,7 +466,7 @@ func TestLinksAreNotFollowedOut(t *testing.T) {
 		t.Errorf("a link out of the tree was followed: %q", got)
 	}
 	if got := w.take(); !strings.Contains(got, "cards/link.md") {
-		t.Errorf("told %q", got)
+		t.Errorf("warned %q", got)
 	}
 	if _, _, err := s.Document(t.Context(), "cards/../../x"); err == nil {
 		t.Error("a document outside of the tree was read")

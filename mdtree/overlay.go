@@ -18,12 +18,12 @@ import (
 // scanner.mu is held.
 type overlay struct {
 	s     *Store
-	files map[string]*plannedFile
+	files map[string]*pendingFile
 	names map[string][]string // by name: the edited files that hold it
 }
 
 // plannedFile is a file that a change edits, or a document that it read.
-type plannedFile struct {
+type pendingFile struct {
 	base    string // text on disk when it was planned on; of a held file its last good text
 	there   bool   // there was a file
 	text    string
@@ -34,7 +34,7 @@ type plannedFile struct {
 }
 
 func newOverlay(s *Store) *overlay {
-	return &overlay{s: s, files: map[string]*plannedFile{}, names: map[string][]string{}}
+	return &overlay{s: s, files: map[string]*pendingFile{}, names: map[string][]string{}}
 }
 
 // Find implements [View].
@@ -85,12 +85,12 @@ func (v *overlay) File(p string) (string, bool) {
 }
 
 // document reads a file that the layout does not match.
-func (v *overlay) document(p string) (*plannedFile, error) {
+func (v *overlay) document(p string) (*pendingFile, error) {
 	text, _, err := v.s.read(p, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
-	e := &plannedFile{base: text, text: text, there: err == nil}
+	e := &pendingFile{base: text, text: text, there: err == nil}
 	v.files[p] = e
 	return e, nil
 }
@@ -141,7 +141,7 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {
 			return nil, nil, fmt.Errorf("mdtree: a plan edits %s twice", ed.Path)
 		}
-		e, err := v.planned(ed.Path)
+		e, err := v.pendingOf(ed.Path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -165,14 +165,14 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 }
 
 // planned returns the file of a path as the change has it so far.
-func (v *overlay) planned(p string) (*plannedFile, error) {
+func (v *overlay) pendingOf(p string) (*pendingFile, error) {
 	if e := v.files[p]; e != nil {
 		return e, nil
 	}
 	if !v.s.matches(p) {
 		return v.document(p)
 	}
-	e := &plannedFile{}
+	e := &pendingFile{}
 	if f := v.s.st.files[p]; f != nil {
 		e.base, e.there = f.text, true
 	}
@@ -181,7 +181,7 @@ func (v *overlay) planned(p string) (*plannedFile, error) {
 }
 
 // set makes an edit the state of a file and reads its entries.
-func (v *overlay) set(e *plannedFile, ed Edit) error {
+func (v *overlay) set(e *pendingFile, ed Edit) error {
 	e.text, e.remove, e.changed, e.matched, e.items = ed.Text, ed.Remove, true, v.s.matches(ed.Path), nil
 	if e.remove {
 		e.text = ""

@@ -146,7 +146,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 func TestFailAnywhere(t *testing.T) {
 	broken := errors.New("broken")
 	for _, done := range []bool{false, true} {
-		struck, told := 0, 0
+		struck, reported := 0, 0
 		for n := 1; n < 50; n++ {
 			disk := crashfs.New(nil)
 			s := openOn(t, disk.Process(), Options{})
@@ -171,15 +171,15 @@ func TestFailAnywhere(t *testing.T) {
 			}
 			struck++
 			if errors.Is(err, oxbow.ErrUnknownOutcome) {
-				told++
+				reported++
 			}
 			mustApply(t, s, oxbow.Add{Name: "more", Content: "m"})
 			if !slices.Equal(problemsOf(t, openOn(t, disk.Process(), Options{})), problemsOf(t, s)) {
 				t.Errorf("fault %v %d: another store sees another tree", done, n)
 			}
 		}
-		if struck < 15 || told < 5 {
-			t.Errorf("fault %v struck %d times, %d times nobody knew: the test looks at too little", done, struck, told)
+		if struck < 15 || reported < 5 {
+			t.Errorf("fault %v struck %d times, %d times nobody knew: the test looks at too little", done, struck, reported)
 		}
 	}
 }

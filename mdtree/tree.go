@@ -279,7 +279,7 @@ func (t *tree) finish(j *journal.Journal) error {
 	return t.stage.Drop()
 }
 
-func (t *tree) finishRemoval(r journal.Removal) error {
+func (t *tree) finishRemoval(r journal.Deletion) error {
 	sum, err := t.sum(r.Path)
 	switch {
 	case err != nil:

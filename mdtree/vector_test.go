@@ -61,14 +61,14 @@ func TestDumpVectors(t *testing.T) {
 	got := files(t, fsys, "brain")
 	delete(got, manifestFile)
 
-	marks := map[string]string{
+	trailers := map[string]string{
 		"notes/tagged.md": "  <!-- content: LF*2 before, LF*2 after -->\n",
 		"notes/crlf.md":   "  <!-- content: CRLF after -->\n",
 	}
 	want := make(map[string]string)
 	for p, text := range v.Tree {
 		if !strings.HasPrefix(p, "topics/") {
-			want[p] = strings.Replace(text, "</dl>\n", marks[p]+"</dl>\n", 1)
+			want[p] = strings.Replace(text, "</dl>\n", trailers[p]+"</dl>\n", 1)
 		}
 	}
 	// crabtalk does not escape links; those with spaces and brackets are no

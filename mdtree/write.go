@@ -127,7 +127,7 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 // readBefore reads the file that a change replaces. The error matches errChanged
 // when it is no longer the one that the change was planned on. A file that was
 // held at its last good state is kept as a conflict copy.
-func (s *Store) readBefore(w *fileChange, e *plannedFile, own *outcome) error {
+func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	text, info, err := s.read(w.path, maxFile)
 	switch {
 	case err == nil:
@@ -205,7 +205,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 			was = journal.Sum([]byte(w.disk))
 		}
 		if w.remove {
-			j.Remove = append(j.Remove, journal.Removal{Path: w.path, Was: was})
+			j.Remove = append(j.Remove, journal.Deletion{Path: w.path, Was: was})
 			continue
 		}
 		staged = append(staged, w)

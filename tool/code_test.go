@@ -28,7 +28,7 @@ func TestCodeVerbs(t *testing.T) {
 	verbs := map[string]Tool{}
 	for _, v := range Code() {
 		verbs[v.Name] = v
-		told(t, v)
+		described(t, v)
 		if len(v.Description) > 700 || !strings.Contains(v.Description, "Call it ") {
 			t.Errorf("%s: description has %d bytes, or does not say when to call it", v.Name, len(v.Description))
 		}

@@ -170,7 +170,7 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenOut,
 // open gives a handoff with what it names. It may be taken by now: what cannot
 // be loaded is said, and is no error.
 func (w *Workspace) open(ctx context.Context, l *handoff.Loader, m *oxbow.Memory, h handoff.Handoff, how Opening) HandoffOut {
-	files := w.lookAt(h.Files)
+	files := w.scanFiles(h.Files)
 	if how.Brief {
 		out := handoffOut(h, files)
 		out.text = h.Text(files)
@@ -180,9 +180,9 @@ func (w *Workspace) open(ctx context.Context, l *handoff.Loader, m *oxbow.Memory
 	return openingOut(&o)
 }
 
-// lookAt returns what is known of files in the working directory, under a root
+// scanFiles returns what is known of files in the working directory, under a root
 // that links cannot lead out of.
-func (w *Workspace) lookAt(names []string) []handoff.File {
+func (w *Workspace) scanFiles(names []string) []handoff.File {
 	root, err := os.OpenRoot(w.Dir)
 	if err == nil {
 		defer root.Close()

@@ -21,11 +21,11 @@ import (
 
 // study is a workspace with two profiles and entries of each.
 type study struct {
-	t     *testing.T
-	files *vfs.Mem
-	desk  *Workspace
-	now   time.Time
-	tools []Tool
+	t         *testing.T
+	files     *vfs.Mem
+	workspace *Workspace
+	now       time.Time
+	tools     []Tool
 }
 
 func newStudy(t *testing.T, session bool) *study {
@@ -58,10 +58,10 @@ func newStudy(t *testing.T, session bool) *study {
 			}
 		}
 	}
-	s.desk = &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
+	s.workspace = &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
 		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}}, Source: oxbow.Source{Door: "mcp", Actor: oxbow.Agent}}
 	if session {
-		s.desk.Loaded = &LoadedProfiles{}
+		s.workspace.Loaded = &LoadedProfiles{}
 	}
 	return s
 }
@@ -78,7 +78,7 @@ func (s *study) call(name, args string) (Answer, error) {
 	s.t.Helper()
 	for _, t := range s.tools {
 		if t.Name == name {
-			return t.Call(s.t.Context(), s.desk, json.RawMessage(args))
+			return t.Call(s.t.Context(), s.workspace, json.RawMessage(args))
 		}
 	}
 	s.t.Fatalf("there is no verb %s", name)
@@ -243,9 +243,9 @@ func TestLoadByHandle(t *testing.T) {
 		t.Errorf("after saving with the handle, list sees %d entries, want 31", n)
 	}
 	// Another server, or this one after a restart, takes it as well.
-	other := *s.desk
-	other.Profiles = &Profiles{Set: s.desk.Profiles.Set}
-	s.desk = &other
+	other := *s.workspace
+	other.Profiles = &Profiles{Set: s.workspace.Profiles.Set}
+	s.workspace = &other
 	if n := s.total(with); n != 31 {
 		t.Errorf("another server with the handle sees %d entries, want 31", n)
 	}
@@ -286,12 +286,12 @@ func TestLoadWhatIsNotThere(t *testing.T) {
 			t.Errorf("the list is %q, want %q in it", text, w)
 		}
 	}
-	s.desk.Profiles.Visible = func(name string) bool { return name == "novel" }
+	s.workspace.Profiles.Visible = func(name string) bool { return name == "novel" }
 	s.fails("load_memory_profile", `{"name":"vtt"}`, `there is no profile "vtt"`)
 	if got := s.load(`{}`); len(got.Profiles) != 1 || got.Profiles[0].Name != "novel" {
 		t.Errorf("the list is %+v, want novel alone", got.Profiles)
 	}
-	s.desk.Profiles = nil
+	s.workspace.Profiles = nil
 	for _, name := range []string{"load_memory_profile", "unload_memory_profile"} {
 		if _, err := s.call(name, `{"name":"vtt"}`); !errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("%s without profiles = %v, want that it is not supported", name, err)
@@ -327,7 +327,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 	if !strings.Contains(out.Text(), "did not fit whole; recall finds the rest, or max_tokens up to 2000") {
 		t.Errorf("what was cut is not told: %v", out.Notes)
 	}
-	s.desk.Profiles.Document = func(d profile.Document) bool { return d.Path != "SOUL.md" }
+	s.workspace.Profiles.Document = func(d profile.Document) bool { return d.Path != "SOUL.md" }
 	if out := s.load(`{"name":"vtt"}`); strings.Contains(out.Selection, "careful") {
 		t.Error("a document that may not be shown was")
 	}
@@ -336,11 +336,11 @@ func TestLoadKeepsBudget(t *testing.T) {
 // The indexes of the profiles used last are kept, and those in use.
 func TestLoadKeepsFewIndexes(t *testing.T) {
 	s := newStudy(t, false)
-	m, err := s.desk.Open(t.Context(), Read)
+	m, err := s.workspace.Open(t.Context(), Read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := s.desk.Profiles
+	p := s.workspace.Profiles
 	busy, release := p.within(m, loadedProfile{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 	for i := range 3 * maxKept {
 		v, done := p.within(m, loadedProfile{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})

@@ -59,7 +59,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
-	read, err := m.Reading(ctx, q)
+	read, err := m.ParseQuery(ctx, q)
 	if err != nil {
 		return RecallOut{}, err
 	}

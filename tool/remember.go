@@ -58,7 +58,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	}
 	out.Notes = append(out.Notes, e.nameNotes()...)
 	if !e.found {
-		notes, err := twins(ctx, m, now)
+		notes, err := aliasNotes(ctx, m, now)
 		if err != nil {
 			return RememberOut{}, err
 		}
@@ -240,8 +240,8 @@ func (e *edit) nameNotes() []Note {
 	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
 
-// twins says which other entries have the new entry's name as an alias.
-func twins(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, error) {
+// aliasNotes says which other entries have the new entry's name as an alias.
+func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, error) {
 	var notes []Note
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{e.Name}}}}
 	for o, err := range m.Entries(ctx, f) {

@@ -133,7 +133,7 @@ func OpenSession(ctx context.Context, w *Workspace, in OpenSessionIn) (OpenSessi
 	}
 	opener := *l
 	opener.Default = r
-	o := opener.Load(ctx, m, h, w.lookAt(h.Files), req)
+	o := opener.Load(ctx, m, h, w.scanFiles(h.Files), req)
 	out := openingOut(&o)
 	return OpenSessionOut{Handoff: &out}, nil
 }

@@ -170,7 +170,7 @@ func TestDescriptions(t *testing.T) {
 		if !strings.Contains(v.Description, "Call it ") {
 			t.Errorf("%s: description does not say when to call it", v.Name)
 		}
-		told(t, v)
+		described(t, v)
 		if v.Title == "" {
 			t.Errorf("%s has no title", v.Name)
 		}
@@ -180,9 +180,9 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// told checks that the description or the schema tells of each listed parameter
+// described checks that the description or the schema tells of each listed parameter
 // whose name does not say all.
-func told(t *testing.T, v Tool) {
+func described(t *testing.T, v Tool) {
 	t.Helper()
 	plain := []string{"name", "project", "tags", "kind", "aliases", "related_files", "start_line", "end_line"}
 	for _, p := range v.Params {

@@ -64,7 +64,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 }
 
 // WriteMemory replaces all of MEMORY.md, and returns how many bytes it wrote. What
-// was replaced can be taken back (see [Home.TakeBack]). What another program
+// was replaced can be taken back (see [Home.Revert]). What another program
 // changed since the session of the context saw the file is merged by line or,
 // where that does not go or the session never saw it, the error matches
 // [oxbow.ErrConflict].

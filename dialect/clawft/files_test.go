@@ -127,9 +127,9 @@ func TestOverwriteMerges(t *testing.T) {
 	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "uno" {
 		t.Errorf("after reading again: %q", got)
 	}
-	did, err := h.TakeBack(t.Context(), 0, false)
+	did, err := h.Revert(t.Context(), 0, false)
 	if err != nil || did.What != "overwrite" || read(t, fsys, ownDir+"/MEMORY.md") != "ONE again\n\ntwo\n\nTHREE by a person\n" {
-		t.Errorf("TakeBack() = %+v, %v; %q", did, err, read(t, fsys, ownDir+"/MEMORY.md"))
+		t.Errorf("Revert() = %+v, %v; %q", did, err, read(t, fsys, ownDir+"/MEMORY.md"))
 	}
 }
 

@@ -24,7 +24,7 @@ func TestFind(t *testing.T) {
 		name, shown string
 		files       []string // directories end in /
 		dir         string
-		marks       int
+		markers     int
 	}{
 		{"neither", "/home/a", nil, ownDir, 0},
 		{"the first", "/home/a", []string{".clawft/workspace/memory/"}, ownDir, 2},
@@ -54,8 +54,8 @@ func TestFind(t *testing.T) {
 			put(t, fsys, f, "x")
 		}
 		p, err := find(fsys, tt.shown)
-		if p.dir != tt.dir || p.marks != tt.marks || err != nil {
-			t.Errorf("%s: find() = %+v, %v; want %s with %d marks", tt.name, p, err, tt.dir, tt.marks)
+		if p.dir != tt.dir || p.markers != tt.markers || err != nil {
+			t.Errorf("%s: find() = %+v, %v; want %s with %d markers", tt.name, p, err, tt.dir, tt.markers)
 		}
 	}
 }
@@ -74,11 +74,11 @@ func TestFindBesideFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fsys.Close()
-	if p, err := find(fsys, dir); err != nil || p.marks != 0 {
+	if p, err := find(fsys, dir); err != nil || p.markers != 0 {
 		t.Errorf("find() = %+v, %v", p, err)
 	}
-	if marks, err := Dialect().Detect(fsys); marks != 0 || err != nil {
-		t.Errorf("Detect() = %d, %v", marks, err)
+	if markers, err := Dialect().Detect(fsys); markers != 0 || err != nil {
+		t.Errorf("Detect() = %d, %v", markers, err)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestDecidedOnce(t *testing.T) {
 	}
 }
 
-// Opening makes nothing; the first write does. A memory that is not read is told.
+// Opening makes nothing; the first write does. A memory that is not read is warned.
 func TestOpen(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
@@ -125,16 +125,16 @@ func TestOpen(t *testing.T) {
 	if err := fsys.MkdirAll(ownDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var warned []string
 	o := options(fsys)
-	o.Warn = func(s string) { told = append(told, s) }
+	o.Warn = func(s string) { warned = append(warned, s) }
 	h, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if len(told) != 1 || !strings.Contains(told[0], ".nanobot") {
-		t.Errorf("told %q", told)
+	if len(warned) != 1 || !strings.Contains(warned[0], ".nanobot") {
+		t.Errorf("warned %q", warned)
 	}
 	o.Agent = "a"
 	if _, err := Open(t.Context(), o); !errors.Is(err, oxbow.ErrInvalid) {

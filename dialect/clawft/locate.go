@@ -25,8 +25,8 @@ type place struct {
 	there bool
 	// other is a directory of the chain that holds a memory, too, and is not
 	// read.
-	other string
-	marks int // how sure it is that this is the layout, 0 when it only could be
+	other   string
+	markers int // how sure it is that this is the layout, 0 when it only could be
 }
 
 // find decides which directory of a home holds the memory: by the directories
@@ -40,21 +40,21 @@ func find(fsys vfs.FS, shown string) (place, error) {
 	p := place{there: true}
 	switch {
 	case is(ownDir, true):
-		p.dir, p.marks = ownDir, 2+held(ownDir)
+		p.dir, p.markers = ownDir, 2+held(ownDir)
 		if held(ownDir) == 0 && held(legacyDir) > 0 {
 			p.other = legacyDir
 		}
 	case is(legacyDir, true):
-		p.dir, p.marks = legacyDir, 2+held(legacyDir)
+		p.dir, p.markers = legacyDir, 2+held(legacyDir)
 	case is("workspace/memory", true):
-		p.dir, p.marks = "workspace/memory", 1+held("workspace/memory")
+		p.dir, p.markers = "workspace/memory", 1+held("workspace/memory")
 	case is("memory/"+historyFile, false):
 		// MEMORY.md alone is no mark: other layouts have it there, too.
-		p.dir, p.marks = "memory", 1+held("memory")
+		p.dir, p.markers = "memory", 1+held("memory")
 	case held(".") > 0:
 		p.dir = "."
 		if held(".") == 2 {
-			p.marks = 2
+			p.markers = 2
 		}
 	case is("memory/"+memoryFile, false):
 		p.dir = "memory"
@@ -103,7 +103,7 @@ func belowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// detect counts a directory of clawft's or nanobot's as two marks, and each of the
+// detect counts a directory of clawft's or nanobot's as two markers, and each of the
 // files in it as one. A directory that cannot be looked at is none of clawft's,
 // until it is named: then [Open] says what is wrong.
 func detect(fsys vfs.FS) (int, error) {
@@ -111,7 +111,7 @@ func detect(fsys vfs.FS) (int, error) {
 	if err != nil {
 		return 0, nil
 	}
-	return p.marks, nil
+	return p.markers, nil
 }
 
 // newDir returns where the memory of an empty home is made.

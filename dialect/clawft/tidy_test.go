@@ -76,9 +76,9 @@ func TestConsolidate(t *testing.T) {
 			if len(did.Steps) == 0 {
 				return
 			}
-			back, err := h.TakeBack(t.Context(), 0, false)
+			back, err := h.Revert(t.Context(), 0, false)
 			if err != nil || back.Number != did.Number || read(t, fsys, ownDir+"/MEMORY.md") != tt.memory {
-				t.Errorf("TakeBack() = %+v, %v; MEMORY.md is %q", back, err, read(t, fsys, ownDir+"/MEMORY.md"))
+				t.Errorf("Revert() = %+v, %v; MEMORY.md is %q", back, err, read(t, fsys, ownDir+"/MEMORY.md"))
 			}
 			if history, there, err := h.ReadHistory(t.Context()); err != nil || there {
 				t.Errorf("HISTORY.md is %q, %v", history, err)
@@ -151,7 +151,7 @@ func TestCompress(t *testing.T) {
 		if found, err := h.Memory().Recall(t.Context(), oxbow.Query{Text: "thing0"}); err != nil || len(found) == 0 {
 			t.Errorf("budget %d: what was moved is not recalled: %v", budget, err)
 		}
-		if _, err := h.TakeBack(t.Context(), did.Number, false); err != nil || read(t, fsys, ownDir+"/MEMORY.md") != text || read(t, fsys, ownDir+"/HISTORY.md") != "[2026-01-01] first\n" {
+		if _, err := h.Revert(t.Context(), did.Number, false); err != nil || read(t, fsys, ownDir+"/MEMORY.md") != text || read(t, fsys, ownDir+"/HISTORY.md") != "[2026-01-01] first\n" {
 			t.Errorf("budget %d: not taken back: %v", budget, err)
 		}
 	}
@@ -191,11 +191,11 @@ func TestCompressNames(t *testing.T) {
 	}
 }
 
-func TestTakeBack(t *testing.T) {
+func TestRevert(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
-	if _, err := h.TakeBack(t.Context(), 0, false); !errors.Is(err, oxbow.ErrNotFound) {
-		t.Errorf("TakeBack() of nothing = %v", err)
+	if _, err := h.Revert(t.Context(), 0, false); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("Revert() of nothing = %v", err)
 	}
 	const text = "We ship apps on Tuesdays\n\nother\n\nWe ship apps on Tuesdays and Fridays early\n\nend\n"
 	put(t, fsys, ownDir+"/MEMORY.md", text)
@@ -208,19 +208,19 @@ func TestTakeBack(t *testing.T) {
 	if err := h.AppendHistory(t.Context(), "[2026-04-15] later"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.TakeBack(t.Context(), 0, false); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "change 1") {
-		t.Errorf("TakeBack() after other changes = %v", err)
+	if _, err := h.Revert(t.Context(), 0, false); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "change 1") {
+		t.Errorf("Revert() after other changes = %v", err)
 	}
 	for _, n := range []int{2, -1} {
-		if _, err := h.TakeBack(t.Context(), n, false); !errors.Is(err, oxbow.ErrNotFound) {
-			t.Errorf("TakeBack(%d) = %v", n, err)
+		if _, err := h.Revert(t.Context(), n, false); !errors.Is(err, oxbow.ErrNotFound) {
+			t.Errorf("Revert(%d) = %v", n, err)
 		}
 	}
-	plan, err := h.TakeBack(t.Context(), 1, true)
+	plan, err := h.Revert(t.Context(), 1, true)
 	if err != nil || len(plan.Steps) != 1 || plan.Steps[0].Text != "We ship apps on Tuesdays" {
 		t.Errorf("a preview = %+v, %v", plan, err)
 	}
-	if _, err := h.TakeBack(t.Context(), 1, false); err != nil {
+	if _, err := h.Revert(t.Context(), 1, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != text+"\nlater" {
@@ -235,16 +235,16 @@ func TestTakeBack(t *testing.T) {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "all new\n")
-	if _, err := h.TakeBack(t.Context(), 1, false); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "undo/1.json") {
-		t.Errorf("TakeBack() of what a person changed = %v", err)
+	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "undo/1.json") {
+		t.Errorf("Revert() of what a person changed = %v", err)
 	}
 	put(t, fsys, ownDir+"/undo/1.json", "{")
-	if _, err := h.TakeBack(t.Context(), 1, false); !errors.Is(err, oxbow.ErrCorrupt) {
-		t.Errorf("TakeBack() of a damaged record = %v", err)
+	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrCorrupt) {
+		t.Errorf("Revert() of a damaged record = %v", err)
 	}
 	put(t, fsys, ownDir+"/undo/1.json", `{"version":2}`)
-	if _, err := h.TakeBack(t.Context(), 1, false); !errors.Is(err, oxbow.ErrVersion) {
-		t.Errorf("TakeBack() of a later record = %v", err)
+	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrVersion) {
+		t.Errorf("Revert() of a later record = %v", err)
 	}
 	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "all new\n" {
 		t.Errorf("MEMORY.md is %q", got)
@@ -265,7 +265,7 @@ func TestRecords(t *testing.T) {
 		t.Errorf("records %v, %v", ns, err)
 	}
 	for i := undoMost + 1; i >= 3; i-- {
-		if _, err := h.TakeBack(t.Context(), 0, false); err != nil {
+		if _, err := h.Revert(t.Context(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if got := read(t, fsys, ownDir+"/MEMORY.md"); got != fmt.Sprintf("text %d\n", i) {

@@ -100,12 +100,12 @@ func readRecord(text string) (replaced, error) {
 	return r, nil
 }
 
-// TakeBack implements [dialect.Tidier]. With a number, changes that were made
+// Revert implements [dialect.Tidier]. With a number, changes that were made
 // since stay: they are merged by line.
-func (h *Home) TakeBack(ctx context.Context, number int, dry bool) (dialect.Tidied, error) {
+func (h *Home) Revert(ctx context.Context, number int, dry bool) (dialect.Tidied, error) {
 	var did dialect.Tidied
 	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
-		did, edits, err = h.takeBack(file, number)
+		did, edits, err = h.revert(file, number)
 		return edits, err
 	}
 	if err := h.edit(ctx, dry, plan); err != nil {
@@ -114,7 +114,7 @@ func (h *Home) TakeBack(ctx context.Context, number int, dry bool) (dialect.Tidi
 	return did, nil
 }
 
-func (h *Home) takeBack(read func(string) string, number int) (did dialect.Tidied, _ []mdtree.Edit, _ error) {
+func (h *Home) revert(read func(string) string, number int) (did dialect.Tidied, _ []mdtree.Edit, _ error) {
 	ns, err := h.records()
 	if err != nil {
 		return did, nil, err

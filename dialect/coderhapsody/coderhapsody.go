@@ -50,7 +50,7 @@ func Dialect() dialect.Dialect {
 	}
 }
 
-// detect counts logs as two marks, and SOUL.md and MEMORY.md as one each.
+// detect counts logs as two markers, and SOUL.md and MEMORY.md as one each.
 // Without logs there must be SOUL.md and a directory for them that holds none of
 // what other layouts keep there.
 func detect(fsys vfs.FS) (int, error) {

@@ -374,7 +374,7 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dia
 	for _, name := range names {
 		var d dialect.Digest
 		plan := func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
-			d, edits, err = h.takeBack(v, name)
+			d, edits, err = h.revert(v, name)
 			return edits, err
 		}
 		var err error
@@ -391,8 +391,8 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dia
 	return done, nil
 }
 
-// takeBack returns the edits that undo a digest.
-func (h *home) takeBack(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit, error) {
+// revert returns the edits that undo a digest.
+func (h *home) revert(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
 	d := dialect.Digest{Name: name, File: p}

@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 
 // What is wrong is told with file and line, and nothing is dropped: front matter
 // that cannot be read is content.
-func TestMistakes(t *testing.T) {
+func TestDiagnostics(t *testing.T) {
 	for _, tt := range []struct{ front, wrong string }{
 		{"project: &a x", ":4:10: &a is an anchor"},
 		{"project: x\ntags: *a", ":4: is not YAML: unknown anchor"},

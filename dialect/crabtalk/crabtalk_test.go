@@ -63,20 +63,20 @@ func TestStore(t *testing.T) {
 func TestDetectAndInit(t *testing.T) {
 	fsys := vfs.NewMem()
 	d := Dialect()
-	marks := func(want int) {
+	markers := func(want int) {
 		t.Helper()
 		if got, err := d.Detect(fsys); err != nil || got != want {
 			t.Errorf("Detect() = %d, %v, want %d", got, err, want)
 		}
 	}
-	marks(0)
+	markers(0)
 	write(t, fsys, crabFile, "Be brief.")
-	marks(0) // other layouts have one too
+	markers(0) // other layouts have one too
 	made, err := d.Init(t.Context(), options(fsys))
 	if err != nil || !slices.Equal(made, []string{storeFile}) {
 		t.Fatalf("Init() = %v, %v, want memory.db", made, err)
 	}
-	marks(3)
+	markers(3)
 	if made, err := d.Init(t.Context(), options(fsys)); err != nil || len(made) > 0 {
 		t.Errorf("Init() again = %v, %v, want nothing made", made, err)
 	}
@@ -85,13 +85,13 @@ func TestDetectAndInit(t *testing.T) {
 		t.Errorf("a new memory.db holds %q, %v, want %q", b, err, want)
 	}
 	write(t, fsys, storeFile, "SQLite format 3")
-	marks(0)
+	markers(0)
 	if _, err := d.Open(t.Context(), options(fsys)); !errors.Is(err, oxbow.ErrNotStore) {
 		t.Errorf("Open() of a memory.db of somebody else = %v, want ErrNotStore", err)
 	}
 }
 
-// A damaged store marks its home, and opening it is an error that names it.
+// A damaged store markers its home, and opening it is an error that names it.
 func TestDamagedStoreIsFound(t *testing.T) {
 	for _, file := range []string{storeFile, laterFile} {
 		for name, text := range map[string]string{
@@ -99,8 +99,8 @@ func TestDamagedStoreIsFound(t *testing.T) {
 		} {
 			fsys := vfs.NewMem()
 			write(t, fsys, file, text)
-			if marks, err := Dialect().Detect(fsys); err != nil || marks != 2 {
-				t.Errorf("Detect() of a home whose %s is %s = %d, %v, want 2", file, name, marks, err)
+			if markers, err := Dialect().Detect(fsys); err != nil || markers != 2 {
+				t.Errorf("Detect() of a home whose %s is %s = %d, %v, want 2", file, name, markers, err)
 			}
 			for _, ro := range []bool{false, true} {
 				o := options(fsys)
@@ -125,8 +125,8 @@ func TestLater(t *testing.T) {
 		fsys := vfs.NewMem()
 		write(t, fsys, file, db)
 		d := Dialect()
-		if marks, err := d.Detect(fsys); err != nil || marks == 0 {
-			t.Errorf("%s: Detect() = %d, %v, want marks", file, marks, err)
+		if markers, err := d.Detect(fsys); err != nil || markers == 0 {
+			t.Errorf("%s: Detect() = %d, %v, want markers", file, markers, err)
 		}
 		if _, err := d.Open(t.Context(), options(fsys)); err == nil {
 			t.Errorf("%s: Open() for writing works, want an error", file)

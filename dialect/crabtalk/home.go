@@ -50,13 +50,13 @@ func detect(fsys vfs.FS) (int, error) {
 	if err != nil || name == "" {
 		return 0, err
 	}
-	marks := 2
+	markers := 2
 	if _, err := fsys.Stat(crabFile); err == nil {
-		marks++
+		markers++
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	return marks, nil
+	return markers, nil
 }
 
 // findStore returns the file of the home that holds a store, or "".

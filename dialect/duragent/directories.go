@@ -38,7 +38,7 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	ws := ".duragent"
 	if path.Base(strings.ReplaceAll(label, `\`, "/")) == ws {
 		ws = "."
-	} else if n, err := marks(fsys, "."); err != nil {
+	} else if n, err := markers(fsys, "."); err != nil {
 		return global{}, err
 	} else if n > 0 {
 		ws = "."
@@ -46,9 +46,9 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	return global{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// marks counts what a directory has of a workspace: facts of the world, and
+// markers counts what a directory has of a workspace: facts of the world, and
 // agents.
-func marks(fsys vfs.FS, dir string) (int, error) {
+func markers(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))
 	if err != nil && !isNotExist(err) {
@@ -64,18 +64,18 @@ func marks(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// detect counts the marks of a home: its duragent.yaml, and a workspace.
+// detect counts the markers of a home: its duragent.yaml, and a workspace.
 func detect(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil
 	} else if !isNotExist(err) {
 		return 0, err
 	}
-	n, err := marks(fsys, ".")
+	n, err := markers(fsys, ".")
 	if err != nil || n > 0 {
 		return n, err
 	}
-	return marks(fsys, ".duragent")
+	return markers(fsys, ".duragent")
 }
 
 // agentsOf returns the names of the agents in a directory: of those in it that

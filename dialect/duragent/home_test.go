@@ -105,15 +105,15 @@ func TestAgents(t *testing.T) {
 	if e, err := openHome(t, options(fsys, "plain")).Memory().Get(t.Context(), "people"); err != nil || e.Content != "Alice" {
 		t.Errorf("an agent without memory sees %q, %v", e.Content, err)
 	}
-	// Another agent's broken configuration is told, one's own is an error with
+	// Another agent's broken configuration is warned, one's own is an error with
 	// its line.
 	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  memory: [\n")
-	var told []string
+	var warned []string
 	o := options(fsys, "rei")
-	o.Warn = func(s string) { told = append(told, s) }
+	o.Warn = func(s string) { warned = append(warned, s) }
 	openHome(t, o)
-	if len(told) != 1 || !strings.Contains(told[0], "agent bob") {
-		t.Errorf("told %q", told)
+	if len(warned) != 1 || !strings.Contains(warned[0], "agent bob") {
+		t.Errorf("warned %q", warned)
 	}
 	if _, err := Dialect().Open(t.Context(), options(fsys, "bob")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("opening bob = %v", err)
@@ -187,19 +187,19 @@ func TestDirectives(t *testing.T) {
 	put(t, fsys, ".duragent/directives/a.txt", "no")
 	put(t, fsys, ".duragent/directives/.b.md.swp.md", "no")
 	put(t, fsys, ".duragent/directives/c.md", "\xff")
-	var told []string
-	o.Warn = func(s string) { told = append(told, s) }
+	var warned []string
+	o.Warn = func(s string) { warned = append(warned, s) }
 	put(t, fsys, ".duragent/agents/rei/directives/a.md", "mine\nalso")
 	h := openHome(t, o)
 	c, err := h.Context(t.Context(), dialect.Request{})
 	if want := "## Directives\n- bee\n- use it\n- mine\nalso\n"; err != nil || c.Text() != want {
 		t.Errorf("Context = %q, %v, want %q", c.Text(), err, want)
 	}
-	if len(told) != 1 || !strings.Contains(told[0], "c.md") {
-		t.Errorf("told %q", told)
+	if len(warned) != 1 || !strings.Contains(warned[0], "c.md") {
+		t.Errorf("warned %q", warned)
 	}
-	if marks, err := Dialect().Detect(fsys); marks == 0 || err != nil {
-		t.Errorf("Detect = %d, %v", marks, err)
+	if markers, err := Dialect().Detect(fsys); markers == 0 || err != nil {
+		t.Errorf("Detect = %d, %v", markers, err)
 	}
 	// Made again at start when an agent has memory; the tools go with the section.
 	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  model: x\n")

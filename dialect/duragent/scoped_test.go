@@ -43,15 +43,15 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("looking left %q", got)
 	}
 
-	var told []string
+	var warned []string
 	o := options(fsys, "rei")
-	o.Warn = func(s string) { told = append(told, s) }
+	o.Warn = func(s string) { warned = append(warned, s) }
 	h := openHome(t, o)
 	if got := names(t, h.Memory()); got != before["rei"] {
 		t.Errorf("rei has %s, want %s", got, before["rei"])
 	}
-	if len(told) != 1 || !strings.Contains(told[0], "6 entries") {
-		t.Errorf("told %q", told)
+	if len(warned) != 1 || !strings.Contains(warned[0], "6 entries") {
+		t.Errorf("warned %q", warned)
 	}
 	if err := h.Memory().Forget(t.Context(), "bob"); err != nil {
 		t.Fatal(err)
@@ -63,14 +63,14 @@ func TestAdopt(t *testing.T) {
 	if got := names(t, openHome(t, look).Memory()); strings.Contains(got, "bob") {
 		t.Errorf("a reader still sees the files: %s", got)
 	}
-	// Who goes back to the files is told of what they do not show.
+	// Who goes back to the files is warned of what they do not show.
 	agents(t, fsys, backendFiles, "bob", "rei")
-	told = nil
+	warned = nil
 	if got := names(t, openHome(t, o).Memory()); got != before["rei"] {
 		t.Errorf("back in the files: %s, want %s", got, before["rei"])
 	}
-	if len(told) != 1 || !strings.Contains(told[0], "memory.oxbow is not read") {
-		t.Errorf("told %q", told)
+	if len(warned) != 1 || !strings.Contains(warned[0], "memory.oxbow is not read") {
+		t.Errorf("warned %q", warned)
 	}
 }
 

@@ -37,7 +37,7 @@ func Dialect() dialect.Dialect {
 	}
 }
 
-// detect counts a directory of entries as two marks, and Crab.md and MEMORY.md
+// detect counts a directory of entries as two markers, and Crab.md and MEMORY.md
 // as one each. Crab.md alone says nothing: crabtalk has it in other layouts, too.
 func detect(fsys vfs.FS) (int, error) {
 	entries, err := dialect.Has(fsys, entriesDir, true)

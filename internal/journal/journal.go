@@ -46,9 +46,9 @@ var (
 
 // Journal is what a change does, as JSON.
 type Journal struct {
-	Version int       `json:"version"`
-	Write   []Change  `json:"write"`
-	Remove  []Removal `json:"remove"`
+	Version int        `json:"version"`
+	Write   []Change   `json:"write"`
+	Remove  []Deletion `json:"remove"`
 }
 
 // Change is a staged file, whose name in the staging directory is its index.
@@ -58,8 +58,8 @@ type Change struct {
 	Sum  string `json:"sha256"`
 }
 
-// Removal is a file that is removed.
-type Removal struct {
+// Deletion is a file that is removed.
+type Deletion struct {
 	Path string `json:"path"`
 	Was  string `json:"was"`
 }

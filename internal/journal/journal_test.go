@@ -26,7 +26,7 @@ func TestStage(t *testing.T) {
 	if info, err := m.Stat("brain/.stage/0"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the staged file is %v, %v", info, err)
 	}
-	want := &Journal{Version: Version, Write: []Change{{"a.md", "", Sum([]byte("new"))}}, Remove: []Removal{{"b.md", "x"}}}
+	want := &Journal{Version: Version, Write: []Change{{"a.md", "", Sum([]byte("new"))}}, Remove: []Deletion{{"b.md", "x"}}}
 	if err := s.Commit(want); err != nil {
 		t.Fatal(err)
 	}

@@ -43,8 +43,8 @@ type hinted struct {
 func (e *hinted) Error() string { return e.err.Error() }
 func (e *hinted) Unwrap() error { return e.err }
 
-// errTold ends a run that failed and has said all there is to say.
-var errTold = errors.New("failed")
+// errReported ends a run that failed and has said all there is to say.
+var errReported = errors.New("failed")
 
 // status is the one place where errors become exit statuses.
 func status(err error) int {

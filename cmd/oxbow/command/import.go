@@ -67,7 +67,7 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 			return err
 		}
 		// What was done before an error stays done, and is shown.
-		if failed := answer(a, out, func(out tool.ImportOut) { a.showImported(out, *verbose) }); failed != nil && (err == nil || !errors.Is(failed, errTold)) {
+		if failed := answer(a, out, func(out tool.ImportOut) { a.showImported(out, *verbose) }); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 			return failed
 		}
 		return err

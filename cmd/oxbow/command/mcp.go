@@ -181,13 +181,13 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		o.Home, o.Tools, o.Leave = h, toolsOf(h, o.Sets), leftOut(d, h)
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
-	desk := &tool.Workspace{Open: open, Now: a.env.Now, Source: src}
+	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src}
 	if svc, serr := a.subAgents(); serr != nil {
 		a.warn("sub-agents are not served: %v", serr)
 	} else {
 		// What runs is stopped and recorded before the memory is closed.
 		defer func() { err = errors.Join(err, svc.Close()) }()
-		desk.SubAgents, o.Whole = svc, tool.SubAgents()
+		workspace.SubAgents, o.Whole = svc, tool.SubAgents()
 	}
 	// In a repository there is code to annotate. Without one, or where it
 	// cannot be opened, the memory is served all the same.
@@ -196,19 +196,19 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	} else {
 		defer func() { err = errors.Join(err, book.Close()) }()
 		if book.IsTree() {
-			desk.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
-			desk.Project = sync.OnceValue(a.projectHere)
+			workspace.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
+			workspace.Project = sync.OnceValue(a.projectHere)
 			o.Code = tool.Code()
 		}
 	}
-	o.Hint = moreTools(o, desk)
+	o.Hint = moreTools(o, workspace)
 	o.Caution = func() string {
 		if said := a.caution.Load(); said != nil {
 			return (*said)(tool.Note.String)
 		}
 		return ""
 	}
-	s := mcpserver.New(desk, &o)
+	s := mcpserver.New(workspace, &o)
 	if flags.addr == "" {
 		if a.env.StdinTerm {
 			a.note("this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow mcp")

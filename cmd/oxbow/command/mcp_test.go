@@ -124,7 +124,7 @@ func TestServeTokens(t *testing.T) {
 }
 
 // What could never be served ends the server before it begins.
-func TestServeTokensMistakes(t *testing.T) {
+func TestServeTokensDiagnostics(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "profile", "new", "dev", "--project", "vtt")

@@ -145,7 +145,7 @@ func TestStatus(t *testing.T) {
 		err  error
 		want int
 	}{
-		{nil, exitDone}, {errors.New("x"), exitFailed}, {errTold, exitFailed}, {misusef("", "x"), exitMisused},
+		{nil, exitDone}, {errors.New("x"), exitFailed}, {errReported, exitFailed}, {misusef("", "x"), exitMisused},
 		{&hinted{err: errors.New("x")}, exitFailed}, {errors.Join(errors.New("x"), misusef("", "y")), exitMisused},
 	} {
 		if got := status(c.err); got != c.want {

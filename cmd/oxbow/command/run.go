@@ -36,7 +36,7 @@ func Run(ctx context.Context, env Env) int {
 
 // report tells of the error on standard error, with its hint.
 func (t *terminal) report(err error) {
-	if errors.Is(err, errTold) {
+	if errors.Is(err, errReported) {
 		return
 	}
 	message, h := lower(err.Error()), hint(err)

@@ -187,7 +187,7 @@ func TestRedactAsks(t *testing.T) {
 
 // Where a file system has no hard links, a crash between the two renames of a
 // recovery leaves no store under its name.
-func TestLeftoversOfAnInterruptedReplace(t *testing.T) {
+func TestStaleFilesOfAnInterruptedReplace(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "remember", "style", "tabs")

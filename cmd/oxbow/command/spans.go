@@ -21,8 +21,8 @@ type compressOut struct {
 	Digests []dialect.Digest `json:"digests"`
 }
 
-// compresser opens the home as one that can compress.
-func (a *app) compresser(how access) (dialect.Compressor, error) {
+// compressor opens the home as one that can compress.
+func (a *app) compressor(how access) (dialect.Compressor, error) {
 	d, other, err := a.layout()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (a *app) compresser(how access) (dialect.Compressor, error) {
 }
 
 func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []string) error {
-	c, err := a.compresser(unlessDry(change, r.Dry))
+	c, err := a.compressor(unlessDry(change, r.Dry))
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ kept in memory/undone, where nothing reads it.`,
   oxbow compress undo month-2026-04 week-2026-W16`,
 		Args: args(1, -1, "the name of a digest, such as week-2026-W16"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.compresser(unlessDry(change, dry))
+			c, err := a.compressor(unlessDry(change, dry))
 			if err != nil {
 				return err
 			}

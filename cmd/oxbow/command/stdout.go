@@ -39,13 +39,13 @@ func (c *checkedWriter) outcome(run error) error {
 	closed := errors.Is(c.err, syscall.EPIPE) || errors.Is(c.err, io.ErrClosedPipe)
 	known := c.err != nil && errors.Is(run, c.err)
 	if closed && known {
-		return errTold
+		return errReported
 	}
 	if c.err == nil || closed || known {
 		return run
 	}
 	err := &hinted{fmt.Errorf("standard output is not complete: %w", c.err), "make room, or write to another place"}
-	if errors.Is(run, errTold) {
+	if errors.Is(run, errReported) {
 		return err // to be told, too
 	}
 	return errors.Join(run, err)

@@ -79,7 +79,7 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 			return true, misusef("", "--seq %d is no number of a change", number)
 		}
 	}
-	did, err := t.TakeBack(ctx, number, dry)
+	did, err := t.Revert(ctx, number, dry)
 	switch {
 	case errors.Is(err, oxbow.ErrConflict) && number == 0:
 		return true, &hinted{err, "oxbow undo --seq N takes change N back all the same, and keeps what was changed since"}

@@ -82,7 +82,7 @@ func answer[Out any](a *app, out Out, show func(Out)) error {
 		show(out)
 	}
 	if f, ok := any(out).(interface{ Failed() bool }); ok && f.Failed() {
-		return errTold
+		return errReported
 	}
 	return nil
 }

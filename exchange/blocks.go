@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// mark is a place where a text may be cut: a heading, or the first line of a
+// blockStart is a place where a text may be cut: a heading, or the first line of a
 // paragraph (or other block) that follows a blank line.
-type mark struct {
+type blockStart struct {
 	off   int    // byte offset of the beginning of the line
 	end   int    // of a heading: byte offset of the end of its last line
 	line  int    // from 1
@@ -18,10 +18,10 @@ type mark struct {
 	text  string // of a heading, without its signs
 }
 
-// marks yields the marks of a text, by offset. A heading that is underlined
+// blockStarts yields the places of a text where it may be cut, by offset. A heading that is underlined
 // and follows a blank line is yielded twice: first as a paragraph.
-func marks(text string) iter.Seq[mark] {
-	return func(yield func(mark) bool) {
+func blockStarts(text string) iter.Seq[blockStart] {
+	return func(yield func(blockStart) bool) {
 		var s scanner
 		for off, num := 0, 1; off < len(text); num++ {
 			end := len(text)
@@ -55,7 +55,7 @@ const (
 	otherBlock              // a list, a quotation, a table or HTML
 )
 
-func (s *scanner) line(text string, off, end, num int, yield func(mark) bool) bool {
+func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bool) bool {
 	l := strings.TrimRight(text[off:end], "\r\n")
 	rest := strings.TrimLeft(l, " ")
 	// Four spaces or a tab make code, or go on with the line before.
@@ -64,7 +64,7 @@ func (s *scanner) line(text string, off, end, num int, yield func(mark) bool) bo
 	afterText := s.afterText
 	s.afterText = rest != ""
 	begins := func() bool {
-		return afterText || yield(mark{off: off, end: end, line: num})
+		return afterText || yield(blockStart{off: off, end: end, line: num})
 	}
 
 	switch {
@@ -82,12 +82,12 @@ func (s *scanner) line(text string, off, end, num int, yield func(mark) bool) bo
 	}
 	if level, title, ok := atx(rest); ok {
 		s.block = noBlock
-		return yield(mark{off: off, end: end, line: num, level: level, text: title})
+		return yield(blockStart{off: off, end: end, line: num, level: level, text: title})
 	}
 	if level := underline(rest); level > 0 && s.block == paraBlock {
 		s.block = noBlock
 		title := strings.Join(strings.Fields(text[s.para:off]), " ")
-		return yield(mark{off: s.para, end: end, line: s.paraLine, level: level, text: title})
+		return yield(blockStart{off: s.para, end: end, line: s.paraLine, level: level, text: title})
 	}
 	s.goOn(rest, off, num)
 	return begins()
