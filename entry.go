@@ -138,14 +138,12 @@ func CheckName(name string) error { return checkWord("name", name) }
 func CheckContent(content string) error {
 	switch {
 	case len(content) > MaxContent:
-		return &InvalidError{Field: "content", Value: size(len(content)),
+		return &InvalidError{Field: "content",
 			Reason: "is longer than the " + size(MaxContent) + " that one entry may hold; split it, or keep the file and remember its path"}
 	case !utf8.ValidString(content):
-		return &InvalidError{Field: "content", Value: fmt.Sprintf("byte %d", badUTF8(content)),
-			Reason: "is not UTF-8 text; convert it first, for example with iconv -t UTF-8"}
+		return &InvalidError{Field: "content", Reason: fmt.Sprintf("is not UTF-8 text (byte %d); convert it first, for example with iconv -t UTF-8", badUTF8(content))}
 	case strings.IndexByte(content, 0) >= 0:
-		return &InvalidError{Field: "content", Value: fmt.Sprintf("byte %d", strings.IndexByte(content, 0)),
-			Reason: "is NUL: this looks like a binary file, not text"}
+		return &InvalidError{Field: "content", Reason: fmt.Sprintf("holds a NUL: this looks like a binary file, not text (byte %d)", strings.IndexByte(content, 0))}
 	}
 	return nil
 }

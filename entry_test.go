@@ -70,11 +70,11 @@ func TestCheckContent(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct{ content, want string }{
-		{"PK\x03\x04\x00", `content "byte 4" is NUL: this looks like a binary file, not text`},
-		{"caf\xe9", `content "byte 3" is not UTF-8 text`},
-		{"é\xc3", `content "byte 2" is not UTF-8 text`},
-		{"\xed\xa0\x80", `content "byte 0" is not UTF-8 text`},
-		{strings.Repeat("x", oxbow.MaxContent+1), `content "4.0 MB" is longer than the 4.0 MB that one entry may hold`},
+		{"PK\x03\x04\x00", `content holds a NUL: this looks like a binary file, not text (byte 4)`},
+		{"caf\xe9", `content is not UTF-8 text (byte 3)`},
+		{"é\xc3", `content is not UTF-8 text (byte 2)`},
+		{"\xed\xa0\x80", `content is not UTF-8 text (byte 0)`},
+		{strings.Repeat("x", oxbow.MaxContent+1), `content is longer than the 4.0 MB that one entry may hold`},
 	} {
 		if err := oxbow.CheckContent(tc.content); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("CheckContent(%.40q) = %v, want an error with %q", tc.content, err, tc.want)

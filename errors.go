@@ -70,6 +70,14 @@ func (e *ConflictError) Error() string {
 // Is reports whether target is [ErrConflict].
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
+// noChangeError says which change there is not. It matches [ErrNotFound].
+type noChangeError string
+
+func noChange(format string, args ...any) error { return noChangeError(fmt.Sprintf(format, args...)) }
+
+func (e noChangeError) Error() string   { return string(e) }
+func (noChangeError) Is(err error) bool { return err == ErrNotFound }
+
 // CorruptError says where a file is damaged. It matches [ErrCorrupt].
 type CorruptError struct {
 	Path   string

@@ -224,7 +224,7 @@ func (d *db) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 		return time.Unix(0, r.Time).After(t)
 	})
 	if i == 0 && first > 1 {
-		return 0, fmt.Errorf("%w: the history before change %d was dropped by a compaction", ErrNotFound, first)
+		return 0, noChange("the history before change %d was dropped by a compaction", first)
 	}
 	return first + uint64(i) - 1, failed
 }
@@ -236,10 +236,10 @@ func (d *db) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	}
 	first, last := d.span()
 	if seq > last {
-		return nil, fmt.Errorf("%w: there is no change %d yet; the last is %d", ErrNotFound, seq, last)
+		return nil, noChange("there is no change %d yet; the last is %d", seq, last)
 	}
 	if seq+1 < first {
-		return nil, fmt.Errorf("%w: the history before change %d was dropped by a compaction", ErrNotFound, first)
+		return nil, noChange("the history before change %d was dropped by a compaction", first)
 	}
 	st, err := d.stateAt(seq)
 	return &view{st: st}, err
@@ -302,7 +302,7 @@ func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		}
 		if !ok {
 			first, last := d.span()
-			return 0, fmt.Errorf("%w: there is no change %d; the log holds %d to %d", ErrNotFound, seq, first, last)
+			return 0, noChange("there is no change %d; the log holds %d to %d", seq, first, last)
 		}
 		if len(v.ops) == 0 {
 			return 0, &InvalidError{Field: "change", Value: fmt.Sprint(seq), Reason: "changed no entry, so there is nothing to undo"}
@@ -441,7 +441,7 @@ func (d *db) restore(ctx context.Context, name string, seq uint64, want *uint64)
 		return 0, err
 	}
 	if _, last := d.span(); seq > last {
-		return 0, fmt.Errorf("%w: there is no change %d yet; the last is %d", ErrNotFound, seq, last)
+		return 0, noChange("there is no change %d yet; the last is %d", seq, last)
 	}
 	var found *Version
 	for v, err := range d.Versions(ctx, name) {

@@ -134,7 +134,7 @@ func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 		return 0, nil, err
 	}
 	if len(cs) == 0 {
-		return 0, nil, fmt.Errorf("%w: there is no change to undo", ErrNotFound)
+		return 0, nil, noChange("there is no change to undo")
 	}
 	var seqs []uint64
 	for _, c := range cs {

@@ -79,6 +79,12 @@ func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		defer fsys.Close()
+		if _, err := fsys.Stat(name); err != nil { // perhaps a link out of its directory
+			if at, lerr := filepath.EvalSymlinks(file); lerr == nil && at != file {
+				ReadPath(at, root, o)(yield)
+				return
+			}
+		}
 		opts := o.or()
 		opts.Base = originBase(dir, root)
 		for it, err := range Read(fsys, name, &opts) {

@@ -150,7 +150,7 @@ func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label,
 		return ls
 	})(ctx, s)
 	if err == nil && len(p.Changes) == 0 {
-		err = fmt.Errorf("%w with %s", oxbow.ErrNotFound, strings.Join(texts(old), " or "))
+		err = fmt.Errorf("%w: none has %s", oxbow.ErrNotFound, strings.Join(texts(old), " or "))
 	}
 	return p, err
 }

@@ -173,7 +173,7 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetA
 		if _, partial := partialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
-		note = fmt.Sprintf("no annotation stands in lines %s of %q; the file has %s", s, in.File, plural(len(all), "annotation", "annotations"))
+		note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, plural(len(all), "annotation", "annotations"))
 	}
 	out.Notes = append(out.Notes, Plain(note))
 	return out, nil
@@ -245,7 +245,7 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 // Text says where the annotation was put.
 func (o AnnotateOut) Text() string {
 	s := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
-	return fmt.Sprintf("annotated %s %s of %s (%s)", []string{"line", "lines"}[min(s.Len()-1, 1)], s, o.Annotation.File, o.Annotation.ID)
+	return fmt.Sprintf("annotated %s of %s (%s)", Lines(s.String()), o.Annotation.File, o.Annotation.ID)
 }
 
 // Text shows each annotation, what others wrote in a fence.
@@ -258,10 +258,18 @@ func (o GetAnnotationsOut) Text() string {
 	return b.String()
 }
 
+// Lines writes a span, such as "7" or "42-60", as words.
+func Lines(span string) string {
+	if strings.Contains(span, "-") {
+		return "lines " + span
+	}
+	return "line " + span
+}
+
 func writeAnnotation(b *strings.Builder, a Annotation) {
 	at := "lost"
 	if a.StartLine > 0 {
-		at = fmt.Sprintf("lines %s, %s, confidence %.2f", annotate.Span{First: a.StartLine, Last: a.EndLine}, a.Placed, a.Confidence)
+		at = fmt.Sprintf("%s, %s, confidence %.2f", Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String()), a.Placed, a.Confidence)
 	}
 	fmt.Fprintf(b, "%q: %s; written %s", a.File, at, a.Time)
 	if a.By != "" {

@@ -205,18 +205,18 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	var unknown, known []string
 	for _, t := range g.Terms {
 		if t.DF == 0 {
-			unknown = append(unknown, t.Term)
+			unknown = append(unknown, strconv.Quote(t.Term))
 		} else {
 			known = append(known, fmt.Sprintf("%q in %s", t.Term, plural(t.DF, one, many)))
 		}
 	}
 	if len(unknown) > 0 {
-		why = append(why, Plain("no "+one+" holds "+quoteAll(unknown)))
+		why = append(why, Plain("no "+one+" holds "+few(unknown)))
 	}
 	if len(known) > 0 {
-		why = append(why, Plain("found, before the filter: "+strings.Join(known, ", ")))
+		why = append(why, Plain("found, before the filter: "+few(known)))
 	}
-	for _, r := range g.Removed {
+	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
 		switch {
 		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0: // the words did, whatever the filter
 		case r.Left == 0:
@@ -236,6 +236,17 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 		why = append(why, Notef("none of the %s matches", plural(g.Entries, one, many)))
 	}
 	return why
+}
+
+// mostNamed is how many words or terms of a long query an answer names.
+const mostNamed = 10
+
+// few joins the first of the words.
+func few(words []string) string {
+	if more := len(words) - mostNamed; more > 0 {
+		return strings.Join(words[:mostNamed], ", ") + " and " + strconv.Itoa(more) + " more"
+	}
+	return strings.Join(words, ", ")
 }
 
 func plural(n int, one, many string) string {

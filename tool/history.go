@@ -126,6 +126,10 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	default:
 		out.Seq, cs, err = m.Undo(ctx, count)
 	}
+	var later *oxbow.ConflictError
+	if errors.As(err, &later) {
+		err = &laterChangeError{later}
+	}
 	if err != nil {
 		return UndoOut{}, err
 	}
@@ -174,6 +178,19 @@ func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Chang
 	}
 	return cs, nil
 }
+
+// laterChangeError is a change that cannot be undone alone: a later one has
+// changed the same entry.
+type laterChangeError struct{ at *oxbow.ConflictError }
+
+func (e *laterChangeError) Error() string {
+	if e.at.Have == 0 {
+		return fmt.Sprintf("undoing: entry %q was forgotten since", e.at.Name)
+	}
+	return fmt.Sprintf("undoing: entry %q changed since: it is at version %d, not %d", e.at.Name, e.at.Have, e.at.Want)
+}
+
+func (*laterChangeError) Is(target error) bool { return target == oxbow.ErrConflict }
 
 // errNoChange is about a change, not an entry, but callers branch on it alike.
 var errNoChange = &noChangeError{}

@@ -9,7 +9,7 @@ package tool
 type RememberIn struct {
 	Name         string   `json:"name,omitempty" also:"key,title,id" flag:"-" jsonschema:"Short, unique; by default the first line of the content." usage:"Short unique name; an entry of that name is updated. By default, the first line of the content."`
 	Content      string   `json:"content,omitempty" also:"text,body,note,memory,value" jsonschema:"Markdown; on update the old one by default." usage:"What to remember, in Markdown; on update it replaces the old content."`
-	Aliases      []string `json:"aliases,omitempty" also:"alias" flag:"alias" jsonschema:"Other names." usage:"Other names to find it by."`
+	Aliases      []string `json:"aliases,omitempty" also:"alias" flag:"alias" value:"ALIAS" jsonschema:"Other names." usage:"Other names to find it by."`
 	Project      string   `json:"project,omitempty" also:"project_name" usage:"Project that it belongs to."`
 	Tags         []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" usage:"Free words to select by."`
 	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths" flag:"related" value:"FILE" jsonschema:"Paths that it is about; recall says whether they changed." usage:"Files that it is about, relative to the project."`

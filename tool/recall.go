@@ -145,7 +145,7 @@ func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 		notes = append(notes, Plain("the query holds only words too common to tell entries apart; they were looked for all the same"))
 	}
 	for _, t := range read.Terms {
-		if t.Corrected {
+		if t.Corrected && len(notes) < mostNamed {
 			notes = append(notes, Notef("no entry holds %q; took %q", t.Word, writtenAs(t.Term, hits)))
 		}
 	}

@@ -60,7 +60,7 @@ var remedies = []struct {
 	{oxbow.ErrUnknownOutcome, Notef("get the entry to see whether it was changed; a repeat with the same %s is safe", ParamRef("op_id"))},
 	{oxbow.ErrRolledBack, Notef("put the newer file back; or, if an older one was restored on purpose, %s, which goes on from it", PersonRef("oxbow recover --accept"))},
 	{oxbow.ErrNetworkFS, Plain("put the home on a local disk and set OXBOW_HOME to it; or, when only this host writes there, give --network-fs or set OXBOW_NETWORK_FS=1")},
-	{oxbow.ErrConflict, Notef("%s shows what came later; undo that too, or restore one entry", VerbRef("history"))},
+	{oxbow.ErrConflict, Notef("%s shows what came later; undo that in the same call, or restore one entry", VerbRef("history"))},
 	{oxbow.ErrExists, Plain("leave the entry as it is, or choose another name")},
 	{oxbow.ErrBusy, Plain("another process is writing; try again in a moment")},
 	{oxbow.ErrReadOnly, Plain("nothing was changed; oxbow doctor says why it cannot be written")},

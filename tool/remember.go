@@ -364,7 +364,10 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	seq, err := m.Restore(ctx, in.Name, in.Seq)
 	if err != nil {
 		if errors.Is(err, oxbow.ErrNotFound) {
-			return RestoreOut{}, missing(ctx, m, in.Name, fmt.Errorf("restoring %q as of change %d: %w", in.Name, in.Seq, err))
+			err = fmt.Errorf("restoring %q as of change %d: %w", in.Name, in.Seq, err)
+			if _, gerr := m.Get(ctx, in.Name); gerr != nil {
+				err = missing(ctx, m, in.Name, err)
+			}
 		}
 		return RestoreOut{}, err
 	}

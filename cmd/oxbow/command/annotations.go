@@ -5,7 +5,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -20,9 +19,9 @@ import (
 // book opens the annotations of the working tree that holds the working
 // directory, where the home's layout keeps them. The caller closes it.
 func (a *app) book(ctx context.Context) (*annotate.Store, error) {
-	wd, err := a.env.Getwd()
+	wd, err := a.abs(".")
 	if err != nil {
-		return nil, fmt.Errorf("finding the working directory: %w", err)
+		return nil, err
 	}
 	return a.bookAt(ctx, wd)
 }
@@ -40,9 +39,9 @@ func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
 // repository that holds the file, which may be another than that of the working
 // directory, such as a submodule.
 func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
-	wd, err := a.env.Getwd()
+	wd, err := a.abs(".")
 	if err != nil {
-		return nil, fmt.Errorf("finding the working directory: %w", err)
+		return nil, err
 	}
 	if m := lineRange.FindStringSubmatch(arg); m != nil {
 		arg = m[1]
@@ -122,9 +121,9 @@ func (a *app) target(b *annotate.Store, arg string) (target, error) {
 	if err := tool.CheckText("FILE", arg); err != nil {
 		return target{}, badArgument(err)
 	}
-	wd, err := a.env.Getwd()
+	wd, err := a.abs(".")
 	if err != nil {
-		return target{}, fmt.Errorf("finding the working directory: %w", err)
+		return target{}, err
 	}
 	// The name of a file may end as lines do.
 	if file, err := b.File(wd, arg); err == nil && b.HasFile(file) {

@@ -35,6 +35,7 @@ type app struct {
 	caution atomic.Pointer[func(say func(tool.Note) string) string]
 	opened  dialect.Home   // of another layout, nil while it is not needed
 	closers []func() error // for the end of the run
+	unknown error          // the command that help was asked for
 }
 
 func newApp(env Env) *app { return &app{locator: locator{terminal: terminal{env: env}}} }

@@ -39,8 +39,9 @@ func (a *app) profiles() (*profile.Set, error) {
 	}
 	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
 	root, err := a.abs(".")
-	if err != nil {
-		return nil, err
+	if err != nil { // a home that was named does without
+		a.profileSet = set
+		return set, nil
 	}
 	// A directory whose name cannot name a project may still hold profiles.
 	if p, err := a.project("."); err == nil {
@@ -131,13 +132,19 @@ var inScope = []string{
 
 // mayRun refuses a command that reaches around the profile of the run.
 func (a *app) mayRun(cmd *cobra.Command) error {
-	name, err := a.boundName()
-	if err != nil || name == "" {
-		return err
-	}
 	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
 	if command == "" || slices.Contains(inScope, command) {
 		return nil
+	}
+	return a.unboundOnly(command)
+}
+
+// unboundOnly refuses what reads or writes all of the memory in a run that is
+// bound to a profile.
+func (a *app) unboundOnly(command string) error {
+	name, err := a.boundName()
+	if err != nil || name == "" {
+		return err
 	}
 	return &hinted{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
 }

@@ -40,9 +40,9 @@ func (a *app) options(home string, how access) (dialect.Options, error) {
 		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look},
 		Warn:   func(message string) { a.note("%s", message) },
 	}
-	wd, err := a.env.Getwd()
+	wd, err := a.abs(".")
 	if err != nil {
-		return dialect.Options{}, fmt.Errorf("finding the working directory: %w", err)
+		return dialect.Options{}, err
 	}
 	top := filepath.VolumeName(wd) + string(filepath.Separator)
 	work, err := vfs.Dir(top)
@@ -52,7 +52,7 @@ func (a *app) options(home string, how access) (dialect.Options, error) {
 	a.closers = append(a.closers, work.Close)
 	rel, err := filepath.Rel(top, wd)
 	if err != nil {
-		return dialect.Options{}, fmt.Errorf("finding the working directory: %w", err)
+		return dialect.Options{}, err
 	}
 	o.Work, o.WorkDir = work, filepath.ToSlash(rel)
 	return o, nil

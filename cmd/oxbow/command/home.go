@@ -59,22 +59,21 @@ const foundRule = "the nearest " + homeDir + " at or above the working directory
 
 // findHome returns the home, and in words the rule that chose it.
 func (l *locator) findHome() (dir, rule string, err error) {
-	wd, err := l.env.Getwd()
-	if err != nil {
-		return "", "", fmt.Errorf("finding the working directory: %w", err)
-	}
 	for _, c := range []struct{ dir, rule string }{{l.homeFlag, "--home"}, {l.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"}} {
 		if c.dir == "" {
 			continue
 		}
-		if !filepath.IsAbs(c.dir) {
-			c.dir = filepath.Join(wd, c.dir)
+		if dir, err = l.abs(c.dir); err == nil {
+			err = canHold(dir)
 		}
-		dir = filepath.Clean(c.dir)
-		return dir, c.rule, canHold(dir)
+		return dir, c.rule, err
 	}
 	if l.inUserHome() {
 		return filepath.Clean(l.userHome()), "the user's own directory, by the custom of the layout", nil
+	}
+	wd, err := l.abs(".")
+	if err != nil {
+		return "", "", err
 	}
 	for dir := wd; ; dir = filepath.Dir(dir) {
 		h := filepath.Join(dir, homeDir)
@@ -263,7 +262,7 @@ func (l *locator) abs(path string) (string, error) {
 	}
 	wd, err := l.env.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("finding the working directory: %w", err)
+		return "", &hinted{fmt.Errorf("finding the working directory: %w", err), "it may have been deleted: change to another one, or give paths from the root"}
 	}
 	return filepath.Join(wd, path), nil
 }

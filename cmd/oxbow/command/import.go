@@ -49,6 +49,9 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 			}
 		}
 		for _, path := range args {
+			if path == "/dev/stdin" {
+				path = "-" // a link that leads to no name
+			}
 			if path != "-" {
 				if path, err = a.abs(path); err != nil {
 					return err

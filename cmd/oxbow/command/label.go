@@ -22,12 +22,7 @@ oxbow undo takes all of it back.`,
   oxbow label add project:vtt --where "file:pkg/vtt/map.go"
   oxbow label rename tag:decison tag:decision
   oxbow label suggest`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return misusef("oxbow help label lists what there is", "unknown command %q for oxbow label", args[0])
-			}
-			return cmd.Help()
-		},
+		RunE: group("label"),
 	}
 	for _, sub := range []*cobra.Command{a.labelListCommand(), a.labelAddCommand(), a.labelRemoveCommand(),
 		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(), a.labelProjectCommand()} {

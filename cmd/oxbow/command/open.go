@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -109,6 +110,12 @@ func openError(path string, err error) error {
 	if fi, serr := os.Stat(path); serr == nil && fi.Size() == 0 && errors.Is(err, oxbow.ErrNotStore) {
 		return tool.Advise(fmt.Errorf("opening %s: it has no bytes, so what it held is lost: %w", path, oxbow.ErrNotStore),
 			"copy a backup over it, then oxbow recover --accept; without one, move it away to begin again")
+	}
+	if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		at, lerr := filepath.EvalSymlinks(path)
+		if lerr == nil && filepath.Dir(at) != filepath.Dir(path) {
+			return tool.Advise(fmt.Errorf("opening %s: it is a link out of its directory, to %s", path, at), "name that one: --home "+text.ShellQuote(filepath.Dir(at)))
+		}
 	}
 	var pe *fs.PathError
 	var ce *oxbow.CorruptError
@@ -238,8 +245,8 @@ func (a *app) skills() (*skill.Set, error) {
 		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
 	}
 	root, err := a.abs(".")
-	if err != nil {
-		return nil, err
+	if err != nil { // a home that was named does without
+		return set, nil
 	}
 	if p, err := a.project("."); err == nil {
 		root = p.Root

@@ -58,6 +58,14 @@ directory, else your data directory.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(a.helpCommand(root))
 	root.SetFlagErrorFunc(flagError)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if words := c.Flags().Args(); len(words) > 0 && slices.Contains([]string{"oxbow", "label", "profile", "handoff"}, c.Name()) {
+			a.unknown = c.RunE(c, words) // "oxbow nosuch --help"
+			return
+		}
+		help(c, args)
+	})
 	root.Flags().BoolVar(&version, "version", false, "say which version this is, as oxbow version does")
 
 	fs := root.PersistentFlags()

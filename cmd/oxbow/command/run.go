@@ -24,7 +24,7 @@ func Run(ctx context.Context, env Env) int {
 	a := newApp(env)
 	root := a.root()
 	root.SetArgs(markTerms(env.Args))
-	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.close()))
+	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close()))
 	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
 		err = &hinted{fmt.Errorf("a memory that is not trusted can be listed, recalled from and exported, no more: %w", oxbow.ErrUnsupported), a.judged.Mend}
 	}

@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"io/fs"
 	"math/rand"
 	"net/http"
 	"os"
@@ -428,4 +430,32 @@ func TestTokenFile(t *testing.T) {
 			t.Errorf("token() of a file that others may read: %v, want an error that says so", err)
 		}
 	}
+}
+
+// TestAbsoluteHomeNeedsNoWorkingDirectory runs where the working directory was
+// deleted.
+func TestAbsoluteHomeNeedsNoWorkingDirectory(t *testing.T) {
+	w := newWorld(t)
+	home := filepath.Join(w.dir, "home")
+	w.env.Getwd = func() (string, error) { return "", fs.ErrNotExist }
+	w.must(t, "--home", home, "remember", "style", "tabs")
+	for _, command := range []string{"list", "context", "undo", "log", "stats", "doctor"} {
+		w.must(t, "--home", home, command)
+	}
+	for _, args := range [][]string{{"list"}, {"--home", "beside", "list"}} {
+		if status, _, stderr := w.run(t, args...); status != exitFailed || !strings.Contains(stderr, "change to another one") {
+			t.Errorf("oxbow %q ended with status %d and %q, want 1 and what to do", args, status, stderr)
+		}
+	}
+	w.must(t, "--home", home, "remember", "style", "tabs")
+	if status, _, stderr := w.run(t, "--home", home, "recall", strings.Join(manyWords(41), " ")); status != exitDone || !strings.Contains(stderr, "and 31 more") {
+		t.Errorf("recall of 41 unknown words: status %d, %q; want the first ten", status, stderr)
+	}
+}
+
+func manyWords(n int) (words []string) {
+	for i := range n {
+		words = append(words, fmt.Sprintf("nowhere%d", i))
+	}
+	return words
 }

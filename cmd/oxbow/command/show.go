@@ -158,7 +158,7 @@ func (t *terminal) showChange(c tool.Change) {
 		}
 		text = "undo of " + strings.Join(seqs, ", ") + ": " + text
 	}
-	if c.Note != "" {
+	if c.Note != "" && !strings.HasPrefix(c.Note, "undo of ") {
 		text += " (" + c.Note + ")"
 	}
 	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, t.date(moment(c.Time)), pad(who(c.Source), 11))

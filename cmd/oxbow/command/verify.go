@@ -17,6 +17,9 @@ func (a *app) verify(ctx context.Context, head string, args []string, limited bo
 	case limited:
 		return misusef("", "--limit means nothing with --verify")
 	}
+	if err := a.unboundOnly("log --verify"); err != nil {
+		return err
+	}
 	out, err := run(ctx, a, tool.Verify, tool.VerifyIn{Head: head})
 	if err != nil {
 		return err

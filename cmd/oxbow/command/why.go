@@ -119,7 +119,7 @@ func (a *app) showAnnotation(n tool.Annotation) {
 	case n.WasFile != "":
 		by = append(by, "was "+n.WasFile+":"+n.WasLines)
 	case n.WasLines != "":
-		by = append(by, "was lines "+n.WasLines)
+		by = append(by, "was "+tool.Lines(n.WasLines))
 	}
 	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
 }
