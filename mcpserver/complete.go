@@ -25,7 +25,7 @@ import (
 func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	values, err := d.values(ctx, req.Params)
 	if err != nil {
-		return nil, errors.New(explain(err))
+		return nil, errors.New(d.explain(err))
 	}
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	res.Completion.Total = len(values)

@@ -95,14 +95,14 @@ func (d *transport) addPrompts(m *mcp.Server) {
 			ctx = d.stamp(ctx, req.Session, req.ClientInfo())
 			args, err := a.arguments(req.Params.Arguments)
 			if err != nil {
-				return nil, invalidParams(err)
+				return nil, d.invalidParams(err)
 			}
 			text, err := a.give(d, ctx, req, args)
 			if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrNotFound) {
-				return nil, invalidParams(err)
+				return nil, d.invalidParams(err)
 			}
 			if err != nil {
-				return nil, errors.New(explain(err))
+				return nil, errors.New(d.explain(err))
 			}
 			return &mcp.GetPromptResult{Description: a.Description,
 				Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}, nil
@@ -110,8 +110,8 @@ func (d *transport) addPrompts(m *mcp.Server) {
 	}
 }
 
-func invalidParams(err error) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: explain(err)}
+func (v *view) invalidParams(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: v.explain(err)}
 }
 
 // placeholder is what a client writes for an argument that the user left out,

@@ -77,7 +77,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	}
 	m, err := d.workspace.Open(ctx, tool.Read)
 	if err != nil {
-		return nil, errors.New(explain(err))
+		return nil, errors.New(d.explain(err))
 	}
 	ctx = d.stamp(ctx, req.Session, req.ClientInfo())
 	e, err := m.Get(ctx, name)
@@ -85,7 +85,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
 	if err != nil {
-		return nil, errors.New(explain(err))
+		return nil, errors.New(d.explain(err))
 	}
 	tool.SeenFrom(ctx, nil).Show(e)
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
@@ -97,7 +97,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 func (d *transport) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mcp.ListResourcesResult, error) {
 	es, err := d.workspace.Newest(ctx, maxListed)
 	if err != nil {
-		return nil, errors.New(explain(err))
+		return nil, errors.New(d.explain(err))
 	}
 	for _, e := range es {
 		l.Resources = append(l.Resources, &mcp.Resource{
@@ -190,7 +190,7 @@ func (d *transport) readAs(get func(ctx context.Context) (text string, ok bool, 
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		text, ok, err := get(d.stamp(ctx, req.Session, req.ClientInfo()))
 		if err != nil {
-			return nil, errors.New(explain(err))
+			return nil, errors.New(d.explain(err))
 		}
 		if !ok {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)

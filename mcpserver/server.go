@@ -233,7 +233,7 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
 		answer, err := t.Call(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), req.Params.Arguments)
 		if err != nil {
-			return failed(err), nil
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}}}, nil
 		}
 		text := answer.Text()
 		if q, ok := answer.(tool.Quoter); ok && q.Quoted() {
@@ -284,16 +284,34 @@ func (d *transport) loadedOf(ss *mcp.ServerSession) *tool.LoadedProfiles {
 }
 
 // explain returns the error and what to do about it.
-func explain(err error) string {
+func (v *view) explain(err error) string {
 	s := err.Error()
-	if h := tool.Remedy(err).String(); h != "" {
+	if h := tool.Remedy(err).In(v.reference); h != "" {
 		s += "\n" + h
 	}
 	return s
 }
 
-func failed(err error) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: explain(err)}}}
+// reference writes a reference as models read it. Of a verb that the sets leave
+// out it says how the tool is listed: the model has none of that name.
+func (v *view) reference(r tool.Reference) string {
+	said, verb := tool.Notef("%s", r).String(), ""
+	switch r := r.(type) {
+	case tool.VerbRef:
+		verb = string(r)
+	case *tool.Hint:
+		verb = r.Verb
+	}
+	if verb == "" || v.opts.Sets.Has(verb) || slices.ContainsFunc(v.tools, func(t tool.Tool) bool { return t.Name == verb }) {
+		return said
+	}
+	sets := []string{tool.SetAll}
+	for _, s := range tool.KnownSets() {
+		if len(v.opts.Sets) > 0 && slices.Contains(s.Verbs, verb) {
+			sets = append(slices.Clone(v.opts.Sets), s.Name)
+		}
+	}
+	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verb, strings.Join(sets, ","))
 }
 
 // stamp returns the context that says who makes the change: door, actor and

@@ -285,6 +285,37 @@ func TestErrors(t *testing.T) {
 	})
 }
 
+// What to do about an error names a tool that is listed, or how it is.
+func TestErrorsNameListedTools(t *testing.T) {
+	for _, c := range []struct {
+		sets tool.Sets
+		want string
+	}{
+		{nil, `restore with name "deploy" and seq 1 brings it back`},
+		{tool.Sets{tool.SetCore, "code"}, `brings it back (restore is a tool of oxbow mcp --tools core,code,history)`},
+		{tool.Sets{tool.SetCore, "history"}, `restore with name "deploy" and seq 1 brings it back`},
+		{tool.Sets{}, `brings it back (restore is a tool of oxbow mcp --tools all)`},
+	} {
+		workspace, _ := newWorkspace(t, vfs.NewMem())
+		get, _ := tool.Find("get")
+		cs := overMemory(t, New(workspace, &Options{Sets: c.sets, Tools: []tool.Tool{get}}), "")
+		m, err := workspace.Open(t.Context(), tool.Create)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "deploy", Content: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Apply(t.Context(), oxbow.Remove{Name: "deploy"}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "get", Arguments: obj{"name": "deploy"}})
+		if err != nil || !res.IsError || !strings.Contains(textOf(res), c.want) {
+			t.Errorf("with %v: get = %q, %v, want %q in it", c.sets, textOf(res), err, c.want)
+		}
+	}
+}
+
 func TestFeatures(t *testing.T) {
 	everywhere(t, func(t *testing.T, cs *mcp.ClientSession, _ string) {
 		init := cs.InitializeResult()
