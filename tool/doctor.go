@@ -29,6 +29,7 @@ func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
 	}
 	d := &diagnosis{w: w, place: p, dir: p.Dir()}
 	d.environment()
+	d.clientHomes()
 	trusted := d.trust()
 	d.version()
 	d.layout()

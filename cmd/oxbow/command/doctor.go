@@ -13,10 +13,10 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what may be wrong, and say how to mend it",
 		Long: `Doctor looks at the memory and what is around it: how the home was found, the
-kind of file system, space, permissions, who holds the lock, the clock, the
-version, files left over, and whether the memory opens and is the newest. It
-changes nothing. The exit status is 1 when there is a problem; warnings alone
-are none.`,
+homes that MCP clients start oxbow on, the kind of file system, space,
+permissions, the lock, the clock, the version, files left over, and whether the
+memory opens and is the newest. It changes nothing. The exit
+status is 1 when there is a problem; warnings alone are none.`,
 		Example: `  oxbow doctor
   oxbow doctor --full              also reads every byte, as oxbow check does
   oxbow doctor --json`,

@@ -57,6 +57,8 @@ func (l *locator) home() (string, error) {
 // foundRule chose a home that may have come with a project.
 const foundRule = "the nearest " + homeDir + " at or above the working directory"
 
+const dataRule = "your data directory"
+
 // findHome returns the home, and in words the rule that chose it.
 func (l *locator) findHome() (dir, rule string, err error) {
 	for _, c := range []struct{ dir, rule string }{{l.homeFlag, "--home"}, {l.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"}} {
@@ -85,7 +87,7 @@ func (l *locator) findHome() (dir, rule string, err error) {
 		}
 	}
 	dir, err = l.dataHome()
-	return dir, "your data directory", err
+	return dir, dataRule, err
 }
 
 // canHold refuses what can be no home: opening a pipe would wait for its other
@@ -159,6 +161,16 @@ func (l *locator) dataHome() (string, error) {
 		err:  fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDir),
 		hint: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
 	}
+}
+
+// homeArgs returns the words that lead a program to this home which is started
+// elsewhere, with none of this shell's variables; "" where it finds it by itself.
+func (l *locator) homeArgs() string {
+	home, rule, err := l.findHome()
+	if err != nil || rule == foundRule || rule == dataRule && l.env.Getenv("XDG_DATA_HOME") == "" {
+		return ""
+	}
+	return " --home " + quote(home)
 }
 
 // layout returns the dialect of the home, and false for oxbow's own: what

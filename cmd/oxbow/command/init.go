@@ -87,7 +87,7 @@ func (a *app) init(ctx context.Context) error {
 		a.printf("\nNext:\n")
 		a.printf("  oxbow%s remember style \"Tabs, not spaces.\"   keep something\n", at)
 		a.printf("  oxbow%s recall tabs                          find it again\n", at)
-		a.printf("  oxbow%s mcp                                  let an agent use it\n", at)
+		a.printf("  oxbow%s mcp                                  let an agent use it\n", a.homeArgs())
 	}
 	return nil
 }

@@ -211,7 +211,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	s := mcpserver.New(workspace, &o)
 	if flags.addr == "" {
 		if a.env.StdinTerm {
-			a.note("this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow mcp")
+			a.note("this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp", a.homeArgs())
 		}
 		err = s.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
 	} else {
