@@ -30,6 +30,7 @@ type CheckOut struct {
 	Head     string     `json:"head,omitempty"`
 	Problems []Problem  `json:"problems"`
 	SetAside []TornTail `json:"set_aside,omitempty"`
+	Notes    []string   `json:"notes,omitempty"` // what is no damage, such as an alias of two entries
 
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // of the working tree, where there are any
 
@@ -85,11 +86,37 @@ func Check(ctx context.Context, w *Workspace, _ CheckIn) (CheckOut, error) {
 	if err != nil {
 		return out, err
 	}
-	if out.Annotations, err = checkAnnotations(ctx, w); err != nil {
+	if out.OK {
+		err = out.noteAliases(ctx, w)
+	}
+	if err == nil {
+		out.Annotations, err = checkAnnotations(ctx, w)
+	}
+	if err != nil {
 		return out, err
 	}
 	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0)
 	return out, nil
+}
+
+// noteAliases notes the words that mean two entries.
+func (o *CheckOut) noteAliases(ctx context.Context, w *Workspace) error {
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return err
+	}
+	named := wordOwners{}
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		for _, clash := range named.add(e) {
+			if len(o.Notes) < maxFindings {
+				o.Notes = append(o.Notes, clash+"; "+mendAliases)
+			}
+		}
+	}
+	return nil
 }
 
 // checkAnnotations examines the sidecars of the working tree, and returns nil

@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -131,17 +132,15 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		break
 	}
 	var content int64
-	named, shared := map[string]string{}, 0
+	named, shared := wordOwners{}, 0
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
 		}
 		content += int64(len(e.Content) + len(e.Name))
-		for _, w := range append([]string{e.Name}, e.Aliases...) {
-			if other, ok := named[w]; !ok {
-				named[w] = e.Name
-			} else if shared++; shared <= maxFindings {
-				d.add(warning, "aliases", "oxbow remember NAME --alias … or --clear aliases gives one of them others", "%q is a name or alias of %q and of %q", w, other, e.Name)
+		for _, clash := range named.add(e) {
+			if shared++; shared <= maxFindings {
+				d.add(warning, "aliases", mendAliases, "%s", clash)
 			}
 		}
 	}
@@ -162,6 +161,24 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	}
 	d.add(fine, "size", mend, "%s of %s, %s and %s", text.Bytes(s.Used), text.Bytes(s.Bytes), plural(s.Entries, "entry", "entries"), changes)
 	return nil
+}
+
+// mendAliases says how an alias comes to mean one entry again.
+const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others"
+
+// wordOwners has the entry that each name and alias means.
+type wordOwners map[string]string
+
+// add adds an entry, and says which of its words another entry has.
+func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
+	for _, w := range append([]string{e.Name}, e.Aliases...) {
+		if other, ok := o[w]; ok {
+			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
+		} else {
+			o[w] = e.Name
+		}
+	}
+	return clashes
 }
 
 // annotations looks at the sidecars of the working tree, if there are any.

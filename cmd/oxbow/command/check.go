@@ -48,6 +48,9 @@ func (a *app) showCheck(out tool.CheckOut, sound bool) {
 			a.printf("changes %d to %d, head %s\n", out.First, out.Last, out.Head)
 		}
 	}
+	for _, n := range out.Notes {
+		a.note("%s", clean(n))
+	}
 	if n := len(out.SetAside); n > 0 {
 		a.note("%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and nothing needs it",
 			count(n, "torn tail is", "torn tails are"), filepath.Dir(out.SetAside[0].File))
