@@ -13,7 +13,7 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print a script that completes commands, flags and names of entries",
 		Long: `Completion prints a script for bash, zsh, fish or powershell. Load it at the
-start of the shell.`,
+start of the shell. That for bash needs the package bash-completion.`,
 		Example: `  oxbow completion bash > ~/.local/share/bash-completion/completions/oxbow
   oxbow completion zsh > "${fpath[1]}/_oxbow"
   oxbow completion fish > ~/.config/fish/completions/oxbow.fish

@@ -13,7 +13,8 @@ func (a *app) forgetCommand() *cobra.Command {
 		Use:   "forget NAME",
 		Short: "Take an entry out of the memory",
 		Long: `Forget takes an entry out of the memory. Its versions stay in the log: undo
-brings it back, until the log is compacted.`,
+brings it back, until the log is compacted. Layouts without a log lose it for
+good, and forget says so.`,
 		Example: `  oxbow forget style
   oxbow forget style --dry-run
   oxbow undo                     brings it back`,
