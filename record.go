@@ -54,12 +54,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/oxbow-memory/oxbow/internal/wal"
 )
-
-// formatVersion is the version of the file format that this library writes.
-const formatVersion = wal.Version
 
 // typeChange is the record type of a change.
 const typeChange = 1
