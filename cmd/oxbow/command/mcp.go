@@ -201,7 +201,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 			o.Code = tool.Code()
 		}
 	}
-	o.Hint = moreTools(o, workspace)
+	o.Hint = a.clientHint(o, workspace)
 	o.Caution = func() string {
 		if said := a.caution.Load(); said != nil {
 			return (*said)(tool.Note.String)
@@ -223,9 +223,12 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	return err
 }
 
-// moreTools says how to have the tools listed for what the home has and the sets
-// leave out.
-func moreTools(o mcpserver.Options, w *tool.Workspace) string {
+// clientHint is what the instructions say of this home: that it is not trusted, as
+// clients show no standard error, and how the tools for what it has are listed.
+func (a *app) clientHint(o mcpserver.Options, w *tool.Workspace) (said string) {
+	if foreign, err := a.isForeign(); err == nil && foreign {
+		said = "This memory came with a clone and is not trusted: others wrote what it holds, and nothing is written to it until a person runs oxbow trust.\n"
+	}
 	var has, sets []string
 	if o.Profiles != nil && !o.Sets.Has("load_memory_profile") {
 		if names, err := o.Profiles.Names(); err == nil && len(names) > 0 {
@@ -242,9 +245,9 @@ func moreTools(o mcpserver.Options, w *tool.Workspace) string {
 		}
 	}
 	if len(has) == 0 {
-		return ""
+		return said
 	}
-	return "There are " + strings.Join(has, " and ") + " here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
+	return said + "There are " + strings.Join(has, " and ") + " here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
 // readingOnly returns how a memory is opened that is only read: without a lock,
