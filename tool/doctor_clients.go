@@ -6,6 +6,7 @@ package tool
 import (
 	"cmp"
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -42,14 +43,22 @@ func (d *diagnosis) clients() map[string][]clientServer {
 		var c struct {
 			MCP, MCPServers map[string]clientServer
 		}
-		if b, err := os.ReadFile(filepath.Join(user, filepath.FromSlash(file))); err == nil && json.Unmarshal(b, &c) == nil {
+		if b, err := readRegular(filepath.Join(user, filepath.FromSlash(file))); err == nil && json.Unmarshal(b, &c) == nil {
 			all[name] = slices.AppendSeq(slices.Collect(maps.Values(c.MCP)), maps.Values(c.MCPServers))
 		}
 	}
-	if b, err := os.ReadFile(filepath.Join(cmp.Or(get("CODEX_HOME"), filepath.Join(user, ".codex")), "config.toml")); err == nil {
+	if b, err := readRegular(filepath.Join(cmp.Or(get("CODEX_HOME"), filepath.Join(user, ".codex")), "config.toml")); err == nil {
 		all["Codex"] = codexServers(string(b))
 	}
 	return all
+}
+
+// readRegular reads a file, and no pipe, which would be waited for.
+func readRegular(path string) ([]byte, error) {
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+		return nil, cmp.Or(err, fs.ErrInvalid)
+	}
+	return os.ReadFile(path)
 }
 
 // codexServers reads the tables [mcp_servers.NAME] and [mcp_servers.NAME.env] as

@@ -80,14 +80,17 @@ func (a *app) init(ctx context.Context) error {
 	}
 	a.printf("Made an empty memory in %s\n", home)
 	if !a.quiet {
-		at := ""
+		at, server := "", ""
+		if a.homeFlag != homeDir { // else it is found from here
+			server = a.homeArgs()
+		}
 		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" {
 			at = " --home " + quote(home)
 		}
 		a.printf("\nNext:\n")
 		a.printf("  oxbow%s remember style \"Tabs, not spaces.\"   keep something\n", at)
 		a.printf("  oxbow%s recall tabs                          find it again\n", at)
-		a.printf("  oxbow%s mcp                                  let an agent use it\n", a.homeArgs())
+		a.printf("  oxbow%s mcp                                  let an agent use it\n", server)
 	}
 	return nil
 }
