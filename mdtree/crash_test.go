@@ -207,15 +207,18 @@ func TestCrashAnywhere(t *testing.T) {
 			t.Fatalf("%s, then a dump:\n%s", where, d)
 		}
 	}
-	for _, first := range []bool{false, true} {
-		img := start
+	for _, c := range []struct {
+		first bool
+		o     *DumpOptions
+	}{{false, nil}, {true, nil}, {false, &DumpOptions{bulk: 1}}, {true, &DumpOptions{bulk: 1}}} {
+		first, o, img := c.first, c.o, start
 		if first {
 			img = nil
 		}
 		for at, done := 1, false; !done; at++ {
 			disk := crashfs.New(img)
 			disk.StopAt(at)
-			_, err := Dump(ctx, next, disk.Process(), "brain", nil)
+			_, err := Dump(ctx, next, disk.Process(), "brain", o)
 			if done = err == nil; !done && !disk.Stopped() {
 				t.Fatalf("crash at %d: %v", at, err)
 			}
@@ -223,10 +226,10 @@ func TestCrashAnywhere(t *testing.T) {
 			for crashed, label := range disk.Images {
 				check(crashed, label, at, first, done)
 				// A second crash, in the recovery from the first.
-				if n++; n%every == 0 && !first {
+				if n++; n%every == 0 && !first && o == nil {
 					again := crashfs.New(crashed)
 					again.StopAt(1 + (n+at)%40)
-					_, err := Dump(ctx, next, again.Process(), "brain", nil)
+					_, err := Dump(ctx, next, again.Process(), "brain", o)
 					for twice, label2 := range again.Images {
 						check(twice, label+", then "+label2, at, first, done || err == nil)
 					}
@@ -242,6 +245,12 @@ func TestCrashAnywhere(t *testing.T) {
 
 // A sync that fails is an error, and what was not synced is not relied on.
 func TestSyncFails(t *testing.T) {
+	for _, o := range []*DumpOptions{nil, {bulk: 1}} {
+		testSyncFails(t, o)
+	}
+}
+
+func testSyncFails(t *testing.T, o *DumpOptions) {
 	old := storeOf(t, note("change", "before"), note("go", "g"))
 	next := storeOf(t, note("change", "after"), note("come", "c"))
 	start := vfs.NewMem()
@@ -251,7 +260,7 @@ func TestSyncFails(t *testing.T) {
 		disk := crashfs.New(start)
 		disk.Inject(crashfs.Fault{At: at, Err: syscall.EIO})
 		fsys := disk.Process()
-		_, err := Dump(t.Context(), next, fsys, "brain", nil)
+		_, err := Dump(t.Context(), next, fsys, "brain", o)
 		if failed = err != nil; failed && !errors.Is(err, syscall.EIO) {
 			t.Fatalf("fault at %d: %v, want EIO", at, err)
 		}
@@ -267,7 +276,7 @@ func TestSyncFails(t *testing.T) {
 		for stop := 1; failed && stop < 12; stop++ {
 			crashing := disk.Clone()
 			crashing.StopAt(crashing.Ops() + stop)
-			_, err := Dump(t.Context(), next, crashing.Process(), "brain", nil)
+			_, err := Dump(t.Context(), next, crashing.Process(), "brain", o)
 			done := err == nil
 			n := 0
 			for img, label := range crashing.Images {
@@ -280,7 +289,7 @@ func TestSyncFails(t *testing.T) {
 				}
 			}
 		}
-		if _, err := Dump(t.Context(), next, fsys, "brain", nil); err != nil {
+		if _, err := Dump(t.Context(), next, fsys, "brain", o); err != nil {
 			t.Fatalf("fault at %d: Dump again: %v", at, err)
 		}
 		if got := describeAll(mustRead(t, fsys, "brain").Entries); !slices.Equal(got, newWant) {
@@ -320,6 +329,40 @@ func TestEditAfterCrash(t *testing.T) {
 	}
 }
 
+// A file that a person puts where a crash left the first dump unfinished stays,
+// and stands next to what the dump wrote.
+func TestEditAfterFirstCrash(t *testing.T) {
+	_, next := history(t)
+	finished := 0
+	for calls := 0; ; calls++ {
+		fsys := vfs.NewMem()
+		_, err := Dump(t.Context(), next, &stopFS{fsys, calls, false}, "brain", nil)
+		if err == nil {
+			break
+		}
+		put(t, fsys, "brain/notes/change.md", "mine")
+		put(t, fsys, "brain/notes/own.md", "my own")
+		got := describeAll(mustRead(t, fsys, "brain").Entries)
+		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrEdited) && !errors.Is(err, ErrForeign) {
+			t.Fatalf("stop after %d: Dump over the edits: %v, want ErrEdited or ErrForeign", calls, err)
+		}
+		for name, want := range map[string]string{"change": "mine", "own": "my own"} {
+			if got := get(t, fsys, "brain/notes/"+name+".md"); got != want {
+				t.Fatalf("stop after %d: notes/%s.md = %q, want %q", calls, name, got, want)
+			}
+		}
+		if again := describeAll(mustRead(t, fsys, "brain").Entries); !slices.Equal(got, again) {
+			t.Fatalf("stop after %d: Read = %q, and after the next dump %q", calls, got, again)
+		}
+		if len(got) > 2 {
+			finished++
+		}
+	}
+	if finished < 3 {
+		t.Errorf("%d stops were after the commit; the test looks at too little", finished)
+	}
+}
+
 // A journal that a stranger put into a tree reaches nothing outside it.
 func TestForgedJournal(t *testing.T) {
 	for _, journal := range []string{
@@ -329,7 +372,9 @@ func TestForgedJournal(t *testing.T) {
 		`{"version":1,"write":[{"path":"notes/a\\..\\..\\evil.md","was":"","sha256":""}]}`,
 		`{"version":1,"remove":[{"path":"book.toml","was":""}]}`,
 		`{"version":1,"remove":[{"path":"notes/.md","was":""}]}`,
-		`{"version":2}`, `{`, ``,
+		`{"version":2,"dirs":["../evil"]}`, `{"version":2,"dirs":["theme"]}`, `{"version":2,"dirs":["notes/x"]}`,
+		`{"version":2,"dirs":["."]}`, `{"version":2,"dirs":[""]}`,
+		`{"version":3}`, `{`, ``,
 	} {
 		fsys := vfs.NewMem()
 		s := storeOf(t, note("a", "x"))

@@ -34,6 +34,8 @@ type DumpOptions struct {
 	// Progress is called after each entry that was compared, and with done =
 	// 0 before the first.
 	Progress func(done, total int)
+
+	bulk int // the fewest files that are made durable as one; 0 means the default
 }
 
 // Report says what a dump did to the files of the tree. The manifest is not
@@ -67,6 +69,9 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 		o = &DumpOptions{}
 	}
 	d := &dumper{dumpTree: newDumpTree(fsys, dir), force: o.Force, origin: o.Origin, progress: o.Progress, past: newPast(ctx, s)}
+	if o.bulk > 0 {
+		d.bulk = o.bulk
+	}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
 	}
@@ -441,24 +446,29 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	for i := range d.outputs {
 		byPath[d.outputs[i].path] = &d.outputs[i]
 	}
-	err := d.stageFiles(ctx, len(d.write), func(i int, buf *[]byte) ([]byte, fs.FileMode) {
-		perm := fs.FileMode(0o600)
-		if info, err := d.fs.Stat(d.path(d.write[i].Path)); err == nil {
-			perm = info.Mode().Perm()
-		}
-		if data, ok := contents[d.write[i].Path]; ok {
-			return data, perm
-		}
-		out := byPath[d.write[i].Path]
-		*buf = appendEntry((*buf)[:0], &out.entry, out.showName)
-		return *buf, perm
-	})
+	j, names, err := d.stageNames()
+	if err == nil {
+		err = d.stageFiles(ctx, len(d.write), func(i int, buf *[]byte) (string, []byte, fs.FileMode) {
+			c := &d.write[i]
+			perm := fs.FileMode(0o600)
+			if c.Was != "" {
+				if info, err := d.fs.Stat(d.path(c.Path)); err == nil {
+					perm = info.Mode().Perm()
+				}
+			}
+			if data, ok := contents[c.Path]; ok {
+				return names[i], data, perm
+			}
+			out := byPath[c.Path]
+			*buf = appendEntry((*buf)[:0], &out.entry, out.showName)
+			return names[i], *buf, perm
+		})
+	}
 	if err != nil {
 		// Nothing is committed. What cannot be deleted now is deleted by the
 		// next dump.
 		return errors.Join(err, d.stage.Clean())
 	}
-	j := &journal.Journal{Version: journal.Version, Write: d.write, Remove: d.remove}
 	if err := d.stage.Commit(j); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
@@ -466,4 +476,35 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 		return fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
 	}
 	return nil
+}
+
+// stageNames returns the journal of the dump and the name that each new file is
+// staged under. The files of a directory that is missing are staged in one that
+// is moved whole.
+func (d *dumper) stageNames() (*journal.Journal, []string, error) {
+	j := &journal.Journal{Version: journal.Version, Remove: d.remove}
+	names := make([]string, len(d.write))
+	missing := map[string]bool{".": false}
+	for i, c := range d.write {
+		dir := path.Dir(c.Path)
+		whole, known := missing[dir]
+		if !known {
+			there, err := d.exists(d.path(dir))
+			if whole = !there; err == nil && whole {
+				j.Dirs = append(j.Dirs, dir)
+				err = d.fs.MkdirAll(d.stage.Path(dir), d.dirPerm)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			missing[dir] = whole
+		}
+		if whole {
+			names[i] = d.stage.Path(c.Path)
+			continue
+		}
+		names[i] = d.stage.File(len(j.Write))
+		j.Write = append(j.Write, c)
+	}
+	return j, names, nil
 }

@@ -40,6 +40,9 @@ func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
 	t.keepEdits, t.prune, t.listFile = true, true, manifestFile
 	t.dirPerm = 0o700
+	for _, k := range kindDirs {
+		t.stage.Dirs = append(t.stage.Dirs, k.dir)
+	}
 	return dumpTree{t}
 }
 

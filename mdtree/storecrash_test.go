@@ -196,7 +196,7 @@ func TestStrangeJournal(t *testing.T) {
 		{`{"version":1,"write":[{"path":".git/config"}]}`, oxbow.ErrCorrupt},
 		{`{"version":1,"remove":[{"path":".oxbow-tree.lock"}]}`, oxbow.ErrCorrupt},
 		{`{"version":1,"remove":[{"path":"."}]}`, oxbow.ErrCorrupt},
-		{`{"version":2}`, oxbow.ErrVersion},
+		{`{"version":3}`, oxbow.ErrVersion},
 		{`{"version":1`, oxbow.ErrCorrupt},
 	} {
 		m := vfs.NewMem()

@@ -53,10 +53,11 @@ type tree struct {
 
 	prune    bool   // finish removes directories that it leaves empty
 	listFile string // the file that may be as long as a journal
+	bulk     int    // the fewest staged files that are made durable as one
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
-	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir}, durable: map[string]bool{}, dirPerm: 0o755}
+	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir}, durable: map[string]bool{}, dirPerm: 0o755, bulk: filesPerWorker}
 }
 
 // path returns the name of a file in fs.
@@ -187,13 +188,27 @@ const (
 	filesPerWorker  = 64
 )
 
-// stageFiles writes n new files where a commit finds them. File returns the
-// content of each and its mode; it may keep the content in buf, which a worker
-// passes to each of its calls.
-func (t *tree) stageFiles(ctx context.Context, n int, file func(i int, buf *[]byte) ([]byte, fs.FileMode)) error {
+// newFile returns the name, the content and the mode of a file to be staged. It
+// may keep the content in buf, which a worker passes to each of its calls.
+type newFile func(i int, buf *[]byte) (name string, data []byte, perm fs.FileMode)
+
+// stageFiles writes n new files and makes their bytes durable: many of them as
+// one, where the file system can.
+func (t *tree) stageFiles(ctx context.Context, n int, file newFile) error {
 	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {
 		return err
 	}
+	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.bulk {
+		err := bulk.SyncAfter(t.path(t.stage.Name), func() error { return t.putFiles(ctx, n, file, false) })
+		if !errors.Is(err, vfs.ErrUnsupported) {
+			return err
+		}
+	}
+	return t.putFiles(ctx, n, file, true)
+}
+
+// putFiles writes n new files. With durable, their bytes are durable.
+func (t *tree) putFiles(ctx context.Context, n int, file newFile, durable bool) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
@@ -206,8 +221,8 @@ func (t *tree) stageFiles(ctx context.Context, n int, file func(i int, buf *[]by
 				if i >= n {
 					return
 				}
-				data, perm := file(i, &buf)
-				if err := t.stage.Put(t.stage.File(i), data, perm); err != nil {
+				name, data, perm := file(i, &buf)
+				if err := t.stage.Put(name, data, perm, durable); err != nil {
 					stop(err)
 				}
 			}
@@ -232,15 +247,9 @@ func (t *tree) finish(j *journal.Journal) error {
 	// Removals come first: where letter case does not count, "A.md" that goes
 	// and "a.md" that comes are one file. When the new one is in place already,
 	// such a removal would delete it.
-	placed := map[string]bool{}
-	for i, c := range j.Write {
-		staged, err := t.exists(t.stage.File(i))
-		if err != nil {
-			return err
-		}
-		if !staged {
-			placed[foldKey(c.Path)] = true
-		}
+	placed, err := t.placed(j)
+	if err != nil {
+		return err
 	}
 	dirs := map[string]bool{}
 	for _, r := range j.Remove {
@@ -273,10 +282,69 @@ func (t *tree) finish(j *journal.Journal) error {
 			}
 		}
 	}
+	for _, d := range j.Dirs {
+		if err := t.finishDir(d, dirs); err != nil {
+			return err
+		}
+	}
 	if err := t.syncDirs(dirs, t.prune); err != nil {
 		return err
 	}
 	return t.stage.Drop()
+}
+
+// placed returns the new files that are in place, by foldKey.
+func (t *tree) placed(j *journal.Journal) (map[string]bool, error) {
+	placed := map[string]bool{}
+	for i, c := range j.Write {
+		staged, err := t.exists(t.stage.File(i))
+		if err != nil {
+			return nil, err
+		}
+		if !staged {
+			placed[foldKey(c.Path)] = true
+		}
+	}
+	return placed, nil
+}
+
+// finishDir moves a staged directory to its place. Where another program made
+// one of that name meanwhile, or has a file of it open on Windows, the files are
+// moved one by one. It adds the directories whose names it changed to dirs.
+func (t *tree) finishDir(dir string, dirs map[string]bool) error {
+	dirs["."] = true
+	there, err := t.exists(t.path(dir))
+	if err != nil {
+		return err
+	}
+	if !there {
+		err = t.fs.Rename(t.stage.Path(dir), t.path(dir))
+		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	items, err := t.fs.ReadDir(t.stage.Path(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is in its place
+	}
+	if err != nil {
+		return err
+	}
+	dirs[dir] = true
+	if err := t.makeDir(dir); err != nil {
+		return err
+	}
+	for _, it := range items {
+		p := path.Join(dir, it.Name())
+		data, err := vfs.ReadFile(t.fs, t.stage.Path(p), maxFile)
+		if err != nil {
+			return err
+		}
+		if err := t.finishWrite(t.stage.Path(p), journal.Change{Path: p, Sum: journal.Sum(data)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *tree) finishRemoval(r journal.Deletion) error {
@@ -401,7 +469,32 @@ func (t *tree) readThrough(j *journal.Journal) error {
 			overlay[r.Path] = ""
 		}
 	}
+	for _, d := range j.Dirs {
+		if err := t.readThroughDir(d, overlay); err != nil {
+			return err
+		}
+	}
 	t.overlay = overlay
+	return nil
+}
+
+// readThroughDir adds the files of a staged directory that are not in their
+// place.
+func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
+	items, err := t.fs.ReadDir(t.stage.Path(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, it := range items {
+		p := path.Join(dir, it.Name())
+		there, err := t.exists(t.path(p))
+		if err != nil {
+			return err
+		}
+		if !there {
+			overlay[p] = t.stage.Path(p)
+		}
+	}
 	return nil
 }
 

@@ -80,5 +80,15 @@ type Lock interface {
 	Close() error
 }
 
+// A BulkSyncer is a file system that makes many files durable as one, which costs
+// far less than a Sync of each.
+type BulkSyncer interface {
+	// SyncAfter calls write, and then makes durable all that write did in the
+	// file system that the directory is on: the bytes of files and all names.
+	// Where the system cannot do so it returns an error matching
+	// [ErrUnsupported] and does not call write.
+	SyncAfter(dir string, write func() error) error
+}
+
 // ErrUnsupported is returned by operations that a platform does not have.
 var ErrUnsupported = errors.ErrUnsupported

@@ -4,10 +4,11 @@
 // Package journal makes a change of several files all or nothing across a crash.
 // It works like a database with a redo log:
 //
-//  1. stage    write and sync the new files as DIR/0, 1, 2, …
+//  1. stage    write and sync the new files as DIR/0, 1, 2, …, and new
+//     directories under their names, as DIR/notes
 //  2. commit   write and sync the journal, rename it to DIR/commit.json
-//  3. finish   remove the old files, rename the new ones into place, sync the
-//     directories, then remove the journal and DIR
+//  3. finish   remove the old files, rename the new files and directories into
+//     place, sync the directories, then remove the journal and DIR
 //
 // Before the rename in step 2 nothing has changed, and the next writer deletes
 // what is staged. After it the change counts, and the next writer repeats step 3,
@@ -25,6 +26,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -33,7 +35,8 @@ import (
 // Version is the version of the journal.
 //
 //	1: the first
-const Version = 1
+//	2: directories that are moved whole
+const Version = 2
 
 // MaxJournal is the most bytes of a journal that are read.
 const MaxJournal = 1 << 30
@@ -49,6 +52,10 @@ type Journal struct {
 	Version int        `json:"version"`
 	Write   []Change   `json:"write"`
 	Remove  []Deletion `json:"remove"`
+
+	// Dirs are directories that were not there. Each is staged under its name
+	// with all its files, which Write does not list.
+	Dirs []string `json:"dirs,omitempty"`
 }
 
 // Change is a staged file, whose name in the staging directory is its index.
@@ -70,14 +77,14 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Parse reads a journal. Each path must pass bad as false; errors match
+// parse reads a journal. Each path must pass bad as false; errors match
 // [ErrInvalid] or [ErrVersion].
-func parse(data []byte, bad func(path string, remove bool) bool) (*Journal, error) {
+func (s Stage) parse(data []byte, bad func(path string, remove bool) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrInvalid, err)
 	}
-	if j.Version != Version {
+	if j.Version < 1 || j.Version > Version {
 		return nil, fmt.Errorf("%w: %d", ErrVersion, j.Version)
 	}
 	for _, c := range j.Write {
@@ -90,6 +97,11 @@ func parse(data []byte, bad func(path string, remove bool) bool) (*Journal, erro
 			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clip(r.Path))
 		}
 	}
+	for _, d := range j.Dirs {
+		if !slices.Contains(s.Dirs, d) {
+			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clip(d))
+		}
+	}
 	return &j, nil
 }
 
@@ -100,21 +112,30 @@ type Stage struct {
 	FS   vfs.FS
 	Home string // the directory that the paths of a journal are in
 	Name string // of the staging directory in Home
+
+	Dirs []string // that a journal may move whole
 }
 
 // File returns the name of the staged file of that index.
-func (s Stage) File(i int) string { return path.Join(s.Home, s.Name, strconv.Itoa(i)) }
+func (s Stage) File(i int) string { return s.Path(strconv.Itoa(i)) }
+
+// Path returns the name of a staged directory, or of a file in one.
+func (s Stage) Path(p string) string { return path.Join(s.Home, s.Name, p) }
 
 // Journal returns the name of the journal of a change that counts.
-func (s Stage) Journal() string { return path.Join(s.Home, s.Name, "commit.json") }
+func (s Stage) Journal() string { return s.Path("commit.json") }
 
-// Put makes a durable file whose name is not yet durable.
-func (s Stage) Put(name string, data []byte, perm fs.FileMode) error {
+// Put makes a file whose name is not yet durable. With sync, its bytes are.
+func (s Stage) Put(name string, data []byte, perm fs.FileMode, sync bool) error {
 	f, err := s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 	if err != nil {
 		return err
 	}
-	return vfs.WriteSync(f, data)
+	if sync {
+		return vfs.WriteSync(f, data)
+	}
+	_, err = f.WriteAt(data, 0)
+	return errors.Join(err, f.Close())
 }
 
 // Load returns the journal of a change that was committed and not finished, or
@@ -127,7 +148,7 @@ func (s Stage) Load(bad func(path string, remove bool) bool) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(data, bad)
+	return s.parse(data, bad)
 }
 
 // Commit makes the journal, and with it the whole change, durable. After an
@@ -137,13 +158,18 @@ func (s Stage) Commit(j *Journal) error {
 	if err != nil {
 		return err
 	}
-	temp := path.Join(s.Home, s.Name, "commit.tmp")
-	if err := s.Put(temp, data, 0o644); err != nil {
+	temp := s.Path("commit.tmp")
+	if err := s.Put(temp, data, 0o644, true); err != nil {
 		return err
 	}
 	// The staged files must be durable under their names before the journal
-	// that counts on them.
-	dir := path.Join(s.Home, s.Name)
+	// that counts on them. A directory that is missing is in its place.
+	for _, d := range j.Dirs {
+		if err := s.FS.SyncDir(s.Path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	dir := s.Path(".")
 	if err := s.FS.SyncDir(dir); err != nil {
 		return err
 	}
@@ -171,7 +197,7 @@ func (s Stage) Drop() error {
 
 // Clean removes what was staged and not committed.
 func (s Stage) Clean() error {
-	dir := path.Join(s.Home, s.Name)
+	dir := s.Path(".")
 	items, err := s.FS.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -180,7 +206,7 @@ func (s Stage) Clean() error {
 		return err
 	}
 	for _, it := range items {
-		if err := s.FS.Remove(dir + "/" + it.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := vfs.RemoveAll(s.FS, dir+"/"+it.Name()); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ func TestStage(t *testing.T) {
 	if err := m.MkdirAll("brain/.stage", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Put(s.File(0), []byte("new"), 0o600); err != nil {
+	if err := s.Put(s.File(0), []byte("new"), 0o600, true); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := m.Stat("brain/.stage/0"); err != nil || info.Mode().Perm() != 0o600 {
@@ -51,18 +51,25 @@ func TestStage(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(`{"version":1,"write":[{"path":"a","was":"","sha256":"x"}],"remove":[{"path":"b","was":"y"}]}`)
-	f.Add(`{"version":2}`)
+	f.Add(`{"version":2,"write":[],"remove":[],"dirs":["notes"]}`)
+	f.Add(`{"version":2,"dirs":["../x"]}`)
+	f.Add(`{"version":3}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		j, err := parse([]byte(text), func(p string, _ bool) bool { return p == "bad" })
+		j, err := Stage{Dirs: []string{"notes"}}.parse([]byte(text), func(p string, _ bool) bool { return p == "bad" })
 		switch {
 		case err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrVersion):
 			t.Errorf("Parse(%q) = %v", text, err)
-		case err == nil && j.Version != Version:
+		case err == nil && (j.Version < 1 || j.Version > Version):
 			t.Errorf("Parse(%q) = %+v", text, j)
 		case err == nil:
 			for _, c := range j.Write {
 				if c.Path == "bad" {
 					t.Errorf("Parse(%q) let a bad path through", text)
+				}
+			}
+			for _, d := range j.Dirs {
+				if d != "notes" {
+					t.Errorf("Parse(%q) let the directory %q through", text, d)
 				}
 			}
 		}

@@ -278,6 +278,29 @@ func TestRemoveIsPending(t *testing.T) {
 	}
 }
 
+func TestSyncAfterMakesAllDurable(t *testing.T) {
+	d := New(nil)
+	p := d.Process()
+	make := func() error {
+		must(t, p.MkdirAll("d/e", 0o755))
+		f := open(t, p, "d/e/f")
+		write(t, f, 0, "new")
+		return f.Close()
+	}
+	must(t, p.SyncAfter(".", make))
+	wantImages(t, d, `d/ d/e/ d/e/f="new"`)
+	d = New(nil)
+	p = d.Process()
+	d.Inject(Fault{Kinds: SyncAll, Err: syscall.EIO})
+	if err := p.SyncAfter(".", make); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("SyncAfter = %v, want EIO", err)
+	}
+	must(t, p.SyncAfter(".", func() error { return nil }))
+	if n := len(images(t, d)); n < 2 {
+		t.Errorf("%d images after a sync that failed; a later one makes nothing durable", n)
+	}
+}
+
 func TestSyncAfterFailedSyncDoesNotMakeDurable(t *testing.T) {
 	d := durable(t, map[string]string{"a": ""})
 	p := d.Process()

@@ -82,9 +82,10 @@ const (
 	Remove
 	Mkdir // one for each directory that is made
 	SyncDir
+	SyncAll // the sync of Process.SyncAfter
 )
 
-var kindNames = []string{"create", "write", "truncate", "sync", "rename", "remove", "mkdir", "syncdir"}
+var kindNames = []string{"create", "write", "truncate", "sync", "rename", "remove", "mkdir", "syncdir", "syncall"}
 
 // String returns the kind's word, or words joined by "|".
 func (k Kind) String() string {

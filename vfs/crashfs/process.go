@@ -25,6 +25,7 @@ type Process struct {
 var (
 	_ vfs.FS           = (*Process)(nil)
 	_ vfs.TempNumberer = (*Process)(nil)
+	_ vfs.BulkSyncer   = (*Process)(nil)
 )
 
 // kill ends the process. The caller holds the Disk's mu.
@@ -276,4 +277,19 @@ func (p *Process) SyncDir(name string) error {
 	return p.do(Op{Kind: SyncDir, Name: name},
 		func(Op) error { p.d.state.syncDir(dir); return nil },
 		func(Op, Fault) { p.d.state.failDir(dir) })
+}
+
+// SyncAfter calls write, and then makes all bytes and names durable.
+func (p *Process) SyncAfter(dir string, write func() error) error {
+	if err := write(); err != nil {
+		return err
+	}
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	if err := p.alive(); err != nil {
+		return err
+	}
+	return p.do(Op{Kind: SyncAll, Name: dir},
+		func(Op) error { p.d.state.syncAll(); return nil },
+		func(Op, Fault) { p.d.state.failAll() })
 }

@@ -205,6 +205,29 @@ func (s *state) failDir(dir uint64) {
 	}
 }
 
+// syncAll makes all bytes and names durable.
+func (s *state) syncAll() {
+	for _, n := range s.nodes {
+		n.sync()
+	}
+	for _, c := range slices.Clone(s.names) {
+		if !c.failed {
+			s.keep(c)
+		}
+	}
+	s.forget()
+}
+
+// failAll marks what a failed sync of all leaves behind.
+func (s *state) failAll() {
+	for _, n := range s.nodes {
+		n.fail()
+	}
+	for _, c := range s.names {
+		c.failed = true
+	}
+}
+
 // keep makes one change durable, and before it the one that it needs.
 func (s *state) keep(c *change) {
 	i := slices.Index(s.names, c)
