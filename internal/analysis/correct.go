@@ -4,7 +4,9 @@ package analysis
 
 import "strings"
 
-const minSlip = 4 // bytes
+// Words of fewer bytes have too many neighbours; those of more are no words, and
+// the work grows with the square of their length.
+const minSlip, maxSlip = 4, 64
 
 // The bytes that a slip may have put in the place of another, or left out. Those
 // of other scripts than Latin are tried for words of such.
@@ -19,16 +21,16 @@ var (
 	}()
 )
 
-// Slip returns the term that a word no document holds was perhaps meant to be:
+// Correct returns the term that a word no document holds was perhaps meant to be:
 // one typing error away (a byte too many, too few or wrong, or two neighbours
-// swapped), both of at least four bytes, without digits, and "" when there is
+// swapped), both of at least four bytes, the word of at most 64, without digits, and "" when there is
 // none. Of several, one that begins alike goes first, then the one that most
 // documents hold, then the smaller string. df says how many documents hold a
 // term; it is asked about all that the word could have been, some hundreds,
 // which costs less than to look through a vocabulary (as in Norvig, "How to
 // Write a Spelling Corrector", 2007).
 func Correct(term string, df func(string) int) string {
-	if len(term) < minSlip {
+	if len(term) < minSlip || len(term) > maxSlip {
 		return ""
 	}
 	letters := slipLatin

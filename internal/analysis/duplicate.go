@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 )
@@ -119,7 +120,12 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample) error
 			frequency[w]++
 		}
 	}
-	holders := map[string][]*sample{}
+	type key struct {
+		word   string
+		sharps int // a number, as the text is as long as the sample
+	}
+	holders := map[key][]*sample{} // the longest first
+	numbers := map[string]int{}
 	for _, s := range samples {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -128,22 +134,22 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample) error
 			continue
 		}
 		rarest := slices.MinFunc(s.words, func(a, b string) int { return cmp.Compare(frequency[a], frequency[b]) })
-		compared := 0
-		for _, longer := range holders[rarest+"\x00"+s.sharps] {
-			if len(s.words)*partBase < len(longer.words)*partOf {
-				continue
-			}
-			if s.inside(longer) {
-				d.keep[s.index] = longer.index
-				break
-			}
-			if compared++; compared == mostCompared {
+		sharps, ok := numbers[s.sharps]
+		if !ok {
+			sharps = len(numbers)
+			numbers[s.sharps] = sharps
+		}
+		longer := holders[key{rarest, sharps}]
+		longer = longer[sort.Search(len(longer), func(i int) bool { return len(s.words)*partBase >= len(longer[i].words)*partOf }):]
+		for _, l := range longer[:min(len(longer), mostCompared)] {
+			if s.inside(l) {
+				d.keep[s.index] = l.index
 				break
 			}
 		}
 		for w := range distinct(s.words) {
-			key := w + "\x00" + s.sharps
-			holders[key] = append(holders[key], s)
+			k := key{w, sharps}
+			holders[k] = append(holders[k], s)
 		}
 	}
 	return nil

@@ -15,7 +15,8 @@ import (
 // Near returns the candidates nearest to word, best first, at most limit.
 // Capitals do not count. Best are candidates equal to word, then those where
 // one begins with the other, then those where one holds the other, then those
-// at most 2 typing errors away (1 for words of fewer than 5 letters). A typing error
+// at most 2 typing errors away (1 for words of fewer than 5 letters, none for
+// candidates of more than 64). A typing error
 // is a letter too many, too few or wrong, or two neighbours swapped; no letter
 // is touched twice (the optimal string alignment distance). Part of the word
 // is a match only from 3 letters up, so that "a" is not near to everything.
@@ -87,7 +88,7 @@ func (t target) match(candidate string) (match, bool) {
 		m.class = 1
 	case short >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = 2
-	case m.length <= t.most:
+	case m.length <= t.most && n <= 64: // the work grows with the square
 		m.class, m.distance = 3, Distance(t.runes, []rune(text))
 		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // else too far, or nothing in common
 	default:

@@ -1,0 +1,230 @@
+// Work grows with its input: a text of twice the size takes at most 2.6 times as
+// much, whatever it holds.
+
+package growth
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/tool"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// timed compares processor time, too: of work that allocates nothing, it is the
+// only measure. It is for a quiet machine.
+var timed = flag.Bool("timed", false, "compare processor time, too")
+
+const (
+	smallest = 16 << 10 // bytes
+	doubled  = 2        // times
+	most     = 2.6      // per doubling
+
+	// Below these, growth says nothing.
+	floorBytes = 8 << 20
+	floorTime  = 250 * time.Millisecond
+)
+
+// shapes are what texts of many scripts, and hostile ones, repeat. %d is a number
+// that counts up.
+var shapes = map[string]string{
+	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ", "Hebrew": "נמל ",
+	"Devanagari": "बंदरगाह ", "Thai": "ท่าเรือและประภาคาร", "Han": "漢字東京港", "kana": "みなとカタカナ", "Hangul": "항구등대", "Georgian": "ნავსადგური ", "Armenian": "նավահանգիստ ",
+	"one long word": "a", "combining marks": "\u0301", "punctuation": ".,;:!", "alternating": "a漢", "joined emoji": "👩\u200d",
+	"URL": "/path%%20a?b=c&d", "base64": "aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQ", "bad bytes": "\xff\xe9",
+	"filter terms": "tag:a%d ", "misspelt filter terms": "projct:a%d ", "one filter term": "a%d,", "unknown words": "zq%dx ", "letters": "zqx%[1]dq%[1]c ",
+	"numbers": "%d ", "negations": "not never ", "dates": "last 3 days ago ", "quotes": `"`, "quoted": `"a" `, "escaped quotes": `\" `, "quotes that open": `-"\`,
+	"brackets": "[", "braces": `{"a":`, "parentheses": "(", "equal lines": "a\n", "two lines": "a\nb\n", "lines": "line %d\n", "empty lines": "\n",
+	"headings": "# a\n", "deep headings": "## a%d\n\ntext\n\n", "list": "- a\n", "nested list": "  ", "fences": "```\n", "tags": "#a ", "code": "`",
+	"keys": "key%d: value\n", "anchors": "a: &a [*a]\n", "stars": "*a", "JSON keys": `"a%d":1,`, "escapes": `\u00e9`,
+}
+
+// fill returns size bytes of a shape.
+func fill(unit string, size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		if strings.Contains(unit, "%") {
+			fmt.Fprintf(&b, unit, i)
+		} else {
+			b.WriteString(unit)
+		}
+	}
+	return b.String()
+}
+
+// cost is what a call took.
+type cost struct {
+	bytes uint64        // allocated
+	time  time.Duration // of the process, or of the wall where that is not known
+}
+
+// measure returns the smaller cost of some calls.
+func measure(calls int, fn func()) cost {
+	least := cost{math.MaxUint64, math.MaxInt64}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // its work is no part of the call
+	for range calls {
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := processorTime()
+		fn()
+		spent := processorTime() - start
+		runtime.ReadMemStats(&after)
+		least = cost{min(least.bytes, after.TotalAlloc-before.TotalAlloc), min(least.time, spent)}
+	}
+	return least
+}
+
+// grows says how work outgrows its input, or "".
+func grows(work func(size int) func()) string {
+	why := ""
+	for calls := range 3 {
+		one := measure(1+calls, work(smallest))
+		why = ""
+		for size := smallest << 1; size <= smallest<<doubled; size <<= 1 {
+			two := measure(1+calls, work(size))
+			if two.bytes > floorBytes && float64(two.bytes) > most*float64(one.bytes) {
+				why = fmt.Sprintf("%d bytes allocate %d, half as many %d", size, two.bytes, one.bytes)
+			}
+			if *timed && two.time > floorTime && two.time.Seconds() > most*one.time.Seconds() {
+				why = fmt.Sprintf("%d bytes take %v, half as many %v", size, two.time, one.time)
+			}
+			if why != "" && *timed && two.time > 4*floorTime && two.time > 7*one.time/2 {
+				return why // surely
+			}
+			one = two
+		}
+		if why == "" {
+			break
+		}
+	}
+	return why
+}
+
+// works are what is done with a text.
+var works = map[string]func(ctx context.Context, s string){
+	"analyzer": func(ctx context.Context, s string) {
+		var doc index.Document
+		analysis.NewAnalyzer().SetDoc(ctx, &doc, []analysis.Field{{Text: s, Weight: 16}})
+		analysis.NewAnalyzer().Sequence(ctx, s)
+	},
+	"crabtalk": func(_ context.Context, s string) { text.Crabtalk(s); text.CrabtalkBytes(s) },
+	"snippet": func(_ context.Context, s string) {
+		text.Snippet(s, text.Crabtalk(s), 300)
+		text.Snippet(s, nil, len(s)/2)
+	},
+	"clip":   func(_ context.Context, s string) { text.Clip(s, len(s)/2); text.Cut(s, len(s)/2); text.Slug(s) },
+	"tokens": func(_ context.Context, s string) { text.EstimateTokens(s); prompt.Tokens(s); prompt.Fence("x", s) },
+	"nearest": func(_ context.Context, s string) {
+		text.Near("x"+s+"x", slices.Values([]string{"y" + s + "y", "yx" + s}), 2)
+	},
+	"nearest of words": func(_ context.Context, s string) {
+		text.Near("lantern", slices.Values(strings.Fields(s)), 2)
+	},
+	"correction": func(_ context.Context, s string) { analysis.Correct(s, func(string) int { return 0 }) },
+	"near-duplicates": func(ctx context.Context, s string) {
+		_, _ = analysis.NearDuplicates(ctx, []analysis.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " + s}})
+	},
+	"near-duplicates of lines": func(ctx context.Context, s string) {
+		var ps []analysis.Passage
+		for l := range strings.Lines(s) {
+			ps = append(ps, analysis.Passage{Text: "three words more of " + l})
+		}
+		_, _ = analysis.NearDuplicates(ctx, ps)
+	},
+	"query":  func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
+	"filter": func(_ context.Context, s string) { _, _ = query.ParseFilter(s, time.Unix(0, 0)) },
+	"front matter": func(_ context.Context, s string) {
+		frontmatter.Cut("---\n" + s + "\n---\n")
+		r := frontmatter.Reader{File: "x"}
+		if n := r.Read(s); n != nil {
+			frontmatter.Edit(s, "\n", n, []string{"a"}, func(string, *yaml.Node) (string, bool) { return "a: b\n", true })
+		}
+	},
+	"Markdown": func(_ context.Context, s string) {
+		for range exchange.ReadMarkdown(strings.NewReader(s), "x.md", &exchange.ReadOptions{Format: exchange.Obsidian}) {
+		}
+	},
+	"arguments": func(ctx context.Context, s string) {
+		w := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrClosed }}
+		quoted, _ := json.Marshal(s)
+		for _, t := range tool.Table() {
+			if t.Name == "recall" || t.Name == "list" {
+				for _, args := range []string{s, "{" + s + `"z":1}`, `{"tags":` + s, `{"query":` + string(quoted) + `}`, `{"tags":` + string(quoted) + `}`} {
+					_, _ = t.Call(ctx, w, json.RawMessage(args))
+				}
+			}
+		}
+	},
+	"merge": func(_ context.Context, s string) {
+		lines := slices.Collect(strings.Lines(s))
+		slices.Reverse(lines)
+		diff.Lines(s, s+"ours\n", "theirs\n"+s)
+		diff.Lines(s, strings.Join(lines, ""), strings.ReplaceAll(s, "a", "b"))
+	},
+}
+
+func TestWorkGrowsWithTheText(t *testing.T) {
+	for name, work := range works {
+		t.Run(name, func(t *testing.T) {
+			for shape, unit := range shapes {
+				why := grows(func(size int) func() {
+					s := fill(unit, size)
+					return func() { work(t.Context(), s) }
+				})
+				if why != "" {
+					t.Errorf("%s: %s", shape, why)
+				}
+			}
+		})
+	}
+}
+
+// The measures see quadratic work, that which allocates and that which does not.
+func TestQuadraticWorkIsSeen(t *testing.T) {
+	for name, work := range map[string]func(s string) int{
+		"concatenation": func(s string) int {
+			all := ""
+			for part := range slices.Chunk([]byte(s), 64) {
+				all += string(part)
+			}
+			return len(all)
+		},
+		"comparison": func(s string) (n int) {
+			for i := range len(s) {
+				for j := range i / 4 {
+					n += cmp.Compare(s[i], s[j])
+				}
+			}
+			return n
+		},
+	} {
+		if name == "comparison" && !*timed {
+			continue // it allocates nothing
+		}
+		sum := 0
+		if grows(func(size int) func() { s := fill("abc", size); return func() { sum += work(s) } }) == "" {
+			t.Errorf("quadratic %s is taken for linear (%d)", name, sum)
+		}
+	}
+}
