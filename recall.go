@@ -126,8 +126,9 @@ func checkLimit(n int) (int, error) {
 	return min(n, MaxLimit), nil
 }
 
-// maxNear is the most suggestions a [Diagnosis] makes.
-const maxNear = 5
+// maxNear is the most suggestions a [Diagnosis] makes, mostLooked how many words
+// and values of a query it makes them for.
+const maxNear, mostLooked = 5, 40
 
 // Diagnose says why a query finds nothing, or little: which of its words no
 // entry holds, which condition of the filter removes what it finds, and what
@@ -204,8 +205,16 @@ func (v *rankedView) near(p *plan, q Query, nothing bool) []string {
 			}
 		}
 	}
+	looked := 0
+	more := func() bool { // each look goes through a vocabulary
+		looked++
+		return looked <= mostLooked && len(near) < maxNear && v.ctx.Err() == nil
+	}
 	for _, t := range q.Filter.Terms {
 		for _, value := range t.Values {
+			if !more() {
+				break
+			}
 			for _, w := range text.Near(value, v.values(t.Key), 2) {
 				if w != value {
 					add(Label{t.Key, w}.String())
@@ -214,7 +223,7 @@ func (v *rankedView) near(p *plan, q Query, nothing bool) []string {
 		}
 	}
 	for _, w := range p.words {
-		if v.stats.DF(w.term) == 0 {
+		if v.stats.DF(w.term) == 0 && more() {
 			add(text.Near(w.term, keys(v.words("")), 2)...)
 		}
 	}

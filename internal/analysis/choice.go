@@ -16,9 +16,14 @@ type Choice struct {
 
 // NewChoice returns those terms, and all that begin with one of the prefixes.
 func NewChoice(terms, prefixes []string) *Choice {
-	c := &Choice{terms: make(map[string]bool, len(terms)), prefixes: prefixes}
+	c := &Choice{terms: make(map[string]bool, len(terms))}
 	for _, t := range terms {
 		c.terms[t] = true
+	}
+	for _, p := range slices.Sorted(slices.Values(prefixes)) {
+		if !c.HasAll(p) {
+			c.prefixes = append(c.prefixes, p)
+		}
 	}
 	return c
 }
@@ -28,7 +33,10 @@ func (c *Choice) Has(term string) bool { return c.terms[term] || c.HasAll(term) 
 
 // HasAll reports whether all terms that begin so are among them.
 func (c *Choice) HasAll(prefix string) bool {
-	return slices.ContainsFunc(c.prefixes, func(p string) bool { return strings.HasPrefix(prefix, p) })
+	// They are sorted, and none begins with another: only the last that is not
+	// larger can fit.
+	i, found := slices.BinarySearch(c.prefixes, prefix)
+	return found || i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1])
 }
 
 // Terms returns the terms that were named, in no order, and Prefixes what all
