@@ -190,6 +190,9 @@ var works = map[string]func(ctx context.Context, s string){
 }
 
 func TestWorkGrowsWithTheText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("go test without -short runs it: it is for one goroutine, and the race detector allocates by itself")
+	}
 	for name, work := range works {
 		t.Run(name, func(t *testing.T) {
 			for shape, unit := range shapes {
