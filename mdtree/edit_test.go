@@ -77,7 +77,7 @@ func entryContent(t *testing.T, s *Store, name string) string {
 	return e.Content
 }
 
-// warnings collects what is warned.
+// warnings collects the warnings.
 type warnings struct{ all []string }
 
 func (w *warnings) warn(m string) { w.all = append(w.all, m) }
@@ -102,7 +102,7 @@ func TestEditsShow(t *testing.T) {
 			var deltas []oxbow.Delta
 			s.Watch(func(e oxbow.Event) {
 				if e.Reset {
-					t.Error("the watcher was warned to read all again")
+					t.Error("the watcher got a reset")
 				}
 				deltas = append(deltas, e.Changes...)
 			})
@@ -113,7 +113,7 @@ func TestEditsShow(t *testing.T) {
 					t.Errorf("%s: %q says %q, want %q", step, name, got, want)
 				}
 				if len(deltas) != changed {
-					t.Errorf("%s: the watcher was warned of %d changes, want %d", step, len(deltas), changed)
+					t.Errorf("%s: the watcher got %d changes, want %d", step, len(deltas), changed)
 				}
 			}
 			expect("nothing yet", "a", "(not there)", 0)
@@ -307,7 +307,7 @@ func TestMerge(t *testing.T) {
 			}
 		})
 	}
-	// Who says which version is meant is warned instead.
+	// A caller that names a version gets a warning instead.
 	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("cards/a.md", base)

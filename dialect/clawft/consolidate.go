@@ -22,7 +22,7 @@ type moved struct {
 	name  string // of that
 }
 
-// consolidate markers the units that can go and returns those that are to be kept
+// consolidate marks the units that can go and returns those that are to be kept
 // in the history.
 func consolidate(ctx context.Context, units []unit) (out []moved, steps []dialect.Step, err error) {
 	var texts []analysis.Passage

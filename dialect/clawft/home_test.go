@@ -105,7 +105,7 @@ func TestDecidedOnce(t *testing.T) {
 	}
 }
 
-// Opening makes nothing; the first write does. A memory that is not read is warned.
+// Opening makes nothing; the first write does. A memory that is not read is reported.
 func TestOpen(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)

@@ -91,7 +91,7 @@ func TestDetectAndInit(t *testing.T) {
 	}
 }
 
-// A damaged store markers its home, and opening it is an error that names it.
+// A damaged store still identifies its home: opening it is an error that names it.
 func TestDamagedStoreIsFound(t *testing.T) {
 	for _, file := range []string{storeFile, laterFile} {
 		for name, text := range map[string]string{

@@ -105,7 +105,7 @@ func TestAgents(t *testing.T) {
 	if e, err := openHome(t, options(fsys, "plain")).Memory().Get(t.Context(), "people"); err != nil || e.Content != "Alice" {
 		t.Errorf("an agent without memory sees %q, %v", e.Content, err)
 	}
-	// Another agent's broken configuration is warned, one's own is an error with
+	// Another agent's broken configuration is a warning, the own one is an error with
 	// its line.
 	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  memory: [\n")
 	var warned []string

@@ -63,7 +63,7 @@ func TestAdopt(t *testing.T) {
 	if got := names(t, openHome(t, look).Memory()); strings.Contains(got, "bob") {
 		t.Errorf("a reader still sees the files: %s", got)
 	}
-	// Who goes back to the files is warned of what they do not show.
+	// Going back to the files warns of what they do not show.
 	agents(t, fsys, backendFiles, "bob", "rei")
 	warned = nil
 	if got := names(t, openHome(t, o).Memory()); got != before["rei"] {
