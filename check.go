@@ -189,7 +189,7 @@ func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := s.view(s.scorer(m.opts.Ranking))
+	v := s.view(ctx, s.scorer(m.opts.Ranking))
 	for _, e := range all {
 		if have := v.entry(e.ID); have == nil || have.Version != e.Version {
 			missing = append(missing, e)

@@ -96,7 +96,7 @@ func TestFromSnapshotRecall(t *testing.T) {
 
 // loaded returns how many entries were read.
 func loaded(m *Memory) (n int) {
-	for _, data := range m.searcher.Load().scorer(RankOxbow).index.Searcher().Documents() {
+	for _, data := range m.searcher.Load().scorer(RankOxbow).Index().Searcher().Documents() {
 		if data != nil {
 			n++
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
@@ -51,7 +52,7 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	x, err := index.OpenSnapshot(io.NewSectionReader(f, head.imageAt(), head.image), head.image, paramsOf(head.ranking))
+	x, err := index.OpenSnapshot(io.NewSectionReader(f, head.imageAt(), head.image), head.image, ranking.Params(head.ranking))
 	if err == nil {
 		_, err = x.Searcher().AppendSnapshot(nil) // reads all of it
 	}
@@ -67,10 +68,10 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 	if len(st.order) != rows.len() || st.nextID != head.nextID {
 		return bad(" lists %d entries of change %d, which left %d", rows.len(), head.seq, len(st.order)), nil
 	}
-	r := newScorer(head.ranking)
+	r := ranking.New(head.ranking, nil)
 	step := max(1, (len(st.order)+mostChecked-1)/mostChecked)
 	var doc index.Document
-	var words []string
+	var buf ranking.Buffer
 	for i, e := range st.order {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -81,7 +82,7 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 		if i%step != 0 {
 			continue
 		}
-		r.analyze(ctx, e, &doc, &words)
+		r.Analyze(ctx, newIndexed(e), &doc, &buf)
 		if !indexHolds(x.Searcher(), e.ID, &doc) {
 			return bad(" has other words for entry %q than it holds", e.Name), nil
 		}

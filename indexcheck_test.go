@@ -61,12 +61,12 @@ func TestCheckIndexFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := s.view(s.scorer(RankOxbow))
+	v := s.view(t.Context(), s.scorer(RankOxbow))
 	ids, versions := v.versions()
-	e := *v.entry(9).Entry
+	e := *v.entry(9)
 	e.Content = "kestrel"
 	_ = s.apply(t.Context(), unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
-	image, err := s.view(v.r).x.AppendSnapshot(nil)
+	image, err := v.scorer.Index().Searcher().AppendSnapshot(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -193,7 +194,7 @@ func (d *db) indexName() string { return d.name + IndexSuffix }
 // openIndex returns the index that was kept for the state of now, or of before.
 // Of a store whose log was not read, it is the one that it was opened by, and
 // can read entries.
-func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
+func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 	f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
 	if s.head, err = readIndexHead(f); err != nil {
 		return nil, err
 	}
-	if s.head.ranking != ranking {
+	if s.head.ranking != rank {
 		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
 	}
 	d.logmu.RLock()
@@ -221,7 +222,7 @@ func (d *db) openIndex(ranking string) (_ *savedIndex, err error) {
 	if s.rows, err = s.head.readRows(f); err != nil {
 		return nil, err
 	}
-	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), s.head.image), s.head.image, paramsOf(ranking))
+	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), s.head.image), s.head.image, ranking.Params(rank))
 	if err != nil {
 		return nil, err
 	}
@@ -420,8 +421,8 @@ func (m *Memory) keepIndex() {
 		if s == nil {
 			return nil, nil, nil
 		}
-		v := s.view(s.scorer(m.opts.Ranking))
-		image, err := v.x.AppendSnapshot(nil)
+		v := s.view(context.Background(), s.scorer(m.opts.Ranking))
+		image, err := v.Searcher().AppendSnapshot(nil)
 		if err != nil {
 			return nil, nil, nil
 		}
@@ -435,7 +436,7 @@ func (m *Memory) worthKeeping() bool {
 	if s == nil {
 		return false
 	}
-	n := s.scorer(m.opts.Ranking).index.Searcher().Size()
+	n := s.scorer(m.opts.Ranking).Index().Searcher().Size()
 	return int(s.unsaved.Load())+m.pending.len() >= indexLeast+n/indexShare
 }
 

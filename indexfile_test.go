@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -420,12 +421,12 @@ func TestIndexRevision(t *testing.T) {
 	}
 	for _, name := range []string{RankOxbow, RankSeed} {
 		sum := sha256.New()
-		r := newScorer(name)
+		r := ranking.New(name, nil)
 		for i := range entries {
 			var d index.Document
-			r.analyze(t.Context(), &entries[i], &d, new([]string))
+			r.Analyze(t.Context(), newIndexed(&entries[i]), &d, new(ranking.Buffer))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
-			fmt.Fprintln(sum, d.Len, d.Terms, paramsOf(name))
+			fmt.Fprintln(sum, d.Len, d.Terms, ranking.Params(name))
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != want[name] {
 			t.Errorf("%s makes other terms: sum %s, want %s; raise indexRevision (now %d), then change the sum here", name, got, want[name], indexRevision)

@@ -108,12 +108,27 @@ func pick(r *rand.Rand) string { return words(r, 1) }
 func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 	t.Helper()
 	hits, err := ask(t.Context(), m, q, func(v *rankedView) []Hit {
-		p := v.plan(q)
-		p.filter, p.times, p.rest = nil, nil, p.accept
-		if p.any {
-			return v.newest(p, q.Limit)
+		all := v.query(q)
+		clauses := v.Plan(all).Clauses
+		all.Filter, all.Times, all.Must, all.Not, all.More = nil, nil, nil, nil, true
+		all.Accept = func(id uint64) bool {
+			for _, c := range clauses {
+				if !c.Accept(id) {
+					return false
+				}
+			}
+			return q.Filter.Match(v.entry(id))
 		}
-		return v.search(p, q.Limit)
+		p := v.Plan(all)
+		find := v.Search
+		if p.Any {
+			find = v.Newest
+		}
+		var hits []Hit
+		for _, h := range find(p, q.Limit) {
+			hits = append(hits, Hit{Entry: *h.Item.(*indexed).entry, Score: h.Score})
+		}
+		return hits
 	})
 	if err != nil {
 		t.Fatal(err)

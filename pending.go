@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
 
 // pending is the changes that are not in the index yet.
@@ -29,7 +30,7 @@ type pending struct {
 // ranking may be missing.
 type analyzedDelta struct {
 	Delta
-	docs map[*scorer]index.Document
+	docs map[*ranking.Scorer]index.Document
 }
 
 // add appends changes.
@@ -148,8 +149,8 @@ func isShort(deltas []Delta) bool {
 
 // analyzeAll analyzes the entries of changes for some rankings, until ctx is
 // done.
-func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*scorer) error {
-	var words []string
+func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) error {
+	var buf ranking.Buffer
 	for i := range ds {
 		d := &ds[i]
 		if d.Entry == nil {
@@ -160,10 +161,10 @@ func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*scorer) error {
 				continue
 			}
 			if d.docs == nil {
-				d.docs = make(map[*scorer]index.Document, len(rs))
+				d.docs = make(map[*ranking.Scorer]index.Document, len(rs))
 			}
 			var doc index.Document
-			r.analyze(ctx, d.Entry, &doc, &words)
+			r.Analyze(ctx, newIndexed(d.Entry), &doc, &buf)
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -2,13 +2,37 @@
 
 package oxbow
 
-import "time"
+import (
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
 
 // DefaultLimit is the number of hits that a [Query] without a limit gets.
 const DefaultLimit = 5
 
 // MaxLimit is the most hits that one query returns.
 const MaxLimit = 1000
+
+// The rankings.
+const (
+	// RankOxbow is BM25 over name, aliases, labels, speaker and body, each
+	// with a weight; words are stemmed, identifiers whole and in parts,
+	// diacritics folded, and the query's stop words left out.
+	RankOxbow = ranking.Oxbow
+
+	// RankSeed is crabtalk's ranking (its RFC 0150) to the last term: content
+	// and aliases, not the name, with its analyzer.
+	RankSeed = ranking.Seed
+)
+
+func checkRanking(name string) error {
+	if name == RankOxbow || name == RankSeed {
+		return nil
+	}
+	return &InvalidError{Field: "rank", Value: text.Clip(name, 40), Reason: "is not one of " + RankOxbow + ", " + RankSeed}
+}
 
 // Query is what is looked for. A query without text selects by filter alone,
 // newest first.

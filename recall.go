@@ -7,11 +7,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/syntax"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -29,31 +30,34 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
 	return ask(ctx, m, q, func(v *rankedView) []Hit {
-		hits, _ := v.recall(q)
+		hits, _ := v.recall(ctx, q)
 		return hits
 	})
 }
 
 // recall returns what the query finds, and how it was understood.
-func (v *rankedView) recall(q Query) ([]Hit, ParsedQuery) {
+func (v *rankedView) recall(ctx context.Context, q Query) ([]Hit, ParsedQuery) {
 	limit, _ := checkLimit(q.Limit)
 	most := limit
 	if q.Collapse {
 		most = min(collapsePool*limit, MaxLimit)
 	}
-	p := v.plan(q)
-	var hits []Hit
-	if p.any {
-		hits = v.newest(p, most)
-	} else {
-		hits = v.search(p, most)
+	p := v.Plan(v.query(q))
+	find := v.Search
+	if p.Any {
+		find = v.Newest
+	}
+	found := find(p, most)
+	hits := make([]Hit, len(found))
+	for i, h := range found {
+		hits[i] = Hit{Entry: *h.Item.(*indexed).entry, Score: h.Score}
 	}
 	if q.Collapse {
-		hits = collapse(v.ctx, hits, limit)
+		hits = collapse(ctx, hits, limit)
 	}
-	if q.Explain && !p.any {
+	if q.Explain && !p.Any {
 		for i := range hits {
-			if v.ctx.Err() != nil {
+			if ctx.Err() != nil {
 				break
 			}
 			hits[i].Explanation = v.explain(p, hits[i].Entry.ID)
@@ -74,7 +78,7 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	if v, err := m.scan(ctx, q, rank); err != nil {
 		return none, err
 	} else if v != nil {
-		if answer := fn(v.with(ctx)); !v.stats.(*scanStats).missed.Load() {
+		if answer := fn(v.with(ctx)); !v.Missed() {
 			return answer, ctx.Err()
 		}
 		m.scanned.Store(nil)
@@ -90,8 +94,8 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 				return none, err
 			}
 		}
-		v := s.view(r)
-		answer := fn(v.with(ctx))
+		v := s.view(ctx, r)
+		answer := fn(v)
 		if v.failed() == nil {
 			return answer, ctx.Err()
 		}
@@ -137,66 +141,55 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Diagnose)
 	}
-	return ask(ctx, m, q, func(v *rankedView) Diagnosis { return v.diagnose(q) })
+	return ask(ctx, m, q, func(v *rankedView) Diagnosis { return v.diagnose(ctx, q) })
 }
 
-func (v *rankedView) diagnose(q Query) Diagnosis {
-	p := v.plan(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates})
-	v.needsAll(p)
-	d := Diagnosis{Entries: v.x.Size()}
-	for _, w := range p.words {
-		c := TermCount{w.word, 0}
-		if !w.instead {
-			c.DF = v.stats.DF(w.term)
+func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
+	p := v.Plan(v.query(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates}))
+	v.NeedAll(p)
+	d := Diagnosis{Entries: v.Searcher().Size()}
+	for _, w := range p.Words {
+		c := TermCount{w.Word, 0}
+		if !w.Corrected {
+			c.DF = v.DF(w.Term)
 		}
 		d.Terms = append(d.Terms, c)
 	}
 	slices.SortFunc(d.Terms, func(a, b TermCount) int { return strings.Compare(a.Term, b.Term) })
-	d.StopWords = len(p.terms) == 0 && !p.any
-	d.Unfiltered = v.count(p, index.Query{}, nil)
+	d.StopWords = !p.Ranks() && !p.Any
+	d.Unfiltered = v.Count(p, index.Query{}, nil)
 	removes := func(what string, only index.Query, accept func(id uint64) bool) {
-		if left := v.count(p, only, accept); left < d.Unfiltered || left == 0 {
+		if left := v.Count(p, only, accept); left < d.Unfiltered || left == 0 {
 			d.Removed = append(d.Removed, FilterEffect{what, left})
 		}
 	}
 	for _, f := range q.Filter.Parts() {
-		if v.ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return d
 		}
 		only, more := index.Query{}, false
-		if only.Filter, only.Range, more = v.r.filter(f); more {
+		if only.Filter, only.Range, more = conditions(v.scorer, f); more {
 			only.Accept = v.accept(f)
 		}
 		removes(f.String(), only, v.accept(f))
 	}
-	for _, c := range p.clauses {
-		if v.ctx.Err() != nil {
+	for _, c := range p.Clauses {
+		if ctx.Err() != nil {
 			return d
 		}
-		removes(c.text, index.Query{Filter: c.filter, Accept: c.accept}, c.accept)
+		sign := "+"
+		if c.Not {
+			sign = "-"
+		}
+		removes(sign+syntax.QuoteValue(c.Text), index.Query{Filter: c.Filter, Accept: c.Accept}, c.Accept)
 	}
-	d.Near = v.near(p, q, d.Unfiltered == 0)
+	d.Near = v.near(ctx, p, q, d.Unfiltered == 0)
 	return d
-}
-
-// count returns how many entries the words of the plan find, of those that meet
-// the conditions of a query alone, which are those that accept, nil for all,
-// selects.
-func (v *rankedView) count(p *plan, only index.Query, accept func(id uint64) bool) int {
-	if !p.any {
-		only.Terms = p.terms
-		return v.x.Count(only)
-	}
-	if p.seed { // see plan.selection
-		only = index.Query{Accept: accept}
-	}
-	only.Limit = math.MaxInt
-	return len(v.x.Newest(only))
 }
 
 // near suggests what may have been meant. Names are compared, which reads all
 // entries, when the words find nothing.
-func (v *rankedView) near(p *plan, q Query, nothing bool) []string {
+func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {
 		for _, w := range ws {
@@ -208,27 +201,27 @@ func (v *rankedView) near(p *plan, q Query, nothing bool) []string {
 	looked := 0
 	more := func() bool { // each look goes through a vocabulary
 		looked++
-		return looked <= mostLooked && len(near) < maxNear && v.ctx.Err() == nil
+		return looked <= mostLooked && len(near) < maxNear && ctx.Err() == nil
 	}
 	for _, t := range q.Filter.Terms {
 		for _, value := range t.Values {
 			if !more() {
 				break
 			}
-			for _, w := range text.Near(value, v.values(t.Key), 2) {
+			for _, w := range text.Near(value, v.Values(t.Key), 2) {
 				if w != value {
 					add(Label{t.Key, w}.String())
 				}
 			}
 		}
 	}
-	for _, w := range p.words {
-		if v.stats.DF(w.term) == 0 && more() {
-			add(text.Near(w.term, keys(v.words("")), 2)...)
+	for _, w := range p.Words {
+		if v.DF(w.Term) == 0 && more() {
+			add(text.Near(w.Term, keys(v.Vocabulary("")), 2)...)
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && nothing {
-		add(text.Near(words, v.names(), 3)...)
+		add(text.Near(words, v.names(ctx), 3)...)
 	}
 	return near[:min(len(near), maxNear)]
 }
@@ -250,5 +243,5 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	return text.Near(name, s.view(s.scorer(m.opts.Ranking)).names(), max), nil
+	return text.Near(name, s.view(ctx, s.scorer(m.opts.Ranking)).names(ctx), max), nil
 }

@@ -43,7 +43,7 @@ func (v *rankedView) recency(q Query) func(id uint64) float64 {
 		if e == nil {
 			return 1
 		}
-		return ageFactor(q.Now.Sub(moment(e.Entry)), q.Recency)
+		return ageFactor(q.Now.Sub(moment(e)), q.Recency)
 	}
 }
 

@@ -12,40 +12,34 @@ import (
 	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
 
 // searcher is the indexes of a memory. Queries read them without a lock;
 // Memory.applying is held to change them.
 type searcher struct {
-	scorers atomic.Pointer[map[string]*scorer] // by ranking; a map is replaced, never changed
-	saved   *savedIndex                        // what the memory's own ranking began from, nil for nothing; its entries are read on demand
-	unsaved atomic.Int64                       // entries put or removed since
+	scorers atomic.Pointer[map[string]*ranking.Scorer] // by ranking; a map is replaced, never changed
+	saved   *savedIndex                                // what the memory's own ranking began from, nil for nothing; its entries are read on demand
+	unsaved atomic.Int64                               // entries put or removed since
 
 	mu  sync.Mutex // guards reading from saved, and the following
 	err error      // why an entry could not be read: what was found counts for nothing
 }
 
-// indexed is an entry as data of a document.
-type indexed struct {
-	*Entry
-	turn atomic.Pointer[turn] // nil until ranking asked for it
-}
-
-func newIndexed(e *Entry) *indexed { return &indexed{Entry: e} }
-
-func newSearcher(ranking string) *searcher {
+func newSearcher(name string) *searcher {
 	s := &searcher{}
-	s.scorers.Store(&map[string]*scorer{ranking: newScorer(ranking)})
+	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
 	return s
 }
 
-func (s *searcher) scorer(ranking string) *scorer { return (*s.scorers.Load())[ranking] }
+func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
 // begin makes the index of the file that of an empty searcher. Nothing else is
 // read now.
 func (s *searcher) begin(saved *savedIndex) {
 	s.saved = saved
-	s.scorer(saved.head.ranking).index = saved.index
+	name := saved.head.ranking
+	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, saved.index)})
 }
 
 // close closes the index file. What is read after that is an error.
@@ -78,150 +72,136 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 			doc.Data = data[i]
 			changes[i].Document = &doc
 		}
-		r.index.Apply(changes...)
+		r.Index().Apply(changes...)
 	}
 	s.unsaved.Add(int64(len(ds)))
 	return nil
 }
 
+// fill puts entries, in order of ID, into an empty searcher. When ctx is done it
+// ends early, with its error; the searcher is then of no use.
+func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) error {
+	for _, r := range *s.scorers.Load() { // there is one
+		return r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
+			for e, err := range entries {
+				s.unsaved.Add(1)
+				if !yield(newIndexed(&e), err) {
+					return
+				}
+			}
+		})
+	}
+	return nil
+}
+
 // addScorer returns the index of another ranking, which it makes when there is
 // none.
-func (m *Memory) addScorer(ctx context.Context, s *searcher, ranking string) (*scorer, error) {
+func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*ranking.Scorer, error) {
 	if err := m.applying.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer m.applying.unlock()
-	if r := s.scorer(ranking); r != nil {
+	if r := s.scorer(name); r != nil {
 		return r, nil
 	}
 	var v *rankedView
 	for _, r := range *s.scorers.Load() {
-		v = s.view(r)
+		v = s.view(ctx, r)
 	}
-	r := newScorer(ranking)
-	r.index.Fill(func(yield func(*index.Document) bool) {
-		var doc index.Document
-		var words []string
+	r := ranking.New(name, nil)
+	err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 		for _, id := range v.ids() {
-			if ctx.Err() != nil {
+			if x, ok := v.Item(id).(*indexed); ok && !yield(x, nil) {
 				return
-			}
-			if e := v.entry(id); e != nil {
-				r.analyze(ctx, e.Entry, &doc, &words)
-				if doc.Data = e; !yield(&doc) {
-					return
-				}
 			}
 		}
 	})
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	scorers := maps.Clone(*s.scorers.Load())
-	scorers[ranking] = r
+	scorers[name] = r
 	s.scorers.Store(&scorers)
 	return r, nil
 }
 
-// rankedView is a searcher between two changes, for one query.
+// rankedView is a searcher between two changes, for one query and one goroutine.
 type rankedView struct {
-	*searcher
-	ctx   context.Context // of the query
-	r     *scorer
-	x     *index.Searcher
-	stats termStats // of x
-
-	last      *indexed // the entry that phrases were looked for in
-	lastWords []fieldWords
+	*ranking.View
+	s      *searcher
+	scorer *ranking.Scorer
+	ctx    context.Context // of the query
 }
 
-// termStats is what a plan asks of an index.
-type termStats interface {
-	DF(term string) int
-	IDs(term string) []uint64
-	Terms(prefix string) iter.Seq2[string, int]
+// view returns the searcher as it is now, for a query of one ranking. When ctx is
+// done it ends early, and what it said is of no use.
+func (s *searcher) view(ctx context.Context, r *ranking.Scorer) *rankedView {
+	var read func(id uint64) any
+	if s.saved != nil {
+		read = s.read
+	}
+	return &rankedView{r.View(ctx, read), s, r, ctx}
 }
 
-// view returns the searcher as it is now, for queries of one ranking.
-func (s *searcher) view(r *scorer) *rankedView {
-	x := r.index.Searcher()
-	return &rankedView{searcher: s, ctx: context.Background(), r: r, x: x, stats: x}
-}
-
-// with returns the view for a query that ends early when ctx is done. What it
-// says after that is of no use.
+// with returns the view for another query.
 func (v *rankedView) with(ctx context.Context) *rankedView {
-	w := *v
-	w.ctx = ctx
-	return &w
+	return &rankedView{v.With(ctx), v.s, v.scorer, ctx}
+}
+
+// query translates a query for the ranking.
+func (v *rankedView) query(q Query) ranking.Query {
+	r := ranking.Query{Words: q.Text, Accept: v.accept(q.Filter), Recency: v.recency(q)}
+	r.Filter, r.Times, r.More = conditions(v.scorer, q.Filter)
+	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
+		r.Words, r.Must, r.Not, r.Prefixes = o.Words, o.Must, o.Not, o.Prefixes
+	}
+	for _, d := range q.Dates {
+		r.Spans = append(r.Spans, ranking.Span{From: d.From, To: d.To})
+	}
+	return r
 }
 
 // entry returns the entry of that ID, nil when there is none.
-func (v *rankedView) entry(id uint64) *indexed {
-	e, _ := v.x.Data(id, nil).(*indexed)
-	if e == nil && v.saved != nil {
-		e, _ = v.x.Data(id, func() any { return v.read(id) }).(*indexed)
+func (v *rankedView) entry(id uint64) *Entry {
+	if x, ok := v.Item(id).(*indexed); ok {
+		return x.entry
 	}
-	return e
-}
-
-// found returns the entry of a hit, nil when it cannot be read.
-func (v *rankedView) found(h index.Hit) *indexed {
-	if e, ok := h.Data.(*indexed); ok {
-		return e
-	}
-	return v.entry(h.ID)
+	return nil
 }
 
 // read reads an entry that the index file has.
-func (v *rankedView) read(id uint64) any {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	i, found := v.saved.rows.find(id)
+func (s *searcher) read(id uint64) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, found := s.saved.rows.find(id)
 	if !found {
 		return nil
 	}
-	e, err := v.saved.db.entryByID(id)
+	e, err := s.saved.db.entryByID(id)
 	switch {
 	case err != nil:
-		v.err = err
-	case e != nil && e.Version >= v.saved.rows.version(i):
+		s.err = err
+	case e != nil && e.Version >= s.saved.rows.version(i):
 		return newIndexed(e)
 	}
 	return nil
 }
 
-// name returns the name of an entry.
-func (v *rankedView) name(id uint64) string {
-	if e := v.entry(id); e != nil {
-		return e.Name
-	}
-	return ""
-}
-
-// newer compares two entries by the time of their versions, the newer first.
-func (v *rankedView) newer(a, b index.Hit) int {
-	ea, eb := v.found(a), v.found(b)
-	if ea == nil || eb == nil {
-		return 0
-	}
-	return eb.Updated.Compare(ea.Updated)
-}
-
 // failed returns why the index or an entry could not be read.
 func (v *rankedView) failed() error {
-	if err := v.x.Err(); err != nil || v.saved == nil {
+	if err := v.Searcher().Err(); err != nil || v.s.saved == nil {
 		return err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.err
+	v.s.mu.Lock()
+	defer v.s.mu.Unlock()
+	return v.s.err
 }
 
 // ids returns the IDs of the entries, rising.
 func (v *rankedView) ids() []uint64 {
-	ids := make([]uint64, 0, v.x.Size())
-	for id := range v.x.Documents() {
+	x := v.Searcher()
+	ids := make([]uint64, 0, x.Size())
+	for id := range x.Documents() {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
@@ -233,10 +213,10 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 	ids = v.ids()
 	versions = make([]uint64, len(ids))
 	for i, id := range ids {
-		if e, ok := v.x.Data(id, nil).(*indexed); ok {
-			versions[i] = e.Version
-		} else if j, found := v.saved.rows.find(id); found {
-			versions[i] = v.saved.rows.version(j)
+		if x, ok := v.Searcher().Data(id, nil).(*indexed); ok {
+			versions[i] = x.entry.Version
+		} else if j, found := v.s.saved.rows.find(id); found {
+			versions[i] = v.s.saved.rows.version(j)
 		}
 	}
 	return ids, versions
@@ -252,34 +232,15 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 			return false
 		}
 		e := v.entry(id)
-		return e != nil && f.Match(e.Entry)
+		return e != nil && f.Match(e)
 	}
 }
 
-// needsAll says that a scan does not do when a plan needs entries that a scan for
-// RankSeed leaves out.
-func (v *rankedView) needsAll(p *plan) {
-	if s, ok := v.stats.(*scanStats); ok && p.seed {
-		s.missed.Store(true)
-	}
-}
-
-// newest returns what the plan selects, newest version first.
-func (v *rankedView) newest(p *plan, limit int) []Hit {
-	v.needsAll(p)
-	var hits []Hit
-	for _, id := range v.x.Newest(p.selection(limit)) {
-		if e := v.entry(id); e != nil { // else it could not be read
-			hits = append(hits, Hit{Entry: *e.Entry})
-		}
-	}
-	return hits
-}
-
-func (v *rankedView) names() iter.Seq[string] {
+// names yields the names of the entries until ctx is done.
+func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for id := range v.x.Documents() {
-			if e := v.entry(id); v.ctx.Err() != nil || e != nil && !yield(e.Name) {
+		for id := range v.Searcher().Documents() {
+			if e := v.entry(id); ctx.Err() != nil || e != nil && !yield(e.Name) {
 				return
 			}
 		}

@@ -1,7 +1,7 @@
-// How an index is built: some goroutines analyze entries while one puts the
+// How an index is built: some goroutines analyze items while one puts the
 // documents of those before into the index.
 
-package oxbow
+package ranking
 
 import (
 	"cmp"
@@ -9,12 +9,11 @@ import (
 	"iter"
 	"runtime"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 const (
-	batchEntries = 64 // that are handed on at once
+	batchItems   = 64 // that are handed on at once
 	buildAhead   = 4  // batches for each worker that may wait to be analyzed, and to be put
 	buildWorkers = 8  // batches from which on another worker begins: each learns all words by itself
 	mostWorkers  = 4  // the index keeps up with about three
@@ -22,26 +21,23 @@ const (
 
 // buildBatch is entries on their way into the index.
 type buildBatch struct {
-	entries []*Entry
-	docs    []index.Document
-	ready   chan struct{} // receives once, when all are analyzed; has room for that
+	items []Item
+	docs  []index.Document
+	ready chan struct{} // receives once, when all are analyzed; has room for that
 }
 
-// fill puts entries, in order of ID, into an empty searcher. When ctx is done it ends early, with its error;
-// the searcher is then of no use.
-func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) error {
-	var r *scorer
-	for _, r = range *s.scorers.Load() { // there is one
-	}
+// Fill puts items, in order of ID, into an empty index. When ctx is done it ends
+// early, with its error; the index is then of no use.
+func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error]) error {
 	most := min(runtime.GOMAXPROCS(0), mostWorkers)
 	toAnalyze := make(chan *buildBatch, buildAhead*most)
-	toPut := make(chan *buildBatch, buildAhead*most)               // the same, in the order of the entries
+	toPut := make(chan *buildBatch, buildAhead*most)               // the same, in the order of the items
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // their room is used again
 	var failed error                                               // set before toPut is closed
 	go func() {
 		defer close(toPut)
 		defer close(toAnalyze)
-		failed = s.deal(entries, used, func(n int, b *buildBatch) {
+		failed = deal(items, used, func(n int, b *buildBatch) {
 			if workers := n / buildWorkers; n%buildWorkers == 0 && workers < most {
 				go r.analyzeBatches(ctx, toAnalyze, workers > 0)
 			}
@@ -66,32 +62,31 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) er
 					yield(&b.docs[i])
 				}
 			}
-			s.unsaved.Add(int64(len(b.docs)))
 		})
 	})
 	return cmp.Or(failed, ctx.Err())
 }
 
-// deal makes batches of the entries, and calls fn with the number of each, from
+// deal makes batches of the items, and calls fn with the number of each, from
 // 0, and with it.
-func (s *searcher) deal(entries iter.Seq2[Entry, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
+func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
 	next := func() *buildBatch {
 		select {
 		case b := <-used:
-			b.entries, b.docs = b.entries[:0], b.docs[:0]
+			b.items, b.docs = b.items[:0], b.docs[:0]
 			return b
 		default:
-			return &buildBatch{docs: make([]index.Document, 0, batchEntries), ready: make(chan struct{}, 1)}
+			return &buildBatch{docs: make([]index.Document, 0, batchItems), ready: make(chan struct{}, 1)}
 		}
 	}
 	n, b := 0, next()
-	for e, err := range entries {
+	for it, err := range items {
 		if err != nil {
 			return err
 		}
-		b.entries = append(b.entries, &e)
+		b.items = append(b.items, it)
 		b.docs = b.docs[:len(b.docs)+1] // it has room from before
-		if len(b.entries) == batchEntries {
+		if len(b.items) == batchItems {
 			fn(n, b)
 			n, b = n+1, next()
 		}
@@ -100,21 +95,18 @@ func (s *searcher) deal(entries iter.Seq2[Entry, error], used <-chan *buildBatch
 	return nil
 }
 
-// analyzeBatches analyzes the entries of batches, with an analyzer of its own or
+// analyzeBatches analyzes the items of batches, with an analyzer of its own or
 // that of the scorer. When ctx is done it hands them on as they are.
-func (r *scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, own bool) {
+func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, own bool) {
 	if own {
-		r = &scorer{name: r.name, texts: r.texts}
-		if r.texts != nil {
-			r.texts = analysis.NewAnalyzer()
-		}
+		r = New(r.name, r.index)
 	}
-	var words []string
+	var buf Buffer
 	for b := range batches {
-		for i, e := range b.entries {
+		for i, it := range b.items {
 			if ctx.Err() == nil {
-				r.analyze(ctx, e, &b.docs[i], &words)
-				b.docs[i].Data = newIndexed(e)
+				r.Analyze(ctx, it, &b.docs[i], &buf)
+				b.docs[i].Data = it
 			}
 		}
 		b.ready <- struct{}{}

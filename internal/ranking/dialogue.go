@@ -1,7 +1,7 @@
 // Ranking of dialogues: a turn ranks by what its neighbours say, by its speaker,
 // and by whether it asks or tells.
 
-package oxbow
+package ranking
 
 import (
 	"cmp"
@@ -9,14 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
-// What RankOxbow makes of turns. A turn is short, and what it is about was
+// What Oxbow makes of turns. A turn is short, and what it is about was
 // often said before.
 const (
 	turnLook = 10 // the best of the hits that are wanted, one of which must be a turn for all this
@@ -29,65 +26,18 @@ const (
 	neighbourAfter   = 0.4 // … of the turn after
 	neighbourFurther = 0.3 // … of all others
 
-	neighbourTime = time.Hour // turns of one talk are created within
-
 	factorSpeaker = 1.5 // the query names who speaks
 	factorAsks    = 0.8 // it ends in a question
 	factorTime    = 1.3 // the query asks for a time, and it tells one
 )
 
-func isTurn(e *indexed) bool { return e != nil && analysis.IsTurn(e.Content) }
-
 // pool returns how many hits of the index are candidates when so many turns are
 // wanted.
 func pool(limit int) int { return max(turnPool, limit+limit/2) }
 
-// turn is what ranking asks of an entry.
-type turn struct {
-	is               bool   // that it is a turn; else nothing else is said
-	asks             bool   // it ends in a question
-	created          int64  // nanoseconds since 1970
-	session, speaker string // "" for none
-	when             atomic.Int32
-}
-
-// Whether a turn tells a time. It takes longest to find out, and few questions
-// are for a time.
-const (
-	whenUnknown = iota
-	whenSaid
-	whenNot
-)
-
-// noTurn is what ranking asks of all that is no turn.
-var noTurn = new(turn)
-
-// ofTurn returns what an entry, nil for one that could not be read, says of itself.
-func (e *indexed) ofTurn() *turn {
-	if e == nil {
-		return noTurn
-	}
-	if t := e.turn.Load(); t != nil {
-		return t
-	}
-	t := noTurn
-	if isTurn(e) {
-		session, _ := e.Label("session")
-		t = &turn{is: true, asks: analysis.Asks(e.Content), created: timestamp(e.Created), session: session, speaker: analysis.Speaker(e.Content)}
-	}
-	e.turn.CompareAndSwap(nil, t)
-	return e.turn.Load()
-}
-
-// near reports whether the turn was created within neighbourTime of another.
-func (t *turn) near(created int64) bool {
-	a, b := min(t.created, created), max(t.created, created)
-	return uint64(b)-uint64(a) <= uint64(neighbourTime)
-}
-
 // turns ranks the candidates again, as turns of a dialogue. The candidates are
 // the hits of the index and the turns next to those.
-func (v *rankedView) turns(p *plan, found []index.Hit, limit int) []index.Hit {
+func (v *View) turns(p *Plan, found []index.Hit, limit int) []index.Hit {
 	ids := make([]uint64, len(found))
 	for i, h := range found {
 		ids[i] = h.ID
@@ -117,8 +67,8 @@ func (v *rankedView) turns(p *plan, found []index.Hit, limit int) []index.Hit {
 
 // dialogue is what ranking turns reads: the candidates and their neighbours.
 type dialogue struct {
-	v          *rankedView
-	p          *plan
+	v          *View
+	p          *Plan
 	candidates []int       // indexes of places, rising
 	places     []candidate // rising by id, without gaps around each candidate
 	scores     index.TermScores
@@ -142,7 +92,7 @@ var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
 
 // newDialogue looks up the neighbours of the entries, and makes their nearest
 // turns candidates, too. A caller that keeps nothing of it may release it.
-func newDialogue(v *rankedView, p *plan, ids []uint64) *dialogue {
+func newDialogue(v *View, p *Plan, ids []uint64) *dialogue {
 	t := spareDialogues.Get().(*dialogue)
 	t.v, t.p = v, p
 	slices.Sort(ids)
@@ -200,11 +150,11 @@ func (t *dialogue) read(i int) *candidate {
 	}
 	n.turn = noTurn
 	if n.scores != nil {
-		e, _ := t.scores.Data(i).(*indexed)
-		if e == nil {
-			e = t.v.entry(n.id)
+		it, _ := t.scores.Data(i).(Item)
+		if it == nil {
+			it = t.v.item(n.id)
 		}
-		n.turn = e.ofTurn()
+		n.turn = t.v.turnOf(it)
 	}
 	if n.turn.is && t.p.accept != nil && !t.p.accept(n.id) {
 		n.turn = noTurn
@@ -332,7 +282,7 @@ func (t *dialogue) names(name string) bool {
 	}
 	s := speaker{name: name}
 	for _, term := range t.v.r.an.Sequence(t.v.ctx, name) {
-		s.named = s.named || slices.ContainsFunc(t.p.words, func(w queryTerm) bool { return w.term == term })
+		s.named = s.named || slices.ContainsFunc(t.p.Words, func(w Term) bool { return w.Term == term })
 	}
 	t.speakers = append(t.speakers, s)
 	return s.named
@@ -343,8 +293,10 @@ func (t *dialogue) tellsWhen(n *candidate) bool {
 	when := n.turn.when.Load()
 	if when == whenUnknown {
 		when = whenNot
-		if e := t.v.entry(n.id); e != nil && t.v.r.an.TellsWhen(e.Content) {
-			when = whenSaid
+		if it := t.v.item(n.id); it != nil {
+			if it.Text(&t.v.text); t.v.r.an.TellsWhen(t.v.text.Content) {
+				when = whenSaid
+			}
 		}
 		n.turn.when.Store(when)
 	}

@@ -1,6 +1,6 @@
 // Terms of date expressions.
 
-package oxbow
+package ranking
 
 import (
 	"math/rand/v2"

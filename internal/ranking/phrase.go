@@ -1,0 +1,34 @@
+// Phrases: where the words of a field stand.
+
+package ranking
+
+import (
+	"context"
+	"slices"
+)
+
+// field is the words of a field, and where each stands.
+type field struct {
+	words []string
+	at    map[string][]int
+}
+
+// contains reports whether the words of seq stand one after another in the field,
+// until ctx is done.
+func (f *field) contains(ctx context.Context, seq []string) bool {
+	rarest := 0
+	for i, w := range seq {
+		if len(f.at[w]) < len(f.at[seq[rarest]]) {
+			rarest = i
+		}
+	}
+	for n, at := range f.at[seq[rarest]] {
+		if n%256 == 255 && ctx.Err() != nil {
+			return false
+		}
+		if i := at - rarest; i >= 0 && i+len(seq) <= len(f.words) && slices.Equal(f.words[i:i+len(seq)], seq) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+// Package ranking ranks texts by a query: two rankings over
+// [github.com/oxbow-memory/oxbow/internal/index], that of turns of a dialogue
+// among them, accounts of their scores, and an index of a query's terms alone.
+package ranking
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Item is what a caller ranks: the Data of a document.
+type Item interface {
+	// Text sets t, whose slices are used again.
+	Text(t *Text)
+
+	// Keywords returns terms made by [Keyword], sorted.
+	Keywords() []string
+
+	turn() *atomic.Pointer[turn]
+}
+
+// Memo is embedded in an [Item]: what ranking found out about its text.
+type Memo struct{ kept atomic.Pointer[turn] }
+
+func (m *Memo) turn() *atomic.Pointer[turn] { return &m.kept }
+
+// Text is what an item is found by.
+type Text struct {
+	ID               uint64
+	Name             string
+	Aliases          []string
+	Labels           []string // values
+	Content          string
+	Session          string // of the dialogue that it is a turn of, "" for none
+	Created, Updated time.Time
+}
+
+// turn is what ranking asks of an item.
+type turn struct {
+	is               bool   // that it is a turn; else nothing else is said
+	asks             bool   // it ends in a question
+	created          int64  // nanoseconds since 1970
+	session, speaker string // "" for none
+	when             atomic.Int32
+}
+
+// Whether a turn tells a time. It takes longest to find out, and few questions
+// are for a time.
+const (
+	whenUnknown = iota
+	whenSaid
+	whenNot
+)
+
+// noTurn is what ranking asks of all that is no turn.
+var noTurn = new(turn)
+
+// neighbourTime is the time within which neighbours in a dialogue are created.
+const neighbourTime = time.Hour
+
+// near reports whether the turn was created within neighbourTime of another.
+func (t *turn) near(created int64) bool {
+	a, b := min(t.created, created), max(t.created, created)
+	return uint64(b)-uint64(a) <= uint64(neighbourTime)
+}

@@ -1,0 +1,219 @@
+// Scans: an index of the terms of one query.
+//
+// Planning a query over an empty index that notes what it is asked shows which
+// terms it needs. All items are then scanned once for those alone, and an index
+// of what is found answers the query as the whole index does, to the last bit:
+// the lengths of the documents are those of all their words.
+
+package ranking
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
+
+// scanStats writes down what it is asked about outside of a choice of terms.
+type scanStats struct {
+	x      *index.Searcher
+	choice *analysis.Choice
+	missed atomic.Bool
+
+	terms, prefixes []string // that were missed, while planning alone: nil choice
+}
+
+func (s *scanStats) miss(term string, prefix bool) {
+	s.missed.Store(true)
+	switch {
+	case s.choice != nil:
+	case prefix:
+		s.prefixes = append(s.prefixes, term)
+	default:
+		s.terms = append(s.terms, term)
+	}
+}
+
+// DF implements termStats.
+func (s *scanStats) DF(term string) int {
+	if s.choice == nil || !s.choice.Has(term) {
+		s.miss(term, false)
+	}
+	return s.x.DF(term)
+}
+
+// IDs implements termStats.
+func (s *scanStats) IDs(term string) []uint64 {
+	if s.choice == nil || !s.choice.Has(term) {
+		s.miss(term, false)
+	}
+	return s.x.IDs(term)
+}
+
+// Terms implements termStats.
+func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
+	if s.choice == nil || !s.choice.HasAll(prefix) {
+		s.miss(prefix, true)
+	}
+	return s.x.Terms(prefix)
+}
+
+// Asked returns the terms that a query may ask an index about, and the values of
+// some keys of [Keyword]. It is nil for all that there are.
+func Asked(ranking string, q Query, keys []string) *analysis.Choice {
+	v := New(ranking, nil).View(context.Background(), nil)
+	asked := &scanStats{x: v.x}
+	v.stats = asked
+	p := v.Plan(q)
+	terms, prefixes := asked.terms, asked.prefixes
+	for _, t := range p.terms {
+		terms = append(terms, t.Text)
+	}
+	for _, c := range p.filter {
+		terms = append(terms, c.Terms...)
+	}
+	for _, k := range keys {
+		prefixes = append(prefixes, Keyword(k, ""))
+	}
+	if slices.Contains(prefixes, "") {
+		return nil
+	}
+	return analysis.NewChoice(terms, prefixes)
+}
+
+// scanBatch is the items that are scanned between two looks at the context.
+const scanBatch = 512
+
+// Scan returns a view of an index of those terms alone. The items are in order of
+// their IDs.
+func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Choice) (*View, error) {
+	batches := make([][]index.Document, (len(items)+scanBatch-1)/scanBatch)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			sc := newScanner(ranking, choice)
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(batches) {
+					return
+				}
+				batches[i] = sc.scan(ctx, items[i*scanBatch:min((i+1)*scanBatch, len(items))])
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := Params(ranking)
+	p.CountEmpty = true // what has none of the terms has others
+	r := New(ranking, index.New(p))
+	r.index.Fill(func(yield func(*index.Document) bool) {
+		for _, docs := range batches {
+			for i := range docs {
+				yield(&docs[i])
+			}
+		}
+	})
+	v := r.View(ctx, nil)
+	v.stats = &scanStats{x: v.x, choice: choice}
+	return v, nil
+}
+
+// Missed reports whether the view was asked about terms that its scan left out:
+// what it answered is of no use then.
+func (v *View) Missed() bool {
+	s, ok := v.stats.(*scanStats)
+	return ok && s.missed.Load()
+}
+
+// NeedAll says that a scan does not do for a plan that needs documents which a
+// scan for Seed leaves out.
+func (v *View) NeedAll(p *Plan) {
+	if s, ok := v.stats.(*scanStats); ok && p.seed {
+		s.missed.Store(true)
+	}
+}
+
+// scanner looks for terms in items, as [Scorer.Analyze] makes them. It is for
+// one goroutine.
+type scanner struct {
+	choice   *analysis.Choice
+	find     *analysis.Finder // nil for Seed
+	dates    bool             // a term may be one of an item's date
+	keywords bool             // or a keyword
+	buf      Buffer
+	terms    []index.Term // of many documents
+}
+
+func newScanner(ranking string, c *analysis.Choice) *scanner {
+	sc := &scanner{choice: c}
+	for _, t := range slices.Concat(c.Terms(), c.Prefixes()) {
+		sc.keywords = sc.keywords || isKeyword(t)
+		date, ok := strings.CutPrefix(t, datePrefix)
+		if ok && ranking != Seed { // "date:harbor" is asked for of every word
+			sc.dates = sc.dates || slices.Contains(monthTerms[:], t) || date == "" || date[0] >= '0' && date[0] <= '9'
+		}
+	}
+	if ranking != Seed {
+		sc.find = analysis.NewFinder(c)
+	}
+	return sc
+}
+
+// scan returns the documents of items, of the terms that are looked for.
+// Those of Seed without words are left out: they do not count. When ctx is
+// done it stops.
+func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
+	docs := make([]index.Document, 0, len(items))
+	t := &sc.buf.text
+	for _, it := range items {
+		if ctx.Err() != nil {
+			break
+		}
+		it.Text(t)
+		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: Timestamp(t.Created), Data: it}
+		from := len(sc.terms)
+		if d.Terms = sc.terms[from:]; sc.find == nil {
+			if !sc.seed(t, &d) {
+				continue
+			}
+		} else {
+			sc.buf.fields = appendFields(sc.buf.fields[:0], t)
+			sc.find.SetDoc(ctx, &d, sc.buf.fields)
+		}
+		if sc.dates {
+			sc.add(&d, dateTerms(t.Created), weightDate)
+		}
+		if sc.keywords {
+			sc.add(&d, it.Keywords(), 1)
+		}
+		d.Terms = slices.Clone(d.Terms)
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+// add adds those of some terms to d that are looked for.
+func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
+	for _, t := range terms {
+		if sc.choice.Has(t) {
+			d.Terms = append(d.Terms, index.Term{Text: t, TF: tf})
+		}
+	}
+}
+
+// seed sets d to the words of a text for Seed. It reports whether there are any.
+func (sc *scanner) seed(t *Text, d *index.Document) bool {
+	sc.buf.words = seedWords(sc.buf.words[:0], t)
+	d.Len = index.One * uint32(len(sc.buf.words))
+	sc.add(d, sc.buf.words, index.One)
+	return len(sc.buf.words) > 0
+}

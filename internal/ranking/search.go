@@ -1,0 +1,85 @@
+// Search: the hits of a plan.
+
+package ranking
+
+import (
+	"math"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
+
+// query returns what the plan asks of the index.
+func (p *Plan) query(limit int) index.Query {
+	return index.Query{Terms: p.terms, Limit: limit, Filter: p.filter, Range: p.times, Accept: p.rest, Factor: p.recency}
+}
+
+// Hit is an item that was found.
+type Hit struct {
+	Item  Item
+	Score float64
+}
+
+// Search returns the hits of a plan, best first. Equal scores are ordered by newer
+// version, then by lower ID.
+func (v *View) Search(p *Plan, limit int) []Hit {
+	if len(p.terms) == 0 {
+		return nil
+	}
+	r, asked := v.r, limit
+	if r.talks.Load() { // then it is likely that more are wanted
+		asked = pool(limit)
+	}
+	found := v.x.Search(p.query(asked))
+	if r.an != nil {
+		talk := slices.ContainsFunc(found[:min(len(found), limit, turnLook)], func(h index.Hit) bool { return v.turnOf(v.found(h)).is })
+		if talk && asked < pool(limit) {
+			found = v.x.Search(p.query(pool(limit)))
+		}
+		if talk {
+			found = v.turns(p, found, limit)
+		}
+		if r.talks.Load() != talk {
+			r.talks.Store(talk)
+		}
+	}
+	found = found[:min(len(found), limit)]
+	hits := make([]Hit, 0, len(found))
+	for _, h := range found {
+		if it := v.found(h); it != nil { // else it could not be read
+			hits = append(hits, Hit{it, h.Score})
+		}
+	}
+	return hits
+}
+
+// Newest returns what a plan without terms selects, newest version first.
+func (v *View) Newest(p *Plan, limit int) []Hit {
+	v.NeedAll(p)
+	q := p.query(limit)
+	if p.seed { // whose documents without words have no keywords either
+		q = index.Query{Limit: limit, Accept: p.accept}
+	}
+	var hits []Hit
+	for _, id := range v.x.Newest(q) {
+		if it := v.item(id); it != nil { // else it could not be read
+			hits = append(hits, Hit{Item: it})
+		}
+	}
+	return hits
+}
+
+// Count returns how many documents the words of the plan find, of those that meet
+// the conditions of a query alone, which are those that accept, nil for all,
+// selects.
+func (v *View) Count(p *Plan, only index.Query, accept func(id uint64) bool) int {
+	if !p.Any {
+		only.Terms = p.terms
+		return v.x.Count(only)
+	}
+	if p.seed { // as in Newest
+		only = index.Query{Accept: accept}
+	}
+	only.Limit = math.MaxInt
+	return len(v.x.Newest(only))
+}

@@ -1,0 +1,163 @@
+// Views: what a scorer finds for one query.
+
+package ranking
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
+
+// View is a scorer between two changes, for one query and one goroutine.
+type View struct {
+	ctx   context.Context // of the query
+	r     *Scorer
+	x     *index.Searcher
+	stats termStats // of x
+	read  func(id uint64) any
+
+	text       Text // scratch
+	last       Item // that phrases were looked for in
+	lastFields []field
+}
+
+// termStats is what a plan asks of an index.
+type termStats interface {
+	DF(term string) int
+	IDs(term string) []uint64
+	Terms(prefix string) iter.Seq2[string, int]
+}
+
+// View returns the scorer as it is now. What it returns after ctx is done is of
+// no use. Documents without Data are read by read, which returns an [Item], or
+// nil for one that cannot be read; a nil read is for an index that has all.
+func (r *Scorer) View(ctx context.Context, read func(id uint64) any) *View {
+	x := r.index.Searcher()
+	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
+}
+
+// With returns the view for another query.
+func (v *View) With(ctx context.Context) *View {
+	w := *v
+	w.ctx = ctx
+	return &w
+}
+
+// Ranking returns the name of the ranking.
+func (v *View) Ranking() string { return v.r.name }
+
+// Searcher returns the index's.
+func (v *View) Searcher() *index.Searcher { return v.x }
+
+// DF returns how many documents hold a term.
+func (v *View) DF(term string) int { return v.stats.DF(term) }
+
+// Item returns the item of a document, nil when there is none, or when it cannot
+// be read.
+func (v *View) Item(id uint64) any { return v.item(id) }
+
+func (v *View) item(id uint64) Item {
+	it, _ := v.x.Data(id, nil).(Item)
+	if it == nil && v.read != nil {
+		it, _ = v.x.Data(id, func() any { return v.read(id) }).(Item)
+	}
+	return it
+}
+
+// found returns the item of a hit, nil when it cannot be read.
+func (v *View) found(h index.Hit) Item {
+	if it, ok := h.Data.(Item); ok {
+		return it
+	}
+	return v.item(h.ID)
+}
+
+// fields returns the fields that an item is found by.
+func (v *View) fields(it Item) []analysis.Field {
+	it.Text(&v.text)
+	return appendFields(nil, &v.text)
+}
+
+// newer compares two hits by the time of their versions, the newer first.
+func (v *View) newer(a, b index.Hit) int {
+	ia, ib := v.found(a), v.found(b)
+	if ia == nil || ib == nil {
+		return 0
+	}
+	ia.Text(&v.text)
+	updated := v.text.Updated
+	ib.Text(&v.text)
+	return v.text.Updated.Compare(updated)
+}
+
+// name returns the name of an item.
+func (v *View) name(id uint64) string {
+	it := v.item(id)
+	if it == nil {
+		return ""
+	}
+	it.Text(&v.text)
+	return v.text.Name
+}
+
+// turnOf returns what an item, nil for one that could not be read, says as a turn.
+func (v *View) turnOf(it Item) *turn {
+	if it == nil {
+		return noTurn
+	}
+	kept := it.turn()
+	if t := kept.Load(); t != nil {
+		return t
+	}
+	x := &v.text
+	it.Text(x)
+	t := noTurn
+	if analysis.IsTurn(x.Content) {
+		t = &turn{is: true, asks: analysis.Asks(x.Content), created: Timestamp(x.Created), session: x.Session, speaker: analysis.Speaker(x.Content)}
+	}
+	kept.CompareAndSwap(nil, t)
+	return kept.Load()
+}
+
+// Vocabulary yields the words that begin so, and in how many documents each
+// stands.
+func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for t, df := range v.stats.Terms(prefix) {
+			if !isKeyword(t) && !strings.HasPrefix(t, datePrefix) && !yield(t, df) {
+				return
+			}
+		}
+	}
+}
+
+// Values yields the values that documents have under a key.
+func (v *View) Values(key string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		prefix := Keyword(key, "")
+		for t := range v.stats.Terms(prefix) {
+			if !yield(t[len(prefix):]) {
+				return
+			}
+		}
+	}
+}
+
+// positions returns the words of an item's fields. Those of the last item are
+// kept: all phrases of a query are looked for in one before the next.
+func (v *View) positions(it Item) []field {
+	if v.last != it {
+		v.last, v.lastFields = it, v.lastFields[:0]
+		for _, f := range v.fields(it) {
+			w := field{v.r.an.Sequence(v.ctx, f.Text), map[string][]int{}}
+			for i, word := range w.words {
+				w.at[word] = append(w.at[word], i)
+			}
+			v.lastFields = append(v.lastFields, w)
+		}
+	}
+	return v.lastFields
+}

@@ -1,0 +1,76 @@
+// Entries as the items of a ranking, and filters as conditions on those.
+
+package oxbow
+
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
+)
+
+// indexed is an entry as data of a document.
+type indexed struct {
+	entry *Entry
+	ranking.Memo
+}
+
+func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
+
+// Text implements [ranking.Item]. A confidence and a file's content are no words.
+func (x *indexed) Text(t *ranking.Text) {
+	e := x.entry
+	*t = ranking.Text{ID: e.ID, Name: e.Name, Aliases: e.Aliases, Labels: t.Labels[:0], Content: e.Content, Created: e.Created, Updated: e.Updated}
+	for _, l := range e.Labels {
+		if l.Key == "session" && t.Session == "" {
+			t.Session = l.Value
+		}
+		if l.Key != LabelConfidence && l.Key != LabelFileBlob {
+			t.Labels = append(t.Labels, l.Value)
+		}
+	}
+}
+
+// Keywords implements [ranking.Item]: what filters ask for.
+func (x *indexed) Keywords() []string {
+	e := x.entry
+	ms := make([]string, 0, 3+2*len(e.Labels))
+	ms = append(ms, ranking.Keyword("kind", e.Kind.String()), ranking.Keyword("by", string(e.Source.Actor)), ranking.Keyword("door", e.Source.Door))
+	for _, l := range e.Labels {
+		ms = append(ms, ranking.Keyword("has", l.Key))
+		if hasKeywords(l.Key) {
+			ms = append(ms, ranking.Keyword(l.Key, l.Value))
+		}
+	}
+	slices.Sort(ms)
+	return slices.Compact(ms)
+}
+
+// hasKeywords reports whether the values of a key are keywords. A confidence is
+// compared, a file's content is one of too many, and a name is found by its
+// words.
+func hasKeywords(key string) bool {
+	return key != LabelConfidence && key != LabelFileBlob && key != "name"
+}
+
+// conditions turns a filter into what an index looks up itself: an entry that meets
+// it all is one that the filter selects, unless more is true: then the filter
+// has to be put to the entry, too.
+func conditions(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Range, more bool) {
+	for _, t := range f.Terms {
+		switch {
+		case hasKeywords(t.Key):
+			c := index.Clause{Not: t.Not}
+			for _, v := range t.Values {
+				c.Terms = append(c.Terms, ranking.Keyword(t.Key, v))
+			}
+			cs = append(cs, c)
+			continue
+		case t.Key == "name" && !t.Not && len(t.Values) == 1:
+			cs = append(cs, r.Holds(t.Values[0])...)
+		}
+		more = true
+	}
+	times, far := ranking.Between(f.After, f.Before)
+	return cs, times, more || far
+}
