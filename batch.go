@@ -139,6 +139,25 @@ func (g *batch) set(name string, e *Entry) {
 	}
 }
 
+// owner returns the name of an entry, but of the one of that name, that has the
+// word as its name or alias; "" for none.
+func (g *batch) owner(word, but string) string {
+	if word != but && g.get(word) != nil {
+		return word
+	}
+	for name, e := range g.names {
+		if e != nil && name != but && slices.Contains(e.Aliases, word) {
+			return name
+		}
+	}
+	for _, e := range g.st.withAlias(word) {
+		if _, staged := g.names[e.Name]; !staged && e.Name != but {
+			return e.Name
+		}
+	}
+	return ""
+}
+
 // op stages one change of the seam.
 func (g *batch) op(op Op) (put, error) {
 	name := OpName(op)
@@ -146,6 +165,9 @@ func (g *batch) op(op Op) (put, error) {
 	if add, ok := op.(Add); ok {
 		if old != nil {
 			return put{}, &NameError{name, ErrExists}
+		}
+		if err := CheckAliases(op, nil, g.owner); err != nil {
+			return put{}, err
 		}
 		created := add.Created.UTC().Round(0)
 		if add.Created.IsZero() {
@@ -158,25 +180,27 @@ func (g *batch) op(op Op) (put, error) {
 		return put{}, &NameError{name, ErrNotFound}
 	}
 	e := old.Clone()
-	var want uint64
 	var verb Verb
 	switch op := op.(type) {
 	case Update:
-		want, verb = op.If, VerbUpdate
+		verb = VerbUpdate
 		e.Content, e.Aliases, e.Labels = op.Content, slices.Clone(op.Aliases), SortLabels(op.Labels)
 	case Alias:
-		want, verb = op.If, VerbAlias
+		verb = VerbAlias
 		e.Aliases = slices.Clone(op.Aliases)
 	case Relabel:
-		want, verb = op.If, VerbLabel
+		verb = VerbLabel
 		e.Labels = SortLabels(op.Labels)
 	case Remove:
-		want, verb = op.If, VerbRemove
+		verb = VerbRemove
 	default:
 		panic(fmt.Sprintf("oxbow: op %T outside the sealed set", op))
 	}
-	if want != 0 && want != old.Version {
+	if want := OpVersion(op); want != 0 && want != old.Version {
 		return put{}, &ConflictError{Name: name, Want: want, Have: old.Version}
+	}
+	if err := CheckAliases(op, old.Aliases, g.owner); err != nil {
+		return put{}, err
 	}
 	if verb == VerbRemove {
 		return g.drop(old), nil

@@ -187,8 +187,8 @@ func (d *db) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			// and not those after it, which are staged on top.
 			if f.encode(); len(f.enc.body) > wal.MaxBody {
 				g.rollback()
-				answer(r, 0, &InvalidError{Field: "change", Value: size(len(f.enc.body)),
-					Reason: "is more than the " + size(wal.MaxBody) + " that one change may hold; split it"})
+				answer(r, 0, &InvalidError{Field: "change", Value: text.Bytes(int64(len(f.enc.body))),
+					Reason: "is more than the " + text.Bytes(wal.MaxBody) + " that one change may hold; split it"})
 				continue
 			}
 		}

@@ -139,9 +139,9 @@ func CheckContent(content string) error {
 	switch {
 	case len(content) > MaxContent:
 		return &InvalidError{Field: "content",
-			Reason: "is longer than the " + size(MaxContent) + " that one entry may hold; split it, or keep the file and remember its path"}
+			Reason: "is longer than the " + text.Bytes(MaxContent) + " that one entry may hold; split it, or keep the file and remember its path"}
 	case !utf8.ValidString(content):
-		return &InvalidError{Field: "content", Reason: fmt.Sprintf("is not UTF-8 text (byte %d); convert it first, for example with iconv -t UTF-8", badUTF8(content))}
+		return &InvalidError{Field: "content", Reason: fmt.Sprintf("is not UTF-8 text (byte %d); convert it first, for example with iconv -t UTF-8", text.BadUTF8(content))}
 	case strings.IndexByte(content, 0) >= 0:
 		return &InvalidError{Field: "content", Reason: fmt.Sprintf("holds a NUL: this looks like a binary file, not text (byte %d)", strings.IndexByte(content, 0))}
 	}
@@ -166,27 +166,4 @@ func checkWord(field, s string) error {
 			Reason: fmt.Sprintf("holds a control character at byte %d", i)}
 	}
 	return nil
-}
-
-// badUTF8 returns the offset of the first byte that is not UTF-8.
-func badUTF8(s string) int {
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n <= 1 {
-			return i
-		}
-		i += n
-	}
-	return len(s)
-}
-
-// size prints a number of bytes for people.
-func size(n int) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

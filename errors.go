@@ -114,6 +114,21 @@ func (e *AliasError) Error() string {
 // Is reports whether target is [ErrNotFound].
 func (e *AliasError) Is(target error) bool { return target == ErrNotFound }
 
+// AliasTakenError is a new alias that another entry has as its name or alias. It
+// matches [ErrInvalid].
+type AliasTakenError struct{ Alias, Owner string }
+
+func (e *AliasTakenError) Error() string {
+	what := fmt.Sprintf("an alias of %q", e.Owner)
+	if e.Owner == e.Alias {
+		what = "the name of another entry"
+	}
+	return fmt.Sprintf("alias %q is already %s; choose another, or change that one first", e.Alias, what)
+}
+
+// Is reports whether target is [ErrInvalid].
+func (e *AliasTakenError) Is(target error) bool { return target == ErrInvalid }
+
 // BusyError describes the process that holds the store's lock. It matches [ErrBusy].
 type BusyError struct {
 	Path    string

@@ -215,7 +215,8 @@ func (m *Memory) Close() error {
 // Remember writes e under its name and returns it as stored. A new name is
 // added; an entry of that name is updated, and what e leaves nil (aliases,
 // labels) stays as it was. Without a name, one is made from the first line of
-// the content. The kind of an existing entry cannot change.
+// the content. The kind of an existing entry cannot change, and a new alias that
+// another entry has is an [AliasTakenError].
 //
 // When e.Version is not 0, the entry must be at that version, else the error
 // matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
@@ -235,7 +236,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 			if e.Version != 0 {
 				return nil, &ConflictError{Name: e.Name, Want: e.Version}
 			}
-			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}, nil
+			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created, UniqueAliases: true}, nil
 		}
 		return e.over(old)
 	})
@@ -257,7 +258,7 @@ func (e Entry) over(old Entry) (Op, error) {
 		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
 			Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}
 	}
-	u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version}
+	u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version, UniqueAliases: true}
 	if e.Version != 0 {
 		u.If = e.Version
 	}

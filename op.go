@@ -15,7 +15,7 @@ import (
 // The field If on a change is compare-and-set: when it is not 0, the entry must
 // be at that version, else nothing is applied and the error matches
 // [ErrConflict].
-type Op interface{ op() }
+type Op interface{ op() opHead }
 
 // Add makes an entry. A name in use is [ErrExists].
 type Add struct {
@@ -25,17 +25,22 @@ type Add struct {
 	Aliases []string
 	Labels  []Label
 	Created time.Time // zero means now
+
+	UniqueAliases bool // see Update
 }
 
 // Update replaces an entry's content, aliases and labels; what is left empty
 // becomes empty. Name, ID, kind and creation time stay. An unknown name is
-// [ErrNotFound].
+// [ErrNotFound]. With UniqueAliases, a new alias that is the name or an alias of
+// another entry is an [AliasTakenError]: it would mean none.
 type Update struct {
 	Name    string
 	Content string
 	Aliases []string
 	Labels  []Label
 	If      uint64
+
+	UniqueAliases bool
 }
 
 // Alias replaces an entry's aliases.
@@ -58,28 +63,31 @@ type Remove struct {
 	If   uint64
 }
 
-func (Add) op()     {}
-func (Update) op()  {}
-func (Alias) op()   {}
-func (Relabel) op() {}
-func (Remove) op()  {}
+// opHead is what changes have in common.
+type opHead struct {
+	name    string
+	version uint64   // that the entry must be at, 0 for any
+	unique  []string // aliases that no other entry may have
+}
+
+func (o Add) op() opHead     { return opHead{o.Name, 0, onlyIf(o.UniqueAliases, o.Aliases)} }
+func (o Update) op() opHead  { return opHead{o.Name, o.If, onlyIf(o.UniqueAliases, o.Aliases)} }
+func (o Alias) op() opHead   { return opHead{o.Name, o.If, nil} }
+func (o Relabel) op() opHead { return opHead{o.Name, o.If, nil} }
+func (o Remove) op() opHead  { return opHead{o.Name, o.If, nil} }
+
+func onlyIf(unique bool, aliases []string) []string {
+	if !unique {
+		return nil
+	}
+	return aliases
+}
 
 // OpName returns the name of the entry that the change affects.
-func OpName(op Op) string {
-	switch op := op.(type) {
-	case Add:
-		return op.Name
-	case Update:
-		return op.Name
-	case Alias:
-		return op.Name
-	case Relabel:
-		return op.Name
-	case Remove:
-		return op.Name
-	}
-	panic(fmt.Sprintf("oxbow: op %T outside the sealed set", op))
-}
+func OpName(op Op) string { return op.op().name }
+
+// OpVersion returns the version that the change was made for, its If; 0 for any.
+func OpVersion(op Op) uint64 { return op.op().version }
 
 // CheckOp reports, as an error matching [ErrInvalid], why a change can be
 // applied to no store.
@@ -99,6 +107,21 @@ func CheckOp(op Op) error {
 		return checkParts("", op.Aliases, nil)
 	case Relabel:
 		return checkParts("", nil, op.Labels)
+	}
+	return nil
+}
+
+// CheckAliases is what a store asks with each change, as it makes it. Of a change
+// with UniqueAliases, it returns the error where an alias that the entry has not
+// yet, those being old, is taken. Owner returns the name of an entry, but of the
+// one of that name, that has a word as its name or alias; "" for none.
+func CheckAliases(op Op, old []string, owner func(word, but string) string) error {
+	for _, a := range op.op().unique {
+		if !slices.Contains(old, a) {
+			if o := owner(a, OpName(op)); o != "" {
+				return &AliasTakenError{Alias: a, Owner: o}
+			}
+		}
 	}
 	return nil
 }

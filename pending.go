@@ -123,10 +123,7 @@ const mostApplied = 8
 // acknowledged yet. When changes pile up, nothing recalls any more; a text that
 // takes long is left to the next recall, which can be canceled.
 func (m *Memory) analyzeOwn(deltas []Delta) []analyzedDelta {
-	ds := make([]analyzedDelta, len(deltas))
-	for i, d := range deltas {
-		ds[i].Delta = d
-	}
+	ds := unanalyzed(deltas)
 	if s := m.searcher.Load(); s != nil && m.pending.recalled.Load() && m.pending.len()+len(ds) <= mostApplied && isShort(deltas) {
 		_ = analyzeAll(context.Background(), ds, slices.Collect(maps.Values(*s.scorers.Load())))
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -674,6 +675,47 @@ func TestSnapshotChecked(t *testing.T) {
 		}
 		if got := problems(); !strings.Contains(got, "its table of "+sectionNamesOf[i]) {
 			t.Errorf("of a wrong table of %s: %s", sectionNamesOf[i], got)
+		}
+	}
+}
+
+// Two handles of one file give an alias to two entries at once: one of them gets
+// it, also where a snapshot has what was there before.
+func TestAliasIsUniqueBetweenHandles(t *testing.T) {
+	h := newRandomHistory(t, 1)
+	m := h.open(Options{snapshotLeast: 1})
+	if _, err := m.Remember(t.Context(), Entry{Name: "old", Content: "x", Aliases: []string{"old alias"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ms := []*Memory{h.open(Options{}), h.open(Options{})}
+	for round := range 20 {
+		alias := fmt.Sprint("alias", round)
+		errs := make([]error, len(ms))
+		var wg sync.WaitGroup
+		for i, m := range ms {
+			wg.Go(func() {
+				_, errs[i] = m.Remember(t.Context(), Entry{Name: fmt.Sprint(round, i), Content: "x", Aliases: []string{alias}})
+			})
+		}
+		wg.Wait()
+		for i, err := range errs {
+			_, taken := errors.AsType[*AliasTakenError](err)
+			_, gerr := ms[0].Get(t.Context(), fmt.Sprint(round, i))
+			if (errs[1-i] == nil) != taken || (err == nil) != (gerr == nil) {
+				t.Fatalf("round %d: the errors are %v; Get of entry %d = %v", round, errs, i, gerr)
+			}
+		}
+	}
+	for _, m := range ms {
+		_, err := m.Remember(t.Context(), Entry{Name: "late", Content: "x", Aliases: []string{"old alias"}})
+		if taken, ok := errors.AsType[*AliasTakenError](err); !ok || taken.Owner != "old" {
+			t.Errorf("an alias of an entry in the snapshot: %v", err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

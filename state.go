@@ -81,6 +81,25 @@ func (st *state) byID(id uint64) *Entry {
 	return nil
 }
 
+// withAlias returns the entries that have the alias.
+func (st *state) withAlias(alias string) (es []*Entry) {
+	if st.base != nil {
+		for _, id := range st.base.numbers(sectionAliases, alias) {
+			if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
+				es = append(es, st.base.entry(row)) // nil where it cannot be read: see failed
+			}
+		}
+	}
+	has := func(e *Entry) bool { return e != nil && slices.Contains(e.Aliases, alias) }
+	es = slices.DeleteFunc(es, func(e *Entry) bool { return !has(e) })
+	for _, e := range st.order {
+		if has(e) {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
 // touched returns the last change that touched the name, 0 for none.
 func (st *state) touched(name string) uint64 {
 	if e := st.find(name); e != nil {

@@ -81,6 +81,19 @@ func (g *batch) get(name string) *record {
 	return g.base.names[name]
 }
 
+// owner returns the name of a record, but of the one of that name, that has the
+// word as its name or alias; "" for none.
+func (g *batch) owner(word, but string) string {
+	for _, names := range []map[string]*record{g.staged, g.base.names} {
+		for name := range names {
+			if r := g.get(name); r != nil && name != but && (name == word || slices.Contains(r.Aliases, word)) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
 func (g *batch) set(name string, r *record) {
 	old, had := g.staged[name]
 	g.undo = append(g.undo, func() {
@@ -120,28 +133,28 @@ func (g *batch) op(op oxbow.Op) error {
 	if old == nil {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	var want uint64
 	r := *old
 	switch op := op.(type) {
 	case oxbow.Update:
 		if err := checkLabels(op.Labels); err != nil {
 			return err
 		}
-		want, r.Content, r.Aliases = op.If, op.Content, slices.Clone(op.Aliases)
+		r.Content, r.Aliases = op.Content, slices.Clone(op.Aliases)
 	case oxbow.Alias:
-		want, r.Aliases = op.If, slices.Clone(op.Aliases)
+		r.Aliases = slices.Clone(op.Aliases)
 	case oxbow.Relabel:
 		if err := checkLabels(op.Labels); err != nil {
 			return err
 		}
-		want = op.If
 	case oxbow.Remove:
-		want = op.If
 	default:
 		panic(fmt.Sprintf("crmem: op %T outside the sealed set", op))
 	}
-	if want != 0 && want != old.version {
+	if want := oxbow.OpVersion(op); want != 0 && want != old.version {
 		return &oxbow.ConflictError{Name: name, Want: want, Have: old.version}
+	}
+	if err := oxbow.CheckAliases(op, old.Aliases, g.owner); err != nil {
+		return err
 	}
 	if _, remove := op.(oxbow.Remove); remove {
 		g.set(name, nil)
@@ -161,6 +174,9 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 		return err
 	}
 	if err := checkLabels(op.Labels); err != nil {
+		return err
+	}
+	if err := oxbow.CheckAliases(op, nil, g.owner); err != nil {
 		return err
 	}
 	created := g.now

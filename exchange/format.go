@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Format is a way of writing memories down.
@@ -132,7 +133,7 @@ func byKeys(text []byte) Format {
 
 // textual reports whether the bytes, which may end within a rune, are UTF-8.
 func textual(b []byte) bool {
-	i := badUTF8(b)
+	i := text.BadUTF8(string(b))
 	return len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:]) || i == len(b)
 }
 

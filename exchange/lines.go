@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // maxFields bounds the fields of one object: no format has that many, and
@@ -37,18 +39,18 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 		br := bufio.NewReaderSize(r, 64<<10)
 		var buf []byte
 		for num := 1; ; num++ {
-			text, rest, err := readLine(br, buf[:0])
-			buf = text
+			data, rest, err := readLine(br, buf[:0])
+			buf = data
 			if num == 1 {
-				text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+				data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 			}
-			text = bytes.TrimSpace(text)
+			data = bytes.TrimSpace(data)
 			var bad error
 			switch {
 			case rest > 0:
 				bad = fmt.Errorf("line of %d bytes is longer than the %d that are read", len(buf)+rest, MaxLine)
-			case !utf8.Valid(text):
-				bad = fmt.Errorf("is not UTF-8 at byte %d of the line", badUTF8(text))
+			case !utf8.Valid(data):
+				bad = fmt.Errorf("is not UTF-8 at byte %d of the line", text.BadUTF8(string(data)))
 			}
 			switch {
 			case err != nil && err != io.EOF:
@@ -58,8 +60,8 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 				if !yield(line{num: num}, problem(at(ref, num), bad)) {
 					return
 				}
-			case len(text) > 0:
-				if !yield(line{text, num}, nil) {
+			case len(data) > 0:
+				if !yield(line{data, num}, nil) {
 					return
 				}
 			}
@@ -84,19 +86,6 @@ func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 			return buf, rest, err
 		}
 	}
-}
-
-// badUTF8 returns the offset of the first byte that is not UTF-8.
-func badUTF8(b []byte) int {
-	i := 0
-	for i < len(b) {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			break
-		}
-		i += n
-	}
-	return i
 }
 
 // field is one field of a JSON object, as it was written.

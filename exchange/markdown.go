@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // ReadMarkdown reads one Markdown file of at most [MaxMarkdown] bytes. ref is
@@ -50,7 +51,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 			yield(Item{}, problem(ref, fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", MaxMarkdown>>20)))
 			return
 		}
-		if i := badUTF8(b); i < len(b) {
+		if i := text.BadUTF8(string(b)); i < len(b) {
 			yield(Item{}, problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("is not UTF-8; convert it first, for example with iconv -t UTF-8")))
 			return
 		}

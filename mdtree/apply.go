@@ -83,6 +83,9 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	if e := v.files[old.Path]; found && (e == nil || !e.changed) {
 		op = s.mergeOp(op, old, own)
 	}
+	if err := oxbow.CheckAliases(op, old.Entry.Aliases, v.owner); err != nil {
+		return err
+	}
 	edits, err := s.layout.Plan(v, op, now)
 	if err != nil {
 		return err
@@ -122,7 +125,7 @@ func checkTarget(op oxbow.Op, old Place, found bool) error {
 	} else if !add && !found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	if want := expectedVersion(op); want != 0 && want != old.Entry.Version {
+	if want := oxbow.OpVersion(op); want != 0 && want != old.Entry.Version {
 		return &oxbow.ConflictError{Name: name, Want: want, Have: old.Entry.Version}
 	}
 	return nil
@@ -146,7 +149,7 @@ func checkNeighbours(name string, had, have map[string][]uint64) error {
 func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	name := now.Entry.Name
 	base := s.served.base[name]
-	if base == nil || expectedVersion(op) != 0 || base.Version == now.Entry.Version {
+	if base == nil || oxbow.OpVersion(op) != 0 || base.Version == now.Entry.Version {
 		return op
 	}
 	u, ok := op.(oxbow.Update)
@@ -184,21 +187,6 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 		own.copies[now.Path] = fmt.Sprintf("entry %q was given other labels while somebody else changed them", name)
 	}
 	return u
-}
-
-// expectedVersion returns the version that a change was made for, 0 for any.
-func expectedVersion(op oxbow.Op) uint64 {
-	switch op := op.(type) {
-	case oxbow.Update:
-		return op.If
-	case oxbow.Alias:
-		return op.If
-	case oxbow.Relabel:
-		return op.If
-	case oxbow.Remove:
-		return op.If
-	}
-	return 0
 }
 
 // ApplyOp returns the entry that an op makes of old. It shares their labels.

@@ -66,6 +66,19 @@ func (v *overlay) Find(name string) (Place, bool) {
 	return Place{}, false
 }
 
+// owner returns the name of an entry, but of the one of that name, that has the
+// word as its name or alias; "" for none.
+func (v *overlay) owner(word, but string) string {
+	for p := range v.Files() {
+		for _, it := range v.Items(p) {
+			if e := &it.Entry; e.Name != but && (e.Name == word || slices.Contains(e.Aliases, word)) {
+				return e.Name
+			}
+		}
+	}
+	return ""
+}
+
 // File implements [View].
 func (v *overlay) File(p string) (string, bool) {
 	if e := v.files[p]; e != nil {

@@ -92,7 +92,7 @@ func (b *binder) free(ctx context.Context, words, had []string) error {
 				return err
 			}
 			if !b.v.scope.Sees(&e) {
-				return invalid("name", w, "cannot be used within "+b.v.scope.title()+"; choose another")
+				return b.v.unusable(w)
 			}
 		}
 	}
@@ -162,26 +162,11 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
 		}
 		b.staged[old.Name] = &next
 	}
-	if wanted(op) == 0 && at != 0 {
+	if oxbow.OpVersion(op) == 0 && at != 0 {
 		op, b.races = bindTo(op, at), true
 	}
 	b.bound = append(b.bound, op)
 	return nil
-}
-
-// wanted returns the version that a change is bound to, 0 for none.
-func wanted(op oxbow.Op) uint64 {
-	switch o := op.(type) {
-	case oxbow.Update:
-		return o.If
-	case oxbow.Alias:
-		return o.If
-	case oxbow.Relabel:
-		return o.If
-	case oxbow.Remove:
-		return o.If
-	}
-	return 0
 }
 
 // bindTo returns the change bound to a version.
@@ -220,7 +205,7 @@ func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 func (v *store) conflicts(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {
-		name, want := oxbow.OpName(op), wanted(op)
+		name, want := oxbow.OpName(op), oxbow.OpVersion(op)
 		if want != 0 && !seen[name] {
 			if e, err := v.base.Get(ctx, name); err != nil || e.Version != want {
 				return true
@@ -231,18 +216,29 @@ func (v *store) conflicts(ctx context.Context, ops []oxbow.Op) bool {
 	return false
 }
 
+// unusable is the error of a name or alias that an entry outside has.
+func (v *store) unusable(word string) error {
+	return invalid("name", word, "cannot be used within "+v.scope.title()+"; choose another")
+}
+
 // hide words an error of the base so that it says nothing of what is outside.
 // That a name is taken cannot be hidden: names are unique in a store. The error
 // must then match neither ErrExists nor ErrConflict, which make callers read
 // the entry.
 func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
+	if taken, ok := errors.AsType[*oxbow.AliasTakenError](err); ok {
+		own := slices.ContainsFunc(ops, func(op oxbow.Op) bool { return oxbow.OpName(op) == taken.Owner })
+		if e, gerr := v.base.Get(ctx, taken.Owner); gerr == nil && !v.scope.Sees(&e) || gerr != nil && !own {
+			return v.unusable(taken.Alias)
+		}
+	}
 	if !errors.Is(err, oxbow.ErrExists) && !errors.Is(err, oxbow.ErrConflict) {
 		return err
 	}
 	for _, op := range ops {
 		name := oxbow.OpName(op)
 		if e, gerr := v.base.Get(ctx, name); gerr == nil && !v.scope.Sees(&e) {
-			return invalid("name", name, "cannot be used within "+v.scope.title()+"; choose another")
+			return v.unusable(name)
 		}
 	}
 	return err

@@ -39,7 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 		name string
 		test func(t *testing.T, s oxbow.Store, can Can)
 	}{
-		{"Add", testAdd}, {"Update", testUpdate}, {"Alias", testAlias}, {"Relabel", testRelabel},
+		{"Add", testAdd}, {"Update", testUpdate}, {"Alias", testAlias}, {"UniqueAliases", testUniqueAliases}, {"Relabel", testRelabel},
 		{"Remove", testRemove}, {"Atomic", testAtomic}, {"CompareAndSet", testIf},
 		{"Order", testOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Contents", testContents},
 		{"Refused", testRefused}, {"Snapshot", testSnapshot}, {"Parallel", testParallel},
@@ -179,6 +179,37 @@ func testAlias(t *testing.T, s oxbow.Store, can Can) {
 	apply(t, s, oxbow.Alias{Name: "a"})
 	if e := get(t, s, "a"); len(e.Aliases) != 0 {
 		t.Errorf("aliases = %q, want none", e.Aliases)
+	}
+}
+
+// testUniqueAliases gives aliases that are taken, also by several goroutines.
+func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
+	if !can.Aliases {
+		return
+	}
+	add := func(name string, aliases ...string) oxbow.Op {
+		return oxbow.Add{Name: name, Content: name, Aliases: aliases, UniqueAliases: true}
+	}
+	update := func(name string, aliases ...string) oxbow.Op {
+		return oxbow.Update{Name: name, Content: "new", Aliases: aliases, UniqueAliases: true}
+	}
+	apply(t, s, add("one", "a", "b"))
+	refused(t, s, oxbow.ErrInvalid, add("two", "a"))
+	refused(t, s, oxbow.ErrInvalid, add("two", "one"))
+	apply(t, s, add("two", "two"), update("one", "a", "c"))
+	refused(t, s, oxbow.ErrInvalid, update("two", "b", "c"))
+	refused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
+	gone(t, s, "three")
+	apply(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
+	apply(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a")) // which it has
+	errs, wg := make([]error, 8), sync.WaitGroup{}
+	for i := range errs {
+		wg.Go(func() { errs[i] = s.Apply(t.Context(), add(fmt.Sprint("w", i), "same")) })
+	}
+	wg.Wait()
+	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.As(err, new(*oxbow.AliasTakenError)) })
+	if len(errs) != 1 || errs[0] != nil {
+		t.Errorf("several goroutines gave one alias: %v, want one nil", errs)
 	}
 }
 

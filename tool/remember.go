@@ -111,43 +111,12 @@ type edit struct {
 	noted bool                              // it did
 }
 
-// checkAliases refuses new aliases that mean another entry: then they would mean
-// none.
-func (e *edit) checkAliases(ctx context.Context, m *oxbow.Memory) error {
-	for _, a := range e.in.Aliases {
-		var others []string
-		for o, err := range m.Entries(ctx, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{a}}}}) {
-			switch {
-			case err != nil:
-				return err
-			case o.Name == e.name: // it has it already
-				others = nil
-			default:
-				others = append(others, o.Name)
-				continue
-			}
-			break
-		}
-		if len(others) > 0 {
-			what := "an alias of " + strconv.Quote(others[0])
-			if others[0] == a {
-				what = "the name of another entry"
-			}
-			return bad("aliases", a, "is already "+what+"; choose another, or change that one first")
-		}
-	}
-	return nil
-}
-
 // errTaken ends the try of a name that belongs to another entry.
 var errTaken = errors.New("the name is taken")
 
 // apply adds or updates the entry, under the first of the names made from the
 // content that is free or says the same.
 func (e *edit) apply(ctx context.Context, m *oxbow.Memory) error {
-	if err := e.checkAliases(ctx, m); err != nil {
-		return err
-	}
 	for {
 		err := m.Edit(ctx, e.name, e.op)
 		switch {
@@ -189,7 +158,7 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 			return nil, err
 		}
 	}
-	return oxbow.Add{Name: e.name, Kind: kind, Content: e.in.Content, Aliases: e.in.Aliases, Labels: e.withBlobs(ls)}, nil
+	return oxbow.Add{Name: e.name, Kind: kind, Content: e.in.Content, Aliases: e.in.Aliases, Labels: e.withBlobs(ls), UniqueAliases: true}, nil
 }
 
 // update returns the change of the old entry, or nil. It holds for the version
@@ -202,7 +171,7 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 	if in.Kind != "" && in.Kind != old.Kind.String() {
 		return nil, bad("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
 	}
-	u := oxbow.Update{Name: old.Name, Content: in.Content, Aliases: old.Aliases, If: old.Version}
+	u := oxbow.Update{Name: old.Name, Content: in.Content, Aliases: old.Aliases, If: old.Version, UniqueAliases: true}
 	if in.IfVersion != nil {
 		u.If = *in.IfVersion
 	}

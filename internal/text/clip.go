@@ -2,16 +2,11 @@
 
 package text
 
-import "unicode/utf8"
-
 // Clip returns s, or its first n bytes and an ellipsis if s is longer. It cuts
 // between characters.
 func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
+	if cut := Cut(s, n); cut != s {
+		return cut + ellipsis
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + ellipsis
+	return s
 }

@@ -17,13 +17,10 @@ func Count(n int, one, many string) string {
 
 // Bytes says a number of bytes.
 func Bytes(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
+	for i, unit := range []string{"GB", "MB", "kB"} {
+		if size := int64(1) << (30 - 10*i); n >= size {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(size), unit)
+		}
 	}
 	return Count(int(n), "byte", "bytes")
 }

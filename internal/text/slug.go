@@ -41,3 +41,14 @@ func Cut(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// BadUTF8 returns the offset of the first byte that is not UTF-8, the length of
+// the text for none.
+func BadUTF8(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
+			return i
+		}
+	}
+	return len(s)
+}
