@@ -31,29 +31,6 @@ type rollbackStep struct {
 	nextID uint64
 }
 
-// newBatch returns a batch with nothing on top of the state. writerMu is held.
-func (d *db) newBatch() *batch {
-	g := d.spare
-	if d.spare = nil; g == nil {
-		g = &batch{names: map[string]*Entry{}, gone: map[string]uint64{}, opIDs: map[string]uint64{}}
-	}
-	g.st, g.nextID, g.seq, g.now = d.st, d.st.nextID, d.log.Seq()+1, d.opts.Clock().UTC()
-	return g
-}
-
-// keepBatch keeps a batch for the next commit, unless it has become large.
-func (d *db) keepBatch(g *batch) {
-	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
-		return
-	}
-	clear(g.names)
-	clear(g.gone)
-	clear(g.opIDs)
-	clear(g.undo[:cap(g.undo)])
-	g.st = nil
-	d.spare = g
-}
-
 // stage stages one change, all of it or nothing.
 func (g *batch) stage(build func(g *batch) (*body, error)) (*body, error) {
 	g.undo = g.undo[:0]

@@ -85,19 +85,3 @@ func (q *commitQueue) handOff(batch []*commitRequest) {
 		q.waiting[0].wake <- struct{}{}
 	}
 }
-
-// writeLock is a mutex that a select can wait for.
-type writeLock chan struct{}
-
-func newWriteLock() writeLock { return make(writeLock, 1) }
-
-func (b writeLock) Lock()   { b <- struct{}{} }
-func (b writeLock) Unlock() { <-b }
-func (b writeLock) TryLock() bool {
-	select {
-	case b <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}

@@ -1,5 +1,4 @@
 // The default store: one append-only log, and the entries that it adds up to.
-// commit.go changes it.
 
 package oxbow
 
@@ -8,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +25,7 @@ type db struct {
 	path string // for people
 	opts Options
 
-	writerMu writeLock   // held by the goroutine that commits for all
+	writerMu ctxMutex    // held by the goroutine that commits for all
 	queue    commitQueue // what waits to be committed
 	spare    *batch      // for the next commit; guarded by writerMu
 
@@ -52,72 +50,9 @@ type db struct {
 	idle     *time.Timer // seals the last change; nil when Options.SealAfter is 0
 }
 
-// openDir returns the operating system's directory of that path, making it
-// unless only reading is wanted.
-func openDir(dir string, readOnly bool) (vfs.FS, error) {
-	if !readOnly {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	return vfs.Dir(dir)
-}
-
-// openDB opens the store in that file and reads it.
-func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState(), writerMu: newWriteLock()}
-	log, err := wal.Open(fsys, name, d.logOptions())
-	if err != nil {
-		return nil, d.describe(err)
-	}
-	d.log = log
-	if err := d.start(); err != nil {
-		d.st.base.release()
-		_ = log.Close()
-		return nil, err
-	}
-	if opts.SealAfter > 0 {
-		d.idle = time.AfterFunc(opts.SealAfter, d.seal)
-	}
-	return d, nil
-}
-
 func (d *db) logOptions() wal.Options {
 	return wal.Options{Step: d.opts.freeStep, Reserve: d.opts.freeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
 		ReadOnly: d.opts.ReadOnly, Digest: digestBody}
-}
-
-// start reads the log: from the snapshot on, if there is one that fits, else from
-// its start.
-func (d *db) start() error {
-	d.base = d.log.Header().Base
-	d.from = d.base
-	if d.log.Exists() {
-		if s, err := d.openSnapshot(); err == nil {
-			err = d.startFrom(s)
-			if err == nil {
-				return nil
-			}
-			return d.reload()
-		}
-	}
-	_, err := d.tail()
-	d.recent = recent{pos: d.recent.pos}
-	return err
-}
-
-// startFrom reads the log from the snapshot on.
-func (d *db) startFrom(s *snapshot) error {
-	if err := d.st.load(s); err != nil {
-		return err
-	}
-	if err := d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
-		return err
-	}
-	d.from = s.head.seq
-	_, err := d.tail()
-	d.recent = recent{pos: d.recent.pos}
-	return err
 }
 
 // readOn reads what follows the position of the log into the state. logmu is
@@ -134,9 +69,6 @@ func (d *db) tail() ([]Delta, error) {
 type applier interface {
 	applyRecord(r *wal.Record, v *body) ([]Delta, error)
 }
-
-// errStop ends a replay early.
-var errStop = errors.New("stop")
 
 // replay reads on in log, into st, up to and including the change last (0: all
 // there is). note, if not nil, is called with the offset of each change.
@@ -357,13 +289,6 @@ func (d *db) Get(ctx context.Context, name string) (e Entry, err error) {
 	return e, err
 }
 
-func (st *state) get(name string) (Entry, error) {
-	if e := st.find(name); e != nil {
-		return *e, nil
-	}
-	return Entry{}, &NameError{name, ErrNotFound}
-}
-
 // entryByID returns the entry of that ID, nil for none, as it was when the store
 // was read last.
 func (d *db) entryByID(id uint64) (*Entry, error) {
@@ -379,57 +304,6 @@ func (d *db) entryByID(id uint64) (*Entry, error) {
 			return nil, err
 		}
 	}
-}
-
-// seal writes the commit mark of the last change, unless a commit is under way.
-func (d *db) seal() {
-	if !d.writerMu.TryLock() {
-		return
-	}
-	defer d.writerMu.Unlock()
-	d.logmu.Lock()
-	defer d.logmu.Unlock()
-	if d.ready(context.Background()) == nil {
-		d.log.Seal()
-	}
-}
-
-// Close implements [Store].
-func (d *db) Close() error {
-	if d.ready(context.Background()) == nil {
-		d.keepSnapshot()
-	}
-	d.writerMu.Lock()
-	defer d.writerMu.Unlock()
-	d.logmu.Lock()
-	defer d.logmu.Unlock()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return ErrClosed
-	}
-	d.closed = true
-	d.st.base.release()
-	if d.idle != nil {
-		d.idle.Stop()
-	}
-	err := d.log.Close()
-	if c, ok := d.fs.(interface{ Close() error }); ok && d.opts.FS == nil {
-		err = errors.Join(err, c.Close())
-	}
-	return err
-}
-
-// Create makes the file of an empty store, so that it can be seen. It does
-// nothing when there is one.
-func (m *Memory) Create(ctx context.Context) error {
-	d, ok := m.store.(*db)
-	if !ok {
-		return nil
-	}
-	d.writerMu.Lock()
-	defer d.writerMu.Unlock()
-	return d.locked(ctx, func() error { return d.log.Create() })
 }
 
 // describe turns the errors of the log into those of this package, with the
@@ -467,6 +341,32 @@ func (d *db) describe(err error) error {
 	return fmt.Errorf("%s: %w", d.path, err)
 }
 
-func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
-func isConflict(err error) bool { return errors.Is(err, ErrConflict) }
-func isExists(err error) bool   { return errors.Is(err, ErrExists) }
+// position returns the position of the log. logmu and mu are held.
+func (d *db) position() Position {
+	if !d.log.Exists() {
+		return ""
+	}
+	p := position{log: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain()}
+	if n := len(d.offsets); n > 0 {
+		p.offset = d.offsets[n-1]
+	} else if d.st.base != nil {
+		p.offset = d.st.base.head.offset
+	}
+	return p.encode()
+}
+
+// another opens the log a second time, for reading from its start.
+func (d *db) another(verify bool) (*wal.Log, error) {
+	o := d.logOptions()
+	o.ReadOnly, o.Verify = true, verify
+	log, err := wal.Open(d.fs, d.name, o)
+	return log, d.describe(err)
+}
+
+// snapshotName returns the name of the snapshot.
+func (d *db) snapshotName() string { return d.name + snapshotSuffix }
+
+// The log is opened by a snapshot once more, for reading.
+func (d *db) openSnapshot() (*snapshot, error) {
+	return openSnapshot(d.fs, d.snapshotName(), func() (*wal.Log, error) { return d.another(false) })
+}

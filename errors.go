@@ -156,3 +156,9 @@ func (e *BusyError) Error() string {
 
 // Is reports whether target is [ErrBusy].
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
+
+func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+
+func isConflict(err error) bool { return errors.Is(err, ErrConflict) }
+
+func isExists(err error) bool { return errors.Is(err, ErrExists) }

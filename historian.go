@@ -201,14 +201,6 @@ func (d *db) eachBase(fn func(offset int64, p put)) error {
 	return nil
 }
 
-// another opens the log a second time, for reading from its start.
-func (d *db) another(verify bool) (*wal.Log, error) {
-	o := d.logOptions()
-	o.ReadOnly, o.Verify = true, verify
-	log, err := wal.Open(d.fs, d.name, o)
-	return log, d.describe(err)
-}
-
 // SeqAt implements [Historian].
 func (d *db) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {

@@ -33,7 +33,6 @@ const maxCircle = 5
 
 // circles are the packages where it is more.
 var circles = map[string]int{
-	".":                 30,
 	"cmd/oxbow/command": 65,
 	"internal/index":    15,
 	"internal/wal":      8,
@@ -49,7 +48,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 8_200}, {"query", 850}, {"scope", 920}, {"storetest", 550},
+	{".", 8_250}, {"query", 850}, {"scope", 920}, {"storetest", 550},
 	{"vfs/crashfs", 1_820}, {"vfs/vfstest", 600}, {"vfs", 2_190},
 	{"crmem", 2_150}, {"mdtree", 5_220}, {"exchange", 3_580}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},

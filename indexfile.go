@@ -5,7 +5,6 @@ package oxbow
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -68,8 +67,6 @@ const (
 )
 
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // errIndex is a file that cannot be used, errIndexDamage one that is damaged.
 var (
@@ -378,85 +375,20 @@ func (d *db) dropFile(name string, all bool) error {
 	return nil
 }
 
-// savedFor opens the index file next to the store, nil for none.
-func (m *Memory) savedFor(ranking string) *savedIndex {
-	d, ok := m.store.(*db)
-	if !ok || m.distrusts() {
-		return nil
-	}
-	s, err := d.openIndex(ranking)
-	if err != nil {
-		return nil // it is built again
-	}
-	return s
+// hasIndexFile reports whether there is a file in the place of the index file,
+// of whatever form: an empty one says that another process scanned.
+func (d *db) hasIndexFile() bool {
+	_, err := d.fs.Stat(d.indexName())
+	return err == nil
 }
 
-// distrusts reports whether the index file turned out to be damaged.
-func (m *Memory) distrusts() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.distrust
-}
-
-// keepIndex writes the index file next to the store, when there is one and the file
-// lacks enough of it, or notes that a scan did without. What goes wrong costs
-// the next process its time, and is no error.
-func (m *Memory) keepIndex() {
-	d, ok := m.store.(*db)
-	if !ok || m.opts.ReadOnly && !m.opts.KeepIndex {
-		return
-	}
-	if m.onlyScanned() {
-		_ = d.noteScan()
-		return
-	}
-	if !m.worthKeeping() {
-		return
-	}
-	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {
-		if m.applyPending(context.Background()) != nil {
-			return nil, nil, nil
+// noteScan leaves an empty index file, unless there is one of any form: the next
+// process builds the index.
+func (d *db) noteScan() error {
+	return d.withoutWriters(func() error {
+		if d.hasIndexFile() {
+			return nil
 		}
-		s := m.searcher.Load()
-		if s == nil {
-			return nil, nil, nil
-		}
-		v := s.view(context.Background(), s.scorer(m.opts.Ranking))
-		image, err := v.Searcher().AppendSnapshot(nil)
-		if err != nil {
-			return nil, nil, nil
-		}
-		ids, versions = v.versions()
-		return image, ids, versions
+		return vfs.WriteDerived(d.fs, d.indexName(), 0o600)
 	})
-}
-
-func (m *Memory) worthKeeping() bool {
-	s := m.searcher.Load()
-	if s == nil {
-		return false
-	}
-	n := s.scorer(m.opts.Ranking).Index().Searcher().Size()
-	return int(s.unsaved.Load())+m.pending.len() >= indexLeast+n/indexShare
-}
-
-// onlyScanned reports whether the memory did without an index.
-func (m *Memory) onlyScanned() bool {
-	if m.buildMu.lock(context.Background()) != nil {
-		return false
-	}
-	defer m.buildMu.unlock()
-	return m.hadScan && m.searcher.Load() == nil
-}
-
-// MakeIndex makes the index now, and with it the index file ([IndexSuffix]) when
-// the memory is closed, so that the next recall need not wait for it. It is for
-// programs that have just written much, and worth nothing to others. A memory
-// over another store than oxbow's own has no such file: nothing is done.
-func (m *Memory) MakeIndex(ctx context.Context) error {
-	if _, ok := m.store.(*db); !ok {
-		return nil
-	}
-	_, err := m.refresh(ctx)
-	return err
 }

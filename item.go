@@ -3,7 +3,9 @@
 package oxbow
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
@@ -73,4 +75,28 @@ func conditions(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Ra
 	}
 	times, far := ranking.Between(f.After, f.Before)
 	return cs, times, more || far
+}
+
+// recencyLeast is the part of its score that the oldest entry keeps: being new
+// is worth something, saying what is looked for is worth more.
+const recencyLeast = 0.5
+
+// moment returns the time that an entry's age is counted from. What records a
+// moment, and what was read from elsewhere, is as old as what it tells of; all
+// else is as old as its last change.
+func moment(e *Entry) time.Time {
+	switch {
+	case e.Kind == Archive, e.Kind == Journal, e.Kind == History, e.Source.Actor == Imported:
+		return e.Created
+	}
+	return e.Updated
+}
+
+// ageFactor returns what the score of an entry of that age is multiplied by:
+// least + (1 − least)·2^(−age/half), 1 for what is of the future.
+func ageFactor(age, half time.Duration) float64 {
+	if age <= 0 {
+		return 1
+	}
+	return recencyLeast + float64((1-recencyLeast)*math.Exp2(-float64(age)/float64(half)))
 }

@@ -139,22 +139,6 @@ func (d *db) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	}
 }
 
-// yieldEntries yields the entries that the filter selects, up to a nil.
-func yieldEntries(ctx context.Context, es iter.Seq[*Entry], f Filter, yield func(Entry, error) bool) {
-	n := 0
-	for e := range es {
-		if n++; n%1024 == 0 {
-			if err := ctx.Err(); err != nil {
-				yield(Entry{}, err)
-				return
-			}
-		}
-		if e == nil || f.Match(e) && !yield(*e, nil) {
-			return
-		}
-	}
-}
-
 // Stats implements [Counter].
 func (d *db) Stats(ctx context.Context) (Stats, error) {
 	n := 0

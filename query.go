@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/ranking"
@@ -160,4 +161,16 @@ type TermCount struct {
 type FilterEffect struct {
 	Filter string
 	Left   int
+}
+
+// checkRecency refuses what is no half-life, and fills in the time that ages
+// are counted to.
+func checkRecency(q *Query, clock func() time.Time) error {
+	switch {
+	case q.Recency < 0:
+		return &InvalidError{Field: "recency", Value: fmt.Sprint(q.Recency), Reason: "is a half-life below 0; 0 is for none"}
+	case q.Recency > 0 && q.Now.IsZero():
+		q.Now = clock()
+	}
+	return nil
 }

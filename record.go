@@ -52,6 +52,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"time"
 )
@@ -500,3 +501,8 @@ func appendBytes(b []byte, num int, v []byte) []byte {
 
 func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
+
+// errStop ends a replay early.
+var errStop = errors.New("stop")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -9,18 +9,7 @@ import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow/internal/ranking"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// scanFrom is the bytes of text from which on a scan is worth it: to index less
-// takes less than a tenth of a second, and is of use later.
-const scanFrom = 2 << 20
-
-// scanned is the index that a scan made.
-type scanned struct {
-	view     *rankedView
-	received int64 // pending.received before it
-}
 
 // scan returns a view for the query by one scan of the entries, nil when there is
 // an index, when there was a scan before, or when the store's directory shows
@@ -31,12 +20,12 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	}
 	watched, err := m.refreshStore(ctx)
 	if err == nil {
-		err = m.buildMu.lock(ctx)
+		err = m.buildMu.lockContext(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer m.buildMu.unlock()
+	defer m.buildMu.Unlock()
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
@@ -76,24 +65,6 @@ func (m *Memory) scanStore(ctx context.Context, q Query, rank string) (v *ranked
 	}
 	v.View, err = ranking.Scan(ctx, rank, items, choice)
 	return v, received, err
-}
-
-// hasIndexFile reports whether there is a file in the place of the index file,
-// of whatever form: an empty one says that another process scanned.
-func (d *db) hasIndexFile() bool {
-	_, err := d.fs.Stat(d.indexName())
-	return err == nil
-}
-
-// noteScan leaves an empty index file, unless there is one of any form: the next
-// process builds the index.
-func (d *db) noteScan() error {
-	return d.withoutWriters(func() error {
-		if d.hasIndexFile() {
-			return nil
-		}
-		return vfs.WriteDerived(d.fs, d.indexName(), 0o600)
-	})
 }
 
 // scanEntries returns the entries, in order of ID, nil when they are few; and

@@ -94,37 +94,6 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) er
 	return nil
 }
 
-// addScorer returns the index of another ranking, which it makes when there is
-// none.
-func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*ranking.Scorer, error) {
-	if err := m.applying.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer m.applying.unlock()
-	if r := s.scorer(name); r != nil {
-		return r, nil
-	}
-	var v *rankedView
-	for _, r := range *s.scorers.Load() {
-		v = s.view(ctx, r)
-	}
-	r := ranking.New(name, nil)
-	err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
-		for _, id := range v.ids() {
-			if x, ok := v.Item(id).(*indexed); ok && !yield(x, nil) {
-				return
-			}
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	scorers := maps.Clone(*s.scorers.Load())
-	scorers[name] = r
-	s.scorers.Store(&scorers)
-	return r, nil
-}
-
 // rankedView is a searcher between two changes, for one query and one goroutine.
 type rankedView struct {
 	*ranking.View
@@ -244,5 +213,20 @@ func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 				return
 			}
 		}
+	}
+}
+
+// recency returns the factor of each entry under the query, nil for none. It is
+// above 0 and at most 1, so that a bound of scores without it is one with it.
+func (v *rankedView) recency(q Query) func(id uint64) float64 {
+	if q.Recency == 0 {
+		return nil
+	}
+	return func(id uint64) float64 {
+		e := v.entry(id)
+		if e == nil {
+			return 1
+		}
+		return ageFactor(q.Now.Sub(moment(e)), q.Recency)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -205,21 +204,6 @@ func (s *snapshotRows) encode(h snapshotHead) []byte {
 	return w.buf
 }
 
-// decodeOpIDs reads the op ids of a snapshot, oldest first.
-func decodeOpIDs(b []byte) (ids []seenID, err error) {
-	for len(b) > 0 {
-		if len(b) < 9 || len(b) < 9+int(b[8]) {
-			return nil, errSnapshot
-		}
-		ids = append(ids, seenID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
-		b = b[9+int(b[8]):]
-	}
-	return ids, nil
-}
-
-// snapshotName returns the name of the snapshot.
-func (d *db) snapshotName() string { return d.name + snapshotSuffix }
-
 // keepSnapshot writes the snapshot, when much has changed since the one that is
 // there and no process writes to the store. A failure costs the next process its
 // time, and is no error.
@@ -302,24 +286,6 @@ func (d *db) basePlaces() (map[uint64]int64, error) {
 		return places, nil
 	}
 	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
-}
-
-// load makes the empty state that of a snapshot.
-func (st *state) load(s *snapshot) error {
-	ids, err := decodeOpIDs(s.bytes(sectionOpIDs))
-	if err != nil {
-		return err
-	}
-	for _, o := range ids {
-		st.saw(o.id, o.seq)
-	}
-	st.base, st.nextID, st.hidden = s, s.head.nextID, make(bitmap, (s.len()+63)/64)
-	return s.failed()
-}
-
-// The log is opened by a snapshot once more, for reading.
-func (d *db) openSnapshot() (*snapshot, error) {
-	return openSnapshot(d.fs, d.snapshotName(), func() (*wal.Log, error) { return d.another(false) })
 }
 
 // checkSnapshot compares the snapshot with one that is made from the log. A file

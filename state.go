@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"math/bits"
 	"slices"
@@ -255,4 +256,36 @@ func (b bitmap) all(yield func(int) bool) {
 			}
 		}
 	}
+}
+
+// decodeOpIDs reads the op ids of a snapshot, oldest first.
+func decodeOpIDs(b []byte) (ids []seenID, err error) {
+	for len(b) > 0 {
+		if len(b) < 9 || len(b) < 9+int(b[8]) {
+			return nil, errSnapshot
+		}
+		ids = append(ids, seenID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
+		b = b[9+int(b[8]):]
+	}
+	return ids, nil
+}
+
+// load makes the empty state that of a snapshot.
+func (st *state) load(s *snapshot) error {
+	ids, err := decodeOpIDs(s.bytes(sectionOpIDs))
+	if err != nil {
+		return err
+	}
+	for _, o := range ids {
+		st.saw(o.id, o.seq)
+	}
+	st.base, st.nextID, st.hidden = s, s.head.nextID, make(bitmap, (s.len()+63)/64)
+	return s.failed()
+}
+
+func (st *state) get(name string) (Entry, error) {
+	if e := st.find(name); e != nil {
+		return *e, nil
+	}
+	return Entry{}, &NameError{name, ErrNotFound}
 }

@@ -48,7 +48,7 @@ var All = []Mutant{
 		"if seq, ok := g.seen(id); ok && false {"},
 	{"answered-before-durable", "commit.go", "later = append(later, func() { r.finish(seq, err) })",
 		"r.finish(seq, err)"},
-	{"snapshot-one-record-too-far", "db.go", "d.from = s.head.seq",
+	{"snapshot-one-record-too-far", "open.go", "d.from = s.head.seq",
 		`d.from = s.head.seq
 	skipped := 0
 	_ = d.log.Read(func(r *wal.Record) error {

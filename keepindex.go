@@ -1,0 +1,68 @@
+// The index file of a memory: when it is used, and when it is written.
+
+package oxbow
+
+import "context"
+
+// keepIndex writes the index file next to the store, when there is one and the file
+// lacks enough of it, or notes that a scan did without. What goes wrong costs
+// the next process its time, and is no error.
+func (m *Memory) keepIndex() {
+	d, ok := m.store.(*db)
+	if !ok || m.opts.ReadOnly && !m.opts.KeepIndex {
+		return
+	}
+	if m.onlyScanned() {
+		_ = d.noteScan()
+		return
+	}
+	if !m.worthKeeping() {
+		return
+	}
+	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {
+		if m.applyPending(context.Background()) != nil {
+			return nil, nil, nil
+		}
+		s := m.searcher.Load()
+		if s == nil {
+			return nil, nil, nil
+		}
+		v := s.view(context.Background(), s.scorer(m.opts.Ranking))
+		image, err := v.Searcher().AppendSnapshot(nil)
+		if err != nil {
+			return nil, nil, nil
+		}
+		ids, versions = v.versions()
+		return image, ids, versions
+	})
+}
+
+func (m *Memory) worthKeeping() bool {
+	s := m.searcher.Load()
+	if s == nil {
+		return false
+	}
+	n := s.scorer(m.opts.Ranking).Index().Searcher().Size()
+	return int(s.unsaved.Load())+m.pending.len() >= indexLeast+n/indexShare
+}
+
+// onlyScanned reports whether the memory did without an index.
+func (m *Memory) onlyScanned() bool {
+	if m.buildMu.lockContext(context.Background()) != nil {
+		return false
+	}
+	defer m.buildMu.Unlock()
+	return m.hadScan && m.searcher.Load() == nil
+}
+
+// MakeIndex makes the index now, and with it the index file ([IndexSuffix]) when
+// the memory is closed, so that the next recall need not wait for it. It is for
+// programs that have just written much, and worth nothing to others. A memory
+// over another store than oxbow's own has no such file: nothing is done.
+func (m *Memory) MakeIndex(ctx context.Context) error {
+	if _, ok := m.store.(*db); !ok {
+		return nil
+	}
+	_, err := m.refresh(ctx)
+	return err
+}

@@ -1,0 +1,86 @@
+// How a memory is opened.
+
+package oxbow
+
+import (
+	"crypto/rand"
+	"io"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// DefaultLockWait is how long a change waits for another process to finish its
+// own before it fails with [ErrBusy].
+const DefaultLockWait = 5 * time.Second
+
+// Options change how a memory is opened. Nil and zero fields mean the default.
+type Options struct {
+	// FS holds the store's files. Nil means the operating system's, and then
+	// the path given to Open is the operating system's too; otherwise it is a
+	// slash-separated path inside FS.
+	FS vfs.FS
+
+	// Clock gives the time that changes are stamped with, time.Now by
+	// default; it may be asked by several goroutines at once. No decision is
+	// made by it, but ages are counted to it where [Query.Recency] has no time
+	// of its own.
+	Clock func() time.Time
+
+	// Rand gives the random bytes of a store's identity, crypto/rand by
+	// default.
+	Rand io.Reader
+
+	// Source is stamped on changes whose context carries none.
+	Source Source
+
+	// LockWait bounds the wait for other writers; [DefaultLockWait] by
+	// default.
+	LockWait time.Duration
+
+	// SealAfter is how long after the last change a seal is written behind it,
+	// which makes damage to that change provable later; 0 leaves it to Close.
+	// For programs that stay open for long. The seal is not synced and costs
+	// one small write.
+	SealAfter time.Duration
+
+	// Ranking is how recall ranks unless a [Query] says otherwise:
+	// [RankOxbow] by default, or [RankSeed].
+	Ranking string
+
+	// ReadOnly refuses every change and takes no lock.
+	ReadOnly bool
+
+	// KeepIndex lets a memory that is ReadOnly write the index file all the
+	// same ([IndexSuffix]), so that the next process need not make the index
+	// again. Memories that are not ReadOnly always do.
+	KeepIndex bool
+
+	// freeStep and freeReserve are the sizes of the log's free space, in bytes;
+	// 0 is the default. Tests set them, to make small files.
+	freeStep, freeReserve int64
+	snapshotLeast         int64 // changes that make a snapshot worth writing; tests set another
+}
+
+func (o *Options) orDefault() Options {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.Clock == nil {
+		r.Clock = time.Now
+	}
+	if r.Rand == nil {
+		r.Rand = rand.Reader
+	}
+	if r.LockWait == 0 {
+		r.LockWait = DefaultLockWait
+	}
+	if r.Ranking == "" {
+		r.Ranking = RankOxbow
+	}
+	if r.Source.Door == "" {
+		r.Source.Door = "library"
+	}
+	return r
+}

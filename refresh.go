@@ -1,0 +1,238 @@
+// Refresh: the index is built, and brought up to the store before each query.
+
+package oxbow
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/ranking"
+)
+
+// changed receives what a store did. It is called on the way of every change,
+// and must not wait for what waits for the store.
+func (m *Memory) changed(e Event) {
+	if e.Reset {
+		m.mu.Lock()
+		m.resets++
+		m.setSearcher(nil)
+		m.mu.Unlock()
+	}
+	m.pending.add(m.analyzeOwn(e.Changes))
+}
+
+// mostApplied is how many changes a writer analyzes, and applies to an index
+// that is recalled from: more are left to the next recall, which may never come.
+const mostApplied = 8
+
+// analyzeOwn analyzes the entries of few changes when there are recalls at the
+// same time: those need not wait for it then, since the changes are not
+// acknowledged yet. When changes pile up, nothing recalls any more; a text that
+// takes long is left to the next recall, which can be canceled.
+func (m *Memory) analyzeOwn(deltas []Delta) []analyzedDelta {
+	ds := unanalyzed(deltas)
+	if s := m.searcher.Load(); s != nil && m.pending.recalled.Load() && m.pending.len()+len(ds) <= mostApplied && isShort(deltas) {
+		_ = analyzeAll(context.Background(), ds, slices.Collect(maps.Values(*s.scorers.Load())))
+	}
+	return ds
+}
+
+// setSearcher puts another searcher, nil for none, in the place of the one there
+// is. m.mu is held. Queries that have the old one ask again when it fails them.
+func (m *Memory) setSearcher(s *searcher) {
+	m.searcher.Swap(s).close()
+	m.pending.want(s != nil || m.building)
+}
+
+// applyOwn applies few changes to the index, after one of this memory, when
+// there are recalls at the same time: the next would have to do it.
+func (m *Memory) applyOwn(ctx context.Context) {
+	if m.pending.recalled.Load() {
+		m.pending.recalled.Store(false)
+		if n := m.pending.len(); n > 0 && n <= mostApplied && m.pending.isAnalyzed() {
+			_ = m.applyPending(ctx) // what is left, the next recall applies
+		}
+	}
+}
+
+// applyPending brings the index up to all changes that came before. When ctx is
+// done before they are analyzed, they stay pending.
+func (m *Memory) applyPending(ctx context.Context) error {
+	if err := m.applying.lockContext(ctx); err != nil {
+		return err
+	}
+	defer m.applying.Unlock()
+	m.mu.Lock()
+	s := m.searcher.Load()
+	var ds []analyzedDelta
+	if s != nil {
+		ds = m.pending.take()
+	}
+	m.mu.Unlock()
+	if len(ds) == 0 {
+		return nil
+	}
+	err := s.apply(ctx, ds)
+	if err != nil {
+		m.mu.Lock()
+		if m.searcher.Load() == s { // else the next one is built of what the store holds
+			m.pending.putBack(ds)
+		}
+		m.mu.Unlock()
+	}
+	m.pending.applied()
+	return err
+}
+
+// refreshStore brings a store that reports its changes up to those of other
+// processes, and says whether it does.
+func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
+	w, watched := m.store.(Watcher)
+	if watched {
+		err = w.Refresh(ctx)
+	}
+	return watched, err
+}
+
+// refresh brings the index up to the store, and returns it; it is built when
+// there is none.
+func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
+	watched, err := m.refreshStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !watched {
+		return m.build(ctx, watched)
+	}
+	if !m.pending.recalled.Load() { // else the cache line is left alone
+		m.pending.recalled.Store(true)
+	}
+	for {
+		s, err := m.searcher.Load(), error(nil)
+		switch {
+		case s == nil:
+			s, err = m.build(ctx, watched)
+		case m.pending.any():
+			err = m.applyPending(ctx)
+		}
+		// What came for a searcher that was dropped meanwhile was dropped, too.
+		if err != nil || m.searcher.Load() == s {
+			return s, err
+		}
+	}
+}
+
+// build builds the index, unless another goroutine did so meanwhile.
+func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
+	if err := m.buildMu.lockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer m.buildMu.Unlock()
+	for {
+		m.mu.Lock()
+		if s := m.searcher.Load(); watched && s != nil {
+			m.mu.Unlock()
+			return s, m.applyPending(ctx)
+		}
+		m.building = true
+		m.pending.begin()
+		resets := m.resets
+		m.mu.Unlock()
+
+		s := newSearcher(m.opts.Ranking)
+		var err error
+		if saved := m.savedFor(m.opts.Ranking); saved != nil {
+			s.begin(saved)
+			h := &saved.head
+			at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
+			var since []analyzedDelta
+			for d, derr := range m.store.(*db).Since(ctx, at.encode()) {
+				if err = derr; err == nil {
+					since = append(since, analyzedDelta{Delta: d})
+				}
+			}
+			if err == nil {
+				err = s.apply(ctx, since)
+			}
+		} else {
+			err = s.fill(ctx, m.store.Entries(ctx, Filter{}))
+		}
+		m.mu.Lock()
+		m.building = false
+		done := err == nil && resets == m.resets
+		if done {
+			m.scanned.Store(nil)
+			m.setSearcher(s) // there was one of a store that does not report its changes
+		} else {
+			s.close()
+			m.pending.want(m.searcher.Load() != nil)
+		}
+		m.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			return s, m.applyPending(ctx) // what came while it was built
+		}
+	}
+}
+
+func unanalyzed(deltas []Delta) []analyzedDelta {
+	ds := make([]analyzedDelta, len(deltas))
+	for i, d := range deltas {
+		ds[i].Delta = d
+	}
+	return ds
+}
+
+// addScorer returns the index of another ranking, which it makes when there is
+// none.
+func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*ranking.Scorer, error) {
+	if err := m.applying.lockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer m.applying.Unlock()
+	if r := s.scorer(name); r != nil {
+		return r, nil
+	}
+	var v *rankedView
+	for _, r := range *s.scorers.Load() {
+		v = s.view(ctx, r)
+	}
+	r := ranking.New(name, nil)
+	err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
+		for _, id := range v.ids() {
+			if x, ok := v.Item(id).(*indexed); ok && !yield(x, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	scorers := maps.Clone(*s.scorers.Load())
+	scorers[name] = r
+	s.scorers.Store(&scorers)
+	return r, nil
+}
+
+// savedFor opens the index file next to the store, nil for none.
+func (m *Memory) savedFor(ranking string) *savedIndex {
+	d, ok := m.store.(*db)
+	if !ok || m.distrusts() {
+		return nil
+	}
+	s, err := d.openIndex(ranking)
+	if err != nil {
+		return nil // it is built again
+	}
+	return s
+}
+
+// distrusts reports whether the index file turned out to be damaged.
+func (m *Memory) distrusts() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.distrust
+}

@@ -1,0 +1,166 @@
+// What a memory does besides recalling: get, remember, edit, forget.
+
+package oxbow
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// Get returns the entry of that name or, when there is none, the one entry
+// that has it as an alias. Errors match [ErrNotFound].
+func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
+	e, err := m.store.Get(ctx, name)
+	if !isNotFound(err) {
+		return e, err
+	}
+	var found []Entry
+	for e, err := range m.store.Entries(ctx, Filter{Terms: []Term{{Key: "name", Values: []string{name}}}}) {
+		if err != nil {
+			return Entry{}, err
+		}
+		found = append(found, e)
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	if len(found) > 1 {
+		err = &AliasError{Alias: name, Names: []string{found[0].Name, found[1].Name}}
+	}
+	return Entry{}, err
+}
+
+// Entries yields the selected entries in order of ID.
+func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return m.store.Entries(ctx, f)
+}
+
+// Apply makes all the changes durable, or none of them.
+func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
+	err := m.store.Apply(ctx, ops...)
+	switch _, ok := m.store.(Watcher); {
+	case ok:
+		m.applyOwn(ctx)
+	case err == nil:
+		m.changed(Event{Reset: true})
+	}
+	return err
+}
+
+// Remember writes e under its name and returns it as stored. A new name is
+// added; an entry of that name is updated, and what e leaves nil (aliases,
+// labels) stays as it was. Without a name, one is made from the first line of
+// the content. The kind of an existing entry cannot change, and a new alias that
+// another entry has is an [AliasTakenError].
+//
+// When e.Version is not 0, the entry must be at that version, else the error
+// matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
+// a new entry only. What comes back is at Version 0 when it was remembered but
+// could not be read back, as when another process has forgotten it since.
+func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
+	if strings.TrimSpace(e.Content) == "" {
+		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
+	}
+	if e.Name == "" {
+		e.Name = DeriveName(e.Content)
+	}
+	var old Entry
+	err := m.Edit(ctx, e.Name, func(now Entry, found bool) (Op, error) {
+		old = now
+		if !found {
+			if e.Version != 0 {
+				return nil, &ConflictError{Name: e.Name, Want: e.Version}
+			}
+			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created, UniqueAliases: true}, nil
+		}
+		return e.over(old)
+	})
+	if err != nil {
+		return Entry{}, err
+	}
+	if now, err := m.store.Get(ctx, e.Name); err == nil {
+		return now, nil
+	}
+	// It was remembered. That it cannot be read back, most often because another
+	// process has forgotten it since, is no failure of this call.
+	e.ID, e.Version, e.Labels = old.ID, 0, SortLabels(e.Labels)
+	return e, nil
+}
+
+// over returns the change of old to e; what e leaves nil stays as it was.
+func (e Entry) over(old Entry) (Op, error) {
+	if e.Kind != old.Kind && e.Kind != Note {
+		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
+			Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}
+	}
+	u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version, UniqueAliases: true}
+	if e.Version != 0 {
+		u.If = e.Version
+	}
+	if e.Aliases == nil {
+		u.Aliases = old.Aliases
+	}
+	if e.Labels == nil {
+		u.Labels = old.Labels
+	}
+	return u, nil
+}
+
+// Edit changes the entry of that name, and no alias, by the operation that edit
+// returns for it; found is false where there is none, and a nil operation
+// changes nothing. When another writer was first, edit is called again with
+// what the entry is then, except after an [Update] of another version than it
+// was given: that is the caller's own condition.
+func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		old, err := m.store.Get(ctx, name)
+		if err != nil && !isNotFound(err) {
+			return err
+		}
+		op, err := edit(old, err == nil)
+		if err != nil || op == nil {
+			return err
+		}
+		err = m.Apply(ctx, op)
+		u, ok := op.(Update)
+		if own := ok && u.If != old.Version; own || !isConflict(err) && !isExists(err) && !isNotFound(err) {
+			return err
+		}
+	}
+}
+
+// Forget removes the entry of that name. Errors match [ErrNotFound].
+func (m *Memory) Forget(ctx context.Context, name string) error {
+	return m.Apply(ctx, Remove{Name: name})
+}
+
+// DeriveName makes a name from the first line of a text that has words: without
+// Markdown marks, at most 60 bytes, cut between words. The name of a text
+// without words is "note". A content that [CheckContent] accepts gives a name
+// that [CheckName] accepts.
+func DeriveName(content string) string {
+	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
+	for line := range strings.Lines(content) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-+ \t")
+		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
+		line = strings.TrimSpace(strings.Trim(line, "*_`"))
+		if line == "" {
+			continue
+		}
+		if len(line) <= 60 {
+			return line
+		}
+		cut := strings.TrimSuffix(text.Clip(line, 60), "…")
+		if i := strings.LastIndexByte(cut, ' '); i > 20 {
+			cut = cut[:i]
+		}
+		return strings.TrimSpace(cut)
+	}
+	return "note"
+}
