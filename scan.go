@@ -8,12 +8,13 @@ package oxbow
 import (
 	"context"
 
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
 
-// scan returns a view for the query by one scan of the entries, nil when there is
-// an index, when there was a scan before, or when the store's directory shows
-// that another process scanned: then the memory is asked often.
+// scan returns a view for the query by one scan of the entries, nil when there is an
+// index, the entries are few, the query needs all terms, there was a scan for others
+// before, or another process scanned (then the memory is asked often).
 func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, error) {
 	if m.searcher.Load() != nil {
 		return nil, nil
@@ -29,14 +30,18 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
-	if last := m.scanned.Load(); last != nil && last.received == m.pending.received.Load() && last.view.Ranking() == rank {
+	v, choice := asked(ctx, q, rank)
+	if last := m.scanned.Load(); last.answers(m.pending.received.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if d, ok := m.store.(*db); m.hadScan || ok && d.hasIndexFile() {
+	if d, ok := m.store.(*db); choice == nil || m.hadScan || ok && d.hasIndexFile() {
 		return nil, nil
 	}
-	v, received, err := m.scanStore(ctx, q, rank)
-	if v == nil || err != nil {
+	items, received, err := m.scanEntries(ctx)
+	if items == nil || err != nil {
+		return nil, err
+	}
+	if v.View, err = ranking.Scan(ctx, rank, items, choice); err != nil {
 		return nil, err
 	}
 	m.hadScan = true
@@ -46,25 +51,20 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	return v, nil
 }
 
-// scanStore scans all entries, nil when they are few or the query needs all terms.
-// It returns how often changes had come before.
-func (m *Memory) scanStore(ctx context.Context, q Query, rank string) (v *rankedView, received int64, err error) {
+// answers reports whether a scan looked for the terms, and nothing changed since.
+func (s *scanned) answers(received int64, rank string, choice *analysis.Choice) bool {
+	return s != nil && s.received == received && s.view.Holds(rank, choice)
+}
+
+// asked returns an empty view, and the terms that the query may ask it about.
+func asked(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Choice) {
 	var keys []string
 	for _, t := range q.Filter.Terms {
 		keys = append(keys, t.Key)
 	}
 	s := newSearcher(rank)
-	v = s.view(ctx, s.scorer(rank))
-	choice := ranking.Asked(rank, v.query(q), keys)
-	if choice == nil {
-		return nil, 0, nil
-	}
-	items, received, err := m.scanEntries(ctx)
-	if items == nil || err != nil {
-		return nil, 0, err
-	}
-	v.View, err = ranking.Scan(ctx, rank, items, choice)
-	return v, received, err
+	v := s.view(ctx, s.scorer(rank))
+	return v, ranking.Asked(rank, v.query(q), keys)
 }
 
 // scanEntries returns the entries, in order of ID, nil when they are few; and

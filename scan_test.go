@@ -162,6 +162,39 @@ func TestScanAnswersAsIndex(t *testing.T) {
 	}
 }
 
+// What a scan found answers a later question only when it holds every term that
+// this one asks about, those of its filter too.
+func TestScanAnswersNoOtherQuestion(t *testing.T) {
+	for _, rank := range []string{RankOxbow, RankSeed} {
+		h := &indexHome{t, vfs.NewMem()}
+		h.talkative(rand.New(rand.NewPCG(1, 7)), 150)
+		plain := h.open(&Options{ReadOnly: true, Ranking: rank})
+		found := 0
+		for seed := range uint64(60) {
+			r := rand.New(rand.NewPCG(seed, 8))
+			m := h.scanning(&Options{ReadOnly: true, Ranking: rank})
+			for range 2 {
+				q := question(t, r)
+				q.Rank = rank
+				for _, q.Filter = range []Filter{q.Filter, {Terms: []Term{{Key: "tag", Values: []string{"done"}}}}} {
+					want := all(t, plain, q)
+					if got := all(t, m, q); got != want {
+						t.Fatalf("%s, seed %d, %+v:\n%s\nwant\n%s", rank, seed, q, got, want)
+					}
+					if strings.Contains(want, "Content:") {
+						found++
+					}
+				}
+			}
+			h.close(m)
+		}
+		h.close(plain)
+		if found < 40 {
+			t.Errorf("%s: %d of 240 questions found something", rank, found)
+		}
+	}
+}
+
 // What a scan cannot know makes the index, and is right.
 func TestScanIsNotEnough(t *testing.T) {
 	h := newIndexHome(t, 300)

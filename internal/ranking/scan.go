@@ -127,6 +127,14 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 	return v, nil
 }
 
+// Holds reports whether the scan that made the view was for this ranking and all
+// terms of a choice; nil stands for all that there are.
+func (v *View) Holds(ranking string, c *analysis.Choice) bool {
+	have := v.stats.(*scanStats).choice
+	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.Terms(), func(t string) bool { return !have.Has(t) }) &&
+		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAll(p) })
+}
+
 // Missed reports whether the view was asked about terms that its scan left out:
 // what it answered is of no use then.
 func (v *View) Missed() bool {
