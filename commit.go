@@ -5,6 +5,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,7 +181,7 @@ func (d *db) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			answer(r, 0, err)
 			continue
 		}
-		v.opID, v.note, v.source = id, or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
+		v.opID, v.note, v.source = id, cmp.Or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
 		f := draft{request: r, body: v}
 		if v.size() > smallBody {
 			// It may be more than a record can hold: this one is refused then,
@@ -282,18 +283,11 @@ func (d *db) source(ctx context.Context) Source {
 	if !ok {
 		s = d.opts.Source
 	}
-	s.Door = or(s.Door, d.opts.Source.Door)
+	s.Door = cmp.Or(s.Door, d.opts.Source.Door)
 	for _, p := range []*string{&s.Door, &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
 		*p = text.Clip(*p, 200)
 	}
 	return s
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func onlyRemoves(v *body) bool {

@@ -59,9 +59,9 @@ const (
 	indexHeadSize = 128
 	indexRow      = 24
 
-	// A file is written when at least this many entries, and as many as make it
-	// one in indexShare, are not in the one that is there: so reading on costs
-	// little, and writing is rare.
+	// A file is written when at least this many entries, by weight, and as many as
+	// make it one in indexShare, are not in the one that is there: so reading on
+	// costs little, and writing is rare.
 	indexLeast = 256
 	indexShare = 64
 )

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -469,4 +470,69 @@ func FuzzOpenIndex(f *testing.F) {
 		}
 		_, _ = s.index.Searcher().AppendSnapshot(nil)
 	})
+}
+
+// onOpen is a file system that calls a function once, before a file is opened.
+type onOpen struct {
+	*vfs.Mem
+	name string
+	then func()
+}
+
+func (f *onOpen) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if then := f.then; name == f.name && then != nil {
+		f.then = nil
+		then()
+	}
+	return f.Mem.OpenFile(name, flag, perm)
+}
+
+// Another process compacts the log between the opening of the index file and the
+// reading of what changed since: the index is built of the entries.
+func TestCompactWhileIndexOpens(t *testing.T) {
+	h := newIndexHome(t, 300)
+	other := h.open(nil)
+	for i := range 40 {
+		if err := other.Apply(t.Context(), Update{Name: fmt.Sprint("entry ", i), Content: "falcon " + fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := h.open(nil)
+	m.scanFrom = 1 << 30
+	d := m.Store().(*db)
+	d.fs = &onOpen{Mem: h.fs, name: "memory.oxbow", then: func() {
+		if rep, err := other.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 {
+			t.Errorf("Compact() = %+v, %v", rep, err)
+		}
+	}}
+	if hits := h.recall(m, "falcon 39"); len(hits) == 0 || hits[0].Entry.Name != "entry 39" {
+		t.Errorf("after a compaction, recall finds %v", hits)
+	}
+	if d.fs.(*onOpen).then != nil {
+		t.Error("what changed since was not read")
+	}
+	h.agree(m)
+	h.close(m)
+	h.close(other)
+}
+
+// Few entries of much text are worth an index file, too.
+func TestIndexFileOfLargeEntries(t *testing.T) {
+	h := newIndexHome(t, 1)
+	m := h.open(nil)
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range 2 {
+		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("large ", i), Content: words(r, 100_000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.scanFrom = 1 << 30
+	h.recall(m, "alpha")
+	h.close(m)
+	m = h.open(nil)
+	h.recall(m, "alpha")
+	if n := countIndexed(m); n != 0 {
+		t.Errorf("the weight of what was indexed again is %d", n)
+	}
+	h.close(m)
 }

@@ -4,6 +4,7 @@ package oxbow
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -129,6 +130,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 		return nil, err
 	}
 	defer m.buildMu.Unlock()
+	rewritten := false // the log, since the index file was opened: the entries are read
 	for {
 		m.mu.Lock()
 		if s := m.searcher.Load(); watched && s != nil {
@@ -142,19 +144,12 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 
 		s := newSearcher(m.opts.Ranking)
 		var err error
-		if saved := m.savedFor(m.opts.Ranking); saved != nil {
-			s.begin(saved)
-			h := &saved.head
-			at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
-			var since []analyzedDelta
-			for d, derr := range m.store.(*db).Since(ctx, at.encode()) {
-				if err = derr; err == nil {
-					since = append(since, analyzedDelta{Delta: d})
-				}
-			}
-			if err == nil {
-				err = s.apply(ctx, since)
-			}
+		if !rewritten {
+			s.saved = m.savedFor(m.opts.Ranking)
+		}
+		if rewritten = false; s.saved != nil {
+			err = s.resume(ctx)
+			rewritten = errors.Is(err, ErrPosition)
 		} else {
 			err = s.fill(ctx, m.store.Entries(ctx, Filter{}))
 		}
@@ -169,7 +164,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 			m.pending.want(m.searcher.Load() != nil)
 		}
 		m.mu.Unlock()
-		if err != nil {
+		if err != nil && !rewritten {
 			return nil, err
 		}
 		if done {

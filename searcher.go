@@ -20,7 +20,7 @@ import (
 type searcher struct {
 	scorers atomic.Pointer[map[string]*ranking.Scorer] // by ranking; a map is replaced, never changed
 	saved   *savedIndex                                // what the memory's own ranking began from, nil for nothing; its entries are read on demand
-	unsaved atomic.Int64                               // entries put or removed since
+	unsaved atomic.Int64                               // entries put or removed since, those of much text counted by it
 
 	mu  sync.Mutex // guards reading from saved, and the following
 	err error      // why an entry could not be read: what was found counts for nothing
@@ -34,12 +34,20 @@ func newSearcher(name string) *searcher {
 
 func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
-// begin makes the index of the file that of an empty searcher. Nothing else is
-// read now.
-func (s *searcher) begin(saved *savedIndex) {
-	s.saved = saved
-	name := saved.head.ranking
-	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, saved.index)})
+// resume makes the index of the file that of an empty searcher, and applies what
+// changed since. Nothing else is read now.
+func (s *searcher) resume(ctx context.Context) error {
+	h := &s.saved.head
+	s.scorers.Store(&map[string]*ranking.Scorer{h.ranking: ranking.New(h.ranking, s.saved.index)})
+	at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
+	var since []analyzedDelta
+	for d, err := range s.saved.db.Since(ctx, at.encode()) {
+		if err != nil {
+			return err
+		}
+		since = append(since, analyzedDelta{Delta: d})
+	}
+	return s.apply(ctx, since)
 }
 
 // close closes the index file. What is read after that is an error.
@@ -74,8 +82,20 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 		}
 		r.Index().Apply(changes...)
 	}
-	s.unsaved.Add(int64(len(ds)))
+	for _, d := range ds {
+		s.unsaved.Add(weight(d.Entry))
+	}
 	return nil
+}
+
+// weight is how many entries one counts for that is analyzed again without an
+// index file.
+func weight(e *Entry) int64 {
+	const text = 4096 // bytes of content that take as long as an entry
+	if e == nil {
+		return 1
+	}
+	return 1 + int64(len(e.Content)/text)
 }
 
 // fill puts entries, in order of ID, into an empty searcher. When ctx is done it
@@ -84,7 +104,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) er
 	for _, r := range *s.scorers.Load() { // there is one
 		return r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
-				s.unsaved.Add(1)
+				s.unsaved.Add(weight(&e))
 				if !yield(newIndexed(&e), err) {
 					return
 				}
