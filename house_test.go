@@ -34,8 +34,6 @@ const maxCircle = 5
 // circles are the packages where it is more.
 var circles = map[string]int{
 	"cmd/oxbow/command": 65,
-	"internal/index":    15,
-	"internal/wal":      8,
 	"mcpserver":         6,
 	"vfs":               6,
 }

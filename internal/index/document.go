@@ -108,3 +108,15 @@ func distinct(dst, terms []QueryTerm) []QueryTerm {
 	})
 	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
 }
+
+// Clause is a condition on a document: it holds at least one of the terms or,
+// with Not, none of them.
+type Clause struct {
+	Terms []string
+	Not   bool
+}
+
+// Range is a span of time; both From and To are in it.
+type Range struct{ From, To int64 }
+
+func (t *Range) contains(at int64) bool { return at >= t.From && at <= t.To }

@@ -8,18 +8,6 @@ import (
 	"slices"
 )
 
-// Clause is a condition on a document: it holds at least one of the terms or,
-// with Not, none of them.
-type Clause struct {
-	Terms []string
-	Not   bool
-}
-
-// Range is a span of time; both From and To are in it.
-type Range struct{ From, To int64 }
-
-func (t *Range) contains(at int64) bool { return at >= t.From && at <= t.To }
-
 // filterSet is the documents of a view that meet the conditions of a search.
 type filterSet struct {
 	all  bool     // there are no conditions: set says nothing
@@ -112,58 +100,3 @@ const (
 	fewShare    = 200
 	lookUpWorth = 4
 )
-
-// few reports whether those that meet the conditions are so few that they alone
-// should be looked at, all of them, among so many postings of the terms.
-func (b *maxScore) few(postings int) bool {
-	w := &b.filter
-	return !w.all && w.n*fewShare <= len(b.view.ids) && w.n*len(b.cursors) <= postings*lookUpWorth
-}
-
-// among takes those that meet the conditions, and no others, through all terms.
-func (b *maxScore) among() {
-	k := &b.batch
-	complete := func() {
-		for i, number := range k.docs[:k.n] {
-			k.k[i], k.sums[i], k.live[i] = b.weight(number), 0, uint8(i)
-		}
-		b.completeScores(-1, k.n, b.threshold())
-		k.n = 0
-	}
-	for i, set := range b.filter.set {
-		for ; set != 0 && b.budget >= 0; set &= set - 1 {
-			k.docs[k.n] = uint32(64*i + bits.TrailingZeros64(set))
-			if k.n++; k.n == batchSize {
-				complete()
-			}
-		}
-	}
-	if b.budget >= 0 {
-		complete()
-	}
-	k.n = 0
-}
-
-// scoreFiltered is scoreBitmap for conditions that few documents meet: it looks at
-// those alone that hold the term.
-func (b *maxScore) scoreFiltered(c *cursor, minImpact, above int) {
-	k, tfs, w := &b.batch, &b.batch.tfs[c.place], c.bitmap
-	for i := range w.words {
-		s := &w.words[i]
-		held := s.bits()
-		for both := held & b.filter.set[i]; both != 0; both &= both - 1 {
-			bit := bits.TrailingZeros64(both)
-			index := int(s.before) + bits.OnesCount64(held&(1<<bit-1))
-			if impact := int(w.impacts[index]); impact < minImpact || impact >= above {
-				continue
-			}
-			k.docs[k.n], tfs[k.n] = uint32(64*i+bit), w.tfs[index]
-			if k.n++; k.n == batchSize {
-				b.flush(c)
-				if minImpact = max(minImpact, b.minImpact(c)); minImpact >= above {
-					return
-				}
-			}
-		}
-	}
-}

@@ -5,11 +5,14 @@ package index
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 	"sort"
 	"strings"
+	"sync/atomic"
 )
 
 // fail notes that the snapshot cannot be read. The index is of no use any more.
@@ -61,7 +64,7 @@ func (img *image) load(text string) (found, bool) {
 		return *f, true
 	}
 	list := img.decode(t, make([]posting, 0, t.df))
-	f := &found{postings: newPostings(list, len(img.s.ids)), df: len(list)}
+	f := &found{postings: newPostings(list, len(img.lens)), df: len(list)}
 	for _, p := range list {
 		f.most = max(f.most, p.impact)
 	}
@@ -198,7 +201,7 @@ func (img *image) decodeBytes(t *imageTerm, b []byte, err error, list []posting)
 
 // decodeList appends the df postings that b is to list.
 func (img *image) decodeList(list []posting, b []byte, df uint32) ([]posting, error) {
-	next, lens := uint64(0), img.s.lens
+	next, lens := uint64(0), img.lens
 	docs := uint64(len(lens))
 	for range df {
 		v, n := uint64(0), 1
@@ -226,4 +229,83 @@ func (img *image) decodeList(list []posting, b []byte, df uint32) ([]posting, er
 		return list, fmt.Errorf("%w: a list has an unknown form", ErrSnapshot)
 	}
 	return list, nil
+}
+
+// image is the terms of a snapshot that was opened.
+type image struct {
+	r      io.ReaderAt
+	lens   []uint32 // of the documents
+	sc     scale    // of the impacts
+	terms  int
+	blocks []block
+	last   atomic.Pointer[lists] // of the block that was read last as a whole
+	err    atomic.Pointer[error] // why the snapshot could not be read
+}
+
+// block is a part of the dictionary.
+type block struct {
+	first string // its first term
+	lists int64  // offset of its lists in the snapshot
+	size  uint32 // bytes of its lists
+	rest  uint32 // bytes of its terms
+	check uint32
+	terms atomic.Pointer[[]imageTerm] // once they were read
+}
+
+// imageTerm is a term of a snapshot.
+type imageTerm struct {
+	text  string
+	df    uint32
+	at    int64 // offset of its list
+	size  uint32
+	check uint32
+	found atomic.Pointer[found] // once its list was read
+}
+
+// found is a term as a query needs it.
+type found struct {
+	postings
+	df   int
+	lost int
+	most uint8
+}
+
+const (
+	headSize   = 64
+	docSize    = 28 // bytes of a document
+	entrySize  = 16 // bytes of a term, without its text
+	blockSize  = 24 // bytes of a block in the table, without its first term
+	blockTerms = 64
+)
+
+// ErrSnapshot is matched by the errors that say that a snapshot is damaged.
+var ErrSnapshot = errors.New("the index snapshot is damaged")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// piece returns n bytes of r, which has size of them, from that offset on.
+func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
+	if n < 0 || off < 0 || n > size-off {
+		return nil, fmt.Errorf("%w: it is cut short", ErrSnapshot)
+	}
+	b := make([]byte, n)
+	if got, err := r.ReadAt(b, off); int64(got) < n {
+		if err == io.EOF {
+			return nil, fmt.Errorf("%w: it is cut short", ErrSnapshot)
+		}
+		return nil, err
+	}
+	return b, nil
+}
+
+// checked returns the bytes of a piece that ends with its check, without it.
+func checked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
+	b, err := piece(r, off, n, size)
+	if err != nil {
+		return nil, err
+	}
+	if n < 4 || crc32.Checksum(b[:n-4], castagnoli) != binary.LittleEndian.Uint32(b[n-4:]) {
+		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", ErrSnapshot, n, off)
+	}
+	return b[:n-4], nil
 }

@@ -13,22 +13,6 @@ import (
 // never rejects what the exact sum would let in.
 const epsilon = 1 - 1e-9
 
-// batchSize is how many candidates are taken through the terms at a time. One
-// waits for memory while others are looked up.
-const batchSize = 256
-
-// batch is candidates, rising by number, that hold one term and none that can
-// give more, unless they were met there before.
-type batch struct {
-	n    int
-	docs [batchSize]uint32
-	k    [batchSize]float64  // k1·(1 − b + b·dl/avgdl), in sixteenths
-	sums [batchSize]float64  // what the terms so far give
-	at   [batchSize]uint32   // scratch of probeBitmap
-	live [batchSize]uint8    // those that can still be among the best, rising
-	tfs  [][batchSize]uint16 // by place of the term
-}
-
 // best offers the documents of the view that may be among the best. The terms are
 // gone through from the one that can give most to the one that can give least,
 // and postings whose impact, with all that the weaker terms may give, does not
@@ -392,5 +376,60 @@ func (b *maxScore) offer(place, i int) {
 	}
 	if !b.give(number, score) {
 		b.budget--
+	}
+}
+
+// few reports whether those that meet the conditions are so few that they alone
+// should be looked at, all of them, among so many postings of the terms.
+func (b *maxScore) few(postings int) bool {
+	w := &b.filter
+	return !w.all && w.n*fewShare <= len(b.view.ids) && w.n*len(b.cursors) <= postings*lookUpWorth
+}
+
+// among takes those that meet the conditions, and no others, through all terms.
+func (b *maxScore) among() {
+	k := &b.batch
+	complete := func() {
+		for i, number := range k.docs[:k.n] {
+			k.k[i], k.sums[i], k.live[i] = b.weight(number), 0, uint8(i)
+		}
+		b.completeScores(-1, k.n, b.threshold())
+		k.n = 0
+	}
+	for i, set := range b.filter.set {
+		for ; set != 0 && b.budget >= 0; set &= set - 1 {
+			k.docs[k.n] = uint32(64*i + bits.TrailingZeros64(set))
+			if k.n++; k.n == batchSize {
+				complete()
+			}
+		}
+	}
+	if b.budget >= 0 {
+		complete()
+	}
+	k.n = 0
+}
+
+// scoreFiltered is scoreBitmap for conditions that few documents meet: it looks at
+// those alone that hold the term.
+func (b *maxScore) scoreFiltered(c *cursor, minImpact, above int) {
+	k, tfs, w := &b.batch, &b.batch.tfs[c.place], c.bitmap
+	for i := range w.words {
+		s := &w.words[i]
+		held := s.bits()
+		for both := held & b.filter.set[i]; both != 0; both &= both - 1 {
+			bit := bits.TrailingZeros64(both)
+			index := int(s.before) + bits.OnesCount64(held&(1<<bit-1))
+			if impact := int(w.impacts[index]); impact < minImpact || impact >= above {
+				continue
+			}
+			k.docs[k.n], tfs[k.n] = uint32(64*i+bit), w.tfs[index]
+			if k.n++; k.n == batchSize {
+				b.flush(c)
+				if minImpact = max(minImpact, b.minImpact(c)); minImpact >= above {
+					return
+				}
+			}
+		}
 	}
 }

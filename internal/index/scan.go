@@ -109,11 +109,6 @@ func (q *query) open(i int) *view {
 	return v
 }
 
-// window is how many document numbers are scored at a time: so few that their
-// sums stay in the processor's nearest cache, and so many that going from term
-// to term costs little. It is a multiple of 64.
-const window = 1 << 11
-
 // scan computes the scores of all documents of a view that hold a term of the
 // query, and visits those that reach a threshold, each once. Visit returns the
 // threshold from there on, which is above 0 and never falls; the first one is
@@ -198,3 +193,19 @@ func (q *query) addBitmap(c *cursor, first int, lens []uint32) int {
 	}
 	return n
 }
+
+// batch is candidates, rising by number, that hold one term and none that can
+// give more, unless they were met there before.
+type batch struct {
+	n    int
+	docs [batchSize]uint32
+	k    [batchSize]float64  // k1·(1 − b + b·dl/avgdl), in sixteenths
+	sums [batchSize]float64  // what the terms so far give
+	at   [batchSize]uint32   // scratch of probeBitmap
+	live [batchSize]uint8    // those that can still be among the best, rising
+	tfs  [][batchSize]uint16 // by place of the term
+}
+
+// batchSize is how many candidates are taken through the terms at a time. One
+// waits for memory while others are looked up.
+const batchSize = 256

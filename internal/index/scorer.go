@@ -96,3 +96,6 @@ func (s scale) stretch(slope float64) float64 {
 	}
 	return 1
 }
+
+// unscored stands in lens for a document without terms, which counts nowhere.
+const unscored = math.MaxUint32

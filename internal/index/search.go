@@ -8,13 +8,6 @@ import (
 	"slices"
 )
 
-// Hit is a document that was found, and its score, which is above 0.
-type Hit struct {
-	ID    uint64
-	Score float64
-	Data  any // as [TermScores.Data] returns it
-}
-
 // Search returns the documents with the highest scores, at most ask.Limit: higher
 // scores first, then newer ones, then smaller ids.
 func (x *Searcher) Search(ask Query) []Hit {

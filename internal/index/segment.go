@@ -4,7 +4,6 @@ package index
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -42,9 +41,6 @@ type segment struct {
 	forward     []string // by document number: its terms' numbers; see termsOf
 }
 
-// unscored stands in lens for a document without terms, which counts nowhere.
-const unscored = math.MaxUint32
-
 // term is a word and where it stands. Most terms stand in one document: they
 // have their posting in themselves. There are no pointers in a term, so that
 // the garbage collector need not look at it.
@@ -56,14 +52,6 @@ type term struct {
 	tf   uint16 // of its only posting, 0 when there is none
 	most uint8  // the largest impact
 	many bool   // it has a list
-}
-
-// found is a term as a query needs it.
-type found struct {
-	postings
-	df   int
-	lost int
-	most uint8
 }
 
 // find returns the term of that text and hash. A posting that stands alone is

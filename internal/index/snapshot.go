@@ -40,28 +40,13 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
-
-const (
-	headSize   = 64
-	docSize    = 28 // bytes of a document
-	entrySize  = 16 // bytes of a term, without its text
-	blockSize  = 24 // bytes of a block in the table, without its first term
-	blockTerms = 64
-)
-
-// ErrSnapshot is matched by the errors that say that a snapshot is damaged.
-var ErrSnapshot = errors.New("the index snapshot is damaged")
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // AppendSnapshot appends the snapshot of the index to b. The error is that of the
 // snapshot that the index itself was opened from.
@@ -237,37 +222,6 @@ func (w *snapshotWriter) list(list []posting) (df int) {
 	return df
 }
 
-// image is the terms of a snapshot that was opened.
-type image struct {
-	r      io.ReaderAt
-	s      *segment
-	sc     scale // of the impacts
-	terms  int
-	blocks []block
-	last   atomic.Pointer[lists] // of the block that was read last as a whole
-	err    atomic.Pointer[error] // why the snapshot could not be read
-}
-
-// block is a part of the dictionary.
-type block struct {
-	first string // its first term
-	lists int64  // offset of its lists in the snapshot
-	size  uint32 // bytes of its lists
-	rest  uint32 // bytes of its terms
-	check uint32
-	terms atomic.Pointer[[]imageTerm] // once they were read
-}
-
-// imageTerm is a term of a snapshot.
-type imageTerm struct {
-	text  string
-	df    uint32
-	at    int64 // offset of its list
-	size  uint32
-	check uint32
-	found atomic.Pointer[found] // once its list was read
-}
-
 // OpenSnapshot opens the index in the size bytes of r, which is read later on and
 // must not change as long as the index is used. The parameters are those of the
 // snapshot, and it is refused when they are others. Errors match [ErrSnapshot] or
@@ -306,7 +260,7 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 		return nil, err
 	}
 	to := &Searcher{params: x.params, seed: x.seed, live: s.counted, total: s.total}
-	img := &image{r: r, s: s, sc: to.scale(), terms: int(terms)}
+	img := &image{r: r, lens: s.lens, sc: to.scale(), terms: int(terms)}
 	if img.blocks, err = readTable(table, blocks, at); err != nil {
 		return nil, err
 	}
@@ -314,33 +268,6 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	to.views = []view{{segment: s}}
 	x.current.Store(to)
 	return x, nil
-}
-
-// piece returns n bytes of r, which has size of them, from that offset on.
-func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
-	if n < 0 || off < 0 || n > size-off {
-		return nil, fmt.Errorf("%w: it is cut short", ErrSnapshot)
-	}
-	b := make([]byte, n)
-	if got, err := r.ReadAt(b, off); int64(got) < n {
-		if err == io.EOF {
-			return nil, fmt.Errorf("%w: it is cut short", ErrSnapshot)
-		}
-		return nil, err
-	}
-	return b, nil
-}
-
-// checked returns the bytes of a piece that ends with its check, without it.
-func checked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
-	b, err := piece(r, off, n, size)
-	if err != nil {
-		return nil, err
-	}
-	if n < 4 || crc32.Checksum(b[:n-4], castagnoli) != binary.LittleEndian.Uint32(b[n-4:]) {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", ErrSnapshot, n, off)
-	}
-	return b[:n-4], nil
 }
 
 // readDocs returns a segment of the documents of a snapshot.

@@ -94,3 +94,10 @@ func (t *topK) hits() []Hit {
 	}
 	return hits
 }
+
+// Hit is a document that was found, and its score, which is above 0.
+type Hit struct {
+	ID    uint64
+	Score float64
+	Data  any // as [TermScores.Data] returns it
+}

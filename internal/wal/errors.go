@@ -5,7 +5,11 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // The errors that callers branch on.
@@ -21,19 +25,6 @@ var (
 	// ErrUnknown says that a record was written but not known to be durable.
 	ErrUnknown = errors.New("the record may or may not be durable")
 )
-
-// VersionError says that the file is of a version this package does not know.
-type VersionError struct {
-	Have  uint32
-	Flags uint32 // unknown flags of a known version
-}
-
-func (e *VersionError) Error() string {
-	if e.Flags != 0 {
-		return fmt.Sprintf("the file has unknown flags %#x", e.Flags)
-	}
-	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Have, Version)
-}
 
 // CorruptError says that acknowledged records are damaged.
 type CorruptError struct {
@@ -73,4 +64,20 @@ type RolledBackError struct {
 
 func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("the file ends at change %d, and change %d had been written: an older copy was put in its place, or its end is damaged", e.Have, e.Had)
+}
+
+// full wraps an error that means a full disk so that it matches ErrFull.
+func noSpace(err error) error {
+	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
+		return errors.Join(ErrFull, err)
+	}
+	return err
+}
+
+// readOnly turns the refusals of a file system into ErrReadOnly.
+func readOnly(err error) error {
+	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {
+		return errors.Join(ErrReadOnly, err)
+	}
+	return err
 }

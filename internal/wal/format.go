@@ -68,6 +68,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strconv"
+	"time"
 )
 
 const (
@@ -268,4 +270,69 @@ func isZero(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// VersionError says that the file is of a version this package does not know.
+type VersionError struct {
+	Have  uint32
+	Flags uint32 // unknown flags of a known version
+}
+
+func (e *VersionError) Error() string {
+	if e.Flags != 0 {
+		return fmt.Sprintf("the file has unknown flags %#x", e.Flags)
+	}
+	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Have, Version)
+}
+
+// lockMeta is the content of the lock file: the holder of the lock, or the last
+// one, and what is known of the log, so that a log that went back is noticed. It
+// is not synced. It only says what already is on stable storage, so that after a
+// crash it is older than the log or gone, never ahead. It has a checksum, because a crash can
+// leave the beginning of one version and the end of another: two numbers then
+// make a third, which would have the log refused for changes never made.
+type lockMeta struct {
+	Holder
+	ID       string `json:"id,omitempty"`       // of the log, in hex
+	Durable  uint64 `json:"durable,omitempty"`  // highest sequence number known to be on stable storage
+	Unsynced bool   `json:"unsynced,omitempty"` // a sync of the file failed and it could not be replaced
+	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the text of the three before
+}
+
+// lockMetaSize is the number of bytes in the lock file, padded with
+// spaces, so that one write replaces the one before.
+const lockMetaSize = 256
+
+// encode appends the metadata of this process to b, as JSON of noteSize bytes. It
+// is written for every change, so it is made by hand.
+func (n *lockMeta) encode(b []byte) []byte {
+	b = append(b, me()...)
+	b = n.Since.AppendFormat(b, time.RFC3339Nano)
+	if n.ID != "" {
+		b = append(b, `",`...)
+		start := len(b)
+		b = n.facts(b)
+		sum := crc32.Checksum(b[start:], castagnoli)
+		b = append(b, `,"sum":`...)
+		b = strconv.AppendUint(b, uint64(sum), 10)
+		b = append(b, '}')
+	} else {
+		b = append(b, `"}`...)
+	}
+	for len(b) < lockMetaSize-1 {
+		b = append(b, ' ')
+	}
+	return append(b[:lockMetaSize-1], '\n')
+}
+
+// facts appends the fields that decisions depend on, which the checksum covers.
+func (n *lockMeta) facts(b []byte) []byte {
+	b = append(b, `"id":"`...)
+	b = append(b, n.ID...)
+	b = append(b, `","durable":`...)
+	b = strconv.AppendUint(b, n.Durable, 10)
+	if n.Unsynced {
+		b = append(b, `,"unsynced":true`...)
+	}
+	return b
 }

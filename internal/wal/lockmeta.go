@@ -1,12 +1,13 @@
-// The lock file read without the lock; the lock of a log that cannot be opened.
+// The metadata in the lock file: its holder, and what is known to be durable.
 
 package wal
 
 import (
-	"context"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
-	"time"
+	"os"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -43,16 +44,82 @@ func LockName(name string) string {
 	return l.lockName()
 }
 
-// Hold takes the write lock of the log of that name, which need not be one
-// that opens, as [Log.Lock] does. Release gives it back.
-func Hold(ctx context.Context, fsys vfs.FS, name string, o Options) (release func() error, err error) {
-	if o.Clock == nil {
-		o.Clock = time.Now
+func (l *Log) lockName() string { return l.name + ".lock" }
+
+// readMeta reads what the last holder of the lock wrote. A file that cannot be
+// read counts as empty.
+func (l *Log) readMeta() {
+	if l.metaFile == nil {
+		l.meta = lockMeta{}
+		f, err := l.fs.OpenFile(l.lockName(), os.O_RDWR, 0)
+		if err != nil {
+			return
+		}
+		l.metaFile = f
 	}
-	l := &Log{fs: fsys, name: name, opts: o}
-	if err := l.Lock(ctx); err != nil {
-		_ = l.Close()
-		return nil, err
+	b := &l.metaRead
+	n, _ := l.metaFile.ReadAt(b[:], 0)
+	if n == lockMetaSize && *b == l.metaWritten {
+		return // no other process had the lock in between
 	}
-	return l.Close, nil
+	l.meta = lockMeta{}
+	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.facts(nil), castagnoli) {
+		l.meta = lockMeta{}
+	}
+	// The last holder may not have seen the last append of this process.
+	if l.meta.ID == l.recorded.ID || l.meta.ID == "" {
+		l.meta.ID, l.meta.Durable = l.recorded.ID, max(l.meta.Durable, l.recorded.Durable)
+	}
+}
+
+// writeMeta writes the holder and what is known into the lock file.
+func (l *Log) writeMeta() error {
+	if l.metaFile == nil {
+		return errors.New("the lock file cannot be written")
+	}
+	l.meta.Since = l.opts.Clock().UTC()
+	_, err := l.metaFile.WriteAt(l.meta.encode(l.metaWritten[:0]), 0)
+	return err
+}
+
+// recordDurable keeps what was just made durable, for the next write of the lock
+// file. The metadata is changed by the holder of the lock alone, while readers
+// may change the other fields.
+func (l *Log) recordDurable() {
+	l.recorded = lockMeta{ID: l.id(), Durable: l.durable}
+	if l.meta.ID != l.recorded.ID {
+		l.meta = l.recorded
+	}
+	l.meta.Durable = max(l.meta.Durable, l.recorded.Durable)
+}
+
+// id returns the identity of the file in hex, "" where there is no file.
+func (l *Log) id() string {
+	if l.file == nil {
+		return ""
+	}
+	if l.hexID == "" || l.hexOf != l.header.ID {
+		l.hexID, l.hexOf = hex.EncodeToString(l.header.ID[:]), l.header.ID
+	}
+	return l.hexID
+}
+
+// Accept makes the log as it is now, read to its end, the one that counts,
+// whatever the lock file says. The lock must be held.
+func (l *Log) Accept() {
+	l.durable = min(l.durable, l.seq)
+	l.meta = lockMeta{}
+	l.recordDurable()
+	_ = l.writeMeta()
+}
+
+// Holder reads which process holds, or last held, the lock.
+func (l *Log) Holder() Holder {
+	var h Holder
+	b, err := vfs.ReadFile(l.fs, l.lockName(), 4096)
+	if err != nil || json.Unmarshal(b, &h) != nil {
+		return Holder{}
+	}
+	h.Stopped = processStopped(h.PID)
+	return h
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
 	"strings"
 
@@ -191,4 +193,83 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 		l.syncedEnd = l.size // all of it was synced before the rename
 	}
 	return noSpace(err)
+}
+
+// writeZeros fills the file with zeros from one offset to another, exclusive.
+func writeZeros(f vfs.File, from, to int64) error {
+	b := make([]byte, min(zeros, to-from))
+	for from < to {
+		n := min(int64(len(b)), to-from)
+		if _, err := f.WriteAt(b[:n], from); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// rewriteAfterSyncError writes the log so far and buf into a new file, which takes the place
+// of the one whose sync failed.
+func (l *Log) rewriteAfterSyncError(buf []byte, cause error) error {
+	err := l.swap(&l.header, func(w *writer) error {
+		if err := w.copyFrom(l.file, HeaderSize, l.end); err != nil {
+			return err
+		}
+		return w.write(buf)
+	})
+	if err != nil {
+		l.fail(cause)
+		return errors.Join(ErrUnknown, cause, err)
+	}
+	return nil
+}
+
+// fail stops further appends, and writes into the lock file that the end of the
+// log is not known to be durable. If that write fails, the lock is kept: other
+// processes would append after records that a crash may lose.
+func (l *Log) fail(cause error) {
+	l.failed = cause
+	l.recordDurable()
+	l.meta.Unsynced = true
+	l.metaPending = l.writeMeta() != nil
+}
+
+// openNew makes a new file beside the log, under a name that no other process
+// uses.
+func (l *Log) openNew() (vfs.File, string, error) {
+	for {
+		var b [6]byte
+		if _, err := io.ReadFull(l.opts.Rand, b[:]); err != nil {
+			return nil, "", err
+		}
+		name := fmt.Sprintf("%s.%x.tmp", l.name, b)
+		f, err := l.fs.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return f, name, err
+	}
+}
+
+// verifyLockMeta compares the log, read to its end, with what its last writer
+// wrote into the lock file. A log that lacks what had been durable is not written on.
+func (l *Log) verifyLockMeta() error {
+	if l.meta.ID != l.id() {
+		return nil
+	}
+	if l.meta.Durable > l.seq {
+		return &RolledBackError{Have: l.seq, Had: l.meta.Durable}
+	}
+	if l.meta.Unsynced {
+		// Another process could not make the end of this file durable, and a
+		// sync of ours would not either: only a new file is sure.
+		if _, err := l.keepTail(); err != nil {
+			return err
+		}
+		if err := l.rewriteAfterSyncError(nil, errors.New("a sync of the file failed earlier")); err != nil {
+			return err
+		}
+		l.meta.Unsynced = false
+	}
+	return nil
 }

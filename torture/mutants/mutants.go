@@ -22,7 +22,7 @@ type Mutant struct {
 
 // All are the mutants. Old is found exactly once in its file.
 var All = []Mutant{
-	{"tail-written-over", "internal/wal/append.go", "func (l *Log) truncateTornTail() error {",
+	{"tail-written-over", "internal/wal/tail.go", "func (l *Log) truncateTornTail() error {",
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
 	{"short-write-taken-for-done", "internal/wal/append.go", "if n, err := l.file.WriteAt(buf, from); err != nil {",
 		"if n, err := l.file.WriteAt(buf, from); err != nil && false {"},

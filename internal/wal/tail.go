@@ -1,0 +1,114 @@
+// The tail: the bytes after the last record.
+
+package wal
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// truncate cuts the file at the position, durably.
+func (l *Log) truncate() error {
+	if err := l.file.Truncate(l.end); err != nil {
+		return err
+	}
+	if err := l.file.Sync(); err != nil {
+		return err
+	}
+	l.size, l.checked = l.end, true
+	return nil
+}
+
+// truncateTornTail removes what stands after the last record: the tail of a write that
+// a crash interrupted. The bytes are kept aside first.
+func (l *Log) truncateTornTail() error {
+	torn, err := l.keepTail()
+	if err != nil {
+		return fmt.Errorf("keep the torn tail aside: %w", noSpace(err))
+	}
+	if torn {
+		if err := l.truncate(); err != nil {
+			return fmt.Errorf("cut the torn tail: %w", err)
+		}
+	}
+	l.checked = true
+	return nil
+}
+
+// keepTail writes the bytes after the last record, if there are any, into a
+// file in LostDir, durably, and reports whether there were any. Whoever cuts
+// them off or leaves them out of a new file calls it first.
+func (l *Log) keepTail() (torn bool, err error) {
+	if l.checked {
+		if l.free.Load() == l.end {
+			return false, nil // looked at since the lock was taken
+		}
+		var b [prefixSize]byte
+		n, err := l.file.ReadAt(b[:], l.end)
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		if isZero(b[:n]) {
+			return false, nil
+		}
+	}
+	tail, err := l.tail()
+	if err != nil || len(tail) == 0 {
+		return false, err
+	}
+	dir := l.LostDir()
+	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
+		return false, err
+	}
+	name := fmt.Sprintf("%s/%d-at-%d.torn", dir, l.seq+1, l.end)
+	if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
+		return false, err
+	}
+	// WriteFile made the file's name in the directory durable, but not the
+	// directory's own: without it a crash would leave the cut alone.
+	return true, l.fs.SyncDir(path.Dir(dir))
+}
+
+// LostDir is the directory, beside the log, that holds what was cut from it.
+func (l *Log) LostDir() string { return l.name + ".lost" }
+
+// tail returns the bytes after the position up to the last that is not zero,
+// at most MaxBody of them.
+func (l *Log) tail() ([]byte, error) {
+	size := l.Size()
+	if size <= l.end {
+		return nil, nil
+	}
+	size = min(size-l.end, MaxBody+Overhead)
+	var b []byte
+	if size <= firstChunk { // nearly always: free space, and nothing in it
+		first := chunks.Get().(*[firstChunk]byte)
+		defer chunks.Put(first)
+		b = first[:size]
+	} else {
+		b = make([]byte, size)
+	}
+	n, err := l.file.ReadAt(b, l.end)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	const step = 1 << 10
+	for b = b[:n]; len(b) >= step && isZero(b[len(b)-step:]); {
+		b = b[:len(b)-step]
+	}
+	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
+}
+
+// Torn reports whether there are bytes after the position that are no record:
+// the tail of an interrupted write, which the next append cuts off.
+func (l *Log) Torn() (int, error) {
+	if l.file == nil {
+		return 0, nil
+	}
+	tail, err := l.tail()
+	return len(tail), err
+}
