@@ -22,9 +22,7 @@ import (
 // snippetWidth is the width of a snippet in bytes, about 40 tokens.
 const snippetWidth = 160
 
-func snippet(content string, terms []string, width int) string {
-	return text.Snippet(content, terms, width)
-}
+var snippet = text.Snippet
 
 // narrow holds the parameters that recall and list share.
 type narrow struct {

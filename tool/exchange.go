@@ -50,7 +50,7 @@ type ImportIn struct {
 	Paths     []string `json:"paths" flag:"-" jsonschema:"Files and directories; - is the input."`
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"Show what would be brought in and change nothing." usage:"show what would be brought in and change nothing"`
 	Overwrite bool     `json:"overwrite,omitempty" jsonschema:"Replace newer or edited entries of the same origin." usage:"let what is read replace newer or edited entries of the same origin"`
-	Format    string   `json:"format,omitempty" value:"FORMAT" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says: markdown, obsidian, jsonl, chat"`
+	Format    string   `json:"format,omitempty" value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says"`
 
 	Input    io.Reader      `json:"-"` // of the path -
 	Root     string         `json:"-"` // directory of the project: origins below it are relative; may be ""

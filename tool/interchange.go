@@ -34,7 +34,7 @@ type InterchangeOut struct {
 // ExportAnnotationsIn is what the export of annotations takes.
 type ExportAnnotationsIn struct {
 	Files  []string `json:"files,omitempty" flag:"-" jsonschema:"source files, slash-separated, below the root of the tree; all without any"`
-	Format string   `json:"format" default:"agent-trace" value:"FORMAT" jsonschema:"the FORMAT: agent-trace"`
+	Format string   `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace" jsonschema:"the FORMAT"`
 	Output string   `json:"output,omitempty" short:"o" value:"FILE" jsonschema:"write to a FILE, and not to standard output"`
 
 	Path   string    `json:"-"` // of Output, by the operating system
@@ -81,7 +81,7 @@ func ExportAnnotations(ctx context.Context, w *Workspace, in ExportAnnotationsIn
 // ImportAnnotationsIn is what the import of annotations takes.
 type ImportAnnotationsIn struct {
 	File   string `json:"file,omitempty" flag:"-" jsonschema:"a file of Agent Trace records, or - for standard input"`
-	Format string `json:"format" default:"agent-trace" value:"FORMAT" jsonschema:"the FORMAT: agent-trace or git-ai"`
+	Format string `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace,git-ai" jsonschema:"the FORMAT"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be added, and add nothing"`
 
 	Stdin io.Reader `json:"-"` // for the file -

@@ -25,9 +25,11 @@ type Entry struct {
 
 	Citations []FileRef `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
 
-	Alike []string `json:"alike,omitempty"` // names of hits that say the same and are not shown
-
+	Alike       []string     `json:"alike,omitempty"` // names of hits that say the same and are not shown
 	Explanation *Explanation `json:"explanation,omitempty"`
+
+	Text  string   `json:"-"` // of a hit, the whole content, for a door that shows lines of it
+	Words []string `json:"-"` // of a hit, the words in lower case that the query found in its name and text
 }
 
 // Source says who wrote a version: by, door, session and profile are facts of

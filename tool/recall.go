@@ -205,8 +205,9 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery) (contents []string) {
 	for _, h := range hits {
 		e := entryOf(h.Entry)
-		e.Score, e.Citations, e.Alike = h.Score, cited[h.Entry.ID], h.Alike
-		e.Snippet = snippet(h.Entry.Content, shownWords(h.Entry.Content, read), snippetWidth)
+		e.Score, e.Citations, e.Alike, e.Text = h.Score, cited[h.Entry.ID], h.Alike, h.Entry.Content
+		e.Words = shownWords(h.Entry.Name+"\n"+h.Entry.Content, read)
+		e.Snippet = snippet(h.Entry.Content, e.Words, snippetWidth)
 		e.Explanation = explanationOf(h.Explanation)
 		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
 	}

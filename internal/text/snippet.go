@@ -26,10 +26,37 @@ const ellipsis = "…"
 // points, and an ellipsis next to them on each side that was cut off. A width
 // below 1 gives the empty string. The time is linear in content.
 func Snippet(content string, terms []string, width int) string {
+	return excerpt(fold(content), terms, width)
+}
+
+// Excerpt is Snippet that keeps lines: those that are not blank, with their
+// indentation, tabs in it as two spaces. It prefers to begin with a line. Outside
+// of code fences, lines of prose that were wrapped are joined.
+func Excerpt(content string, terms []string, width int) string {
+	var lines []string
+	long, fenced := false, false // the line before
+	for line := range strings.Lines(content) {
+		words := strings.TrimLeft(line, " \t")
+		indent := strings.ReplaceAll(line[:len(line)-len(words)], "\t", "  ")
+		if words = fold(words); words == "" {
+			long = false
+			continue
+		}
+		if long && !fenced && indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789") {
+			lines[len(lines)-1] += " " + words
+		} else {
+			lines = append(lines, indent+words)
+		}
+		long = len(words) >= 50
+		fenced = fenced != (strings.HasPrefix(words, "```") || strings.HasPrefix(words, "~~~"))
+	}
+	return excerpt(strings.Join(lines, "\n"), terms, width)
+}
+
+func excerpt(s string, terms []string, width int) string {
 	if width < 1 {
 		return ""
 	}
-	s := fold(content)
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}
@@ -38,7 +65,7 @@ func Snippet(content string, terms []string, width int) string {
 	// near the end of the text, more of what comes before.
 	from := nextCut(s, min(back(s, start, room/3), back(s, len(s), width)), start)
 	to := lastCut(s, from, forth(s, from, width), stop)
-	out := strings.Trim(s[from:to], " ")
+	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
 	if from > 0 {
 		out = ellipsis + out
 	}
@@ -48,10 +75,16 @@ func Snippet(content string, terms []string, width int) string {
 	return out
 }
 
-// nextCut returns the beginning of the next word, from a byte on and before
-// start, or else of the next whole character.
+// nextCut returns the beginning of the next line, from a byte on and before
+// start, or else of the next word, or else of the next whole character.
 func nextCut(s string, from, start int) int {
-	if from == 0 || s[from-1] == ' ' {
+	if from == 0 || s[from-1] == '\n' {
+		return from
+	}
+	if i := strings.IndexByte(s[from:start], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	if s[from-1] == ' ' {
 		return from
 	}
 	if i := strings.IndexByte(s[from:start], ' '); i >= 0 {
@@ -66,10 +99,10 @@ func nextCut(s string, from, start int) int {
 // lastCut returns the end of the last word between two bytes, if it is not
 // before stop, or else of the last whole character.
 func lastCut(s string, from, to, stop int) int {
-	if to == len(s) || s[to] == ' ' {
+	if to == len(s) || s[to] == ' ' || s[to] == '\n' {
 		return to
 	}
-	if i := from + strings.LastIndexByte(s[from:to], ' '); i > from && i >= stop {
+	if i := from + strings.LastIndexAny(s[from:to], " \n"); i > from && i >= stop {
 		return i
 	}
 	for end := to; end > from; end-- {

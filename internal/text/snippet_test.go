@@ -137,3 +137,23 @@ func BenchmarkSnippet(b *testing.B) {
 		Snippet(text, terms, 160)
 	}
 }
+
+func TestExcerpt(t *testing.T) {
+	const code = "Intro to it.\n\n```go\nfunc Get() {\n\tif idle > 0 {\n\t\treturn take()\n\t}\n}\n```\n"
+	prose := strings.Repeat("Some words of prose that were wrapped by hand so far\nand go on. ", 2) + "\n- one\n- two\n"
+	for _, c := range []struct {
+		name, in string
+		width    int
+		want     string
+	}{
+		{"code keeps its lines", code, 200, "Intro to it.\n```go\nfunc Get() {\n  if idle > 0 {\n    return take()\n  }\n}\n```"},
+		{"prose is joined, a list is not", prose, 200, "Some words of prose that were wrapped by hand so far and go on. Some words of prose that were wrapped by hand so far and go on.\n- one\n- two"},
+		{"begins with a line", code, 30, "…    return take()\n  }\n}\n```"},
+		{"CRLF", "a\r\n\r\n\r\nb\r\n", 10, "a\nb"},
+		{"nothing", " \n\n", 10, ""},
+	} {
+		if got := Excerpt(c.in, []string{"take"}, c.width); got != c.want {
+			t.Errorf("%s: Excerpt = %q, want %q", c.name, got, c.want)
+		}
+	}
+}
