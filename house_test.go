@@ -54,7 +54,7 @@ var budgets = []budget{
 	{"tool/*", 9_455}, {"dialect/*", 9_630}, {"mcpserver", 1_830},
 	{"cmd/oxbow/command/*", 8_665}, {"cmd/*", 50},
 	{"internal/wal", 2_250}, {"internal/index", 4_500}, {"internal/ranking", 1_620}, {"internal/analysis/*", 2_100},
-	{"internal/git", 1_150}, {"internal/*", 2_580},
+	{"internal/git", 1_150}, {"internal/screen", 150}, {"internal/*", 2_612},
 }
 
 // Functions are at most so long. As many as the limits say are longer.
