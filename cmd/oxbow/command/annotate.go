@@ -67,10 +67,7 @@ at it with --dry-run first.`,
 	c.Flags().StringArrayVar(&from.From, "from-transcript", nil, "read a `FILE`, - for standard input, or the files *.jsonl of a directory; may be repeated")
 	c.Flags().StringVar(&from.MovedFrom, "moved-from", "", "the `DIR` that this tree was in when the transcript was written")
 	c.Flags().BoolVar(&from.DryRun, "dry-run", false, "show what a transcript would add, and add nothing")
-	for _, sub := range []*cobra.Command{a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
-		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand()} {
-		finish(sub)
-		c.AddCommand(sub)
-	}
+	c.AddCommand(a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
+		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand())
 	return c
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) annotateGCCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "gc",
 		Short: "Archive annotations whose lines are gone, and bring back returned ones",
 		Long: `Gc archives the annotations whose lines are neither in HEAD nor in the working
@@ -23,9 +23,7 @@ back.`,
 		Example: `  oxbow annotate gc --dry-run
   oxbow annotate gc
   oxbow annotate gc --undo`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.GCAnnotations, noArguments, a.showGC)
+	}, tool.GCAnnotations, noArguments, a.showGC)
 }
 
 func (a *app) showGC(out tool.GCAnnotationsOut) {
@@ -71,18 +69,16 @@ func (a *app) noteSkipped(skipped []tool.Skipped) {
 }
 
 func (a *app) annotateStatsCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "stats",
 		Short: "Show how many annotations there are, and how they stand",
 		Example: `  oxbow annotate stats
   oxbow annotate stats --json`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.AnnotationStats, noArguments, a.showAnnotationStats)
+	}, tool.AnnotationStats, noArguments, a.showAnnotationStats)
 }
 
 func (a *app) showAnnotationStats(s tool.AnnotationStatsOut) {
-	line := func(key, value string) { a.printf("%s %s\n", a.dim(pad(key, 11)), value) }
+	line := func(key, value string) { a.field(11, key, value) }
 	line("annotations", fmt.Sprintf("%d of %s, %s", s.Annotations, count(s.Files, "file", "files"), bytesText(s.Bytes)))
 	for _, p := range tool.Placings {
 		if n := s.Placed[string(p)]; n > 0 {
@@ -110,7 +106,7 @@ func (a *app) showAnnotationStats(s tool.AnnotationStatsOut) {
 }
 
 func (a *app) annotateRecoverCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "recover",
 		Short: "Mend sidecars of annotations that have damaged lines",
 		Long: `Recover takes the lines that cannot be read out of the sidecars, and keeps them
@@ -119,9 +115,7 @@ annotations are found inside of such lines, as where two ran together, are put
 back. oxbow check says which lines these are.`,
 		Example: `  oxbow annotate recover --dry-run
   oxbow annotate recover`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.RecoverAnnotations, noArguments, func(out tool.RecoverAnnotationsOut) {
+	}, tool.RecoverAnnotations, noArguments, func(out tool.RecoverAnnotationsOut) {
 		if len(out.Recovered) == 0 {
 			a.note("no sidecar has a line that cannot be read")
 		}

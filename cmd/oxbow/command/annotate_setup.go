@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) annotateSetupCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "setup",
 		Short: "Have git merge the annotations of two branches",
 		Long: `Setup adds a line to .gitattributes, by which git joins the annotations that two
@@ -23,9 +23,7 @@ lines aside; --install does that. Nothing else of the repository is changed.`,
 		Example: `  oxbow annotate setup --dry-run
   oxbow annotate setup
   oxbow annotate setup --install`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.SetupAnnotations, func(in *tool.SetupAnnotationsIn, _ *flagSet, _ []string) error {
+	}, tool.SetupAnnotations, func(in *tool.SetupAnnotationsIn, _ *flagSet, _ []string) error {
 		in.Command = a.driverCommand()
 		return nil
 	}, a.showSetup)

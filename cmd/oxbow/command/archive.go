@@ -40,9 +40,7 @@ archive lists them.`,
 		Args: args(0, 0, "a command, such as prune"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	p := a.archivePruneCommand()
-	finish(p)
-	c.AddCommand(p)
+	c.AddCommand(a.archivePruneCommand())
 	return c
 }
 
@@ -60,7 +58,6 @@ which import reads.`,
 		Example: `  oxbow archive prune --days 90 --dry-run
   oxbow archive prune --before 2026-05-01
   oxbow archive prune --keep 200`,
-		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := crabtalk.PruneOptions{DryRun: dry}
 			given := cmd.Flags().Changed

@@ -12,9 +12,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// finish gives a command what all have in common: unmarked arguments, and
-// wrong ones as misuse.
+// finish gives the commands below c what all have in common: unmarked arguments,
+// and wrong ones as misuse.
 func finish(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		finish(sub)
+		finishOne(sub)
+	}
+}
+
+func finishOne(c *cobra.Command) {
+	if c.Args == nil && !c.HasSubCommands() && !strings.Contains(c.Use, " ") {
+		c.Args = args(0, 0, "no arguments")
+	}
 	check, run := c.Args, c.RunE
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if check == nil {
@@ -51,7 +61,7 @@ func args(least, most int, what string) cobra.PositionalArgs {
 
 // negated is a filter term such as -tag:draft, which the flag parser would
 // take for a bundle of short flags.
-var negated = regexp.MustCompile(`^-[a-z][a-z0-9_-]*:.`)
+var negated = regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`)
 
 // without is a word that recall is to leave out, such as -deploy: it has only the
 // short flags -q and -h.
@@ -64,9 +74,6 @@ const mark = "\x00"
 // markTerms hides negated filter terms and words from the flag parser, up to a "--".
 // unmark and unmarkFlags undo it once the flags are parsed.
 func markTerms(args []string) []string {
-	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
-		return args
-	}
 	marked := make([]string, len(args))
 	for i, arg := range args {
 		if arg == "--" {

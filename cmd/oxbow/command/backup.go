@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) backupCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, while others use it",
 		Long: `Backup copies the memory as it is at one moment to a new file, with all its
@@ -21,8 +21,7 @@ oxbow recover --accept.`,
   oxbow backup /mnt/stick/memory.oxbow --force      replaces the copy there
   oxbow --home ~/backups/memory-20260418.oxbow list`,
 		Args: args(1, 1, "the name of the new file"),
-	}
-	return does(a, c, tool.Backup, func(in *tool.BackupIn, _ *flagSet, args []string) (err error) {
+	}, tool.Backup, func(in *tool.BackupIn, _ *flagSet, args []string) (err error) {
 		in.File, err = a.outputPath(args[0])
 		return err
 	}, func(out tool.BackupOut) {

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "check",
 		Short: "Examine the memory, byte by byte",
 		Long: `Check reads the whole memory, compares checksums and the chain of changes, and
@@ -23,9 +23,7 @@ to prove later that nothing before was edited. The annotations of the code in
 the working directory, if there are any, are read line by line, too.`,
 		Example: `  oxbow check
   oxbow check --json --home ~/brain`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.Check, noArguments, a.showChecked)
+	}, tool.Check, noArguments, a.showChecked)
 }
 
 func (a *app) showChecked(out tool.CheckOut) {
@@ -63,11 +61,9 @@ func (a *app) showProblems(problems []tool.Problem) {
 		if p.Offset >= 0 {
 			at = fmt.Sprintf("byte %d: ", p.Offset)
 		}
-		a.printf("  %s%s\n", at, clean(p.What))
+		a.hang("  ", at+clean(p.What))
 		if p.Mend != "" {
-			for _, line := range wrap("mend: "+clean(p.Mend), a.width()-4) {
-				a.printf("    %s\n", line)
-			}
+			a.hang("    ", "mend: "+clean(p.Mend))
 		}
 	}
 }
@@ -80,9 +76,7 @@ func (a *app) showCheckedAnnotations(out *tool.AnnotationsCheck) {
 		for _, p := range out.Problems {
 			a.printf("  %s %s\n", oneLine(p.At()), oneLine(p.What))
 		}
-		for _, line := range wrap("mend: "+tool.MendAnnotations, a.width()-4) {
-			a.printf("    %s\n", line)
-		}
+		a.hang("    ", "mend: "+tool.MendAnnotations)
 	case !a.quiet:
 		a.printf("the annotations are sound: %d in %s\n", out.Annotations, count(out.Files, "sidecar", "sidecars"))
 	}

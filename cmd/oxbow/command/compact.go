@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) compactCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "compact",
 		Short: "Drop old history for good",
 		Long: `Compact rewrites the file without the versions that were replaced or forgotten
@@ -18,9 +18,7 @@ dropped cannot be undone: oxbow undo reaches only the changes that are kept.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d        keep no history`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.Compact, noArguments, a.showCompacted)
+	}, tool.Compact, noArguments, a.showCompacted)
 }
 
 func (a *app) showCompacted(out tool.CompactOut) {

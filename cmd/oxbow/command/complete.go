@@ -1,88 +1,194 @@
-// What the shell is offered for names, labels and profiles.
+// What a shell is offered for the arguments and flags of every command.
 
 package command
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
-type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
-
-// maxCompletions is the most names that a shell is offered.
+// maxCompletions is the most words that a shell is offered.
 const maxCompletions = 200
 
-// completeName offers names of entries for the first n arguments. A memory
-// that cannot be read offers nothing: a shell has no place for errors.
-func (a *app) completeName(n int) completer {
+// words returns what may be typed in the place of start. A shell has no place for
+// errors: where one comes, nothing is offered.
+type words func(ctx context.Context, start string) []string
+
+// offers makes a completion of words, for at most n arguments. What ends in a
+// colon is to be continued.
+func offers(n int, from words) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-		if len(args) >= n {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		then := cobra.ShellCompDirectiveNoFileComp
+		if len(args) >= n || from == nil {
+			return nil, then
 		}
-		names := map[string]bool{}
-		_ = a.with(cmd.Context(), look, func(ctx context.Context, m *oxbow.Memory) error {
-			for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-				if err != nil {
-					return err
-				}
-				if strings.HasPrefix(e.Name, start) && len(names) < maxCompletions {
-					names[e.Name] = true
-				}
-			}
-			return nil
-		})
-		return sortedKeys(names), cobra.ShellCompDirectiveNoFileComp
+		start = strings.TrimPrefix(start, mark)
+		found := slices.DeleteFunc(from(cmd.Context(), start), func(w string) bool { return !strings.HasPrefix(w, start) })
+		slices.Sort(found)
+		if slices.ContainsFunc(found, func(w string) bool { return strings.HasSuffix(w, ":") }) {
+			then |= cobra.ShellCompDirectiveNoSpace
+		}
+		return found[:min(len(found), maxCompletions)], then
 	}
 }
 
-// completeLabels offers the projects and tags there are for the flags of those
-// names.
-func (a *app) completeLabels(c *cobra.Command) {
-	for _, key := range []string{oxbow.LabelProject, oxbow.LabelTag} {
-		_ = c.RegisterFlagCompletionFunc(key, func(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-			values := map[string]bool{}
-			_ = a.with(cmd.Context(), look, func(ctx context.Context, m *oxbow.Memory) error {
-				for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-					if err != nil {
-						return err
-					}
-					for _, v := range e.Values(key) {
-						if strings.HasPrefix(v, start) {
-							values[v] = true
-						}
-					}
-				}
+// complete gives all commands below c their completions: of arguments by the
+// words of the usage, of flags by their names.
+func (a *app) complete(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		if sub.ValidArgs == nil {
+			sub.ValidArgsFunction = a.arguments(sub)
+		}
+		a.complete(sub)
+	}
+	flag := func(f *pflag.Flag) {
+		kind, _ := pflag.UnquoteUsage(f)
+		from := a.values(f.Name)
+		if p, ok := f.Value.(*paramFlag); ok && len(p.param.Enum) > 0 {
+			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
+		}
+		if from != nil || kind != "FILE" && kind != "DIR" { // those are the shell's own
+			_ = c.RegisterFlagCompletionFunc(f.Name, offers(math.MaxInt, from))
+		}
+	}
+	c.Flags().VisitAll(flag)
+	c.PersistentFlags().VisitAll(flag)
+}
+
+// arguments returns the completion of a command's arguments.
+func (a *app) arguments(c *cobra.Command) cobra.CompletionFunc {
+	n := len(strings.Fields(c.Use)) - 1
+	if strings.Contains(c.Use, "…") {
+		n = math.MaxInt
+	}
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.Use, w) })
+	}
+	switch profile := c.Parent().Name() == "profile"; {
+	case has("[FILE] [FILTER"): // both
+		return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+			found, then := offers(n, a.terms)(cmd, args, start)
+			return found, then &^ cobra.ShellCompDirectiveNoFileComp
+		}
+	case has("FILE", "PATH", "BASE"):
+		return nil // the shell's own
+	case has("DIR"):
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	case has("FILTER", "WORDS"):
+		return offers(n, a.terms)
+	case has("LABEL", "OLD"):
+		return offers(n, a.labels)
+	case c.Name() == "new":
+	case profile && has("NAME", "A [B]"):
+		return offers(n, a.profileNames)
+	case has("[TEXT]"):
+		return offers(1, a.names)
+	case has("NAME"):
+		return offers(n, a.names)
+	}
+	return cobra.NoFileCompletions
+}
+
+// values returns what may be given to a flag, nil where that is not known.
+func (a *app) values(flag string) words {
+	fixed := func(all ...string) words { return func(context.Context, string) []string { return slices.Clone(all) } }
+	return map[string]words{
+		"project": func(ctx context.Context, _ string) []string { return a.labelValues(ctx, "project") },
+		"tag":     func(ctx context.Context, _ string) []string { return a.labelValues(ctx, "tag") },
+		"profile": a.profileNames,
+		"extends": a.profileNames,
+		"dialect": fixed(layoutNames()...),
+		"to":      fixed(layoutNames()...),
+		"kind":    fixed(kindNames()...),
+		"tools":   fixed(tool.SetNames()...),
+		"rank":    fixed(oxbow.RankOxbow, oxbow.RankSeed),
+		"name":    a.names,
+		"where":   a.terms,
+		"filter":  a.terms,
+		"skill": func(context.Context, string) []string {
+			set, err := a.skills()
+			if err != nil {
 				return nil
-			})
-			return sortedKeys(values), cobra.ShellCompDirectiveNoFileComp
-		})
-	}
+			}
+			return set.Names()
+		},
+	}[flag]
 }
 
-// completeProfiles offers the names of profiles for the first n arguments, or
-// for the value of a flag when n is below 0.
-func (a *app) completeProfiles(n int) completer {
-	return func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-		if n >= 0 && len(args) >= n {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var names []string
-		if set, err := a.profiles(); err == nil {
-			all, _ := set.Names() // a shell has no place for errors
-			if bound, err := a.boundName(); err != nil || bound != "" {
-				all = slices.DeleteFunc(all, func(n string) bool { return n != bound })
+// names returns the names of entries.
+func (a *app) names(ctx context.Context, start string) (names []string) {
+	_ = a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) error {
+		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				return err
 			}
-			for _, name := range all {
-				if strings.HasPrefix(name, start) && len(names) < maxCompletions {
-					names = append(names, name)
-				}
+			if strings.HasPrefix(e.Name, start) {
+				names = append(names, e.Name)
 			}
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return nil
+	})
+	return names
+}
+
+// labels returns the labels there are, with the words before their values.
+func (a *app) labels(ctx context.Context, _ string) (found []string) {
+	out, _ := run(ctx, a, tool.Labels, tool.LabelsIn{})
+	for _, l := range out.Labels {
+		found = append(found, l.Key+":"+l.Value)
 	}
+	return found
+}
+
+func (a *app) labelValues(ctx context.Context, key string) (found []string) {
+	for _, l := range a.labels(ctx, "") {
+		if v, ok := strings.CutPrefix(l, key+":"); ok {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// terms returns keys of filter terms, and the values of the one that start has. A
+// value with a space would need quotes that a shell takes away, and is left out.
+func (a *app) terms(ctx context.Context, start string) (found []string) {
+	key := strings.TrimLeft(start, "+-")
+	not := start[:len(start)-len(key)]
+	key, _, valued := strings.Cut(key, ":")
+	all := a.labelValues(ctx, key)
+	if key == "kind" {
+		all = kindNames()
+	}
+	for _, v := range all {
+		if !strings.ContainsAny(v, " \t\"'") {
+			found = append(found, not+key+":"+v)
+		}
+	}
+	if !valued {
+		for _, k := range []string{"after", "before", "by", "file", "has", "kind", "project", "tag"} {
+			found = append(found, not+k+":")
+		}
+	}
+	return found
+}
+
+// profileNames returns the names of profiles; in a bound run, of its own.
+func (a *app) profileNames(context.Context, string) []string {
+	set, err := a.profiles()
+	if err != nil {
+		return nil
+	}
+	all, _ := set.Names()
+	if bound, err := a.boundName(); err != nil || bound != "" {
+		all = slices.DeleteFunc(all, func(n string) bool { return n != bound })
+	}
+	return all
 }

@@ -3,8 +3,12 @@
 package command
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
 )
 
@@ -60,13 +64,27 @@ tagged keep stay as they are. It is one change, and oxbow undo takes it back.`,
 			}
 			return a.compressSpans(cmd.Context(), r, texts)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringArrayVar(&texts, "text", nil, "the digest, from a `FILE` or - for standard input; of a part of it, as GROUP=FILE")
 	c.Flags().IntVar(&budget, "budget", 0, "at most `N` tokens before the model")
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be done and change nothing")
-	undo := a.compressUndoCommand()
-	finish(undo)
-	c.AddCommand(undo)
+	c.AddCommand(a.compressUndoCommand())
 	return c
+}
+
+// compressTo makes what stands whole before the model fit a budget of tokens.
+func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
+	t, ok, err := a.tidier(unlessDry(change, dry))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &hinted{fmt.Errorf("compressing: %w: it has no file that is whole before the model and grows", oxbow.ErrUnsupported),
+			fmt.Sprintf("oxbow context --budget %d chooses what fits; oxbow consolidate takes out what is said twice", budget)}
+	}
+	did, err := t.Compress(ctx, budget, dry)
+	if err != nil {
+		return badArgument(err)
+	}
+	return a.showTidied(did, dry, "it fits already")
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) consolidateCommand() *cobra.Command {
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "consolidate",
 		Short: "Take out what is remembered twice",
 		Long: `Consolidate takes out what another entry says in the same words: the same text,
@@ -29,19 +29,11 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
   oxbow consolidate --over 4000     when there is more than that; for a timer`,
-		Args:              args(0, 0, "no arguments"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	flags := newFlags[tool.ConsolidateIn](c)
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		var in tool.ConsolidateIn
-		if err := flags.fill(&in); err != nil {
-			return err
-		}
+	}, func(ctx context.Context, in tool.ConsolidateIn, _ []string) error {
 		if in.Over < 0 {
 			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)
 		}
-		did, err := a.consolidate(cmd.Context(), in)
+		did, err := a.consolidate(ctx, in)
 		if err != nil {
 			return err
 		}
@@ -50,8 +42,7 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 			nothing = fmt.Sprintf("there are not more than %d tokens", in.Over)
 		}
 		return a.showTidied(did, in.DryRun, nothing)
-	}
-	return c
+	})
 }
 
 // consolidate consolidates the memory, or the home if its layout does that.

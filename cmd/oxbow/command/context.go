@@ -25,7 +25,7 @@ type contextIn struct {
 }
 
 func (a *app) contextCommand() *cobra.Command {
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "context",
 		Short: "Print what a model should know before it begins",
 		Long: `Context prints the documents that are always included, SOUL.md and MEMORY.md of
@@ -44,18 +44,7 @@ that is bound to a profile takes one that names this profile.`,
   oxbow context --message "fix the fog of war" --manifest
   oxbow context --profile author --as-of 2026-04-18
   oxbow context --handoff --project auto`,
-		Args:              args(0, 0, "no arguments"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	flags := newFlags[contextIn](c)
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		var in contextIn
-		if err := flags.fill(&in); err != nil {
-			return err
-		}
-		return a.context(cmd.Context(), in)
-	}
-	return c
+	}, func(ctx context.Context, in contextIn, _ []string) error { return a.context(ctx, in) })
 }
 
 // context prints what another layout's system, a handoff or a profile puts
@@ -80,11 +69,7 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	if in.Handoff {
 		return a.openSession(ctx, tool.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
-	out, err := run(ctx, a, tool.Select, s)
-	if err != nil {
-		return err
-	}
-	return answer(a, out, func(out tool.SelectionOut) { a.showSelection(out, in.Manifest) })
+	return perform(ctx, a, tool.Select, s, func(out tool.SelectionOut) { a.showSelection(out, in.Manifest) })
 }
 
 // openSession prints the context of a session that goes on with what another
@@ -178,14 +163,19 @@ func (a *app) showSelection(out tool.SelectionOut, manifest bool) {
 // showContext prints the text of a context or, when that is wanted, the manifest
 // of what it is made of.
 func (a *app) showContext(text, manifest string, wanted bool) {
-	switch {
-	case wanted:
-		for line := range strings.Lines(manifest) {
-			a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
-		}
-	case a.env.StdoutTerm:
-		a.printf("%s\n", strings.TrimRight(clean(text), "\n"))
-	default:
-		_, _ = io.WriteString(a.env.Stdout, text)
+	if !wanted {
+		a.text(text)
+		return
 	}
+	for line := range strings.Lines(manifest) {
+		a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
+	}
+}
+
+// text prints a text; in a pipe, byte for byte.
+func (t *terminal) text(s string) {
+	if t.env.StdoutTerm {
+		s = strings.TrimRight(clean(s), "\n") + "\n"
+	}
+	_, _ = io.WriteString(t.env.Stdout, s)
 }

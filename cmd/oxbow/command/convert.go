@@ -40,7 +40,6 @@ hold (labels, aliases, the kind), and says of which entry.`,
 	c.Flags().StringVar(&in.Layout, "to", ownLayout, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
 	c.Flags().BoolVar(&in.Adapt, "adapt", false, "leave out what the new layout cannot hold")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "write nothing; say what would be written")
-	_ = c.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(layoutNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -36,7 +36,6 @@ shows what the commands do, each as you would type it. Your own memory is not
 touched, and the home is removed at the end.`,
 		Example: `  oxbow demo
   oxbow demo --keep`,
-		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
 	}
 	c.Flags().BoolVar(&keep, "keep", false, "keep the home, to try commands on it")

@@ -5,11 +5,12 @@ package command
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what may be wrong, and say how to mend it",
 		Long: `Doctor looks at the memory and what is around it: how the home was found, the
@@ -20,31 +21,23 @@ status is 1 when there is a problem; warnings alone are none.`,
 		Example: `  oxbow doctor
   oxbow doctor --full              also reads every byte, as oxbow check does
   oxbow doctor --json`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.Doctor, noArguments, a.showFindings)
+	}, tool.Doctor, noArguments, a.showFindings)
 }
 
-// showFindings prints the findings, each on one line.
+// showFindings prints the findings, each on one line unless it is wrapped.
 func (a *app) showFindings(out tool.DoctorOut) {
 	counts := map[string]int{}
 	for _, f := range out.Findings {
 		counts[f.Level]++
-		level := pad(f.Level, 7)
-		switch f.Level {
-		case "problem", "warning":
-			level = a.bold(level)
-		default:
-			if a.quiet {
-				continue
-			}
-			level = a.dim(level)
+		code, shown := map[string]string{"problem": screen.Red, "warning": screen.Bold, "ok": screen.Green}[f.Level]
+		if a.quiet && (!shown || code == screen.Green) {
+			continue
 		}
 		line := f.What
 		if f.Mend != "" {
 			line += "; mend: " + f.Mend
 		}
-		a.printf("%s  %s  %s\n", level, pad(f.About, 11), oneLine(line))
+		a.hang(a.paint(code, pad(f.Level, 7))+"  "+pad(f.About, 11)+"  ", oneLine(line))
 	}
 	if !a.quiet {
 		a.printf("%s\n", summary(counts["problem"], counts["warning"]))

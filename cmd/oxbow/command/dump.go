@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 
@@ -13,7 +14,7 @@ import (
 )
 
 func (a *app) dumpCommand() *cobra.Command {
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "dump DIR",
 		Short: "Write all entries as Markdown files",
 		Long: `Dump writes each entry as a Markdown file below DIR, and a table of contents:
@@ -22,25 +23,17 @@ are not touched. What you change there, load brings back. Only you can read the
 files, as the memory; chmod what others shall read: a later dump keeps the mode.`,
 		Example: `  oxbow dump brain
   git -C brain diff`,
-		Args:              args(1, 1, "one directory"),
-		ValidArgsFunction: completeDir,
-	}
-	flags := newFlags[tool.DumpIn](c)
-	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		in := tool.DumpIn{Dir: args[0]}
-		if err := flags.fill(&in); err != nil {
-			return err
-		}
+		Args: args(1, 1, "one directory"),
+	}, func(ctx context.Context, in tool.DumpIn, args []string) (err error) {
+		in.Dir = args[0]
 		if in.Path, err = a.treePath(in.Dir); err == nil {
 			in.Path, err = a.outputPath(in.Path)
 		}
 		if err != nil {
 			return err
 		}
-		p := a.progress("dumping")
-		in.Progress = p.set
-		out, err := attempt(cmd.Context(), a, tool.Dump, in)
-		p.end()
+		in.Progress = a.advance
+		out, err := attempt(ctx, a, tool.Dump, in)
 		switch {
 		case errors.Is(err, mdtree.ErrForeign):
 			return &hinted{err, "choose another directory; or, if what is in it may be mixed with the dump, add --force"}
@@ -50,8 +43,7 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 			return err
 		}
 		return answer(a, out, a.showDumped)
-	}
-	return c
+	})
 }
 
 func (a *app) showDumped(out tool.DumpOut) {
@@ -60,10 +52,6 @@ func (a *app) showDumped(out tool.DumpOut) {
 	if out.Recovered {
 		a.note("an earlier dump that was interrupted was finished first")
 	}
-}
-
-func completeDir(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // treePath returns the absolute path of a tree of files.

@@ -26,9 +26,8 @@ save. When somebody else changed the entry meanwhile, nothing is overwritten:
 your text is kept in a file of its own.`,
 		Example: `  oxbow edit style
   EDITOR='code --wait' oxbow edit runbook`,
-		Args:              args(1, 1, "the name of one entry"),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.edit(cmd.Context(), args[0]) },
-		ValidArgsFunction: a.completeName(1),
+		Args: args(1, 1, "the name of one entry"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.edit(cmd.Context(), args[0]) },
 	}
 }
 

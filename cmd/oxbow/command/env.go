@@ -10,7 +10,8 @@ import (
 )
 
 // Env is all that a run touches of the world outside. Every field must be set
-// but the Term fields, Width, Executable, Environ, Edit and Listening.
+// but the Term fields, Width, Height, Executable, Environ, Edit, Page and
+// Listening.
 type Env struct {
 	Args   []string // without the program's own name
 	Stdin  io.Reader
@@ -36,10 +37,15 @@ type Env struct {
 	StdoutTerm bool
 	StderrTerm bool
 	Width      int // columns of the terminal on standard output, 0 when unknown
+	Height     int // and its rows
 
 	// Edit runs an editor, whose command and arguments are argv, and waits
 	// for its end.
 	Edit func(argv []string) error
+
+	// Page runs a pager, whose command and arguments are argv, on a text, and
+	// waits for its end. It fails when there is no such program.
+	Page func(argv []string, text io.Reader) error
 
 	// Listening is called, when it is not nil, with the address of the HTTP
 	// server once it takes connections.

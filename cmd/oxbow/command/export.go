@@ -30,21 +30,12 @@ Import reads it back, on this machine or another.`,
   oxbow export harbor.jsonl project:harbor
   oxbow export --kind note | jq .name`,
 	}
-	flags := newFlags[tool.ExportIn](c)
-	force := c.Flags().Bool("force", false, "replace FILE if it is there")
-	for _, name := range []string{"limit", "offset"} {
-		c.Flags().Int(name, 0, "")
-		_ = c.Flags().MarkHidden(name) // pages are for looking; an export is whole
-	}
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	var force bool
+	takes(c, func(ctx context.Context, in tool.ExportIn, args []string) error {
 		for _, name := range []string{"limit", "offset"} {
-			if cmd.Flags().Changed(name) {
+			if c.Flags().Changed(name) {
 				return misusef("use a filter, such as after:2026-04", "--%s cannot be used here: an export is whole", name)
 			}
-		}
-		var in tool.ExportIn
-		if err := flags.fill(&in); err != nil {
-			return err
 		}
 		file, terms := "", []string{}
 		for _, arg := range args {
@@ -52,15 +43,19 @@ Import reads it back, on this machine or another.`,
 			case filterTerm.MatchString(arg):
 				terms = append(terms, arg)
 			case file != "":
-				return misusef("usage: "+cmd.UseLine(), "export takes one file; %q is neither that nor a filter such as tag:x", arg)
+				return misusef("usage: "+c.UseLine(), "export takes one file; %q is neither that nor a filter such as tag:x", arg)
 			default:
 				file = arg
 			}
 		}
 		in.Filter = strings.Join(append(terms, in.Filter), " ")
-		return a.export(cmd.Context(), in, file, *force)
+		return a.export(ctx, in, file, force)
+	})
+	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there")
+	for _, name := range []string{"limit", "offset"} {
+		c.Flags().Int(name, 0, "")
+		_ = c.Flags().MarkHidden(name) // pages are for looking; an export is whole
 	}
-	a.completeLabels(c)
 	return c
 }
 

@@ -46,9 +46,6 @@ func newFlags[In any](c *cobra.Command) *flagSet {
 		if p.Type == "boolean" {
 			flag.NoOptDefVal = "true"
 		}
-		if len(p.Enum) > 0 {
-			_ = c.RegisterFlagCompletionFunc(p.Flag, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp))
-		}
 		s.flags = append(s.flags, f)
 	}
 	return s

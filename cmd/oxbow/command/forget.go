@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) forgetCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "forget NAME",
 		Short: "Take an entry out of the memory",
 		Long: `Forget takes an entry out of the memory. Its versions stay in the log: undo
@@ -18,10 +18,8 @@ good, and forget says so.`,
 		Example: `  oxbow forget style
   oxbow forget style --dry-run
   oxbow undo                     brings it back`,
-		Args:              args(1, 1, "the name of one entry"),
-		ValidArgsFunction: a.completeName(1),
-	}
-	return does(a, c, tool.Forget, func(in *tool.ForgetIn, _ *flagSet, args []string) error {
+		Args: args(1, 1, "the name of one entry"),
+	}, tool.Forget, func(in *tool.ForgetIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		return nil
 	}, func(out tool.ForgetOut) {

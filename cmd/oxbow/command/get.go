@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -21,11 +22,10 @@ pipe or with --raw its content alone, byte for byte.`,
 		Example: `  oxbow get style
   oxbow get style@3
   oxbow get runbook --raw > RUNBOOK.md`,
-		Args:              args(1, 1, "the name of one entry"),
-		ValidArgsFunction: a.completeName(1),
+		Args: args(1, 1, "the name of one entry"),
 	}
 	does(a, c, tool.Get, func(in *tool.GetIn, _ *flagSet, args []string) error {
-		in.Name = args[0]
+		in.Name, a.noPager = args[0], a.noPager || raw
 		return nil
 	}, func(out tool.GetOut) {
 		content := ""
@@ -34,8 +34,8 @@ pipe or with --raw its content alone, byte for byte.`,
 		}
 		if raw || !a.env.StdoutTerm {
 			to := a.env.Stdout
-			if s, ok := to.(*screenWriter); ok {
-				to = s.w // asked for as it is
+			if s, ok := to.(*screen.Writer); ok {
+				to = s.W // asked for as it is
 			}
 			_, _ = io.WriteString(to, content)
 			return

@@ -20,16 +20,13 @@ session takes it; no two sessions can take the same.`,
   oxbow handoff take`,
 		RunE: group("handoff"),
 	}
-	for _, sub := range []*cobra.Command{a.handoffNewCommand(), a.handoffListCommand(), a.handoffShowCommand(),
-		a.handoffTakeCommand(), a.handoffDropCommand()} {
-		finish(sub)
-		c.AddCommand(sub)
-	}
+	c.AddCommand(a.handoffNewCommand(), a.handoffListCommand(), a.handoffShowCommand(),
+		a.handoffTakeCommand(), a.handoffDropCommand())
 	return c
 }
 
 func (a *app) handoffNewCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "new SUMMARY",
 		Short: "Leave a task to the next session",
 		Long: `New stores a handoff. --project auto labels it with the project of the working
@@ -37,8 +34,7 @@ directory. The same handoff that is open already is not stored twice.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." \
     --read pkg/map.go --skill senior-developer --profile vtt --project auto`,
 		Args: args(1, 1, "a SUMMARY"),
-	}
-	return does(a, c, tool.HandOff, func(in *tool.HandoffTaskIn, _ *flagSet, args []string) (err error) {
+	}, tool.HandOff, func(in *tool.HandoffTaskIn, _ *flagSet, args []string) (err error) {
 		in.Summary = args[0]
 		in.Project, err = a.projectNamed(in.Project)
 		return err
@@ -62,14 +58,12 @@ func (a *app) projectNamed(s string) (string, error) {
 }
 
 func (a *app) handoffListCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
 		Example: "  oxbow handoff list --all",
-		Args:    args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.Handoffs, func(in *tool.HandoffsIn, _ *flagSet, _ []string) (err error) {
+	}, tool.Handoffs, func(in *tool.HandoffsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
 	}, func(out tool.HandoffsOut) {
@@ -87,21 +81,19 @@ func (a *app) handoffListCommand() *cobra.Command {
 }
 
 func (a *app) handoffShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:               "show NAME",
-		Short:             "Show a handoff as its taker sees it, and take nothing",
-		Example:           `  oxbow handoff show "handoff: The grid is done."`,
-		Args:              args(1, 1, "the NAME of a handoff"),
-		ValidArgsFunction: a.completeName(1),
-	}
-	return does(a, c, tool.ShowHandoff, func(in *tool.ShowHandoffIn, _ *flagSet, args []string) error {
+	return does(a, &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Show a handoff as its taker sees it, and take nothing",
+		Example: `  oxbow handoff show "handoff: The grid is done."`,
+		Args:    args(1, 1, "the NAME of a handoff"),
+	}, tool.ShowHandoff, func(in *tool.ShowHandoffIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		return nil
 	}, func(out tool.HandoffOut) { a.printf("%s", clean(out.Text())) })
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "take [NAME]",
 		Short: "Take the newest open handoff, or the one of that name",
 		Long: `Take prints a handoff and marks it as taken, so that no other session gets it;
@@ -111,10 +103,8 @@ done: so it can stand at the start of every session. What was taken by mistake,
 oxbow undo opens again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
-		Args:              args(0, 1, "at most one NAME"),
-		ValidArgsFunction: a.completeName(1),
-	}
-	return does(a, c, tool.TakeHandoff, func(in *tool.TakeHandoffIn, _ *flagSet, args []string) (err error) {
+		Args: args(0, 1, "at most one NAME"),
+	}, tool.TakeHandoff, func(in *tool.TakeHandoffIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			if in.Name = args[0]; in.Project != "" {
 				return misusef("leave one of them out", "a NAME and --project are given")
@@ -135,14 +125,12 @@ oxbow undo opens again.`,
 }
 
 func (a *app) handoffDropCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:               "drop NAME",
-		Short:             "Forget a handoff, open or taken",
-		Example:           `  oxbow handoff drop "handoff: The grid is done."`,
-		Args:              args(1, 1, "the NAME of a handoff"),
-		ValidArgsFunction: a.completeName(1),
-	}
-	return does(a, c, tool.DropHandoff, func(in *tool.DropHandoffIn, _ *flagSet, args []string) error {
+	return does(a, &cobra.Command{
+		Use:     "drop NAME",
+		Short:   "Forget a handoff, open or taken",
+		Example: `  oxbow handoff drop "handoff: The grid is done."`,
+		Args:    args(1, 1, "the NAME of a handoff"),
+	}, tool.DropHandoff, func(in *tool.DropHandoffIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		return nil
 	}, func(out tool.HandoffOut) {

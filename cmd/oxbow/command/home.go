@@ -130,37 +130,45 @@ func onlyAnnotations(dir string) bool {
 	})
 }
 
-// dataHome returns the user's own home for oxbow: by the XDG base directory
-// specification, or by the custom of macOS and Windows.
+// dataHome returns the user's own home for oxbow.
 func (l *locator) dataHome() (string, error) {
-	get := l.env.Getenv
-	user := get("HOME")
-	switch l.env.GOOS {
-	case "windows":
-		if dir := get("LocalAppData"); dir != "" {
-			return filepath.Join(dir, "oxbow"), nil
-		}
-		user = get("USERPROFILE")
-		if user != "" {
-			return filepath.Join(user, "AppData", "Local", "oxbow"), nil
-		}
-	case "darwin":
-		if user != "" {
-			return filepath.Join(user, "Library", "Application Support", "oxbow"), nil
-		}
-	default:
-		// The specification says to ignore a relative path.
-		if dir := get("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-			return filepath.Join(dir, "oxbow"), nil
-		}
-		if user != "" {
-			return filepath.Join(user, ".local", "share", "oxbow"), nil
-		}
+	if dir := l.userPlace("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
+		return dir, nil
 	}
 	return "", &hinted{
 		err:  fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDir),
 		hint: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
 	}
+}
+
+// configHome returns the directory of the user's own configuration of oxbow, ""
+// when it is not known.
+func (l *locator) configHome() string {
+	return l.userPlace("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
+}
+
+// userPlace returns a directory of the user for oxbow: by the XDG base directory
+// specification, or by the custom of macOS and Windows; "" when it is not known.
+func (l *locator) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) string {
+	user := l.userHome()
+	switch l.env.GOOS {
+	case "windows":
+		if dir := l.env.Getenv(windowsVar); dir != "" {
+			return filepath.Join(dir, "oxbow")
+		}
+		xdgDir = filepath.Join("AppData", windowsDir)
+	case "darwin":
+		xdgDir = "Library/Application Support"
+	default:
+		// The specification says to ignore a relative path.
+		if dir := l.env.Getenv(xdgVar); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "oxbow")
+		}
+	}
+	if user == "" {
+		return ""
+	}
+	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
 // homeArgs returns the words that lead a program to this home which is started

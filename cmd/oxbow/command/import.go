@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,13 +37,9 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
   oxbow export --home ~/old | oxbow import -`,
 		Args: args(1, -1, "a file or directory"),
 	}
-	flags := newFlags[tool.ImportIn](c)
-	verbose := c.Flags().Bool("verbose", false, "name all that was not taken, not one of each kind")
-	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		in := tool.ImportIn{Input: a.env.Stdin, Root: a.projectRoot()}
-		if err := flags.fill(&in); err != nil {
-			return err
-		}
+	var verbose bool
+	takes(c, func(ctx context.Context, in tool.ImportIn, args []string) (err error) {
+		in.Input, in.Root = a.env.Stdin, a.projectRoot()
 		if in.Format != "" {
 			if _, err := exchange.ParseFormat(in.Format); err != nil {
 				return badArgument(err)
@@ -59,10 +56,8 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 			}
 			in.Paths = append(in.Paths, path)
 		}
-		p := a.progress("importing")
-		in.Progress = func(done int) { p.set(done, 0) }
-		out, err := attempt(cmd.Context(), a, tool.Import, in)
-		p.end()
+		in.Progress = func(done int) { a.advance(done, 0) }
+		out, err := attempt(ctx, a, tool.Import, in)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = &hinted{err, "check the path"}
 		}
@@ -70,11 +65,12 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 			return err
 		}
 		// What was done before an error stays done, and is shown.
-		if failed := answer(a, out, func(out tool.ImportOut) { a.showImported(out, *verbose) }); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
+		if failed := answer(a, out, func(out tool.ImportOut) { a.showImported(out, verbose) }); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 			return failed
 		}
 		return err
-	}
+	})
+	c.Flags().BoolVar(&verbose, "verbose", false, "name all that was not taken, not one of each kind")
 	return c
 }
 

@@ -73,7 +73,7 @@ func (a *app) wholeFiles(ctx context.Context, names []string) (files []string, e
 }
 
 func (a *app) annotateImportCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "import [FILE]",
 		Short: "Read annotations from the format of others",
 		Long: `Import makes annotations of the Agent Trace records in a FILE (- for standard
@@ -85,8 +85,7 @@ What does not fit is told on standard error.`,
 		Example: `  oxbow annotate import traces.jsonl --dry-run
   oxbow annotate import --format git-ai`,
 		Args: args(0, 1, "one FILE"),
-	}
-	return does(a, c, tool.ImportAnnotations, func(in *tool.ImportAnnotationsIn, _ *flagSet, args []string) (err error) {
+	}, tool.ImportAnnotations, func(in *tool.ImportAnnotationsIn, _ *flagSet, args []string) (err error) {
 		switch {
 		case in.Format == tool.GitAI && len(args) > 0:
 			return misusef("leave out "+args[0], "the notes of Git AI are in the repository, not in a file")

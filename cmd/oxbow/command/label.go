@@ -24,11 +24,8 @@ oxbow undo takes all of it back.`,
   oxbow label suggest`,
 		RunE: group("label"),
 	}
-	for _, sub := range []*cobra.Command{a.labelListCommand(), a.labelAddCommand(), a.labelRemoveCommand(),
-		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(), a.labelProjectCommand()} {
-		finish(sub)
-		c.AddCommand(sub)
-	}
+	c.AddCommand(a.labelListCommand(), a.labelAddCommand(), a.labelRemoveCommand(),
+		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(), a.labelProjectCommand())
 	return c
 }
 
@@ -40,7 +37,6 @@ func (a *app) labelListCommand() *cobra.Command {
 		Example: `  oxbow label list
   oxbow label list --key project
   oxbow label list after:2026-04 kind:note`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}, tool.Labels, func(in *tool.LabelsIn, _ *flagSet, args []string) error {
 		in.Filter = strings.Join(args, " ")
 		return nil
@@ -55,11 +51,14 @@ func (a *app) showLabels(out tool.LabelsOut) {
 	for _, l := range out.Labels {
 		wide = max(wide, columns(l.Label))
 	}
+	if a.env.StdoutTerm {
+		wide = min(wide, a.screen()-16)
+	}
 	for _, l := range out.Labels {
 		if a.quiet {
 			a.printf("%s\n", clean(l.Label))
 			continue
 		}
-		a.printf("%s  %s\n", pad(clean(l.Label), wide), count(l.Entries, "entry", "entries"))
+		a.printf("%s  %s\n", pad(fit(clean(l.Label), wide), wide), count(l.Entries, "entry", "entries"))
 	}
 }

@@ -51,7 +51,6 @@ func (a *app) labelSelected(c *cobra.Command, verb call[tool.EditLabelsIn, tool.
 		}
 		return nil
 	}, a.showRelabelled)
-	_ = c.RegisterFlagCompletionFunc("name", a.completeName(1))
 	return c
 }
 

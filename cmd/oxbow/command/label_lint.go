@@ -21,7 +21,6 @@ and words that are a project and a tag. It says the command that joins them and
 changes nothing.`,
 		Example: `  oxbow label lint
   oxbow label lint --json`,
-		Args: args(0, 0, "no arguments"),
 	}, tool.LintLabels, noArguments[tool.LintLabelsIn], a.showLabelDoubts)
 }
 
@@ -35,7 +34,7 @@ func (a *app) showLabelDoubts(out tool.LintLabelsOut) {
 				merge = append(merge, quote(l.Label))
 			}
 		}
-		a.printf("%s\n", clean(strings.Join(counts, ", ")+": "+d.Why))
+		a.hang("", clean(strings.Join(counts, ", ")+": "+d.Why))
 		a.note("  %s", clean(strings.Join(append(merge, quote(d.Merge)), " ")))
 	}
 	if len(out.Doubts) == 0 {

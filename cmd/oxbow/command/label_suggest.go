@@ -31,19 +31,10 @@ applied, one oxbow undo takes back.`,
 				return misusef("write a number such as 0.8", "--min-confidence %v is not above 0 and at most 1", in.MinConfidence)
 			}
 			if apply {
-				out, err := run(cmd.Context(), a, tool.AcceptLabels, in)
-				if err != nil {
-					return err
-				}
-				return answer(a, out, a.showRelabelled)
+				return perform(cmd.Context(), a, tool.AcceptLabels, in, a.showRelabelled)
 			}
-			out, err := run(cmd.Context(), a, tool.SuggestLabels, in)
-			if err != nil {
-				return err
-			}
-			return answer(a, out, a.showSuggestions)
+			return perform(cmd.Context(), a, tool.SuggestLabels, in, a.showSuggestions)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringSliceVar(&in.Keys, "key", []string{oxbow.LabelProject, oxbow.LabelTag}, "propose labels of this `KEY`")
 	c.Flags().Float64Var(&in.MinConfidence, "min-confidence", 0.5, "leave out what is less sure than `N`, from 0 to 1")
@@ -59,7 +50,7 @@ func (a *app) showSuggestions(out tool.SuggestLabelsOut) {
 			continue
 		}
 		for _, r := range s.Reasons {
-			a.printf("      %s\n", a.dim(clean(r)))
+			a.hang("      ", clean(r))
 		}
 	}
 	if len(out.Suggestions) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -18,7 +19,6 @@ func (a *app) listCommand() *cobra.Command {
 		Example: `  oxbow list
   oxbow list project:harbor -tag:draft
   oxbow list --kind note --after 2026-04 --limit 100`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	does(a, c, tool.List, func(in *tool.ListIn, _ *flagSet, args []string) error {
 		if in.Filter != "" {
@@ -27,7 +27,6 @@ func (a *app) listCommand() *cobra.Command {
 		in.Filter = strings.Join(args, " ")
 		return nil
 	}, a.showList)
-	a.completeLabels(c)
 	return c
 }
 
@@ -43,24 +42,55 @@ func (a *app) showList(out tool.ListOut) {
 		}
 		return
 	}
-	now := a.env.Now()
-	names, kinds := 0, 0
-	for _, e := range out.Entries {
-		names = max(names, columns(e.Name))
-		kinds = max(kinds, columns(e.Kind))
+	rows := make([][]string, 0, len(out.Entries)+1)
+	if a.env.StdoutTerm {
+		rows = append(rows, []string{"NAME", "KIND", "AGE", "LABELS", "BEGINS"})
 	}
-	names = min(names, a.width()/2)
 	for _, e := range out.Entries {
 		name := strings.ReplaceAll(e.Name, "\n", `\n`)
-		if a.env.StdoutTerm {
-			name = fit(name, names) // in a pipe, a name is never cut
-		}
-		head := pad(a.bold(name), names+len(a.bold(name))-len(name)) + "  " + pad(e.Kind, kinds) + "  " + pad(age(moment(e.Updated), now), 4)
-		labels := labelText(shownLabels(e.Labels))
-		if a.env.StdoutTerm {
-			labels = a.dim(fit(labels, max(0, a.width()-names-kinds-8)))
-		}
-		a.printf("%s\n", strings.TrimRight(head+"  "+labels, " "))
+		rows = append(rows, []string{name, e.Kind, age(moment(e.Updated), a.env.Now()), labelText(shownLabels(e.Labels)), oneLine(e.Snippet)})
 	}
+	a.showTable(rows)
 	a.showNotes(out.Notes)
+}
+
+// showTable prints rows of a name, two short columns, labels and a text. A
+// terminal gives each a share of its width; in a pipe, nothing is cut and the
+// text is left out.
+func (a *app) showTable(rows [][]string) {
+	var wide [5]int
+	for _, row := range rows {
+		for i, cell := range row {
+			wide[i] = max(wide[i], columns(cell))
+		}
+	}
+	head := a.env.StdoutTerm
+	if room := a.screen(); head {
+		wide[0] = min(wide[0], max(16, room/3))
+		room = max(0, room-wide[0]-wide[1]-wide[2]-6)
+		labels := min(wide[3], room/2)
+		wide[3], wide[4] = min(wide[3], room), min(wide[4], room-labels-2)
+		if wide[4] >= 16 {
+			wide[3] = labels
+		} else {
+			wide[4] = 0
+		}
+	}
+	for n, row := range rows {
+		if !head {
+			a.printf("%s\n", strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+row[3], " "))
+			continue
+		}
+		paint := []string{screen.Bold, "", "", screen.Dim, ""}
+		line := ""
+		for i, cell := range row {
+			if n == 0 {
+				paint[i] = screen.Dim
+			}
+			if wide[i] > 0 {
+				line += "  " + pad(a.paint(paint[i], fit(cell, wide[i])), wide[i])
+			}
+		}
+		a.printf("%s\n", strings.TrimRight(line[2:], " "))
+	}
 }

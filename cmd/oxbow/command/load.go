@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 
@@ -13,7 +14,7 @@ import (
 )
 
 func (a *app) loadCommand() *cobra.Command {
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "load DIR",
 		Short: "Read a dump, with your edits, back in",
 		Long: `Load brings what you changed in the files below DIR into the memory, all in one
@@ -32,15 +33,9 @@ home first.`,
 		Example: `  oxbow load brain --dry-run
   oxbow load brain
   oxbow load brain --replace --prune`,
-		Args:              args(1, 1, "one directory"),
-		ValidArgsFunction: completeDir,
-	}
-	flags := newFlags[tool.LoadIn](c)
-	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		in := tool.LoadIn{Dir: args[0]}
-		if err := flags.fill(&in); err != nil {
-			return err
-		}
+		Args: args(1, 1, "one directory"),
+	}, func(ctx context.Context, in tool.LoadIn, args []string) (err error) {
+		in.Dir = args[0]
 		switch {
 		case in.Merge && in.Replace:
 			return misusef("give one of them", "--merge and --replace contradict each other")
@@ -50,10 +45,8 @@ home first.`,
 		if in.Path, err = a.treePath(in.Dir); err != nil {
 			return err
 		}
-		p := a.progress("reading")
-		in.Progress = p.set
-		out, err := attempt(cmd.Context(), a, tool.Load, in)
-		p.end()
+		in.Progress = a.advance
+		out, err := attempt(ctx, a, tool.Load, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
 			return &hinted{err, "check the path; oxbow dump makes such a directory"}
@@ -67,8 +60,7 @@ home first.`,
 			return err
 		}
 		return answer(a, out, a.showLoaded)
-	}
-	return c
+	})
 }
 
 func (a *app) showLoaded(out tool.LoadOut) {

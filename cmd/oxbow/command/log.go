@@ -26,8 +26,7 @@ elsewhere, it proves that no change up to there was edited since.`,
   oxbow log --limit 100 --json
   oxbow log --verify
   oxbow log --verify --head "$(cat ~/noted-head)"`,
-		Args:              args(0, 1, "at most one NAME"),
-		ValidArgsFunction: a.completeName(1),
+		Args: args(0, 1, "at most one NAME"),
 	}
 	does(a, c, tool.History, func(in *tool.HistoryIn, _ *flagSet, args []string) error {
 		in.Name = strings.Join(args, "")

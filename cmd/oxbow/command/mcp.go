@@ -73,7 +73,6 @@ names the sets that are in it:
   oxbow mcp --ro --project harbor
   oxbow mcp --http 127.0.0.1:8333
   oxbow mcp --http :0 --tokens ~/.oxbow-tokens`,
-		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case s.addr == "" && s.tokenFile != "":
@@ -96,8 +95,6 @@ names the sets that are in it:
 	c.Flags().BoolVar(&s.rw, "rw", false, "clients read and write, which is the default")
 	c.Flags().StringArrayVar(&s.projects, "project", nil, "clients see and write only entries of this `PROJECT`; auto is that of the working directory")
 	c.Flags().StringArrayVar(&s.kinds, "kind", nil, "clients see and write only entries of this `KIND`")
-	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions(tool.SetNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

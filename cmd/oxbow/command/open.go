@@ -241,7 +241,7 @@ func (a *app) skills() (*skill.Set, error) {
 	if own {
 		set.Places = append(set.Places, skill.Place{FS: os.DirFS(home), Path: home, Dirs: skill.HomeDirs})
 	}
-	if user := a.userDir(); user != "" {
+	if user := a.userHome(); user != "" {
 		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
 	}
 	root, err := a.abs(".")

@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -52,6 +53,19 @@ func Main() int {
 		StdinTerm:  isTerminal(os.Stdin),
 		StdoutTerm: isTerminal(os.Stdout),
 		StderrTerm: isTerminal(os.Stderr),
+		Page: func(argv []string, text io.Reader) error {
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = text, os.Stdout, os.Stderr
+			if cmd.Env = os.Environ(); os.Getenv("LESS") == "" {
+				cmd.Env = append(cmd.Env, "LESS=FRX") // as git does
+			}
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			signal.Ignore(os.Interrupt) // it is the pager's to handle
+			_ = cmd.Wait()
+			return nil
+		},
 		// Not ended by Ctrl-C: it is the editor's own to handle.
 		Edit: func(argv []string) error {
 			editing.Store(true)
@@ -63,7 +77,7 @@ func Main() int {
 	}
 	env.Executable, _ = os.Executable()
 	if env.StdoutTerm {
-		env.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
+		env.Width, env.Height, _ = term.GetSize(int(os.Stdout.Fd()))
 	}
 	return Run(ctx, env)
 }

@@ -26,11 +26,8 @@ oxbow mcp too: nothing else is seen then.`,
   oxbow mcp --profile vtt`,
 		RunE: group("profile"),
 	}
-	for _, sub := range []*cobra.Command{a.profileListCommand(), a.profileShowCommand(), a.profileNewCommand(),
-		a.profileEditCommand(), a.profileLintCommand(), a.profileSelectCommand(), a.profileDiffCommand(), a.profileTokensCommand()} {
-		finish(sub)
-		c.AddCommand(sub)
-	}
+	c.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileNewCommand(),
+		a.profileEditCommand(), a.profileLintCommand(), a.profileSelectCommand(), a.profileDiffCommand(), a.profileTokensCommand())
 	return c
 }
 
@@ -52,15 +49,13 @@ func (a *app) asked(cmd *cobra.Command, args []string) (string, error) {
 }
 
 func (a *app) profileListCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the profiles there are, with what is wrong with them",
 		Example: `  oxbow profile list
   oxbow profile list --json`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.ListProfiles, noArguments, a.showProfiles)
+	}, tool.ListProfiles, noArguments, a.showProfiles)
 }
 
 func (a *app) showProfiles(out tool.ProfilesOut) {
@@ -83,7 +78,7 @@ func (a *app) showProfiles(out tool.ProfilesOut) {
 		if r.Hidden {
 			what = "(hidden by the one before) " + what
 		}
-		a.printf("%s\n", strings.TrimRight(pad(clean(r.Name), wide)+"  "+pad(r.From, 7)+"  "+clean(what), " "))
+		a.hang(pad(clean(r.Name), wide)+"  "+pad(r.From, 7)+"  ", clean(what))
 	}
 	if len(out.Profiles) == 0 {
 		a.note("there are no profiles yet; oxbow profile new NAME makes one")
@@ -96,8 +91,7 @@ func (a *app) profileShowCommand() *cobra.Command {
 		Short: "Show what a profile comes to, with all that it extends",
 		Example: `  oxbow profile show vtt
   oxbow profile show vtt --json`,
-		Args:              args(0, 1, "the name of one profile"),
-		ValidArgsFunction: a.completeProfiles(1),
+		Args: args(0, 1, "the name of one profile"),
 	}
 	return does(a, c, tool.ShowProfile, func(in *tool.ProfileIn, _ *flagSet, args []string) (err error) {
 		in.Name, err = a.asked(c, args)
@@ -106,11 +100,7 @@ func (a *app) profileShowCommand() *cobra.Command {
 }
 
 func (a *app) showProfile(out tool.ProfileOut) {
-	line := func(key, value string) {
-		if value != "" {
-			a.printf("%s %s\n", a.dim(pad(key, 9)), clean(value))
-		}
-	}
+	line := func(key, value string) { a.field(9, key, clean(value)) }
 	a.printf("%s\n", a.bold(clean(out.Name)))
 	line("says", strings.Join(strings.Fields(out.Description), " "))
 	line("file", out.File+", of the "+out.From)
@@ -135,7 +125,7 @@ func (a *app) showProfile(out tool.ProfileOut) {
 }
 
 func (a *app) profileLintCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "lint [NAME…]",
 		Short: "Point out what the writer of a profile did not mean",
 		Long: `Lint reads all profiles, or those that are named, and tells with file and line
@@ -145,9 +135,7 @@ are not there, and budgets that the documents alone break. Its exit status is 1
 when it found something.`,
 		Example: `  oxbow profile lint
   oxbow profile lint vtt`,
-		ValidArgsFunction: a.completeProfiles(1 << 20),
-	}
-	return does(a, c, tool.LintProfiles, func(in *tool.LintIn, _ *flagSet, args []string) error {
+	}, tool.LintProfiles, func(in *tool.LintIn, _ *flagSet, args []string) error {
 		in.Names = args
 		return nil
 	}, func(out tool.LintOut) {
@@ -169,8 +157,7 @@ func (a *app) profileSelectCommand() *cobra.Command {
 		Example: `  oxbow profile select vtt
   oxbow profile select vtt --query "fog of war" --budget 4000 --manifest
   oxbow profile select author --as-of 2026-04-18`,
-		Args:              args(0, 1, "the name of one profile"),
-		ValidArgsFunction: a.completeProfiles(1),
+		Args: args(0, 1, "the name of one profile"),
 	}
 	var manifest *bool
 	does(a, c, tool.Select, func(in *tool.SelectIn, _ *flagSet, args []string) (err error) {
@@ -187,8 +174,7 @@ func (a *app) profileTokensCommand() *cobra.Command {
 		Short: "Show how many tokens a profile takes, about",
 		Example: `  oxbow profile tokens vtt
   oxbow profile tokens vtt --json`,
-		Args:              args(0, 1, "the name of one profile"),
-		ValidArgsFunction: a.completeProfiles(1),
+		Args: args(0, 1, "the name of one profile"),
 	}
 	return does(a, c, tool.ProfileBudget, func(in *tool.ProfileIn, _ *flagSet, args []string) (err error) {
 		in.Name, err = a.asked(c, args)

@@ -25,9 +25,8 @@ file of its own. What is only odd, as lint points it out, is told and saved.
 When somebody else changed the file meanwhile, nothing is overwritten.`,
 		Example: `  oxbow profile edit vtt
   EDITOR='code --wait' oxbow profile edit vtt`,
-		Args:              args(1, 1, "the name of one profile"),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.editProfile(cmd.Context(), args[0]) },
-		ValidArgsFunction: a.completeProfiles(1),
+		Args: args(1, 1, "the name of one profile"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.editProfile(cmd.Context(), args[0]) },
 	}
 }
 

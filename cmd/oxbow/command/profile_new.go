@@ -23,8 +23,7 @@ file. An entry belongs to the profile when it has one of the projects and one of
 the tags.`,
 		Example: `  oxbow profile new vtt --project homebrew-vtt
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
-		Args:              args(1, 1, "the name of the profile"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: args(1, 1, "the name of the profile"),
 	}
 	does(a, c, tool.NewProfile, func(in *tool.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
@@ -45,13 +44,11 @@ the tags.`,
 		a.note("oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects", out.Name, out.Name)
 	})
 	c.Flags().Lookup("max-tokens").DefValue = strconv.Itoa(profile.DefaultMaxTokens)
-	_ = c.RegisterFlagCompletionFunc("extends", a.completeProfiles(-1))
-	a.completeLabels(c)
 	return c
 }
 
 func (a *app) profileDiffCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "diff A [B]",
 		Short: "Show what one profile selects and another does not",
 		Long: `Diff shows the entries and documents that profile A includes and B does not (-),
@@ -59,10 +56,8 @@ and the other way round (+), each with its tokens. With one profile and --as-of
 it compares that profile then with now, and shows what was changed too (~).`,
 		Example: `  oxbow profile diff vtt-developer base-developer
   oxbow profile diff vtt --as-of 2026-04-18`,
-		Args:              args(1, 2, "the names of two profiles, or of one with --as-of"),
-		ValidArgsFunction: a.completeProfiles(2),
-	}
-	return does(a, c, tool.DiffProfiles, func(in *tool.DiffProfilesIn, _ *flagSet, args []string) error {
+		Args: args(1, 2, "the names of two profiles, or of one with --as-of"),
+	}, tool.DiffProfiles, func(in *tool.DiffProfilesIn, _ *flagSet, args []string) error {
 		in.A = args[0]
 		if len(args) == 2 {
 			in.B = args[1]

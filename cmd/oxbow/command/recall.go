@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -26,7 +28,6 @@ demanded (+word), left out (-word), "two words" together, or begun (ret*).`,
   oxbow recall retry -payment '"two words"' --explain
   oxbow recall prices --as-of 2026-01-31 --json
   oxbow recall prices --recency 30d`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	does(a, c, tool.Recall, func(in *tool.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
@@ -35,7 +36,6 @@ demanded (+word), left out (-word), "two words" together, or begun (ret*).`,
 		}
 		return nil
 	}, func(out tool.RecallOut) { a.showRecalled(out, whole) })
-	a.completeLabels(c)
 	return c
 }
 
@@ -66,52 +66,61 @@ func (a *app) showRecalled(out tool.RecallOut, whole bool) {
 	}
 }
 
+// excerptRows is the most rows that a hit is shown by.
+const excerptRows = 4
+
 func (a *app) showHit(n int, h tool.Entry) {
-	head := fmt.Sprintf("%d  %s", n, a.bold(strings.ReplaceAll(h.Name, "\n", `\n`)))
+	a.hangMarked(fmt.Sprintf("%d  ", n), strings.ReplaceAll(h.Name, "\n", `\n`), h.Words, screen.Bold)
 	meta := a.summary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
 	}
-	a.printf("%s\n", head)
-	a.printf("   %s\n", a.dim(fit(meta, a.width()-3)))
+	below := func(s string) { a.printf("   %s\n", a.dim(fit(s, a.width()-3))) }
+	below(meta)
+	text := text.Excerpt(h.Text, h.Words, 2*a.width())
 	if h.Content != nil {
-		for line := range strings.Lines(strings.TrimRight(clean(*h.Content), "\n")) {
-			a.printf("   %s\n", strings.TrimRight(line, "\n"))
-		}
-	} else if h.Snippet != "" {
-		for _, line := range wrap(clean(h.Snippet), a.width()-3) {
-			a.printf("   %s\n", line)
-		}
+		text = strings.TrimRight(*h.Content, "\n")
+	}
+	rows := wrap(clean(text), a.width()-3)
+	if h.Content == nil && len(rows) > excerptRows {
+		first := slices.IndexFunc(rows, func(row string) bool { return len(found(row, h.Words)) > 0 })
+		first = max(0, min(first-1, len(rows)-excerptRows))
+		rows = rows[first : first+excerptRows]
+	}
+	for _, row := range rows {
+		a.printf("   %s\n", a.mark(row, h.Words, ""))
 	}
 	if len(h.Alike) > 0 {
-		a.printf("   %s\n", a.dim(fit("said as well by "+clean(strings.Join(h.Alike, ", ")), a.width()-3)))
+		below("said as well by " + clean(strings.Join(h.Alike, ", ")))
 	}
 	for _, c := range h.Citations {
-		a.printf("   %s\n", a.dim(fit("cites "+citationText(c), a.width()-3)))
+		below("cites " + citationText(c))
 	}
-	if x := h.Explanation; x != nil {
-		for _, t := range x.Terms {
-			if t.Score == 0 {
-				continue
-			}
-			where := fmt.Sprintf("%g here", t.TF)
-			if len(t.Fields) == 1 {
-				where += " from " + clean(t.Fields[0].Field)
-			}
-			for i, f := range t.Fields {
-				switch {
-				case len(t.Fields) == 1:
-				case i == 0:
-					where = fmt.Sprintf("%s %.3f", clean(f.Field), f.Score)
-				default:
-					where += fmt.Sprintf(", %s %.3f", clean(f.Field), f.Score)
-				}
-			}
-			line := fmt.Sprintf("%7.3f  %s: %s; in %d of %d, idf %.2f", t.Score, clean(t.Term), where, t.DF, x.Entries, t.IDF)
-			a.printf("   %s\n", a.dim(line))
+	if h.Explanation != nil {
+		a.showExplanation(h)
+	}
+}
+
+func (a *app) showExplanation(h tool.Entry) {
+	x := h.Explanation
+	for _, t := range x.Terms {
+		if t.Score == 0 {
+			continue
 		}
-		a.printf("   %s\n", a.dim(fmt.Sprintf("%7.3f  %s, %g terms long (%.1f on average)", h.Score, x.Formula, x.Length, x.AvgLen)))
+		var fields []string
+		for _, f := range t.Fields {
+			fields = append(fields, fmt.Sprintf("%s %.3f", clean(f.Field), f.Score))
+		}
+		where := strings.Join(fields, ", ")
+		if len(fields) < 2 {
+			where = fmt.Sprintf("%g here", t.TF)
+		}
+		if len(fields) == 1 {
+			where += " from " + clean(t.Fields[0].Field)
+		}
+		a.hang(fmt.Sprintf("   %7.3f  ", t.Score), fmt.Sprintf("%s: %s; in %d of %d, idf %.2f", clean(t.Term), where, t.DF, x.Entries, t.IDF))
 	}
+	a.hang(fmt.Sprintf("   %7.3f  ", h.Score), fmt.Sprintf("%s, %g terms long (%.1f on average)", x.Formula, x.Length, x.AvgLen))
 }
 
 // showNothing explains an empty result.

@@ -46,11 +46,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 		case cmd.Flags().Changed("replace"), cmd.Flags().Changed("out"):
 			return misusef("recover first, then look whether there is something to accept", "--accept stands alone")
 		}
-		out, err := run(cmd.Context(), a, tool.Accept, tool.AcceptIn{})
-		if err != nil {
-			return err
-		}
-		return answer(a, out, a.showAccepted)
+		return perform(cmd.Context(), a, tool.Accept, tool.AcceptIn{}, a.showAccepted)
 	}
 	return c
 }

@@ -27,25 +27,16 @@ it cannot reach, such as backups, it says.`,
 		Example: `  oxbow redact 'db password' --dry-run
   oxbow redact 'db password'
   oxbow redact 'db password' --yes       does not ask`,
-		Args:              args(1, 1, "the name of one entry"),
-		ValidArgsFunction: a.completeName(1),
+		Args: args(1, 1, "the name of one entry"),
 	}
-	f := newFlags[tool.RedactIn](c)
+	takes(c, func(ctx context.Context, in tool.RedactIn, args []string) error {
+		in.Name = args[0]
+		if err := a.confirmRedact(ctx, in, yes); err != nil {
+			return err
+		}
+		return perform(ctx, a, tool.Redact, in, a.showRedacted)
+	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		in := tool.RedactIn{Name: args[0]}
-		if err := f.fill(&in); err != nil {
-			return err
-		}
-		if err := a.confirmRedact(cmd.Context(), in, yes); err != nil {
-			return err
-		}
-		out, err := run(cmd.Context(), a, tool.Redact, in)
-		if err != nil {
-			return err
-		}
-		return answer(a, out, a.showRedacted)
-	}
 	return c
 }
 

@@ -26,8 +26,7 @@ of the working directory, as oxbow label project names it.`,
   oxbow remember style --content "Tabs." --tag go --project site --alias tabs
   oxbow remember runbook --file RUNBOOK.md
   git log -1 --format=%B | oxbow remember --tag commit`,
-		Args:              args(0, 2, "a NAME and a TEXT"),
-		ValidArgsFunction: a.completeName(1),
+		Args: args(0, 2, "a NAME and a TEXT"),
 	}
 	does(a, c, tool.Remember, func(in *tool.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
@@ -43,7 +42,6 @@ of the working directory, as oxbow label project names it.`,
 		in.Project, err = a.projectNamed(in.Project)
 		return err
 	}, a.showRemembered)
-	a.completeLabels(c)
 	c.Flags().StringVarP(&file, "file", "f", "", "read the content from `FILE`; - is standard input")
 	return c
 }

@@ -40,6 +40,7 @@ directory, else your data directory.`,
 			if cmd.Flags().Changed("home") && a.homeFlag == "" {
 				return misusef("leave --home out for the home that is found, or name one; a script's variable may be unset", "--home is empty")
 			}
+			a.command, a.mayPage = strings.TrimPrefix(cmd.CommandPath(), "oxbow "), cmd.Flags().Lookup("no-pager") != nil
 			return a.mayRun(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,9 +73,7 @@ directory, else your data directory.`,
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
 	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")
 	fs.StringVar(&a.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
-	_ = root.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(layoutNames(), cobra.ShellCompDirectiveNoFileComp))
 	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
-	_ = root.RegisterFlagCompletionFunc("profile", a.completeProfiles(-1))
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
@@ -84,11 +83,11 @@ directory, else your data directory.`,
 		cmds      []*cobra.Command
 	}{
 		{"use", "Remember and recall:", []*cobra.Command{
-			a.rememberCommand(), a.recallCommand(), a.getCommand(), a.listCommand(), a.editCommand(), a.forgetCommand()}},
+			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(), a.forgetCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
-			a.logCommand(), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
+			a.paged(a.logCommand()), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
 		{"code", "Why code is as it is:", []*cobra.Command{
-			a.annotateCommand(), a.whyCommand(), a.blameCommand()}},
+			a.annotateCommand(), a.paged(a.whyCommand()), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
 			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
@@ -102,10 +101,11 @@ directory, else your data directory.`,
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.cmds {
 			c.GroupID = g.id
-			finish(c)
 			root.AddCommand(c)
 		}
 	}
+	finish(root)
+	a.complete(root)
 	return root
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
@@ -19,9 +20,15 @@ func Run(ctx context.Context, env Env) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
 	if env.Stdout = out; env.StdoutTerm {
-		env.Stdout = &screenWriter{w: out}
+		env.Stdout = &screen.Writer{W: out}
+	}
+	var shown *progress
+	if env.StderrTerm {
+		shown = &progress{Writer: env.Stderr, now: env.Now}
+		env.Stderr = shown
 	}
 	a := newApp(env)
+	a.progress = shown
 	root := a.root()
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close()))

@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
@@ -133,10 +134,10 @@ func TestHostileEntryOnATerminal(t *testing.T) {
 		{"forget", bad, "--dry-run"}, {"undo", "--dry-run"}, {"label", "suggest"}, {"consolidate", "--dry-run"},
 	} {
 		_, out, _ := w.run(t, args...)
-		for _, p := range painted {
+		for _, p := range screen.Painted {
 			out = strings.ReplaceAll(out, p, "")
 		}
-		if i := strings.IndexFunc(out, harmful); i >= 0 {
+		if i := strings.IndexFunc(out, screen.Harmful); i >= 0 {
 			t.Errorf("oxbow %q prints %q on a terminal", args, out[i:min(len(out), i+20)])
 		}
 		if slices.Contains(args, "--json") && !json.Valid([]byte(out)) {
@@ -177,14 +178,6 @@ func TestTerminalOutput(t *testing.T) {
 		t.Errorf("list --json on a terminal = %q, want it indented", got)
 	}
 
-	// Progress stands on a terminal only, and is wiped away.
-	if _, _, stderr := w.run(t, "dump", filepath.Join(w.dir, "tree")); !strings.HasSuffix(stderr, "\r\x1b[K") {
-		t.Errorf("dump on a terminal wrote %q, want progress that was wiped away", stderr)
-	}
-	w.env.StderrTerm = false
-	if _, _, stderr := w.run(t, "dump", filepath.Join(w.dir, "tree")); stderr != "" {
-		t.Errorf("dump in a pipe wrote %q to standard error, want nothing", stderr)
-	}
 	w.must(t, "check")
 }
 

@@ -1,5 +1,5 @@
-// How things look to a person: bold and dim on a terminal,
-// ages, columns, and text that cannot take the terminal over.
+// How things look to a person: colour on a terminal, ages, columns, wrapping, and
+// text that cannot take the terminal over.
 
 package command
 
@@ -8,12 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/ucd"
 )
 
 // terminal is where a run shows what it did.
@@ -22,33 +23,79 @@ type terminal struct {
 	json    bool
 	quiet   bool
 	foreign bool // the home that the run opened is of another layout, whose versions are no numbers of changes
+
+	progress *progress // nil unless standard error is a terminal that it may use
 }
 
 // colour reports whether standard output may carry escape sequences. NO_COLOR
-// set to anything means no (https://no-color.org).
+// set to anything means no (https://no-color.org); CLICOLOR_FORCE set to anything
+// but 0 means yes, in a pipe too (https://bixense.com/clicolors).
 func (t *terminal) colour() bool {
+	if force := t.env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return t.env.Getenv("NO_COLOR") == ""
+	}
 	return t.env.StdoutTerm && t.env.Getenv("NO_COLOR") == "" && t.env.Getenv("TERM") != "dumb"
 }
 
-func (t *terminal) bold(s string) string { return t.paint("1", s) }
-func (t *terminal) dim(s string) string  { return t.paint("2", s) }
+// The colours are of the sixteen that every scheme, dark or light, makes
+// readable.
+func (t *terminal) bold(s string) string { return t.paint(screen.Bold, s) }
+func (t *terminal) dim(s string) string  { return t.paint(screen.Dim, s) }
 
 func (t *terminal) paint(code, s string) string {
-	if s == "" || !t.colour() {
+	if s == "" || code == "" || !t.colour() {
 		return s
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	return code + s + screen.Plain
 }
 
-// width returns the columns that output is laid out for.
-func (t *terminal) width() int {
-	switch {
-	case t.env.Width < 20:
+// mark paints the given words, which are in lower case, wherever s has them, and
+// the rest with the code.
+func (t *terminal) mark(s string, words []string, code string) string {
+	var b strings.Builder
+	end := 0
+	for _, w := range found(s, words) {
+		b.WriteString(t.paint(code, s[end:w.Start]) + t.paint(screen.Red, s[w.Start:w.End]))
+		end = w.End
+	}
+	return b.String() + t.paint(code, s[end:])
+}
+
+// found returns where s has one of the words, which are in lower case.
+func found(s string, words []string) (at []ucd.Word) {
+	for w := range ucd.Words(s) {
+		if slices.Contains(words, ucd.Lower(s[w.Start:w.End])) {
+			at = append(at, w)
+		}
+	}
+	return at
+}
+
+// screen returns the columns of the terminal, 80 when they are not known.
+func (t *terminal) screen() int {
+	if t.env.Width < 20 {
 		return 80
-	case t.env.Width > 120:
-		return 120
 	}
 	return t.env.Width
+}
+
+// width returns the columns that text is laid out for: longer lines are hard to
+// read.
+func (t *terminal) width() int { return min(t.screen(), 120) }
+
+// working shows on a terminal that work takes long, until stop is called.
+func (t *terminal) working(what string) (stop func()) {
+	if t.progress == nil || t.quiet || t.json {
+		return func() {}
+	}
+	return t.progress.start(what)
+}
+
+// advance says how much of the work is done; a total of 0 is unknown.
+func (t *terminal) advance(done, total int) {
+	if t.progress != nil {
+		t.progress.set(done, total)
+	}
 }
 
 // printf writes to standard output.
@@ -90,26 +137,6 @@ func writeJSON(w io.Writer, v any, indent bool) error {
 	return err
 }
 
-// clean makes a text safe to show: control characters other than newline and
-// tab, and the marks that reorder text, are shown as escapes.
-func clean(s string) string {
-	if !strings.ContainsFunc(s, harmful) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\r':
-			// CRLF is a line end; shown bare it would hide the line.
-		case harmful(r):
-			fmt.Fprintf(&b, "\\x%02x", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // age says how long before now t was, in one unit: "3d". A t in the future,
 // as a clock that was set back makes, is "now".
 func age(t, now time.Time) string {
@@ -117,8 +144,10 @@ func age(t, now time.Time) string {
 	switch {
 	case t.IsZero():
 		return "-"
-	case d < time.Minute:
+	case d < time.Second:
 		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
 	case d < time.Hour:
 		return fmt.Sprintf("%dm", d/time.Minute)
 	case d < 48*time.Hour:
@@ -148,108 +177,46 @@ func (t *terminal) date(at time.Time) string {
 	return at.In(t.env.Now().Location()).Format("2006-01-02 15:04")
 }
 
-// columns returns the columns that s takes: East Asian wide characters and
-// emoji take two, combining marks none.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeColumns(r)
-	}
-	return n
+// hang prints a text after a head; on a terminal, what does not fit the line
+// continues below the text, or indented a little where the head is wide.
+func (t *terminal) hang(head, text string) {
+	t.hangMarked(head, text, nil, "")
 }
 
-func runeColumns(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3,
-		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60,
-		r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
-		return 2
+// hangMarked is hang of a text that mark paints.
+func (t *terminal) hangMarked(head, text string, words []string, code string) {
+	if !t.env.StdoutTerm {
+		t.printf("%s\n", strings.TrimRight(head+t.mark(text, words, code), " "))
+		return
 	}
-	return 1
+	in := columns(head)
+	if in > t.width()/2 {
+		t.printf("%s\n", strings.TrimRight(head, " "))
+		head, in = "    ", 4
+	}
+	for _, line := range wrap(text, t.width()-in) {
+		t.printf("%s%s\n", head, t.mark(line, words, code))
+		head = strings.Repeat(" ", in)
+	}
 }
 
-// fit cuts s to at most n columns, with an ellipsis where something is gone.
-func fit(s string, n int) string {
-	if columns(s) <= n {
-		return s
+// field prints a value after its name, with the width of the widest name; "" is
+// left out.
+func (t *terminal) field(wide int, name, value string) {
+	if value != "" {
+		t.hang(t.dim(pad(name, wide))+" ", value)
 	}
-	end, used := 0, 0
-	for i, r := range s {
-		if used += runeColumns(r); used > n-1 {
-			break
-		}
-		end = i + utf8.RuneLen(r)
-	}
-	return strings.TrimRight(s[:end], " ") + "…"
 }
 
-// pad fills s with spaces up to n columns.
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columns(s))) }
-
-// wrap breaks a text into lines of at most n columns, at spaces.
-func wrap(s string, n int) []string {
-	var lines []string
-	line := ""
-	for _, w := range strings.Fields(s) {
-		switch {
-		case line == "":
-			line = w
-		case columns(line)+1+columns(w) <= n:
-			line += " " + w
-		default:
-			lines, line = append(lines, line), w
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// Words that the library has for people, too.
+// The words of packages that know what people read.
 var (
+	columns, fit, pad, wrap = screen.Columns, screen.Fit, screen.Pad, screen.Wrap
+
+	clean     = screen.Clean
 	count     = text.Count
 	bytesText = text.Bytes
 	quote     = text.ShellQuote
 )
-
-// progress shows a number that grows, on a terminal only.
-type progress struct {
-	t    *terminal
-	what string
-	last time.Time
-	on   bool
-}
-
-func (t *terminal) progress(what string) *progress { return &progress{t: t, what: what} }
-
-// set shows that done of total are done; a total of 0 is unknown.
-func (p *progress) set(done, total int) {
-	if !p.t.env.StderrTerm || p.t.quiet || p.t.json {
-		return
-	}
-	now := p.t.env.Now()
-	if p.on && now.Sub(p.last) < 100*time.Millisecond {
-		return
-	}
-	p.last, p.on = now, true
-	if total > 0 {
-		fmt.Fprintf(p.t.env.Stderr, "\r%s: %d of %d\x1b[K", p.what, done, total)
-		return
-	}
-	fmt.Fprintf(p.t.env.Stderr, "\r%s: %d\x1b[K", p.what, done)
-}
-
-// end takes the progress line away.
-func (p *progress) end() {
-	if p.on {
-		fmt.Fprint(p.t.env.Stderr, "\r\x1b[K")
-	}
-}
 
 // oneLine makes a text safe to show, and one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }

@@ -100,11 +100,7 @@ func who(s tool.Source) string {
 
 // showHeader shows all of an entry but its content.
 func (t *terminal) showHeader(e tool.Entry) {
-	line := func(key, value string) {
-		if value != "" {
-			t.printf("%s %s\n", t.dim(pad(key, 8)), value)
-		}
-	}
+	line := func(key, value string) { t.field(8, key, value) }
 	t.printf("%s\n", t.bold(e.Name))
 	line("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
@@ -162,5 +158,12 @@ func (t *terminal) showChange(c tool.Change) {
 		text += " (" + c.Note + ")"
 	}
 	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, t.date(moment(c.Time)), pad(who(c.Source), 11))
-	t.printf("%s%s\n", t.dim(head), fit(clean(text), max(20, t.width()-columns(head))))
+	room := t.width() - columns(head)
+	switch {
+	case !t.env.StdoutTerm:
+		room = columns(text)
+	case room < t.width()/2:
+		room = t.width() - 4
+	}
+	t.hang(t.dim(head), fit(oneLine(text), room))
 }

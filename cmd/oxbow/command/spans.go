@@ -121,7 +121,6 @@ kept in memory/undone, where nothing reads it.`,
 			done, err := c.Decompress(cmd.Context(), dry, args...)
 			return a.showDigests("took back", "would take back", done, dry, err)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be taken back and change nothing")
 	return c

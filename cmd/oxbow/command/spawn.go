@@ -7,11 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +20,7 @@ import (
 )
 
 func (a *app) spawnCommand() *cobra.Command {
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "spawn AGENT_ID [TASK]",
 		Short: "Start a sub-agent that knows what one profile selects",
 		Long: `Spawn makes the briefing of a sub-agent: what the profile of --profile selects,
@@ -36,30 +34,15 @@ or from your data directory; never from a home that came with a project.`,
 		Example: `  oxbow spawn vtt-refactor --profile vtt --skill senior-developer \
     "Refactor spatial.go for 3D coordinates."
   oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
-		Args:              args(1, 2, "an AGENT_ID and a TASK"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	flags := newFlags[spawnIn](c)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		var in spawnIn
-		if err := flags.fill(&in); err != nil {
-			return err
-		}
+		Args: args(1, 2, "an AGENT_ID and a TASK"),
+	}, func(ctx context.Context, in spawnIn, args []string) error {
 		task, err := a.task(args)
 		if err != nil {
 			return err
 		}
-		return a.spawn(cmd.Context(), tool.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
+		return a.spawn(ctx, tool.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
 			AsOf: in.AsOf, Budget: in.Budget, BriefingOnly: in.Briefing})
-	}
-	_ = c.RegisterFlagCompletionFunc("skill", func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-		set, err := a.skills()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp // a shell has no place for errors
-		}
-		return slices.DeleteFunc(set.Names(), func(n string) bool { return !strings.HasPrefix(n, start) }), cobra.ShellCompDirectiveNoFileComp
 	})
-	return c
 }
 
 // spawnIn is what the flags of oxbow spawn say; --profile is that of the run.
@@ -114,11 +97,7 @@ func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
 // was shown already.
 func (a *app) showSpawned(out tool.SpawnSubAgentOut) {
 	if out.Run == nil {
-		if a.env.StdoutTerm {
-			a.printf("%s\n", strings.TrimRight(clean(out.Briefing), "\n"))
-		} else {
-			_, _ = io.WriteString(a.env.Stdout, out.Briefing)
-		}
+		a.text(out.Briefing)
 	} else {
 		if out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n") && a.env.StdoutTerm {
 			a.printf("\n")
@@ -139,14 +118,6 @@ func (a *app) showSpawned(out tool.SpawnSubAgentOut) {
 	for _, n := range out.Notes {
 		a.note("%s", clean(n.String()))
 	}
-}
-
-// userDir returns the user's own directory, "" when it is not known.
-func (a *app) userDir() string {
-	if a.env.GOOS == "windows" {
-		return a.env.Getenv("USERPROFILE")
-	}
-	return a.env.Getenv("HOME")
 }
 
 // homeIsOwn reports whether the home is the user's own: named by a flag or the

@@ -14,22 +14,16 @@ import (
 )
 
 func (a *app) statsCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "stats",
 		Short: "Show how much the memory holds",
 		Example: `  oxbow stats
   oxbow stats --json`,
-		Args: args(0, 0, "no arguments"),
-	}
-	return does(a, c, tool.Stats, noArguments, a.showStats)
+	}, tool.Stats, noArguments, a.showStats)
 }
 
 func (a *app) showStats(out tool.StatsOut) {
-	line := func(key, value string) {
-		if value != "" {
-			a.printf("%s %s\n", a.dim(pad(key, 9)), value)
-		}
-	}
+	line := func(key, value string) { a.field(9, key, value) }
 	line("store", out.Store)
 	line("entries", fmt.Sprintf("%d, %s of text", out.Entries, bytesText(out.Content)))
 	line("kinds", most(out.Kinds, 6))

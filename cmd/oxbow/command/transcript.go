@@ -26,11 +26,7 @@ func (a *app) annotateTranscripts(ctx context.Context, in tool.AnnotateTranscrip
 	if err := tool.CheckText("--moved-from", in.MovedFrom); err != nil {
 		return badArgument(err)
 	}
-	out, err := run(ctx, a, tool.AnnotateTranscripts, in)
-	if err != nil {
-		return err
-	}
-	return answer(a, out, a.showTranscripts)
+	return perform(ctx, a, tool.AnnotateTranscripts, in, a.showTranscripts)
 }
 
 func (a *app) showTranscripts(out tool.AnnotateTranscriptsOut) {

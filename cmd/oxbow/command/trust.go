@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) trustCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Take a memory that came with a repository for your own",
 		Long: `Trust records, in your configuration directory, that a home counts as yours.
@@ -38,8 +38,7 @@ it is in a repository.`,
   oxbow trust --list
   oxbow trust --revoke`,
 		Args: args(0, 1, "the directory of a home, if not the one that is found here"),
-	}
-	return does(a, c, tool.Trust, func(in *tool.TrustIn, _ *flagSet, args []string) (err error) {
+	}, tool.Trust, func(in *tool.TrustIn, _ *flagSet, args []string) (err error) {
 		if len(args) == 0 {
 			return nil
 		}
@@ -86,33 +85,6 @@ func (a *app) showTrust(out tool.TrustOut) {
 			a.printf("  sub-agents are started as %s says; read it\n", clean(out.Runs))
 		}
 	}
-}
-
-// configHome returns the directory of the user's own configuration of oxbow, ""
-// when it is not known.
-func (l *locator) configHome() string {
-	get := l.env.Getenv
-	switch l.env.GOOS {
-	case "windows":
-		if dir := get("AppData"); dir != "" {
-			return filepath.Join(dir, "oxbow")
-		}
-		if dir := get("USERPROFILE"); dir != "" {
-			return filepath.Join(dir, "AppData", "Roaming", "oxbow")
-		}
-	case "darwin":
-		if dir := get("HOME"); dir != "" {
-			return filepath.Join(dir, "Library", "Application Support", "oxbow")
-		}
-	default:
-		if dir := get("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-			return filepath.Join(dir, "oxbow")
-		}
-		if dir := get("HOME"); dir != "" {
-			return filepath.Join(dir, ".config", "oxbow")
-		}
-	}
-	return ""
 }
 
 // verdict says what is known of the home. It is found out once a run.

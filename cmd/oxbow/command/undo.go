@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) undoCommand() *cobra.Command {
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
 		Long: `Undo takes back the last N changes that were not undone yet, all in one new
@@ -23,15 +23,8 @@ change, which can be undone in turn. An import counts as one change.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
   oxbow undo --seq 41        undo change 41 and nothing else`,
-		Args:              args(0, 1, "at most one number"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	f := newFlags[tool.UndoIn](c)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		var in tool.UndoIn
-		if err := f.fill(&in); err != nil {
-			return err
-		}
+		Args: args(0, 1, "at most one number"),
+	}, func(ctx context.Context, in tool.UndoIn, args []string) error {
 		if len(args) > 0 {
 			n, err := strconv.Atoi(args[0])
 			if err != nil {
@@ -42,16 +35,11 @@ change, which can be undone in turn. An import counts as one change.`,
 			}
 			in.Count = &n
 		}
-		if done, err := a.undoOther(cmd.Context(), in); done || err != nil {
+		if done, err := a.undoOther(ctx, in); done || err != nil {
 			return err
 		}
-		out, err := run(cmd.Context(), a, tool.Undo, in)
-		if err != nil {
-			return err
-		}
-		return answer(a, out, a.showUndone)
-	}
-	return c
+		return perform(ctx, a, tool.Undo, in, a.showUndone)
+	})
 }
 
 // undoOther takes back what consolidate, compress or an overwriting tool did in a
@@ -118,7 +106,7 @@ func (a *app) showUndone(out tool.UndoOut) {
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "restore NAME@SEQ",
 		Short: "Bring a version of an entry back",
 		Long: `Restore makes the version that change SEQ left the current one, even when the
@@ -126,9 +114,7 @@ entry was forgotten since. The log shows the numbers.`,
 		Example: `  oxbow log style
   oxbow restore style@3`,
 		Args: args(1, 2, "NAME@SEQ"),
-	}
-	c.ValidArgsFunction = a.completeName(1)
-	return does(a, c, tool.Restore, func(in *tool.RestoreIn, _ *flagSet, args []string) error {
+	}, tool.Restore, func(in *tool.RestoreIn, _ *flagSet, args []string) error {
 		name, seq, ok := cutSeq(args)
 		if !ok {
 			return misusef("oxbow log "+quote(args[0])+" shows the numbers; for example: oxbow restore "+quote(args[0]+"@3"),

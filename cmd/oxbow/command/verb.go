@@ -29,13 +29,31 @@ func does[In, Out any](a *app, c *cobra.Command, verb call[In, Out], arguments f
 		if err := flags.check(&in); err != nil {
 			return err
 		}
-		out, err := run(cmd.Context(), a, verb, in)
-		if err != nil {
-			return err
-		}
-		return answer(a, out, show)
+		return perform(cmd.Context(), a, verb, in, show)
 	}
 	return c
+}
+
+// takes makes c run fn with what its flags, those of In, say.
+func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []string) error) *cobra.Command {
+	flags := newFlags[In](c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		var in In
+		if err := flags.fill(&in); err != nil {
+			return err
+		}
+		return fn(cmd.Context(), in, args)
+	}
+	return c
+}
+
+// perform calls a verb and shows what it gave.
+func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In, show func(Out)) error {
+	out, err := run(ctx, a, verb, in)
+	if err != nil {
+		return err
+	}
+	return answer(a, out, show)
 }
 
 // noArguments is for verbs whose command takes flags only.
@@ -56,7 +74,8 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, done()) }()
+	stop := a.working(a.command)
+	defer func() { err = errors.Join(err, done()); stop() }()
 	return verb(ctx, w, in)
 }
 
@@ -79,7 +98,7 @@ func answer[Out any](a *app, out Out, show func(Out)) error {
 			return err
 		}
 	} else {
-		show(out)
+		a.page(func() { show(out) })
 	}
 	if f, ok := any(out).(interface{ Failed() bool }); ok && f.Failed() {
 		return errReported

@@ -20,11 +20,7 @@ func (a *app) verify(ctx context.Context, head string, args []string, limited bo
 	if err := a.unboundOnly("log --verify"); err != nil {
 		return err
 	}
-	out, err := run(ctx, a, tool.Verify, tool.VerifyIn{Head: head})
-	if err != nil {
-		return err
-	}
-	return answer(a, out, a.showVerified)
+	return perform(ctx, a, tool.Verify, tool.VerifyIn{Head: head}, a.showVerified)
 }
 
 func (a *app) showVerified(out tool.VerifyOut) {
@@ -49,9 +45,7 @@ func (a *app) showVerified(out tool.VerifyOut) {
 			why += fmt.Sprintf(", or the change was dropped by a compaction (the log begins at change %d)", out.First)
 		}
 		a.printf("no change has the hash %s\n", n.Head)
-		for _, line := range wrap(why, a.width()-2) {
-			a.printf("  %s\n", line)
-		}
+		a.hang("  ", why)
 	case n.Time == "":
 		a.printf("the hash noted is that of the state before change %d: nothing up to there was edited\n", n.Seq+1)
 	default:

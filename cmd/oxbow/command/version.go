@@ -10,7 +10,6 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Say which version this is",
 		Example: `  oxbow version
   oxbow version --json`,
-		Args: args(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return a.sayVersion() },
 	}
 }

@@ -88,15 +88,11 @@ func (a *app) showAnnotation(n tool.Annotation) {
 		placed += fmt.Sprintf(" %.2f", n.Confidence)
 	}
 	a.printf("%s  %s\n", a.bold(oneLine(at)), placed)
-	for text := range strings.SplitSeq(strings.TrimSpace(clean(n.Why)), "\n") {
-		for _, l := range wrap(text, a.width()-2) {
-			a.printf("  %s\n", l)
-		}
+	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), a.width()-2) {
+		a.printf("  %s\n", l)
 	}
 	for _, r := range n.Rejected {
-		for _, l := range wrap("rejected: "+oneLine(r), a.width()-2) {
-			a.printf("  %s\n", l)
-		}
+		a.hang("  ", "rejected: "+oneLine(r))
 	}
 	var by []string
 	for _, s := range []string{n.Agent, n.Model} {

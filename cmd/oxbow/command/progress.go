@@ -1,0 +1,86 @@
+// A line on standard error that shows how far long work is, on a terminal only.
+
+package command
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Work is shown when it has taken so long, and again so often.
+const (
+	progressAfter = 500 * time.Millisecond
+	progressEvery = 200 * time.Millisecond
+)
+
+// progress is standard error with a line that shows the work of a command. The
+// line is wiped before anything else is written.
+type progress struct {
+	io.Writer
+	now func() time.Time
+
+	mu          sync.Mutex // guards what follows, and the writer
+	what        string     // is done; "" between two starts
+	began       time.Time
+	done, total int // 0 when they are not known
+	timer       *time.Timer
+	shown       bool
+}
+
+// start begins to show work, until stop is called.
+func (p *progress) start(what string) (stop func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.what, p.began, p.done, p.total = what, p.now(), 0, 0
+	p.timer = time.AfterFunc(progressAfter, p.show)
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.what = ""
+		p.timer.Stop()
+		p.wipe()
+	}
+}
+
+// set says how much is done, of how much.
+func (p *progress) set(done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.total = done, total
+}
+
+func (p *progress) show() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.what == "" {
+		return
+	}
+	line := p.what + ": "
+	if p.done > 0 {
+		line += fmt.Sprint(p.done)
+		if p.total > 0 {
+			line += fmt.Sprintf(" of %d", p.total)
+		}
+		line += ", "
+	}
+	p.shown = true
+	fmt.Fprintf(p.Writer, "\r%s%d s\x1b[K", line, p.now().Sub(p.began)/time.Second)
+	p.timer.Reset(progressEvery)
+}
+
+func (p *progress) wipe() {
+	if p.shown {
+		fmt.Fprint(p.Writer, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// Write wipes the line, and writes b in its place.
+func (p *progress) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+	return p.Writer.Write(b)
+}

@@ -1,0 +1,318 @@
+// Tests what a person sees on a terminal, at several widths.
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/oxbow-memory/oxbow/internal/screen"
+)
+
+// shown writes the colours of a screen so that a golden file can be read.
+var shown = strings.NewReplacer(screen.Plain, "⟧", screen.Bold, "⟦bold ", screen.Dim, "⟦dim ", screen.Red, "⟦red ", screen.Green, "⟦green ")
+
+// UPDATE=1 writes the golden files again, for a review.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	file = filepath.Join("testdata", "screen", file)
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.ReplaceAll(string(want), "\r\n", "\n"); got != want {
+		t.Errorf("%s differs (UPDATE=1 writes it again):\n%s\nwant:\n%s", file, got, want)
+	}
+}
+
+// newScreen is a world with a memory of texts that are hard to lay out.
+func newScreen(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.must(t, "init")
+	start := w.env.Now()
+	for i, e := range [][]string{
+		{"connection pool", "The pool holds twelve connections.\n```go\nfunc (p *Pool) Get() *Conn {\n\tif p.idle > 0 {\n\t\treturn p.take()   // an idle connection\n\t}\n\treturn dial()\n}\n```\nNothing else dials.", "--project", "harbor", "--tag", "db"},
+		{"日本語の長い名前のメモについて", "これは日本語の長いテキストで、接続プールについて話します。connection と書いてある。もっともっと長くするために同じ文を書きます。", "--tag", "日本"},
+		{"family 👨‍👩‍👧‍👦 recipes", "Soup 👩🏽‍🍳 for the connection 🇩🇪 with friends, of which there are many, and who come with some idle hours to spend."},
+		{"a very long name of an entry that nobody would type in full ever again", "Long names happen, too; see connection.", "--project", "a-very-long-project-name", "--tag", "first", "--tag", "second", "--alias", "long"},
+	} {
+		w.env.Now = func() time.Time { return start.Add(time.Duration(i) * 17 * time.Second) }
+		w.must(t, append([]string{"remember"}, e...)...)
+	}
+	w.env.Now = func() time.Time { return start.Add(time.Minute) }
+	w.env.StdoutTerm = true
+	return w
+}
+
+func TestScreens(t *testing.T) {
+	w := newScreen(t)
+	for _, width := range []int{40, 80, 120, 200} {
+		w.env.Width = width
+		var b strings.Builder
+		for _, args := range [][]string{
+			{"list"}, {"list", "tag:nope"}, {"recall", "connection", "idle"}, {"recall", "idle", "--explain", "--limit", "1"}, {"log"}, {"get", "long"},
+			{"stats"}, {"label", "list"}, {"doctor", "-q"}, {"undo", "--dry-run"},
+		} {
+			_, out, errs := w.run(t, args...)
+			out = strings.ReplaceAll(out, w.dir, "/w")
+			fmt.Fprintf(&b, "$ oxbow %s\n%s%s\n", strings.Join(args, " "), shown.Replace(out), strings.ReplaceAll(errs, w.dir, "/w"))
+			for line := range strings.Lines(out) {
+				if line = strings.TrimRight(line, "\n"); columns(line) > width && strings.Contains(strings.TrimSpace(line), " ") && args[0] != "get" {
+					t.Errorf("oxbow %q at %d columns: %q has %d", args, width, line, columns(line))
+				}
+			}
+		}
+		if filepath.Separator == '/' {
+			golden(t, fmt.Sprintf("%d.txt", width), b.String())
+		}
+	}
+	w.must(t, "check")
+}
+
+func TestColour(t *testing.T) {
+	w := newScreen(t)
+	for _, c := range []struct {
+		name string
+		term bool
+		vars map[string]string
+		want bool
+	}{
+		{"a terminal", true, nil, true},
+		{"a pipe", false, nil, false},
+		{"NO_COLOR", true, map[string]string{"NO_COLOR": "1"}, false},
+		{"TERM=dumb", true, map[string]string{"TERM": "dumb"}, false},
+		{"a pipe that is to be coloured", false, map[string]string{"CLICOLOR_FORCE": "1"}, true},
+		{"CLICOLOR_FORCE=0", false, map[string]string{"CLICOLOR_FORCE": "0"}, false},
+		{"NO_COLOR wins", true, map[string]string{"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, false},
+	} {
+		home := w.vars["HOME"]
+		w.vars = map[string]string{"HOME": home}
+		for k, v := range c.vars {
+			w.vars[k] = v
+		}
+		w.env.StdoutTerm = c.term
+		if got := w.must(t, "recall", "idle"); strings.Contains(got, screen.Red+"idle"+screen.Plain) != c.want || strings.Contains(got, "\x1b") != c.want {
+			t.Errorf("%s: recall idle = %q, want the word marked: %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestPager(t *testing.T) {
+	w := newScreen(t)
+	var argv []string
+	var paged strings.Builder
+	var missing error
+	w.env.Width, w.env.Height = 60, 4
+	w.env.Page = func(args []string, text io.Reader) error {
+		argv = args
+		if missing == nil {
+			_, err := io.Copy(&paged, text)
+			return err
+		}
+		return missing
+	}
+	for _, c := range []struct {
+		name    string
+		args    []string
+		env     func()
+		want    []string
+		missing bool
+	}{
+		{name: "the standard one", args: []string{"list"}, want: []string{"less", "-FRX"}},
+		{name: "log", args: []string{"log"}, want: []string{"less", "-FRX"}},
+		{name: "get", args: []string{"get", "connection pool"}, want: []string{"less", "-FRX"}},
+		{name: "the person's", args: []string{"log"}, env: func() { w.vars["PAGER"] = "most -w" }, want: []string{"most", "-w"}},
+		{name: "oxbow's own", args: []string{"log"}, env: func() { w.vars["OXBOW_PAGER"] = "'my pager' -x" }, want: []string{"my pager", "-x"}},
+		{name: "one that is not there", args: []string{"list"}, want: []string{"my pager", "-x"}, missing: true},
+		{name: "switched off", args: []string{"list", "--no-pager"}},
+		{name: "raw", args: []string{"get", "connection pool", "--raw"}},
+		{name: "JSON", args: []string{"list", "--json"}},
+		{name: "another command", args: []string{"stats"}},
+		{name: "a quote that is not closed", args: []string{"list"}, env: func() { w.vars["OXBOW_PAGER"] = "'less" }},
+		{name: "none on Windows", args: []string{"list"}, env: func() { delete(w.vars, "OXBOW_PAGER"); delete(w.vars, "PAGER"); w.env.GOOS = "windows" }},
+		{name: "what fits", args: []string{"list"}, env: func() { w.env.GOOS, w.env.Height = "linux", 6 }},
+		{name: "a pipe", args: []string{"list"}, env: func() { w.env.StdoutTerm, w.env.Height = false, 4 }},
+	} {
+		if c.env != nil {
+			c.env()
+		}
+		argv, missing = nil, nil
+		if c.missing {
+			missing = errors.New("no such program")
+		}
+		paged.Reset()
+		out := w.must(t, c.args...)
+		if !slices.Equal(argv, c.want) {
+			t.Errorf("%s: the pager is %q, want %q", c.name, argv, c.want)
+		}
+		if inPager := c.want != nil && !c.missing; (paged.Len() > 0) != inPager || (out == "") != inPager {
+			t.Errorf("%s: %q was printed and %q paged", c.name, out, paged.String())
+		}
+	}
+	// What is said on standard error follows the pager.
+	w.env.StdoutTerm = true
+	_, out, errs := w.run(t, "list", "--limit", "3", "--no-pager")
+	_, pagedOut, pagedErrs := w.run(t, "list", "--limit", "3")
+	if out == "" || errs == "" || pagedOut != "" || pagedErrs != errs || !strings.HasSuffix(paged.String(), out) {
+		t.Errorf("paged: %q, %q, %q; want %q in the pager and %q", pagedOut, pagedErrs, paged.String(), out, errs)
+	}
+}
+
+// Work is shown once it takes long, counts up, and leaves no trace.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		p := &progress{Writer: &b, now: time.Now}
+		stop := p.start("check")
+		time.Sleep(progressAfter / 2)
+		stop()
+		if b.Len() > 0 {
+			t.Errorf("short work wrote %q", b.String())
+		}
+		stop = p.start("dump")
+		p.set(3, 0)
+		time.Sleep(progressAfter + progressEvery/2)
+		p.set(4, 20)
+		time.Sleep(5 * progressEvery)
+		fmt.Fprint(p, "oxbow: a warning\n")
+		time.Sleep(progressEvery)
+		stop()
+		time.Sleep(time.Minute)
+		const four = "\rdump: 4 of 20, 1 s\x1b[K"
+		want := "\rdump: 3, 0 s\x1b[K\rdump: 4 of 20, 0 s\x1b[K\rdump: 4 of 20, 0 s\x1b[K" + strings.Repeat(four, 3) + "\r\x1b[Koxbow: a warning\n" + four + "\r\x1b[K"
+		if b.String() != want {
+			t.Errorf("progress wrote %q, want %q", b.String(), want)
+		}
+	})
+}
+
+// In a pipe, with --quiet and with --json there is no progress.
+func TestProgressIsForTerminals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			term terminal
+			want bool
+		}{
+			{terminal{progress: &progress{now: time.Now}}, true},
+			{terminal{progress: &progress{now: time.Now}, quiet: true}, false},
+			{terminal{progress: &progress{now: time.Now}, json: true}, false},
+			{terminal{}, false},
+		} {
+			var b strings.Builder
+			if c.term.progress != nil {
+				c.term.progress.Writer = &b
+			}
+			stop := c.term.working("check")
+			c.term.advance(1, 2)
+			time.Sleep(2 * progressAfter)
+			stop()
+			if (b.Len() > 0) != c.want {
+				t.Errorf("%+v: progress wrote %q, want some: %v", &c.term, b.String(), c.want)
+			}
+		}
+	})
+}
+
+// What a shell is offered, on a real memory.
+func TestCompletion(t *testing.T) {
+	w := newScreen(t)
+	w.must(t, "profile", "new", "vtt", "--project", "harbor")
+	w.must(t, "remember", "spaced", "x", "--tag", "two words", "--tag", "db-2")
+	for _, c := range []struct {
+		args, want string
+	}{
+		{"recall project:h", "project:harbor"},
+		{"recall pool -tag:d", "-tag:db -tag:db-2"},
+		{"recall pool tag:two", ""},
+		{"recall pro", "project:"},
+		{"recall kind:j", "kind:journal"},
+		{"list project:", "project:a-very-long-project-name project:harbor"},
+		{"export project:h", "project:harbor"},
+		{"recall --rank ", "oxbow seed"},
+		{"recall --tag d", "db db-2"},
+		{"recall --limit ", ""},
+		{"label rename tag:db", "tag:db tag:db-2"},
+		{"label rename tag:db tag:db-", "tag:db-2"},
+		{"label rename a b tag:d", ""},
+		{"label merge tag:db project:h", "project:harbor"},
+		{"label add tag:d", "tag:db tag:db-2"},
+		{"label add tag:x --where project:h", "project:harbor"},
+		{"label add tag:x --name conn", "connection pool"},
+		{"label list project:h", "project:harbor"},
+		{"get con", "connection pool"},
+		{"get x con", ""},
+		{"remember con", "connection pool"},
+		{"remember x con", ""},
+		{"restore con", "connection pool"},
+		{"profile show v", "vtt"},
+		{"profile diff vtt v", "vtt"},
+		{"profile new v", ""},
+		{"profile lint vtt v", "vtt"},
+		{"context --profile v", "vtt"},
+		{"mcp --tools c", "code core"},
+		{"mcp --kind j", "journal"},
+		{"convert --to cr", "crabtalk"},
+		{"import --format j", "jsonl"},
+		{"annotate import --format g", "git-ai"},
+		{"init --dialect cl", "clawft"},
+		{"completion z", "zsh"},
+		{"stats ", ""},
+	} {
+		words := strings.Split(c.args, " ")
+		out := w.must(t, append([]string{"__completeNoDesc"}, words...)...)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		got := strings.Join(lines[:len(lines)-1], " ")
+		if got != c.want {
+			t.Errorf("oxbow %s<Tab> offers %q, want %q", c.args, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		args string
+		want cobra.ShellCompDirective
+	}{
+		{"import n", cobra.ShellCompDirectiveDefault}, {"dump d", cobra.ShellCompDirectiveFilterDirs}, {"why x", cobra.ShellCompDirectiveDefault},
+		{"remember --file x", cobra.ShellCompDirectiveDefault}, {"recall tag", cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace},
+		{"export x", cobra.ShellCompDirectiveDefault}, {"remember --content x", cobra.ShellCompDirectiveNoFileComp},
+	} {
+		out := w.must(t, append([]string{"__completeNoDesc"}, strings.Split(c.args, " ")...)...)
+		if want := fmt.Sprintf(":%d", c.want); !strings.HasSuffix(strings.TrimSpace(out), want) {
+			t.Errorf("oxbow %s<Tab> ends with %q, want %s", c.args, out, want)
+		}
+	}
+}
+
+// No flag that takes a value leaves a shell to offer files where none is meant.
+func TestEveryFlagIsCompleted(t *testing.T) {
+	root := newApp(newWorld(t).env).root()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			kind, _ := pflag.UnquoteUsage(f)
+			_, ok := c.GetFlagCompletionFunc(f.Name)
+			if file := kind == "FILE" || kind == "DIR"; !ok && !file && f.Value.Type() != "bool" {
+				t.Errorf("%s --%s %s has no completion", c.CommandPath(), f.Name, kind)
+			}
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+}

@@ -1,0 +1,61 @@
+// Package screen lays text out for a terminal: columns, wrapping, colours, and
+// characters that cannot take the terminal over.
+package screen
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// cells measures by grapheme clusters: East Asian wide characters and emoji take
+// two columns, escape sequences none.
+var cells = displaywidth.Options{ControlSequences: true}
+
+// Columns returns how many columns s takes.
+func Columns(s string) int { return cells.String(s) }
+
+// Fit cuts s to at most n columns, with an ellipsis where something is gone; it
+// takes one at least.
+func Fit(s string, n int) string {
+	if Columns(s) <= n {
+		return s
+	}
+	return strings.TrimRight(cells.TruncateString(s, n-1, ""), " ") + "…"
+}
+
+// Pad fills s with spaces up to n columns.
+func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Columns(s))) }
+
+// Wrap breaks a text into lines of at most n columns, at its line ends and at
+// spaces. What continues a line has its indentation. A longer word of ASCII, such
+// as a path, stays whole: a terminal that wraps it can still copy it.
+func Wrap(s string, n int) (lines []string) {
+	for line := range strings.SplitSeq(s, "\n") {
+		if Columns(line) <= n {
+			lines = append(lines, line)
+			continue
+		}
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		if len(indent) > n/2 {
+			indent = ""
+		}
+		row, space := indent, ""
+		for _, w := range strings.Fields(line) {
+			if space != "" && Columns(row+space+w) > n {
+				lines, row, space = append(lines, row), indent, ""
+			}
+			for Columns(row+w) > n && strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }) {
+				part := cells.TruncateString(w, n-Columns(row), "")
+				if part == "" {
+					break
+				}
+				lines, row, w = append(lines, row+part), indent, w[len(part):]
+			}
+			row, space = row+space+w, " "
+		}
+		lines = append(lines, row)
+	}
+	return lines
+}

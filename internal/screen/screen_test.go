@@ -1,0 +1,60 @@
+// Tests layout by columns, and what is not shown as it is.
+
+package screen
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"short", 5, "short"}, {"shorter", 5, "shor…"}, {"two words", 5, "two…"}, {"日本語です", 5, "日本…"}, {"e\u0301e\u0301", 2, "e\u0301e\u0301"},
+		{"👨‍👩‍👧‍👦 family", 5, "👨‍👩‍👧‍👦 f…"}, {"🇩🇪🇫🇷", 3, "🇩🇪…"}, {Bold + "two words" + Plain, 9, Bold + "two words" + Plain},
+	} {
+		if got := Fit(c.in, c.n); got != c.want || Columns(got) > c.n {
+			t.Errorf("Fit(%q, %d) = %q of %d columns, want %q", c.in, c.n, got, Columns(got), c.want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		n        int
+		want     []string
+	}{
+		{"fits as it is", "a   b", 5, []string{"a   b"}},
+		{"at spaces", "one two three", 8, []string{"one two", "three"}},
+		{"keeps lines and their indentation", "if x {\n  return one two\n}", 10, []string{"if x {", "  return", "  one two", "}"}},
+		{"a path stays whole", "see /a/very/long/path now", 8, []string{"see", "/a/very/long/path", "now"}},
+		{"wide words are cut", "これは日本語です", 7, []string{"これは", "日本語", "です"}},
+		{"wide indentation is left out", "        one two", 9, []string{"one two"}},
+		{"nothing", "", 5, []string{""}},
+	} {
+		got := Wrap(c.in, c.n)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: Wrap(%q, %d) = %q, want %q", c.name, c.in, c.n, got, c.want)
+		}
+	}
+}
+
+// However a text comes to the writer, its own colours pass and other sequences
+// do not.
+func TestWriter(t *testing.T) {
+	const in = Red + "match" + Plain + " \x1b[31mred\x1b[1;31 é\r\n\u202e\x1b]0;title\a" + Green
+	const want = Red + "match" + Plain + ` \u001b[31mred\u001b[1;31 é` + "\r\n" + `\u202e\u001b]0;title\u0007` + Green
+	var b bytes.Buffer
+	if _, err := (&Writer{W: &b}).Write([]byte(in)); err != nil || b.String() != want {
+		t.Errorf("Write(%q) = %q, %v, want %q", in, b.String(), err, want)
+	}
+	if got := Clean("a\x1bb\r\n\tc"); got != `a\x1bb`+"\n\tc" || strings.ContainsFunc(got, Harmful) {
+		t.Errorf("Clean = %q, want an escape", got)
+	}
+}
