@@ -4,9 +4,11 @@
 package mcpserver
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,11 +16,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/tool"
 )
-
-// say calls a tool and returns its text.
 
 var handleIn = regexp.MustCompile(`handle (\S+?)[:.,]`)
 
@@ -92,6 +94,59 @@ func TestLoadsEndWithTheSession(t *testing.T) {
 		t.Errorf("%d lists are kept, want that of the session that is left", n)
 	}
 	runtime.KeepAlive(kept)
+}
+
+// A profile and a briefing arrive whole: in one answer where the client takes
+// it, and else in pages that every client shows whole.
+func TestLongAnswersComeInPages(t *testing.T) {
+	for _, v := range versions {
+		for _, tt := range []struct {
+			client     string
+			most, want int // bytes of an answer, and pages
+		}{{"claude-code", 200_000, 1}, {"codex-mcp-client", 16_000, 3}} {
+			m := strangerMemory(t, strangers[0], "harbor")
+			for i := range 90 {
+				e := oxbow.Entry{Name: fmt.Sprintf("p-%02d", i), Content: fmt.Sprintf("E%02d ", i) + strings.Repeat("canary deploy ", 25), Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}}
+				if _, err := m.Remember(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			set := harborProfiles(t)
+			workspace := harborWorkspace(m)
+			workspace.SubAgents = &subagent.Service{Profiles: set, Program: "oxbow"}
+			s, err := New(workspace, &Options{Profiles: set, Whole: tool.SubAgents()}).open(stdioName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			here, there := mcp.NewInMemoryTransports()
+			if _, err := s.Connect(t.Context(), here, nil); err != nil {
+				t.Fatal(err)
+			}
+			cs := clientNamed(t, tt.client, there, v)
+			for name, args := range map[string]obj{"load_memory_profile": {"name": "harbor"},
+				"spawn_sub_agent": {"agent_id": "a", "task": "LAST-WORD", "memory_profile": "harbor"}} {
+				pages, seen := 0, map[string]bool{}
+				for offset := 0; offset >= 0; pages++ {
+					args["offset"] = offset
+					text := say(t, cs, name, args)
+					if len(text) > tt.most {
+						t.Errorf("%s to %s: a page has %d bytes, want at most %d", name, tt.client, len(text), tt.most)
+					}
+					for _, e := range regexp.MustCompile(`(?m)^E\d\d |LAST-WORD`).FindAllString(text, -1) {
+						seen[e] = true
+					}
+					offset = -1
+					if next := regexp.MustCompile(`the next page has offset (\d+)`).FindStringSubmatch(text); next != nil {
+						offset, _ = strconv.Atoi(next[1])
+					}
+				}
+				if pages != tt.want || len(seen) < 90 {
+					t.Errorf("%s to %s with %s: %d entries in %d pages, want 90 in %d", name, tt.client, v, len(seen), pages, tt.want)
+				}
+			}
+			cs.Close()
+		}
+	}
 }
 
 // Over standard streams the process is the session, whatever the protocol.

@@ -147,14 +147,22 @@ type transport struct {
 	recent []string              // the sessions in seen, the newest last
 }
 
+// The most bytes of an answer that clients show a model whole: Claude Code as a
+// tool's meta says, of the others the least (measured: 17 kB and more).
+const (
+	pageBytes   = 16_000
+	claudeBytes = 200_000
+	claudeCode  = "claude-code" // its name
+)
+
 // metas are what Claude Code reads of a tool: which answers it passes on whole,
 // up to so many characters, and which tools it does not load late.
 var metas = map[string]mcp.Meta{
 	"remember":            {"anthropic/alwaysLoad": true},
-	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": 200_000},
-	"get":                 {"anthropic/maxResultSizeChars": 200_000},
-	"load_memory_profile": {"anthropic/maxResultSizeChars": 200_000},
-	"spawn_sub_agent":     {"anthropic/maxResultSizeChars": 200_000},
+	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": claudeBytes},
+	"get":                 {"anthropic/maxResultSizeChars": claudeBytes},
+	"load_memory_profile": {"anthropic/maxResultSizeChars": claudeBytes},
+	"spawn_sub_agent":     {"anthropic/maxResultSizeChars": claudeBytes},
 }
 
 // open returns a protocol server for a client that is bound by nothing but the
@@ -231,7 +239,11 @@ func (s *Server) random(n int) (string, error) {
 func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
-		answer, err := t.Call(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), req.Params.Arguments)
+		w := d.workspaceOf(req.Session, req.ProtocolVersion())
+		if w.Page = pageBytes; req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
+			w.Page = claudeBytes
+		}
+		answer, err := t.Call(ctx, w, req.Params.Arguments)
 		if err != nil {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}}}, nil
 		}

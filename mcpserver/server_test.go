@@ -72,7 +72,12 @@ type connect func(t *testing.T, s *Server, version string) *mcp.ClientSession
 
 func client(t *testing.T, tr mcp.Transport, version string) *mcp.ClientSession {
 	t.Helper()
-	c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1.2"}, nil)
+	return clientNamed(t, "tester", tr, version)
+}
+
+func clientNamed(t *testing.T, name string, tr mcp.Transport, version string) *mcp.ClientSession {
+	t.Helper()
+	c := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1.2"}, nil)
 	cs, err := c.Connect(t.Context(), tr, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatalf("connecting with %s: %v", version, err)

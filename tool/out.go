@@ -91,13 +91,18 @@ type RecallOut struct {
 	Notes      []Note   `json:"notes,omitempty"`    // what else the caller should know
 }
 
+// Page says which bytes of a text an answer holds.
+type Page struct {
+	Offset int `json:"offset,omitempty"`      // where it begins
+	Next   int `json:"next_offset,omitempty"` // where the rest begins; 0 after the last
+	Size   int `json:"size,omitempty"`        // of the whole text
+}
+
 // GetOut is what get gives.
 type GetOut struct {
 	Entry
-	Offset int    `json:"offset,omitempty"`      // in bytes, where the content that is here begins
-	Next   int    `json:"next_offset,omitempty"` // where the rest begins
-	Size   int    `json:"size,omitempty"`        // bytes of the whole content, when this is a part
-	Notes  []Note `json:"notes,omitempty"`
+	Page         // of the content
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // ListOut is what list gives.

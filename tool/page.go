@@ -187,7 +187,7 @@ func (out *GetOut) cut(rest string, most int) error {
 
 // note says which part of the content this is.
 func (out *GetOut) note(notes []Note) {
-	out.Notes = append(notes[:len(notes):len(notes)], Notef("bytes %d to %d of %d; %s", out.Offset, out.Next, out.Size, PageRef(out.Next)))
+	out.Notes = append(notes[:len(notes):len(notes)], out.Page.note())
 }
 
 // clipTokens returns the beginning of s that has at most so many tokens.
@@ -203,6 +203,97 @@ func clipTokens(s string, most int) string {
 		}
 	}
 	return text.Cut(s, low)
+}
+
+// note says which part of the text this is, and where the next begins.
+func (p Page) note() Note {
+	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
+}
+
+// write says at the end of an answer that the text goes on.
+func (p Page) write(b *strings.Builder) {
+	if p.Next > 0 {
+		b.WriteString("note: " + p.note().String() + ", all else as in this call\n")
+	}
+}
+
+// room returns the bytes of a page for a text around which an answer has so many.
+func (w *Workspace) room(around int) int {
+	if w.Page == 0 {
+		return math.MaxInt
+	}
+	const notes = 200 // which say where the page ends, and the end of a fence
+	return max(w.Page-around-notes, w.Page/2)
+}
+
+func partsOf(c prompt.Context) (texts []string) {
+	for _, p := range c.Parts {
+		texts = append(texts, p.Text)
+	}
+	return texts
+}
+
+// cut returns the page that begins at offset and has about so many bytes at most.
+// It ends between two parts of the text. A part that alone is longer is split,
+// and a fence that is open there is closed, and opened again on the next page.
+func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
+	all := strings.Join(parts, "")
+	if offset != nil {
+		p.Offset = *offset
+	}
+	switch {
+	case p.Offset == 0 && len(all) <= most:
+		return all, nil
+	case p.Offset < 0 || p.Offset >= len(all):
+		return "", bad("offset", strconv.Itoa(p.Offset), fmt.Sprintf("is not in the text, which has %d bytes", len(all)))
+	}
+	from := p.Offset
+	for from >= len(parts[0]) {
+		from, parts = from-len(parts[0]), parts[1:]
+	}
+	fence := openFence(parts[0], from)
+	here := parts[0][from:]
+	if len(fence)+len(here) > most {
+		here, parts = text.Cut(here, max(most-len(fence), most/2)), parts[:1]
+		if i := strings.LastIndexByte(here, '\n') + 1; i > len(here)/2 {
+			here = here[:i]
+		}
+	}
+	page, end := fence+here, p.Offset+len(here)
+	if open := openFence(parts[0], from+len(here)); open != "" {
+		page = strings.TrimSuffix(page, "\n") + "\n" + open[:ticks(open)] + "\n"
+	}
+	for _, s := range parts[1:] {
+		if len(page)+len(s) > most {
+			break
+		}
+		page, end = page+s, end+len(s)
+	}
+	if p.Size = len(all); end < len(all) {
+		p.Next = end
+	}
+	return page, nil
+}
+
+// ticks returns how many backticks a line begins with.
+func ticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
+
+// openFence returns the line that opened the fence in which the first n bytes of
+// a text end, or "".
+func openFence(s string, n int) (open string) {
+	if n > 0 && s[n-1] != '\n' { // in a line
+		n += strings.IndexByte(s[n:]+"\n", '\n') + 1
+	}
+	for line := range strings.Lines(s[:min(n, len(s))]) {
+		switch n := ticks(line); {
+		case n < 3:
+		case open == "":
+			open = line
+		case n >= ticks(open) && strings.TrimSpace(line[n:]) == "":
+			open = ""
+		}
+	}
+	return open
 }
 
 // fit cuts the list, which begins at offset, to a budget.

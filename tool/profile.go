@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,6 +36,7 @@ type LoadMemoryProfileIn struct {
 	Name      string `json:"name,omitempty" also:"memory_profile,profile" jsonschema:"Without it, the profiles are listed." usage:"Name of the profile; without it, the profiles are listed."`
 	Query     string `json:"query,omitempty" also:"q,message,text" jsonschema:"What it is for: what fits ranks higher."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"20000 by default, never above the profile's own." usage:"Most tokens to spend, at most the profile's own budget."`
+	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page begins." usage:"Bytes of the selection to pass over first."`
 }
 
 // UnloadMemoryProfileIn is what unload_memory_profile takes.
@@ -54,6 +54,7 @@ type LoadMemoryProfileOut struct {
 	Tokens    int            `json:"tokens"`             // of all the text, about
 	Budget    int            `json:"budget"`
 	Selection string         `json:"selection,omitempty"`
+	Page                     // of the selection
 	Notes     []Note         `json:"notes,omitempty"`
 	Profiles  []ProfileShort `json:"profiles,omitempty"` // when no name was given
 }
@@ -86,6 +87,7 @@ func (o LoadMemoryProfileOut) Text() string {
 	b.WriteString(" When it is no longer needed, call unload_memory_profile with the handle, and this text may be dropped.\n")
 	writeNotes(&b, nil, nil, o.Notes)
 	b.WriteString("\n" + o.Selection)
+	o.Page.write(&b)
 	return b.String()
 }
 
@@ -107,44 +109,49 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	if err != nil {
 		return out, err
 	}
-	out.Budget = min(r.MaxTokens, DefaultLoadTokens)
-	if in.MaxTokens != nil {
-		out.Budget = *in.MaxTokens
-		if out.Budget > r.MaxTokens {
-			out.Notes = append(out.Notes, Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), out.Budget, r.MaxTokens))
-			out.Budget = r.MaxTokens
-		}
-	}
-	if out.Budget < minLoadTokens {
-		return out, bad("max_tokens", strconv.Itoa(out.Budget), fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens))
+	if err := out.allow(in.MaxTokens, r.MaxTokens); err != nil {
+		return out, err
 	}
 	l := w.Profiles.load(r, w.now())
-	var noted string
+	var notes []Note
 	if w.Loaded != nil {
-		if l, noted, err = w.Loaded.load(l); err != nil {
+		if l, notes, err = w.Loaded.load(l); err != nil {
 			return out, err
 		}
 		out.InForce = true
 	}
-	if noted != "" {
-		out.Notes = append(out.Notes, Plain(noted))
+	out.Handle, out.Profile, out.Notes = l.handle, l.name, append(out.Notes, notes...)
+	parts, err := w.Profiles.selectInto(ctx, m, r, in.Query, &out)
+	if err == nil {
+		out.Selection, err = out.cut(parts, in.Offset, w.room(len(out.Text())-len(out.Selection)))
 	}
-	out.Handle, out.Profile = l.handle, l.name
-	if err := w.Profiles.selectInto(ctx, m, r, in.Query, &out); err != nil {
-		if w.Loaded != nil && noted == "" {
-			w.Loaded.drop(l.handle) // nothing was shown, so nothing is loaded
+	switch {
+	case err == nil && w.Loaded != nil:
+		w.Loaded.shown(l.handle, prompt.Tokens(out.Text()))
+	case w.Loaded != nil && len(notes) == 0:
+		w.Loaded.drop(l.handle) // nothing was shown, so nothing is loaded
+	}
+	return out, err
+}
+
+// allow sets the budget: what is given, by default 20,000 tokens, and at most what
+// the profile allows.
+func (out *LoadMemoryProfileOut) allow(given *int, most int) error {
+	out.Budget = min(most, DefaultLoadTokens)
+	if given != nil {
+		if out.Budget = min(most, *given); *given > most {
+			out.Notes = append(out.Notes, Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), *given, most))
 		}
-		return out, err
 	}
-	if w.Loaded != nil {
-		w.Loaded.shown(l.handle, out.Tokens)
+	if out.Budget < minLoadTokens {
+		return bad("max_tokens", strconv.Itoa(out.Budget), fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens))
 	}
-	return out, nil
+	return nil
 }
 
 // selectInto makes the selection so that the whole text keeps within the budget,
-// with the margin of [prompt.Context.Pack].
-func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.Resolved, query string, out *LoadMemoryProfileOut) error {
+// with the margin of [prompt.Context.Pack], and returns its parts.
+func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.Resolved, query string, out *LoadMemoryProfileOut) ([]string, error) {
 	scoped := *r
 	scoped.Documents = nil
 	for _, doc := range r.Documents {
@@ -158,11 +165,11 @@ func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.R
 	around := 150
 	for {
 		if around >= out.Budget {
-			return bad("max_tokens", strconv.Itoa(out.Budget), "has no room for what must be said of the profile; give more")
+			return nil, bad("max_tokens", strconv.Itoa(out.Budget), "has no room for what must be said of the profile; give more")
 		}
 		sel, err := p.Set.Select(ctx, m, &scoped, profile.Request{Query: query, Budget: out.Budget - around})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out.Selection, out.Inside, out.In = sel.Text(), sel.Inside, sel.In
 		out.Notes = append(notes[:len(notes):len(notes)], loadNotes(&sel, r.MaxTokens, out.Budget)...)
@@ -173,7 +180,7 @@ func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.R
 			continue
 		}
 		out.Tokens = all
-		return nil
+		return partsOf(sel.Context), nil
 	}
 }
 
@@ -360,30 +367,24 @@ func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err 
 	if err != nil {
 		return "", args, nil
 	}
-	left := []byte{'{'}
+	var left []string
 	given := false
 	for _, m := range members {
-		if m.key == handleParam {
-			var s *string // null is not given
-			if given || json.Unmarshal(m.value, &s) != nil {
-				return "", nil, bad(handleParam, "", "is given twice, or is not a text; give the handle of load_memory_profile once")
-			}
-			if given = true; s != nil {
-				handle = *s
-			}
+		if m.key != handleParam {
+			key, _ := json.Marshal(m.key) // a string can always be written
+			left = append(left, string(key)+":"+string(m.value))
 			continue
 		}
-		key, kerr := json.Marshal(m.key)
-		if kerr != nil {
-			return "", nil, errors.New("writing arguments: " + kerr.Error())
+		var s *string // null is not given
+		if given || json.Unmarshal(m.value, &s) != nil {
+			return "", nil, bad(handleParam, "", "is given twice, or is not a text; give the handle of load_memory_profile once")
 		}
-		if len(left) > 1 {
-			left = append(left, ',')
+		if given = true; s != nil {
+			handle = *s
 		}
-		left = append(append(append(left, key...), ':'), m.value...)
 	}
 	if !given {
 		return "", args, nil
 	}
-	return handle, append(left, '}'), nil
+	return handle, json.RawMessage("{" + strings.Join(left, ",") + "}"), nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -330,6 +331,61 @@ func TestLoadKeepsBudget(t *testing.T) {
 	s.workspace.Profiles.Document = func(d profile.Document) bool { return d.Path != "SOUL.md" }
 	if out := s.load(`{"name":"vtt"}`); strings.Contains(out.Selection, "careful") {
 		t.Error("a document that may not be shown was")
+	}
+}
+
+// Where a client shows a page at most, the selection comes in pages that end
+// between entries; an entry longer than a page is fenced on each.
+func TestLoadInPages(t *testing.T) {
+	s := newStudy(t, true)
+	long := strings.Repeat("A line of the plan.\n", 400) + "```sh\nmake\n```\n" + strings.Repeat("宇", 2000)
+	if _, err := s.call("remember", args(t, map[string]any{"name": "plan", "content": long, "project": "vtt"})); err != nil {
+		t.Fatal(err)
+	}
+	whole := s.load(`{"name":"vtt","query":"plan"}`).Selection
+	s.workspace.Page = 2000
+	var pages []string
+	joined, tokens := "", 0
+	for offset := 0; ; {
+		out := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset))
+		page := out.Text()
+		pages, tokens = append(pages, page), tokens+prompt.Tokens(page)
+		if len(page) > s.workspace.Page {
+			t.Errorf("a page has %d bytes:\n%s", len(page), page)
+		}
+		if open := openFence(page, len(page)); open != "" || !utf8.ValidString(page) {
+			t.Errorf("a page ends in the fence %q:\n%s", open, page)
+		}
+		// Between pages stand nothing but a fence that is closed and opened.
+		body := strings.TrimPrefix(out.Selection, openFence(whole, offset))
+		end := len(whole)
+		if out.Next != 0 {
+			end = out.Next
+			if !strings.Contains(page, fmt.Sprintf("bytes %d to %d of %d; the next page has offset %d", offset, end, len(whole), end)) {
+				t.Errorf("what follows is not said:\n%s", page)
+			}
+		}
+		if !strings.HasPrefix(body, whole[offset:end]) || len(body) > end-offset+len("\n`````\n") {
+			t.Errorf("the page from %d to %d is %q", offset, end, body)
+		}
+		joined += whole[offset:end]
+		if offset = out.Next; offset == 0 {
+			break
+		}
+	}
+	if joined != whole || len(pages) < 10 {
+		t.Errorf("%d pages join to %d bytes of %d", len(pages), len(joined), len(whole))
+	}
+	for _, offset := range []int{1, 700, 701, 702, 999, len(whole) - 1} { // whatever a model asks for, what an entry says is fenced
+		page := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)).Text()
+		if i := strings.Index(page, "A line of the plan."); i > 0 && openFence(page, i) == "" || openFence(page, len(page)) != "" {
+			t.Errorf("the page from %d is not fenced:\n%s", offset, page)
+		}
+	}
+	s.fails("load_memory_profile", `{"name":"vtt","offset":99999999}`, "is not in the text")
+	s.fails("load_memory_profile", `{"name":"vtt","offset":-1}`, "is not in the text")
+	if u := s.unload(`{}`); u.Tokens < tokens {
+		t.Errorf("unload tells of %d tokens, the pages had %d", u.Tokens, tokens)
 	}
 }
 

@@ -6,7 +6,6 @@ package tool
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 )
@@ -39,11 +38,7 @@ type SavedOut struct {
 
 // Text says what was saved.
 func (a SavedOut) Text() string {
-	s := "saved " + strconv.Quote(a.Name) + fmt.Sprintf(" (change %d)\n", a.Version)
-	for _, n := range a.Notes {
-		s += "note: " + n.String() + "\n"
-	}
-	return s
+	return changesText(fmt.Sprintf("saved %q (change %d)\n", a.Name, a.Version), nil, a.Notes)
 }
 
 func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, error) {

@@ -195,28 +195,28 @@ type LoadedProfiles struct {
 	gone  []string // handles unloaded lately
 }
 
-// push puts a profile in force. One that is loaded already, in whatever place,
-// keeps its handle unless its file was edited; noted says so.
-func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, noted string, err error) {
+// load puts a profile in force. One that is loaded already, in whatever place,
+// keeps its handle unless its file was edited; the notes say so.
+func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.stack, func(o loadedProfile) bool { return o.name == l.name })
 	switch {
 	case i < 0 && len(s.stack) >= maxLoaded:
-		return l, "", bad("name", l.name, fmt.Sprintf("cannot be loaded beside %d others; unload one: %s", maxLoaded, strings.Join(s.handles(), ", ")))
+		return l, nil, bad("name", l.name, fmt.Sprintf("cannot be loaded beside %d others; unload one: %s", maxLoaded, strings.Join(s.handles(), ", ")))
 	case i < 0:
 		s.stack = append(s.stack, l)
-		return l, "", nil
+		return l, nil, nil
 	}
 	old := s.stack[i]
 	s.stack = slices.Delete(s.stack, i, i+1)
 	if old.digest != l.digest {
 		s.bury(old.handle)
 		s.stack = append(s.stack, l)
-		return l, fmt.Sprintf("it was loaded already, as %s, and its file has been edited since: that handle no longer counts", old.handle), nil
+		return l, []Note{Notef("it was loaded already, as %s, and its file has been edited since: that handle no longer counts", old.handle)}, nil
 	}
 	s.stack = append(s.stack, old)
-	return old, "it was loaded already: the handle is the same, and unloading it once is enough", nil
+	return old, []Note{Plain("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
 }
 
 // shown notes how long the text is that was given for a handle.

@@ -6,12 +6,15 @@ package tool
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -29,6 +32,7 @@ type SpawnSubAgentIn struct {
 	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"By default this session's memory." usage:"Memory profile that the sub-agent is bound to."`
 	AsOf          string `json:"as_of,omitempty" jsonschema:"The memory at this date or change." usage:"Select from the memory as it stood at this date, or after this change."`
 	Budget        *int   `json:"budget,omitempty" also:"max_tokens" jsonschema:"Most tokens of what is selected." usage:"Most tokens of the selection, instead of the profile's own."`
+	Offset        *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page of the briefing begins." usage:"Bytes of the briefing to pass over first."`
 	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Start nothing." usage:"Answer with the briefing and start nothing."`
 }
 
@@ -42,7 +46,8 @@ type SpawnSubAgentOut struct {
 	Tokens        int            `json:"tokens"`             // estimate of the whole briefing
 	Memory        subagent.Reach `json:"memory"`             // how the sub-agent's memory server is started
 	Briefing      string         `json:"briefing,omitempty"` // all that the sub-agent is told, when it was not started here
-	Run           *SubAgentRun   `json:"run,omitempty"`      // how the run went, when it was started here
+	Page                         // of the briefing
+	Run           *SubAgentRun   `json:"run,omitempty"` // how the run went, when it was started here
 	Notes         []Note         `json:"notes,omitempty"`
 }
 
@@ -75,19 +80,9 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	req := subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
-	if in.Budget != nil {
-		if req.Budget = *in.Budget; req.Budget < 1 {
-			return SpawnSubAgentOut{}, bad("budget", fmt.Sprint(req.Budget), "is less than 1 token")
-		}
-	}
-	if in.AsOf != "" {
-		if req.AsOf, err = AsOf(ctx, m, in.AsOf, w.now()); err != nil {
-			return SpawnSubAgentOut{}, err
-		}
-		if req.AsOf == 0 {
-			return SpawnSubAgentOut{}, bad("as_of", in.AsOf, "is before the memory held anything")
-		}
+	req, err := in.request(ctx, w, m)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
 	}
 	b, err := w.SubAgents.Brief(ctx, m, req)
 	if err != nil {
@@ -98,24 +93,55 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 	if b.Selection.In == 0 {
 		out.Notes = append(out.Notes, Plain("the profile selects no entries: the sub-agent begins without memory"))
 	}
-	if r == nil {
-		out.Briefing = b.Text()
+	switch {
+	case r == nil:
 		if !in.BriefingOnly {
 			out.Notes = append(out.Notes, Plain("nothing was started: the user has configured no runner; start an agent with this briefing"))
 		}
-		return out, nil
+		before, after, _ := strings.Cut(b.Text(), b.Selection.Text())
+		out.Briefing, err = out.cut(slices.Concat([]string{before}, partsOf(b.Selection.Context), []string{after}), in.Offset, w.room(len(out.Text())))
+		return out, err
+	case in.Offset != nil:
+		return SpawnSubAgentOut{}, bad("offset", strconv.Itoa(*in.Offset), "is for a page of the briefing; give briefing_only too, or the sub-agent runs again")
 	}
 	went, err := w.SubAgents.Run(ctx, m, r, b)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	out.Run = &SubAgentRun{Ended: went.Ended, Status: went.Status, Started: went.Started.UTC().Format(time.RFC3339),
+	out.ran(&went, w.room(len(went.Errors)))
+	return out, nil
+}
+
+// request returns what is asked of the service.
+func (in *SpawnSubAgentIn) request(ctx context.Context, w *Workspace, m *oxbow.Memory) (req subagent.Request, err error) {
+	req = subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
+	if in.Budget != nil {
+		if req.Budget = *in.Budget; req.Budget < 1 {
+			return req, bad("budget", strconv.Itoa(req.Budget), "is less than 1 token")
+		}
+	}
+	if in.AsOf != "" {
+		if req.AsOf, err = AsOf(ctx, m, in.AsOf, w.now()); err == nil && req.AsOf == 0 {
+			err = bad("as_of", in.AsOf, "is before the memory held anything")
+		}
+	}
+	return req, err
+}
+
+// ran says how a run went. Of a result that is longer than a page, the end is
+// shown: the entry of the run has it whole.
+func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, most int) {
+	o.Run = &SubAgentRun{Ended: went.Ended, Status: went.Status, Started: went.Started.UTC().Format(time.RFC3339),
 		Seconds: float64(went.Took.Milliseconds()) / 1000, Entry: went.Entry, Result: went.Result, Cut: went.Cut}
 	if went.Ended != subagent.Done {
-		out.Run.Errors = went.Errors
+		o.Run.Errors = went.Errors
 	}
-	out.Notes = append(out.Notes, plains(went.Notes)...)
-	return out, nil
+	o.Notes = append(o.Notes, plains(went.Notes)...)
+	if over := len(went.Result) - most; over > 0 && went.Entry != "" {
+		o.Run.Result = went.Result[len(text.Cut(went.Result, over)):]
+		o.Notes = append(o.Notes, Notef("the first %d bytes of its answer are left out here; %s", over,
+			&Hint{Verb: "get", Args: []Arg{{"name", went.Entry}}, Does: "gives all of it"}))
+	}
 }
 
 // runner returns what starts the sub-agent, nil when only a briefing is made.
@@ -132,14 +158,13 @@ func (w *Workspace) runner(in SpawnSubAgentIn) (*subagent.Runner, error) {
 
 // Text is the briefing, or the result in a fence: it is what another agent said.
 func (o SpawnSubAgentOut) Text() string {
-	if o.Run == nil {
-		s := o.Briefing
-		for _, n := range o.Notes {
-			s += "\nnote: " + n.String() + "\n"
-		}
-		return s
-	}
 	var b strings.Builder
+	if o.Run == nil {
+		b.WriteString(o.Briefing + "\n")
+		writeNotes(&b, nil, nil, o.Notes)
+		o.Page.write(&b)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "sub-agent %s: %s after %.1f s", o.AgentID, o.Run.Ended, o.Run.Seconds)
 	if o.Run.Status >= 0 {
 		fmt.Fprintf(&b, ", exit status %d", o.Run.Status)
@@ -151,9 +176,7 @@ func (o SpawnSubAgentOut) Text() string {
 	if o.Run.Errors != "" {
 		b.WriteString("\nIts errors ended with:\n" + prompt.Fence("text", o.Run.Errors))
 	}
-	for _, n := range o.Notes {
-		b.WriteString("note: " + n.String() + "\n")
-	}
+	writeNotes(&b, nil, nil, o.Notes)
 	return b.String()
 }
 

@@ -105,23 +105,11 @@ func fieldsText(t TermScore) string {
 
 func sourceText(s Source) string {
 	var ws []string
-	if s.By != "" {
-		ws = append(ws, "by "+s.By)
-	}
-	if s.Door != "" {
-		ws = append(ws, "through "+s.Door)
-	}
-	if s.Client != "" {
-		ws = append(ws, "client "+strconv.Quote(s.Client))
-	}
-	if s.Agent != "" {
-		ws = append(ws, "agent "+strconv.Quote(s.Agent))
-	}
-	if s.Profile != "" {
-		ws = append(ws, "profile "+strconv.Quote(s.Profile))
-	}
-	if s.Ref != "" {
-		ws = append(ws, "from "+strconv.Quote(s.Ref))
+	for _, w := range []struct{ format, value string }{{"by %s", s.By}, {"through %s", s.Door}, {"client %q", s.Client},
+		{"agent %q", s.Agent}, {"profile %q", s.Profile}, {"from %q", s.Ref}} {
+		if w.value != "" {
+			ws = append(ws, fmt.Sprintf(w.format, w.value))
+		}
 	}
 	return strings.Join(ws, " ")
 }
@@ -172,14 +160,17 @@ func writeChange(b *strings.Builder, c Change) {
 	}
 }
 
-// Text says what was remembered.
-func (a RememberOut) Text() string {
+// entryText is what was done with an entry, the entry, and the notes.
+func entryText(did string, e Entry, notes []Note) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: ", a.Outcome)
-	writeEntry(&b, a.Entry)
-	writeNotes(&b, nil, nil, a.Notes)
+	b.WriteString(did)
+	writeEntry(&b, e)
+	writeNotes(&b, nil, nil, notes)
 	return b.String()
 }
+
+// Text says what was remembered.
+func (a RememberOut) Text() string { return entryText(a.Outcome+": ", a.Entry, a.Notes) }
 
 // Text lists the hits, or says why there are none.
 func (a RecallOut) Text() string {
@@ -205,12 +196,7 @@ func (a RecallOut) Text() string {
 }
 
 // Text shows the entry.
-func (a GetOut) Text() string {
-	var b strings.Builder
-	writeEntry(&b, a.Entry)
-	writeNotes(&b, nil, nil, a.Notes)
-	return b.String()
-}
+func (a GetOut) Text() string { return entryText("", a.Entry, a.Notes) }
 
 // Text lists the entries, or says why there are none.
 func (a ListOut) Text() string {
@@ -229,54 +215,46 @@ func (a ListOut) Text() string {
 
 // Text says what was, or would be, forgotten.
 func (a ForgetOut) Text() string {
-	var b strings.Builder
+	did := "would be forgotten: "
 	switch {
 	case a.Seq != 0:
-		fmt.Fprintf(&b, "forgotten by change %d: ", a.Seq)
+		did = fmt.Sprintf("forgotten by change %d: ", a.Seq)
 	case a.Forgotten:
-		b.WriteString("forgotten: ")
-	default:
-		b.WriteString("would be forgotten: ")
+		did = "forgotten: "
 	}
-	writeEntry(&b, a.Entry)
-	writeNotes(&b, nil, nil, a.Notes)
+	return entryText(did, a.Entry, a.Notes)
+}
+
+// changesText is a line, if there is one, the changes, and the notes.
+func changesText(head string, changes []Change, notes []Note) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, c := range changes {
+		writeChange(&b, c)
+	}
+	writeNotes(&b, nil, nil, notes)
 	return b.String()
 }
 
 // Text lists the changes.
 func (a HistoryOut) Text() string {
-	var b strings.Builder
+	head := ""
 	if a.Name != "" {
-		fmt.Fprintf(&b, "history of %s\n", strconv.Quote(a.Name))
+		head = fmt.Sprintf("history of %q\n", a.Name)
 	}
-	for _, c := range a.Changes {
-		writeChange(&b, c)
-	}
-	writeNotes(&b, nil, nil, a.Notes)
-	return b.String()
+	return changesText(head, a.Changes, a.Notes)
 }
 
 // Text says what was, or would be, undone.
 func (a UndoOut) Text() string {
-	var b strings.Builder
-	switch {
-	case a.DryRun:
-		b.WriteString("would be undone:\n")
-	default:
-		fmt.Fprintf(&b, "undone by change %d:\n", a.Seq)
+	head := "would be undone:\n"
+	if !a.DryRun {
+		head = fmt.Sprintf("undone by change %d:\n", a.Seq)
 	}
-	for _, c := range a.Undone {
-		writeChange(&b, c)
-	}
-	writeNotes(&b, nil, nil, a.Notes)
-	return b.String()
+	return changesText(head, a.Undone, a.Notes)
 }
 
 // Text says what was restored.
 func (a RestoreOut) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "restored from change %d by change %d: ", a.From, a.Seq)
-	writeEntry(&b, a.Entry)
-	writeNotes(&b, nil, nil, a.Notes)
-	return b.String()
+	return entryText(fmt.Sprintf("restored from change %d by change %d: ", a.From, a.Seq), a.Entry, a.Notes)
 }
