@@ -3,9 +3,21 @@
 package tool
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 )
+
+// Clients that load tools late find them by the words of their descriptions: of
+// five that a search for "memory" gives, recall and remember are the first.
+func TestMemoryFindsRecallAndRemember(t *testing.T) {
+	for _, verb := range (Sets{SetCore}).Of(Table()) {
+		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(verb.Description, -1))
+		if main := verb.Name == "recall" || verb.Name == "remember"; main != (n > 1) {
+			t.Errorf("%s says memory %d times; recall and remember say it more than once, and no other does", verb.Name, n)
+		}
+	}
+}
 
 func TestSets(t *testing.T) {
 	var all []string
