@@ -40,7 +40,7 @@ func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string
 		return nil, nil
 	}
 	typed := p.Argument.Value
-	switch at := p.Ref.Name + "." + p.Argument.Name; {
+	switch at := strings.TrimPrefix(p.Ref.Name, otherName) + "." + p.Argument.Name; {
 	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
 		es, err := d.workspace.Newest(ctx, math.MaxInt32)
 		var names []string

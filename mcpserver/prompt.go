@@ -38,6 +38,10 @@ const (
 	argQuery     = "query"
 )
 
+// otherName begins the second name of /context, for clients that have a /context
+// of their own (Qwen Code).
+const otherName = "memory-"
+
 var promptContext = promptDef{
 	Prompt: mcp.Prompt{Name: "context", Title: "What memory holds for this",
 		Description: "Puts what the memory holds before the model: documents, then entries, as many as the budget holds.",
@@ -79,6 +83,10 @@ func (v *view) prompts() []promptDef {
 		ps = append(ps, promptHome)
 	case v.workspace.Profiles != nil:
 		ps = append(ps, promptContext)
+	}
+	for _, p := range ps {
+		p.Name = otherName + p.Name
+		ps = append(ps, p)
 	}
 	if !slices.Contains(v.opts.Leave, "handoff_task") {
 		ps = append(ps, promptHandoff)

@@ -52,7 +52,7 @@ func TestPrompts(t *testing.T) {
 						t.Errorf("prompt %+v says too little", p)
 					}
 				}
-				if !slices.Equal(names, []string{"context", "handoff", "profile"}) {
+				if !slices.Equal(names, []string{"context", "handoff", "memory-context", "profile"}) {
 					t.Errorf("prompts = %v", names)
 				}
 				for _, tt := range []struct {
@@ -65,6 +65,7 @@ func TestPrompts(t *testing.T) {
 					{"context", map[string]string{"project": "nowhere", "message": ""}, []string{"no entry fits"}, []string{"crane"}},
 					// opencode asks with placeholders.
 					{"context", map[string]string{"message": "$1", "project": "$2", "tags": "$3", "max_tokens": "$4"}, []string{"The crane lifts", "Sold to the zymurgist"}, nil},
+					{"memory-context", nil, []string{"I am the harbor master.", "The crane lifts"}, nil},
 					{"context", map[string]string{"project": " $10 ", "message": "$ARGUMENTS"}, []string{"The crane lifts", "Sold to"}, nil},
 					{"handoff", nil, []string{"No handoff waits", "call handoff_task"}, nil},
 					{"profile", map[string]string{"name": "harbor", "max_tokens": "1000"}, []string{`Loaded memory profile "harbor"`, "of 1000 tokens", "The crane lifts"}, []string{"Sold to"}},
@@ -204,7 +205,7 @@ func TestCompletePrompts(t *testing.T) {
 		total                       int
 	}{
 		{"context", "project", "har", "", "harbor", 1},
-		{"context", "project", "BOR", "", "harbor", 1},
+		{"memory-context", "project", "BOR", "", "harbor", 1},
 		{"handoff", "project", "air", "", "airfield", 1},
 		{"context", "project", "p0", "", "", 100},
 		{"context", "tags", "o", "", "often|only 000", 121},

@@ -237,10 +237,10 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			return
 		}
 		for _, p := range l.Prompts {
-			if len(promptProbes[p.Name]) == 0 {
+			if len(promptProbes[strings.TrimPrefix(p.Name, otherName)]) == 0 {
 				t.Errorf("no probe for the prompt %s: say how it could be asked for what is outside", p.Name)
 			}
-			for _, args := range promptProbes[p.Name] {
+			for _, args := range promptProbes[strings.TrimPrefix(p.Name, otherName)] {
 				r, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: p.Name, Arguments: args})
 				say(fmt.Sprint(p.Name, args), r, err)
 			}
