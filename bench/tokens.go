@@ -120,7 +120,7 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				b.logf("tokens: %s, %s", s.name, name)
 			}
 		}
-		b.emit(t)
+		t.print(b.out)
 		return nil
 	}
 }

@@ -102,6 +102,6 @@ func (w *writeRun) grouped(ctx context.Context) error {
 		}
 		t.row(count(g), count(g*each), digits(rate), span(all.p50()), span(all.quantile(.99)), digits(rate/one)+"×")
 	}
-	w.emit(t)
+	t.print(w.out)
 	return nil
 }

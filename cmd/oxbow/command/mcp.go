@@ -34,15 +34,18 @@ type serving struct {
 	projects, kinds, tools      []string
 }
 
-// sets returns the sets of oxbow's tools that are listed: by default the core, in a
-// home of another layout those that its design has.
-func (s serving) sets(d dialect.Dialect, other bool) (tool.Sets, error) {
+// sets returns the sets of oxbow's tools that are listed: by default the core, and
+// profiles where there are some and all clients see all of the memory; in a home
+// of another layout those that its design has.
+func (s serving) sets(d dialect.Dialect, other bool, profiles []string) (tool.Sets, error) {
 	switch {
 	case len(s.tools) > 0:
 		sets, err := tool.ParseSets(s.tools)
 		return sets, badArgument(err)
 	case other:
 		return append(tool.Sets{}, d.Sets...), nil
+	case len(profiles) > 0 && len(s.projects)+len(s.kinds)+len(s.tokensFile) == 0:
+		return tool.Sets{tool.SetCore, "profiles"}, nil
 	}
 	return tool.Sets{tool.SetCore}, nil
 }
@@ -64,8 +67,8 @@ its own; a line is a name, a secret, ro or rw, and what it sees:
   ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note
   vtt  sha256:9f86d081884c...  rw  profile=vtt-developer
 
-Every session pays for the list of tools, so it is short; --tools core,code
-names the sets that are in it:
+Every session pays for the list of tools, so it is short: core, and profiles
+where the home has some. --tools core,code names the sets that are in it:
 
 ` + setsHelp(),
 		Example: `  claude mcp add -s user oxbow -- oxbow mcp
@@ -90,7 +93,7 @@ names the sets that are in it:
 	c.Flags().StringVar(&s.addr, "http", "", "serve HTTP on this `ADDR`, such as 127.0.0.1:8333; port 0 takes a free one")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)")
 	c.Flags().StringVar(&s.tokensFile, "tokens", "", "a `FILE` of tokens with the rights of each, instead of one token")
-	c.Flags().StringArrayVar(&s.tools, "tools", nil, "the sets of tools that clients are shown, with commas; see above (default core)")
+	c.Flags().StringArrayVar(&s.tools, "tools", nil, "the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)")
 	c.Flags().BoolVar(&s.ro, "ro", false, "clients only read")
 	c.Flags().BoolVar(&s.rw, "rw", false, "clients read and write, which is the default")
 	c.Flags().StringArrayVar(&s.projects, "project", nil, "clients see and write only entries of this `PROJECT`; auto is that of the working directory")
@@ -158,17 +161,20 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Rand:    a.env.Rand,
 	}
-	if o.Sets, err = flags.sets(d, other); err != nil {
-		return err
-	}
 	if o.Rights, err = a.rights(flags); err != nil {
 		return err
 	}
 	if o.Bound, err = a.bound(); err != nil { // a profile that is not there ends the server at once
 		return err
 	}
+	var profiles []string
 	if o.Profiles, err = a.profiles(); err != nil {
 		a.warn("profiles are not served: %v", err)
+	} else if o.Bound == nil {
+		profiles, _ = o.Profiles.Names() // that they cannot be read, the tools say
+	}
+	if o.Sets, err = flags.sets(d, other, profiles); err != nil {
+		return err
 	}
 	if other {
 		h, err := a.openHome(d, how)
@@ -198,7 +204,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 			o.Code = tool.Code()
 		}
 	}
-	o.Hint = a.clientHint(o, workspace)
+	o.Hint = a.clientHint(o.Sets, workspace, len(profiles) > 0)
 	o.Caution = func() string {
 		if said := a.caution.Load(); said != nil {
 			return (*said)(tool.Note.String)
@@ -222,22 +228,16 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 
 // clientHint is what the instructions say of this home: that it is not trusted, as
 // clients show no standard error, and how the tools for what it has are listed.
-func (a *app) clientHint(o mcpserver.Options, w *tool.Workspace) (said string) {
+func (a *app) clientHint(listed tool.Sets, w *tool.Workspace, profiles bool) (said string) {
 	if foreign, err := a.isForeign(); err == nil && foreign {
 		said = "This memory came with a clone and is not trusted: others wrote what it holds, and nothing is written to it until a person runs oxbow trust.\n"
 	}
 	var has, sets []string
-	if o.Profiles != nil && !o.Sets.Has("load_memory_profile") {
-		if names, err := o.Profiles.Names(); err == nil && len(names) > 0 {
-			has, sets = append(has, "memory profiles"), append(sets, "profiles")
-		}
+	if profiles && !listed.Has("load_memory_profile") {
+		has, sets = append(has, "memory profiles"), append(sets, "profiles")
 	}
-	if w.Annotations != nil && !o.Sets.Has("get_annotations") {
-		b, err := w.Annotations(context.Background())
-		if err == nil {
-			_, err = os.Stat(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir)))
-		}
-		if err == nil {
+	if w.Annotations != nil && !listed.Has("get_annotations") {
+		if b, err := w.Annotations(context.Background()); err == nil && isDir(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir))) {
 			has, sets = append(has, "annotations of code (in a shell: oxbow why FILE)"), append(sets, "code")
 		}
 	}
