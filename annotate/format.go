@@ -1,4 +1,4 @@
-// Codec of sidecars. docs/format-annotations.md says the same for outsiders.
+// Codec of sidecars. docs/format.md says the same for outsiders.
 //
 // A sidecar is UTF-8 text. Each line is one JSON object, ends with a line feed,
 // and stands for itself: lines may come in any order and more than once, so

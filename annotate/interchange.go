@@ -14,7 +14,7 @@ import (
 )
 
 // Line returns the record as a line of a sidecar, without the line feed; see
-// docs/format-annotations.md.
+// docs/format.md.
 func (r *Record) Line() ([]byte, error) {
 	b, err := encode(nil, r)
 	return bytes.TrimSuffix(b, []byte{'\n'}), err

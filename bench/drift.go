@@ -101,7 +101,7 @@ func named(repo string) (name, dir string) {
 // histories draws anchors from each repository and places them.
 func (r *driftRun) histories(ctx context.Context, repos []string) error {
 	total := driftTable{}
-	r.b.printf("| repository | commits | gap | files | lines | blocks |\n|---|--:|--:|--:|--:|--:|\n")
+	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
 	var after []func()
 	for _, repo := range repos {
 		name, dir := named(repo)
@@ -139,14 +139,14 @@ func (r *driftRun) histories(ctx context.Context, repos []string) error {
 					kinds[kindOf(x)]++
 				}
 			}
-			r.b.printf("| %s | %d | %d | %d | %d | %d |\n", name, len(h.commits), gap, len(ps), kinds["lines"], kinds["blocks"])
+			sizes.row(name, count(len(h.commits)), count(gap), count(len(ps)), count(kinds["lines"]), count(kinds["blocks"]))
 			if err := r.score(ctx, c, ps, own, total); err != nil {
 				return err
 			}
 		}
 		after = append(after, func() { r.print(name, own) })
 	}
-	r.b.printf("\n")
+	sizes.print(r.b.out)
 	for _, f := range after {
 		f()
 	}
@@ -257,16 +257,16 @@ func (r *driftRun) print(name string, t driftTable) {
 		if first == nil {
 			continue
 		}
-		r.b.printf("%s, %s: %d stand, %d changed, %d gone\n\n", name, kind, first.stand, first.part, first.gone)
-		r.b.printf("| | stand: right | wrong | missed | changed: right | wrong | missed | gone: lost | edited | found |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+		tab := newTable(fmt.Sprintf("%s, %s: %d stand, %d changed, %d gone", name, kind, first.stand, first.part, first.gone),
+			"stand: right", "wrong", "missed", "changed: right", "wrong", "missed", "gone: lost", "edited", "found")
 		for _, w := range driftWays {
 			x := t.at(kind, w)
-			r.b.printf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", w,
+			tab.row(w,
 				share(x.right, x.stand), share(x.wrong, x.stand), share(x.missed, x.stand),
 				share(x.partRight, x.part), share(x.partWrong, x.part), share(x.partMissed, x.part),
 				share(x.lost, x.gone), share(x.edited, x.gone), share(x.found, x.gone))
 		}
-		r.b.printf("\n")
+		r.b.emit(tab)
 	}
 }
 

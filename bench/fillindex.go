@@ -53,7 +53,7 @@ func (r *recallRun) filling(ctx context.Context) error {
 	before += texts - before // what the documents take is not the index's
 	row("all at once", took)
 	runtime.KeepAlive(all)
-	t.print(r.out)
+	r.emit(t)
 	r.printf("Cutting texts into terms is not in these times, which are processor time where the system tells it.\n\n")
 	return nil
 }

@@ -72,7 +72,7 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				b.logf("labels: %s, %s hidden", s.name, h.name)
 			}
 		}
-		t.print(b.out)
+		b.emit(t)
 		b.printf("Said is the share of the entries asked about that got a proposal of at least that confidence; right is the share of those that is right. The calibration error is the mean distance between confidence and truth over ten bands of confidence, weighted by their proposals (expected calibration error).\n")
 		return nil
 	}

@@ -18,6 +18,9 @@
 //	go run . survive
 //	go run . drift --repo DIR    # over the history of a git repository
 //
+// With --record NAME the tables go into results.jsonl, too, in the place of those
+// of that name; go run . page then makes the tables of docs/benchmarks.md.
+//
 // Tables are Markdown on standard output; progress goes to standard error.
 package main
 
@@ -30,6 +33,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"time"
 )
 
 // command is one measurement.
@@ -53,6 +57,7 @@ func commands() []command {
 		{"tokens", "how far the estimate of tokens is from a tokenizer's count", tokensCommand},
 		{"survive", "which acknowledged writes survive", survive},
 		{"drift", "whether annotations stay with their lines", driftCommand},
+		{"page", "the tables of docs/benchmarks.md, from results.jsonl", pageCommand},
 	}
 }
 
@@ -61,10 +66,19 @@ type bench struct {
 	out io.Writer // tables
 	log io.Writer // progress
 	dir string    // where stores are made; "" means a temporary directory
+	rec *recorder // what is recorded of the tables; nil for nothing
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
 func (b *bench) logf(format string, args ...any)   { fmt.Fprintf(b.log, format+"\n", args...) }
+
+// emit prints a table, and records it where that is asked for.
+func (b *bench) emit(t *table) {
+	t.print(b.out)
+	if b.rec != nil {
+		b.rec.add(t)
+	}
+}
 
 // errMisuse says that the command line was not understood, and that what is
 // wrong was printed.
@@ -89,6 +103,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		b := &bench{out: out, log: log}
 		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 		fs.SetOutput(log)
+		record := fs.String("record", "", "put the tables into "+resultsFile+", as `NAME`")
 		measure := c.flags(b, fs)
 		switch err := fs.Parse(args[1:]); {
 		case errors.Is(err, flag.ErrHelp):
@@ -99,7 +114,14 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			fmt.Fprintf(log, "%s takes flags only, not %q\n", c.name, fs.Arg(0))
 			return errMisuse
 		}
-		return measure(ctx)
+		if *record == "" {
+			return measure(ctx)
+		}
+		b.rec = &recorder{name: *record, command: commandLine(args), now: time.Now}
+		if err := measure(ctx); err != nil {
+			return err
+		}
+		return b.rec.save(resultsFile)
 	}
 	usage()
 	return errMisuse

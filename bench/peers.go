@@ -372,7 +372,7 @@ func (r *peersRun) table(cs []*contestant, n int) {
 			ratio(c.wall.p50(), seed.wall[:min(len(c.wall), len(seed.wall))].p50()), rates[1], rates[2], built, anon,
 			digits(float64(c.disk)/float64(n)), span(c.cost.First), fmt.Sprintf("%.3f", float64(c.found)/float64(max(len(c.wall), 1))))
 	}
-	t.print(r.out)
+	r.emit(t)
 }
 
 // sample returns n texts: the pieces as they are while there are enough, else

@@ -90,7 +90,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				return fmt.Errorf("measuring %s: %w", s.name, err)
 			}
 		}
-		t.print(b.out)
+		b.emit(t)
 		b.printf("Foreign is the mean share, over the questions, of another project in the tokens or the entries that are in. Right ones in is the mean share of the entries that answer a question that are in whole; any right one in is the share of the questions with at least one.\n")
 		return nil
 	}

@@ -207,7 +207,7 @@ func (b *bench) report(r *quality.Report, groups bool) {
 			t.row(name, row.Ranking, count(row.N), share(row.Any1), share(row.Any5), share(row.Any10), share(row.All5), share(row.NDCG), share(row.MRR))
 		}
 	}
-	t.print(b.out)
+	b.emit(t)
 	for _, res := range r.Results {
 		b.printf("%s %s: %s entries in %s memories, from %s. %s\n\n", res.Title, res.Unit, count(res.Entries), count(res.Memories), strings.Join(res.Files, ", "), res.Protocol)
 		for _, n := range res.Notes {

@@ -144,7 +144,7 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 	per("first Recall after it (fills the index)", first.p50(), ratio(first.p50(), read.p50()))
 	per("both, to the first answer", open.p50()+first.p50(), ratio(open.p50()+first.p50(), read.p50()))
 	per("writing it, durable, 1,000 entries a change", built, "–")
-	t.print(r.out)
+	r.emit(t)
 
 	t = newTable("memory (live heap)", "bytes an entry", "× the text")
 	mem := func(name string, a, b uint64) {
@@ -155,7 +155,7 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 	mem("open store (entries and names)", before, opened)
 	mem("index", opened, indexed)
 	mem("both", before, indexed)
-	t.print(r.out)
+	r.emit(t)
 	return nil
 }
 
@@ -232,7 +232,7 @@ func (r *recallRun) latency(ctx context.Context) error {
 	line("– of it: cutting the query into terms", cutting, "")
 	line("bare search of the index", search, "")
 	line("plain scan of lower-cased texts", scan, percent(scanHits, scans))
-	t.print(r.out)
+	r.emit(t)
 	r.printf("The plain scan looks for each word of the query in each text (strings.Contains), counts, and keeps the ten best; it is timed for one query in %d. The bare search has the same terms and documents, without the store. \"Phrase in 10 hits\" says how often one of the hits holds the very phrase; a scan for words with their punctuation comes nearer to that than ranking by terms. Recall ÷ scan: %s.\n\n",
 		scanEvery, ratio(scan.p50(), whole.p50()))
 	return nil
@@ -283,7 +283,7 @@ func (r *recallRun) throughput(ctx context.Context) error {
 	one := median(rates[1])
 	t.row("1 goroutine", digits(one), "1.00×")
 	t.row("2 goroutines", digits(median(rates[2])), digits(median(rates[2])/one)+"×")
-	t.print(r.out)
+	r.emit(t)
 	return nil
 }
 

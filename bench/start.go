@@ -73,7 +73,7 @@ func (b *bench) sizes(plain, small, hello string) error {
 		}
 		t.row(p[0], digits(float64(info.Size())/1e6))
 	}
-	t.print(b.out)
+	b.emit(t)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, 
 	for _, w := range ways {
 		t.row(w.name, span(w.times.p50()), span(w.times.quantile(.9)), ratio(w.times.p50(), ways[w.base].times.p50()))
 	}
-	t.print(b.out)
+	b.emit(t)
 	b.printf("The entries of the full home are from %s.\n\n", from)
 	return nil
 }

@@ -120,7 +120,7 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				b.logf("tokens: %s, %s", s.name, name)
 			}
 		}
-		t.print(b.out)
+		b.emit(t)
 		return nil
 	}
 }

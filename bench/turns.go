@@ -80,7 +80,7 @@ func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err
 			fmt.Sprintf("%.2f", float64(took[i].p50())/float64(took[0].p50())),
 			span(mean(i)), fmt.Sprintf("%.2f", float64(mean(i))/float64(mean(0))))
 	}
-	t.print(b.out)
+	b.emit(t)
 	return nil
 }
 

@@ -224,7 +224,7 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 		t.row(r.name, span(p10), span(p50), span(r.times.quantile(.9)), span(r.times.quantile(.99)),
 			ratio(p10, bare.app.times.quantile(.1)), ratio(p50, bare.app.times.p50()), ratio(p50, bare.over.times.p50()))
 	}
-	t.print(w.out)
+	w.emit(t)
 	return nil
 }
 

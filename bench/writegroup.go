@@ -102,6 +102,6 @@ func (w *writeRun) grouped(ctx context.Context) error {
 		}
 		t.row(count(g), count(g*each), digits(rate), span(all.p50()), span(all.quantile(.99)), digits(rate/one)+"×")
 	}
-	t.print(w.out)
+	w.emit(t)
 	return nil
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // The parameters of Oxbow, fitted to LongMemEval, LoCoMo, QMSum and SciFact;
-// docs/benchmarks-recall.md says what each is worth.
+// docs/benchmarks.md says what each is worth.
 const (
 	oxbowK1 = 1.2
 	oxbowB  = 0.5

@@ -1,0 +1,96 @@
+// Tests that the page of measurements is made of the recorded results.
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tables of docs/benchmarks.md are those of results.jsonl.
+func TestPageIsMadeOfResults(t *testing.T) {
+	results, err := readResults(resultsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch want, err := fillPage(string(page), results); {
+	case err != nil:
+		t.Error(err)
+	case want != string(page):
+		t.Errorf("%s is not what its results make: go run . page", pageFile)
+	case len(results) == 0:
+		t.Error("there are no results")
+	}
+}
+
+func TestFillPage(t *testing.T) {
+	results := []result{{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"}, [][]string{{"oxbow", "1.00", "2.00"}}}}
+	const page = "# Page\n\n<!-- table recall 1 3 -->\nold\n<!-- end -->\n\nend\n"
+	const want = "# Page\n\n<!-- table recall 1 3 -->\n`go run . recall` · 2026-11-22 · 2 cores\n\n" +
+		"| one   |  p99 |\n|-------|-----:|\n| oxbow | 2.00 |\n\n<!-- end -->\n\nend\n"
+	for _, from := range []string{page, want} {
+		if got, err := fillPage(from, results); got != want || err != nil {
+			t.Errorf("fillPage(%q) = %q, %v; want %q", from, got, err, want)
+		}
+	}
+	for from, why := range map[string]string{
+		strings.Replace(page, "recall", "write", 1): "--record write",
+		strings.Replace(page, "1 3", "1 4", 1):      "columns 1 to 3",
+		"# Page\n":                                  "shows no table of recall",
+	} {
+		if _, err := fillPage(from, results); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("fillPage(%q): %v, want an error with %q", from, err, why)
+		}
+	}
+}
+
+// A command that is run again takes the place of its own results alone.
+func TestRecord(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "results.jsonl")
+	record := func(name string, tables ...*table) {
+		t.Helper()
+		r := recorder{name: name, command: "go run . x", now: func() time.Time { return time.Unix(0, 0) }}
+		for _, x := range tables {
+			r.add(x)
+		}
+		if err := r.save(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := func(cell string) *table { return &table{[]string{"head"}, [][]string{{cell}}} }
+	record("write", one("a"), one("b"))
+	record("write-more", one("c"))
+	record("write", one("d"))
+	got, err := readResults(file)
+	if err != nil || len(got) != 2 || got[0].Name != "write" || got[0].Rows[0][0] != "d" || got[1].Name != "write-more" || got[0].Date != "1970-01-01" {
+		t.Errorf("the results are %v, %v; want write with d, and write-more", got, err)
+	}
+	for _, bad := range []string{"{}", `{"name":"a","command":"b","date":"c","head":["d"],"rows":[["e","f"]]}`, `{"nome":"a"}`, "x"} {
+		if err := os.WriteFile(file, []byte(bad+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readResults(file); err == nil {
+			t.Errorf("the line %s is read as %v", bad, got)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	dir := t.TempDir()
+	for want, args := range map[string][]string{
+		"go run . recall --data DIR --n 10":    {"recall", "--data", dir, "--n", "10", "--record", "recall"},
+		"go run . drift --repo oxbow=DIR":      {"drift", "--record=x", "--repo", "oxbow=" + dir},
+		"go run . write -n 100 --sqlite=false": {"write", "-n", "100", "--sqlite=false"},
+	} {
+		if got := commandLine(args); got != want {
+			t.Errorf("commandLine(%q) = %q, want %q", args, got, want)
+		}
+	}
+}
