@@ -18,7 +18,7 @@ on writing. To look into a copy, give it as the home. To go back to it, end
 the programs that have the memory open, copy it over memory.oxbow, and run
 oxbow recover --accept.`,
 		Example: `  oxbow backup ~/backups/memory-20260418.oxbow
-  oxbow backup /mnt/stick/memory.oxbow --force      replaces the copy there
+  oxbow backup /mnt/stick/memory.oxbow --force    # replaces the copy there
   oxbow --home ~/backups/memory-20260418.oxbow list`,
 		Args: args(1, 1, "the name of the new file"),
 	}, tool.Backup, func(in *tool.BackupIn, _ *flagSet, args []string) (err error) {

@@ -17,7 +17,7 @@ longer ago than --keep says. What the entries say now is never touched. What is
 dropped cannot be undone: oxbow undo reaches only the changes that are kept.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
-  oxbow compact --keep 0d        keep no history`,
+  oxbow compact --keep 0d      # keep no history`,
 	}, tool.Compact, noArguments, a.showCompacted)
 }
 

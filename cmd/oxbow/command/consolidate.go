@@ -28,7 +28,7 @@ home of clawft's, it works on the paragraphs and list items of MEMORY.md, and
 what goes and is not the same to the letter is kept in HISTORY.md.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
-  oxbow consolidate --over 4000     when there is more than that; for a timer`,
+  oxbow consolidate --over 4000   # when there is more than that; for a timer`,
 	}, func(ctx context.Context, in tool.ConsolidateIn, _ []string) error {
 		if in.Over < 0 {
 			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)

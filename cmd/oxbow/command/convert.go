@@ -28,7 +28,7 @@ as --to says. The old home stays as it is; history stays there. All is first
 tried in working memory: when the new layout cannot hold an entry, nothing is
 written and the entries are named. --adapt leaves out what the layout cannot
 hold (labels, aliases, the kind), and says of which entry.`,
-		Example: `  oxbow convert ~/brain --home ~/.crabtalk          from crabtalk to oxbow
+		Example: `  oxbow convert ~/brain --home ~/.crabtalk        # from crabtalk to oxbow
   oxbow convert ./bot --to duragent --dry-run
   oxbow convert ./crab --to crabtalk --adapt`,
 		Args: args(1, 1, "the name of the new home"),

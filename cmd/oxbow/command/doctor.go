@@ -19,7 +19,7 @@ permissions, the lock, the clock, the version, files left over, and whether the
 memory opens and is the newest. It changes nothing. The exit
 status is 1 when there is a problem; warnings alone are none.`,
 		Example: `  oxbow doctor
-  oxbow doctor --full              also reads every byte, as oxbow check does
+  oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
 	}, tool.Doctor, noArguments, a.showFindings)
 }

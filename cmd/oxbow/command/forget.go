@@ -17,7 +17,7 @@ brings it back, until the log is compacted. Layouts without a log lose it for
 good, and forget says so.`,
 		Example: `  oxbow forget style
   oxbow forget style --dry-run
-  oxbow undo                     brings it back`,
+  oxbow undo                   # brings it back`,
 		Args: args(1, 1, "the name of one entry"),
 	}, tool.Forget, func(in *tool.ForgetIn, _ *flagSet, args []string) error {
 		in.Name = args[0]

@@ -23,7 +23,7 @@ kept under another name.
 With --accept it does something else: it goes on from a memory that went back
 to an earlier state, as when you put a backup in its place on purpose.`,
 		Example: `  oxbow recover
-  oxbow --home .oxbow/memory.oxbow.recovered list      look at what was saved
+  oxbow --home .oxbow/memory.oxbow.recovered list    # look at what was saved
   oxbow recover --replace
   oxbow recover --accept`,
 		Args: args(0, 0, "no arguments; say --out FILE for another place"),

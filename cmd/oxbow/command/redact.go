@@ -26,7 +26,7 @@ can. The rest of the log stays as it was, and log --verify still proves it. What
 it cannot reach, such as backups, it says.`,
 		Example: `  oxbow redact 'db password' --dry-run
   oxbow redact 'db password'
-  oxbow redact 'db password' --yes       does not ask`,
+  oxbow redact 'db password' --yes     # does not ask`,
 		Args: args(1, 1, "the name of one entry"),
 	}
 	takes(c, func(ctx context.Context, in tool.RedactIn, args []string) error {

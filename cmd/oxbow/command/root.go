@@ -26,10 +26,10 @@ func (a *app) root() *cobra.Command {
 The memory is one file, memory.oxbow, in a home: what --home says, else
 $OXBOW_HOME, else the nearest directory .oxbow at or above the working
 directory, else your data directory.`,
-		Example: `  oxbow demo                                        see it work, on a sample
-  oxbow init                                        a memory for this directory
-  oxbow remember style "Tabs, not spaces."          keep something
-  oxbow recall tabs                                 find it again`,
+		Example: `  oxbow demo                                      # see it work, on a sample
+  oxbow init                                      # a memory for this directory
+  oxbow remember style "Tabs, not spaces."        # keep something
+  oxbow recall tabs                               # find it again`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,

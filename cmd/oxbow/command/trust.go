@@ -33,7 +33,7 @@ A home that oxbow made is yours, and so is one that git does not track. One that
 another user owns, or that others may write, is refused. --home names any home:
 that is your word for it, but its settings count after oxbow trust alone when
 it is in a repository.`,
-		Example: `  oxbow trust                       the home that is found here
+		Example: `  oxbow trust                     # the home that is found here
   oxbow trust ./bot --dry-run
   oxbow trust --list
   oxbow trust --revoke`,

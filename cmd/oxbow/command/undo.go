@@ -22,7 +22,7 @@ func (a *app) undoCommand() *cobra.Command {
 change, which can be undone in turn. An import counts as one change.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
-  oxbow undo --seq 41        undo change 41 and nothing else`,
+  oxbow undo --seq 41      # undo change 41 and nothing else`,
 		Args: args(0, 1, "at most one number"),
 	}, func(ctx context.Context, in tool.UndoIn, args []string) error {
 		if len(args) > 0 {

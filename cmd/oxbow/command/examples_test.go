@@ -1,0 +1,106 @@
+// Runs every example of every help as it stands there.
+
+package command
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// notRun are examples that are not run, and why.
+var notRun = regexp.MustCompile(`` +
+	`/mnt/stick|` + // no such place
+	`Out-String|fpath|` + // of other shells
+	`--as-of 2026-04-18|` + // before the memory of the test held anything
+	`--http|` + // serves until it is ended; TestServeHTTP
+	`bot --to duragent|` + // a directory of another example
+	`compress (week|month|undo|--dry-run)`) // a home of days; coderhapsody.txt
+
+// failing are those that end with another status than 0 here.
+var failing = map[string]int{
+	"oxbow compress --budget 2000 --dry-run": exitFailed,  // a home of clawft's
+	"oxbow redact 'db password'":             exitMisused, // asks at a terminal
+}
+
+// reading are examples that change nothing; they share their surroundings.
+var reading = regexp.MustCompile(`^oxbow (get|list|recall|log|stats|check|doctor|why|blame|version|help|completion|label (list|lint)|profile (show|select|tokens|lint|list|diff)) |--dry-run|--json`)
+
+// before are commands that make room for what an example makes.
+var before = map[string]string{
+	"profile new vtt": "rm .oxbow/profiles/vtt.yaml",
+	"backup ~/":       "rm ~/backups/*",
+	"convert ~/":      "rm -r ~/brain",
+}
+
+func TestExamples(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
+		t.Skip("the examples are of a Unix shell")
+	}
+	if testing.Short() {
+		t.Skip("some 200 processes")
+	}
+	base := t.TempDir()
+	setup, err := filepath.Abs("testdata/examples.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "EDITOR=true", "VISUAL=", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	sh := func(dir string, args ...string) ([]byte, error) {
+		cmd := exec.Command("sh", args...)
+		cmd.Dir, cmd.Env = dir, append(env, "HOME="+filepath.Join(filepath.Dir(dir), "user"), "PWD="+dir)
+		return cmd.CombinedOutput()
+	}
+	if out, err := sh(base, setup); err != nil {
+		t.Fatalf("%s: %v\n%s", setup, err, out)
+	}
+	n := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		example := strings.ReplaceAll(c.Example, "\\\n", " ")
+		for line := range strings.Lines(example) {
+			line = strings.TrimSpace(line)
+			n++
+			if notRun.MatchString(line) {
+				continue
+			}
+			t.Run(strings.ReplaceAll(line, "/", "|"), func(t *testing.T) {
+				dir := base
+				if !reading.MatchString(line + " ") {
+					dir = t.TempDir()
+					if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				script := `PATH="$PWD/../bin:$PATH"; `
+				for part, first := range before {
+					if strings.Contains(line, part) {
+						script += first + "; "
+					}
+				}
+				out, err := sh(filepath.Join(dir, "work"), "-c", script+line)
+				status := 0
+				if exit, ok := err.(*exec.ExitError); ok {
+					status = exit.ExitCode()
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				if want := failing[line]; status != want {
+					t.Errorf("oxbow %s: example %q ends with status %d, want %d:\n%s", c.Name(), line, status, want, out)
+				}
+			})
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newApp(newWorld(t).env).root())
+	if n < 150 {
+		t.Errorf("there are %d examples, want more", n)
+	}
+}
