@@ -529,12 +529,12 @@ var rules = []struct {
 		"d.go": "package oxbow\nfunc d() {" + strings.Repeat("\n", 79) + "}",
 	}, []string{"1 functions have more than 15 paths, 0 may:\n\tb.go: b has 17 paths", "1 functions have more than 80 lines, 0 may:\n\tc.go: c has 81 lines"}},
 	{"ExportedNamesAreUsed", exportedNamesAreUsed, map[string]string{
-		"a.go":           "package oxbow\nfunc A() {}\nfunc B() {}\ntype T struct{}\nfunc (T) M() {}\nvar x, Y = 1, 2",
+		"a.go":           "package oxbow\nfunc A() {}\nfunc B() {}\ntype T struct{}\nfunc (T) M() {}\nvar x, Y = 1, 2\ntype U struct{ r R }\ntype V []W\ntype W int\ntype R int\nfunc (*T) N() *U { return nil }",
 		"tool/a.go":      "package tool; import o \"" + module + "\"\nvar _ = o.A",
 		"tool/a_test.go": "package tool; import \"" + module + "\"\nvar _ oxbow.T",
 		"a_test.go":      "package oxbow_test; import \"" + module + "\"\nvar _ = oxbow.B",
 		"cmd/x/a.go":     "package main\nfunc Unused() {}",
-	}, []string{"2 exported names are used by no other package, 0 may be: ..B ..Y"}},
+	}, []string{"4 exported names are used by no other package, 0 may be: ..B ..R ..V ..Y"}},
 	{"OldWordsAreGone", oldWordsAreGone, map[string]string{
 		"a.go":         "package oxbow\nfunc a() { lookAt := 1; lookAtIt := lookAt }",
 		"b_test.go":    "package oxbow\nfunc newShelf() {}\nvar shelves, Book, booked = 1, 2, 3",

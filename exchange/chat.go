@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ReadChat reads one session a line, in the form that LongMemEval and many
+// readChat reads one session a line, in the form that LongMemEval and many
 // exports share:
 //
 //	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
@@ -30,7 +30,7 @@ import (
 // created; else o.Dates has it by id; else it stays zero and the store's clock
 // decides. Fields that an archive has no place for are named in the item's
 // warnings.
-func ReadChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
 		size := 0
@@ -252,7 +252,7 @@ func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 	return strings.Join(texts, "\n"), left, nil
 }
 
-// ReadDates reads the questions file of LongMemEval, whose haystacks say when
+// readDates reads the questions file of LongMemEval, whose haystacks say when
 // sessions were:
 //
 //	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
@@ -260,7 +260,7 @@ func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 // It adds them to dates, by session id, keeping the earliest date of each: that
 // does not depend on the order. Other fields are passed over. It yields one
 // [*ItemError] for each bad line or date, and at most one other error, last.
-func ReadDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
+func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for l, err := range lines(r, ref) {
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 func chat(text string) ([]Item, []string) {
-	return collect(ReadChat(strings.NewReader(text), "c.jsonl", &ReadOptions{Dates: map[string]time.Time{"dated": time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)}}))
+	return collect(readChat(strings.NewReader(text), "c.jsonl", &ReadOptions{Dates: map[string]time.Time{"dated": time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)}}))
 }
 
 func TestReadChatGood(t *testing.T) {
@@ -78,7 +78,7 @@ func TestReadDates(t *testing.T) {
 `
 	dates := make(map[string]time.Time)
 	var errs []string
-	for err := range ReadDates(strings.NewReader(in), "q.jsonl", nil, dates) {
+	for err := range readDates(strings.NewReader(in), "q.jsonl", nil, dates) {
 		errs = append(errs, err.Error())
 	}
 	want := time.Date(2023, 5, 21, 2, 32, 0, 0, time.UTC)

@@ -37,7 +37,7 @@ type record struct {
 //
 // The keys always stand in this order and are always there, so the same
 // entries give the same bytes. Times are RFC 3339 in UTC, as fine as the store
-// keeps them. [ReadJSONL] reads it back. When writing fails, what was written
+// keeps them. [Read] reads it back. When writing fails, what was written
 // before may be incomplete.
 func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (int, error) {
 	bw := bufio.NewWriterSize(w, 64<<10)

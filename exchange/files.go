@@ -215,7 +215,7 @@ func peek(fsys vfs.FS, name string) Format {
 	if err != nil {
 		return ""
 	}
-	format, err := Detect(name, head)
+	format, err := detect(name, head)
 	if err != nil {
 		return ""
 	}
@@ -235,7 +235,7 @@ func readDatesFile(fsys vfs.FS, name string, o *ReadOptions, dates map[string]ti
 			yield(problem(o.ref(name), err))
 			return
 		}
-		for err := range ReadDates(r, o.ref(name), o.or().Location, dates) {
+		for err := range readDates(r, o.ref(name), o.or().Location, dates) {
 			if !yield(err) {
 				return
 			}
@@ -280,17 +280,17 @@ func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] 
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
 			return fail(fmt.Errorf("reading %s: %w", ref, err))
 		}
-		if format, err = Detect(ref, head); err != nil {
+		if format, err = detect(ref, head); err != nil {
 			return fail(err)
 		}
 	}
 	switch format {
 	case JSONL:
-		return ReadJSONL(plain, ref)
+		return readJSONL(plain, ref)
 	case Markdown, Obsidian:
 		return ReadMarkdown(plain, ref, o)
 	case Chat:
-		return ReadChat(plain, ref, o)
+		return readChat(plain, ref, o)
 	case Dates:
 		return fail(fmt.Errorf("reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
 	}

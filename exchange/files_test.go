@@ -80,7 +80,7 @@ func TestDetect(t *testing.T) {
 		{"x", "a\xffb", "", "is not a text"},
 		{"x", "\xff\xfea\x00", "", "UTF-16"},
 	} {
-		got, err := Detect(tt.name, []byte(tt.head))
+		got, err := detect(tt.name, []byte(tt.head))
 		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("Detect(%q, %.30q) = %q, %v; want %q, %q", tt.name, tt.head, got, err, tt.want, tt.err)
 		}

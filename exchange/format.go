@@ -23,10 +23,10 @@ type Format string
 
 // The formats.
 const (
-	JSONL    Format = "jsonl"    // one entry a line, see [ReadJSONL]
+	JSONL    Format = "jsonl"    // one entry a line
 	Markdown Format = "markdown" // see [ReadMarkdown]
-	Chat     Format = "chat"     // one session a line, see [ReadChat]
-	Dates    Format = "dates"    // when sessions were, see [ReadDates]
+	Chat     Format = "chat"     // one session a line
+	Dates    Format = "dates"    // when sessions were
 	Obsidian Format = "obsidian" // Markdown with #tags in the text
 )
 
@@ -43,11 +43,11 @@ func ParseFormat(s string) (Format, error) {
 // headSize is how many bytes of a file are looked at to tell its format.
 const headSize = 64 << 10
 
-// Detect tells a format by a file's name (which may be empty) and its first
+// detect tells a format by a file's name (which may be empty) and its first
 // bytes, best 64 KiB of them, packed by gzip or not. The name decides between
 // Markdown and JSON where it ends in one of .md, .markdown, .jsonl and .ndjson
 // (.gz may follow); which JSON it is, only the bytes tell.
-func Detect(name string, head []byte) (Format, error) {
+func detect(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
 			// The end is missing, so an error is what to expect.

@@ -47,16 +47,16 @@ func FuzzJSONL(f *testing.F) {
 
 		// What was read once comes back from an export, and is the same then.
 		s := newStore()
-		if _, err := Import(t.Context(), s, ReadJSONL(bytes.NewReader(in), "f"), &ImportOptions{}); err != nil {
+		if _, err := Import(t.Context(), s, readJSONL(bytes.NewReader(in), "f"), &ImportOptions{}); err != nil {
 			return
 		}
 		out := export(t, s)
 		again := newStore()
-		rep := load(t, again, ReadJSONL(strings.NewReader(out), "f"), nil)
+		rep := load(t, again, readJSONL(strings.NewReader(out), "f"), nil)
 		if rep.Added != len(s.entries) || rep.Skipped != 0 {
 			t.Fatalf("%d entries came back as %+v\n%s", len(s.entries), rep, out)
 		}
-		if rep := load(t, s, ReadJSONL(bytes.NewReader(in), "f"), nil); rep.Added+rep.Updated != 0 {
+		if rep := load(t, s, readJSONL(bytes.NewReader(in), "f"), nil); rep.Added+rep.Updated != 0 {
 			t.Fatalf("a second import changed something: %+v", rep)
 		}
 	})

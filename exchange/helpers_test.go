@@ -162,7 +162,7 @@ func labels(e oxbow.Entry) string {
 	return strings.Join(ss, " ")
 }
 
-func jsonl(text string) iter.Seq2[Item, error] { return ReadJSONL(strings.NewReader(text), "in.jsonl") }
+func jsonl(text string) iter.Seq2[Item, error] { return readJSONL(strings.NewReader(text), "in.jsonl") }
 
 func markdown(ref, text string) iter.Seq2[Item, error] {
 	return ReadMarkdown(strings.NewReader(text), ref, nil)

@@ -26,7 +26,7 @@ var otherWords = map[string]string{
 	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
 }
 
-// ReadJSONL reads one JSON object a line, as [Export] writes them. ref is the
+// readJSONL reads one JSON object a line, as [Export] writes them. ref is the
 // name of the input, for messages and for origins.
 //
 // Taken are name and content, which must be there, kind (note when absent),
@@ -41,7 +41,7 @@ var otherWords = map[string]string{
 // observations, then of its relations ("- works at → Acme"), with its type as
 // a tag; these notes come after all other items. The graph of one input may
 // hold [MaxGraph] bytes of text.
-func ReadJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
+func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph
 		for l, err := range objects(r, ref) {

@@ -118,7 +118,7 @@ func TestReadJSONLDocument(t *testing.T) {
 func TestReadJSONLLongLine(t *testing.T) {
 	good := `{"name":"a","content":"b"}` + "\n"
 	r := io.MultiReader(strings.NewReader(good), io.LimitReader(endless('x'), MaxLine+10), strings.NewReader("\n"+good))
-	items, errs := collect(ReadJSONL(r, "in"))
+	items, errs := collect(readJSONL(r, "in"))
 	if len(items) != 2 || len(errs) != 1 || !strings.HasPrefix(errs[0], "in:2: line of 33554443 bytes is longer") {
 		t.Errorf("a line over MaxLine between two good ones gave %d items and %q", len(items), errs)
 	}
@@ -138,7 +138,7 @@ func TestReadJSONLReadError(t *testing.T) {
 	boom := errors.New("boom")
 	r := io.MultiReader(strings.NewReader(`{"name":"a","content":"b"}`+"\n"), iotest.ErrReader(boom))
 	s := newStore()
-	rep, err := Import(t.Context(), s, ReadJSONL(r, "in"), nil)
+	rep, err := Import(t.Context(), s, readJSONL(r, "in"), nil)
 	if !errors.Is(err, boom) || rep.Added != 1 {
 		t.Errorf("Import of an input that breaks off = %+v, %v; want what came before, and the error", rep, err)
 	}
@@ -201,7 +201,7 @@ func TestExportRoundTrip(t *testing.T) {
 	s.must(t, oxbow.Remove{Name: "n1/<ü>"}) // the IDs have a gap
 	first := export(t, s)
 	s2 := newStore()
-	if rep := load(t, s2, ReadJSONL(strings.NewReader(first), "x"), nil); counts(rep) != [4]int{5, 0, 0, 0} {
+	if rep := load(t, s2, readJSONL(strings.NewReader(first), "x"), nil); counts(rep) != [4]int{5, 0, 0, 0} {
 		t.Fatalf("Import(Export) = %v, %q", counts(rep), rep.Problems)
 	}
 	second := export(t, s2)
@@ -209,7 +209,7 @@ func TestExportRoundTrip(t *testing.T) {
 	if a != b {
 		t.Errorf("Export, Import, Export differs:\n%.400s\n%.400s", a, b)
 	}
-	if rep := load(t, s2, ReadJSONL(strings.NewReader(first), "x"), nil); counts(rep) != [4]int{0, 0, 5, 0} {
+	if rep := load(t, s2, readJSONL(strings.NewReader(first), "x"), nil); counts(rep) != [4]int{0, 0, 5, 0} {
 		t.Errorf("a second Import = %v, want all the same", counts(rep))
 	}
 }

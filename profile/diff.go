@@ -108,7 +108,7 @@ func (s *Set) included(ctx context.Context, m *oxbow.Memory, side Side) (include
 		defer then.Close()
 		m = oxbow.New(then, nil)
 	}
-	if x.entries, err = Inside(ctx, m, side.Profile); err != nil {
+	if x.entries, err = inside(ctx, m, side.Profile); err != nil {
 		return x, err
 	}
 	for i, e := range x.entries {

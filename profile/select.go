@@ -345,7 +345,7 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 		b.Fixed += k.Tokens
 		b.Documents = append(b.Documents, k)
 	}
-	es, err := Inside(ctx, m, r)
+	es, err := inside(ctx, m, r)
 	for i := range es {
 		b.Tokens += prompt.Tokens(entryPart(&es[i], "").Text)
 	}
@@ -364,8 +364,8 @@ func (r *Resolved) omits(e *oxbow.Entry) bool {
 	})
 }
 
-// Inside returns the entries that a selection of the profile may hold, by ID.
-func Inside(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, error) {
+// inside returns the entries that a selection of the profile may hold, by ID.
+func inside(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, error) {
 	scope := r.Scope()
 	var es []oxbow.Entry
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {

@@ -62,10 +62,10 @@ func GCAnnotations(ctx context.Context, w *Workspace, in GCAnnotationsIn) (GCAnn
 	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
 		Archived: []Annotation{}, Returned: []Annotation{}, Skipped: skippedOf(r.Skipped)}
 	for _, f := range r.Archived {
-		out.Archived = append(out.Archived, AnnotationOf(f))
+		out.Archived = append(out.Archived, annotationOf(f))
 	}
 	for _, f := range r.Returned {
-		out.Returned = append(out.Returned, AnnotationOf(f))
+		out.Returned = append(out.Returned, annotationOf(f))
 	}
 	return out, nil
 }

@@ -57,7 +57,7 @@ func Blame(ctx context.Context, w *Workspace, in BlameIn) (BlameOut, error) {
 			b.Why = append(b.Why, f.ID)
 			if !seen[f.ID] {
 				seen[f.ID] = true
-				out.Annotations = append(out.Annotations, AnnotationOf(f))
+				out.Annotations = append(out.Annotations, annotationOf(f))
 			}
 		}
 		out.Lines = append(out.Lines, b)

@@ -116,7 +116,7 @@ type CompactOut struct {
 
 // Compact drops old history for good.
 func Compact(ctx context.Context, w *Workspace, in CompactIn) (CompactOut, error) {
-	span, ok := ParseSpan(in.Keep)
+	span, ok := parseSpan(in.Keep)
 	if !ok {
 		return CompactOut{}, Advise(invalidf("%q is not a length of time", in.Keep), "write 90d, 12w, 6mo, 1y or 36h")
 	}

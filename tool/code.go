@@ -69,8 +69,8 @@ type Annotation struct {
 	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
 }
 
-// AnnotationOf returns the annotation as answers show it.
-func AnnotationOf(f annotate.Found) Annotation {
+// annotationOf returns the annotation as answers show it.
+func annotationOf(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
 		How: f.How, Why: f.Why, Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
 		Profile: f.Profile, Time: stamp(f.Time), Commit: f.Commit, Archived: f.Archived}
@@ -113,7 +113,7 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 		return AnnotateOut{}, err
 	}
 	f := annotate.Found{Record: rs[0], In: in.File, Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
-	return AnnotateOut{AnnotationOf(f)}, nil
+	return AnnotateOut{annotationOf(f)}, nil
 }
 
 // GetAnnotations gives the annotations of lines, or those found by words.
@@ -162,7 +162,7 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetA
 		return GetAnnotationsOut{}, err
 	}
 	for _, f := range found {
-		out.Annotations = append(out.Annotations, AnnotationOf(f))
+		out.Annotations = append(out.Annotations, annotationOf(f))
 	}
 	if len(found) > 0 {
 		return out, nil
@@ -220,7 +220,7 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 		return GetAnnotationsOut{}, err
 	}
 	for _, h := range hits {
-		a := AnnotationOf(h.Found)
+		a := annotationOf(h.Found)
 		a.Score, a.ByLines = h.Score, h.ByLines
 		out.Annotations = append(out.Annotations, a)
 	}

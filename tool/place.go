@@ -91,17 +91,17 @@ func NoMemory(home string) error {
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
 }
 
-// AdvisedError is an error that has its own remedy, a sentence.
-type AdvisedError struct {
+// advisedError is an error that has its own remedy, a sentence.
+type advisedError struct {
 	Err    error
 	Remedy string
 }
 
-func (e *AdvisedError) Error() string { return e.Err.Error() }
-func (e *AdvisedError) Unwrap() error { return e.Err }
+func (e *advisedError) Error() string { return e.Err.Error() }
+func (e *advisedError) Unwrap() error { return e.Err }
 
 // Advise returns the error with its own remedy.
-func Advise(err error, remedy string) error { return &AdvisedError{err, remedy} }
+func Advise(err error, remedy string) error { return &advisedError{err, remedy} }
 
 // invalidf returns an error of what the caller gave. It matches [oxbow.ErrInvalid].
 func invalidf(format string, args ...any) error {

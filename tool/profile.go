@@ -39,8 +39,8 @@ type LoadMemoryProfileIn struct {
 	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page begins." usage:"Bytes of the selection to pass over first."`
 }
 
-// UnloadMemoryProfileIn is what unload_memory_profile takes.
-type UnloadMemoryProfileIn struct {
+// unloadMemoryProfileIn is what unload_memory_profile takes.
+type unloadMemoryProfileIn struct {
 	Handle string `json:"handle,omitempty" also:"id,name,memory_profile,profile" jsonschema:"By default of the profile loaded last." usage:"What load_memory_profile gave; without it, the profile loaded last."`
 }
 
@@ -66,7 +66,7 @@ type ProfileShort struct {
 }
 
 // Text says what was unloaded and what may be dropped.
-func (o UnloadMemoryProfileOut) Text() string { return o.Message + "\n" }
+func (o unloadMemoryProfileOut) Text() string { return o.Message + "\n" }
 
 // Text is the selection, and before it what it is and how to be rid of it.
 func (o LoadMemoryProfileOut) Text() string {
@@ -211,22 +211,22 @@ func loadNotes(sel *profile.Selection, most, budget int) []Note {
 	return append(notes, plains(sel.Notes)...)
 }
 
-// UnloadProfile is the verb unload_memory_profile.
-func UnloadProfile(_ context.Context, w *Workspace, in UnloadMemoryProfileIn) (UnloadMemoryProfileOut, error) {
+// unloadProfile is the verb unload_memory_profile.
+func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (unloadMemoryProfileOut, error) {
 	if w.Profiles == nil {
-		return UnloadMemoryProfileOut{}, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
+		return unloadMemoryProfileOut{}, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
 	}
 	if w.Loaded != nil {
 		return w.Loaded.unload(in.Handle)
 	}
 	if in.Handle == "" {
-		return UnloadMemoryProfileOut{}, bad("handle", "", "is empty; give the handle that load_memory_profile gave")
+		return unloadMemoryProfileOut{}, bad("handle", "", "is empty; give the handle that load_memory_profile gave")
 	}
 	name, _, _, err := parseHandle(in.Handle)
 	if err != nil {
-		return UnloadMemoryProfileOut{}, err
+		return unloadMemoryProfileOut{}, err
 	}
-	return UnloadMemoryProfileOut{Handle: in.Handle, Profile: name,
+	return unloadMemoryProfileOut{Handle: in.Handle, Profile: name,
 		Message: fmt.Sprintf("Unloaded memory profile %q: no longer give the handle %s. The result of load_memory_profile that gave it may be dropped from the conversation.", name, in.Handle)}, nil
 }
 
@@ -266,7 +266,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 func loadVerbs() []Tool {
 	return []Tool{
 		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),
-		define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, UnloadProfile),
+		define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, unloadProfile),
 	}
 }
 

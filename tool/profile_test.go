@@ -95,13 +95,13 @@ func (s *study) load(args string) LoadMemoryProfileOut {
 	return a.(LoadMemoryProfileOut)
 }
 
-func (s *study) unload(args string) UnloadMemoryProfileOut {
+func (s *study) unload(args string) unloadMemoryProfileOut {
 	s.t.Helper()
 	a, err := s.call("unload_memory_profile", args)
 	if err != nil {
 		s.t.Fatalf("unload_memory_profile %s: %v", args, err)
 	}
-	return a.(UnloadMemoryProfileOut)
+	return a.(unloadMemoryProfileOut)
 }
 
 // total returns how many entries list sees.

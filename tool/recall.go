@@ -45,7 +45,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, err
 	}
 	if in.AsOf != "" {
-		if q.AsOf, err = AsOf(ctx, m, in.AsOf, w.now()); err != nil {
+		if q.AsOf, err = asOf(ctx, m, in.AsOf, w.now()); err != nil {
 			return RecallOut{}, err
 		}
 		if out.AsOf = q.AsOf; q.AsOf == 0 {
@@ -101,7 +101,7 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 	}
 	q.Filter = q.Filter.And(f).And(where)
 	if in.Recency != "" {
-		half, ok := ParseSpan(in.Recency)
+		half, ok := parseSpan(in.Recency)
 		if !ok || half <= 0 {
 			return q, bad("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
 		}
@@ -229,10 +229,10 @@ func explanationOf(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// AsOf returns the change that a number or a date means, 0 when the date is
+// asOf returns the change that a number or a date means, 0 when the date is
 // before the first. A number is always a change: the year 2026 is written
 // 2026-12-31. A date means the end of what it names.
-func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
+func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
 			return 0, bad("as_of", s, "is no change; they count from 1")

@@ -21,8 +21,8 @@ func RecallMemory() Tool {
 	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, recallMemory)
 }
 
-// RecallMemoryIn is what recall_memory takes.
-type RecallMemoryIn struct {
+// recallMemoryIn is what recall_memory takes.
+type recallMemoryIn struct {
 	Query       string   `json:"query,omitempty" also:"q,search,text" jsonschema:"Words." usage:"Words to look for; what fits them best comes first."`
 	Date        string   `json:"date,omitempty" also:"day,on" jsonschema:"Day (2026-04-18), month (2026-04), year or yesterday." usage:"Only memories made on this day (2026-04-18), in this month (2026-04) or year."`
 	DateRange   []string `json:"date_range,omitempty" also:"dates,range" jsonschema:"First and last day, both in; .. leaves a side open." usage:"First and last day, both included; .. leaves a side open."`
@@ -35,7 +35,7 @@ type RecallMemoryIn struct {
 	MaxTokens   *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens of the whole answer, 2000 by default."`
 }
 
-func recallMemory(ctx context.Context, w *Workspace, in RecallMemoryIn) (RecallOut, error) {
+func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn) (RecallOut, error) {
 	where, err := in.filter(w.now())
 	if err != nil {
 		return RecallOut{}, err
@@ -47,7 +47,7 @@ func recallMemory(ctx context.Context, w *Workspace, in RecallMemoryIn) (RecallO
 }
 
 // filter returns what dates, tags and the file select together.
-func (in *RecallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
+func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if in.Date != "" {
 		day, err := dayOf("date", in.Date, now)

@@ -149,9 +149,9 @@ func salvage(ctx context.Context, w *Workspace, store, out string) (RecoverOut, 
 	r, err := oxbow.Recover(w.stamped(ctx), store, out, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, Source: w.Source})
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return RecoverOut{}, &AdvisedError{fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out"}
+		return RecoverOut{}, &advisedError{fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out"}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, oxbow.ErrFull):
-		return RecoverOut{}, &AdvisedError{fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE"}
+		return RecoverOut{}, &advisedError{fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE"}
 	case err != nil:
 		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 // Remedy returns what to do about an error of a verb, one sentence without a
 // period, or no sentence when the error itself says it.
 func Remedy(err error) Note {
-	var advised *AdvisedError
+	var advised *advisedError
 	if errors.As(err, &advised) {
 		return Plain(advised.Remedy)
 	}

@@ -63,8 +63,8 @@ type loadedProfile struct {
 // maxLoaded is how many profiles one session may have loaded.
 const maxLoaded = 8
 
-// UnloadMemoryProfileOut is what unload_memory_profile gives.
-type UnloadMemoryProfileOut struct {
+// unloadMemoryProfileOut is what unload_memory_profile gives.
+type unloadMemoryProfileOut struct {
 	Handle  string   `json:"handle"`
 	Profile string   `json:"profile"`
 	Tokens  int      `json:"tokens,omitempty"` // that may be dropped, about
@@ -290,7 +290,7 @@ func (s *LoadedProfiles) find(handle string) (l loadedProfile, ok bool, err erro
 }
 
 // unload releases a profile: by its handle or its name, or the one in force.
-func (s *LoadedProfiles) unload(handle string) (UnloadMemoryProfileOut, error) {
+func (s *LoadedProfiles) unload(handle string) (unloadMemoryProfileOut, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := len(s.stack) - 1
@@ -299,14 +299,14 @@ func (s *LoadedProfiles) unload(handle string) (UnloadMemoryProfileOut, error) {
 	}
 	switch {
 	case i < 0 && handle == "":
-		return UnloadMemoryProfileOut{}, bad("handle", "", "is empty, and no memory profile is loaded")
+		return unloadMemoryProfileOut{}, bad("handle", "", "is empty, and no memory profile is loaded")
 	case i < 0:
-		return UnloadMemoryProfileOut{}, s.stale(handle)
+		return unloadMemoryProfileOut{}, s.stale(handle)
 	}
 	l := s.stack[i]
 	s.stack = slices.Delete(s.stack, i, i+1)
 	s.bury(l.handle)
-	out := UnloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.tokens, Loaded: s.handles()}
+	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.tokens, Loaded: s.handles()}
 	out.Message = fmt.Sprintf("Unloaded memory profile %q. The results of load_memory_profile with handle %s, about %d tokens, may be dropped from the conversation, and so may what was recalled for it.", l.name, l.handle, l.tokens)
 	if n := len(s.stack); n > 0 {
 		out.Message += fmt.Sprintf(" In force now: %q, handle %s.", s.stack[n-1].name, s.stack[n-1].handle)

@@ -15,9 +15,9 @@ var spans = []struct {
 	{"mo", 30 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"w", 7 * 24 * time.Hour}, {"y", 365 * 24 * time.Hour},
 }
 
-// ParseSpan reads a length of time such as 90d, 12w, 6mo, 1y or 36h, at least
+// parseSpan reads a length of time such as 90d, 12w, 6mo, 1y or 36h, at least
 // 0. A month is 30 days and a year 365.
-func ParseSpan(s string) (time.Duration, bool) {
+func parseSpan(s string) (time.Duration, bool) {
 	for _, u := range spans {
 		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
 			v, err := strconv.ParseUint(s[:n], 10, 16)

@@ -67,7 +67,7 @@ func (l List) Add(ctx context.Context, home, store, settings string, now time.Ti
 		return Home{}, err
 	}
 	h := Home{Path: realPath(home), Fingerprint: print, Since: now.UTC()}
-	if h.Settings, err = Digest(settings); err != nil {
+	if h.Settings, err = digest(settings); err != nil {
 		return Home{}, err
 	}
 	return h, l.change(ctx, func(homes []Home) []Home {
@@ -90,12 +90,12 @@ func without(homes []Home, path string) []Home {
 
 // TrustsSettings reports whether a home was trusted with settings as they are now.
 func (l List) TrustsSettings(home, settings string) bool {
-	digest, err := Digest(settings)
+	digest, err := digest(settings)
 	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) && h.Settings == digest })
 }
 
-// Digest returns the digest of a file, "" when there is none.
-func Digest(file string) (string, error) {
+// digest returns the digest of a file, "" when there is none.
+func digest(file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}

@@ -20,9 +20,9 @@ type TempNumberer interface {
 	NextTemp() uint64
 }
 
-// An Identity is a description of a file that knows a file of its own file
+// An identity is a description of a file that knows a file of its own file
 // system again. Those of an [OS] need none: package os knows them.
-type Identity interface {
+type identity interface {
 	fs.FileInfo
 
 	// SameFile reports whether other, which may be of any file system,
@@ -34,8 +34,8 @@ type Identity interface {
 // inode of the same file system, whatever its names. A file of a [Mem] and its
 // copy in a clone are two files.
 func SameFile(a, b fs.FileInfo) bool {
-	x, xok := a.(Identity)
-	_, yok := b.(Identity)
+	x, xok := a.(identity)
+	_, yok := b.(identity)
 	if xok || yok {
 		return xok && yok && x.SameFile(b)
 	}

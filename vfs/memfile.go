@@ -41,7 +41,7 @@ func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
 func (i memInfo) Sys() any { return i.ino }
 
 // SameFile reports whether other describes the same file of a [Mem]. See
-// [Identity].
+// [identity].
 func (i memInfo) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(memInfo)
 	return ok && i.n == o.n

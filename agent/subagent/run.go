@@ -182,9 +182,9 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 	cmd.Dir, cmd.Env = s.Dir, s.environ(b)
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(said, &deaf{w: s.Stdout}), io.MultiWriter(complained, &deaf{w: s.Stderr})
 	switch r.Stdin {
-	case StdinBriefing:
+	case stdinBriefing:
 		cmd.Stdin = strings.NewReader(b.Text())
-	case StdinTask:
+	case stdinTask:
 		cmd.Stdin = strings.NewReader(b.Task)
 	}
 	cmd.WaitDelay = cmp.Or(s.Grace, standardGrace)

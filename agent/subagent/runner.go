@@ -49,9 +49,9 @@ var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // What a command gets on standard input.
 const (
-	StdinBriefing = "briefing"
-	StdinTask     = "task"
-	StdinNone     = "none"
+	stdinBriefing = "briefing"
+	stdinTask     = "task"
+	stdinNone     = "none"
 )
 
 // Runner is the command that starts a sub-agent.
@@ -139,14 +139,14 @@ func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key s
 }
 
 func (p *settings) runner(n *yaml.Node) *Runner {
-	r := &Runner{Stdin: StdinBriefing, Timeout: defaultTimeout, File: p.file}
+	r := &Runner{Stdin: stdinBriefing, Timeout: defaultTimeout, File: p.file}
 	p.each(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
 		switch key {
 		case "command":
 			r.Command = p.command(v)
 		case "stdin":
 			r.Stdin = v.Value
-			if !slices.Contains([]string{StdinBriefing, StdinTask, StdinNone}, v.Value) {
+			if !slices.Contains([]string{stdinBriefing, stdinTask, stdinNone}, v.Value) {
 				p.add(v, "stdin is %q; write briefing, task or none", clip(v.Value))
 			}
 		case "timeout":

@@ -16,7 +16,7 @@ import (
 func TestParseRunner(t *testing.T) {
 	full := "# mine\nrunner:\n  command: [claude, --print, \"--mcp-config={mcp_config}\", '{\"a\": 1}', \"\"]\n  stdin: task\n  timeout: 90s\n"
 	r, err := ParseRunner("s.yaml", []byte(full))
-	if err != nil || r.Stdin != StdinTask || r.Timeout != 90*time.Second || r.File != "s.yaml" ||
+	if err != nil || r.Stdin != stdinTask || r.Timeout != 90*time.Second || r.File != "s.yaml" ||
 		!slices.Equal(r.Command, []string{"claude", "--print", "--mcp-config={mcp_config}", `{"a": 1}`, ""}) {
 		t.Fatalf("ParseRunner() = %+v, %v", r, err)
 	}
@@ -25,7 +25,7 @@ func TestParseRunner(t *testing.T) {
 		t.Errorf("argv() = %q, want %q", got, want)
 	}
 	r, err = ParseRunner("s.yaml", []byte("runner: {command: [/bin/agent]}"))
-	if err != nil || r.Stdin != StdinBriefing || r.Timeout != defaultTimeout {
+	if err != nil || r.Stdin != stdinBriefing || r.Timeout != defaultTimeout {
 		t.Errorf("a short one: %+v, %v", r, err)
 	}
 	for _, none := range []string{"", "# nothing\n", "---\n", "null\n"} {

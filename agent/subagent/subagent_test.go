@@ -72,7 +72,7 @@ func agent(t *testing.T, args ...string) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Runner{Command: append([]string{program, "agent"}, args...), Stdin: StdinNone, Timeout: time.Minute, File: "settings.yaml"}
+	return &Runner{Command: append([]string{program, "agent"}, args...), Stdin: stdinNone, Timeout: time.Minute, File: "settings.yaml"}
 }
 
 // begun waits until n processes have connected, and returns their connections.
@@ -230,7 +230,7 @@ func TestRun(t *testing.T) {
 	s.Stdout = &shown
 	b := brief(t, s, m, Request{Agent: "refactor", Task: "Make it 3D.", Profile: "dev"})
 	r := agent(t, "cat")
-	r.Stdin = StdinBriefing
+	r.Stdin = stdinBriefing
 	out, err := s.Run(t.Context(), m, r, b)
 	if err != nil || out.Ended != Done || out.Status != 0 || out.Result != b.Text() || shown.String() != b.Text() {
 		t.Fatalf("Run() = %+v, %v; shown %q", out, err, shown.String())

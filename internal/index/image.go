@@ -106,7 +106,7 @@ func (img *image) readBlock(k *block) ([]imageTerm, error) {
 		return nil, err
 	}
 	if crc32.Checksum(b, castagnoli) != k.check {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", ErrSnapshot, len(b), at)
+		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, len(b), at)
 	}
 	return readTerms(b, k)
 }
@@ -124,7 +124,7 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 		}
 	}
 	if n == 0 || n*entrySize+texts != len(b) {
-		return nil, fmt.Errorf("%w: the terms of a block have an unknown form", ErrSnapshot)
+		return nil, fmt.Errorf("%w: the terms of a block have an unknown form", errSnapshot)
 	}
 	rest := string(b[n*entrySize:])
 	ts := make([]imageTerm, n)
@@ -138,11 +138,11 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 		at += int64(t.size)
 		// Each posting has a byte at least.
 		if at > end || t.df == 0 || t.df > t.size || i == 0 && t.text != k.first || i > 0 && t.text <= ts[i-1].text {
-			return nil, fmt.Errorf("%w: a term of a block has an unknown form", ErrSnapshot)
+			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errSnapshot)
 		}
 	}
 	if at != end {
-		return nil, fmt.Errorf("%w: the lists of a block have an unknown form", ErrSnapshot)
+		return nil, fmt.Errorf("%w: the lists of a block have an unknown form", errSnapshot)
 	}
 	return ts, nil
 }
@@ -186,7 +186,7 @@ func (img *image) decode(t *imageTerm, list []posting) []posting {
 // decodeBytes is decode of the bytes of the list, or of why there are none.
 func (img *image) decodeBytes(t *imageTerm, b []byte, err error, list []posting) []posting {
 	if err == nil && crc32.Checksum(b, castagnoli) != t.check {
-		err = fmt.Errorf("%w: the list of a term does not match its checksum", ErrSnapshot)
+		err = fmt.Errorf("%w: the list of a term does not match its checksum", errSnapshot)
 	}
 	n := len(list)
 	if err == nil {
@@ -208,25 +208,25 @@ func (img *image) decodeList(list []posting, b []byte, df uint32) ([]posting, er
 		if len(b) > 0 && b[0] < 0x80 {
 			v = uint64(b[0])
 		} else if v, n = binary.Uvarint(b); n <= 0 {
-			return list, fmt.Errorf("%w: a list is cut short", ErrSnapshot)
+			return list, fmt.Errorf("%w: a list is cut short", errSnapshot)
 		}
 		b = b[n:]
 		tf := uint64(One)
 		if v&1 != 0 {
 			if tf, n = binary.Uvarint(b); n <= 0 || tf == 0 || tf > math.MaxUint16 {
-				return list, fmt.Errorf("%w: a list has an unknown form", ErrSnapshot)
+				return list, fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 			}
 			b = b[n:]
 		}
 		number := next + v>>1
 		if v>>1 >= docs || number >= docs || lens[number] == unscored {
-			return list, fmt.Errorf("%w: a list names a document that is not there", ErrSnapshot)
+			return list, fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
 		}
 		next = number + 1
 		list = append(list, posting{uint32(number), uint16(tf), img.sc.impact(uint16(tf), lens[number])})
 	}
 	if len(b) > 0 {
-		return list, fmt.Errorf("%w: a list has an unknown form", ErrSnapshot)
+		return list, fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 	}
 	return list, nil
 }
@@ -278,20 +278,20 @@ const (
 	blockTerms = 64
 )
 
-// ErrSnapshot is matched by the errors that say that a snapshot is damaged.
-var ErrSnapshot = errors.New("the index snapshot is damaged")
+// errSnapshot is matched by the errors that say that a snapshot is damaged.
+var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // piece returns n bytes of r, which has size of them, from that offset on.
 func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	if n < 0 || off < 0 || n > size-off {
-		return nil, fmt.Errorf("%w: it is cut short", ErrSnapshot)
+		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
 	}
 	b := make([]byte, n)
 	if got, err := r.ReadAt(b, off); int64(got) < n {
 		if err == io.EOF {
-			return nil, fmt.Errorf("%w: it is cut short", ErrSnapshot)
+			return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
 		}
 		return nil, err
 	}
@@ -305,7 +305,7 @@ func checked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 		return nil, err
 	}
 	if n < 4 || crc32.Checksum(b[:n-4], castagnoli) != binary.LittleEndian.Uint32(b[n-4:]) {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", ErrSnapshot, n, off)
+		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, n, off)
 	}
 	return b[:n-4], nil
 }

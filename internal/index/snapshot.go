@@ -224,7 +224,7 @@ func (w *snapshotWriter) list(list []posting) (df int) {
 
 // OpenSnapshot opens the index in the size bytes of r, which is read later on and
 // must not change as long as the index is used. The parameters are those of the
-// snapshot, and it is refused when they are others. Errors match [ErrSnapshot] or
+// snapshot, and it is refused when they are others. Errors match errSnapshot or
 // are those of r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
@@ -237,12 +237,12 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	blocks, at := int64(le.Uint32(h[36:])), int64(le.Uint64(h[40:]))
 	switch {
 	case crc32.Checksum(h[:60], castagnoli) != le.Uint32(h[60:]):
-		return nil, fmt.Errorf("%w: its head does not match its checksum", ErrSnapshot)
+		return nil, fmt.Errorf("%w: its head does not match its checksum", errSnapshot)
 	case int64(le.Uint64(h[48:])) != size, at < headSize || at > size, le.Uint32(h[56:]) != 0,
 		blocks != (terms+blockTerms-1)/blockTerms, n == math.MaxUint32:
-		return nil, fmt.Errorf("%w: its head has an unknown form", ErrSnapshot)
+		return nil, fmt.Errorf("%w: its head has an unknown form", errSnapshot)
 	case math.Float64frombits(le.Uint64(h[16:])) != x.params.K1, math.Float64frombits(le.Uint64(h[24:])) != x.params.B, le.Uint32(h[32:]) == 1 != x.params.CountEmpty:
-		return nil, fmt.Errorf("%w: it is of other parameters", ErrSnapshot)
+		return nil, fmt.Errorf("%w: it is of other parameters", errSnapshot)
 	}
 	docs, err := checked(r, headSize, n*docSize+4, size)
 	if err != nil {
@@ -253,7 +253,7 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 		return nil, err
 	}
 	if s.total != le.Uint64(h[8:]) {
-		return nil, fmt.Errorf("%w: its lengths do not add up", ErrSnapshot)
+		return nil, fmt.Errorf("%w: its lengths do not add up", errSnapshot)
 	}
 	table, err := checked(r, at, size-at, size)
 	if err != nil {
@@ -283,7 +283,7 @@ func readDocs(b []byte, n int) (*segment, error) {
 		}
 	}
 	if s.indexDocs(); !s.rising {
-		return nil, fmt.Errorf("%w: its documents are not in order", ErrSnapshot)
+		return nil, fmt.Errorf("%w: its documents are not in order", errSnapshot)
 	}
 	return s, nil
 }
@@ -291,7 +291,7 @@ func readDocs(b []byte, n int) (*segment, error) {
 func readTable(b []byte, blocks, end int64) ([]block, error) {
 	le := binary.LittleEndian
 	if int64(len(b)) < blocks*blockSize {
-		return nil, fmt.Errorf("%w: its table is cut short", ErrSnapshot)
+		return nil, fmt.Errorf("%w: its table is cut short", errSnapshot)
 	}
 	firsts := string(b[blocks*blockSize:])
 	bs := make([]block, blocks)
@@ -301,15 +301,15 @@ func readTable(b []byte, blocks, end int64) ([]block, error) {
 		k.lists, k.size, k.rest, k.check = int64(le.Uint64(e)), le.Uint32(e[8:]), le.Uint32(e[12:]), le.Uint32(e[16:])
 		n := int64(le.Uint32(e[20:]))
 		if k.lists < headSize || k.lists > end || int64(k.size)+int64(k.rest) > end-k.lists || n > int64(len(firsts)) {
-			return nil, fmt.Errorf("%w: a block of its table leads outside", ErrSnapshot)
+			return nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)
 		}
 		k.first, firsts = firsts[:n], firsts[n:]
 		if i > 0 && k.first <= bs[i-1].first {
-			return nil, fmt.Errorf("%w: its table does not rise", ErrSnapshot)
+			return nil, fmt.Errorf("%w: its table does not rise", errSnapshot)
 		}
 	}
 	if firsts != "" {
-		return nil, fmt.Errorf("%w: its table has an unknown form", ErrSnapshot)
+		return nil, fmt.Errorf("%w: its table has an unknown form", errSnapshot)
 	}
 	return bs, nil
 }

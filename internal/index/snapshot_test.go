@@ -51,7 +51,7 @@ func TestSnapshotAnswersAlike(t *testing.T) {
 	if again, err := y.AppendSnapshot(nil); err != nil || !bytes.Equal(again, b) {
 		t.Errorf("the image of an image is another, %v", err)
 	}
-	if _, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{B: 0.5}); !errors.Is(err, ErrSnapshot) {
+	if _, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{B: 0.5}); !errors.Is(err, errSnapshot) {
 		t.Errorf("opened with another b: %v", err)
 	}
 }

@@ -187,7 +187,7 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 			break
 		}
 		it.Text(t)
-		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: Timestamp(t.Created), Data: it}
+		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: timestamp(t.Created), Data: it}
 		from := len(sc.terms)
 		if d.Terms = sc.terms[from:]; sc.find == nil {
 			if !sc.seed(t, &d) {

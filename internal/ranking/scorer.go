@@ -87,7 +87,7 @@ type Buffer struct {
 func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buffer) {
 	t := &b.text
 	it.Text(t)
-	d.ID, d.Updated, d.Created = t.ID, t.Updated.UnixNano(), Timestamp(t.Created)
+	d.ID, d.Updated, d.Created = t.ID, t.Updated.UnixNano(), timestamp(t.Created)
 	if r.texts == nil {
 		b.words = seedWords(b.words[:0], t)
 		if d.SetWords(b.words); len(b.words) == 0 {
@@ -166,9 +166,9 @@ var monthTerms = func() (terms [13]string) {
 	return terms
 }()
 
-// Timestamp returns a time in nanoseconds since 1970, of times that have none the
+// timestamp returns a time in nanoseconds since 1970, of times that have none the
 // least or the most of all numbers.
-func Timestamp(t time.Time) int64 {
+func timestamp(t time.Time) int64 {
 	switch {
 	case !isFar(t):
 		return t.UnixNano()
@@ -193,14 +193,14 @@ func Between(from, before time.Time) (times *index.Range, more bool) {
 	}
 	times = &index.Range{From: math.MinInt64, To: math.MaxInt64}
 	if !from.IsZero() {
-		times.From, more = Timestamp(from), isFar(from)
+		times.From, more = timestamp(from), isFar(from)
 	}
 	switch {
 	case before.IsZero():
 	case isFar(before):
-		times.To, more = Timestamp(before), true
+		times.To, more = timestamp(before), true
 	default:
-		times.To = Timestamp(before) - 1
+		times.To = timestamp(before) - 1
 	}
 	return times, more
 }

@@ -116,7 +116,7 @@ func (v *View) turnOf(it Item) *turn {
 	it.Text(x)
 	t := noTurn
 	if analysis.IsTurn(x.Content) {
-		t = &turn{is: true, asks: analysis.Asks(x.Content), created: Timestamp(x.Created), session: x.Session, speaker: analysis.Speaker(x.Content)}
+		t = &turn{is: true, asks: analysis.Asks(x.Content), created: timestamp(x.Created), session: x.Session, speaker: analysis.Speaker(x.Content)}
 	}
 	kept.CompareAndSwap(nil, t)
 	return kept.Load()
