@@ -45,13 +45,13 @@ func (a *app) confirmRedact(ctx context.Context, in tool.RedactIn, yes bool) err
 	if err := a.ownOnly("redact"); err != nil || in.DryRun || yes {
 		return err
 	}
-	if !a.env.StdinTerm || !a.env.StderrTerm {
-		return misusef("add --yes, or look first with --dry-run", "redact erases for good, and there is no terminal to ask at")
-	}
 	in.DryRun = true
 	would, err := run(ctx, a, tool.Redact, in)
 	if err != nil {
 		return err
+	}
+	if !a.env.StdinTerm || !a.env.StderrTerm {
+		return misusef("add --yes, or look first with --dry-run", "redact erases for good, and there is no terminal to ask at")
 	}
 	return a.confirm(fmt.Sprintf("Erase %s of %q for good?", count(would.Versions, "version", "versions"), clean(in.Name)))
 }

@@ -171,6 +171,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return misusef(hint, "unknown flag --%s", word)
 	}
+	if unknown != nil && strings.Trim(unknown.GetSpecifiedShortnames(), "0123456789") == "" {
+		hint = "did you mean: oxbow " + cmd.Name() + " "
+		if cmd.Flags().Lookup("limit") != nil {
+			hint += "--limit "
+		}
+		hint += unknown.GetSpecifiedShortnames()
+	}
 	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), mark, "")
 	return misusef(hint, "%s", message)
 }
