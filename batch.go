@@ -135,6 +135,19 @@ func (g *batch) owner(word, but string) string {
 	return ""
 }
 
+// body stages the changes of one call.
+func (g *batch) body(ops []Op) (*body, error) {
+	v := new(body)
+	for _, op := range ops {
+		p, err := g.op(op)
+		if err != nil {
+			return nil, err
+		}
+		v.ops = append(v.ops, p)
+	}
+	return v, nil
+}
+
 // op stages one change of the seam.
 func (g *batch) op(op Op) (put, error) {
 	name := OpName(op)

@@ -32,18 +32,28 @@ func (d *db) Apply(ctx context.Context, ops ...Op) error {
 			return err
 		}
 	}
-	_, err := d.commit(ctx, func(g *batch) (*body, error) {
-		v := new(body)
-		for _, op := range ops {
-			p, err := g.op(op)
-			if err != nil {
-				return nil, err
-			}
-			v.ops = append(v.ops, p)
-		}
-		return v, nil
-	})
+	_, err := d.commit(ctx, func(g *batch) (*body, error) { return g.body(ops) })
 	return err
+}
+
+// DryRun implements [DryRunner]: a change has its bound, however small its ops are.
+func (d *db) DryRun(ctx context.Context, ops ...Op) error {
+	for _, op := range ops {
+		if err := CheckOp(op); err != nil {
+			return err
+		}
+	}
+	var v *body
+	var err error
+	if rerr := d.read(ctx, func(st *state) {
+		g := &batch{names: map[string]*Entry{}, gone: map[string]uint64{}, st: st, nextID: st.nextID, now: d.opts.Clock().UTC()}
+		v, err = g.body(ops)
+	}); rerr != nil || err != nil {
+		return cmp.Or(rerr, err)
+	}
+	f := draft{body: v}
+	defer f.release()
+	return f.tooLarge()
 }
 
 // errPanic is the error of the requests in a batch that panicked.
@@ -183,15 +193,11 @@ func (d *db) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 		}
 		v.opID, v.note, v.source = id, cmp.Or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
 		f := draft{request: r, body: v}
-		if v.size() > smallBody {
-			// It may be more than a record can hold: this one is refused then,
-			// and not those after it, which are staged on top.
-			if f.encode(); len(f.enc.body) > wal.MaxBody {
-				g.rollback()
-				answer(r, 0, &InvalidError{Field: "change", Value: text.Bytes(int64(len(f.enc.body))),
-					Reason: "is more than the " + text.Bytes(wal.MaxBody) + " that one change may hold; split it"})
-				continue
-			}
+		if err := f.tooLarge(); err != nil {
+			// Those after it are staged on top, and are not refused.
+			g.rollback()
+			answer(r, 0, err)
+			continue
 		}
 		g.commit(id)
 		drafts = append(drafts, f)
@@ -233,6 +239,18 @@ func (f *draft) encode() {
 		f.enc = encoders.Get().(*encoder)
 		f.enc.encode(f.body)
 	}
+}
+
+// tooLarge returns the error of a change that is more than a record can hold.
+func (f *draft) tooLarge() error {
+	if f.body.size() <= smallBody {
+		return nil
+	}
+	if f.encode(); len(f.enc.body) <= wal.MaxBody {
+		return nil
+	}
+	return &InvalidError{Field: "change", Value: text.Bytes(int64(len(f.enc.body))),
+		Reason: "is more than the " + text.Bytes(wal.MaxBody) + " that one change may hold; split it"}
 }
 
 func (f *draft) release() {

@@ -245,3 +245,27 @@ func TestManyWriters(t *testing.T) {
 		t.Errorf("Close() = %v", err)
 	}
 }
+
+// A dry run says what Apply says, also of the bound of one change, and changes
+// nothing.
+func TestDryRunIsApply(t *testing.T) {
+	m, err := Open("m.oxbow", &Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	dry := m.Store().(DryRunner)
+	large := make([]Op, 17)
+	for i := range large {
+		large[i] = Add{Name: fmt.Sprint("large ", i), Content: strings.Repeat("x", MaxContent)}
+	}
+	for _, ops := range [][]Op{large, {Remove{Name: "ghost"}}, {Add{Name: " "}}, large[:2], {large[0]}} {
+		err := dry.DryRun(t.Context(), ops...)
+		if got := m.Apply(t.Context(), ops...); fmt.Sprint(got) != fmt.Sprint(err) {
+			t.Errorf("DryRun of %d ops = %v, Apply = %v", len(ops), err, got)
+		}
+	}
+	if cs, err := m.Undoable(t.Context(), 10); err != nil || len(cs) != 1 {
+		t.Errorf("there are %d changes, %v", len(cs), err)
+	}
+}

@@ -14,9 +14,8 @@ func (m *Memory) keepIndex() {
 	}
 	if m.onlyScanned() {
 		_ = d.noteScan()
-		return
 	}
-	if !m.worthKeeping() {
+	if !m.worthKeeping() { // as one that only scanned is not
 		return
 	}
 	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {

@@ -214,8 +214,11 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 
 // savedFor opens the index file next to the store, nil for none.
 func (m *Memory) savedFor(ranking string) *savedIndex {
+	m.mu.Lock()
+	distrust := m.distrust
+	m.mu.Unlock()
 	d, ok := m.store.(*db)
-	if !ok || m.distrusts() {
+	if !ok || distrust {
 		return nil
 	}
 	s, err := d.openIndex(ranking)
@@ -223,11 +226,4 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 		return nil // it is built again
 	}
 	return s
-}
-
-// distrusts reports whether the index file turned out to be damaged.
-func (m *Memory) distrusts() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.distrust
 }
