@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -271,9 +272,8 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)
 	}
-	err = out.fit(offset, most)
-	if err == nil && !past && out.Next == 0 { // shown to the end
-		guard(ctx, m).Show(e)
+	if err = out.fit(offset, most); err == nil && !past {
+		guard(ctx, m).showPage(e, out.Offset, cmp.Or(out.Next, len(e.Content)))
 	}
 	return out, err
 }

@@ -25,8 +25,9 @@ type Seen struct {
 
 	mu    sync.Mutex // guards all below
 	known map[string]oxbow.Entry
-	order []string // names in known, the one shown last at the end
-	bytes int      // of the contents in known
+	order []string        // names in known, the one shown last at the end
+	bytes int             // of the contents in known
+	pages map[version]int // how far they were shown from their beginning, in bytes
 }
 
 // maxSeen bounds the contents that a Seen keeps, in bytes. What it forgets counts
@@ -66,6 +67,33 @@ func (s *Seen) Show(entries ...oxbow.Entry) {
 	}
 	for s.bytes > maxSeen && len(s.order) > 1 {
 		s.drop(s.order[0])
+	}
+}
+
+// version is one version of an entry.
+type version struct {
+	name   string
+	number uint64
+}
+
+// showPage records that the session was shown a part of an entry. It knows the
+// entry when it was shown all of one version, page after page.
+func (s *Seen) showPage(e oxbow.Entry, from, to int) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	if s.pages == nil {
+		s.pages = map[version]int{}
+	}
+	v := version{e.Name, e.Version}
+	if from <= s.pages[v] {
+		s.pages[v] = max(s.pages[v], to)
+	}
+	whole := s.pages[v] == len(e.Content)
+	s.mu.Unlock()
+	if whole {
+		s.Show(e)
 	}
 }
 
