@@ -112,19 +112,18 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	out := UndoOut{DryRun: in.DryRun, Undone: []Change{}}
 	var cs []oxbow.Change
-	switch {
-	case in.Seq != nil:
-		seqs := slices.Compact(slices.Sorted(slices.Values(in.Seq)))
-		if cs, err = changes(ctx, m, seqs); err == nil && !in.DryRun {
-			out.Seq, err = m.Revert(ctx, seqs...)
-		}
-	case in.DryRun:
-		if cs, err = m.Undoable(ctx, count); err == nil && len(cs) == 0 {
-			out.Notes = append(out.Notes, Plain("there is nothing to undo"))
-			return out, nil
-		}
-	default:
-		out.Seq, cs, err = m.Undo(ctx, count)
+	seqs := slices.Compact(slices.Sorted(slices.Values(in.Seq)))
+	if in.Seq != nil {
+		cs, err = changes(ctx, m, seqs)
+	} else if cs, err = out.last(ctx, m, count); err == nil && len(cs) == 0 {
+		out.Notes = append(out.Notes, Plain("there is nothing to undo"))
+		return out, nil
+	}
+	for _, c := range cs {
+		seqs = append(seqs, c.Seq)
+	}
+	if err == nil && !in.DryRun {
+		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
@@ -156,6 +155,27 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	return out, nil
 }
 
+// last returns the last changes that can be undone, none only for a dry run. For
+// an agent they end before the first that a person made: that is undone by its
+// number only, so that no count reaches what the agent has not looked at.
+func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
+	cs, err := m.Undoable(ctx, count)
+	if err == nil && len(cs) == 0 && !out.DryRun {
+		_, _, err = m.Undo(ctx, count) // says that there is none
+	}
+	i := slices.IndexFunc(cs, func(c oxbow.Change) bool { return c.Source.Actor == oxbow.Person || c.Source.Actor == oxbow.Imported })
+	if s, _ := oxbow.SourceFrom(ctx); s.Actor != oxbow.Agent || i < 0 || err != nil {
+		return cs, err
+	}
+	seq := cs[i].Seq
+	if i == 0 {
+		return nil, Advise(invalidf("the last change, %d (%s %q), was made by a person; nothing was undone", seq, cs[i].Versions[0].Verb, cs[i].Versions[0].Entry.Name),
+			fmt.Sprintf("if that person wants it undone, call again with seq %d", seq))
+	}
+	out.Notes = append(out.Notes, Notef("change %d was made by a person and stays; if that person wants it undone: %s", seq, undoHint(seq, "", "")))
+	return cs[:i], nil
+}
+
 // changes returns the changes of those numbers, newest first. seqs is sorted
 // and holds no repeats.
 func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
@@ -174,7 +194,7 @@ func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Chang
 		}
 	}
 	if len(left) > 0 {
-		return nil, fmt.Errorf("change %d: %w", left[0], errNoChange)
+		return nil, noChangeError(left[0])
 	}
 	return cs, nil
 }
@@ -192,10 +212,8 @@ func (e *laterChangeError) Error() string {
 
 func (*laterChangeError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// errNoChange is about a change, not an entry, but callers branch on it alike.
-var errNoChange = &noChangeError{}
+// noChangeError is a change that there is not. Callers branch on it as on a name.
+type noChangeError uint64
 
-type noChangeError struct{}
-
-func (*noChangeError) Error() string        { return "no such change in the log" }
-func (*noChangeError) Is(target error) bool { return target == oxbow.ErrNotFound }
+func (e noChangeError) Error() string   { return fmt.Sprintf("change %d: no such change in the log", uint64(e)) }
+func (noChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
