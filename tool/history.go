@@ -215,5 +215,7 @@ func (*laterChangeError) Is(target error) bool { return target == oxbow.ErrConfl
 // noChangeError is a change that there is not. Callers branch on it as on a name.
 type noChangeError uint64
 
-func (e noChangeError) Error() string   { return fmt.Sprintf("change %d: no such change in the log", uint64(e)) }
+func (e noChangeError) Error() string {
+	return fmt.Sprintf("change %d: no such change in the log", uint64(e))
+}
 func (noChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
