@@ -1,3 +1,5 @@
+// Tests what a session has seen of an entry that comes in pages.
+
 package tool
 
 import (

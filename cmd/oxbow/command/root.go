@@ -157,10 +157,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
-	hint := "oxbow help " + cmd.Name() + " lists its flags"
-	if cmd == cmd.Root() {
-		hint = "oxbow --help lists the flags"
-	}
+	hint := cmd.CommandPath() + " --help lists its flags"
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		word := unknown.GetSpecifiedName()
@@ -171,12 +168,12 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return misusef(hint, "unknown flag --%s", word)
 	}
-	if unknown != nil && strings.Trim(unknown.GetSpecifiedShortnames(), "0123456789") == "" {
-		hint = "did you mean: oxbow " + cmd.Name() + " "
-		if cmd.Flags().Lookup("limit") != nil {
-			hint += "--limit "
-		}
-		hint += unknown.GetSpecifiedShortnames()
+	number, before := unknown != nil && strings.Trim(unknown.GetSpecifiedShortnames(), "0123456789") == "", " "
+	if cmd.Flags().Lookup("limit") != nil {
+		before = " --limit "
+	}
+	if number && (before != " " || cmd.Name() == "undo") {
+		hint = "did you mean: " + cmd.CommandPath() + before + unknown.GetSpecifiedShortnames()
 	}
 	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), mark, "")
 	return misusef(hint, "%s", message)

@@ -94,11 +94,7 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 }
 
 func (a *app) showUndone(out tool.UndoOut) {
-	if out.DryRun {
-		a.printf("would undo %s\n", count(len(out.Undone), "change", "changes"))
-	} else {
-		a.printf("undid %s\n", count(len(out.Undone), "change", "changes"))
-	}
+	a.printf("%s %s\n", map[bool]string{false: "undid", true: "would undo"}[out.DryRun], count(len(out.Undone), "change", "changes"))
 	for _, c := range out.Undone {
 		a.showChange(c)
 	}
