@@ -12,12 +12,6 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Waits between two tries to take the lock.
-const (
-	firstWait = 50 * time.Microsecond
-	lastWait  = 4 * time.Millisecond
-)
-
 // Lock takes the write lock, waiting as long as the options say. The error is
 // *BusyError when that was not long enough, or matches [ErrReadOnly] where the
 // lock file cannot be made.
@@ -40,32 +34,17 @@ func (l *Log) Lock(ctx context.Context) error {
 	if l.metaPending {
 		return nil // it was never released
 	}
-	start := time.Now() // of the wait, not of anything kept
-	wait := firstWait
-	for {
-		ok, err := l.lock.TryLock()
-		if err != nil {
-			return readOnly(err)
-		}
-		if ok {
-			l.free.Store(-1) // what was seen before says nothing
-			l.readMeta()
-			_ = l.writeMeta()
-			return nil
-		}
-		waited := time.Since(start)
-		if waited >= l.opts.LockWait {
-			return &BusyError{Waited: waited, Holder: l.Holder()}
-		}
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return ctx.Err()
-		case <-t.C:
-		}
-		wait = min(wait*2, lastWait)
+	ok, waited, err := vfs.AcquireLock(ctx, l.lock, l.opts.LockWait)
+	if err != nil {
+		return readOnly(err)
 	}
+	if !ok {
+		return &BusyError{Waited: waited, Holder: l.Holder()}
+	}
+	l.free.Store(-1) // what was seen before says nothing
+	l.readMeta()
+	_ = l.writeMeta()
+	return nil
 }
 
 // makeDir makes the directory that the log is in, and those above it, durably.
