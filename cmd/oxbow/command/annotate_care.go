@@ -44,7 +44,7 @@ func (a *app) showGC(out tool.GCAnnotationsOut) {
 			if n.StartLine > 0 {
 				at = spanOf(n)
 			}
-			a.printf("%s%s  %s\n", would, w.word, fit(oneLine(n.File)+":"+at+"  "+firstLine(n.Why), max(20, a.width()-len(would)-10)))
+			a.printf("%s%s  %s\n", would, w.word, a.cut(oneLine(n.File)+":"+at+"  "+firstLine(n.Why), a.width()-len(would)-10))
 		}
 	}
 	a.noteSkipped(out.Skipped)

@@ -82,7 +82,7 @@ which import reads.`,
 				}
 				o.Before = f.Before
 			}
-			return a.with(cmd.Context(), unlessDry(change, dry), func(ctx context.Context, m *oxbow.Memory) error {
+			return a.with(cmd.Context(), change.Unless(dry), func(ctx context.Context, m *oxbow.Memory) error {
 				return a.prune(ctx, m, o)
 			})
 		},

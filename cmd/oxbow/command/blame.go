@@ -118,7 +118,7 @@ func (a *app) blameText(out tool.BlameOut) {
 			if n.Edited() {
 				mark = " (edited since)"
 			}
-			a.printf("%s\n", a.bold(fit(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+firstLine(n.Why), a.width())))
+			a.printf("%s\n", a.bold(a.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+firstLine(n.Why), a.width())))
 		}
 		commit := "-"
 		if l.Commit != "" {

@@ -13,7 +13,10 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print a script that completes commands, flags and names of entries",
 		Long: `Completion prints a script for bash, zsh, fish or powershell. Load it at the
-start of the shell. That for bash needs the package bash-completion.`,
+start of the shell. That for bash needs the package bash-completion, on macOS
+bash-completion@2 of Homebrew and a bash of version 4.2 or later; without it, a
+Tab prints "_get_comp_words_by_ref: command not found". In a query it completes
+filters, too: oxbow recall project:<Tab>.`,
 		Example: `  oxbow completion bash > ~/.local/share/bash-completion/completions/oxbow
   oxbow completion zsh > "${fpath[1]}/_oxbow"
   oxbow completion fish > ~/.config/fish/completions/oxbow.fish

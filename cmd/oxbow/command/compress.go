@@ -74,7 +74,7 @@ tagged keep stay as they are. It is one change, and oxbow undo takes it back.`,
 
 // compressTo makes what stands whole before the model fit a budget of tokens.
 func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
-	t, ok, err := a.tidier(unlessDry(change, dry))
+	t, ok, err := a.tidier(change.Unless(dry))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,5 +123,5 @@ func (a *app) showTidied(did dialect.Tidied, dry bool, nothing string) error {
 
 // clipped returns a text as one line that fits the screen.
 func (a *app) clipped(s string) string {
-	return fit(strings.Join(strings.Fields(clean(s)), " "), max(20, a.width()-10))
+	return a.cut(oneLine(s), a.width()-10)
 }

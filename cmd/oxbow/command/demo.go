@@ -120,13 +120,13 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 }
 
 // stage returns the surroundings of one command of the story: the sample's
-// directory, no terminal, and a user who has set nothing.
+// directory, a terminal without colour, and a user who has set nothing else.
 func (a *app) stage(dir string, out *bytes.Buffer, args []string) Env {
 	env := a.env
 	env.Args, env.Stdin, env.Stdout, env.Stderr = args, strings.NewReader(""), out, out
-	env.StdinTerm, env.StdoutTerm, env.StderrTerm, env.Width = false, false, false, 77
+	env.StdinTerm, env.StdoutTerm, env.StderrTerm, env.Width, env.Height = false, true, false, 77, 0
 	env.Getwd = func() (string, error) { return dir, nil }
-	env.Getenv = func(string) string { return "" }
+	env.Getenv = func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }
 	return env
 }
 

@@ -155,14 +155,6 @@ func (a *app) projectHere() string {
 	return p.Name
 }
 
-// unlessDry returns how, or look for a dry run.
-func unlessDry(how access, dry bool) access {
-	if dry {
-		return look
-	}
-	return how
-}
-
 // workspace returns what the verbs of this run work on, and the function that
 // closes what they opened.
 func (a *app) workspace() (*tool.Workspace, func() error, error) {

@@ -75,7 +75,7 @@ func (a *app) showHit(n int, h tool.Entry) {
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
 	}
-	below := func(s string) { a.printf("   %s\n", a.dim(fit(s, a.width()-3))) }
+	below := func(s string) { a.printf("   %s\n", a.dim(a.cut(s, a.width()-3))) }
 	below(meta)
 	text := text.Excerpt(h.Text, h.Words, 2*a.width())
 	if h.Content != nil {

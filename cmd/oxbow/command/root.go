@@ -25,7 +25,9 @@ func (a *app) root() *cobra.Command {
 
 The memory is one file, memory.oxbow, in a home: what --home says, else
 $OXBOW_HOME, else the nearest directory .oxbow at or above the working
-directory, else your data directory.`,
+directory, else your data directory.
+
+NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		Example: `  oxbow demo                                      # see it work, on a sample
   oxbow init                                      # a memory for this directory
   oxbow remember style "Tabs, not spaces."        # keep something

@@ -177,6 +177,14 @@ func (t *terminal) date(at time.Time) string {
 	return at.In(t.env.Now().Location()).Format("2006-01-02 15:04")
 }
 
+// cut is fit on a terminal; in a pipe, nothing is cut.
+func (t *terminal) cut(s string, n int) string {
+	if !t.env.StdoutTerm {
+		return s
+	}
+	return fit(s, n)
+}
+
 // hang prints a text after a head; on a terminal, what does not fit the line
 // continues below the text, or indented a little where the head is wide.
 func (t *terminal) hang(head, text string) {

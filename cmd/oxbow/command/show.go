@@ -159,11 +159,8 @@ func (t *terminal) showChange(c tool.Change) {
 	}
 	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, t.date(moment(c.Time)), pad(who(c.Source), 11))
 	room := t.width() - columns(head)
-	switch {
-	case !t.env.StdoutTerm:
-		room = columns(text)
-	case room < t.width()/2:
+	if room < t.width()/2 {
 		room = t.width() - 4
 	}
-	t.hang(t.dim(head), fit(oneLine(text), room))
+	t.hang(t.dim(head), t.cut(oneLine(text), room))
 }

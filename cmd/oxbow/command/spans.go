@@ -50,7 +50,7 @@ func (a *app) compressor(how access) (dialect.Compressor, error) {
 }
 
 func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []string) error {
-	c, err := a.compressor(unlessDry(change, r.Dry))
+	c, err := a.compressor(change.Unless(r.Dry))
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ kept in memory/undone, where nothing reads it.`,
   oxbow compress undo month-2026-04 week-2026-W16`,
 		Args: args(1, -1, "the name of a digest, such as week-2026-W16"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.compressor(unlessDry(change, dry))
+			c, err := a.compressor(change.Unless(dry))
 			if err != nil {
 				return err
 			}
