@@ -136,9 +136,10 @@ func readResults(file string) ([]result, error) {
 	return all, lines.Err()
 }
 
-// slot is the place of a table in a page: <!-- table NAME 1 3 4 --> …
-// <!-- end -->, where the numbers choose columns, all without any.
-var slot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*) -->\n.*?<!-- end -->`)
+// slot is the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> …
+// <!-- end -->, where the numbers choose columns, and the pattern rows by the text
+// of one of their cells; all without any.
+var slot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
 // fillPage returns the page with its tables made from the results. A name that no
 // result has is an error, and so is a measurement of which the page shows nothing.
@@ -161,11 +162,12 @@ func fillPage(page string, results []result) (string, error) {
 			x.Machine = "as above" + x.Machine[len(on):]
 		}
 		last = on
-		text, err := x.markdown(strings.Fields(m[2]))
+		text, err := x.markdown(strings.Fields(m[2]), m[3])
 		if err != nil {
 			wrong = append(wrong, err)
 		}
-		return "<!-- table " + m[1] + m[2] + " -->\n" + text + "<!-- end -->"
+		head, _, _ := strings.Cut(old, "\n")
+		return head + "\n" + text + "<!-- end -->"
 	})
 	for _, x := range results {
 		if name, _, _ := strings.Cut(x.Name, "/"); !shown[name] {
@@ -176,7 +178,11 @@ func fillPage(page string, results []result) (string, error) {
 }
 
 // markdown returns the table with where and when it was taken.
-func (x result) markdown(columns []string) (string, error) {
+func (x result) markdown(columns []string, rows string) (string, error) {
+	wanted, err := regexp.Compile(rows)
+	if err != nil {
+		return "", fmt.Errorf("table %s: %w", x.Name, err)
+	}
 	var pick []int
 	for _, c := range columns {
 		n, err := strconv.Atoi(c)
@@ -197,7 +203,12 @@ func (x result) markdown(columns []string) (string, error) {
 	}
 	t := newTable(chosen(x.Head)...)
 	for _, r := range x.Rows {
-		t.row(chosen(r)...)
+		if slices.ContainsFunc(r, wanted.MatchString) {
+			t.row(chosen(r)...)
+		}
+	}
+	if len(t.rows) == 0 {
+		return "", fmt.Errorf("table %s has no row with %q", x.Name, rows)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "`%s` · %s · %s\n\n", x.Command, x.Date, x.Machine)

@@ -31,9 +31,9 @@ func TestPageIsMadeOfResults(t *testing.T) {
 }
 
 func TestFillPage(t *testing.T) {
-	results := []result{{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"}, [][]string{{"oxbow", "1.00", "2.00"}}}}
-	const page = "# Page\n\n<!-- table recall 1 3 -->\nold\n<!-- end -->\n\nend\n"
-	const want = "# Page\n\n<!-- table recall 1 3 -->\n`go run . recall` · 2026-11-22 · 2 cores\n\n" +
+	results := []result{{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"}, [][]string{{"oxbow", "1.00", "2.00"}, {"seed", "3.00", "4.00"}}}}
+	const page = "# Page\n\n<!-- table recall 1 3 /^ox/ -->\nold\n<!-- end -->\n\nend\n"
+	const want = "# Page\n\n<!-- table recall 1 3 /^ox/ -->\n`go run . recall` · 2026-11-22 · 2 cores\n\n" +
 		"| one   |  p99 |\n|-------|-----:|\n| oxbow | 2.00 |\n\n<!-- end -->\n\nend\n"
 	for _, from := range []string{page, want} {
 		if got, err := fillPage(from, results); got != want || err != nil {
@@ -43,7 +43,8 @@ func TestFillPage(t *testing.T) {
 	for from, why := range map[string]string{
 		strings.Replace(page, "recall", "write", 1): "--record write",
 		strings.Replace(page, "1 3", "1 4", 1):      "columns 1 to 3",
-		"# Page\n":                                  "shows no table of recall",
+		strings.Replace(page, "/^ox/", "/^x/", 1):   "no row with",
+		"# Page\n": "shows no table of recall",
 	} {
 		if _, err := fillPage(from, results); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("fillPage(%q): %v, want an error with %q", from, err, why)
