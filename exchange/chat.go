@@ -155,10 +155,10 @@ func (o object) word(key string) (string, error) {
 // transcript writes the turns of a session down as text, and returns the names
 // of what it had to leave out.
 func transcript(raw json.RawMessage) (text string, left []string, err error) {
-	var turns []json.RawMessage
-	if raw[0] != '[' || json.Unmarshal(raw, &turns) != nil {
+	if raw[0] != '[' {
 		return "", nil, fmt.Errorf("turns must be a list, not %s", short(string(raw)))
 	}
+	turns := elements(raw)
 	if len(turns) == 0 {
 		return "", nil, errors.New("session has no turns")
 	}
@@ -225,12 +225,8 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 
 // joinParts joins the texts of a message that comes in parts.
 func joinParts(raw json.RawMessage) (text string, left []string, err error) {
-	var parts []json.RawMessage
-	if err := json.Unmarshal(raw, &parts); err != nil {
-		return "", nil, badJSON(err)
-	}
 	var texts []string
-	for _, p := range parts {
+	for _, p := range elements(raw) {
 		o, err := parseObject(p)
 		if err != nil {
 			return "", nil, fmt.Errorf("has a part that %w", err)
@@ -285,7 +281,7 @@ func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]tim
 var errDates = fmt.Errorf("more than %d sessions", maxDates)
 
 func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad []error) {
-	o, err := parseObject(text)
+	o, err := parseLine(text)
 	if err != nil {
 		return []error{err}
 	}
@@ -293,11 +289,10 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 	if !ok {
 		return []error{errors.New("has no haystack")}
 	}
-	var pairs []json.RawMessage
-	if raw[0] != '[' || json.Unmarshal(raw, &pairs) != nil {
+	if raw[0] != '[' {
 		return []error{fmt.Errorf("haystack must be a list, not %s", short(string(raw)))}
 	}
-	for i, p := range pairs {
+	for i, p := range elements(raw) {
 		pair, err := asList("haystack", p)
 		if err == nil && len(pair) != 2 {
 			err = fmt.Errorf("is not [session id, date]: %s", short(string(p)))

@@ -5,8 +5,11 @@ package exchange
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -58,6 +61,39 @@ func FuzzJSONL(f *testing.F) {
 		}
 		if rep := load(t, s, readJSONL(bytes.NewReader(in), "f"), nil); rep.Added+rep.Updated != 0 {
 			t.Fatalf("a second import changed something: %+v", rep)
+		}
+	})
+}
+
+// The fields of a line are those that encoding/json finds.
+func FuzzFields(f *testing.F) {
+	f.Add(`{"a":"b\"\\\/\n\u00e9\ud83d\ude00","c":[1, {"d" : [] },"]}"] , "\u0065":-1.5e3}`)
+	f.Add(` {"a":true,"b":null,"c":{"d":"}"}} `)
+	f.Fuzz(func(t *testing.T, in string) {
+		line := []byte(strings.TrimSpace(in))
+		o, err := parseLine(line)
+		if !utf8.ValidString(in) || err != nil {
+			return
+		}
+		var want map[string]any
+		if err := json.Unmarshal(line, &want); err != nil || len(want) != len(o) {
+			t.Fatalf("parseLine(%q) = %q; encoding/json says %v, %v", in, o, want, err)
+		}
+		for _, f := range o {
+			var got any
+			if err := json.Unmarshal(f.raw, &got); err != nil || !reflect.DeepEqual(got, want[f.key]) {
+				t.Errorf("parseLine(%q) has %q for %q, %v; want %v", in, f.raw, f.key, err, want[f.key])
+			}
+			switch v := want[f.key].(type) {
+			case string:
+				if s, err := asText(f.key, f.raw); s != v || err != nil {
+					t.Errorf("asText(%q) = %q, %v; want %q", f.raw, s, err, v)
+				}
+			case []any:
+				if n := len(elements(f.raw)); n != len(v) {
+					t.Errorf("elements(%q) has %d, want %d", f.raw, n, len(v))
+				}
+			}
 		}
 	})
 }

@@ -194,13 +194,9 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 }
 
 func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
-	var parts []json.RawMessage
-	if err := json.Unmarshal(raw, &parts); err != nil {
-		return nil, badJSON(err)
-	}
 	var ls []oxbow.Label
 	known := []string{"key", "value"}
-	for i, p := range parts {
+	for i, p := range elements(raw) {
 		o, err := parseObject(p)
 		if err != nil {
 			return nil, fmt.Errorf("label %d %w", i+1, err)

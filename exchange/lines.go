@@ -97,45 +97,91 @@ type field struct {
 // object is the fields of a JSON object, in their order.
 type object []field
 
-// parseObject reads one JSON object. What encoding/json would take in silence
-// is refused: a field given twice, and half a surrogate pair, which would turn
-// into another character.
-func parseObject(b []byte) (object, error) {
+// parseLine reads one JSON object. What encoding/json would take in silence is
+// refused: a field given twice, and half a surrogate pair, which would turn into
+// another character. The fields are parts of b.
+func parseLine(b []byte) (object, error) {
 	if i := loneSurrogate(b); i >= 0 {
 		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	if tok, err := dec.Token(); err != nil {
-		return nil, badJSON(err)
-	} else if tok != json.Delim('{') {
+	if !json.Valid(b) {
+		if err := json.NewDecoder(bytes.NewReader(b)).Decode(new(json.RawMessage)); err != nil {
+			return nil, badJSON(err)
+		}
+		return nil, errors.New("has more behind its JSON object")
+	}
+	return parseObject(b)
+}
+
+// parseObject splits a part of a line that is valid JSON.
+func parseObject(b []byte) (object, error) {
+	if b[0] != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	var o object
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return nil, badJSON(err)
-		}
-		key, _ := tok.(string) // the decoder allows nothing else here
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, badJSON(err)
-		}
+	parts := elements(b)
+	o := make(object, 0, len(parts)/2)
+	for i := 0; i < len(parts); i += 2 {
+		key := unquote(parts[i])
 		if o.has(key) {
 			return nil, fmt.Errorf("field %s is given twice", short(key))
 		}
 		if len(o) == maxFields {
 			return nil, fmt.Errorf("has more than %d fields", maxFields)
 		}
-		o = append(o, field{key, raw})
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, badJSON(err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("has more behind its JSON object")
+		o = append(o, field{key, parts[i+1]})
 	}
 	return o, nil
+}
+
+// elements returns the elements of an array, or the keys and values of an object,
+// that is valid JSON.
+func elements(b []byte) (parts []json.RawMessage) {
+	for i := 1; ; {
+		for strings.IndexByte(" \t\r\n,:", b[i]) >= 0 {
+			i++
+		}
+		from, depth := i, 0
+		for depth > 0 || i == from || strings.IndexByte(" \t\r\n,:]}", b[i]) < 0 {
+			switch b[i] {
+			case '"':
+				for i++; b[i] != '"'; i++ {
+					if b[i] == '\\' {
+						i++
+					}
+				}
+			case '[', '{':
+				depth++
+			case ']', '}':
+				if depth--; depth < 0 {
+					return parts
+				}
+			}
+			i++
+		}
+		parts = append(parts, b[from:i:i])
+	}
+}
+
+// unquote returns the text of a string that is valid JSON, and UTF-8.
+func unquote(raw []byte) (s string) {
+	var b []byte
+	for rest := raw[1 : len(raw)-1]; ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 && b == nil {
+			return string(rest)
+		} else if i < 0 {
+			return string(append(b, rest...))
+		}
+		c := strings.IndexByte(`"\/bfnrt`, rest[i+1])
+		if c < 0 { // \u
+			_ = json.Unmarshal(raw, &s)
+			return s
+		}
+		if b == nil {
+			b = make([]byte, 0, len(rest))
+		}
+		b, rest = append(append(b, rest[:i]...), "\"\\/\b\f\n\r\t"[c]), rest[i+2:]
+	}
 }
 
 // located is an object and where it stands.
@@ -159,7 +205,7 @@ func objects(r io.Reader, ref string) iter.Seq2[located, error] {
 			}
 			o := located{text: l.text, where: at(ref, l.num)}
 			if err == nil {
-				if o.fields, err = parseObject(l.text); err != nil {
+				if o.fields, err = parseLine(l.text); err != nil {
 					err = problem(o.where, err)
 				}
 			}
@@ -276,20 +322,17 @@ func leftOut(where string, fields []string) []string {
 }
 
 func asText(key string, raw json.RawMessage) (string, error) {
-	var s string
-	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	if raw[0] != '"' {
 		return "", fmt.Errorf("%s must be a string, not %s", key, short(string(raw)))
 	}
-	return s, nil
+	return unquote(raw), nil
 }
 
-func asList(key string, raw json.RawMessage) ([]string, error) {
-	var parts []json.RawMessage
-	if raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
+func asList(key string, raw json.RawMessage) (ss []string, err error) {
+	if raw[0] != '[' {
 		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, short(string(raw)))
 	}
-	var ss []string
-	for _, p := range parts {
+	for _, p := range elements(raw) {
 		s, err := asText("each of "+key, p)
 		if err != nil {
 			return nil, err
