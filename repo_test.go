@@ -45,7 +45,7 @@ var floors = []struct {
 	{"scope", []string{".", "internal/*"}},
 
 	{"mdtree", []string{".", "vfs", "internal/diff", "internal/journal", "internal/text", "internal/watch"}},
-	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/text"}},
+	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/rawjson", "internal/text"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},

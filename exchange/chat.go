@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/rawjson"
 )
 
 // readChat reads one session a line, in the form that LongMemEval and many
@@ -158,22 +159,20 @@ func transcript(raw json.RawMessage) (text string, left []string, err error) {
 	if raw[0] != '[' {
 		return "", nil, fmt.Errorf("turns must be a list, not %s", short(string(raw)))
 	}
-	turns := elements(raw)
-	if len(turns) == 0 {
-		return "", nil, errors.New("session has no turns")
-	}
 	var b strings.Builder
-	for i, t := range turns {
+	n := 0
+	for t := range rawjson.Elements(raw) {
+		n++
 		role, said, more, err := parseTurn(t)
 		if err != nil {
-			return "", nil, fmt.Errorf("turn %d %w", i+1, err)
+			return "", nil, fmt.Errorf("turn %d %w", n, err)
 		}
 		for _, f := range more {
 			if f = "turn's " + f; !slices.Contains(left, f) && len(left) < maxFields {
 				left = append(left, f)
 			}
 		}
-		if i > 0 {
+		if n > 1 {
 			b.WriteString("\n\n")
 		}
 		b.WriteString(role)
@@ -182,6 +181,9 @@ func transcript(raw json.RawMessage) (text string, left []string, err error) {
 			b.WriteByte(' ')
 			b.WriteString(said)
 		}
+	}
+	if n == 0 {
+		return "", nil, errors.New("session has no turns")
 	}
 	return b.String(), left, nil
 }
@@ -226,7 +228,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 // joinParts joins the texts of a message that comes in parts.
 func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 	var texts []string
-	for _, p := range elements(raw) {
+	for p := range rawjson.Elements(raw) {
 		o, err := parseObject(p)
 		if err != nil {
 			return "", nil, fmt.Errorf("has a part that %w", err)
@@ -292,7 +294,9 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 	if raw[0] != '[' {
 		return []error{fmt.Errorf("haystack must be a list, not %s", short(string(raw)))}
 	}
-	for i, p := range elements(raw) {
+	n := 0
+	for p := range rawjson.Elements(raw) {
+		n++
 		pair, err := asList("haystack", p)
 		if err == nil && len(pair) != 2 {
 			err = fmt.Errorf("is not [session id, date]: %s", short(string(p)))
@@ -302,7 +306,7 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 			t, err = parseDate(pair[1], loc)
 		}
 		if err != nil {
-			bad = append(bad, fmt.Errorf("session %d of the haystack: %w", i+1, err))
+			bad = append(bad, fmt.Errorf("session %d of the haystack: %w", n, err))
 			continue
 		}
 		have, ok := dates[pair[0]]

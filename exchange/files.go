@@ -5,6 +5,7 @@ package exchange
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -251,11 +252,11 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		defer f.Close()
-		opts := o.or()
+		opts, size := o.or(), int64(headSize)
 		if info, err := f.Stat(); err == nil {
-			opts.ModTime = info.ModTime()
+			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
-		for it, err := range ReadStream(section(f), o.ref(name), &opts) {
+		for it, err := range readStream(bufio.NewReaderSize(section(f), int(size)), o.ref(name), &opts) {
 			if !yield(it, err) {
 				return
 			}
@@ -269,7 +270,10 @@ func section(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxIn
 // ReadStream reads one input, unpacking it if it is packed by gzip, in the
 // format of o or else the one that [Detect] tells. ref is its name.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	br := bufio.NewReaderSize(r, headSize)
+	return readStream(bufio.NewReaderSize(r, headSize), ref, o)
+}
+
+func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	plain, err := unpack(br, o)
 	if err != nil {
 		return fail(fmt.Errorf("reading %s: %w", ref, err))

@@ -121,7 +121,11 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exact = m.Store()
 	}
-	err := im.run(items)
+	if c, ok := im.exact.(oxbow.Counter); ok {
+		stats, err := c.Stats(ctx)
+		im.empty = err == nil && stats.Entries == 0
+	}
+	err := im.run(readAhead(items))
 	if err == nil {
 		err = im.findStale()
 	}
@@ -138,6 +142,7 @@ type importer struct {
 	origins   map[string]bool // labels of the origins of the items seen
 	fileNames map[string]bool // that are aliases of items seen
 	count     int             // items done
+	empty     bool            // the store held nothing before
 	bare      bool            // the store keeps no labels: items are not marked
 }
 
@@ -188,6 +193,38 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 		batch, size = append(batch, it), size+n
 	}
 	return flush()
+}
+
+// readAhead reads the items in another goroutine, at most 64 ahead of what is
+// yielded. It has ended when the sequence has.
+func readAhead(items iter.Seq2[Item, error]) iter.Seq2[Item, error] {
+	type read struct {
+		item Item
+		err  error
+	}
+	return func(yield func(Item, error) bool) {
+		ahead, stop := make(chan read, 64), make(chan struct{})
+		go func() {
+			defer close(ahead)
+			for it, err := range items {
+				select {
+				case ahead <- read{it, err}:
+				case <-stop:
+					return
+				}
+			}
+		}()
+		defer func() {
+			close(stop)
+			for range ahead {
+			}
+		}()
+		for r := range ahead {
+			if !yield(r.item, r.err) {
+				return
+			}
+		}
+	}
 }
 
 // prepare marks an item with its origin, and reports whether a store could hold
@@ -262,7 +299,7 @@ func (im *importer) flush(items []Item, bare bool) error {
 // its entries in between. The plan is nil when it could not be made.
 func (im *importer) apply(items []Item) (*plan, error) {
 	for try := 1; ; try++ {
-		p, err := im.plan(items)
+		p, err := im.plan(items, im.empty && try == 1)
 		if p == nil || len(p.ops) == 0 {
 			return p, err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/rawjson"
 )
 
 // entryFields are the fields that a line may have.
@@ -196,20 +197,20 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	known := []string{"key", "value"}
-	for i, p := range elements(raw) {
+	for p := range rawjson.Elements(raw) {
 		o, err := parseObject(p)
 		if err != nil {
-			return nil, fmt.Errorf("label %d %w", i+1, err)
+			return nil, fmt.Errorf("label %d %w", len(ls)+1, err)
 		}
 		if others := o.others(known); len(others) > 0 {
-			return nil, fmt.Errorf("label %d has the unknown field %s%s", i+1, short(others[0]), hint(others[0], known))
+			return nil, fmt.Errorf("label %d has the unknown field %s%s", len(ls)+1, short(others[0]), hint(others[0], known))
 		}
 		var l oxbow.Label
 		if l.Key, err = o.text("key"); err != nil {
-			return nil, fmt.Errorf("label %d: %w", i+1, err)
+			return nil, fmt.Errorf("label %d: %w", len(ls)+1, err)
 		}
 		if l.Value, err = o.text("value"); err != nil {
-			return nil, fmt.Errorf("label %d: %w", i+1, err)
+			return nil, fmt.Errorf("label %d: %w", len(ls)+1, err)
 		}
 		ls = append(ls, l)
 	}

@@ -11,10 +11,10 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/internal/rawjson"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -101,7 +101,7 @@ type object []field
 // refused: a field given twice, and half a surrogate pair, which would turn into
 // another character. The fields are parts of b.
 func parseLine(b []byte) (object, error) {
-	if i := loneSurrogate(b); i >= 0 {
+	if i := rawjson.LoneSurrogate(b); i >= 0 {
 		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
 	}
 	if !json.Valid(b) {
@@ -118,70 +118,22 @@ func parseObject(b []byte) (object, error) {
 	if b[0] != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	parts := elements(b)
-	o := make(object, 0, len(parts)/2)
-	for i := 0; i < len(parts); i += 2 {
-		key := unquote(parts[i])
+	o, key := make(object, 0, 8), ""
+	isKey := false
+	for p := range rawjson.Elements(b) {
+		if isKey = !isKey; isKey {
+			key = rawjson.Unquote(p)
+			continue
+		}
 		if o.has(key) {
 			return nil, fmt.Errorf("field %s is given twice", short(key))
 		}
 		if len(o) == maxFields {
 			return nil, fmt.Errorf("has more than %d fields", maxFields)
 		}
-		o = append(o, field{key, parts[i+1]})
+		o = append(o, field{key, p})
 	}
 	return o, nil
-}
-
-// elements returns the elements of an array, or the keys and values of an object,
-// that is valid JSON.
-func elements(b []byte) (parts []json.RawMessage) {
-	for i := 1; ; {
-		for strings.IndexByte(" \t\r\n,:", b[i]) >= 0 {
-			i++
-		}
-		from, depth := i, 0
-		for depth > 0 || i == from || strings.IndexByte(" \t\r\n,:]}", b[i]) < 0 {
-			switch b[i] {
-			case '"':
-				for i++; b[i] != '"'; i++ {
-					if b[i] == '\\' {
-						i++
-					}
-				}
-			case '[', '{':
-				depth++
-			case ']', '}':
-				if depth--; depth < 0 {
-					return parts
-				}
-			}
-			i++
-		}
-		parts = append(parts, b[from:i:i])
-	}
-}
-
-// unquote returns the text of a string that is valid JSON, and UTF-8.
-func unquote(raw []byte) (s string) {
-	var b []byte
-	for rest := raw[1 : len(raw)-1]; ; {
-		i := bytes.IndexByte(rest, '\\')
-		if i < 0 && b == nil {
-			return string(rest)
-		} else if i < 0 {
-			return string(append(b, rest...))
-		}
-		c := strings.IndexByte(`"\/bfnrt`, rest[i+1])
-		if c < 0 { // \u
-			_ = json.Unmarshal(raw, &s)
-			return s
-		}
-		if b == nil {
-			b = make([]byte, 0, len(rest))
-		}
-		b, rest = append(append(b, rest[:i]...), "\"\\/\b\f\n\r\t"[c]), rest[i+2:]
-	}
 }
 
 // located is an object and where it stands.
@@ -230,40 +182,6 @@ func badJSON(err error) error {
 		return fmt.Errorf("is not JSON: %w at byte %d of the line", err, syn.Offset)
 	}
 	return fmt.Errorf("is not JSON: %w", err)
-}
-
-// loneSurrogate returns the offset of the first \u escape that is half of a
-// surrogate pair without its other half, or -1.
-func loneSurrogate(b []byte) int {
-	unit := func(i int) (uint64, bool) {
-		if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
-			return 0, false
-		}
-		u, err := strconv.ParseUint(string(b[i+2:i+6]), 16, 16)
-		return u, err == nil
-	}
-	for i := 0; i < len(b); {
-		j := bytes.IndexByte(b[i:], '\\')
-		if j < 0 {
-			return -1
-		}
-		i += j
-		if i+2 >= len(b) || b[i+1] != 'u' || b[i+2]|0x20 != 'd' { // D800 to DFFF, mostly none
-			i += 2 // a \u and its digits hold no further backslash
-			continue
-		}
-		switch u, ok := unit(i); {
-		case !ok || u < 0xD800:
-			i += 2
-		default:
-			low, ok := unit(i + 6)
-			if u >= 0xDC00 || !ok || low < 0xDC00 || low > 0xDFFF {
-				return i
-			}
-			i += 12
-		}
-	}
-	return -1
 }
 
 func (o object) has(key string) bool {
@@ -325,14 +243,14 @@ func asText(key string, raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
 		return "", fmt.Errorf("%s must be a string, not %s", key, short(string(raw)))
 	}
-	return unquote(raw), nil
+	return rawjson.Unquote(raw), nil
 }
 
 func asList(key string, raw json.RawMessage) (ss []string, err error) {
 	if raw[0] != '[' {
 		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, short(string(raw)))
 	}
-	for _, p := range elements(raw) {
+	for p := range rawjson.Elements(raw) {
 		s, err := asText("each of "+key, p)
 		if err != nil {
 			return nil, err

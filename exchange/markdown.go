@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 			yield(Item{}, problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("is not UTF-8; convert it first, for example with iconv -t UTF-8")))
 			return
 		}
-		if i := strings.IndexByte(string(b), 0); i >= 0 {
+		if i := bytes.IndexByte(b, 0); i >= 0 {
 			yield(Item{}, problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("holds a NUL: this is not a text")))
 			return
 		}

@@ -67,8 +67,7 @@ func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
 // contentSum is the digest of what an import may change in an entry, without
 // the marks: 16 bytes of SHA-256, in hexadecimal.
 func contentSum(e oxbow.Entry) string {
-	parts := []string{e.Content, fmt.Sprint(len(e.Aliases))}
-	parts = append(parts, e.Aliases...)
+	parts := append([]string{e.Content, fmt.Sprint(len(e.Aliases))}, e.Aliases...)
 	for _, l := range withoutOrigin(e.Labels) {
 		parts = append(parts, l.Key, l.Value)
 	}
@@ -81,14 +80,12 @@ func contentSum(e oxbow.Entry) string {
 type digest [16]byte
 
 func hash(parts ...string) digest {
-	h := sha256.New()
-	var n [8]byte
+	b := make([]byte, 0, 1024)
 	for _, p := range parts {
-		binary.LittleEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write([]byte(p))
+		b = append(binary.LittleEndian.AppendUint64(b, uint64(len(p))), p...)
 	}
-	return digest(h.Sum(nil)[:16])
+	h := sha256.Sum256(b)
+	return digest(h[:16])
 }
 
 // names is what an import, or one batch of it, has used so far.
@@ -114,10 +111,11 @@ type plan struct {
 	ops   []oxbow.Op
 	rep   Report
 	names *names
+	blind bool // the store was empty when the import began: no name is looked up
 }
 
-func (im *importer) plan(items []Item) (*plan, error) {
-	p := &plan{names: newNames()}
+func (im *importer) plan(items []Item, blind bool) (*plan, error) {
+	p := &plan{names: newNames(), blind: blind}
 	for _, it := range items {
 		if err := im.place(it, p); err != nil {
 			return nil, err
@@ -136,26 +134,28 @@ func (im *importer) place(it Item, p *plan) error {
 	}
 	last := max(im.done.last[own], p.names.last[own])
 	for n := last + 1; ; n++ {
-		name := it.Entry.Name
+		name, id := it.Entry.Name, own
 		if n > 1 {
 			name = numbered(name, n)
+			id = hash(name)
 		}
-		if id := hash(name); im.done.stood[id] || p.names.stood[id] {
+		if im.done.stood[id] || p.names.stood[id] {
 			continue
 		}
-		old, err := im.exact.Get(im.ctx, name)
-		found := err == nil && old.Name == name
-		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
-			return err
-		}
 		v, reason := fresh, ""
-		if found {
-			v, reason = im.judge(it, old, n)
+		var old oxbow.Entry
+		if !p.blind {
+			var err error
+			if old, err = im.exact.Get(im.ctx, name); err == nil && old.Name == name {
+				v, reason = im.judge(it, old, n)
+			} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+				return err
+			}
 		}
 		if v == other {
 			continue
 		}
-		p.names.stood[hash(name)] = true
+		p.names.stood[id] = true
 		p.names.last[own] = n
 		p.names.items[whole] = v != skip
 		it.Entry.Name = name
