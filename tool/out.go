@@ -138,7 +138,7 @@ type Touched struct {
 	Name    string `json:"name"`
 	Verb    string `json:"verb"`
 	Prev    uint64 `json:"prev,omitempty"`    // the change before that touched the name
-	Snippet string `json:"snippet,omitempty"` // beginning of the content then
+	Snippet string `json:"snippet,omitempty"` // beginning of the content then, of the first ten entries of a change
 	Erased  bool   `json:"erased,omitempty"`
 }
 
@@ -188,20 +188,23 @@ func entryOf(e oxbow.Entry) Entry {
 }
 
 func sourceOf(s oxbow.Source) Source {
-	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent,
-		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
+	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent, Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
+// maxTouched is how many entries of one change a text names: an import has many.
+const maxTouched = 10
+
 func changeOf(c oxbow.Change) Change {
-	a := Change{Seq: c.Seq, Time: stamp(c.Time), Source: sourceOf(c.Source), Note: c.Note,
-		Reverts: c.Reverts, Entries: []Touched{}}
-	for _, v := range c.Versions {
+	a := Change{Seq: c.Seq, Time: stamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts, Entries: []Touched{}}
+	for i, v := range c.Versions {
+		if i >= maxTouched {
+			v.Entry.Content = ""
+		}
 		a.Entries = append(a.Entries, touchedOf(v))
 	}
 	return a
 }
 
 func touchedOf(v oxbow.Version) Touched {
-	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev,
-		Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
+	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev, Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
 }

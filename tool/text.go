@@ -126,9 +126,6 @@ func writeNotes(b *strings.Builder, why []Note, near []string, notes []Note) {
 	}
 }
 
-// maxTouched is how many entries of one change a text names: an import has many.
-const maxTouched = 10
-
 func writeChange(b *strings.Builder, c Change) {
 	fmt.Fprintf(b, "change %d, %s", c.Seq, c.Time)
 	if s := sourceText(c.Source); s != "" {
