@@ -90,11 +90,11 @@ func (s *Seen) showPage(e oxbow.Entry, from, to int) {
 	if from <= s.pages[v] {
 		s.pages[v] = max(s.pages[v], to)
 	}
-	whole := s.pages[v] == len(e.Content)
-	s.mu.Unlock()
-	if whole {
-		s.Show(e)
+	if s.pages[v] == len(e.Content) {
+		delete(s.pages, v)
+		defer s.Show(e) // without the lock
 	}
+	s.mu.Unlock()
 }
 
 // Write makes a change, and records the entry as the session wrote it. Changes of
