@@ -35,7 +35,6 @@ const maxCircle = 5
 var circles = map[string]int{
 	"cmd/oxbow/command": 65,
 	"mcpserver":         6,
-	"vfs":               6,
 }
 
 // budget is how many lines of code a room may have, tests not counted.

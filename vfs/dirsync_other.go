@@ -4,12 +4,15 @@
 
 package vfs
 
-import "io/fs"
+import (
+	"io/fs"
+	"os"
+)
 
 const extraFlags = 0
 
-func (o *OS) syncDir(local string) error {
-	info, err := o.root.Stat(local)
+func syncDir(root *os.Root, local string) error {
+	info, err := root.Stat(local)
 	if err == nil && !info.IsDir() {
 		err = &fs.PathError{Op: "sync", Path: local, Err: errNotDir}
 	}

@@ -14,8 +14,8 @@ import (
 // its other end. Regular files do not know the flag.
 const extraFlags = syscall.O_NONBLOCK
 
-func (o *OS) syncDir(local string) error {
-	d, err := o.root.OpenFile(local, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+func syncDir(root *os.Root, local string) error {
+	d, err := root.OpenFile(local, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,13 @@ import "io/fs"
 // [FS.Stat] and [SameFile], and cheaper where the file system knows a way.
 func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	if o, ok := fsys.(*OS); ok {
-		return o.refersTo(name, info)
+		if err := checkName("stat", name); err != nil {
+			return false, err
+		}
+		if same, known := o.place.refersTo(name, info); known {
+			return same, nil
+		}
 	}
-	return refersTo(fsys, name, info)
-}
-
-func refersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	now, err := fsys.Stat(name)
 	return err == nil && SameFile(now, info), err
 }

@@ -33,7 +33,7 @@ func Dir(path string) (*OS, error) {
 		return nil, fmt.Errorf("opening directory: %w", err)
 	}
 	o := &OS{root: root, path: path}
-	o.place.open(o)
+	o.place.open(o.root)
 	return o, nil
 }
 
@@ -160,7 +160,7 @@ func (o *OS) SyncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	return o.syncDir(local)
+	return syncDir(o.root, local)
 }
 
 // localize turns a slash path into one of the operating system. It refuses

@@ -19,23 +19,20 @@ import (
 // It is nil where it could not be opened.
 type place struct{ *os.File }
 
-func (p *place) open(o *OS) {
-	p.File, _ = o.root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
+func (p *place) open(root *os.Root) {
+	p.File, _ = root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 }
 
-// leads is like the function. A link, and whatever the call here cannot say, is
-// left to it.
-func (o *OS) refersTo(name string, info fs.FileInfo) (bool, error) {
-	if err := checkName("stat", name); err != nil {
-		return false, err
-	}
+// refersTo reports whether the name leads to the file that info describes. It is
+// not known for a link, and where the system call fails.
+func (p *place) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	want, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || o.place.File == nil || strings.Contains(name, "/") {
-		return refersTo(o, name, info)
+	if !ok || p.File == nil || strings.Contains(name, "/") {
+		return false, false
 	}
-	conn, err := o.place.SyscallConn()
+	conn, err := p.SyscallConn()
 	if err != nil {
-		return refersTo(o, name, info)
+		return false, false
 	}
 	// All but the times. On a file system over a network, to ask for less might
 	// leave the answer to what is remembered of it.
@@ -49,7 +46,7 @@ func (o *OS) refersTo(name string, info fs.FileInfo) (bool, error) {
 		}
 	})
 	if cerr != nil || err != nil || st.Mask&unix.STATX_INO == 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return refersTo(o, name, info)
+		return false, false
 	}
-	return st.Ino == want.Ino && unix.Mkdev(st.Dev_major, st.Dev_minor) == want.Dev, nil
+	return st.Ino == want.Ino && unix.Mkdev(st.Dev_major, st.Dev_minor) == want.Dev, true
 }
