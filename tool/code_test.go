@@ -69,7 +69,7 @@ func TestCodeVerbs(t *testing.T) {
 	for _, c := range []struct{ args, want, note string }{
 		{`{"query":"both"}`, "2", ""},
 		{`{"query":"both file:a.go","limit":1}`, "2", ""},
-		{`{"query":"both","file":"b.go"}`, "", "filter file:b.go alone removes everything"},
+		{`{"query":"both","file":"b.go"}`, "", "filter file:b.go alone removes all that was found"},
 		{`{"query":"elephant"}`, "", `no annotation holds "elephant"`},
 		{`{"filter":"model:m"}`, "2", ""},
 	} {

@@ -218,7 +218,7 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 		switch {
 		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0: // the words did, whatever the filter
 		case r.Left == 0:
-			why = append(why, Notef("filter %s alone removes everything", r.Filter))
+			why = append(why, Notef("filter %s alone removes all that was found", r.Filter))
 		default:
 			why = append(why, Notef("filter %s alone leaves %s", r.Filter, plural(r.Left, one, many)))
 		}

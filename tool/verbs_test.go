@@ -223,13 +223,13 @@ func TestNeverSilentZero(t *testing.T) {
 	}{
 		{"recall", `{"query":"zebra"}`, []string{`no entry holds "zebra"`}},
 		{"recall", `{"query":"cahce"}`, []string{`no entry holds "cahce"`, "cache"}},
-		{"recall", `{"query":"cache","project":"vtx"}`, []string{"project:vtx alone removes everything", "1 entry would be found", "vtt"}},
-		{"recall", `{"query":"cache","before":"2020"}`, []string{"before:2020", "alone removes everything"}},
+		{"recall", `{"query":"cache","project":"vtx"}`, []string{"project:vtx alone removes all that was found", "1 entry would be found", "vtt"}},
+		{"recall", `{"query":"cache","before":"2020"}`, []string{"before:2020", "alone removes all that was found"}},
 		{"recall", `{"query":"the of and"}`, []string{"only words too common"}},
 		{"recall", `{"query":"!!!"}`, []string{"too common or too short"}},
 		{"recall", `{"query":"cache","as_of":"2020-01-01"}`, []string{"held nothing yet"}},
-		{"list", `{"project":"nope"}`, []string{"project:nope alone removes everything"}},
-		{"list", `{"tags":["a","b"]}`, []string{"tag:a alone removes everything"}},
+		{"list", `{"project":"nope"}`, []string{"project:nope alone removes all that was found"}},
+		{"list", `{"tags":["a","b"]}`, []string{"tag:a alone removes all that was found"}},
 		{"list", `{"offset":5}`, []string{"past the last of 1 entry"}},
 	} {
 		a, err := b.try(c.verb, c.args)
