@@ -5,11 +5,13 @@ package tool
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
@@ -119,4 +121,29 @@ func wrapped(doing string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// NotStore returns the error of a file that is no store of oxbow's own, with what
+// to do where it is known what it is.
+func NotStore(path string, err error) error {
+	err = fmt.Errorf("opening %s: %w", path, err)
+	f, ferr := os.Open(path)
+	if ferr != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 6)
+	n, _ := f.Read(head)
+	switch file, dir := text.ShellQuote(path), text.ShellQuote(filepath.Dir(path)); {
+	case n == 0:
+		return Advise(fmt.Errorf("opening %s: it has no bytes, so what it held is lost: %w", path, oxbow.ErrNotStore),
+			"copy a backup over it, then oxbow recover --accept; without one, move it away to begin again")
+	case string(head) != "CRMEM\x00":
+		return err
+	case filepath.Base(path) == "memory.db":
+		return Advise(fmt.Errorf("opening %s: it is a memory of crabtalk: %w", path, oxbow.ErrNotStore), "name its directory: oxbow --home "+dir+" list")
+	default:
+		return Advise(fmt.Errorf("opening %s: it is a memory of crabtalk: %w", path, oxbow.ErrNotStore),
+			"give it the name and the directory of one: mkdir crab && cp "+file+" crab/memory.db && oxbow --home crab list")
+	}
 }

@@ -107,9 +107,8 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 
 // openError says which store could not be opened, without saying it twice.
 func openError(path string, err error) error {
-	if fi, serr := os.Stat(path); serr == nil && fi.Size() == 0 && errors.Is(err, oxbow.ErrNotStore) {
-		return tool.Advise(fmt.Errorf("opening %s: it has no bytes, so what it held is lost: %w", path, oxbow.ErrNotStore),
-			"copy a backup over it, then oxbow recover --accept; without one, move it away to begin again")
+	if errors.Is(err, oxbow.ErrNotStore) {
+		return tool.NotStore(path, err)
 	}
 	if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		at, lerr := filepath.EvalSymlinks(path)
