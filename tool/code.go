@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,11 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 	if in.EndLine != nil {
 		s.Last = *in.EndLine
 	}
-	rs, err := b.Add(ctx, annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.Rejected, Model: in.Model})
+	r := annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.Rejected, Model: in.Model}
+	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
+		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
+	}
+	rs, err := b.Add(ctx, r)
 	if err != nil {
 		return AnnotateOut{}, err
 	}

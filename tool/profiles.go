@@ -56,6 +56,9 @@ func ListProfiles(_ context.Context, w *Workspace, _ ProfilesIn) (ProfilesOut, e
 			continue // a bound run sees its own alone
 		}
 		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project), Hidden: f.Hidden}
+		if f.Wrong == nil && !f.Hidden {
+			_, f.Wrong = l.Profiles.Resolve(f.Name) // what it extends may be missing, or extend it
+		}
 		if f.Wrong != nil {
 			r.Wrong = f.Wrong.Error()
 		}

@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/profile"
 )
 
 // SaveMemoryIn is what save_memory takes.
@@ -60,5 +62,32 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	if err != nil {
 		return SavedOut{}, err
 	}
-	return SavedOut{h.Name, h.Version, []Note{Plain("it waits for the next session, which takes it once: oxbow handoff take")}}, nil
+	notes := []Note{Plain("it waits for the next session, which takes it once: oxbow handoff take")}
+	if w.Loader != nil {
+		notes = append(notes, w.notLoadable(ctx, m, h)...)
+	}
+	return SavedOut{h.Name, h.Version, notes}, nil
+}
+
+// notLoadable says what of a handoff cannot be loaded as it is now. A session that
+// is bound to a profile does not know what the next one sees.
+func (w *Workspace) notLoadable(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
+	l, err := w.Loader()
+	if err != nil || l.Bound != nil {
+		return nil
+	}
+	o := l.Load(ctx, m, h, w.scanFiles(h.Files), profile.Request{})
+	say := func(what, name, why string) {
+		if why != "" && name != "" {
+			notes = append(notes, Notef("as it is now, the %s %q cannot be loaded: %s", what, name, why))
+		}
+	}
+	say("profile", h.Profile, o.Wrong)
+	for _, s := range o.Skills {
+		say("skill", s.Name, s.Wrong)
+	}
+	for _, f := range o.Files {
+		say("file", f.Name, f.Trouble)
+	}
+	return notes
 }

@@ -44,7 +44,7 @@ directory. The same handoff that is open already is not stored twice.`,
 			return
 		}
 		a.printf("handed off as %s%s\n", a.bold(clean(out.Name)), a.changeText(out.Version))
-		a.note("the next session takes it: oxbow handoff take")
+		a.showNotes(out.Notes)
 	})
 }
 

@@ -36,7 +36,7 @@ hold the words come last. --filter also selects by agent, model and profile.`,
 		Args: args(0, 1, "one FILE, or FILE:A-B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (search+filter == "") == (len(args) == 0) {
-				return misusef("usage: "+cmd.UseLine()+", or oxbow why --search WORDS", "why needs a FILE or --search, and not both")
+				return misusef("usage: "+cmd.UseLine()+", or oxbow why --search WORDS", "why takes a FILE, or --search and --filter, and not both")
 			}
 			if limit < 1 || limit > oxbow.MaxLimit {
 				return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", limit)
