@@ -210,11 +210,12 @@ func (p Page) note() Note {
 	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
 }
 
-// write says at the end of an answer that the text goes on.
-func (p Page) write(b *strings.Builder) {
-	if p.Next > 0 {
-		b.WriteString("note: " + p.note().String() + ", all else as in this call\n")
+// end is the end of an answer, which says that the text goes on.
+func (p Page) end() string {
+	if p.Next == 0 {
+		return ""
 	}
+	return "note: " + p.note().String() + ", all else as in this call\n"
 }
 
 // room returns the bytes of a page for a text around which an answer has so many.
@@ -234,7 +235,7 @@ func partsOf(c prompt.Context) (texts []string) {
 }
 
 // cut returns the page that begins at offset and has about so many bytes at most.
-// It ends between two parts of the text. A part that alone is longer is split,
+// It ends between two parts of the text. A part that is longer than a page is split,
 // and a fence that is open there is closed, and opened again on the next page.
 func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 	all := strings.Join(parts, "")
@@ -245,29 +246,32 @@ func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 	case p.Offset == 0 && len(all) <= most:
 		return all, nil
 	case p.Offset < 0 || p.Offset >= len(all):
-		return "", bad("offset", strconv.Itoa(p.Offset), fmt.Sprintf("is not in the text, which has %d bytes", len(all)))
+		return "", bad("offset", strconv.Itoa(p.Offset), fmt.Sprintf("is not in the text, which has %d bytes; begin again without it", len(all)))
 	}
+	p.Offset = len(text.Cut(all, p.Offset))
 	from := p.Offset
 	for from >= len(parts[0]) {
 		from, parts = from-len(parts[0]), parts[1:]
 	}
-	fence := openFence(parts[0], from)
-	here := parts[0][from:]
-	if len(fence)+len(here) > most {
-		here, parts = text.Cut(here, max(most-len(fence), most/2)), parts[:1]
+	page, end := "", p.Offset
+	for _, s := range parts {
+		fence, here, room := openFence(s, from), s[from:], most-len(page)
+		if len(fence)+len(here) <= room {
+			page, end, from = page+fence+here, end+len(here), 0
+			continue
+		}
+		if page != "" && (len(s) <= most || room < most/2) {
+			break
+		}
+		here = text.Cut(here, max(room-len(fence), room/2))
 		if i := strings.LastIndexByte(here, '\n') + 1; i > len(here)/2 {
 			here = here[:i]
 		}
-	}
-	page, end := fence+here, p.Offset+len(here)
-	if open := openFence(parts[0], from+len(here)); open != "" {
-		page = strings.TrimSuffix(page, "\n") + "\n" + open[:ticks(open)] + "\n"
-	}
-	for _, s := range parts[1:] {
-		if len(page)+len(s) > most {
-			break
+		page, end = page+fence+here, end+len(here)
+		if open := openFence(s, from+len(here)); open != "" {
+			page = strings.TrimSuffix(page, "\n") + "\n" + open[:ticks(open)] + "\n"
 		}
-		page, end = page+s, end+len(s)
+		break
 	}
 	if p.Size = len(all); end < len(all) {
 		p.Next = end

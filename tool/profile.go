@@ -75,20 +75,17 @@ func (o LoadMemoryProfileOut) Text() string {
 		for _, p := range o.Profiles {
 			fmt.Fprintf(&b, "%s  %s\n", p.Name, p.Description)
 		}
-		writeNotes(&b, nil, nil, o.Notes)
-		return b.String()
+		return changesText(b.String(), nil, o.Notes)
 	}
-	fmt.Fprintf(&b, "Loaded memory profile %q, handle %s: %d of its %s, about %d of %d tokens.\n", o.Profile, o.Handle, o.In, plural(o.Inside, "entry", "entries"), o.Tokens, o.Budget)
+	bound := "Give this handle to the memory's tools to see and write only what it includes."
 	if o.InForce {
-		b.WriteString("Until unload_memory_profile, or the end of the session, the memory's tools see and write only what it includes.")
-	} else {
-		b.WriteString("Give this handle to the memory's tools to see and write only what it includes.")
+		bound = "Until unload_memory_profile, or the end of the session, the memory's tools see and write only what it includes."
 	}
-	b.WriteString(" When it is no longer needed, call unload_memory_profile with the handle, and this text may be dropped.\n")
-	writeNotes(&b, nil, nil, o.Notes)
-	b.WriteString("\n" + o.Selection)
-	o.Page.write(&b)
-	return b.String()
+	if o.Offset == 0 {
+		fmt.Fprintf(&b, "Loaded memory profile %q, handle %s: %d of its %s, about %d of %d tokens.\n%s When it is no longer needed, call unload_memory_profile with the handle, and this text may be dropped.\n",
+			o.Profile, o.Handle, o.In, plural(o.Inside, "entry", "entries"), o.Tokens, o.Budget, bound)
+	}
+	return changesText(b.String(), nil, o.Notes) + "\n" + o.Selection + o.end()
 }
 
 // LoadProfile is the verb load_memory_profile, for doors that load a profile in

@@ -376,10 +376,10 @@ func TestLoadInPages(t *testing.T) {
 	if joined != whole || len(pages) < 10 {
 		t.Errorf("%d pages join to %d bytes of %d", len(pages), len(joined), len(whole))
 	}
-	for _, offset := range []int{1, 700, 701, 702, 999, len(whole) - 1} { // whatever a model asks for, what an entry says is fenced
+	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} { // whatever a model asks for, what an entry says is fenced
 		page := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)).Text()
-		if i := strings.Index(page, "A line of the plan."); i > 0 && openFence(page, i) == "" || openFence(page, len(page)) != "" {
-			t.Errorf("the page from %d is not fenced:\n%s", offset, page)
+		if i := strings.Index(page, "A line of the plan."); i > 0 && openFence(page, i) == "" || openFence(page, len(page)) != "" || !utf8.ValidString(page) {
+			t.Errorf("the page from %d is not fenced, or no text:\n%s", offset, page)
 		}
 	}
 	s.fails("load_memory_profile", `{"name":"vtt","offset":99999999}`, "is not in the text")

@@ -158,13 +158,10 @@ func (w *Workspace) runner(in SpawnSubAgentIn) (*subagent.Runner, error) {
 
 // Text is the briefing, or the result in a fence: it is what another agent said.
 func (o SpawnSubAgentOut) Text() string {
-	var b strings.Builder
 	if o.Run == nil {
-		b.WriteString(o.Briefing + "\n")
-		writeNotes(&b, nil, nil, o.Notes)
-		o.Page.write(&b)
-		return b.String()
+		return changesText(o.Briefing+"\n", nil, o.Notes) + o.end()
 	}
+	var b strings.Builder
 	fmt.Fprintf(&b, "sub-agent %s: %s after %.1f s", o.AgentID, o.Run.Ended, o.Run.Seconds)
 	if o.Run.Status >= 0 {
 		fmt.Fprintf(&b, ", exit status %d", o.Run.Status)
