@@ -13,7 +13,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
@@ -37,9 +36,9 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 		if err != nil {
 			return rep, err
 		}
-		st, r, err := d.examine(ctx, log)
+		p, r, err := d.examine(ctx, log)
 		if err == nil && log.Seq() == last {
-			r.Problems = append(r.Problems, compareStates(have, st.order)...)
+			r.Problems = append(r.Problems, compareStates(have, p.st.order)...)
 		}
 		same := err != nil || log.Seq() == last
 		if cerr := log.Close(); cerr != nil {
@@ -50,12 +49,12 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 			if err != nil || len(r.Problems) > 0 {
 				return r, err
 			}
-			ps, err := d.checkSnapshot()
+			ps, err := d.checkSnapshot(p)
 			r.Problems = append(r.Problems, ps...)
 			if err != nil {
 				return r, err
 			}
-			ps, err = d.checkIndexFile(ctx)
+			ps, err = d.checkIndexFile(ctx, p)
 			r.Problems = append(r.Problems, ps...)
 			return r, err
 		}
@@ -64,14 +63,14 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 }
 
 // examine reads the whole log, checking all of it.
-func (d *db) examine(ctx context.Context, log *wal.Log) (*state, CheckReport, error) {
+func (d *db) examine(ctx context.Context, log *wal.Log) (*placing, CheckReport, error) {
 	rep := CheckReport{Path: d.path, First: log.Header().Base + 1}
-	st := newState()
+	p := newPlacing()
 	base := sha256.New()
 	var vouched []byte // the hash of the base, by the last compaction
 	var at int64
 	if !log.Exists() {
-		return st, rep, nil
+		return p, rep, nil
 	}
 	err := log.Read(func(r *wal.Record) error {
 		if err := ctx.Err(); err != nil {
@@ -91,8 +90,8 @@ func (d *db) examine(ctx context.Context, log *wal.Log) (*state, CheckReport, er
 		if v.base != nil {
 			vouched, at = v.base, r.Offset
 		}
-		st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
-		return nil
+		_, err = p.applyRecord(r, v)
+		return err
 	})
 	var c *wal.CorruptError
 	if errors.As(err, &c) {
@@ -105,7 +104,7 @@ func (d *db) examine(ctx context.Context, log *wal.Log) (*state, CheckReport, er
 			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
 			Mend: "restore a backup, or accept what is there with a new compaction"})
 	}
-	rep.Entries, rep.Bytes, rep.Last = len(st.order), log.End(), log.Seq()
+	rep.Entries, rep.Bytes, rep.Last = len(p.st.order), log.End(), log.Seq()
 	chain := log.Chain()
 	rep.Head = fmt.Sprintf("%x", chain[:])
 	for _, g := range log.Gaps() {
@@ -123,7 +122,7 @@ func (d *db) examine(ctx context.Context, log *wal.Log) (*state, CheckReport, er
 			What: fmt.Sprintf("%d bytes behind the last change are what an interrupted write left; nothing acknowledged is in them", n),
 			Mend: "nothing to do: the next change keeps them aside in " + d.path + ".lost and cuts them off"})
 	}
-	return st, rep, d.describe(err)
+	return p, rep, d.describe(err)
 }
 
 // compareStates says where the state in memory is not that of the file.

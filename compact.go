@@ -34,9 +34,15 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 			return err
 		}
 		old := newState()
-		versions := 0
-		if err := d.replayTo(horizon, old, &versions); err != nil {
+		deltas, err := d.replayTo(horizon, old)
+		if err != nil {
 			return err
+		}
+		versions := 0
+		for _, dl := range deltas {
+			if dl.Entry != nil {
+				versions++
+			}
 		}
 		rep.BytesBefore = d.log.Size()
 		rep.Changes, rep.Versions = int(horizon-d.base), versions-len(old.order)
@@ -96,26 +102,6 @@ func (d *db) horizon(before time.Time) (uint64, error) {
 		seq = d.base + uint64(i) + 1
 	}
 	return seq, nil
-}
-
-// replayTo reads the log up to the change of that number into st, and counts
-// the versions that it passed.
-func (d *db) replayTo(seq uint64, st *state, versions *int) error {
-	log, err := d.another(false)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	if seq == 0 {
-		return nil
-	}
-	deltas, err := d.replay(log, st, nil, seq)
-	for _, dl := range deltas {
-		if dl.Entry != nil {
-			*versions++
-		}
-	}
-	return err
 }
 
 // baseBodies encodes the entries of a state, and returns the hash of all the

@@ -240,15 +240,7 @@ func (d *db) AsOf(ctx context.Context, seq uint64) (Store, error) {
 // stateAt returns the state after a change, read from the start of the log.
 func (d *db) stateAt(seq uint64) (*state, error) {
 	st := newState()
-	if seq == 0 {
-		return st, nil
-	}
-	log, err := d.another(false)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	_, err = d.replay(log, st, nil, seq)
+	_, err := d.replayTo(seq, st)
 	return st, err
 }
 

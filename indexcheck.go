@@ -23,7 +23,7 @@ const mostChecked = 2000
 // checkIndexFile says what is wrong with the index file. A file that is not
 // there, or is of another history, format or ranking, is in order: it is
 // not used.
-func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
+func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
 		return []Problem{{-1, "the index file " + d.path + IndexSuffix + fmt.Sprintf(format, args...),
 			"remove it: nothing is lost, and the next recall makes it anew"}}
@@ -59,12 +59,11 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	st, places := newState(), map[uint64]int64{}
-	if head.seq > 0 {
-		if _, err := d.replay(log, placing{st, places}, nil, head.seq); err != nil {
-			return nil, err
-		}
+	p, err := d.placedAt(whole, head.seq, head.chain)
+	if err != nil {
+		return nil, err
 	}
+	st := p.st
 	if len(st.order) != rows.len() || st.nextID != head.nextID {
 		return bad(" lists %d entries of change %d, which left %d", rows.len(), head.seq, len(st.order)), nil
 	}
@@ -76,7 +75,7 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if rows.id(i) != e.ID || rows.version(i) != e.Version || rows.offset(i) != places[e.ID] {
+		if rows.id(i) != e.ID || rows.version(i) != e.Version || rows.offset(i) != p.places[e.ID] {
 			return bad(" has another version or place of entry %q than change %d left", e.Name, head.seq), nil
 		}
 		if i%step != 0 {
@@ -90,21 +89,40 @@ func (d *db) checkIndexFile(ctx context.Context) ([]Problem, error) {
 	return nil, nil
 }
 
-// placing is a state that notes which record each entry is in.
+// placing is a state that was read from the log's start, with the places of what
+// it is made of.
 type placing struct {
-	st     *state
-	places map[uint64]int64
+	st      *state
+	places  map[uint64]int64 // of the record that each entry is in
+	changes []int64          // of the records of changes
+	chain   [32]byte         // after the last of them
 }
 
+func newPlacing() *placing { return &placing{st: newState(), places: map[uint64]int64{}} }
+
 // applyRecord implements applier.
-func (p placing) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
+func (p *placing) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
 	deltas, err := p.st.applyRecord(r, v)
 	for _, d := range deltas {
 		if d.Entry != nil {
 			p.places[d.ID] = r.Offset
 		}
 	}
+	if r.Type == typeChange {
+		p.changes, p.chain = append(p.changes, r.Offset), r.Chain
+	}
 	return deltas, err
+}
+
+// placedAt returns the state after a change with that chain: whole, if it is that,
+// else it is read from the log.
+func (d *db) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, error) {
+	if whole.chain == chain {
+		return whole, nil
+	}
+	p := newPlacing()
+	_, err := d.replayTo(seq, p)
+	return p, err
 }
 
 // indexHolds reports whether the index has that document under the ID.

@@ -46,11 +46,8 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 			return &NameError{name, ErrNotFound}
 		}
 		base := newState()
-		n := 0
-		if d.base > 0 {
-			if err := d.replayTo(d.base, base, &n); err != nil {
-				return err
-			}
+		if _, err := d.replayTo(d.base, base); err != nil {
+			return err
 		}
 		if base.names[name] != nil {
 			rep.Versions++

@@ -290,7 +290,7 @@ func (d *db) basePlaces() (map[uint64]int64, error) {
 
 // checkSnapshot compares the snapshot with one that is made from the log. A file
 // that is missing, damaged or of another history is in order: it is not used.
-func (d *db) checkSnapshot() ([]Problem, error) {
+func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 	s, err := d.openSnapshot()
 	if err != nil {
 		return nil, nil
@@ -300,21 +300,13 @@ func (d *db) checkSnapshot() ([]Problem, error) {
 	if err != nil {
 		return nil, nil
 	}
-	log, err := d.another(false)
+	p, err := d.placedAt(whole, s.head.seq, s.head.chain)
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
-	st, places := newState(), map[uint64]int64{}
-	var changes []int64
-	if s.head.seq > 0 {
-		if _, err := d.replay(log, placing{st, places}, func(off int64) { changes = append(changes, off) }, s.head.seq); err != nil {
-			return nil, err
-		}
-	}
 	h := s.head
-	h.nextID = st.nextID
-	want := st.collect(changes, func(e *Entry) int64 { return places[e.ID] }).encode(h)
+	h.nextID = p.st.nextID
+	want := p.st.collect(p.changes, func(e *Entry) int64 { return p.places[e.ID] }).encode(h)
 	if bytes.Equal(have, want) {
 		return nil, nil
 	}
