@@ -23,6 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/diff"
 	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/query"
@@ -134,6 +135,12 @@ var works = map[string]func(ctx context.Context, s string){
 	"snippet": func(_ context.Context, s string) {
 		text.Snippet(s, text.Crabtalk(s), 300)
 		text.Snippet(s, nil, len(s)/2)
+	},
+	"excerpt": func(_ context.Context, s string) { text.Excerpt(s, text.Crabtalk(s), 300) },
+	"screen": func(_ context.Context, s string) {
+		for _, line := range screen.Wrap(screen.Clean(s), 40) {
+			kept = screen.Fit(line, 20)
+		}
 	},
 	"clip": func(_ context.Context, s string) {
 		kept = text.Clip(s, len(s)/2) + text.Cut(s, len(s)/2)

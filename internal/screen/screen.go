@@ -16,13 +16,13 @@ var cells = displaywidth.Options{ControlSequences: true}
 // Columns returns how many columns s takes.
 func Columns(s string) int { return cells.String(s) }
 
-// Fit cuts s to at most n columns, with an ellipsis where something is gone; it
-// takes one at least.
+// Fit cuts text without colours to at most n columns, with an ellipsis where
+// something is gone; it takes one at least.
 func Fit(s string, n int) string {
 	if Columns(s) <= n {
 		return s
 	}
-	return strings.TrimRight(cells.TruncateString(s, n-1, ""), " ") + "…"
+	return strings.TrimRight(displaywidth.TruncateString(s, n-1, ""), " ") + "…"
 }
 
 // Pad fills s with spaces up to n columns.
@@ -46,9 +46,9 @@ func Wrap(s string, n int) (lines []string) {
 			if space != "" && Columns(row+space+w) > n {
 				lines, row, space = append(lines, row), indent, ""
 			}
-			for Columns(row+w) > n && strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }) {
-				part := cells.TruncateString(w, n-Columns(row), "")
-				if part == "" {
+			for wide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); wide; {
+				part := displaywidth.TruncateString(w, n-Columns(row), "") // looks no further
+				if part == "" || part == w {
 					break
 				}
 				lines, row, w = append(lines, row+part), indent, w[len(part):]

@@ -33,7 +33,7 @@ func Snippet(content string, terms []string, width int) string {
 // indentation, tabs in it as two spaces. It prefers to begin with a line. Outside
 // of code fences, lines of prose that were wrapped are joined.
 func Excerpt(content string, terms []string, width int) string {
-	var lines []string
+	var b strings.Builder
 	long, fenced := false, false // the line before
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
@@ -43,14 +43,14 @@ func Excerpt(content string, terms []string, width int) string {
 			continue
 		}
 		if long && !fenced && indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789") {
-			lines[len(lines)-1] += " " + words
-		} else {
-			lines = append(lines, indent+words)
+			indent = " "
+		} else if b.Len() > 0 {
+			indent = "\n" + indent
 		}
-		long = len(words) >= 50
-		fenced = fenced != (strings.HasPrefix(words, "```") || strings.HasPrefix(words, "~~~"))
+		b.WriteString(indent + words)
+		long, fenced = len(words) >= 50, fenced != (strings.HasPrefix(words, "```") || strings.HasPrefix(words, "~~~"))
 	}
-	return excerpt(strings.Join(lines, "\n"), terms, width)
+	return excerpt(b.String(), terms, width)
 }
 
 func excerpt(s string, terms []string, width int) string {

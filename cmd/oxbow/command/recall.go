@@ -70,6 +70,7 @@ func (a *app) showRecalled(out tool.RecallOut, whole bool) {
 const excerptRows = 4
 
 func (a *app) showHit(n int, h tool.Entry) {
+	slices.Sort(h.Words)
 	a.hangMarked(fmt.Sprintf("%d  ", n), strings.ReplaceAll(h.Name, "\n", `\n`), h.Words, screen.Bold)
 	meta := a.summary(h)
 	if h.Score > 0 {

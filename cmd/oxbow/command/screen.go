@@ -61,10 +61,10 @@ func (t *terminal) mark(s string, words []string, code string) string {
 	return b.String() + t.paint(code, s[end:])
 }
 
-// found returns where s has one of the words, which are in lower case.
+// found returns where s has one of the words, which are in lower case and sorted.
 func found(s string, words []string) (at []ucd.Word) {
 	for w := range ucd.Words(s) {
-		if slices.Contains(words, ucd.Lower(s[w.Start:w.End])) {
+		if _, ok := slices.BinarySearch(words, ucd.Lower(s[w.Start:w.End])); ok {
 			at = append(at, w)
 		}
 	}
