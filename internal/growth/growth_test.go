@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -124,6 +126,20 @@ func grows(work func(size int) func()) string {
 
 var kept string // so that the compiler and linters see a use
 
+// memory is one that queries ask, of a few entries.
+var memory = sync.OnceValue(func() *oxbow.Memory {
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	for i := range 20 {
+		if err == nil {
+			_, err = m.Remember(context.Background(), oxbow.Entry{Name: fmt.Sprint("entry ", i), Content: "the harbor master of the lighthouse", Labels: []oxbow.Label{{Key: "tag", Value: fmt.Sprint("a", i)}}})
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	return m
+})
+
 // works are what is done with a text.
 var works = map[string]func(ctx context.Context, s string){
 	"analyzer": func(ctx context.Context, s string) {
@@ -166,6 +182,12 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"query":  func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
 	"filter": func(_ context.Context, s string) { _, _ = query.ParseFilter(s, time.Unix(0, 0)) },
+	"recall": func(ctx context.Context, s string) {
+		if q, err := query.Parse(s, time.Unix(0, 0)); err == nil {
+			_, _ = memory().Recall(ctx, q)
+			_, _ = memory().Diagnose(ctx, q)
+		}
+	},
 	"front matter": func(_ context.Context, s string) {
 		frontmatter.Cut("---\n" + s + "\n---\n")
 		r := frontmatter.Reader{File: "x"}
