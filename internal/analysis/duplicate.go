@@ -49,10 +49,10 @@ const (
 type sample struct {
 	index   int
 	passage Passage
-	same    string   // what equal texts have in common
-	words   []string // stems in order, without stop words; nil when it is not compared by them
-	few     bool     // of fewer than fewWords words
-	sharps  string   // what must be equal to the letter
+	same    string // what equal texts have in common
+	words   []int  // stems in order by number, without stop words; nil when it is not compared by them
+	few     bool   // of fewer than fewWords words
+	sharps  string // what must be equal to the letter
 }
 
 // duplicates collects, by the text that goes, the text that stays.
@@ -72,16 +72,16 @@ type duplicates struct {
 // equal duplicates only. Of very many texts that share all of their words, not
 // all pairs are compared. The error is that of a context that is done.
 func NearDuplicates(ctx context.Context, texts []Passage) ([]nearDuplicate, error) {
-	a := NewAnalyzer()
+	a, numbers := NewAnalyzer(), map[string]int{}
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
-		samples[i] = newSample(ctx, a, i, t)
+		samples[i] = newSample(ctx, a, numbers, i, t)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
 	d := duplicates{map[int]int{}, map[int]bool{}}
-	if err := d.findContained(ctx, d.findEqual(samples)); err != nil {
+	if err := d.findContained(ctx, d.findEqual(samples), len(numbers)); err != nil {
 		return nil, err
 	}
 	return d.list(), nil
@@ -109,37 +109,43 @@ func (d *duplicates) findEqual(samples []*sample) []*sample {
 }
 
 // findContained finds the texts whose words a longer one has. The longest come
-// first, so that the fate of every longer text is known.
-func (d *duplicates) findContained(ctx context.Context, samples []*sample) error {
+// first, so that the fate of every longer text is known. The words are numbers
+// below count.
+func (d *duplicates) findContained(ctx context.Context, samples []*sample, count int) error {
+	samples = slices.DeleteFunc(samples, func(s *sample) bool { return s.words == nil })
 	slices.SortFunc(samples, func(a, b *sample) int {
 		return cmp.Or(cmp.Compare(len(b.words), len(a.words)), cmp.Compare(len(b.same), len(a.same)), cmp.Compare(a.index, b.index))
 	})
-	frequency := map[string]int{}
-	for _, s := range samples {
-		for w := range distinct(s.words) {
-			frequency[w]++
+	frequency, last := make([]int, count), make([]int, count) // last: the sample that had the word last, from 1
+	for i, s := range samples {
+		for _, w := range s.words {
+			if last[w] != i+1 {
+				last[w] = i + 1
+				frequency[w]++
+			}
 		}
 	}
-	type key struct {
-		word   string
-		sharps int // a number, as the text is as long as the sample
-	}
-	holders := map[key][]*sample{} // the longest first
+	type key struct{ word, sharps int } // a number each, as the text is as long as the sample
+	keys := make([]key, len(samples))   // of each sample: its rarest word
+	asked := make([]bool, count)
 	numbers := map[string]int{}
-	for _, s := range samples {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if s.words == nil {
-			continue
-		}
-		rarest := slices.MinFunc(s.words, func(a, b string) int { return cmp.Compare(frequency[a], frequency[b]) })
+	for i, s := range samples {
+		keys[i].word = slices.MinFunc(s.words, func(a, b int) int { return cmp.Compare(frequency[a], frequency[b]) })
+		asked[keys[i].word] = frequency[keys[i].word] > 1
 		sharps, ok := numbers[s.sharps]
 		if !ok {
 			sharps = len(numbers)
 			numbers[s.sharps] = sharps
 		}
-		longer := holders[key{rarest, sharps}]
+		keys[i].sharps = sharps
+	}
+	clear(last)
+	holders := map[key][]*sample{} // of the words that are asked for, the longest first
+	for i, s := range samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		longer := holders[keys[i]]
 		longer = longer[sort.Search(len(longer), func(i int) bool { return len(s.words)*partBase >= len(longer[i].words)*partOf }):]
 		for _, l := range longer[:min(len(longer), mostCompared)] {
 			if s.inside(l) {
@@ -147,9 +153,12 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample) error
 				break
 			}
 		}
-		for w := range distinct(s.words) {
-			k := key{w, sharps}
-			holders[k] = append(holders[k], s)
+		for _, w := range s.words {
+			if asked[w] && last[w] != i+1 {
+				last[w] = i + 1
+				k := key{w, keys[i].sharps}
+				holders[k] = append(holders[k], s)
+			}
 		}
 	}
 	return nil
@@ -192,7 +201,8 @@ var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Kata
 
 const firstUnspaced = 0xe00
 
-func newSample(ctx context.Context, a *Analyzer, index int, t Passage) *sample {
+// newSample analyzes a text. Numbers are those of the words that came before.
+func newSample(ctx context.Context, a *Analyzer, numbers map[string]int, index int, t Passage) *sample {
 	s := &sample{index: index, passage: t}
 	chunks := strings.Fields(strings.ToLower(t.Text))
 	s.same = strings.TrimRight(strings.Join(chunks, " "), ".")
@@ -224,8 +234,16 @@ func newSample(ctx context.Context, a *Analyzer, index int, t Passage) *sample {
 	}
 	words = slices.DeleteFunc(words, IsStopWord)
 	s.few = len(words) < fewWords
-	if !s.few {
-		s.words = words
+	for _, w := range words {
+		if s.few {
+			break
+		}
+		n, ok := numbers[w]
+		if !ok {
+			n = len(numbers)
+			numbers[strings.Clone(w)] = n
+		}
+		s.words = append(s.words, n)
 	}
 	slices.Sort(sharps)
 	s.sharps = strings.Join(sharps, " ")
