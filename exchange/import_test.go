@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -313,5 +314,44 @@ func TestOriginLabel(t *testing.T) {
 	}
 	if originLabel("a.md") != "a.md" {
 		t.Errorf("originLabel(a.md) = %q", originLabel("a.md"))
+	}
+}
+
+// An import into an empty memory sees what another writer adds meanwhile.
+func TestImportBesideWriter(t *testing.T) {
+	m, err := oxbow.Open(filepath.Join(t.TempDir(), "memory.oxbow"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	items := func(yield func(Item, error) bool) {
+		if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "of the writer"}); err != nil {
+			t.Error(err)
+		}
+		_ = yield(Item{Entry: oxbow.Entry{Name: "a", Content: "of the import"}, Ref: "f:1", Origin: "f"}, nil) &&
+			yield(Item{Entry: oxbow.Entry{Name: "b", Content: "free"}, Ref: "f:2", Origin: "f"}, nil)
+	}
+	rep, err := Import(t.Context(), m, items, nil)
+	if err != nil || rep.Added != 2 || len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], `named "a (2)"`) {
+		t.Fatalf("Import = %+v, %v; want two added, and a as a (2)", rep, err)
+	}
+	if e, err := m.Get(t.Context(), "a"); err != nil || e.Content != "of the writer" {
+		t.Errorf("a = %q, %v; want that of the writer", e.Content, err)
+	}
+}
+
+// The reading of an import that stops has ended, too.
+func TestReadAheadEnds(t *testing.T) {
+	read, ended := 0, false
+	for range readAhead(func(yield func(Item, error) bool) {
+		defer func() { ended = true }()
+		for read < 1000 && yield(Item{}, nil) {
+			read++
+		}
+	}) {
+		break
+	}
+	if !ended || read > 66 {
+		t.Errorf("readAhead read %d items for one, ended: %v", read, ended)
 	}
 }
