@@ -18,14 +18,15 @@ import (
 const more = " […]"
 
 // compress returns the text so that it fits, and what of it is to be kept in the
-// history. Ok is false when it cannot; the text is then the smallest there is.
-func compress(text string, budget int) (is string, out []moved, steps []dialect.Step, ok bool) {
+// history. Ok is false when it cannot; the text is then the smallest there is. When
+// ctx is done before, the result is of no use.
+func compress(ctx context.Context, text string, budget int) (is string, out []moved, steps []dialect.Step, ok bool) {
 	fits := func(s string) bool { return prompt.Tokens(injected(s)) <= budget }
 	if fits(text) {
 		return text, nil, nil, true
 	}
 	c := compressor{text: text, base: cutUnits(text), shorts: map[int]string{}}
-	out, steps, _ = consolidate(context.Background(), c.base)
+	out, steps, err := consolidate(ctx, c.base)
 	c.plan()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.after(n); return fits(s) })
 	// A shorter text is not always of fewer tokens, if only by one.
@@ -37,7 +38,7 @@ func compress(text string, budget int) (is string, out []moved, steps []dialect.
 		return is, nil, nil, false
 	}
 	moves, moveSteps := c.report(units)
-	return is, append(out, moves...), append(steps, moveSteps...), true
+	return is, append(out, moves...), append(steps, moveSteps...), err == nil
 }
 
 // compressor shortens a text by actions, each on one of its units.

@@ -34,7 +34,7 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 	}
 	c.Add(prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System, Text: injected(memory),
 		Short: func(tokens int) string {
-			s, _, _, ok := compress(memory, tokens)
+			s, _, _, ok := compress(ctx, memory, tokens)
 			if !ok {
 				return ""
 			}
@@ -45,7 +45,7 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 	if len(c.Parts) > 0 && c.Parts[0].Text == injected(memory) {
 		h.Seen(ctx).Show(tool.Document(memoryFile, memory))
 	}
-	return nil
+	return ctx.Err()
 }
 
 // session is one conversation.

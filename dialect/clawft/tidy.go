@@ -101,11 +101,11 @@ func (h *Home) Compress(ctx context.Context, budget int, dry bool) (dialect.Tidi
 		return dialect.Tidied{}, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
 	}
 	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []dialect.Step, error) {
-		is, out, steps, ok := compress(text, budget)
-		if !ok {
-			return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
-				Reason: fmt.Sprintf("cannot be kept: what must stay are %d tokens", prompt.Tokens(injected(is)))}
+		is, out, steps, ok := compress(ctx, text, budget)
+		if err := ctx.Err(); err != nil || ok {
+			return is, out, steps, err
 		}
-		return is, out, steps, nil
+		return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
+			Reason: fmt.Sprintf("cannot be kept: what must stay are %d tokens", prompt.Tokens(injected(is)))}
 	})
 }

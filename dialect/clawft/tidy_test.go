@@ -3,6 +3,7 @@
 package clawft
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -303,7 +304,7 @@ func FuzzCompress(f *testing.F) {
 		if budget < 1 || budget > 1000 || len(text) > 4000 || oxbow.CheckContent(text) != nil {
 			t.Skip("too long, no content that a store takes, or no budget")
 		}
-		is, out, steps, ok := compress(text, budget)
+		is, out, steps, ok := compress(t.Context(), text, budget)
 		if prompt.Tokens(injected(is)) > budget && ok {
 			t.Fatalf("%q is over %d tokens", is, budget)
 		}
@@ -327,7 +328,7 @@ func FuzzCompress(f *testing.F) {
 				}
 			}
 		}
-		if again, _, _, ok := compress(is, budget); !ok || again != is {
+		if again, _, _, ok := compress(t.Context(), is, budget); !ok || again != is {
 			t.Fatalf("%q, compressed again, is %q", is, again)
 		}
 	})
@@ -337,7 +338,7 @@ func BenchmarkCompress(b *testing.B) {
 	text := facts(1000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		compress(text, 2000)
+		compress(b.Context(), text, 2000)
 	}
 }
 
@@ -355,5 +356,13 @@ func BenchmarkAppend(b *testing.B) {
 		if _, err := h.AppendMemory(b.Context(), "A fact of some words, at "+time.Time{}.String()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestCompressEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if is, _, _, ok := compress(ctx, facts(100), 200); ok {
+		t.Errorf("compress() of a context that is done is %q", is)
 	}
 }
