@@ -16,13 +16,15 @@ type Item interface {
 	// Keywords returns terms made by [Keyword], sorted.
 	Keywords() []string
 
-	turn() *atomic.Pointer[turn]
+	// Kept is that of an embedded [Memo].
+	Kept() *Memo
 }
 
 // Memo is embedded in an [Item]: what ranking found out about its text.
-type Memo struct{ kept atomic.Pointer[turn] }
+type Memo struct{ turn atomic.Pointer[turn] }
 
-func (m *Memo) turn() *atomic.Pointer[turn] { return &m.kept }
+// Kept returns the memo.
+func (m *Memo) Kept() *Memo { return m }
 
 // Text is what an item is found by.
 type Text struct {

@@ -108,7 +108,7 @@ func (v *View) turnOf(it Item) *turn {
 	if it == nil {
 		return noTurn
 	}
-	kept := it.turn()
+	kept := &it.Kept().turn
 	if t := kept.Load(); t != nil {
 		return t
 	}
