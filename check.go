@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
@@ -23,20 +24,22 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 	// A file that changed since it was read is another process's write, so
 	// the comparison waits for one that did not.
 	for range 10 {
-		var have []*Entry
-		for e, err := range d.Entries(ctx, Filter{}) {
-			if err != nil {
-				return rep, err
-			}
-			have = append(have, &e)
-		}
-		_, last := d.span()
-
 		log, err := d.another(true)
 		if err != nil {
 			return rep, err
 		}
+		var have []*Entry
+		var herr error
+		var last uint64
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			have, herr = allEntries(ctx, d)
+			_, last = d.span()
+		})
 		p, r, err := d.examine(ctx, log)
+		if wg.Wait(); herr != nil {
+			return rep, errors.Join(herr, log.Close())
+		}
 		if err == nil && log.Seq() == last {
 			r.Problems = append(r.Problems, compareStates(have, p.st.order)...)
 		}
@@ -49,17 +52,33 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 			if err != nil || len(r.Problems) > 0 {
 				return r, err
 			}
-			ps, err := d.checkSnapshot(p)
-			r.Problems = append(r.Problems, ps...)
-			if err != nil {
-				return r, err
-			}
-			ps, err = d.checkIndexFile(ctx, p)
-			r.Problems = append(r.Problems, ps...)
+			r.Problems, err = d.checkDerived(ctx, p)
 			return r, err
 		}
 	}
 	return rep, fmt.Errorf("%w: others write faster than it can be checked", ErrBusy)
+}
+
+// allEntries returns the entries of a store, in order of ID.
+func allEntries(ctx context.Context, s Store) (es []*Entry, err error) {
+	for e, err := range s.Entries(ctx, Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, &e)
+	}
+	return es, nil
+}
+
+// checkDerived says what is wrong with the snapshot and the index file.
+func (d *db) checkDerived(ctx context.Context, p *placing) ([]Problem, error) {
+	var ps []Problem
+	var err error
+	var wg sync.WaitGroup
+	wg.Go(func() { ps, err = d.checkSnapshot(p) })
+	more, merr := d.checkIndexFile(ctx, p)
+	wg.Wait()
+	return append(ps, more...), errors.Join(err, merr)
 }
 
 // examine reads the whole log, checking all of it.
@@ -108,7 +127,7 @@ func (d *db) examine(ctx context.Context, log *wal.Log) (*placing, CheckReport, 
 	chain := log.Chain()
 	rep.Head = fmt.Sprintf("%x", chain[:])
 	for _, g := range log.Gaps() {
-		// A seal is never synced: a crash may lose it and keep the record behind
+		// A seal is never synced: a crash may lose it and keep the record after
 		// it. That is no damage, and nothing was lost.
 		if g[1]-g[0] == wal.Overhead {
 			continue
@@ -176,14 +195,12 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 }
 
 // unindexed returns the entries that the index does not have as they are.
-func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
-	var all, missing []Entry
-	for e, err := range m.store.Entries(ctx, Filter{}) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
+func (m *Memory) unindexed(ctx context.Context) ([]*Entry, error) {
+	all, err := allEntries(ctx, m.store)
+	if err != nil {
+		return nil, err
 	}
+	var missing []*Entry
 	s, err := m.refresh(ctx)
 	if err != nil {
 		return nil, err
@@ -198,7 +215,7 @@ func (m *Memory) unindexed(ctx context.Context) ([]Entry, error) {
 		return nil, nil // the index file is checked by itself
 	}
 	// What changed meanwhile is in the index by a newer version, or gone.
-	changed := func(e Entry) bool {
+	changed := func(e *Entry) bool {
 		now, err := m.store.Get(ctx, e.Name)
 		return err != nil || now.Version != e.Version
 	}

@@ -110,7 +110,7 @@ func (d *db) formError(r *wal.Record, err error) error {
 		ErrVersion, r.Seq, d.path, r.Offset, err)
 }
 
-// refresh makes the state hold all that was acknowledged, to anybody, before
+// refresh makes the state hold all that was acknowledged, to any caller, before
 // the call.
 func (d *db) refresh() error {
 	if !d.logmu.TryRLock() {

@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// IndexSuffix ends the name of the file beside a store that keeps its index.
+// IndexSuffix ends the name of the file next to a store that keeps its index.
 //
 // All numbers in it are little-endian; a check is the CRC-32C of what stands
 // before it in the same piece:

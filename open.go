@@ -52,7 +52,7 @@ func newMemory(s Store, opts Options) *Memory {
 	return m
 }
 
-// Close closes the store below. When the index holds much that the file beside
+// Close closes the store below. When the index holds much that the file next to
 // the store ([IndexSuffix]) lacks, that is written first.
 func (m *Memory) Close() error {
 	m.keepIndex()

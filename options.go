@@ -38,7 +38,7 @@ type Options struct {
 	// default.
 	LockWait time.Duration
 
-	// SealAfter is how long after the last change a seal is written behind it,
+	// SealAfter is how long after the last change a seal is written after it,
 	// which makes damage to that change provable later; 0 leaves it to Close.
 	// For programs that stay open for long. The seal is not synced and costs
 	// one small write.

@@ -101,7 +101,7 @@ type Explanation struct {
 // TermScore is what one term of the query gave to a score:
 // Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl)). RankSeed
 // has k1 = 1.2 and b = 0.75, RankOxbow 1.2 and 0.5. What a turn of a talk has
-// from the turns beside it, and what it gains or loses for who speaks and what
+// from the turns next to it, and what it gains or loses for who speaks and what
 // it tells, stands among the Fields only.
 type TermScore struct {
 	Term   string

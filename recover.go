@@ -90,7 +90,7 @@ func (r *RecoverReport) lose(first, last uint64) {
 // Recover reads what can be read of the store in the file path, however
 // damaged, and writes it to the new file out. The damaged file is not changed.
 // Each change holds whole entries, so that a lost one costs only what it
-// itself had written. The history in the new file begins behind the last
+// itself had written. The history in the new file begins after the last
 // change that was lost.
 func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
 	opts := o.orDefault()
@@ -162,7 +162,7 @@ func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, 
 	return rep, d.describe(d.writeRecovered(ctx, out, sal.Header, base, chain, atBase, kept, rep))
 }
 
-// writeRecovered makes the new file: the state at the base, the changes behind
+// writeRecovered makes the new file: the state at the base, the changes after
 // it, and one that says what happened.
 func (d *db) writeRecovered(ctx context.Context, out string, h wal.Header, base uint64, chain [32]byte, st *state, kept []wal.Record, rep RecoverReport) error {
 	fsys, name, done, err := locate(out, d.opts)

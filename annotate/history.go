@@ -27,7 +27,7 @@ type History interface {
 
 	// Names returns what the file of HEAD was called before, or copied from,
 	// newest first, without its name of now. With an error, it returns the
-	// names that git told before it failed.
+	// names that git gave before it failed.
 	Names(ctx context.Context, file string) ([]string, error)
 
 	// Alongside returns the other files that commits since that one, which is

@@ -240,7 +240,7 @@ type nameQuery struct {
 	stop  func() // ends the query, and waits for its end
 }
 
-// wait returns the names; with an error, those that git told before it failed.
+// wait returns the names; with an error, those that git gave before it failed.
 func (q *nameQuery) wait() ([]string, error) {
 	<-q.done
 	return q.names, q.err

@@ -111,7 +111,7 @@ func (r *Report) message(list *[]string, format string, args ...any) {
 // The same holds within one import: of two items of one name that differ, the
 // second gets a number. Items are known to be of an origin by two labels:
 // import:ORIGIN, and import-sum, a digest of content, aliases and labels as
-// they were imported, by which edits on either side are told.
+// they were imported, by which edits on either side are known.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
 	if o == nil {
 		o = &ImportOptions{}

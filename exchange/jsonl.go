@@ -37,7 +37,7 @@ var otherWords = map[string]string{
 // Labels may also be given as project, tags, related_files (a string or a list)
 // and confidence (a number from 0 to 1). Any other field is an error.
 //
-// Lines of the official MCP memory server are told by their type, entity or
+// Lines of the official MCP memory server are known by their type, entity or
 // relation. An entity becomes a note whose content is the list of its
 // observations, then of its relations ("- works at → Acme"), with its type as
 // a tag; these notes come after all other items. The graph of one input may

@@ -53,7 +53,7 @@ type Options struct {
 	Tools []tool.Tool
 	// Sets are the sets of oxbow's own tools that are listed; all by default.
 	Sets tool.Sets
-	// Code are tools that work on the working tree of the workspace, offered beside
+	// Code are tools that work on the working tree of the workspace, offered next to
 	// the others to those that may see its project. For the rest there is no
 	// tree: what entries cite of it is not checked either.
 	Code []tool.Tool
@@ -186,7 +186,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 		&mcp.ServerOptions{
 			Instructions: v.instructions,
 			Logger:       v.opts.Logger,
-			// The tools never change, and no one is told when entries do. Not
+			// The tools never change, and no client is notified when entries do. Not
 			// nil, so that logging, which is deprecated, is not offered.
 			Capabilities: &mcp.ServerCapabilities{
 				Tools:     &mcp.ToolCapabilities{},

@@ -80,7 +80,7 @@
 // is refused.
 //
 // A load compares three sides: the files, the store, and the manifest as their
-// base. Files that nobody edited change nothing, what only the store changed
+// base. Files without an edit change nothing, what only the store changed
 // stays, and what both changed is refused; see [Tree.Plan]. A file whose line ends
 // were converted to CRLF, or whose end gained or lost line breaks, is not edited.
 // A manifest of another store, or of a state that the store has not reached, is

@@ -43,7 +43,7 @@ type Diff struct {
 }
 
 // Diff compares what two sides include. An entry is known by its ID, so that one
-// that was forgotten and remembered anew counts as two.
+// that was forgotten and remembered again counts as two.
 func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
 	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{}, DocumentsB: []Chosen{}}
 	x, err := s.included(ctx, m, a)

@@ -59,7 +59,7 @@ const (
 //
 // All is packed as [prompt.Context.Pack] says, so that the budget is never
 // exceeded. What ranks so low that four times the budget stands before it is
-// not tried, and is told in one line.
+// not tried, and is reported in one line.
 func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Request) (Selection, error) {
 	sel := Selection{Profile: r.Name, AsOf: req.AsOf}
 	budget := req.Budget

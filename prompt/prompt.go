@@ -66,11 +66,11 @@ func (c *Context) Add(parts ...Part) {
 	}
 }
 
-// Text returns the parts, one behind the other. They bring their own blank
+// Text returns the parts, one after the other. They bring their own blank
 // lines.
 func (c Context) Text() string { return c.of("") }
 
-// Of returns the parts of one role, one behind the other.
+// Of returns the parts of one role, one after the other.
 func (c Context) Of(r Role) string { return c.of(r) }
 
 func (c Context) of(r Role) string {

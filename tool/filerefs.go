@@ -110,7 +110,7 @@ func elsewhere(labels []oxbow.Label, here func() string) bool {
 	return named
 }
 
-// demote puts hits whose files are stale behind those that score a little less:
+// demote puts hits whose files are stale after those that score a little less:
 // the score counts half when all of them are, and in between by their share. No
 // hit is lost, and scores stay what they are.
 func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {

@@ -16,7 +16,7 @@ import (
 
 // RecallMemory returns the verb recall_memory. It is not in the table, where
 // recall does the same with a filter: a door offers it next to the table to
-// agents that were told of it by this name.
+// agents that know it by this name.
 func RecallMemory() Tool {
 	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, recallMemory)
 }

@@ -45,7 +45,7 @@ type SpawnSubAgentOut struct {
 	Entries       int            `json:"entries"`            // entries of memory in the briefing
 	Tokens        int            `json:"tokens"`             // estimate of the whole briefing
 	Memory        subagent.Reach `json:"memory"`             // how the sub-agent's memory server is started
-	Briefing      string         `json:"briefing,omitempty"` // all that the sub-agent is told, when it was not started here
+	Briefing      string         `json:"briefing,omitempty"` // what the sub-agent receives, when it was not started here
 	Page                         // of the briefing
 	Run           *SubAgentRun   `json:"run,omitempty"` // how the run went, when it was started here
 	Notes         []Note         `json:"notes,omitempty"`
@@ -63,7 +63,7 @@ type SubAgentRun struct {
 	Errors  string  `json:"errors,omitempty"` // the end of what it printed as errors, when it did not end well
 }
 
-// SpawnSubAgent starts a sub-agent, or gives what one is told.
+// SpawnSubAgent starts a sub-agent, or returns what one receives.
 func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 	if w.SubAgents == nil {
 		return SpawnSubAgentOut{}, fmt.Errorf("%w: sub-agents are not served here", oxbow.ErrUnsupported)

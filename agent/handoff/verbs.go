@@ -20,7 +20,7 @@ var (
 	ErrTaken = errors.New("handoff was taken already")
 )
 
-// maxTries bounds how often a change is tried anew because others write
+// maxTries bounds how often a change is tried again because others write
 // meanwhile.
 const maxTries = 100
 
@@ -152,7 +152,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelState, Value: StateTaken}))
 		err = s.Apply(oxbow.WithNote(ctx, "handoff taken"), oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
-			continue // look again: somebody else was first
+			continue // another writer was first
 		}
 		if err != nil {
 			return Handoff{}, err

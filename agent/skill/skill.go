@@ -106,7 +106,7 @@ func checkName(name string) error {
 
 // Find returns the skill of that name: NAME/SKILL.md, or NAME.md, of the first
 // directory that has one. A file that is there and cannot be used, because it is
-// too long, no text, or behind a link that leaves the project, is an error: what
+// too long, no text, or reached by a link that leaves the project, is an error: what
 // comes later does not take its place.
 func (s *Set) Find(name string) (Skill, error) {
 	if err := checkName(name); err != nil {

@@ -19,7 +19,7 @@ func groupOf(cmd *exec.Cmd) (stopAll func()) {
 	}
 	return func() {
 		if cmd.Process != nil {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // most often nobody is left
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // most often no process is left
 		}
 	}
 }

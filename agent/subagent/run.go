@@ -214,7 +214,7 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 	out.Errors, _ = complained.text()
 }
 
-// deaf writes as long as somebody listens: a reader who has gone must not end
+// deaf writes as long as there is a reader: one that has gone must not end
 // the sub-agent before its result is recorded.
 type deaf struct {
 	w      io.Writer

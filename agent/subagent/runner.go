@@ -112,7 +112,7 @@ func (p *settings) read(data []byte) *Runner {
 }
 
 // each calls fn for the keys of a mapping. Unknown and repeated ones are
-// mistakes, and so are aliases, behind which a reader cannot see.
+// mistakes, and so are aliases, which hide what they stand for.
 func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		p.add(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))

@@ -1,4 +1,4 @@
-// What a sub-agent is told before it begins.
+// The briefing of a sub-agent.
 
 // Package subagent starts agents for one task each, with a memory of their own:
 // the selection of one profile instead of all that the caller knows. It makes
@@ -91,7 +91,7 @@ type Reach struct {
 	Env     map[string]string `json:"env"`
 }
 
-// Briefing is all that a sub-agent is told.
+// Briefing is what a sub-agent receives.
 type Briefing struct {
 	Agent     string
 	Task      string

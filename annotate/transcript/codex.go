@@ -5,7 +5,7 @@
 // "instructions":…,"git":{…}}. Of T, session_meta has id and cwd, turn_context
 // cwd and model; response_item is what the model said and called; event_msg is
 // what the user was shown. An edit is a call of apply_patch, by itself or
-// through a shell, and its output. What it changed is told once more, with
+// through a shell, and its output. What it changed stands there once more, with
 // numbers of lines, by the event patch_apply_end, or by item_completed with an
 // item FileChange:
 //
@@ -99,7 +99,7 @@ func isCodex(b []byte) bool {
 type codexCall struct {
 	edit    Edit
 	patch   string
-	changes map[string]codexChange // nil until they are told
+	changes map[string]codexChange // nil until they were read
 	over    bool                   // there is a result
 	ok      bool
 }

@@ -142,7 +142,7 @@ func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 }
 
 // configure returns what holds for an agent, and whether any agent is configured
-// to have memory. An agent without an agent.yaml has its memory: whoever opens
+// to have memory. An agent without an agent.yaml has its memory: a caller that opens
 // it here wants it. One whose agent.yaml says nothing of memory sees the world
 // where the others keep it. Agents that keep what they share in different places
 // are refused. An agent.yaml of another agent that cannot be read is reported, and

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// people and programs are the words that chat logs put before what somebody, or
+// people and programs are the words that chat logs put before what a person, or
 // a program, said.
 var (
 	people   = []string{"user", "human"}
@@ -74,7 +74,7 @@ func Speaker(turn string) string { return turn[:name(turn)] }
 func Asks(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
 // Dialogue cuts a text into fields. One that begins with "user: " or another
-// speaker of a chat, and goes on so behind empty lines, gives a field for each
+// speaker of a chat, and goes on so after empty lines, gives a field for each
 // turn, "user" or "assistant", without the speaker's word; any other text is
 // one field, "body", before which a name as in
 // "Caroline: Hello" is one of its own, "speaker". Words of the body and of people weigh person, those of

@@ -187,7 +187,7 @@ func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 }
 
 // plain returns the length of the chunk that s begins with, a letter, when at
-// sight it is a plain word, else 0; and its first letters, 0 behind its end.
+// sight it is a plain word, else 0; and its first letters, 0 after its end.
 func plain(s string) (n int, first uint64) {
 	const (
 		each = 0x0101010101010101

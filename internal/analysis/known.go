@@ -85,7 +85,7 @@ func half(s string) uint32 {
 }
 
 // newKnown returns an empty table. That its seeds are random changes nothing
-// that anybody sees: they keep a text that was made for it from filling one
+// that a caller sees: they keep a text that was made for it from filling one
 // place of the table.
 func newKnown() known {
 	return known{

@@ -74,7 +74,7 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// markY makes each y at the start or behind a vowel a Y.
+// markY makes each y at the start or after a vowel a Y.
 func (w *stemmer) markY() {
 	for i, c := range w.b {
 		if c == 'y' && (i == 0 || isVowel(w.b[i-1])) {
@@ -83,7 +83,7 @@ func (w *stemmer) markY() {
 	}
 }
 
-// regions finds R1, what follows the first consonant behind a vowel, and R2,
+// regions finds R1, what follows the first consonant after a vowel, and R2,
 // the same within R1.
 func (w *stemmer) regions() {
 	next := func(i int) int {

@@ -21,7 +21,7 @@ january february march april june july august september october november decembe
 	return m
 }()
 
-// times are the words behind what and which that make a question one for a
+// times are the words after what and which that make a question one for a
 // time.
 var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
 

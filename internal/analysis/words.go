@@ -226,7 +226,7 @@ func isPlain(c string) bool {
 	return len(c) <= maxWord && (isLower(c[0]) || isUpper(c[0]))
 }
 
-// isNumbers reports whether the chunk is digits and connectors, perhaps behind
+// isNumbers reports whether the chunk is digits and connectors, perhaps after
 // a v or before letters as in 1.2.0-rc1, with a connector among them.
 func isNumbers(s string) bool {
 	if (s[0] == 'v' || s[0] == 'V') && len(s) > 1 {

@@ -208,7 +208,7 @@ func parseRaw(out []byte) ([]step, error) {
 
 // Names returns what the file of HEAD was called before or copied from, newest
 // first, without its name of now. With an error, it returns the names that git
-// told before it failed.
+// given before it failed.
 func (r *Repo) Names(ctx context.Context, file string) ([]string, error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {

@@ -1,5 +1,5 @@
 // Asks Linux: statfs gives a number for each file system, and
-// /proc/self/mountinfo what is behind FUSE.
+// /proc/self/mountinfo what FUSE serves.
 
 package sysinfo
 
@@ -92,7 +92,7 @@ func mountOf(path string) string {
 
 // mountType finds a device, as "major:minor", in the text of
 // /proc/self/mountinfo (proc_pid_mountinfo(5)): the third field is the device,
-// and the first field behind a lone dash the type.
+// and the first field after a lone dash the type.
 func mountType(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")

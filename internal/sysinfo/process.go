@@ -1,4 +1,4 @@
-// What is told of a process.
+// Facts of a process.
 
 package sysinfo
 

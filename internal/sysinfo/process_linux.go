@@ -9,7 +9,7 @@ import (
 )
 
 // stopped reports whether the process is in state T or t, which is the field
-// behind the last parenthesis of /proc/PID/stat.
+// after the last parenthesis of /proc/PID/stat.
 func stopped(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

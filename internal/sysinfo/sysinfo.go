@@ -1,4 +1,4 @@
-// What is told of a file system, and which kinds there are.
+// Facts of a file system, and which kinds there are.
 
 // Package sysinfo looks at the machine that a store lives on: the kind of its
 // file system, the space that is left, and whether a process is still there.
@@ -77,14 +77,14 @@ func isNotDir(path string) bool {
 	}
 }
 
-// overNetwork are programs behind FUSE whose files live on other hosts.
+// overNetwork are FUSE programs whose files live on other hosts.
 var overNetwork = []string{
 	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse", "blobfuse", "blobfuse2",
 	"glusterfs", "ceph", "ceph-fuse", "juicefs", "JuiceFS", "seaweedfs", "weed", "mfs", "lizardfs", "curlftpfs", "davfs", "davfs2", "onedriver",
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
-// onDisk are programs behind FUSE whose files live on a disk of this machine.
+// onDisk are FUSE programs whose files live on a disk of this machine.
 var onDisk = []string{
 	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs", "zfs-fuse", "ext2", "apfs",
 }

@@ -7,7 +7,7 @@
 // which costs less to sync than growing does, and leaves room to write when
 // the disk is full.
 //
-// One process writes at a time, under an exclusive lock on a file beside the
+// One process writes at a time, under an exclusive lock on a file next to the
 // log. Readers take no lock: they look whether the file of that name is still
 // the one they have open, and whether a record stands where their last one
 // ended.

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Jump moves the position behind the chained record at that offset, as though all
+// Jump moves the position after the chained record at that offset, as though all
 // before it had been read: damage before it is not found. The record must have
 // that sequence number and that chain, which proves that the history before it is
 // the one expected. An offset of 0 means the base of the log. All before synced is

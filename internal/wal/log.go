@@ -126,7 +126,7 @@ const (
 )
 
 // Poll looks for what other processes did, without a lock. Once it says Same,
-// every record acknowledged before the call, by anybody, has been read.
+// every record acknowledged before the call, by any process, has been read.
 func (l *Log) Poll() (pollResult, error) {
 	if l.file != nil {
 		var b [prefixSize]byte
@@ -207,7 +207,7 @@ func (l *Log) Size() int64 {
 func (l *Log) Gaps() [][2]int64 { return l.gaps }
 
 // Free space is made in steps: large enough that most appends only overwrite
-// zeros, small beside the log.
+// zeros, small next to the log.
 const (
 	minStep = 64 << 10
 	maxStep = 1 << 20

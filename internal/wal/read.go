@@ -173,7 +173,7 @@ func (l *Log) follows(r *Record) error {
 	return nil
 }
 
-// advance moves the position behind r.
+// advance moves the position after r.
 func (l *Log) advance(r *Record) {
 	l.end = r.Offset + r.size()
 	if r.Durable+1 >= r.Seq {

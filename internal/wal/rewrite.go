@@ -234,7 +234,7 @@ func (l *Log) fail(cause error) {
 	l.metaPending = l.writeMeta() != nil
 }
 
-// openNew makes a new file beside the log, under a name that no other process
+// openNew makes a new file next to the log, under a name that no other process
 // uses.
 func (l *Log) openNew() (vfs.File, string, error) {
 	for {

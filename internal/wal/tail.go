@@ -73,7 +73,7 @@ func (l *Log) keepTail() (torn bool, err error) {
 	return true, l.fs.SyncDir(path.Dir(dir))
 }
 
-// LostDir is the directory, beside the log, that holds what was cut from it.
+// LostDir is the directory, next to the log, that holds what was cut from it.
 func (l *Log) LostDir() string { return l.name + ".lost" }
 
 // tail returns the bytes after the position up to the last that is not zero,

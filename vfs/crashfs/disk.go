@@ -37,12 +37,12 @@
 //   - A directory is never in two places. Where lost renames would have it so,
 //     the name that comes first in order keeps it.
 //   - A pending write is lost, kept, or kept in part: see [Disk.Images].
-//     Bytes that are lost read as what was there before, or as zeros behind
+//     Bytes that are lost read as what was there before, or as zeros after
 //     the old end of the file.
 //   - After a Sync that failed, what was pending counts as clean: reads still
 //     show it, later Syncs succeed and do not make it durable, and every crash
 //     from then on may keep or lose it. Only new writes over the same bytes
-//     help. Where such a Sync left a truncation behind, the length becomes
+//     help. Where such a Sync left a truncation, the length becomes
 //     durable with the next Sync that succeeds and has something to write.
 //     SyncDir fails in the same way.
 //   - The operation at which the disk stops was begun: a write or a change of
@@ -63,7 +63,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The errors of operations that nobody lives to see.
+// The errors of operations after a crash.
 var (
 	ErrCrashed = errors.New("the machine has crashed")
 	ErrKilled  = errors.New("the process was killed")

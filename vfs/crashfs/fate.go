@@ -80,7 +80,7 @@ func (op *dataOp) end(f fate) int64 {
 func resize(buf []byte, size int64) []byte {
 	old := len(buf)
 	if int(size) <= old {
-		return buf[:size:size] // what is behind it may belong to others
+		return buf[:size:size] // what follows it may belong to others
 	}
 	buf = slices.Grow(buf, int(size)-old)[:size]
 	clear(buf[old:])

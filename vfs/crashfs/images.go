@@ -311,7 +311,7 @@ func (e *enumerator) hash(n *inode, index []int, fates []fate) uint64 {
 }
 
 // build makes the bytes of a file after the fates of its operations, in that
-// room unless it is nil. They may be shared with other images: whoever writes to
+// room unless it is nil. They may be shared with other images: a caller that writes to
 // them copies them first.
 func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []byte {
 	if len(n.ops) == 0 {
@@ -339,7 +339,7 @@ func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []
 	for _, op := range n.ops {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
-	// What is behind data's length is zeros, unless a truncation clips it.
+	// What follows data's length is zeros, unless a truncation clips it.
 	var data []byte
 	if room == nil {
 		data = make([]byte, size)

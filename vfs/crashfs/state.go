@@ -171,7 +171,7 @@ func (s *state) reachable(open bool) map[uint64]bool {
 }
 
 // forget drops the changes in directories that nothing leads to any more: no
-// crash brings them back, and nobody can sync them.
+// crash brings them back, and nothing can sync them.
 func (s *state) forget() {
 	used := s.reachable(false)
 	s.names = slices.DeleteFunc(s.names, func(c *change) bool {
@@ -269,7 +269,7 @@ func (n *inode) fail() {
 }
 
 // sync makes what is pending durable, but for what a failed Sync left behind
-// and nobody has written anew.
+// and that was not written again.
 func (n *inode) sync() {
 	if len(n.ops) == 0 || n.ops[len(n.ops)-1].failed {
 		return

@@ -44,7 +44,7 @@ func sumName(name string, mode fs.FileMode) uint64 {
 }
 
 // The odd numbers that bytes are mixed with: digits of the square roots of 2, 3
-// and 5, behind the point.
+// and 5, after the point.
 const (
 	root2 = 0x6a09e667f3bcc909
 	root3 = 0xbb67ae8584caa73b

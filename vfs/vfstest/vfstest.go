@@ -429,7 +429,7 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	wantTry(t, "by one who still has the removed file", b, false)
 	put(t, fsys, "new", "")
 	must(t, fsys.Rename("new", "lock"))
-	// The holder's file is gone: its lock keeps out nobody who comes by name.
+	// The holder's file is gone: its lock keeps out no caller that opens the name.
 	wantTry(t, "after the file was replaced", c, true)
 	wantTry(t, "of the new file", b, false)
 	must(t, a.Unlock())

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// profiles returns the profiles of the home and, behind them, of the project of
+// profiles returns the profiles of the home and, after them, of the project of
 // the working directory.
 func (a *app) profiles() (*profile.Set, error) {
 	if a.profileSet != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// dialects are the layouts there are beside oxbow's own, in the order in which
+// dialects are the layouts other than oxbow's own, in the order in which
 // they are named to people.
 var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
 

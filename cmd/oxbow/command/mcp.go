@@ -221,7 +221,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		err = a.serveHTTP(ctx, s, flags)
 	}
 	if ctx.Err() != nil {
-		return nil // told to end, and ended
+		return nil // it was to end, and ended
 	}
 	return err
 }

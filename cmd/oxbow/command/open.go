@@ -125,7 +125,7 @@ func openError(path string, err error) error {
 }
 
 // done closes the memory; the home of another layout that it is of was closed
-// with it, and is opened anew when it is needed again.
+// with it, and is opened again when it is needed.
 func (a *app) done(m *oxbow.Memory) error {
 	a.opened = nil
 	return m.Close()

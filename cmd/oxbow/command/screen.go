@@ -103,7 +103,7 @@ func (t *terminal) printf(format string, args ...any) {
 	fmt.Fprintf(t.env.Stdout, format, args...)
 }
 
-// note tells a person something beside the result, on standard error. --quiet
+// note prints a line next to the result, on standard error. --quiet
 // and --json silence it.
 func (t *terminal) note(format string, args ...any) {
 	if !t.quiet && !t.json {
@@ -123,7 +123,7 @@ func (t *terminal) printJSON(v any) error {
 }
 
 func writeJSON(w io.Writer, v any, indent bool) error {
-	// Marshalled first: an error leaves no half object behind.
+	// Marshalled first: an error leaves no half of an object.
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

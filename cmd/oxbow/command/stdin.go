@@ -24,7 +24,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 			b   []byte
 			err error
 		}
-		// A buffer of its own, since a Read that is left behind may still
+		// A buffer of its own, since a Read that was given up may still
 		// write to it.
 		done := make(chan result, 1)
 		go func() {

@@ -46,7 +46,7 @@ func (c *checkedWriter) outcome(run error) error {
 	}
 	err := &hinted{fmt.Errorf("standard output is not complete: %w", c.err), "make room, or write to another place"}
 	if errors.Is(run, errReported) {
-		return err // to be told, too
+		return err // reported, too
 	}
 	return errors.Join(run, err)
 }
