@@ -21,6 +21,7 @@ type Line struct {
 	Author  string
 	Time    time.Time
 	Summary string
+	Head    []string // what git blame --porcelain says of author, committer and summary
 
 	Why []Found // annotations that stand there; not those that are lost
 }
@@ -83,7 +84,7 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 	for i, to := range new(diff.Mapper).Map(in.Lines(old), in.Lines(lines)) {
 		if to >= 0 {
 			g, l := blamed[i], &out[to]
-			l.Commit, l.From, l.Author, l.Time, l.Summary = g.Commit, g.Line, g.Author, g.Time, g.Summary
+			l.Commit, l.From, l.Author, l.Time, l.Summary, l.Head = g.Commit, g.Line, g.Author, g.Time, g.Summary, g.Head
 		}
 	}
 	return nil

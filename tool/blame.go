@@ -30,6 +30,7 @@ type BlameLine struct {
 	Author  string   `json:"author,omitempty"`
 	Time    string   `json:"time,omitempty"`
 	Summary string   `json:"summary,omitempty"`
+	Head    []string `json:"-"` // what git blame --porcelain says of author, committer and summary
 	Text    string   `json:"text"`
 	Why     []string `json:"why,omitempty"` // IDs of annotations
 }
@@ -49,7 +50,7 @@ func Blame(ctx context.Context, w *Workspace, in BlameIn) (BlameOut, error) {
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
-		b := BlameLine{Line: l.Number, Commit: l.Commit, From: l.From, Author: l.Author, Summary: l.Summary, Text: l.Text}
+		b := BlameLine{Line: l.Number, Commit: l.Commit, From: l.From, Author: l.Author, Summary: l.Summary, Head: l.Head, Text: l.Text}
 		if l.Commit != "" {
 			b.Time = l.Time.UTC().Format(time.RFC3339)
 		}

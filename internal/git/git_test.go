@@ -139,8 +139,14 @@ func TestRead(t *testing.T) {
 			if err != nil || len(lines) != 11 {
 				t.Fatalf("Blame = %d lines, %v, want 11", len(lines), err)
 			}
-			check("the first line", lines[0], nil, blamed{one, 1, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "one"})
-			check("the last line", lines[10], nil, blamed{three, 11, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "three"})
+			by := func(summary string) (lines []string) {
+				for _, who := range []string{"author", "committer"} {
+					lines = append(lines, who+" A", who+"-mail <a@example.com>", who+"-time 1776513600", who+"-tz +0000")
+				}
+				return append(lines, "summary "+summary)
+			}
+			check("the first line", lines[0], nil, blamed{one, 1, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "one", by("one")})
+			check("the last line", lines[10], nil, blamed{three, 11, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "three", by("three")})
 		})
 	}
 }

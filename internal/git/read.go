@@ -354,6 +354,7 @@ type blamed struct {
 	Author  string
 	Time    time.Time
 	Summary string
+	Head    []string // what git blame --porcelain says of author, committer and summary
 }
 
 // Blame returns, for each line of the file in that commit, where it is from.
@@ -400,6 +401,9 @@ func parseBlame(out []byte) ([]blamed, error) {
 			at = nil
 		default:
 			k, v, _ := strings.Cut(text, " ")
+			if k == "summary" || strings.HasPrefix(k, "author") || strings.HasPrefix(k, "committer") {
+				at.Head = append(at.Head, text)
+			}
 			switch k {
 			case "author":
 				at.Author = v

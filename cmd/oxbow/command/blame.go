@@ -5,7 +5,6 @@ package command
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,13 +86,15 @@ func (a *app) blamePorcelain(out tool.BlameOut) {
 		a.printf("%s %d %d 1\n", commit, from, l.Line)
 		if !seen[commit] {
 			seen[commit] = true
-			author, summary := oneLine(l.Author), oneLine(l.Summary)
-			if t, err := time.Parse(time.RFC3339, l.Time); err == nil {
-				a.printf("author-time %d\n", t.Unix())
-			} else {
-				author, summary = "Not Committed Yet", "not committed"
+			if l.Commit == "" { // as git says it
+				for _, by := range []string{"author", "committer"} {
+					l.Head = append(l.Head, by+" Not Committed Yet", by+"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, a.env.Now().Unix()), by+"-tz +0000")
+				}
+				l.Head = append(l.Head, "summary not committed")
 			}
-			a.printf("author %s\nsummary %s\nfilename %s\n", author, summary, oneLine(out.File))
+			for _, h := range append(l.Head, "filename "+out.File) {
+				a.printf("%s\n", oneLine(h))
+			}
 		}
 		for _, id := range l.Why {
 			n := why[id]
