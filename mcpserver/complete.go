@@ -132,18 +132,13 @@ func (d *transport) handoffs(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	hs, err := handoff.List(ctx, m, "", true)
-	slices.SortStableFunc(hs, func(a, b handoff.Handoff) int {
-		switch {
-		case a.Taken == b.Taken:
-			return 0
-		case a.Taken:
-			return 1
+	var names []string
+	for _, taken := range []bool{false, true} {
+		for _, h := range hs {
+			if h.Taken == taken {
+				names = append(names, h.Name)
+			}
 		}
-		return -1
-	})
-	names := make([]string, len(hs))
-	for i, h := range hs {
-		names[i] = h.Name
 	}
 	return names, err
 }

@@ -27,9 +27,6 @@ const MaxBody = 4 << 20
 // sessionTimeout ends a session of the older protocols that is not used.
 const sessionTimeout = 30 * time.Minute
 
-// stateless is the first version of the protocol without sessions.
-const stateless = "2026-07-28"
-
 // HTTPOptions say who may come in over HTTP.
 type HTTPOptions struct {
 	// Token, or one of Tokens, must be sent by every request, as
@@ -110,15 +107,13 @@ var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; resta
 
 // statusOf returns the HTTP status for a view that cannot be had.
 func statusOf(err error) int {
-	var diagnostics profile.Diagnostics
+	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
 	case errors.Is(err, errBound):
 		return http.StatusForbidden
 	case errors.Is(err, errFullHouse):
 		return http.StatusServiceUnavailable
-	case errors.As(err, &diagnostics):
-		return http.StatusInternalServerError
-	case errors.Is(err, oxbow.ErrInvalid):
+	case errors.Is(err, oxbow.ErrInvalid) && !unreadable:
 		return http.StatusNotFound
 	}
 	return http.StatusInternalServerError
@@ -214,9 +209,5 @@ func (o HTTPOptions) originAllowed(origins []string) bool {
 }
 
 func isLoopback(name string) bool {
-	if name == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(name)
-	return ip != nil && ip.IsLoopback()
+	return name == "localhost" || net.ParseIP(name).IsLoopback()
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
@@ -195,4 +196,42 @@ func (v *view) document(d profile.Document) bool {
 		return slices.Contains(v.bound.Documents, d)
 	}
 	return !v.rights.Narrow()
+}
+
+// Admits reports why a token cannot be served: its profile cannot be read, or it
+// has no rights in common with the server's.
+func (s *Server) Admits(t auth.Token) error {
+	_, err := s.view(t, "")
+	return err
+}
+
+// explain returns the error and what to do about it.
+func (v *view) explain(err error) string {
+	s := err.Error()
+	if h := tool.Remedy(err).In(v.reference); h != "" {
+		s += "\n" + h
+	}
+	return s
+}
+
+// reference writes a reference as models read it. Of a verb that the sets leave
+// out it says how the tool is listed: the model has none of that name.
+func (v *view) reference(r tool.Reference) string {
+	said, verb := tool.Notef("%s", r).String(), ""
+	switch r := r.(type) {
+	case tool.VerbRef:
+		verb = string(r)
+	case *tool.Hint:
+		verb = r.Verb
+	}
+	if verb == "" || v.opts.Sets.Has(verb) || slices.ContainsFunc(v.tools, func(t tool.Tool) bool { return t.Name == verb }) {
+		return said
+	}
+	sets := []string{tool.SetAll}
+	for _, s := range tool.KnownSets() {
+		if len(v.opts.Sets) > 0 && slices.Contains(s.Verbs, verb) {
+			sets = append(slices.Clone(v.opts.Sets), s.Name)
+		}
+	}
+	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verb, strings.Join(sets, ","))
 }

@@ -16,25 +16,6 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// book opens the annotations of the working tree that holds the working
-// directory, where the home's layout keeps them. The caller closes it.
-func (a *app) book(ctx context.Context) (*annotate.Store, error) {
-	wd, err := a.abs(".")
-	if err != nil {
-		return nil, err
-	}
-	return a.bookAt(ctx, wd)
-}
-
-func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
-	o := annotate.Options{Clock: a.env.Now}
-	// Code has annotations without any home, too.
-	if d, other, err := a.layout(); err == nil && other {
-		o.Dir = d.Annotations
-	}
-	return annotate.OpenDir(ctx, dir, &o)
-}
-
 // bookOf opens the annotations that FILE[:A[-B]] belongs to: those of the
 // repository that holds the file, which may be another than that of the working
 // directory, such as a submodule.

@@ -26,8 +26,6 @@ type app struct {
 	session     string // random, one a run
 	command     string // its words, without oxbow
 
-	mayPage, noPager bool // the command has a pager; it is switched off
-
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.
 	sealAfter time.Duration

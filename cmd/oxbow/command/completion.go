@@ -3,8 +3,6 @@
 package command
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 )
 
@@ -38,13 +36,4 @@ filters, too: oxbow recall project:<Tab>.`,
 			return misusef("it writes scripts for bash, zsh, fish and powershell", "unknown shell %q", args[0])
 		},
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

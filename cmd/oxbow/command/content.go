@@ -18,11 +18,11 @@ const maxInput = oxbow.MaxContent + 1
 
 // readFile reads a file of content, byte for byte: CRLF stays. "-" is standard
 // input.
-func (a *app) readFile(name string) (string, error) {
+func (l *locator) readFile(name string) (string, error) {
 	if name == "-" {
-		return a.readStdin()
+		return l.readStdin()
 	}
-	path, err := a.abs(name)
+	path, err := l.abs(name)
 	if err != nil {
 		return "", err
 	}
@@ -45,11 +45,11 @@ func (a *app) readFile(name string) (string, error) {
 }
 
 // readStdin reads content from standard input to its end.
-func (a *app) readStdin() (string, error) {
-	if a.env.StdinTerm {
-		a.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
+func (l *locator) readStdin() (string, error) {
+	if l.env.StdinTerm {
+		l.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
 	}
-	return readAll(a.env.Stdin, "standard input")
+	return readAll(l.env.Stdin, "standard input")
 }
 
 // byteOrderMark is what some Windows editors put before UTF-8 text.

@@ -4,7 +4,6 @@ package command
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -170,12 +169,4 @@ func (a *app) showContext(text, manifest string, wanted bool) {
 	for line := range strings.Lines(manifest) {
 		a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
 	}
-}
-
-// text prints a text; in a pipe, byte for byte.
-func (t *terminal) text(s string) {
-	if t.env.StdoutTerm {
-		s = strings.TrimRight(clean(s), "\n") + "\n"
-	}
-	_, _ = io.WriteString(t.env.Stdout, s)
 }

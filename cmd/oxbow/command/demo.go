@@ -26,7 +26,8 @@ type step struct {
 	Status int      `json:"status"`
 }
 
-func (a *app) demoCommand() *cobra.Command {
+// demoCommand shows commands, each of which run runs.
+func (a *app) demoCommand(run runner) *cobra.Command {
 	var keep bool
 	c := &cobra.Command{
 		Use:   "demo",
@@ -36,7 +37,7 @@ shows what the commands do, each as you would type it. Your own memory is not
 touched, and the home is removed at the end.`,
 		Example: `  oxbow demo
   oxbow demo --keep`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), run, keep) },
 	}
 	c.Flags().BoolVar(&keep, "keep", false, "keep the home, to try commands on it")
 	return c
@@ -64,7 +65,10 @@ func story(paths []string) []step {
 	}
 }
 
-func (a *app) demo(ctx context.Context, keep bool) (err error) {
+// runner runs one command line and returns its exit status.
+type runner func(context.Context, Env) int
+
+func (a *app) demo(ctx context.Context, run runner, keep bool) (err error) {
 	dir, err := os.MkdirTemp("", "oxbow-demo-")
 	if err != nil {
 		return fmt.Errorf("making a throw-away home: %w", err)
@@ -93,7 +97,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 			return err
 		}
 		var out bytes.Buffer
-		s.Status = Run(ctx, a.stage(dir, &out, s.Args))
+		s.Status = run(ctx, a.stage(dir, &out, s.Args))
 		s.Output = out.String()
 		done = append(done, s)
 		if !a.json && !a.quiet {

@@ -9,86 +9,36 @@ import (
 
 // editor returns the command line of the person's editor: $VISUAL, else
 // $EDITOR, else what every system of that kind has.
-func (a *app) editor() ([]string, error) {
+func (t *terminal) editor() ([]string, error) {
 	for _, key := range []string{"VISUAL", "EDITOR"} {
-		line := strings.TrimSpace(a.env.Getenv(key))
+		line := strings.TrimSpace(t.env.Getenv(key))
 		if line == "" {
 			continue
 		}
-		argv, err := splitCommand(line, a.env.GOOS == "windows")
+		argv, err := splitCommand(line, t.env.GOOS == "windows")
 		if err != nil {
 			return nil, &hinted{err: fmt.Errorf("reading $%s: %w", key, err), hint: "write it as in a shell, for example EDITOR='code --wait'"}
 		}
 		return argv, nil
 	}
-	if a.env.GOOS == "windows" {
+	if t.env.GOOS == "windows" {
 		return []string{"notepad"}, nil
 	}
 	return []string{"vi"}, nil
 }
 
 // runEditor opens the file in the person's editor and waits for its end.
-func (a *app) runEditor(file string) error {
-	argv, err := a.editor()
+func (t *terminal) runEditor(file string) error {
+	argv, err := t.editor()
 	if err != nil {
 		return err
 	}
-	if a.env.Edit == nil {
+	if t.env.Edit == nil {
 		return fmt.Errorf("starting editor: there is no terminal for one")
 	}
-	if err := a.env.Edit(append(argv, file)); err != nil {
+	if err := t.env.Edit(append(argv, file)); err != nil {
 		return &hinted{err: fmt.Errorf("running editor %s: %w", argv[0], err),
 			hint: "set EDITOR to an editor that waits until you are done, for example EDITOR='code --wait'"}
 	}
 	return nil
-}
-
-// splitCommand cuts a command line into words: at white space outside quotes;
-// a backslash takes the next character as it is, except inside single quotes.
-// With literalBackslash, as paths on Windows need, it is a character like any
-// other.
-func splitCommand(s string, literalBackslash bool) ([]string, error) {
-	var words []string
-	var word []byte
-	var open byte // the quote we are in
-	inWord, escaped := false, false
-	for i := range len(s) { // by bytes: a path may be no UTF-8
-		r := s[i]
-		switch {
-		case escaped:
-			word = append(word, r)
-			escaped = false
-		case r == '\\' && open != '\'' && !literalBackslash:
-			escaped, inWord = true, true
-		case open != 0:
-			if r == open {
-				open = 0
-			} else {
-				word = append(word, r)
-			}
-		case r == '\'' || r == '"':
-			open, inWord = r, true
-		case r == ' ' || r == '\t' || r == '\n':
-			if inWord {
-				words = append(words, string(word))
-				word, inWord = nil, false
-			}
-		default:
-			word = append(word, r)
-			inWord = true
-		}
-	}
-	switch {
-	case open != 0:
-		return nil, fmt.Errorf("a quote %c is not closed", open)
-	case escaped:
-		return nil, fmt.Errorf("a backslash at the end escapes nothing")
-	}
-	if inWord {
-		words = append(words, string(word))
-	}
-	if len(words) == 0 || words[0] == "" {
-		return nil, fmt.Errorf("it names no command")
-	}
-	return words, nil
 }

@@ -99,7 +99,7 @@ func TestExamples(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newApp(newWorld(t).env).root())
+	walk(newApp(newWorld(t).env).root(Run))
 	if n < 150 {
 		t.Errorf("there are %d examples, want more", n)
 	}

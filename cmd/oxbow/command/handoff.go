@@ -48,15 +48,6 @@ directory. The same handoff that is open already is not stored twice.`,
 	})
 }
 
-// projectNamed returns the project that a flag means.
-func (a *app) projectNamed(s string) (string, error) {
-	if s != autoProject {
-		return s, nil
-	}
-	p, err := a.project(".")
-	return p.Name, err
-}
-
 func (a *app) handoffListCommand() *cobra.Command {
 	return does(a, &cobra.Command{
 		Use:     "list",

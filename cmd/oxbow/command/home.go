@@ -298,3 +298,54 @@ func (l *locator) project(dir string) (label.Project, error) {
 		return err == nil && fi.IsDir()
 	})
 }
+
+func isDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}
+
+// verdict says what is known of the home. It is found out once a run.
+func (l *locator) verdict() (trust.Verdict, error) {
+	if l.judged == nil {
+		p, err := l.memoryPlace()
+		if err != nil {
+			return trust.Verdict{}, err
+		}
+		v := l.host().Judge(p)
+		l.judged = &v
+		if v.State == trust.Foreign {
+			l.warn("%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your own: %s",
+				clean(p.Home), clean(v.Why), clean(v.Mend))
+		}
+	}
+	return *l.judged, nil
+}
+
+// foreign reports whether the home came with a clone and is not trusted.
+func (l *locator) isForeign() (bool, error) {
+	v, err := l.verdict()
+	return v.State == trust.Foreign, err
+}
+
+// homeIsOwn reports whether the home is the user's own: named by a flag or the
+// environment, or the data directory. One that was found at or above the working
+// directory may have come with a project.
+func (l *locator) homeIsOwn(home string) bool {
+	if l.homeFlag != "" || l.env.Getenv("OXBOW_HOME") != "" {
+		return true
+	}
+	data, err := l.dataHome()
+	return err == nil && (home == data || tool.SameFile(home, data))
+}
+
+// projectNamed returns the project that a flag means.
+func (l *locator) projectNamed(s string) (string, error) {
+	if s != autoProject {
+		return s, nil
+	}
+	p, err := l.project(".")
+	return p.Name, err
+}
+
+// autoProject is what --project takes for the project of the working directory.
+const autoProject = "auto"

@@ -40,6 +40,3 @@ oxbow remember --project auto labels with.`,
 		},
 	}
 }
-
-// autoProject is what --project takes for the project of the working directory.
-const autoProject = "auto"

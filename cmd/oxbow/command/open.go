@@ -13,7 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/agent/skill"
+	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/trust"
@@ -258,4 +260,43 @@ func (a *app) skills() (*skill.Set, error) {
 		err = within(home, skill.HomeDirs)
 	}
 	return set, errors.Join(err, within(root, skill.ProjectDirs))
+}
+
+// recordMade records that this user made the home, when it is in a working tree
+// of git: it stays trusted when the user lets git track it.
+func (a *app) recordMade() error {
+	p, err := a.memoryPlace()
+	if err != nil || !git.InTree(p.Home) {
+		return nil
+	}
+	if _, err := os.Stat(p.Store); err != nil {
+		return nil // nothing was made after all
+	}
+	trusted, settings := a.host().Trusted, filepath.Join(p.Home, subagent.SettingsFile)
+	if !trusted.TrustsSettings(p.Home, settings) {
+		settings = "" // which may have come with the project
+	}
+	if _, err := trusted.Add(context.Background(), p.Home, p.Store, settings, a.env.Now()); err != nil {
+		a.note("it is not recorded that you made %s: %v; when git tracks it, say: oxbow trust %s", p.Home, err, text.ShellQuote(p.Home))
+	}
+	return nil
+}
+
+// book opens the annotations of the working tree that holds the working
+// directory, where the home's layout keeps them. The caller closes it.
+func (a *app) book(ctx context.Context) (*annotate.Store, error) {
+	wd, err := a.abs(".")
+	if err != nil {
+		return nil, err
+	}
+	return a.bookAt(ctx, wd)
+}
+
+func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
+	o := annotate.Options{Clock: a.env.Now}
+	// Code has annotations without any home, too.
+	if d, other, err := a.layout(); err == nil && other {
+		o.Dir = d.Annotations
+	}
+	return annotate.OpenDir(ctx, dir, &o)
 }

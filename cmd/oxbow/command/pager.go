@@ -20,18 +20,18 @@ func (a *app) paged(c *cobra.Command) *cobra.Command {
 
 // pager returns the command line of the person's pager: $OXBOW_PAGER, else $PAGER,
 // else less where there may be one; nil where none is wanted.
-func (a *app) pager() []string {
-	if !a.mayPage || a.noPager || !a.env.StdoutTerm || a.env.Height < 1 || a.env.Page == nil || a.env.Getenv("TERM") == "dumb" {
+func (t *terminal) pager() []string {
+	if !t.mayPage || t.noPager || !t.env.StdoutTerm || t.env.Height < 1 || t.env.Page == nil || t.env.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	line := strings.TrimSpace(a.env.Getenv("OXBOW_PAGER"))
+	line := strings.TrimSpace(t.env.Getenv("OXBOW_PAGER"))
 	if line == "" {
-		line = strings.TrimSpace(a.env.Getenv("PAGER"))
+		line = strings.TrimSpace(t.env.Getenv("PAGER"))
 	}
-	if line == "" && a.env.GOOS != "windows" {
+	if line == "" && t.env.GOOS != "windows" {
 		line = "less -FRX"
 	}
-	argv, err := splitCommand(line, a.env.GOOS == "windows")
+	argv, err := splitCommand(line, t.env.GOOS == "windows")
 	if err != nil {
 		return nil
 	}
@@ -40,22 +40,22 @@ func (a *app) pager() []string {
 
 // page calls show, which prints. What is longer than the screen is given to the
 // pager, before what show writes to standard error.
-func (a *app) page(show func()) {
-	argv := a.pager()
+func (t *terminal) page(show func()) {
+	argv := t.pager()
 	if argv == nil {
 		show()
 		return
 	}
-	out, errs := a.env.Stdout, a.env.Stderr
+	out, errs := t.env.Stdout, t.env.Stderr
 	var text, notes bytes.Buffer
-	a.env.Stdout, a.env.Stderr = &screen.Writer{W: &text}, &notes
+	t.env.Stdout, t.env.Stderr = &screen.Writer{W: &text}, &notes
 	show()
-	a.env.Stdout, a.env.Stderr = out, errs
+	t.env.Stdout, t.env.Stderr = out, errs
 	rows := 0
 	for line := range bytes.Lines(text.Bytes()) {
-		rows += 1 + max(0, columns(string(line))-1)/a.screen()
+		rows += 1 + max(0, columns(string(line))-1)/t.screen()
 	}
-	if rows < a.env.Height || a.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
+	if rows < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
 		_, _ = io.Copy(out, &text) // there is no such program
 	}
 	_, _ = io.Copy(errs, &notes)

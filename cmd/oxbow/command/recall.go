@@ -123,26 +123,3 @@ func (a *app) showExplanation(h tool.Entry) {
 	}
 	a.hang(fmt.Sprintf("   %7.3f  ", h.Score), fmt.Sprintf("%s, %g terms long (%.1f on average)", x.Formula, x.Length, x.AvgLen))
 }
-
-// showNothing explains an empty result.
-func (a *app) showNothing(why []tool.Note, near []string) {
-	if a.quiet {
-		return
-	}
-	if len(why) == 0 {
-		why = []tool.Note{tool.Plain("nothing was found")}
-	}
-	for _, w := range why {
-		fmt.Fprintf(a.env.Stderr, "oxbow: %s\n", clean(sentence(w)))
-	}
-	if len(near) > 0 {
-		fmt.Fprintf(a.env.Stderr, "  near to it: %s\n", clean(strings.Join(near, ", ")))
-	}
-}
-
-// showNotes shows what a verb wants its caller to know.
-func (a *app) showNotes(notes []tool.Note) {
-	for _, n := range notes {
-		a.note("%s", clean(sentence(n)))
-	}
-}

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// root returns the tree of commands.
-func (a *app) root() *cobra.Command {
+// root returns the tree of commands. The demo runs others by run.
+func (a *app) root(run runner) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "oxbow",
@@ -98,7 +98,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
-			a.benchCommand(), a.demoCommand(), a.versionCommand(), a.completionCommand()}},
+			a.benchCommand(), a.demoCommand(run), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.cmds {

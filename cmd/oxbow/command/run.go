@@ -29,7 +29,7 @@ func Run(ctx context.Context, env Env) int {
 	}
 	a := newApp(env)
 	a.progress = shown
-	root := a.root()
+	root := a.root(Run)
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close()))
 	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {

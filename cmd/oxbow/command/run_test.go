@@ -78,7 +78,7 @@ func (w *world) must(t *testing.T, args ...string) string {
 func TestHelpOfEveryCommand(t *testing.T) {
 	w := newWorld(t)
 	a := newApp(w.env)
-	root := a.root()
+	root := a.root(Run)
 	n := 0
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {

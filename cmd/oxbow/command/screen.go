@@ -24,6 +24,8 @@ type terminal struct {
 	quiet   bool
 	foreign bool // the home that the run opened is of another layout, whose versions are no numbers of changes
 
+	mayPage, noPager bool // the command has a pager; it is switched off
+
 	progress *progress // nil unless standard error is a terminal that it may use
 }
 
@@ -228,3 +230,11 @@ var (
 
 // oneLine makes a text safe to show, and one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+
+// text prints a text; in a pipe, byte for byte.
+func (t *terminal) text(s string) {
+	if t.env.StdoutTerm {
+		s = strings.TrimRight(clean(s), "\n") + "\n"
+	}
+	_, _ = io.WriteString(t.env.Stdout, s)
+}

@@ -164,3 +164,26 @@ func (t *terminal) showChange(c tool.Change) {
 	}
 	t.hang(t.dim(head), t.cut(oneLine(text), room))
 }
+
+// showNothing explains an empty result.
+func (t *terminal) showNothing(why []tool.Note, near []string) {
+	if t.quiet {
+		return
+	}
+	if len(why) == 0 {
+		why = []tool.Note{tool.Plain("nothing was found")}
+	}
+	for _, w := range why {
+		fmt.Fprintf(t.env.Stderr, "oxbow: %s\n", clean(sentence(w)))
+	}
+	if len(near) > 0 {
+		fmt.Fprintf(t.env.Stderr, "  near to it: %s\n", clean(strings.Join(near, ", ")))
+	}
+}
+
+// showNotes shows what a verb wants its caller to know.
+func (t *terminal) showNotes(notes []tool.Note) {
+	for _, n := range notes {
+		t.note("%s", clean(sentence(n)))
+	}
+}

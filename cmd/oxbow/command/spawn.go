@@ -120,17 +120,6 @@ func (a *app) showSpawned(out tool.SpawnSubAgentOut) {
 	}
 }
 
-// homeIsOwn reports whether the home is the user's own: named by a flag or the
-// environment, or the data directory. One that was found at or above the working
-// directory may have come with a project.
-func (a *app) homeIsOwn(home string) bool {
-	if a.homeFlag != "" || a.env.Getenv("OXBOW_HOME") != "" {
-		return true
-	}
-	data, err := a.dataHome()
-	return err == nil && (home == data || tool.SameFile(home, data))
-}
-
 // settings returns the file of settings that counts, "" for none, and one that
 // does not count because it may have come with a project. What
 // OXBOW_SETTINGS names counts alone: a sub-agent is started with it, so that the

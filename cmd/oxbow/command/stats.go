@@ -5,6 +5,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func (a *app) showStats(out tool.StatsOut) {
 
 // most lists the n words of the highest counts, and says how many are left.
 func most(counts map[string]int, n int) string {
-	words := sortedKeys(counts)
+	words := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
 	var parts []string
 	for i, w := range words {

@@ -48,7 +48,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newApp(w.env).root())
+	walk(newApp(w.env).root(Run))
 	for _, args := range lines {
 		for _, room := range []int{0, 7} {
 			status, stderr := run(&brokenWriter{room, fmt.Errorf("write: %w", syscall.ENOSPC)}, args...)

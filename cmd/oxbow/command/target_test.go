@@ -41,7 +41,7 @@ func TestWritersAreKnown(t *testing.T) {
 			walk(sub)
 		}
 	}
-	for _, c := range newApp(newWorld(t).env).root().Commands() {
+	for _, c := range newApp(newWorld(t).env).root(Run).Commands() {
 		walk(c)
 	}
 }

@@ -3,17 +3,11 @@
 package command
 
 import (
-	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/agent/subagent"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/trust"
 )
 
 func (a *app) trustCommand() *cobra.Command {
@@ -55,11 +49,6 @@ it is in a repository.`,
 	}, a.showTrust)
 }
 
-func isDir(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.IsDir()
-}
-
 func (a *app) showTrust(out tool.TrustOut) {
 	would := ""
 	if out.DryRun {
@@ -85,47 +74,4 @@ func (a *app) showTrust(out tool.TrustOut) {
 			a.printf("  sub-agents are started as %s says; read it\n", clean(out.Runs))
 		}
 	}
-}
-
-// verdict says what is known of the home. It is found out once a run.
-func (l *locator) verdict() (trust.Verdict, error) {
-	if l.judged == nil {
-		p, err := l.memoryPlace()
-		if err != nil {
-			return trust.Verdict{}, err
-		}
-		v := l.host().Judge(p)
-		l.judged = &v
-		if v.State == trust.Foreign {
-			l.warn("%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your own: %s",
-				clean(p.Home), clean(v.Why), clean(v.Mend))
-		}
-	}
-	return *l.judged, nil
-}
-
-// foreign reports whether the home came with a clone and is not trusted.
-func (l *locator) isForeign() (bool, error) {
-	v, err := l.verdict()
-	return v.State == trust.Foreign, err
-}
-
-// recordMade records that this user made the home, when it is in a working tree
-// of git: it stays trusted when the user lets git track it.
-func (a *app) recordMade() error {
-	p, err := a.memoryPlace()
-	if err != nil || !git.InTree(p.Home) {
-		return nil
-	}
-	if _, err := os.Stat(p.Store); err != nil {
-		return nil // nothing was made after all
-	}
-	trusted, settings := a.host().Trusted, filepath.Join(p.Home, subagent.SettingsFile)
-	if !trusted.TrustsSettings(p.Home, settings) {
-		settings = "" // which may have come with the project
-	}
-	if _, err := trusted.Add(context.Background(), p.Home, p.Store, settings, a.env.Now()); err != nil {
-		a.note("it is not recorded that you made %s: %v; when git tracks it, say: oxbow trust %s", p.Home, err, text.ShellQuote(p.Home))
-	}
-	return nil
 }

@@ -3,13 +3,7 @@
 package command
 
 import (
-	"runtime"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
-
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -38,28 +32,3 @@ func (a *app) sayVersion() error {
 	a.printf("file format %d, %s, %s\n", v.Format, v.Go, v.Platform)
 	return nil
 }
-
-func readVersion() tool.Version {
-	v := tool.Version{Version: "(devel)", Format: wal.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	bi, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if bi.Main.Version != "" {
-		v.Version = bi.Main.Version
-	}
-	for _, s := range bi.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Revision = s.Value
-		case "vcs.time":
-			v.Time = s.Value
-		case "vcs.modified":
-			v.Modified = s.Value == "true"
-		}
-	}
-	return v
-}
-
-// moduleVersion returns the version of this module, or (devel).
-func moduleVersion() string { return readVersion().Version }

@@ -1,0 +1,36 @@
+// What this program was built from.
+
+package command
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func readVersion() tool.Version {
+	v := tool.Version{Version: "(devel)", Format: wal.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	bi, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if bi.Main.Version != "" {
+		v.Version = bi.Main.Version
+	}
+	for _, s := range bi.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// moduleVersion returns the version of this module, or (devel).
+func moduleVersion() string { return readVersion().Version }
