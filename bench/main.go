@@ -52,6 +52,7 @@ func commands() []command {
 		{"peers", "oxbow beside other engines, in turns", peersCommand},
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},
+		{"whole", "what whole commands cost in a full home", whole},
 		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},
 		{"profiles", "how much of what a model gets is about something else, on public data sets", profilesCommand},
 		{"tokens", "how far the estimate of tokens is from a tokenizer's count", tokensCommand},
@@ -117,7 +118,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if *record == "" {
 			return measure(ctx)
 		}
-		b.rec = &recorder{name: *record, command: commandLine(args), now: time.Now}
+		dir := b.dir
+		if dir == "" {
+			dir = os.TempDir()
+		}
+		b.rec = &recorder{name: *record, command: commandLine(buildTags(), args), date: time.Now().UTC().Format(time.DateOnly),
+			machine: machine(runtime.GOOS, os.ReadFile, dir)}
 		if err := measure(ctx); err != nil {
 			return err
 		}

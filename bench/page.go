@@ -16,11 +16,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // resultsFile and pageFile are where results and the page are, seen from the
@@ -40,11 +39,11 @@ type result struct {
 	Rows    [][]string `json:"rows"`
 }
 
-// recorder collects the tables that a command prints, for --record.
+// recorder collects the tables that a command prints, for --record. Date and
+// machine are those before the command began: its own load is not the machine's.
 type recorder struct {
-	name    string
-	command string
-	now     func() time.Time
+	name, command, date, machine string
+
 	results []result
 }
 
@@ -54,8 +53,7 @@ func (r *recorder) add(t *table) {
 	if n := len(r.results) + 1; n > 1 {
 		name += "/" + strconv.Itoa(n)
 	}
-	r.results = append(r.results, result{name, r.command, r.now().UTC().Format(time.DateOnly),
-		machine(runtime.GOOS, os.ReadFile, os.TempDir()), t.head, t.rows})
+	r.results = append(r.results, result{name, r.command, r.date, r.machine, t.head, t.rows})
 }
 
 // save puts what was collected in the place of the results of the same name.
@@ -83,10 +81,26 @@ func (r *recorder) save(file string) error {
 	return os.WriteFile(file, buf.Bytes(), 0o644)
 }
 
+// buildTags returns the tags that this program was built with, as go run takes
+// them.
+func buildTags() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-tags" {
+				return s.Value
+			}
+		}
+	}
+	return ""
+}
+
 // commandLine returns how a command was called, as a page may show it: with DIR
 // in the place of paths of this machine, and without --record.
-func commandLine(args []string) string {
+func commandLine(tags string, args []string) string {
 	line := "go run ."
+	if tags != "" {
+		line = "go run -tags " + tags + " ."
+	}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "="); name == "record" {
@@ -137,16 +151,20 @@ func readResults(file string) ([]result, error) {
 }
 
 // slot is the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> …
-// <!-- end -->, where the numbers choose columns, and the pattern rows by the text
-// of one of their cells; all without any.
+// <!-- end -->. The numbers choose columns, the pattern rows by their cells joined
+// with "|"; without them all are taken.
 var slot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
 // fillPage returns the page with its tables made from the results. A name that no
-// result has is an error, and so is a measurement of which the page shows nothing.
+// result has is an error, and so are a measurement of which the page shows nothing
+// and a place that does not end before the next begins.
 func fillPage(page string, results []result) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
-	last := "" // machine that the page names
+	if begun, read := strings.Count(page, "<!-- table"), len(slot.FindAllString(page, -1)); begun != read {
+		wrong = append(wrong, fmt.Errorf("the page begins %d tables, and %d are <!-- table NAME COLUMN… /PATTERN/ --> with an <!-- end --> of their own", begun, read))
+	}
+	var last result // what the page has named last
 	page = slot.ReplaceAllStringFunc(page, func(old string) string {
 		m := slot.FindStringSubmatch(old)
 		i := slices.IndexFunc(results, func(x result) bool { return x.Name == m[1] })
@@ -157,17 +175,14 @@ func fillPage(page string, results []result) (string, error) {
 		name, _, _ := strings.Cut(m[1], "/")
 		shown[name] = true
 		x := results[i]
-		on, _, _ := strings.Cut(x.Machine, ", load")
-		if on == last {
-			x.Machine = "as above" + x.Machine[len(on):]
-		}
-		last = on
 		text, err := x.markdown(strings.Fields(m[2]), m[3])
 		if err != nil {
 			wrong = append(wrong, err)
 		}
 		head, _, _ := strings.Cut(old, "\n")
-		return head + "\n" + text + "<!-- end -->"
+		head += "\n" + x.origin(last)
+		last = x
+		return head + text + "<!-- end -->"
 	})
 	for _, x := range results {
 		if name, _, _ := strings.Cut(x.Name, "/"); !shown[name] {
@@ -177,7 +192,23 @@ func fillPage(page string, results []result) (string, error) {
 	return page, errors.Join(wrong...)
 }
 
-// markdown returns the table with where and when it was taken.
+// origin returns the line that says how, when and where the table was taken, and
+// nothing where that of the table before says it.
+func (x result) origin(before result) string {
+	on, load, _ := strings.Cut(x.Machine, ", load")
+	if last, _, _ := strings.Cut(before.Machine, ", load"); on == last {
+		if x.Command == before.Command && x.Date == before.Date {
+			return ""
+		}
+		on = "as above"
+	}
+	if load != "" {
+		on += ", load" + load
+	}
+	return fmt.Sprintf("`%s` · %s · %s\n\n", x.Command, x.Date, on)
+}
+
+// markdown returns the chosen columns and rows of the table.
 func (x result) markdown(columns []string, rows string) (string, error) {
 	wanted, err := regexp.Compile(rows)
 	if err != nil {
@@ -203,7 +234,7 @@ func (x result) markdown(columns []string, rows string) (string, error) {
 	}
 	t := newTable(chosen(x.Head)...)
 	for _, r := range x.Rows {
-		if slices.ContainsFunc(r, wanted.MatchString) {
+		if wanted.MatchString(strings.Join(r, "|")) {
 			t.row(chosen(r)...)
 		}
 	}
@@ -211,7 +242,6 @@ func (x result) markdown(columns []string, rows string) (string, error) {
 		return "", fmt.Errorf("table %s has no row with %q", x.Name, rows)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "`%s` · %s · %s\n\n", x.Command, x.Date, x.Machine)
 	t.print(&b)
 	return b.String(), nil
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The tables of docs/benchmarks.md are those of results.jsonl.
@@ -32,8 +31,8 @@ func TestPageIsMadeOfResults(t *testing.T) {
 
 func TestFillPage(t *testing.T) {
 	results := []result{{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"}, [][]string{{"oxbow", "1.00", "2.00"}, {"seed", "3.00", "4.00"}}}}
-	const page = "# Page\n\n<!-- table recall 1 3 /^ox/ -->\nold\n<!-- end -->\n\nend\n"
-	const want = "# Page\n\n<!-- table recall 1 3 /^ox/ -->\n`go run . recall` · 2026-11-22 · 2 cores\n\n" +
+	const page = "# Page\n\n<!-- table recall 1 3 /^oxbow\\|1/ -->\nold\n<!-- end -->\n\nend\n"
+	const want = "# Page\n\n<!-- table recall 1 3 /^oxbow\\|1/ -->\n`go run . recall` · 2026-11-22 · 2 cores\n\n" +
 		"| one   |  p99 |\n|-------|-----:|\n| oxbow | 2.00 |\n\n<!-- end -->\n\nend\n"
 	for _, from := range []string{page, want} {
 		if got, err := fillPage(from, results); got != want || err != nil {
@@ -41,13 +40,36 @@ func TestFillPage(t *testing.T) {
 		}
 	}
 	for from, why := range map[string]string{
-		strings.Replace(page, "recall", "write", 1): "--record write",
-		strings.Replace(page, "1 3", "1 4", 1):      "columns 1 to 3",
-		strings.Replace(page, "/^ox/", "/^x/", 1):   "no row with",
-		"# Page\n": "shows no table of recall",
+		strings.Replace(page, "recall", "write", 1):         "--record write",
+		strings.Replace(page, "1 3", "1 4", 1):              "columns 1 to 3",
+		strings.Replace(page, "/^ox", "/^x", 1):             "no row with",
+		strings.Replace(page, "<!-- end -->", "", 1) + page: "begins 2 tables, and 1",
+		strings.Replace(page, " 1 3", " one", 1):            "begins 1 tables, and 0",
+		"# Page\n":                                          "shows no table of recall",
 	} {
 		if _, err := fillPage(from, results); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("fillPage(%q): %v, want an error with %q", from, err, why)
+		}
+	}
+}
+
+// The line that says where a table is from stands once for tables of one run.
+func TestOrigin(t *testing.T) {
+	first := result{Command: "go run . write", Date: "2026-11-22", Machine: "2 cores, load 1.00 before"}
+	later, other := first, first
+	later.Machine = "2 cores, load 3.00 before"
+	other.Command = "go run . start"
+	for _, c := range []struct {
+		of, before result
+		want       string
+	}{
+		{first, result{}, "`go run . write` · 2026-11-22 · 2 cores, load 1.00 before\n\n"},
+		{later, first, ""},
+		{other, later, "`go run . start` · 2026-11-22 · as above, load 1.00 before\n\n"},
+		{result{Command: "x", Date: "2026-11-22", Machine: "2 cores"}, first, "`x` · 2026-11-22 · as above\n\n"},
+	} {
+		if got := c.of.origin(c.before); got != c.want {
+			t.Errorf("origin of %v after %v = %q, want %q", c.of, c.before, got, c.want)
 		}
 	}
 }
@@ -57,7 +79,7 @@ func TestRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results.jsonl")
 	record := func(name string, tables ...*table) {
 		t.Helper()
-		r := recorder{name: name, command: "go run . x", now: func() time.Time { return time.Unix(0, 0) }}
+		r := recorder{name: name, command: "go run . x", date: "1970-01-01"}
 		for _, x := range tables {
 			r.add(x)
 		}
@@ -90,8 +112,11 @@ func TestCommandLine(t *testing.T) {
 		"go run . drift --repo oxbow=DIR":      {"drift", "--record=x", "--repo", "oxbow=" + dir},
 		"go run . write -n 100 --sqlite=false": {"write", "-n", "100", "--sqlite=false"},
 	} {
-		if got := commandLine(args); got != want {
+		if got := commandLine("", args); got != want {
 			t.Errorf("commandLine(%q) = %q, want %q", args, got, want)
 		}
+	}
+	if got := commandLine("a,b", []string{"peers"}); got != "go run -tags a,b . peers" {
+		t.Errorf("commandLine of a program built with tags = %q", got)
 	}
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // The parameters of Oxbow, fitted to LongMemEval, LoCoMo, QMSum and SciFact;
-// docs/benchmarks.md says what each is worth.
+// the command quality of module bench measures them.
 const (
 	oxbowK1 = 1.2
 	oxbowB  = 0.5

@@ -1,0 +1,161 @@
+// The command whole: what commands of the program cost in a full home, from the
+// start of their process to its end.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	sizes := fl.String("n", "10000,100000", "entries in the home, `N,N…`")
+	rounds := fl.Int("rounds", 5, "runs to time of what takes an instant; export, import, dump and check run once")
+	var src source
+	fl.StringVar(&src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
+	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		ns, err := numbers(*sizes)
+		if err != nil {
+			return err
+		}
+		if *rounds < 1 {
+			return errors.New("measuring commands: -rounds must be above 0")
+		}
+		dir, remove, err := b.temp()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		b.title("whole", dir)
+		oxbowPath, err := buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
+		if err != nil {
+			return err
+		}
+		es, from, err := src.entries(ctx, 10000)
+		if err != nil {
+			return err
+		}
+		head := []string{fmt.Sprintf("median of %d runs; export and below: one run", *rounds)}
+		var rows [][]string
+		for i, n := range ns {
+			head = append(head, count(n)+" entries: time", "processor")
+			w := wholeRun{dir: filepath.Join(dir, strconv.Itoa(i)), oxbow: oxbowPath, rounds: *rounds}
+			costs, err := w.run(ctx, stretch(es, n))
+			if err != nil {
+				return fmt.Errorf("commands in a home of %d entries: %w", n, err)
+			}
+			for j, c := range costs {
+				if i == 0 {
+					rows = append(rows, []string{c.name})
+				}
+				rows[j] = append(rows[j], span(c.clock), span(c.cpu))
+			}
+		}
+		t := newTable(head...)
+		for _, r := range rows {
+			t.row(r...)
+		}
+		b.emit(t)
+		b.printf("The entries are from %s. The system's cache holds the files.\n\n", from)
+		return nil
+	}
+}
+
+// wholeRun runs commands in one home below dir.
+type wholeRun struct {
+	dir, oxbow string
+	rounds     int
+}
+
+// wholeCost is the time from start to end of a command, and its processor time:
+// the median of each.
+type wholeCost struct {
+	name       string
+	clock, cpu time.Duration
+}
+
+func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) {
+	home := filepath.Join(w.dir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, err
+	}
+	if err := fillHome(ctx, home, es); err != nil {
+		return nil, err
+	}
+	lines := filepath.Join(w.dir, "export.jsonl")
+	noIndex := func() error { return os.RemoveAll(filepath.Join(home, "memory.oxbow.idx")) }
+	steps := []struct {
+		name   string
+		once   bool
+		before func() error
+		args   []string
+	}{
+		{"get", false, nil, []string{"get", es[len(es)/2].Name}},
+		{"list --limit 20", false, nil, []string{"list", "--limit", "20"}},
+		{"log --limit 20", false, nil, []string{"log", "--limit", "20"}},
+		{"stats", false, nil, []string{"stats"}},
+		{"recall", false, nil, []string{"recall", "what does it return"}},
+		{"remember", false, nil, []string{"remember", "whole", "--content", "a change"}},
+		{"recall, no index file: scans the entries", true, noIndex, []string{"recall", "what does it return"}},
+		{"recall after it: makes the index file", true, nil, []string{"recall", "what does it return"}},
+		{"export", true, nil, []string{"export"}},
+		{"import of that, into an empty home", true, nil, []string{"--home", filepath.Join(w.dir, "new"), "import", lines}},
+		{"dump, the first", true, nil, []string{"dump", filepath.Join(w.dir, "tree")}},
+		{"check", true, nil, []string{"check"}},
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, "new"), 0o700); err != nil {
+		return nil, err
+	}
+	var costs []wholeCost
+	for _, s := range steps {
+		var clock, cpu timings
+		for i := 0; i <= w.rounds && !(s.once && i > 0); i++ {
+			if s.before != nil {
+				if err := s.before(); err != nil {
+					return nil, err
+				}
+			}
+			took, used, err := w.once(ctx, home, lines, s.args)
+			if err != nil {
+				return nil, fmt.Errorf("oxbow %s: %w", s.name, err)
+			}
+			if i > 0 || s.once { // of several, the first fills the system's caches
+				clock, cpu = append(clock, took), append(cpu, used)
+			}
+		}
+		costs = append(costs, wholeCost{s.name, clock.p50(), cpu.p50()})
+	}
+	return costs, nil
+}
+
+// once runs one command. What export prints goes to the file lines.
+func (w wholeRun) once(ctx context.Context, home, lines string, args []string) (clock, cpu time.Duration, err error) {
+	cmd := exec.CommandContext(ctx, w.oxbow, args...)
+	cmd.Env = append(bareEnv(os.Getenv, w.dir), "OXBOW_HOME="+home)
+	var out io.WriteCloser
+	if args[0] == "export" {
+		if out, err = os.Create(lines); err != nil {
+			return 0, 0, err
+		}
+		cmd.Stdout = out
+	}
+	from := time.Now()
+	err = cmd.Run()
+	clock = time.Since(from)
+	if out != nil {
+		err = errors.Join(err, out.Close())
+	}
+	return clock, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+}

@@ -1,0 +1,26 @@
+// Tests that whole commands are run and timed.
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	dir := t.TempDir()
+	out := runBench(t, "whole", "--dir", dir, "--text", textDir(t), "--n", "3,5", "--rounds", "1")
+	for _, name := range []string{"get", "recall, no index", "import", "dump", "check"} {
+		row := cells(t, out, name)
+		if len(row) != 5 || strings.Contains(strings.Join(row[1:], ","), "0 ns") {
+			t.Errorf("row of %s = %q, want two sizes with two times each", name, row)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
