@@ -45,7 +45,7 @@ var budgets = []budget{
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430}, {"trust", 400},
 	{"tool/*", 9_640}, {"dialect/*", 9_630}, {"mcpserver", 1_827},
-	{"cmd/oxbow/command/*", 8_663}, {"cmd/*", 50},
+	{"cmd/oxbow/command/*", 8_661}, {"cmd/*", 50},
 	{"internal/wal", 2_250}, {"internal/index", 4_500}, {"internal/ranking", 1_620}, {"internal/analysis/*", 2_100},
 	{"internal/git", 1_150}, {"internal/screen", 150}, {"internal/*", 2_612},
 }

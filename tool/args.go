@@ -25,8 +25,8 @@ import (
 // Understood are, next to the parameters' own names, those in [Param.Also], and
 // either spelling with capitals or dashes (maxTokens, max-tokens). A number or
 // a truth value may be written as a string, a number where a word is wanted,
-// and one item where a list is; a comma never splits one. Null, "" and [] mean
-// "not given". wait_for_previous is skipped. All else is an error that matches [oxbow.ErrInvalid] and says
+// and one item where a list is; a comma never splits one. Null, [] and, but for
+// [Param.Empty], "" mean "not given". wait_for_previous is skipped. All else is an error that matches [oxbow.ErrInvalid] and says
 // what would be right: a name that is not known, one parameter given twice, a
 // wrong type, text that is not UTF-8.
 func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
@@ -183,7 +183,7 @@ func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if s.text == "" {
+		if s.text == "" && !p.Empty {
 			continue
 		}
 		v, err := coercions[p.Type](p, m.key, s)

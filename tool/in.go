@@ -40,7 +40,7 @@ type RecallIn struct {
 
 // GetIn is what get takes.
 type GetIn struct {
-	Name      string `json:"name" also:"key,title,id" flag:"-" jsonschema:"Or alias; NAME@SEQ is the entry as change SEQ left it." usage:"Name or alias of the entry; NAME@SEQ is the entry as change SEQ left it."`
+	Name      string `json:"name" empty:"allowed" also:"key,title,id" flag:"-" jsonschema:"Or alias; NAME@SEQ is the entry as change SEQ left it." usage:"Name or alias of the entry; NAME@SEQ is the entry as change SEQ left it."`
 	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"In bytes." usage:"Bytes of the content to pass over first."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 }
@@ -60,7 +60,7 @@ type ListIn struct {
 
 // ForgetIn is what forget takes.
 type ForgetIn struct {
-	Name      string  `json:"name" also:"key,title,id" flag:"-" jsonschema:"Or alias." usage:"Name or alias of the entry."`
+	Name      string  `json:"name" empty:"allowed" also:"key,title,id" flag:"-" jsonschema:"Or alias." usage:"Name or alias of the entry."`
 	IfVersion *uint64 `json:"if_version,omitempty" also:"version,expected_version" usage:"Forget it only if it is still at this version." schema:"-"`
 	OpID      string  `json:"op_id,omitempty" also:"idempotency_key,request_id" usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
 	DryRun    bool    `json:"dry_run,omitempty" also:"preview" jsonschema:"Only show." usage:"Show what would be forgotten and change nothing."`

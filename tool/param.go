@@ -23,6 +23,7 @@ type Param struct {
 	Type       string   // "string", "integer", "number" or "boolean"; of one item when Repeatable
 	Repeatable bool     // a list in the JSON object
 	Required   bool     // the call fails without it
+	Empty      bool     // "" is a value: a name in a file of another program
 	Enum       []string // the only values, if there are only some
 	Also       []string // other names that are understood in the JSON object
 	Unlisted   bool     // understood, and left out of the schema: rare, or said by a filter as well
@@ -39,6 +40,7 @@ var parts = []string{"project", "tags", "related_files", "confidence", "aliases"
 //	jsonschema  what models read of it, in few words; what its name says is left out
 //	also        other names that models guess, understood too
 //	enum        the values, with commas; or "kind": those of an entry; or "part": what remember can clear
+//	empty       "allowed" where an empty text is a value, and does not mean "not given"
 //	schema      "-" where the schema leaves it out, though it is understood
 //	flag        name of the flag where it is not the name with dashes; "-" where it is no flag
 //	short       one letter for the flag
@@ -59,7 +61,7 @@ func paramsOf(t reflect.Type) []Param {
 		}
 		p := Param{Name: name, Flag: f.Tag.Get("flag"), Short: f.Tag.Get("short"), Usage: f.Tag.Get("jsonschema"),
 			Value: f.Tag.Get("value"), Default: f.Tag.Get("default"), Required: !strings.Contains(opts, "omitempty"),
-			Enum: enumOf(f.Tag.Get("enum")), Unlisted: f.Tag.Get("schema") == "-", index: f.Index}
+			Empty: f.Tag.Get("empty") != "", Enum: enumOf(f.Tag.Get("enum")), Unlisted: f.Tag.Get("schema") == "-", index: f.Index}
 		switch p.Flag {
 		case "":
 			p.Flag = strings.ReplaceAll(name, "_", "-")
@@ -148,7 +150,7 @@ func (p Param) Check(in any, called string) error {
 		return nil
 	case f.Kind() == reflect.Pointer:
 		return nil
-	case p.Required && f.String() == "":
+	case p.Required && !p.Empty && f.String() == "":
 		return bad(p.Name, "", "is empty; "+lowerFirst(p.Usage))
 	}
 	return CheckText(called, f.String())

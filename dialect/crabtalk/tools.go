@@ -32,7 +32,7 @@ type rememberIn struct {
 
 // forgetIn is what forget takes.
 type forgetIn struct {
-	Name string `json:"name" cli:"positional" also:"key,title" jsonschema:"Name of the entry to delete."`
+	Name string `json:"name" empty:"allowed" cli:"positional" also:"key,title" jsonschema:"Name of the entry to delete."`
 }
 
 // Tools implements [dialect.Home], in crabtalk's order.

@@ -124,7 +124,7 @@ func (a *app) prune(ctx context.Context, m *oxbow.Memory, o crabtalk.PruneOption
 		word = "would forget"
 	}
 	for _, e := range gone {
-		a.printf("%s %s %s\n", word, a.bold(clean(e.Name)), a.dim("("+a.date(e.Created)+")"))
+		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(e.Created)+")"))
 	}
 	switch {
 	case len(gone) == 0:

@@ -92,7 +92,7 @@ func (a *app) showConverted(out tool.ConvertOut) {
 	}
 	a.printf("%s %s to %s, laid out as %s.\n", verb, count(out.Entries, "entry", "entries"), out.To, out.Layout)
 	for _, ad := range out.Adapted[:min(len(out.Adapted), 20)] {
-		a.printf("  %s: without its %s\n", clean(ad.Name), strings.Join(ad.Lost, ", "))
+		a.printf("  %s: without its %s\n", nameText(ad.Name), strings.Join(ad.Lost, ", "))
 	}
 	if n := len(out.Adapted) - 20; n > 0 {
 		a.printf("  and %d more; --json lists them all\n", n)

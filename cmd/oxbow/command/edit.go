@@ -40,8 +40,8 @@ func (a *app) edit(ctx context.Context, name string) (err error) {
 		return err
 	}
 	entry := got.Entry
-	if entry.Name == "" || entry.Content == nil {
-		return fmt.Errorf("editing %q: its content is not known", name)
+	if entry.Name == "" {
+		return misusef("forget it, or remember its text under a name", "an entry without a name cannot be changed")
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
 		return misusef("to bring it back: oxbow restore "+quote(name), "%s is a version of the past, and cannot be edited", name)
@@ -73,7 +73,8 @@ func (a *app) edit(ctx context.Context, name string) (err error) {
 	switch {
 	case text == *entry.Content:
 		if a.json {
-			return a.printJSON(tool.RememberOut{Outcome: "unchanged", Entry: withoutContent(entry)})
+			entry.Content = nil
+			return a.printJSON(tool.RememberOut{Outcome: "unchanged", Entry: entry})
 		}
 		a.printf("%s is unchanged\n", a.bold(entry.Name))
 		return nil
@@ -90,11 +91,6 @@ func (a *app) edit(ctx context.Context, name string) (err error) {
 		return a.keep(entry.Name, text, err)
 	}
 	return answer(a, out, a.showRemembered)
-}
-
-func withoutContent(e tool.Entry) tool.Entry {
-	e.Content = nil
-	return e
 }
 
 // keep saves a text that could not be remembered below the home, and returns

@@ -27,7 +27,7 @@ good, and forget says so.`,
 		if !out.Forgotten {
 			word = "would forget"
 		}
-		a.printf("%s %s\n", word, a.bold(out.Entry.Name))
+		a.printf("%s %s\n", word, a.bold(nameText(out.Entry.Name)))
 		a.showNotes(out.Notes)
 	})
 }

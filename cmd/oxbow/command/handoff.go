@@ -40,10 +40,10 @@ directory. The same handoff that is open already is not stored twice.`,
 		return err
 	}, func(out tool.SavedOut) {
 		if a.quiet {
-			a.printf("%s\n", clean(out.Name))
+			a.printf("%s\n", nameText(out.Name))
 			return
 		}
-		a.printf("handed off as %s%s\n", a.bold(clean(out.Name)), a.changeText(out.Version))
+		a.printf("handed off as %s%s\n", a.bold(nameText(out.Name)), a.changeText(out.Version))
 		a.showNotes(out.Notes)
 	})
 }
@@ -60,10 +60,10 @@ func (a *app) handoffListCommand() *cobra.Command {
 	}, func(out tool.HandoffsOut) {
 		for _, h := range out.Handoffs {
 			if a.quiet {
-				a.printf("%s\n", clean(h.Name))
+				a.printf("%s\n", nameText(h.Name))
 				continue
 			}
-			a.printf("%s  %s  %s\n", a.date(moment(h.Created)), h.State, a.bold(clean(h.Name)))
+			a.printf("%s  %s  %s\n", a.date(moment(h.Created)), h.State, a.bold(nameText(h.Name)))
 		}
 		if len(out.Handoffs) == 0 {
 			a.note("no handoff waits")
@@ -125,7 +125,7 @@ func (a *app) handoffDropCommand() *cobra.Command {
 		in.Name = args[0]
 		return nil
 	}, func(out tool.HandoffOut) {
-		a.printf("dropped %s\n", a.bold(clean(out.Name)))
+		a.printf("dropped %s\n", a.bold(nameText(out.Name)))
 		a.note("to take this back: oxbow undo")
 	})
 }

@@ -137,7 +137,7 @@ func (a *app) showImported(out tool.ImportOut, verbose bool) {
 		did = "would import"
 		for _, c := range out.Changes {
 			mark := map[string]string{string(oxbow.VerbAdd): "+", string(oxbow.VerbUpdate): "~"}[c.Verb]
-			a.printf("%s %s (%s)\n", mark, c.Name, clean(c.Ref))
+			a.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
 		}
 	}
 	a.printf("%s: %d added, %d updated, %d the same, %d skipped\n", did, out.Added, out.Updated, out.Same, out.Skipped)

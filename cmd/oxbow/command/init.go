@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) initCommand() *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "init",
 		Short: "Make a memory for this directory",
 		Long: `Init makes a home: a directory that only you can read, and in it an empty
@@ -30,7 +30,6 @@ does; see docs/dialects.md.`,
 		Args: args(0, 0, "no arguments; say --home DIR for another place"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context()) },
 	}
-	return c
 }
 
 func (a *app) init(ctx context.Context) error {

@@ -40,7 +40,7 @@ and --name together, an entry must fit both.`,
 // labelSelected makes c change the labels of selected entries.
 func (a *app) labelSelected(c *cobra.Command, verb call[tool.EditLabelsIn, tool.RelabelOut]) *cobra.Command {
 	c.Args = args(1, -1, "a LABEL such as tag:decision")
-	does(a, c, labelVerb(verb), func(in *tool.EditLabelsIn, _ *flagSet, args []string) error {
+	return does(a, c, labelVerb(verb), func(in *tool.EditLabelsIn, _ *flagSet, args []string) error {
 		in.Labels = args
 		chosen := len(in.Where) > 0 || len(in.Names) > 0
 		switch {
@@ -51,7 +51,6 @@ func (a *app) labelSelected(c *cobra.Command, verb call[tool.EditLabelsIn, tool.
 		}
 		return nil
 	}, a.showRelabelled)
-	return c
 }
 
 func (a *app) labelRenameCommand() *cobra.Command {
@@ -104,7 +103,7 @@ func (a *app) showRelabelled(out tool.RelabelOut) {
 	a.printf("%s %s\n", did, count(len(out.Entries), "entry", "entries"))
 	if !a.quiet {
 		for _, e := range out.Entries {
-			line := "  " + a.bold(clean(e.Name))
+			line := "  " + a.bold(nameText(e.Name))
 			for _, l := range e.Removed {
 				line += "  -" + clean(l)
 			}

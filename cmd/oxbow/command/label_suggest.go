@@ -45,7 +45,7 @@ applied, one oxbow undo takes back.`,
 
 func (a *app) showSuggestions(out tool.SuggestLabelsOut) {
 	for _, s := range out.Suggestions {
-		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(clean(s.Name)))
+		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))
 		if a.quiet {
 			continue
 		}

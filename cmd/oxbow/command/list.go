@@ -12,22 +12,20 @@ import (
 )
 
 func (a *app) listCommand() *cobra.Command {
-	c := &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List entries, newest first",
 		Example: `  oxbow list
   oxbow list project:harbor -tag:draft
   oxbow list --kind note --after 2026-04 --limit 100`,
-	}
-	does(a, c, tool.List, func(in *tool.ListIn, _ *flagSet, args []string) error {
+	}, tool.List, func(in *tool.ListIn, _ *flagSet, args []string) error {
 		if in.Filter != "" {
 			args = append(args, in.Filter)
 		}
 		in.Filter = strings.Join(args, " ")
 		return nil
 	}, a.showList)
-	return c
 }
 
 func (a *app) showList(out tool.ListOut) {
@@ -38,7 +36,7 @@ func (a *app) showList(out tool.ListOut) {
 	}
 	if a.quiet {
 		for _, e := range out.Entries {
-			a.printf("%s\n", e.Name)
+			a.printf("%s\n", nameText(e.Name))
 		}
 		return
 	}
@@ -47,8 +45,7 @@ func (a *app) showList(out tool.ListOut) {
 		rows = append(rows, []string{"NAME", "KIND", "AGE", "LABELS", "BEGINS"})
 	}
 	for _, e := range out.Entries {
-		name := strings.ReplaceAll(e.Name, "\n", `\n`)
-		rows = append(rows, []string{name, e.Kind, age(moment(e.Updated), a.env.Now()), labelText(shownLabels(e.Labels)), oneLine(e.Snippet)})
+		rows = append(rows, []string{nameText(e.Name), e.Kind, age(moment(e.Updated), a.env.Now()), labelText(shownLabels(e.Labels)), oneLine(e.Snippet)})
 	}
 	a.showTable(rows)
 	a.showNotes(out.Notes)

@@ -75,7 +75,7 @@ func (a *app) showLoaded(out tool.LoadOut) {
 			names []string
 		}{{"+", out.Added}, {"~", out.Changed}, {"-", out.Removed}, {"=", out.Kept}} {
 			for _, name := range l.names {
-				a.printf("%s %s\n", l.mark, clean(name))
+				a.printf("%s %s\n", l.mark, nameText(name))
 			}
 		}
 	}

@@ -71,7 +71,7 @@ const excerptRows = 4
 
 func (a *app) showHit(n int, h tool.Entry) {
 	slices.Sort(h.Words)
-	a.hangMarked(fmt.Sprintf("%d  ", n), strings.ReplaceAll(h.Name, "\n", `\n`), h.Words, screen.Bold)
+	a.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, screen.Bold)
 	meta := a.summary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta

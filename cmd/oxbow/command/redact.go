@@ -61,7 +61,7 @@ func (a *app) showRedacted(out tool.RedactOut) {
 	if out.DryRun {
 		did = "would erase"
 	}
-	a.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), a.bold(clean(out.Name)))
+	a.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), a.bold(nameText(out.Name)))
 	a.note("what it does not reach:")
 	if !a.quiet {
 		for _, l := range out.Left {

@@ -74,9 +74,9 @@ func (a *app) content(flag string, flagged bool, file string, args []string) (st
 func (a *app) showRemembered(out tool.RememberOut) {
 	word := map[string]string{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}[out.Outcome]
 	if a.quiet {
-		a.printf("%s\n", out.Entry.Name)
+		a.printf("%s\n", nameText(out.Entry.Name))
 		return
 	}
-	a.printf("%s %s%s\n", word, a.bold(out.Entry.Name), a.changeText(out.Entry.Version))
+	a.printf("%s %s%s\n", word, a.bold(nameText(out.Entry.Name)), a.changeText(out.Entry.Version))
 	a.showNotes(out.Notes)
 }

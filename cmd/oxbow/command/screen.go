@@ -228,6 +228,15 @@ var (
 	quote     = text.ShellQuote
 )
 
+// nameText makes the name of an entry safe to show, on one line: files of other
+// programs hold names with line breaks, and empty ones.
+func nameText(name string) string {
+	if name == "" {
+		return `""`
+	}
+	return clean(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
+}
+
 // oneLine makes a text safe to show, and one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 

@@ -27,10 +27,7 @@ func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
 // moment reads a time of an answer; what is no time is the zero time.
 func moment(s string) time.Time {
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
@@ -101,7 +98,7 @@ func who(s tool.Source) string {
 // showHeader shows all of an entry but its content.
 func (t *terminal) showHeader(e tool.Entry) {
 	line := func(key, value string) { t.field(8, key, value) }
-	t.printf("%s\n", t.bold(e.Name))
+	t.printf("%s\n", t.bold(nameText(e.Name)))
 	line("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
 	delete(labels, oxbow.LabelFileBlob) // for programs: --json shows it
@@ -139,7 +136,7 @@ func (t *terminal) showChange(c tool.Change) {
 		case 1, 2:
 			for _, t := range c.Entries {
 				if t.Verb == v {
-					what = append(what, v+" "+t.Name)
+					what = append(what, v+" "+nameText(t.Name))
 				}
 			}
 		default:

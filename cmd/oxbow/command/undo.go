@@ -119,7 +119,7 @@ entry was forgotten since. The log shows the numbers.`,
 		in.Name, in.Seq = name, seq
 		return nil
 	}, func(out tool.RestoreOut) {
-		a.printf("restored %s as of change %d\n", a.bold(out.Entry.Name), out.From)
+		a.printf("restored %s as of change %d\n", a.bold(nameText(out.Entry.Name)), out.From)
 		a.showNotes(out.Notes)
 	})
 }
