@@ -33,7 +33,7 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 		var last uint64
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			have, herr = allEntries(ctx, d)
+			have, herr = collect(allEntries(ctx, d))
 			_, last = d.span()
 		})
 		p, r, err := d.examine(ctx, log)
@@ -57,17 +57,6 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 		}
 	}
 	return rep, fmt.Errorf("%w: others write faster than it can be checked", ErrBusy)
-}
-
-// allEntries returns the entries of a store, in order of ID.
-func allEntries(ctx context.Context, s Store) (es []*Entry, err error) {
-	for e, err := range s.Entries(ctx, Filter{}) {
-		if err != nil {
-			return nil, err
-		}
-		es = append(es, &e)
-	}
-	return es, nil
 }
 
 // checkDerived says what is wrong with the snapshot and the index file.
@@ -196,7 +185,7 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 
 // unindexed returns the entries that the index does not have as they are.
 func (m *Memory) unindexed(ctx context.Context) ([]*Entry, error) {
-	all, err := allEntries(ctx, m.store)
+	all, err := collect(allEntries(ctx, m.store))
 	if err != nil {
 		return nil, err
 	}

@@ -56,12 +56,46 @@ func (m *Memory) onlyScanned() bool {
 
 // MakeIndex makes the index now, and with it the index file ([IndexSuffix]) when
 // the memory is closed, so that the next recall need not wait for it. It is for
-// programs that have just written much, and worth nothing to others. A memory
-// over another store than oxbow's own has no such file: nothing is done.
+// programs that have just written much, and worth nothing to others. That of an
+// empty memory is made while it is written to, until the next recall or
+// MakeIndex, or until ctx is done: then it is made as of a memory that is not
+// empty. A memory over another store than oxbow's own has no such file: nothing
+// is done.
 func (m *Memory) MakeIndex(ctx context.Context) error {
-	if _, ok := m.store.(*db); !ok {
+	d, ok := m.store.(*db)
+	if !ok {
 		return nil
+	}
+	if ahead, err := m.fillAhead(ctx, d); ahead || err != nil {
+		return err
 	}
 	_, err := m.refresh(ctx)
 	return err
+}
+
+// fillAhead lets what is written go into the index, if the store is empty, and
+// reports whether it is.
+func (m *Memory) fillAhead(ctx context.Context, d *db) (bool, error) {
+	if err := m.buildMu.lockContext(ctx); err != nil {
+		return false, err
+	}
+	defer m.buildMu.Unlock()
+	p := &m.pending
+	set := func(f *filling) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.fillAhead(f)
+	}
+	p.mu.Lock()
+	has := p.wanted || p.ahead != nil
+	p.mu.Unlock()
+	if has {
+		return false, nil
+	}
+	set(newFilling(ctx, m.opts.Ranking))
+	s, err := d.Stats(ctx) // reads what others wrote
+	if err != nil || s.Entries > 0 {
+		set(nil)
+	}
+	return err == nil && s.Entries == 0, err
 }

@@ -285,3 +285,25 @@ func (d *db) newest(ctx context.Context, offset, limit int) (page []Entry, total
 	})
 	return page, total, err
 }
+
+// allEntries yields the entries of a store, in order of ID.
+func allEntries(ctx context.Context, s Store) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		for e, err := range s.Entries(ctx, Filter{}) {
+			if !yield(&e, err) {
+				return
+			}
+		}
+	}
+}
+
+// collect returns what a sequence yields, or its error.
+func collect[E any](seq iter.Seq2[E, error]) (all []E, err error) {
+	for e, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}

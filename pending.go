@@ -3,20 +3,17 @@
 package oxbow
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
 
 // pending is the changes that are not in the index yet.
 type pending struct {
-	mu     sync.Mutex      // guards the following; its holder waits for nothing
+	mu     sync.Mutex      // guards the following; its holder waits for nothing but the filling
 	wanted bool            // there is a searcher, or one is being built
 	deltas []analyzedDelta // oldest first
+	ahead  *filling        // gets the changes instead; nil for none
 
 	queued   atomic.Int64 // len(deltas)
 	applying atomic.Bool  // some were taken, and are not in the index yet
@@ -24,21 +21,26 @@ type pending struct {
 	recalled atomic.Bool  // there was a recall since the last change of this memory
 }
 
-// analyzedDelta is a change and its entry's documents, by ranking; those of a
-// ranking may be missing.
-type analyzedDelta struct {
-	Delta
-	docs map[*ranking.Scorer]index.Document
-}
-
 // add appends changes.
 func (n *pending) add(deltas []analyzedDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.received.Add(1)
-	if n.wanted {
+	switch {
+	case n.ahead != nil:
+		if !n.ahead.take(deltas) {
+			n.fillAhead(nil)
+		}
+	case n.wanted:
 		n.set(append(n.deltas, deltas...))
 	}
+}
+
+// fillAhead lets the changes from now on go to a filling, nil for none, and ends
+// the one before. n.mu is held.
+func (n *pending) fillAhead(f *filling) {
+	n.ahead.end()
+	n.ahead = f
 }
 
 // set replaces the changes. n.mu is held.
@@ -47,12 +49,15 @@ func (n *pending) set(deltas []analyzedDelta) {
 	n.queued.Store(int64(len(deltas)))
 }
 
-// begin drops what there is and keeps what comes.
-func (n *pending) begin() {
+// begin drops what there is and keeps what comes. What came before is in the
+// filling that it returns, if there is one.
+func (n *pending) begin() *filling {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.wanted = true
+	f := n.ahead
+	n.wanted, n.ahead = true, nil
 	n.set(nil)
+	return f
 }
 
 // want says whether changes are to be kept.
@@ -60,6 +65,7 @@ func (n *pending) want(wanted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.wanted = wanted; !wanted {
+		n.fillAhead(nil)
 		n.set(nil)
 	}
 }
@@ -99,44 +105,3 @@ func (n *pending) len() int { return int(n.queued.Load()) }
 
 // any reports whether there are changes that are not in the index.
 func (n *pending) any() bool { return n.queued.Load() > 0 || n.applying.Load() }
-
-// mostText is the bytes of content that a writer analyzes.
-const mostText = 64 << 10
-
-// isShort reports whether little text is to be analyzed.
-func isShort(deltas []Delta) bool {
-	n := 0
-	for _, d := range deltas {
-		if d.Entry != nil {
-			n += len(d.Entry.Content)
-		}
-	}
-	return n <= mostText
-}
-
-// analyzeAll analyzes the entries of changes for some rankings, until ctx is
-// done.
-func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) error {
-	var buf ranking.Buffer
-	for i := range ds {
-		d := &ds[i]
-		if d.Entry == nil {
-			continue
-		}
-		for _, r := range rs {
-			if _, done := d.docs[r]; done {
-				continue
-			}
-			if d.docs == nil {
-				d.docs = make(map[*ranking.Scorer]index.Document, len(rs))
-			}
-			var doc index.Document
-			r.Analyze(ctx, newIndexed(d.Entry), &doc, &buf)
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			d.docs[r] = doc
-		}
-	}
-	return nil
-}

@@ -138,21 +138,15 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 			return s, m.applyPending(ctx)
 		}
 		m.building = true
-		m.pending.begin()
+		ahead := m.pending.begin()
 		resets := m.resets
 		m.mu.Unlock()
 
-		s := newSearcher(m.opts.Ranking)
-		var err error
-		if !rewritten {
-			s.saved = m.savedFor(m.opts.Ranking)
+		s, err := ahead.end(), error(nil)
+		if s == nil {
+			s, err = m.newSearcher(ctx, !rewritten)
 		}
-		if rewritten = false; s.saved != nil {
-			err = s.resume(ctx)
-			rewritten = errors.Is(err, ErrPosition)
-		} else {
-			err = s.fill(ctx, m.store.Entries(ctx, Filter{}))
-		}
+		rewritten = s.saved != nil && errors.Is(err, ErrPosition)
 		m.mu.Lock()
 		m.building = false
 		done := err == nil && resets == m.resets
@@ -173,12 +167,17 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 	}
 }
 
-func unanalyzed(deltas []Delta) []analyzedDelta {
-	ds := make([]analyzedDelta, len(deltas))
-	for i, d := range deltas {
-		ds[i].Delta = d
+// newSearcher returns the index of the store: that of the index file, or of all
+// entries. It returns one to be closed with an error, too.
+func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error) {
+	s := newSearcher(m.opts.Ranking)
+	if saved {
+		s.saved = m.savedFor(m.opts.Ranking)
 	}
-	return ds
+	if s.saved != nil {
+		return s, s.resume(ctx)
+	}
+	return s, s.fill(ctx, allEntries(ctx, m.store))
 }
 
 // addScorer returns the index of another ranking, which it makes when there is

@@ -384,6 +384,97 @@ func TestMakeIndex(t *testing.T) {
 	h.close(m)
 }
 
+// The index of an empty memory is made while it is written to, and is the one that
+// would be made of what was written, whatever comes in between.
+func TestMakeIndexOfAnEmptyMemory(t *testing.T) {
+	type step = func(t *testing.T, h *indexHome, m *Memory)
+	add := func(from, n int) step {
+		return func(t *testing.T, h *indexHome, m *Memory) {
+			var ops []Op
+			r := rand.New(rand.NewPCG(1, uint64(from)))
+			for i := range n {
+				ops = append(ops, Add{Name: fmt.Sprint("entry ", from+i), Content: words(r, 12)})
+			}
+			if err := m.Apply(t.Context(), ops...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	apply := func(op Op) step {
+		return func(t *testing.T, h *indexHome, m *Memory) {
+			if err := m.Apply(t.Context(), op); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	recall := func(t *testing.T, h *indexHome, m *Memory) { h.recall(m, "harbor") }
+	for name, steps := range map[string][]step{
+		"adds":      {add(0, 200), add(200, 200)},
+		"nothing":   {},
+		"update":    {add(0, 200), apply(Update{Name: "entry 7", Content: "lantern"}), add(200, 200)},
+		"remove":    {add(0, 200), apply(Remove{Name: "entry 7"}), add(200, 200)},
+		"recall":    {add(0, 200), recall, add(200, 200), recall, add(400, 1)},
+		"otherwise": {add(0, 300), apply(Remove{Name: "entry 7"}), recall, apply(Update{Name: "entry 9", Content: "lantern"})},
+		"another": {add(0, 200), func(t *testing.T, h *indexHome, m *Memory) {
+			other := h.open(nil)
+			add(500, 100)(t, h, other)
+			apply(Remove{Name: "entry 3"})(t, h, other)
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}, add(200, 200)},
+		"beside": {add(0, 300), func(t *testing.T, h *indexHome, m *Memory) {
+			h.close(h.open(nil))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &indexHome{t, vfs.NewMem()}
+			m := h.open(nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if err := m.MakeIndex(ctx); err != nil || m.searcher.Load() != nil {
+				t.Fatalf("an index was made of nothing: %v", err)
+			}
+			for _, s := range steps {
+				s(t, h, m)
+			}
+			if name == "recall" {
+				cancel()
+			}
+			if err := m.MakeIndex(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.agree(m)
+			h.close(m)
+			if len(steps) == 0 {
+				return
+			}
+			made := h.file()
+			h.without()
+			m = h.open(nil)
+			if err := m.MakeIndex(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.close(m)
+			if again := h.file(); len(made) == 0 || !bytes.Equal(made, again) {
+				t.Errorf("%d bytes of index, and %d of one that is made again", len(made), len(again))
+			}
+		})
+	}
+	// A writer that gives up leaves nothing to be waited for.
+	h := &indexHome{t, vfs.NewMem()}
+	m := h.open(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := m.MakeIndex(ctx); err != nil {
+		t.Fatal(err)
+	}
+	add(0, 100)(t, h, m)
+	cancel()
+	add(100, 100)(t, h, m)
+	h.agree(m)
+	h.close(m)
+}
+
 // Many recalls at once get what each would get alone.
 func TestScansAtOnce(t *testing.T) {
 	h := newIndexHome(t, 400)

@@ -100,12 +100,12 @@ func weight(e *Entry) int64 {
 
 // fill puts entries, in order of ID, into an empty searcher. When ctx is done it
 // ends early, with its error; the searcher is then of no use.
-func (s *searcher) fill(ctx context.Context, entries iter.Seq2[Entry, error]) error {
+func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error]) error {
 	for _, r := range *s.scorers.Load() { // there is one
 		return r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
-				s.unsaved.Add(weight(&e))
-				if !yield(newIndexed(&e), err) {
+				s.unsaved.Add(weight(e))
+				if !yield(newIndexed(e), err) {
 					return
 				}
 			}

@@ -93,6 +93,9 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	if err != nil {
 		return ImportOut{}, err
 	}
+	if !in.DryRun {
+		makeIndex(ctx, m, 0) // of an empty memory, while it is written
+	}
 	r, err := exchange.Import(oxbow.WithNote(ctx, text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, in.items(w.now().Location()), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: in.Progress})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: []Imported{}, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}

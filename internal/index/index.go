@@ -162,8 +162,9 @@ func (x *Index) Compact() *Searcher {
 }
 
 // Fill puts documents into an empty index, as Apply does, for a fraction of the
-// cost. Each document is used before the next is asked for. It panics when the
-// index is not empty, or an id comes twice.
+// cost. Each document is used before the next is asked for. After one that is nil
+// the index stays empty. It panics when the index is not empty, or an id comes
+// twice.
 func (x *Index) Fill(documents iter.Seq[*Document]) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -173,6 +174,9 @@ func (x *Index) Fill(documents iter.Seq[*Document]) {
 	}
 	b := now.newBuilder()
 	for d := range documents {
+		if d == nil {
+			return
+		}
 		b.add(d)
 	}
 	if len(b.s.ids) == 0 {

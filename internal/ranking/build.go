@@ -63,6 +63,9 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error]) error {
 				}
 			}
 		})
+		if ctx.Err() != nil {
+			yield(nil)
+		}
 	})
 	return cmp.Or(failed, ctx.Err())
 }
