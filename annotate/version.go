@@ -19,9 +19,10 @@ type oldText struct {
 type oldVersion struct {
 	*oldText
 	mapper *diff.Mapper
-	to     []int  // the line map, see [diff.Mapper.Map]; nil until it is needed
-	bareTo []int  // the same for [oldVersion.bareAt], as far as it was asked
-	taken  []bool // by index in the new text, which lines came from the old text; likewise
+	to     []int      // the line map, see [diff.Mapper.Map]; nil until it is needed
+	bareTo []int      // the same for [oldVersion.bareAt], as far as it was asked
+	taken  []bool     // by index in the new text, which lines came from the old text; likewise
+	index  *lineIndex // of the old text; likewise
 }
 
 // compare maps the old lines to the lines of the index.
@@ -103,17 +104,18 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	// be there, as when two lines change places. A block of several lines is
 	// known by itself.
 	if m := p.byText(r, f.taken); m.placing != Lost {
-		if near := p.sharedContext(r, m.span); near >= .65 || near >= .5 && f.movedWith(p, r.Span, m.span) {
+		near := p.sharedContext(r, m.span)
+		if (near >= .65 || near >= .5 && f.movedWith(p, r.Span, m.span)) && !f.contested(p, r, m.span) {
 			return m
 		}
 	}
-	if m := p.byUniqueText(r); m.placing != Lost && r.Span.Len() > 1 {
+	if m := p.byUniqueText(r); m.placing != Lost && r.Span.Len() > 1 && !f.contested(p, r, m.span) {
 		return m
 	}
 	if m := f.remains(p, r.Span, true); m.placing != Lost {
 		return m
 	}
-	return p.byRewording(r.Span, f)
+	return p.byRewording(r, f)
 }
 
 // kept is what the line map has kept of a block.
@@ -278,15 +280,53 @@ func (f *oldVersion) movedWith(p *lineIndex, was, now Span) bool {
 	return hi-lo > 1 && letters(f.lines[o+lo:o+hi]...) >= tellingBlock
 }
 
+// contested reports whether a place belongs as well, or better, to another copy of
+// the block that is gone from the old text, as when several copies have become one.
+// Of copies that fit equally, all may be there when the new text has as many.
+func (f *oldVersion) contested(p *lineIndex, r *Record, now Span) bool {
+	if f.index == nil {
+		f.index = newLineIndex(p.in, f.lines)
+	}
+	score := p.contextScore(r, now.First-1, now.Len())
+	equal := 1
+	for _, c := range f.index.candidates(r, nil) {
+		copied := Record{Span: Span{c.first + 1, c.first + now.Len()}}
+		if copied.Span == r.Span || f.to[c.first] >= 0 || !copied.SetLines(f.lines) {
+			continue
+		}
+		switch s := p.contextScore(&copied, now.First-1, now.Len()); {
+		case s > score:
+			return true
+		case s == score:
+			equal++
+		}
+	}
+	if equal == 1 {
+		return false
+	}
+	for _, c := range p.candidates(r, f.taken) {
+		if c.context == score {
+			equal--
+		}
+	}
+	return equal > 0
+}
+
 // Bounds of what a block is compared with.
 const (
 	maxRun    = 1000 // lines of a run that came along
 	maxRivals = 100  // lines whose similarity is compared with that of the block
+
+	fewLetters    = 20  // letters of a line that any line of its kind is similar to
+	littleContext = .25 // share of the context that says nothing of such a line
+	sameWords     = .95 // similarity of a line of which only signs or white space changed
 )
 
 // byRewording finds what took the block's place, as it may be a new wording of
-// it: not when it is more similar to other lines that are gone from there.
-func (p *lineIndex) byRewording(was Span, f *oldVersion) match {
+// it: not when it is more similar to other lines that are gone from there, nor when
+// a line of few letters has lost its surroundings, too.
+func (p *lineIndex) byRewording(r *Record, f *oldVersion) match {
+	was := r.Span
 	from, to := was.First-1, was.Last
 	a, b := from, to // the lines that are gone, and those around that are gone, too
 	for a > 0 && f.to[a-1] < 0 {
@@ -303,6 +343,9 @@ func (p *lineIndex) byRewording(was Span, f *oldVersion) match {
 		hi = f.to[b]
 	}
 	m := p.mostSimilar(f.lines[from:to], lo, hi, lo)
+	if m.placing != Lost && was.Len() == 1 && m.confidence < sameWords && letters(f.lines[from]) < fewLetters && p.sharedContext(r, m.span) < littleContext {
+		return notFound
+	}
 	if m.placing == Lost || b-a > maxRivals {
 		return m
 	}

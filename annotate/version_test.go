@@ -129,3 +129,67 @@ func TestShortLinesAreDoubtful(t *testing.T) {
 		t.Errorf("among its own lines found %s with confidence %.2f (%s)", f.Placed, f.Confidence, f.How)
 	}
 }
+
+// TestCopiesThatBecameOne: a helper takes the place of what several functions said,
+// so that its lines came from none of them; a function that moved brings its own.
+func TestCopiesThatBecameOne(t *testing.T) {
+	var three, one strings.Builder
+	for i, name := range []string{"Create", "Update", "Remove"} {
+		fmt.Fprintf(&three, "func Test%s(t *testing.T) {\n\toutput, err := run(%q, %d)\n\tif output != \"\" {\n\t\tt.Errorf(\"unexpected output: %%v\", output)\n\t}\n"+
+			"\tif err != nil {\n\t\tt.Errorf(\"unexpected error: %%v\", err)\n\t}\n}\n\n", name, name, i)
+		fmt.Fprintf(&one, "func Test%s(t *testing.T) {\n\toutput, err := run(%q, %d)\n\texpectSuccess(output, err, t)\n}\n\n", name, name, i)
+	}
+	helper := "func expectSuccess(output string, err error, t *testing.T) {\n\tif output != \"\" {\n\t\tt.Errorf(\"unexpected output: %v\", output)\n\t}\n" +
+		"\tif err != nil {\n\t\tt.Errorf(\"unexpected error: %v\", err)\n\t}\n}\n\n"
+	cut := strings.Index(three.String(), "func TestUpdate")
+	moved := three.String()[cut:] + three.String()[:cut]
+	for _, c := range []struct {
+		name string
+		line int
+		now  string
+		want Placing
+	}{
+		{"a line of the first copy", 4, "// Helpers.\n\n" + helper + one.String(), Lost},
+		{"a line of the second copy", 14, "// Helpers.\n\n" + helper + one.String(), Lost},
+		{"a line of a function that has moved", 4, moved, Moved},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRepo(t)
+			g.write("x_test.go", three.String())
+			g.commit()
+			b := g.store()
+			add(t, b, Record{File: "x_test.go", Span: Span{c.line, c.line}, Why: c.name})
+			g.write("x_test.go", c.now)
+			if got := whole(t, b, "x_test.go"); got.Placed != c.want {
+				t.Errorf("Lookup = %s %v %.2f (%s), want %s", got.Placed, got.Now, got.Confidence, got.How, c.want)
+			}
+		})
+	}
+}
+
+// TestFewLettersAreNotReworded: any line of its kind is similar to a line of few
+// letters, so that its surroundings must have stayed.
+func TestFewLettersAreNotReworded(t *testing.T) {
+	const was = "package x\n\nfunc update(path string) error {\n\tgot, err := os.ReadFile(path)\n\tif err != nil {\n\t\treturn err\n\t}\n\treturn write(golden, got)\n}\n"
+	const other = "package x\n\nfunc create(c *Command) {\n\tdefer c.Project.Remove()\n\n\tif err := c.Create(); err != nil {\n\t\tpanic(err)\n\t}\n}\n"
+	for _, c := range []struct {
+		name, now string
+		want      Placing
+	}{
+		{"another function", other, Lost},
+		{"the same function", strings.Replace(was, "if err != nil {", "if path != got && err != nil {", 1), Edited},
+		{"indented", strings.Replace(was, "\tif err != nil {", "\t\tif err != nil  {", 1), Edited},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRepo(t)
+			g.write("x.go", was)
+			g.commit()
+			b := g.store()
+			add(t, b, Record{File: "x.go", Span: Span{5, 5}, Why: c.name})
+			g.write("x.go", c.now)
+			if got := whole(t, b, "x.go"); got.Placed != c.want {
+				t.Errorf("Lookup = %s %v %.2f (%s), want %s", got.Placed, got.Now, got.Confidence, got.How, c.want)
+			}
+		})
+	}
+}

@@ -229,7 +229,7 @@ func (r *driftRun) explain(p pair, x anchor, a, b []string, s spot, how string) 
 	case t.found > 0:
 		what = "found though gone"
 	}
-	r.b.logf("\n%s, %s: %s..%s %s -> %s, lines %d-%d, truth %v, said %d+%d edited %v", what, how, p.a[:8], p.b[:8], p.fa, p.fb, x.first, x.first+x.n-1, x.to, s.first, s.n, s.edited)
+	r.b.logf("\n%s, %s: %s..%s %s -> %s, lines %d-%d, truth %v, said %d+%d edited %v %.2f %s", what, how, p.a[:8], p.b[:8], p.fa, p.fb, x.first, x.first+x.n-1, x.to, s.first, s.n, s.edited, s.confidence, s.how)
 	for i := max(0, x.first-3); i < min(len(a), x.first+x.n+3); i++ {
 		r.b.logf("  A %4d %s", i, a[i])
 	}

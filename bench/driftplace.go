@@ -22,6 +22,9 @@ import (
 type spot struct {
 	first, n int
 	edited   bool // it says that the text is another, too
+
+	confidence float64 // of oxbow
+	how        string  // likewise
 }
 
 // way is a way to place.
@@ -158,7 +161,7 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 					if !ok || at[0] != i || f.Placed == annotate.Lost || f.In != p.fb {
 						continue
 					}
-					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(), edited: f.Placed == annotate.Edited}
+					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(), edited: f.Placed == annotate.Edited, confidence: f.Confidence, how: f.How}
 				}
 			}
 			return nil
@@ -238,6 +241,9 @@ func (c *clone) text(ctx context.Context, commit, file string) ([]string, error)
 	return linesOf(t), nil
 }
 
+// doubted is the confidence below which edited lines are no claim that they stand.
+const doubted = .5
+
 // tally counts how one way did on one kind of anchors.
 type tally struct {
 	// Of anchors that stand as they were: whole and in one piece.
@@ -285,7 +291,7 @@ func (t *tally) add(x anchor, s spot) {
 	case kept == 0:
 		t.gone++
 		switch {
-		case s.n == 0:
+		case s.n == 0, s.edited && s.confidence < doubted:
 			t.lost++
 		case s.edited:
 			t.edited++
