@@ -4,7 +4,6 @@ package crabtalk
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -107,53 +106,6 @@ func TestSlug(t *testing.T) {
 	} {
 		if got := slugOf(in); got != want {
 			t.Errorf("slugOf(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestPrune(t *testing.T) {
-	h := openHome(t, options(vfs.NewMem()))
-	m := h.Memory()
-	for i, name := range []string{"a", "b", "c", "d"} {
-		if err := m.Apply(t.Context(), oxbow.Add{Name: name, Kind: oxbow.Archive, Content: "x", Created: day.AddDate(0, 0, i)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := m.Apply(t.Context(), oxbow.Add{Name: "note", Content: "x", Created: day.AddDate(-9, 0, 0)}); err != nil {
-		t.Fatal(err)
-	}
-	left := func() string {
-		var names []string
-		for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, e.Name)
-		}
-		return strings.Join(names, " ")
-	}
-	for _, step := range []struct {
-		o          PruneOptions
-		gone, left string
-	}{
-		{PruneOptions{Keep: 1, DryRun: true}, "a b c", "a b c d note"},
-		{PruneOptions{Before: day.AddDate(0, 0, 1)}, "a", "b c d note"}, // b is created then, not before
-		{PruneOptions{Keep: 2}, "b", "c d note"},
-		{PruneOptions{Keep: 2}, "", "c d note"},
-	} {
-		var gone []string
-		es, err := Prune(t.Context(), m, step.o)
-		for _, e := range es {
-			gone = append(gone, e.Name)
-		}
-		slices.Sort(gone)
-		if got := strings.Join(gone, " "); err != nil || got != step.gone || left() != step.left {
-			t.Errorf("Prune(%+v) = %q, %v and leaves %q, want %q and %q", step.o, got, err, left(), step.gone, step.left)
-		}
-	}
-	for _, o := range []PruneOptions{{}, {Keep: -1}} {
-		if _, err := Prune(t.Context(), m, o); !errors.Is(err, oxbow.ErrInvalid) {
-			t.Errorf("Prune(%+v) = %v, want ErrInvalid", o, err)
 		}
 	}
 }

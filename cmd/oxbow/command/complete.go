@@ -123,20 +123,10 @@ func (a *app) values(flag string) words {
 	}[flag]
 }
 
-// names returns the names of entries.
-func (a *app) names(ctx context.Context, start string) (names []string) {
-	_ = a.with(ctx, look, func(ctx context.Context, m *oxbow.Memory) error {
-		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-			if err != nil {
-				return err
-			}
-			if strings.HasPrefix(e.Name, start) {
-				names = append(names, e.Name)
-			}
-		}
-		return nil
-	})
-	return names
+// names returns names of entries.
+func (a *app) names(ctx context.Context, start string) []string {
+	out, _ := run(ctx, a, tool.Names, tool.NamesIn{Prefix: start, Limit: maxCompletions})
+	return out.Names
 }
 
 // labels returns the labels there are, with the words before their values.

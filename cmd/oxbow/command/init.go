@@ -4,15 +4,11 @@ package command
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -36,87 +32,57 @@ func (a *app) init(ctx context.Context) error {
 	if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
 		a.homeFlag = homeDir // here, not one further up
 	}
+	return perform(ctx, a, tool.Init, tool.InitIn{LayOut: a.layOut}, a.showMade)
+}
+
+// layOut lays the home out as its dialect does.
+func (a *app) layOut(ctx context.Context) ([]string, error) {
 	home, err := a.home()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d, other, err := a.layoutOf(home)
+	d, _, err := a.layoutOf(home)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if other {
-		return a.initOther(ctx, d, home)
-	}
-	store := filepath.Join(home, storeFile)
-	if fi, err := os.Stat(home); err == nil && !fi.IsDir() {
-		return &hinted{fmt.Errorf("making the home: %s is not a directory", home), "move it away, or choose another home with --home DIR"}
-	}
-	_, err = os.Stat(store)
-	made := errors.Is(err, fs.ErrNotExist)
-	how := look
-	if made {
-		how = build
-	}
-	// Whether old or new, it must be one that opens.
-	m, err := a.open(how)
+	o, err := a.options(home, build)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if made {
-		if err := m.Create(ctx); err != nil {
-			return fmt.Errorf("making the store: %w", errors.Join(err, m.Close()))
+	made, err := d.Init(ctx, o)
+	if len(made) > 0 {
+		a.closers = append(a.closers, a.recordMade)
+	}
+	return made, err
+}
+
+func (a *app) showMade(out tool.InitOut) {
+	switch {
+	case out.Layout != "" && !out.Made:
+		a.printf("%s is laid out as %s already; nothing was changed.\n", out.Home, out.Layout)
+	case out.Layout != "":
+		a.printf("Laid out %s as %s:\n", out.Home, out.Layout)
+		for _, name := range out.Files {
+			a.printf("  %s\n", filepath.FromSlash(name))
 		}
-	}
-	if err := m.Close(); err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(map[string]any{"home": home, "store": store, "made": made})
-	}
-	if !made {
-		a.printf("There is a memory in %s already; nothing was changed.\n", home)
-		return nil
-	}
-	a.printf("Made an empty memory in %s\n", home)
-	if !a.quiet {
+	case !out.Made:
+		a.printf("There is a memory in %s already; nothing was changed.\n", out.Home)
+	case a.quiet:
+		a.printf("Made an empty memory in %s\n", out.Home)
+	default:
 		at, server := "", ""
 		if a.homeFlag != homeDir { // else it is found from here
 			server = a.homeArgs()
 		}
 		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" {
-			at = " --home " + quote(home)
+			at = " --home " + quote(out.Home)
 		}
-		a.printf("\nNext:\n")
-		a.printf("  oxbow%s remember style \"Tabs, not spaces.\"   keep something\n", at)
-		a.printf("  oxbow%s recall tabs                          find it again\n", at)
-		a.printf("  oxbow%s mcp                                  let an agent use it\n", server)
-	}
-	return nil
-}
+		a.printf(`Made an empty memory in %[1]s
 
-// initOther lays the home out as a dialect does.
-func (a *app) initOther(ctx context.Context, d dialect.Dialect, home string) error {
-	o, err := a.options(home, build)
-	if err != nil {
-		return err
+Next:
+  oxbow%[2]s remember style "Tabs, not spaces."   keep something
+  oxbow%[2]s recall tabs                          find it again
+  oxbow%[3]s mcp                                  let an agent use it
+`, out.Home, at, server)
 	}
-	made, err := d.Init(ctx, o)
-	if err != nil {
-		return fmt.Errorf("laying out %s as %s: %w", home, d.Name, err)
-	}
-	if len(made) > 0 {
-		a.closers = append(a.closers, a.recordMade)
-	}
-	if a.json {
-		return a.printJSON(map[string]any{"home": home, "dialect": d.Name, "files": made, "made": len(made) > 0})
-	}
-	if len(made) == 0 {
-		a.printf("%s is laid out as %s already; nothing was changed.\n", home, d.Name)
-		return nil
-	}
-	a.printf("Laid out %s as %s:\n", home, d.Name)
-	for _, name := range made {
-		a.printf("  %s\n", filepath.FromSlash(name))
-	}
-	return nil
 }

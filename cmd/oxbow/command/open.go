@@ -133,20 +133,6 @@ func (a *app) done(m *oxbow.Memory) error {
 	return m.Close()
 }
 
-// with runs fn on the memory of the home and closes it.
-func (a *app) with(ctx context.Context, how access, fn func(ctx context.Context, m *oxbow.Memory) error) (err error) {
-	m, err := a.open(how)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.done(m)) }()
-	src, err := a.source()
-	if err != nil {
-		return err
-	}
-	return fn(oxbow.WithSource(ctx, src), m)
-}
-
 // projectHere names the project of the working directory, or "".
 func (a *app) projectHere() string {
 	p, err := a.project(".")

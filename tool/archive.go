@@ -1,0 +1,95 @@
+// Forgetting old archives of conversations.
+
+package tool
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// PruneArchivesIn is what prune takes. An archive goes when its age or its number
+// says so; at least one is given.
+type PruneArchivesIn struct {
+	Before string `json:"before,omitempty" value:"DATE" usage:"forget those made before this DATE"`
+	Days   *int   `json:"days,omitempty" usage:"forget those older than N days"`
+	Keep   *int   `json:"keep,omitempty" usage:"forget all but the newest N"`
+	DryRun bool   `json:"dry_run,omitempty" usage:"show what would be forgotten and change nothing"`
+}
+
+// PruneArchivesOut is what prune gives, the oldest first.
+type PruneArchivesOut struct {
+	DryRun    bool            `json:"dry_run,omitempty"`
+	Forgotten []PrunedArchive `json:"forgotten"`
+	SavedIn   string          `json:"saved_in,omitempty"` // all were written there first, in a layout without undo
+}
+
+// PrunedArchive is one that was forgotten, or would be.
+type PrunedArchive struct {
+	Name    string `json:"name"`
+	Created string `json:"created"` // RFC 3339
+	Bytes   int    `json:"bytes"`
+}
+
+// PruneArchives forgets archives that are too old, all in one change. An archive
+// that is changed meanwhile makes it fail with an error matching
+// [oxbow.ErrConflict], and nothing is forgotten.
+func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
+	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
+	before, err := in.age(w.now())
+	if err != nil {
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	archives := oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Archive.String()}}}}
+	var all []oxbow.Entry
+	for e, err := range m.Entries(ctx, archives) {
+		if err != nil {
+			return out, wrapped("looking for archives", err)
+		}
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b oxbow.Entry) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	var ops []oxbow.Op
+	for i, e := range all {
+		if in.Keep != nil && i < len(all)-*in.Keep || e.Created.Before(before) {
+			out.Forgotten = append(out.Forgotten, PrunedArchive{e.Name, e.Created.UTC().Format(time.RFC3339), len(e.Content)})
+			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+		}
+	}
+	if in.DryRun || len(ops) == 0 {
+		return out, nil
+	}
+	if _, err := m.History(); err != nil {
+		if out.SavedIn, err = w.Save(ctx, m, "archives", archives); err != nil {
+			return out, err
+		}
+	}
+	return out, wrapped("forgetting archives", m.Apply(ctx, ops...))
+}
+
+// age returns the time before which an archive is too old; zero for no bound.
+func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
+	for name, n := range map[string]*int{"days": in.Days, "keep": in.Keep} {
+		if n != nil && *n < 1 {
+			return time.Time{}, bad(name, strconv.Itoa(*n), "is less than 1")
+		}
+	}
+	switch {
+	case in.Before != "" && in.Days != nil:
+		return time.Time{}, invalidf("before and days both give an age; leave one of them out")
+	case in.Days != nil:
+		return now.AddDate(0, 0, -*in.Days), nil
+	case in.Before == "" && in.Keep == nil:
+		return time.Time{}, invalidf("which archives go is not said: give an age, or a number to keep")
+	}
+	f, err := narrow{before: in.Before}.parse(now)
+	return f.Before, err
+}

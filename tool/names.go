@@ -1,0 +1,59 @@
+// Names of entries, for a shell that completes what was typed.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// NamesIn is what names takes.
+type NamesIn struct {
+	Prefix string `json:"prefix,omitempty" usage:"Only names that begin so."`
+	Limit  int    `json:"limit" usage:"Most names."`
+}
+
+// NamesOut is what names gives.
+type NamesOut struct {
+	Names []string `json:"names"`
+}
+
+// namesTime is how long names are looked for: a shell waits for them.
+const namesTime = 300 * time.Millisecond
+
+// Names returns names of entries that begin with a prefix: without one, those of
+// the newest. It stops at the limit, or when it took too long.
+func Names(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
+	out := NamesOut{Names: []string{}}
+	if in.Prefix == "" {
+		es, err := w.Newest(ctx, in.Limit)
+		for _, e := range es {
+			out.Names = append(out.Names, e.Name)
+		}
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return out, err
+	}
+	brief, cancel := context.WithTimeout(ctx, namesTime)
+	defer cancel()
+	for e, err := range m.Entries(brief, oxbow.Filter{}) {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			return out, nil
+		case err != nil:
+			return out, err
+		case strings.HasPrefix(e.Name, in.Prefix):
+			out.Names = append(out.Names, e.Name)
+		}
+		if len(out.Names) == in.Limit {
+			break
+		}
+	}
+	return out, nil
+}
