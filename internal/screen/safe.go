@@ -4,10 +4,8 @@
 package screen
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -15,10 +13,12 @@ import (
 )
 
 // Harmful reports whether a character takes a terminal over, reorders text, or
-// hides in it. The joiners that emoji and scripts need are not.
+// hides in it. The joiners and variations that emoji and scripts need are not.
 func Harmful(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == 0x061c || r == 0xfeff || r == 0x200b || r == 0x200e || r == 0x200f ||
-		r >= 0x2028 && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r >= 0xfff9 && r <= 0xfffb || r >= 0xe0000 && r <= 0xe0fff
+		r >= 0x2028 && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r >= 0xfff9 && r <= 0xfffb || r >= 0xe0000 && r <= 0xe0fff ||
+		r == 0xad || r == 0x180e || r >= 0x1bca0 && r <= 0x1bca3 || r >= 0x1d173 && r <= 0x1d17a ||
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
 // The sequences that [Writer] lets through: of the sixteen colours, those that are
@@ -34,54 +34,67 @@ const (
 // Painted are all of them.
 var Painted = []string{Plain, Bold, Dim, Red, Green}
 
-// Clean writes harmful characters as escapes.
+// Clean writes harmful characters as JSON escapes them, and line ends as line feeds.
 func Clean(s string) string {
 	if !strings.ContainsFunc(s, Harmful) {
 		return s
 	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\r':
-			// CRLF is a line end; shown bare it would hide the line.
-		case Harmful(r):
-			fmt.Fprintf(&b, "\\x%02x", r)
-		default:
-			b.WriteRune(r)
-		}
+	var out []byte
+	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
+		out = appendSafe(out, r)
 	}
-	return b.String()
+	return string(out)
 }
 
-// Writer writes to a terminal. It writes harmful characters as JSON escapes them,
-// whatever is printed.
+// appendSafe appends the character, or what JSON writes for one that is harmful.
+func appendSafe(b []byte, r rune) []byte {
+	switch {
+	case !Harmful(r):
+		return utf8.AppendRune(b, r)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return fmt.Appendf(b, "\\u%04x\\u%04x", high, low)
+	}
+	return fmt.Appendf(b, "\\u%04x", r)
+}
+
+// Writer writes to a terminal what [Clean] would, whatever is printed, and lets
+// its own colours and line ends pass.
 type Writer struct {
 	W    io.Writer
-	part []byte // of a character whose rest has not come
+	part []byte // the beginning of a character or of one of passing, whose rest has not come
 }
+
+// passing are the sequences that [Writer] leaves as they are.
+var passing = append([]string{"\r\n"}, Painted...)
 
 func (s *Writer) Write(b []byte) (int, error) {
 	in := append(s.part, b...)
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 && utf8.FullRune(in) {
-		r, n := utf8.DecodeRune(in)
-		switch {
-		case r == 0x1b && slices.ContainsFunc(Painted, func(p string) bool { return strings.HasPrefix(string(in[:min(len(in), 8)]), p) }):
-			n = bytes.IndexByte(in, 'm') + 1
-			out = append(out, in[:n]...)
-		case r == '\r' && len(in) > 1 && in[1] == '\n' || !Harmful(r):
-			out = utf8.AppendRune(out, r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, "\\u%04x\\u%04x", high, low)
-		default:
-			out = fmt.Appendf(out, "\\u%04x", r)
+		if p, whole := passed(in); whole {
+			out, in = append(out, p...), in[len(p):]
+			continue
+		} else if p != "" {
+			break
 		}
-		in = in[n:]
+		r, n := utf8.DecodeRune(in)
+		out, in = appendSafe(out, r), in[n:]
 	}
 	s.part = append([]byte(nil), in...)
 	if _, err := s.W.Write(out); err != nil {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// passed returns the sequence that b begins with, or, not whole, one that b is
+// the beginning of; "" for none.
+func passed(b []byte) (p string, whole bool) {
+	for _, p := range passing {
+		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {
+			return p, n == len(p)
+		}
+	}
+	return "", false
 }

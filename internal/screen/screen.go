@@ -13,7 +13,7 @@ import (
 // two columns, escape sequences none.
 var cells = displaywidth.Options{ControlSequences: true}
 
-// Columns returns how many columns s takes.
+// Columns returns how many columns s takes, a tab none.
 func Columns(s string) int { return cells.String(s) }
 
 // Fit cuts text without colours to at most n columns, with an ellipsis where
@@ -29,10 +29,10 @@ func Fit(s string, n int) string {
 func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Columns(s))) }
 
 // Wrap breaks a text into lines of at most n columns, at its line ends and at
-// spaces. What continues a line has its indentation. A longer word of ASCII, such
-// as a path, stays whole: a terminal that wraps it can still copy it.
+// spaces; tabs become spaces. What continues a line has its indentation. A longer
+// word of ASCII, such as a path, stays whole, so that it can be copied.
 func Wrap(s string, n int) (lines []string) {
-	for line := range strings.SplitSeq(s, "\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\t", "    "), "\n") {
 		if Columns(line) <= n {
 			lines = append(lines, line)
 			continue

@@ -5,7 +5,6 @@ package screen
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -36,6 +35,7 @@ func TestWrap(t *testing.T) {
 		{"a path stays whole", "see /a/very/long/path now", 8, []string{"see", "/a/very/long/path", "now"}},
 		{"wide words are cut", "これは日本語です", 7, []string{"これは", "日本語", "です"}},
 		{"wide indentation is left out", "        one two", 9, []string{"one two"}},
+		{"code that tabs indent", "if x {\n\treturn one two\n}", 14, []string{"if x {", "    return one", "    two", "}"}},
 		{"nothing", "", 5, []string{""}},
 	} {
 		got := Wrap(c.in, c.n)
@@ -50,11 +50,33 @@ func TestWrap(t *testing.T) {
 func TestWriter(t *testing.T) {
 	const in = Red + "match" + Plain + " \x1b[31mred\x1b[1;31 é\r\n\u202e\x1b]0;title\a" + Green
 	const want = Red + "match" + Plain + ` \u001b[31mred\u001b[1;31 é` + "\r\n" + `\u202e\u001b]0;title\u0007` + Green
-	var b bytes.Buffer
-	if _, err := (&Writer{W: &b}).Write([]byte(in)); err != nil || b.String() != want {
-		t.Errorf("Write(%q) = %q, %v, want %q", in, b.String(), err, want)
+	for _, size := range []int{len(in), 1, 3} {
+		var b bytes.Buffer
+		w := &Writer{W: &b}
+		for part := range slices.Chunk([]byte(in), size) {
+			if n, err := w.Write(part); n != len(part) || err != nil {
+				t.Fatalf("Write(%q) = %d, %v", part, n, err)
+			}
+		}
+		if b.String() != want {
+			t.Errorf("%q in pieces of %d bytes is written as %q, want %q", in, size, b.String(), want)
+		}
 	}
-	if got := Clean("a\x1bb\r\n\tc"); got != `a\x1bb`+"\n\tc" || strings.ContainsFunc(got, Harmful) {
-		t.Errorf("Clean = %q, want an escape", got)
+}
+
+// No character is lost or hides, and an escape has one meaning.
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\x1bb\r\n\tc":       `a\u001bb` + "\n\tc",
+		"pay 10\rpay 99":      `pay 10\u000dpay 99`,
+		"\u202e2e":            `\u202e2e`,
+		"de\u00adploy":        `de\u00adploy`,
+		"a\u3164\u115f\u180e": `a\u3164\u115f\u180e`,
+		"\U000e0041":          `\udb40\udc41`,
+		"👨‍👩‍👧 क्‍ष ❤️":       "👨‍👩‍👧 क्‍ष ❤️",
+	} {
+		if got := Clean(in); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+		}
 	}
 }

@@ -53,10 +53,10 @@ func (t *terminal) page(show func()) {
 	t.env.Stdout, t.env.Stderr = out, errs
 	rows := 0
 	for line := range bytes.Lines(text.Bytes()) {
-		rows += 1 + max(0, columns(string(line))-1)/t.screen()
+		rows += 1 + max(0, columns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/t.screen()
 	}
 	if rows < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
-		_, _ = io.Copy(out, &text) // there is no such program
+		_, _ = io.Copy(out, &text) // it fits, or there is no such program
 	}
 	_, _ = io.Copy(errs, &notes)
 }

@@ -160,7 +160,7 @@ func TestTerminalOutput(t *testing.T) {
 		"\x1b[2mcreated \x1b[0m 2026-04-18 09:30 (just now)\n" +
 		"\x1b[2mversion \x1b[0m 1, by person, cli\n" +
 		"\n" +
-		`Tabs, \x1b[31mnot\x1b[0m spaces.` + "\n" + `\x202eback` + "\n"
+		`Tabs, \u001b[31mnot\u001b[0m spaces.` + "\n" + `\u202eback` + "\n"
 	if got != want {
 		t.Errorf("get on a terminal = %q, want %q", got, want)
 	}

@@ -166,6 +166,14 @@ func TestPager(t *testing.T) {
 			t.Errorf("%s: %q was printed and %q paged", c.name, out, paged.String())
 		}
 	}
+	// Tabs count as the columns that they may take.
+	w.env.StdoutTerm, w.env.Height = true, 12
+	w.must(t, "remember", "tabs", "--content", strings.Repeat("\t\t\t\t\t\t\t\tx\n", 4))
+	if argv = nil; w.must(t, "get", "tabs") != "" || argv == nil {
+		t.Error("lines of tabs that are longer than the screen are not paged")
+	}
+	w.must(t, "forget", "tabs")
+	w.env.Height = 4
 	// What is said on standard error follows the pager.
 	w.env.StdoutTerm = true
 	_, out, errs := w.run(t, "list", "--limit", "3", "--no-pager")
