@@ -47,7 +47,7 @@ var budgets = []budget{
 	{"tool/*", 9_874}, {"dialect/*", 9_571}, {"mcpserver", 1_827},
 	{"cmd/oxbow/command/*", 8_305}, {"cmd/*", 50},
 	{"internal/wal", 2_250}, {"internal/index", 4_500}, {"internal/ranking", 1_620}, {"internal/analysis/*", 2_100},
-	{"internal/git", 1_150}, {"internal/screen", 150}, {"internal/*", 2_612},
+	{"internal/git", 1_150}, {"internal/screen", 165}, {"internal/*", 2_612},
 }
 
 // Functions are at most so long. As many as the limits say are longer.
