@@ -16,11 +16,10 @@ type builder struct {
 	s     *segment
 	seed  maphash.Seed
 	empty bool     // documents without terms count
-	fills bool     // it makes a whole index, and keeps the numbers of terms
 	block []item   // where the last document's items are, and those of some before
 	items [][]item // by document number
 
-	pending  []uint16 // by term number: its TF in the document being added
+	pending  []uint16 // by term number: its TF in the document being added; of the terms met so far
 	distinct []uint32 // scratch
 }
 
@@ -40,7 +39,7 @@ func (x *Searcher) newBuilder() *builder {
 // add adds a document. It keeps nothing of d but its data.
 func (b *builder) add(d *Document) {
 	s := b.s
-	terms := b.countTerms(d)
+	terms := b.countTerms(d.Terms)
 	if cap(b.block)-len(b.block) < len(terms) {
 		b.block = make([]item, 0, max(min(blockItems, 8*cap(b.block)), len(terms)))
 	}
@@ -51,8 +50,14 @@ func (b *builder) add(d *Document) {
 	}
 	b.block = b.block[:len(b.block)+len(items)]
 	b.items = append(b.items, items)
+	s.addDoc(d, b.empty)
+}
+
+// addDoc adds a document without its terms. One that has none counts when empty
+// says so.
+func (s *segment) addDoc(d *Document, empty bool) {
 	dl := uint32(unscored)
-	if len(d.Terms) > 0 || b.empty {
+	if len(d.Terms) > 0 || empty {
 		dl = min(d.Len, unscored-1)
 		s.counted++
 		s.total += uint64(dl)
@@ -62,8 +67,7 @@ func (b *builder) add(d *Document) {
 }
 
 // lose counts a term of a document that was deleted from another segment.
-func (b *builder) lose(text string) {
-	hash := maphash.String(b.seed, text)
+func (b *builder) lose(text string, hash uint64) {
 	n, ok := b.s.termNumber(text, hash)
 	if !ok {
 		n = b.newTerm(text, hash)
@@ -77,10 +81,6 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 	s := b.s
 	n := uint32(len(s.terms))
 	s.terms = append(s.terms, term{text: s.arena.add(text)})
-	b.pending = append(b.pending, 0)
-	if len(s.hashes) == int(n) && n < fewTerms {
-		s.hashes = append(s.hashes, hash)
-	}
 	s.dict.insert(hash, n)
 	return n
 }
@@ -88,18 +88,10 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 // countTerms returns the numbers of a document's terms, each once, and leaves
 // how often they stand in it in pending. New terms are made; the document counts
 // in the df of all. What is returned is valid until the next call.
-func (b *builder) countTerms(d *Document) []uint32 {
+func (b *builder) countTerms(terms []Term) []uint32 {
 	b.distinct = b.distinct[:0]
-	numbers := d.Numbers
-	if d.Known == nil || !b.fills {
-		numbers = nil
-	} else if d.Known.by != b {
-		*d.Known = Known{by: b}
-	}
-	for some := range slices.Chunk(d.Terms, len(lookups{}.hashes)) {
-		n := min(len(some), len(numbers))
-		b.countSome(some, numbers[:n], d.Known)
-		numbers = numbers[n:]
+	for some := range slices.Chunk(terms, len(lookups{}.hashes)) {
+		b.countSome(some)
 	}
 	return b.distinct
 }
@@ -108,39 +100,34 @@ func (b *builder) countTerms(d *Document) []uint32 {
 type lookups struct {
 	hashes [128]uint64
 	first  [128]uint32 // of the dictionary
-	known  [128]uint32 // plus 1
 }
 
 // countSome is countTerms for some of the terms. Most of the time goes into
 // waiting for memory: for the texts, the dictionary, the terms. What does not
 // depend on each other is read in loops of their own, so that the reads overlap.
-func (b *builder) countSome(words []Term, numbers []uint32, known *Known) {
+func (b *builder) countSome(words []Term) {
 	var l lookups
 	s := b.s
-	for i, number := range numbers {
-		l.known[i] = known.term(number)
+	for i := range words {
+		l.hashes[i] = maphash.String(b.seed, words[i].Text)
 	}
 	for i := range words {
-		if l.known[i] == 0 {
-			l.hashes[i] = maphash.String(b.seed, words[i].Text)
-		}
-	}
-	for i := range words {
-		if l.known[i] == 0 {
-			l.first[i] = s.dict.first(l.hashes[i])
-		}
+		l.first[i] = s.dict.first(l.hashes[i])
 	}
 	for i := range words {
 		w := &words[i]
 		if w.TF == 0 {
 			continue
 		}
-		n := l.known[i] - 1
-		if l.known[i] == 0 {
-			n = b.lookUp(w.Text, l.first[i], l.hashes[i])
-			if i < len(numbers) {
-				known.set(numbers[i], n)
+		n := l.first[i] - 1
+		if l.first[i] == 0 || s.arena.get(s.terms[n].text) != w.Text {
+			var ok bool
+			if n, ok = s.termNumber(w.Text, l.hashes[i]); !ok {
+				n = b.newTerm(w.Text, l.hashes[i])
 			}
+		}
+		if more := len(s.terms) - len(b.pending); more > 0 {
+			b.pending = append(b.pending, make([]uint16, more)...)
 		}
 		if b.pending[n] == 0 {
 			b.distinct = append(b.distinct, n)
@@ -148,18 +135,6 @@ func (b *builder) countSome(words []Term, numbers []uint32, known *Known) {
 		}
 		b.pending[n] = uint16(min(uint32(b.pending[n])+uint32(w.TF), math.MaxUint16))
 	}
-}
-
-// lookUp returns the number of a term, which is new or has the hash, as the first
-// number, plus 1, that the dictionary has for it.
-func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
-	if first != 0 && b.s.arena.get(b.s.terms[first-1].text) == text {
-		return first - 1
-	}
-	if n, ok := b.s.termNumber(text, hash); ok {
-		return n
-	}
-	return b.newTerm(text, hash)
 }
 
 // done returns the segment, with impacts of that scale. The builder must not be
@@ -261,9 +236,6 @@ func (l *layout) finish(slope float64) {
 	}
 	s.slope = slope
 	s.dict.trim()
-	if len(s.hashes) < len(s.terms) {
-		s.hashes = nil
-	}
 	s.terms = fit(s.terms)
 	s.ids, s.updated, s.created, s.lens = fit(s.ids), fit(s.updated), fit(s.created), fit(s.lens)
 	s.indexDocs()

@@ -253,10 +253,10 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 		for _, v := range x.Searcher().views {
 			docs += len(v.ids)
 			if n, ok := v.termNumber("hot", x.Searcher().hash("hot")); ok {
-				postings += int(v.terms[n].df)
+				postings += v.term(int(n)).df
 			}
 		}
-		if postings > 100 || docs > 1500 {
+		if most := 4 * mostFull * memDocs; postings > most || docs > 1002+most { // merging is in the background
 			t.Fatalf("a term in 2 documents has %d postings; %d document numbers for 1002 documents", postings, docs)
 		}
 	}

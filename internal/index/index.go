@@ -19,7 +19,7 @@ type Index struct {
 	current atomic.Pointer[Searcher]
 
 	mu      sync.Mutex // held by a change
-	merging []view     // in the background; nothing else merges them
+	merging [2][]view  // in the background, small segments and large ones; nothing else merges them
 	merger  sync.WaitGroup
 }
 
@@ -38,7 +38,7 @@ func (x *Index) Searcher() *Searcher { return x.current.Load() }
 func (x *Index) Wait() { x.merger.Wait() }
 
 // Apply makes some changes at once: readers see all of them, or none. It keeps
-// nothing of the documents but their data.
+// the data of the documents and, for some time, the texts of their terms.
 func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -74,19 +74,26 @@ func lastOfEach(changes []Change) []Change {
 	return some
 }
 
-// next returns the searcher after changes of documents that differ.
+// next returns the searcher after changes of documents that differ: few are put
+// into the memtable, many are a segment of their own.
 func (x *Index) next(now *Searcher, changes []Change) *Searcher {
-	to := &Searcher{params: x.params, seed: x.seed, views: slices.Clone(now.views), live: now.live, total: now.total}
-	b := now.newBuilder()
-	owned := map[*segment]bool{} // whose bits are copied
+	to := now.with(slices.Clone(now.views))
+	terms := 0
 	for _, c := range changes {
-		to.remove(c.ID, b, owned)
+		if c.Document != nil {
+			terms += len(c.Document.Terms)
+		}
+	}
+	if len(changes) < memDocs && terms < memPostings {
+		to.extend(changes)
+		return to
+	}
+	b := now.newBuilder()
+	to.removeAll(changes, b.lose)
+	for _, c := range changes {
 		if c.Document != nil {
 			b.add(c.Document)
 		}
-	}
-	if len(b.s.ids) == 0 && len(b.s.terms) == 0 {
-		return to
 	}
 	to.live += b.s.counted
 	to.total += b.s.total
@@ -94,35 +101,96 @@ func (x *Index) next(now *Searcher, changes []Change) *Searcher {
 	return to
 }
 
-// remove takes a document out of a searcher in the making.
-func (x *Searcher) remove(id uint64, b *builder, owned map[*segment]bool) {
-	v, number, ok := x.locate(id)
-	if !ok {
-		return
+// extend makes the changes in the memtable of a searcher in the making.
+func (x *Searcher) extend(changes []Change) {
+	at := slices.IndexFunc(x.views, func(v view) bool { return v.mem != nil && !v.mem.full() })
+	s, m := &segment{rising: true}, memtable{}
+	if at >= 0 {
+		s, m = x.views[at].segment.grown(), *x.views[at].mem
 	}
-	v.termsOf(number, func(n uint32) { b.lose(v.term(int(n)).text) })
-	if dl := v.lens[number]; dl != unscored {
-		x.live--
-		x.total -= uint64(dl)
+	s.mem = &m
+	x.removeAll(changes, func(text string, hash uint64) { m.add(text, hash, lostPosting, 0) })
+	counted, total := s.counted, s.total
+	for _, c := range changes {
+		d := c.Document
+		if d == nil {
+			continue
+		}
+		number := uint32(len(s.ids))
+		s.rising = s.rising && (number == 0 || d.ID > s.ids[number-1])
+		s.addDoc(d, x.params.CountEmpty)
+		for _, t := range d.Terms {
+			if t.TF > 0 {
+				m.add(t.Text, x.hash(t.Text), number, t.TF)
+			}
+		}
+		m.ends = append(m.ends, uint32(len(m.postings)))
 	}
-	*v = v.without(number, owned[v.segment])
-	owned[v.segment] = true
+	s.blocks = timeBlocks(s.created)
+	x.live += s.counted - counted
+	x.total += s.total - total
+	switch {
+	case at >= 0:
+		x.views[at].segment = s
+	case len(s.ids) > 0 || len(m.postings) > 0:
+		x.views = append(x.views, view{segment: s})
+	}
 }
 
-// settle merges what is worth it, and publishes the searcher. x.mu is held.
-func (x *Index) settle(now *Searcher) {
-	for {
-		merged, class := toMerge(now.views, x.merging)
-		if merged == nil || class > inlineClass {
-			x.current.Store(now)
-			if merged != nil && x.merging == nil {
-				x.mergeLater(now, merged)
-			}
-			return
+// grown returns another version of the segment of a memtable, to which documents
+// may be added.
+func (s *segment) grown() *segment {
+	return &segment{ids: s.ids, updated: s.updated, created: s.created, lens: s.lens, data: s.data, rising: s.rising, counted: s.counted, total: s.total}
+}
+
+// removeAll takes the documents of changes out of a searcher in the making, and
+// calls lose with their terms.
+func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint64)) {
+	owned := map[*segment]bool{} // whose bits are copied
+	for _, c := range changes {
+		v, number, ok := x.locate(c.ID)
+		if !ok {
+			continue
 		}
-		now = now.with(replace(now.views, merged, now.merge(merged)))
+		v.termsOf(number, func(n uint32) {
+			text := v.term(int(n)).text
+			lose(text, x.hash(text))
+		})
+		if dl := v.lens[number]; dl != unscored {
+			x.live--
+			x.total -= uint64(dl)
+		}
+		*v = v.without(number, owned[v.segment])
+		owned[v.segment] = true
 	}
 }
+
+// Deletes reports whether a change that deletes a document takes little time: the
+// first of a large segment writes down the terms of all its documents.
+func (x *Searcher) Deletes(id uint64) bool {
+	v, _, ok := x.locate(id)
+	return !ok || v.mem != nil || v.forward.Load() != nil || len(v.ids) < memDocs
+}
+
+// settle publishes the searcher, and merges what is worth it in the background.
+// When that has fallen behind, full memtables are merged at once. x.mu is held.
+func (x *Index) settle(now *Searcher) {
+	if full := toMerge(now.views, x.busy(), false); len(full) > mostFull && full[0].mem != nil {
+		now = now.with(replace(now.views, full, now.merge(full)))
+	}
+	x.current.Store(now)
+	for lane := range x.merging {
+		if x.merging[lane] != nil {
+			continue
+		}
+		if merged := toMerge(now.views, x.busy(), lane == 1); merged != nil {
+			x.mergeLater(now, lane, merged)
+		}
+	}
+}
+
+// busy returns the views that are being merged. x.mu is held.
+func (x *Index) busy() []view { return slices.Concat(x.merging[:]...) }
 
 // with returns the searcher with other views of the same documents.
 func (x *Searcher) with(views []view) *Searcher {
@@ -130,13 +198,16 @@ func (x *Searcher) with(views []view) *Searcher {
 }
 
 // mergeLater merges some views in the background. x.mu is held.
-func (x *Index) mergeLater(now *Searcher, merged []view) {
-	x.merging = merged
+func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
+	x.merging[lane] = merged
 	x.merger.Go(func() {
 		s := now.merge(merged)
+		if slices.ContainsFunc(now.views, func(v view) bool { return v.gone > 0 }) {
+			s.makeForward() // there will be more deletions
+		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.merging = nil
+		x.merging[lane] = nil
 		// It is of no use when the snapshot could not be read, or Compact was
 		// called meanwhile.
 		if now := x.current.Load(); now.Err() == nil && holdsAll(now.views, merged) {
@@ -151,7 +222,7 @@ func (x *Index) Compact() *Searcher {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.current.Load()
-	if len(now.views) == 0 || len(now.views) == 1 && now.views[0].gone == 0 {
+	if len(now.views) == 0 || len(now.views) == 1 && now.views[0].gone == 0 && now.views[0].mem == nil {
 		return now
 	}
 	if s := now.merge(now.views); now.Err() == nil {
@@ -173,7 +244,6 @@ func (x *Index) Fill(documents iter.Seq[*Document]) {
 		panic("index: Fill of an index that is not empty")
 	}
 	b := now.newBuilder()
-	b.fills = true
 	for d := range documents {
 		if d == nil {
 			return

@@ -10,49 +10,59 @@ import (
 )
 
 // Segments of a class have like sizes, each class eight times those of the one
-// before. As many as fanIn of the least class, and fewer of the others, are merged
-// into one. A segment of which
-// too many documents are deleted is merged with all that are smaller, which hold
-// what was lost by that.
+// before. As many as fanIn are merged into one, fewer of the large ones. A
+// memtable is of class 0, and becomes a segment when it is full. A segment of
+// which too many documents are deleted is merged with all that are smaller, which
+// hold what was lost by that.
 const (
 	classBits    = 3
-	fanIn        = 8
-	fanInMiddle  = 4 // of segments above class 0
-	fanInLarge   = 3 // of segments of largeClass and above: they hold most terms twice
-	largeClass   = 4
-	inlineClass  = 2  // up to this class they are merged at once, others in the background
+	fanIn        = 4
+	fanInLarge   = 3  // of segments of largeClass and above: they hold most terms twice
+	largeClass   = 4  // from this class on they are merged in a lane of their own, which smaller ones do not wait for
+	mostFull     = 8  // memtables that wait; a change merges more itself
 	leastDeleted = 64 // documents of a segment that is written again; and 3 in 10
 )
 
-func (v *view) class() int { return bits.Len(uint(v.live()+len(v.terms)/256)) / classBits }
+func (v *view) class() int {
+	if v.mem != nil {
+		return 0
+	}
+	return max(1, bits.Len(uint(v.live()+len(v.terms)/256))/classBits)
+}
 
-// toMerge returns the views to merge, nil for none, and the class of the largest.
-// Those that are being merged are left alone.
-func toMerge(views, merging []view) (some []view, class int) {
+// toMerge returns the views to merge in the lane of small or of large segments,
+// nil for none. A memtable that is not full and what is being merged are left
+// alone.
+func toMerge(views, merging []view, large bool) (some []view) {
 	var byClass [24][]view
 	for _, v := range views {
-		if holds(merging, v) {
+		if holds(merging, v) || v.mem != nil && !v.mem.full() {
 			continue
 		}
 		c := v.class()
+		if (c >= largeClass) != large {
+			continue
+		}
 		if v.gone >= leastDeleted && v.gone*10 > len(v.ids)*3 {
-			return slices.DeleteFunc(slices.Clone(views), func(w view) bool { return w.live() > v.live() || holds(merging, w) }), c
+			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
+				return w.live() > v.live() || holds(merging, w) || w.mem != nil && !w.mem.full()
+			})
 		}
 		byClass[c] = append(byClass[c], v)
 	}
 	for c, some := range byClass {
 		most := fanIn
 		switch {
+		case c == 0:
+			most = 1
 		case c >= largeClass:
 			most = fanInLarge
-		case c > 0:
-			most = fanInMiddle
 		}
 		if len(some) >= most {
-			return some, c
+			return some
 		}
 	}
-	return nil, 0
+	return nil
 }
 
 // holds reports whether the segment of v is among those of the views.
@@ -74,6 +84,12 @@ func (x *Searcher) merge(views []view) *segment {
 	for i := range views {
 		numbers[i] = b.adoptDocs(&views[i])
 	}
+	largest := 0
+	for i := range views {
+		largest = max(largest, views[i].numTerms())
+	}
+	s.terms = make([]term, 0, largest+largest/2)
+	s.dict.grow(cap(s.terms))
 	terms := make([][]uint32, len(views)) // by view: old term numbers to new
 	var room []posting
 	for i := range views {
@@ -140,12 +156,7 @@ func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 			numbers[n] = dropped
 			continue
 		}
-		hash := uint64(0)
-		if n < len(v.hashes) {
-			hash = v.hashes[n]
-		} else {
-			hash = maphash.String(b.seed, t.text)
-		}
+		hash := maphash.String(b.seed, t.text)
 		to, ok := b.s.termNumber(t.text, hash)
 		if !ok {
 			to = b.newTerm(t.text, hash)

@@ -26,11 +26,13 @@
 //	                           of a term of more documents than one, a list of those, rising by number
 //	              documents    number ──► id, times, dl
 //
-// Segments never change. A change makes a segment of the documents that it puts
-// and, since it deletes the old versions of those from other segments, of the
-// terms lost by that: df is the sum over the segments of df − lost. Segments of
-// a like size are merged. Readers hold a searcher, which never changes either;
-// an atomic pointer publishes the next one. So readers wait for no lock.
+// Segments never change. A change of many documents makes a segment of them and,
+// since it deletes the old versions of those from other segments, of the terms
+// lost by that: df is the sum over the segments of df − lost. A change of few
+// makes the next version of the memtable (memtable.go), which becomes a segment
+// when it is full. Segments of a like size are merged in the background. Readers
+// hold a searcher, which never changes either; an atomic pointer publishes the
+// next one. So readers wait for no lock, and for no merge.
 //
 // The impact of a posting is one byte that says how much it gives at most. A
 // search reads little more than the impacts of a common term, and looks up the
@@ -112,6 +114,12 @@ func (x *Searcher) Data(id uint64, load func() any) any {
 func (s *segment) dataOf(number uint32, load func() any) any {
 	if s.data != nil && s.data[number] != nil {
 		return s.data[number]
+	}
+	if s.late == nil { // of a memtable
+		if load == nil {
+			return nil
+		}
+		return load()
 	}
 	slot := &s.late[number]
 	d := slot.Load()

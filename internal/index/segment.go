@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 )
 
@@ -30,15 +29,14 @@ type segment struct {
 	total   uint64  // sum of dl
 	slope   float64 // of the scale that all impacts are of
 
-	dict   idTable // term numbers, by the hash of the text
-	terms  []term  // by term number
-	arena  termArena
-	lists  []postings // of the terms that have more than one posting
-	hashes []uint64   // of the terms' texts, of a small segment alone
-	image  *image     // instead of all these, in a segment of a snapshot
+	dict  idTable // term numbers, by the hash of the text
+	terms []term  // by term number
+	arena termArena
+	lists []postings // of the terms that have more than one posting
+	image *image     // instead of all these, in a segment of a snapshot
+	mem   *memtable  // instead of all these, in the segment that grows, of which there is a version after each change
 
-	forwardOnce sync.Once
-	forward     []string // by document number: its terms' numbers; see termsOf
+	forward atomic.Pointer[[]string] // by document number: its terms' numbers; see termsOf
 }
 
 // term is a word and where it stands. Most terms stand in one document: they
@@ -54,8 +52,8 @@ type term struct {
 	many bool   // it has a list
 }
 
-// find returns the term of that text and hash. A posting that stands alone is
-// appended to alone, which has room for it.
+// find returns the term of that text and hash. Postings that have no list of
+// their own are appended to alone.
 func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool) {
 	if s.image != nil {
 		return s.image.load(text)
@@ -63,6 +61,12 @@ func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool)
 	n, ok := s.termNumber(text, hash)
 	if !ok {
 		return found{}, false
+	}
+	if s.mem != nil {
+		list, lost := s.mem.appendPostings(*alone, n)
+		from := len(*alone)
+		*alone = list
+		return found{postings: postings{list: list[from:]}, df: len(list) - from, lost: lost, most: impactSteps}, true
 	}
 	t := &s.terms[n]
 	f := found{df: int(t.df), lost: int(t.lost), most: t.most}
@@ -89,10 +93,14 @@ func (s *segment) df(text string, hash uint64) int {
 	if !ok {
 		return 0
 	}
-	return int(s.terms[n].df) - int(s.terms[n].lost)
+	t := s.term(int(n))
+	return t.df - t.lost
 }
 
 func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
+	if s.mem != nil {
+		return s.mem.find(text, hash)
+	}
 	return s.dict.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
 }
 
@@ -111,6 +119,9 @@ func (s *segment) numTerms() int {
 	if s.image != nil {
 		return s.image.terms
 	}
+	if s.mem != nil {
+		return len(s.mem.terms)
+	}
 	return len(s.terms)
 }
 
@@ -119,6 +130,10 @@ func (s *segment) term(n int) counts {
 	if s.image != nil {
 		t := s.image.term(n)
 		return counts{t.text, int(t.df), 0}
+	}
+	if s.mem != nil {
+		df, lost := s.mem.count(uint32(n))
+		return counts{s.mem.terms[n].text, df, lost}
 	}
 	t := &s.terms[n]
 	return counts{s.arena.get(t.text), int(t.df), int(t.lost)}
@@ -129,6 +144,10 @@ func (s *segment) term(n int) counts {
 func (s *segment) postingsOf(n int, room *[]posting) []posting {
 	if s.image != nil {
 		*room = s.image.decodeAt(n, (*room)[:0])
+		return *room
+	}
+	if s.mem != nil {
+		*room, _ = s.mem.appendPostings((*room)[:0], uint32(n))
 		return *room
 	}
 	t := &s.terms[n]
@@ -145,8 +164,17 @@ func (s *segment) postingsOf(n int, room *[]posting) []posting {
 	return *room
 }
 
-// number returns the number of the document of that id.
+// number returns the number of the document of that id: in a memtable, of its
+// last version.
 func (s *segment) number(id uint64) (uint32, bool) {
+	if s.mem != nil && !s.rising {
+		for n := len(s.ids) - 1; n >= 0; n-- {
+			if s.ids[n] == id {
+				return uint32(n), true
+			}
+		}
+		return 0, false
+	}
 	if !s.rising {
 		return s.byID.find(idHash(id), func(n uint32) bool { return s.ids[n] == id })
 	}
@@ -177,26 +205,17 @@ func (s *segment) number(id uint64) (uint32, bool) {
 	return uint32(lo + n), ok
 }
 
-// fewTerms is how many terms a segment has whose lists are looked through to
-// find the terms of one document.
-const fewTerms = 2048
-
-// termsOf calls fn with the numbers of the terms that a document holds, rising.
-// Of a large segment the terms of all documents are written down when the first
-// document is asked for.
+// termsOf calls fn with the numbers of the terms that a document holds. The terms
+// of all documents are written down when the first document is asked for.
 func (s *segment) termsOf(number uint32, fn func(n uint32)) {
-	if s.image == nil && len(s.terms) <= fewTerms {
-		for n := range s.terms {
-			t := &s.terms[n]
-			switch {
-			case t.many && s.lists[t.at].tf(number) > 0, !t.many && t.df > 0 && t.at == number:
-				fn(uint32(n))
-			}
-		}
+	if s.mem != nil {
+		s.mem.termsOf(number, fn)
 		return
 	}
-	s.forwardOnce.Do(s.makeForward)
-	unpackNumbers(s.forward[number], fn)
+	if s.forward.Load() == nil {
+		s.makeForward()
+	}
+	unpackNumbers((*s.forward.Load())[number], fn)
 }
 
 // makeForward writes down the terms of all documents: rising numbers as
@@ -221,7 +240,8 @@ func (s *segment) makeForward() {
 	})
 	packed, at := make([]byte, sum), 0
 	if s.image != nil && s.image.err.Load() != nil {
-		s.forward = make([]string, len(s.ids)) // of no use any more
+		none := make([]string, len(s.ids)) // of no use any more
+		s.forward.Store(&none)
 		return
 	}
 	for i, n := range sizes {
@@ -231,10 +251,11 @@ func (s *segment) makeForward() {
 		sizes[number] += binary.PutUvarint(packed[sizes[number]:], uint64(step))
 	})
 	all := string(packed)
-	s.forward, at = make([]string, len(s.ids)), 0
+	forward, at := make([]string, len(s.ids)), 0
 	for i, to := range sizes {
-		s.forward[i], at = all[at:to], to
+		forward[i], at = all[at:to], to
 	}
+	s.forward.Store(&forward)
 }
 
 // unpackNumbers calls fn with the numbers that makeForward wrote.

@@ -52,9 +52,9 @@ import (
 // snapshot that the index itself was opened from.
 func (x *Searcher) AppendSnapshot(b []byte) ([]byte, error) {
 	v := view{segment: new(segment)}
-	if len(x.views) == 1 {
+	if len(x.views) == 1 && x.views[0].mem == nil {
 		v = x.views[0]
-	} else if len(x.views) > 1 {
+	} else if len(x.views) > 0 {
 		v.segment = x.merge(x.views)
 	}
 	start := len(b)

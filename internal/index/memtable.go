@@ -1,0 +1,161 @@
+// The memtable: the terms of the documents that were put last, in a hash table
+// that grows while it is read.
+
+package index
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// memtable is the terms of a segment that still grows. Each of its versions
+// shares the arrays of the one before: a version has what lies below its own
+// lengths, and an addition writes above those. Chains go from what was added
+// last to what was added first, so a reader passes over what its version does not
+// have yet. When an array is full, the next version has larger ones.
+//
+//	slots      hash ──► newest term ──► the term before it in the slot ──► …
+//	terms      its text ─► newest posting ──► the posting before it ──► …
+//	postings   {document, tf}, or that a document of another segment lost the term
+type memtable struct {
+	slots    []uint32 // terms, plus 1; a power of two of them
+	terms    []memTerm
+	postings []memPosting
+	ends     []uint32 // by document number: where its postings end
+}
+
+type memTerm struct {
+	text string
+	hash uint64
+	next uint32 // in the slot, plus 1
+	last uint32 // posting, plus 1
+}
+
+type memPosting struct {
+	term   uint32
+	doc    uint32 // or lostPosting
+	before uint32 // of the term, plus 1
+	tf     uint16
+}
+
+// lostPosting stands for a document that was deleted from another segment.
+const lostPosting = math.MaxUint32
+
+// A memtable of as many documents or postings is full. With the changes of one
+// more call it has less than 64 documents, the bits of which are one word.
+const (
+	memDocs     = 32
+	memPostings = 1 << 14
+	memLeast    = 512 // postings that the first arrays have room for
+)
+
+// full reports whether the memtable is to become a segment of its own.
+func (m *memtable) full() bool { return len(m.ends) >= memDocs || len(m.postings) >= memPostings }
+
+// find returns the number of the term of that text and hash.
+func (m *memtable) find(text string, hash uint64) (uint32, bool) {
+	if len(m.slots) == 0 {
+		return 0, false
+	}
+	terms := m.terms[:cap(m.terms)]
+	for i := atomic.LoadUint32(&m.slots[int(hash)&(len(m.slots)-1)]); i > 0; i = terms[i-1].next {
+		if t := &terms[i-1]; int(i) <= len(m.terms) && t.hash == hash && t.text == text {
+			return i - 1, true
+		}
+	}
+	return 0, false
+}
+
+// each calls fn with the postings of a term, the newest first.
+func (m *memtable) each(n uint32, fn func(p *memPosting)) {
+	postings := m.postings[:cap(m.postings)]
+	for i := atomic.LoadUint32(&m.terms[n].last); i > 0; i = postings[i-1].before {
+		if int(i) <= len(m.postings) {
+			fn(&postings[i-1])
+		}
+	}
+}
+
+// count returns how many documents hold the term, and how many lost it.
+func (m *memtable) count(n uint32) (df, lost int) {
+	m.each(n, func(p *memPosting) {
+		if p.doc == lostPosting {
+			lost++
+		} else {
+			df++
+		}
+	})
+	return df, lost
+}
+
+// appendPostings appends the postings of a term, rising by document number, to
+// list, and returns how many documents lost it. The impact is the largest that
+// there is.
+func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
+	from := len(list)
+	m.each(n, func(p *memPosting) {
+		if p.doc == lostPosting {
+			lost++
+		} else {
+			list = append(list, posting{p.doc, p.tf, impactSteps})
+		}
+	})
+	for i, j := from, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list, lost
+}
+
+// termsOf calls fn with the numbers of the terms that a document holds.
+func (m *memtable) termsOf(number uint32, fn func(n uint32)) {
+	from := uint32(0)
+	if number > 0 {
+		from = m.ends[number-1]
+	}
+	for _, p := range m.postings[from:m.ends[number]] {
+		if p.doc == number {
+			fn(p.term)
+		}
+	}
+}
+
+// add adds a posting to the version in the making: of a document, the number of
+// which is the largest so far, or of lostPosting.
+func (m *memtable) add(text string, hash uint64, doc uint32, tf uint16) {
+	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
+		m.grow()
+	}
+	n, ok := m.find(text, hash)
+	if !ok {
+		n = uint32(len(m.terms))
+		m.terms = append(m.terms, memTerm{text: text, hash: hash})
+		m.link(n)
+	}
+	t := &m.terms[n]
+	if t.last > 0 && doc != lostPosting {
+		if p := &m.postings[t.last-1]; p.doc == doc { // it comes twice
+			p.tf = uint16(min(uint32(p.tf)+uint32(tf), math.MaxUint16))
+			return
+		}
+	}
+	m.postings = append(m.postings, memPosting{n, doc, t.last, tf})
+	atomic.StoreUint32(&t.last, uint32(len(m.postings)))
+}
+
+// link puts a term first in its slot.
+func (m *memtable) link(n uint32) {
+	slot := &m.slots[int(m.terms[n].hash)&(len(m.slots)-1)]
+	m.terms[n].next = *slot
+	atomic.StoreUint32(slot, n+1)
+}
+
+// grow gives the version in the making arrays of twice the room.
+func (m *memtable) grow() {
+	room := max(memLeast, 2*cap(m.postings))
+	m.postings = append(make([]memPosting, 0, room), m.postings...)
+	m.terms = append(make([]memTerm, 0, room/2), m.terms...)
+	m.slots = make([]uint32, room/2)
+	for n := range m.terms {
+		m.link(uint32(n))
+	}
+}
