@@ -24,20 +24,6 @@ func unanalyzed(deltas []Delta) []analyzedDelta {
 	return ds
 }
 
-// mostText is the bytes of content that a writer analyzes.
-const mostText = 64 << 10
-
-// isShort reports whether little text is to be analyzed.
-func isShort(deltas []Delta) bool {
-	n := 0
-	for _, d := range deltas {
-		if d.Entry != nil {
-			n += len(d.Entry.Content)
-		}
-	}
-	return n <= mostText
-}
-
 // analyzeAll analyzes the entries of changes for some rankings, until ctx is
 // done.
 func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) error {

@@ -117,18 +117,26 @@ func (d *db) locked(ctx context.Context, fn func() error) error {
 		}
 		return d.describe(err)
 	}
+	d.catching.Lock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	defer d.log.Unlock()
+	defer d.appending.Store(false)
+	if err := d.startAppending(); err != nil {
+		return err
+	}
+	return d.describe(fn())
+}
+
+// startAppending reads what others wrote. catching is held, and released.
+func (d *db) startAppending() error {
+	defer d.catching.Unlock()
 	if d.broken != nil {
 		return d.broken
 	}
-	if err := d.catchUp(); err != nil {
-		return err
-	}
-	d.appending.Store(true)
-	defer d.appending.Store(false)
-	return d.describe(fn())
+	err := d.catchUp()
+	d.appending.Store(err == nil)
+	return err
 }
 
 // commitAll stages the requests, appends those that can be applied, and makes

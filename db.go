@@ -18,7 +18,7 @@ import (
 
 // db is the store in one file.
 //
-// Locks are taken in this order: writerMu, the lock between processes, logmu, mu.
+// Locks are taken in this order: writerMu, the lock between processes, catching, logmu, mu.
 type db struct {
 	fs   vfs.FS
 	name string // in fs
@@ -32,8 +32,10 @@ type db struct {
 	// logmu guards log, from, offsets and base: shared to look, exclusive to read
 	// on or append. While appending is set its holder has the lock between
 	// processes and has read all that others wrote, so that the state is
-	// fresh and readers need not wait for it.
+	// fresh and readers need not wait for it. A writer that waits for logmu, or
+	// has not read yet, holds catching.
 	logmu     sync.RWMutex
+	catching  sync.Mutex
 	log       *wal.Log
 	base      uint64  // the change that the log begins after
 	from      uint64  // the last change of the snapshot, or base
@@ -115,6 +117,11 @@ func (d *db) formError(r *wal.Record, err error) error {
 func (d *db) refresh() error {
 	if !d.logmu.TryRLock() {
 		if d.appending.Load() {
+			return nil
+		}
+		d.catching.Lock()
+		fresh := d.appending.Load()
+		if d.catching.Unlock(); fresh {
 			return nil
 		}
 		d.logmu.RLock()

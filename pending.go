@@ -3,7 +3,6 @@
 package oxbow
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -89,13 +88,6 @@ func (n *pending) putBack(ds []analyzedDelta) {
 	if n.wanted {
 		n.set(append(ds, n.deltas...))
 	}
-}
-
-// isAnalyzed reports whether the entries of all changes are analyzed.
-func (n *pending) isAnalyzed() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return !slices.ContainsFunc(n.deltas, func(d analyzedDelta) bool { return d.Entry != nil && d.docs == nil })
 }
 
 func (n *pending) applied() { n.applying.Store(false) }

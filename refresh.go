@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
@@ -20,23 +19,32 @@ func (m *Memory) changed(e Event) {
 		m.setSearcher(nil)
 		m.mu.Unlock()
 	}
-	m.pending.add(m.analyzeOwn(e.Changes))
+	if !m.applyNow(e.Changes) {
+		m.pending.add(unanalyzed(e.Changes))
+	}
 }
 
-// mostApplied is how many changes a writer analyzes, and applies to an index
-// that is recalled from: more are left to the next recall, which may never come.
+// mostApplied is how many changes are applied to the index before they are
+// acknowledged.
 const mostApplied = 8
 
-// analyzeOwn analyzes the entries of few changes when there are recalls at the
-// same time: those need not wait for it then, since the changes are not
-// acknowledged yet. When changes pile up, nothing recalls any more; a text that
-// takes long is left to the next recall, which can be canceled.
-func (m *Memory) analyzeOwn(deltas []Delta) []analyzedDelta {
-	ds := unanalyzed(deltas)
-	if s := m.searcher.Load(); s != nil && m.pending.recalled.Load() && m.pending.len()+len(ds) <= mostApplied && isShort(deltas) {
-		_ = analyzeAll(context.Background(), ds, slices.Collect(maps.Values(*s.scorers.Load())))
+// applyNow applies a few changes to an index that is recalled from, so that no
+// recall need do it. It returns false when they are left to the next recall,
+// which may never come: when there was none since the last change, when others
+// are pending, and when a text takes long. An index that is dropped meanwhile
+// is built again of what the store holds now.
+func (m *Memory) applyNow(deltas []Delta) bool {
+	s := m.searcher.Load()
+	if s == nil || len(deltas) > mostApplied || !m.pending.recalled.Load() || !m.applying.TryLock() {
+		return false
 	}
-	return ds
+	defer m.applying.Unlock()
+	m.pending.recalled.Store(false)
+	if m.pending.any() || !s.applies(deltas) {
+		return false
+	}
+	m.pending.received.Add(1)
+	return s.apply(context.Background(), unanalyzed(deltas)) == nil
 }
 
 // setSearcher puts another searcher, nil for none, in the place of the one there
@@ -44,17 +52,6 @@ func (m *Memory) analyzeOwn(deltas []Delta) []analyzedDelta {
 func (m *Memory) setSearcher(s *searcher) {
 	m.searcher.Swap(s).close()
 	m.pending.want(s != nil || m.building)
-}
-
-// applyOwn applies few changes to the index, after one of this memory, when
-// there are recalls at the same time: the next would have to do it.
-func (m *Memory) applyOwn(ctx context.Context) {
-	if m.pending.recalled.Load() {
-		m.pending.recalled.Store(false)
-		if n := m.pending.len(); n > 0 && n <= mostApplied && m.pending.isAnalyzed() {
-			_ = m.applyPending(ctx) // what is left, the next recall applies
-		}
-	}
 }
 
 // applyPending brings the index up to all changes that came before. When ctx is
@@ -177,7 +174,7 @@ func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error)
 	if s.saved != nil {
 		return s, s.resume(ctx)
 	}
-	return s, s.fill(ctx, allEntries(ctx, m.store), 0)
+	return s, s.fill(ctx, allEntries(ctx, m.store))
 }
 
 // addScorer returns the index of another ranking, which it makes when there is
@@ -201,7 +198,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 				return
 			}
 		}
-	}, 0)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -41,10 +41,7 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 // Apply makes all the changes durable, or none of them.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	err := m.store.Apply(ctx, ops...)
-	switch _, ok := m.store.(Watcher); {
-	case ok:
-		m.applyOwn(ctx)
-	case err == nil:
+	if _, ok := m.store.(Watcher); !ok && err == nil {
 		m.changed(Event{Reset: true})
 	}
 	return err

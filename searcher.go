@@ -88,6 +88,22 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	return nil
 }
 
+// applies reports whether changes can be applied in little time.
+func (s *searcher) applies(deltas []Delta) bool {
+	bytes := 0
+	for _, d := range deltas {
+		if d.Entry != nil {
+			bytes += len(d.Entry.Content)
+		}
+		for _, r := range *s.scorers.Load() {
+			if !r.Index().Searcher().Deletes(d.ID) {
+				return false
+			}
+		}
+	}
+	return bytes <= 64<<10
+}
+
 // weight is how many entries one counts for that is analyzed again without an
 // index file.
 func weight(e *Entry) int64 {
@@ -98,10 +114,9 @@ func weight(e *Entry) int64 {
 	return 1 + int64(len(e.Content)/text)
 }
 
-// fill puts entries, in order of ID, into an empty searcher, and leaves so many
-// processors to what makes them as are busy. When ctx is done it ends early, with
-// its error; the searcher is then of no use.
-func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
+// fill puts entries, in order of ID, into an empty searcher. When ctx is done it
+// ends early, with its error; the searcher is then of no use.
+func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error]) error {
 	for _, r := range *s.scorers.Load() { // there is one
 		return r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
@@ -110,7 +125,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 					return
 				}
 			}
-		}, busy)
+		})
 	}
 	return nil
 }

@@ -44,7 +44,10 @@ which import reads.`,
 }
 
 func (a *app) showPruned(out tool.PruneArchivesOut) {
-	word := wordFor(out.DryRun, "forgot", "would forget")
+	word := "forgot"
+	if out.DryRun {
+		word = "would forget"
+	}
 	for _, e := range out.Forgotten {
 		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(moment(e.Created))+")"))
 	}

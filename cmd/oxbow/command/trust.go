@@ -50,7 +50,10 @@ it is in a repository.`,
 }
 
 func (a *app) showTrust(out tool.TrustOut) {
-	would := wordFor(out.DryRun, "", "would have been ")
+	would := ""
+	if out.DryRun {
+		would = "would have been "
+	}
 	switch {
 	case out.Home == "":
 		for _, h := range out.Homes {
