@@ -116,23 +116,23 @@ func (g *batch) set(name string, e *Entry) {
 	}
 }
 
-// owner returns the name of an entry, but of the one of that name, that has the
-// word as its name or alias; "" for none.
-func (g *batch) owner(word, but string) string {
+// owner returns the name of an entry, other than the one named but, that has the
+// word as its name or alias.
+func (g *batch) owner(word, but string) (name string, ok bool) {
 	if word != but && g.get(word) != nil {
-		return word
+		return word, true
 	}
 	for name, e := range g.names {
 		if e != nil && name != but && slices.Contains(e.Aliases, word) {
-			return name
+			return name, true
 		}
 	}
 	for _, e := range g.st.withAlias(word) {
 		if _, staged := g.names[e.Name]; !staged && e.Name != but {
-			return e.Name
+			return e.Name, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // body stages the changes of one call.

@@ -113,12 +113,12 @@ func CheckOp(op Op) error {
 
 // CheckAliases is what a store asks with each change, as it makes it. Of a change
 // with UniqueAliases, it returns the error where an alias that the entry has not
-// yet, those being old, is taken. Owner returns the name of an entry, but of the
-// one of that name, that has a word as its name or alias; "" for none.
-func CheckAliases(op Op, old []string, owner func(word, but string) string) error {
+// yet, those being old, is taken. Owner returns the name of an entry, other than
+// the one named but, that has a word as its name or alias.
+func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.op().unique {
 		if !slices.Contains(old, a) {
-			if o := owner(a, OpName(op)); o != "" {
+			if o, ok := owner(a, OpName(op)); ok {
 				return &AliasTakenError{Alias: a, Owner: o}
 			}
 		}

@@ -81,17 +81,18 @@ func (g *batch) get(name string) *record {
 	return g.base.names[name]
 }
 
-// owner returns the name of a record, but of the one of that name, that has the
-// word as its name or alias; "" for none.
-func (g *batch) owner(word, but string) string {
-	for _, names := range []map[string]*record{g.staged, g.base.names} {
-		for name := range names {
-			if r := g.get(name); r != nil && name != but && (name == word || slices.Contains(r.Aliases, word)) {
-				return name
-			}
+// owner returns the name of the record that has the word as its name, else of the
+// oldest that has it as an alias, leaving out the record named but.
+func (g *batch) owner(word, but string) (name string, ok bool) {
+	if word != but && g.get(word) != nil {
+		return word, true
+	}
+	for _, r := range g.order() {
+		if r.Name != but && slices.Contains(r.Aliases, word) {
+			return r.Name, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 func (g *batch) set(name string, r *record) {

@@ -368,6 +368,28 @@ func TestStrangeEntries(t *testing.T) {
 	checkStore(t, s)
 }
 
+// An alias of an entry without a name is taken, too; of two entries that share an
+// alias, the older is named.
+func TestAliasOwners(t *testing.T) {
+	fsys := vfs.NewMem()
+	putFile(t, fsys, "memory.db", encode(t, memoryFile{NextID: 30, Entries: []record{
+		{ID: 0, Name: "", Content: "no name", Aliases: []string{"mine"}},
+		{ID: 7, Name: "z", Content: "x", Aliases: []string{"both", "c"}},
+		{ID: 8, Name: "a", Content: "x", Aliases: []string{"both"}}, {ID: 9, Name: "b", Content: "x", Aliases: []string{"both"}},
+		{ID: 10, Name: "c", Content: "x", Aliases: []string{"both"}},
+	}}))
+	s := open(t, fsys)
+	for alias, owner := range map[string]string{"mine": "", "both": "z", "c": "c"} {
+		for range 10 {
+			err := s.Apply(t.Context(), oxbow.Add{Name: "new", Content: "x", Aliases: []string{alias}, UniqueAliases: true})
+			if taken, ok := errors.AsType[*oxbow.AliasTakenError](err); !ok || taken.Owner != owner {
+				t.Fatalf("Apply with the alias %q = %v, want that %q has it", alias, err, owner)
+			}
+		}
+	}
+	checkStore(t, s)
+}
+
 func TestLastID(t *testing.T) {
 	fsys := vfs.NewMem()
 	putFile(t, fsys, "memory.db", encode(t, memoryFile{NextID: math.MaxUint64, Entries: []record{{ID: math.MaxUint64, Name: "last"}}}))

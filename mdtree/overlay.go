@@ -66,17 +66,17 @@ func (v *overlay) Find(name string) (Place, bool) {
 	return Place{}, false
 }
 
-// owner returns the name of an entry, but of the one of that name, that has the
-// word as its name or alias; "" for none.
-func (v *overlay) owner(word, but string) string {
+// owner returns the name of an entry, other than the one named but, that has the
+// word as its name or alias.
+func (v *overlay) owner(word, but string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
 			if e := &it.Entry; e.Name != but && (e.Name == word || slices.Contains(e.Aliases, word)) {
-				return e.Name
+				return e.Name, true
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 // File implements [View].
