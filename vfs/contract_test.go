@@ -1,13 +1,9 @@
-// The contract, on the file systems of this module, and what tests of several
-// files use.
+// Runs the contract on the file systems of this module.
 
 package vfs_test
 
 import (
-	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,69 +36,12 @@ func TestContract(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantErr(t *testing.T, what string, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%s = %v, want an error matching %v", what, err, want)
-	}
-}
-
-func create(t *testing.T, fsys vfs.FS, name, content string) vfs.File {
-	t.Helper()
-	f, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	must(t, err)
-	if n, err := f.WriteAt([]byte(content), 0); n != len(content) || err != nil {
-		t.Fatalf("WriteAt(%q) = %d, %v, want %d, nil", content, n, err, len(content))
-	}
-	return f
-}
-
-// put makes a file and closes it.
-func put(t *testing.T, fsys vfs.FS, name, content string) {
-	t.Helper()
-	must(t, create(t, fsys, name, content).Close())
-}
-
-func wantFile(t *testing.T, fsys vfs.FS, name, want string) {
-	t.Helper()
-	got, err := vfs.ReadFile(fsys, name, -1)
-	if err != nil || string(got) != want {
-		t.Errorf("ReadFile(%q) = %q, %v, want %q, nil", name, got, err, want)
-	}
-}
-
-func wantOpen(t *testing.T, f vfs.File, want string) {
-	t.Helper()
-	got := make([]byte, len(want)+1)
-	n, err := f.ReadAt(got, 0)
-	if string(got[:n]) != want || err != io.EOF {
-		t.Errorf("ReadAt of the open file = %q, %v, want %q, EOF", got[:n], err, want)
-	}
-}
-
-func wantList(t *testing.T, fsys vfs.FS, dir string, want ...string) {
-	t.Helper()
-	entries, err := fsys.ReadDir(dir)
-	must(t, err)
-	var got []string
-	for _, e := range entries {
-		name := e.Name()
-		if e.IsDir() {
-			name += "/"
-		}
-		got = append(got, name)
-	}
-	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("ReadDir(%q) = %v, want %v", dir, got, want)
-	}
-}
+// The checks of the contract, for what is tested of one file system alone.
+var (
+	must, wantErr, create, put   = vfstest.Must, vfstest.WantErr, vfstest.Create, vfstest.Put
+	wantFile, wantOpen, wantList = vfstest.WantFile, vfstest.WantOpen, vfstest.WantList
+	lockOf, wantTry              = vfstest.OpenLock, vfstest.WantTryLock
+)
 
 // TestWriteFileFails lets each operation of WriteFile fail: the old content is
 // there, or, after the rename, the new; the temporary file is gone.
@@ -155,19 +94,4 @@ func TestReadFileThatGrows(t *testing.T) {
 	}
 	_, err := vfs.ReadFile(g, "a", 9_999)
 	wantErr(t, "ReadFile of a file that grows too long", err, vfs.ErrTooLarge)
-}
-
-func lockOf(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
-	t.Helper()
-	l, err := fsys.OpenLock(name)
-	must(t, err)
-	t.Cleanup(func() { l.Close() })
-	return l
-}
-
-func wantTry(t *testing.T, what string, l vfs.Lock, want bool) {
-	t.Helper()
-	if got, err := l.TryLock(); got != want || err != nil {
-		t.Errorf("TryLock %s = %v, %v, want %v, nil", what, got, err, want)
-	}
 }

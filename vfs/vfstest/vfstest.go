@@ -35,37 +35,42 @@ func Run(t *testing.T, open func(t *testing.T) vfs.FS) {
 	}
 }
 
-func must(t *testing.T, err error) {
+// Must ends the test when there is an error.
+func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func wantErr(t *testing.T, what string, err, want error) {
+// WantErr checks that the error matches the one that is wanted.
+func WantErr(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("%s = %v, want an error matching %v", what, err, want)
 	}
 }
 
-func create(t *testing.T, fsys vfs.FS, name, content string) vfs.File {
+// Create makes a file, which must not be there, with that content, and returns it
+// open.
+func Create(t *testing.T, fsys vfs.FS, name, content string) vfs.File {
 	t.Helper()
 	f, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	must(t, err)
+	Must(t, err)
 	if n, err := f.WriteAt([]byte(content), 0); n != len(content) || err != nil {
 		t.Fatalf("WriteAt(%q) = %d, %v, want %d, nil", content, n, err, len(content))
 	}
 	return f
 }
 
-// put makes a file and closes it.
-func put(t *testing.T, fsys vfs.FS, name, content string) {
+// Put makes a file as [Create] does, and closes it.
+func Put(t *testing.T, fsys vfs.FS, name, content string) {
 	t.Helper()
-	must(t, create(t, fsys, name, content).Close())
+	Must(t, Create(t, fsys, name, content).Close())
 }
 
-func wantFile(t *testing.T, fsys vfs.FS, name, want string) {
+// WantFile checks the content of the file of that name.
+func WantFile(t *testing.T, fsys vfs.FS, name, want string) {
 	t.Helper()
 	got, err := vfs.ReadFile(fsys, name, -1)
 	if err != nil || string(got) != want {
@@ -73,7 +78,8 @@ func wantFile(t *testing.T, fsys vfs.FS, name, want string) {
 	}
 }
 
-func wantOpen(t *testing.T, f vfs.File, want string) {
+// WantOpen checks the content of an open file.
+func WantOpen(t *testing.T, f vfs.File, want string) {
 	t.Helper()
 	got := make([]byte, len(want)+1)
 	n, err := f.ReadAt(got, 0)
@@ -82,10 +88,11 @@ func wantOpen(t *testing.T, f vfs.File, want string) {
 	}
 }
 
-func wantList(t *testing.T, fsys vfs.FS, dir string, want ...string) {
+// WantList checks the names in a directory; those of directories end in a slash.
+func WantList(t *testing.T, fsys vfs.FS, dir string, want ...string) {
 	t.Helper()
 	entries, err := fsys.ReadDir(dir)
-	must(t, err)
+	Must(t, err)
 	var got []string
 	for _, e := range entries {
 		name := e.Name()
@@ -100,9 +107,9 @@ func wantList(t *testing.T, fsys vfs.FS, dir string, want ...string) {
 }
 
 func testReadWrite(t *testing.T, fsys vfs.FS) {
-	f := create(t, fsys, "a", "hello")
+	f := Create(t, fsys, "a", "hello")
 	defer f.Close()
-	wantOpen(t, f, "hello")
+	WantOpen(t, f, "hello")
 	p := make([]byte, 3)
 	if n, err := f.ReadAt(p, 2); n != 3 || err != nil && err != io.EOF || string(p) != "llo" {
 		t.Errorf("ReadAt(2) = %d, %v, %q, want 3, nil, llo", n, err, p)
@@ -122,21 +129,21 @@ func testReadWrite(t *testing.T, fsys vfs.FS) {
 	if _, err := f.WriteAt([]byte("!"), 7); err != nil {
 		t.Errorf("WriteAt behind the end: %v", err)
 	}
-	wantOpen(t, f, "hello\x00\x00!")
+	WantOpen(t, f, "hello\x00\x00!")
 	if _, err := f.WriteAt(nil, 100); err != nil {
 		t.Errorf("WriteAt of nothing: %v", err)
 	}
-	wantOpen(t, f, "hello\x00\x00!")
-	must(t, f.Sync())
+	WantOpen(t, f, "hello\x00\x00!")
+	Must(t, f.Sync())
 	// Another handle sees it at once.
-	wantFile(t, fsys, "a", "hello\x00\x00!")
+	WantFile(t, fsys, "a", "hello\x00\x00!")
 	info, err := f.Stat()
-	must(t, err)
+	Must(t, err)
 	if info.Size() != 8 || info.Name() != "a" || !info.Mode().IsRegular() {
 		t.Errorf("Stat = %s, %d, %v, want a, 8, a regular file", info.Name(), info.Size(), info.Mode())
 	}
 	named, err := fsys.Stat("a")
-	must(t, err)
+	Must(t, err)
 	if !vfs.SameFile(info, named) {
 		t.Errorf("the open file and its name are not the same file")
 	}
@@ -144,22 +151,22 @@ func testReadWrite(t *testing.T, fsys vfs.FS) {
 
 func testFlags(t *testing.T, fsys vfs.FS) {
 	_, err := fsys.OpenFile("a", os.O_RDWR, 0)
-	wantErr(t, "OpenFile of a missing file", err, fs.ErrNotExist)
-	put(t, fsys, "a", "abc")
+	WantErr(t, "OpenFile of a missing file", err, fs.ErrNotExist)
+	Put(t, fsys, "a", "abc")
 	_, err = fsys.OpenFile("a", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	wantErr(t, "OpenFile with O_EXCL", err, fs.ErrExist)
+	WantErr(t, "OpenFile with O_EXCL", err, fs.ErrExist)
 	_, err = fsys.OpenFile("a", os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_TRUNC, 0o600)
-	wantErr(t, "OpenFile with O_EXCL and O_TRUNC", err, fs.ErrExist)
-	wantFile(t, fsys, "a", "abc")
+	WantErr(t, "OpenFile with O_EXCL and O_TRUNC", err, fs.ErrExist)
+	WantFile(t, fsys, "a", "abc")
 	for name, flag := range map[string]int{
 		"O_APPEND": os.O_RDWR | os.O_APPEND, "O_SYNC": os.O_RDWR | os.O_SYNC,
 		"O_TRUNC of a file only read": os.O_RDONLY | os.O_TRUNC, "O_EXCL alone": os.O_RDWR | os.O_EXCL,
 	} {
 		_, err = fsys.OpenFile("a", flag, 0o600)
-		wantErr(t, "OpenFile with "+name, err, fs.ErrInvalid)
+		WantErr(t, "OpenFile with "+name, err, fs.ErrInvalid)
 	}
 	r, err := fsys.OpenFile("a", os.O_RDONLY, 0)
-	must(t, err)
+	Must(t, err)
 	defer r.Close()
 	if _, err := r.WriteAt([]byte("x"), 0); err == nil {
 		t.Errorf("WriteAt of a file only read = nil, want an error")
@@ -168,14 +175,14 @@ func testFlags(t *testing.T, fsys vfs.FS) {
 		t.Errorf("Truncate of a file only read = nil, want an error")
 	}
 	w, err := fsys.OpenFile("a", os.O_WRONLY|os.O_TRUNC, 0)
-	must(t, err)
+	Must(t, err)
 	defer w.Close()
 	if _, err := w.ReadAt(make([]byte, 1), 0); err == nil || err == io.EOF {
 		t.Errorf("ReadAt of a file only written = %v, want an error", err)
 	}
-	wantOpen(t, r, "")
+	WantOpen(t, r, "")
 	f, err := fsys.OpenFile("x", os.O_RDWR|os.O_CREATE, 0o640)
-	must(t, err)
+	Must(t, err)
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || os.PathSeparator == '/' && info.Mode() != 0o640 {
 		t.Errorf("Stat = %v, %v, want permissions 0640", info.Mode(), err)
@@ -183,39 +190,39 @@ func testFlags(t *testing.T, fsys vfs.FS) {
 }
 
 func testTruncate(t *testing.T, fsys vfs.FS) {
-	f := create(t, fsys, "a", "abcdef")
+	f := Create(t, fsys, "a", "abcdef")
 	defer f.Close()
-	must(t, f.Truncate(2))
-	wantOpen(t, f, "ab")
-	must(t, f.Truncate(4))
-	wantOpen(t, f, "ab\x00\x00")
+	Must(t, f.Truncate(2))
+	WantOpen(t, f, "ab")
+	Must(t, f.Truncate(4))
+	WantOpen(t, f, "ab\x00\x00")
 	// Node takes a negative length for none.
 	if err := f.Truncate(-1); err == nil && runtime.GOOS != "js" {
 		t.Errorf("Truncate(-1) = nil, want an error")
 	}
 	g, err := fsys.OpenFile("a", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	must(t, err)
+	Must(t, err)
 	defer g.Close()
-	wantOpen(t, f, "")
+	WantOpen(t, f, "")
 }
 
 func testClosedFile(t *testing.T, fsys vfs.FS) {
-	f := create(t, fsys, "a", "abc")
-	must(t, f.Close())
+	f := Create(t, fsys, "a", "abc")
+	Must(t, f.Close())
 	_, rerr := f.ReadAt(make([]byte, 1), 0)
 	_, werr := f.WriteAt(make([]byte, 1), 0)
 	_, serr := f.Stat()
 	for what, err := range map[string]error{"ReadAt": rerr, "WriteAt": werr, "Sync": f.Sync(),
 		"Truncate": f.Truncate(0), "Close": f.Close(), "Stat": serr} {
-		wantErr(t, what+" of a closed file", err, fs.ErrClosed)
+		WantErr(t, what+" of a closed file", err, fs.ErrClosed)
 	}
-	wantFile(t, fsys, "a", "abc")
+	WantFile(t, fsys, "a", "abc")
 }
 
 func testNames(t *testing.T, fsys vfs.FS) {
-	must(t, fsys.MkdirAll("d", 0o700))
-	put(t, fsys, "d/ok", "")
-	put(t, fsys, "a", "")
+	Must(t, fsys.MkdirAll("d", 0o700))
+	Put(t, fsys, "d/ok", "")
+	Put(t, fsys, "a", "")
 	for _, bad := range []string{"", "..", "../a", "d/../../a", "d/../a", "/a", "/etc/passwd", "./a", "a/", "d//ok", "a\x00b"} {
 		_, openErr := fsys.OpenFile(bad, os.O_RDWR|os.O_CREATE, 0o600)
 		_, statErr := fsys.Stat(bad)
@@ -227,7 +234,7 @@ func testNames(t *testing.T, fsys vfs.FS) {
 			"Rename from": fsys.Rename(bad, "b"), "Rename to": fsys.Rename("a", bad),
 			"WriteFile": vfs.WriteFile(fsys, bad, nil, 0o600), "RemoveAll": vfs.RemoveAll(fsys, bad),
 		} {
-			wantErr(t, fmt.Sprintf("%s(%q)", what, bad), err, fs.ErrInvalid)
+			WantErr(t, fmt.Sprintf("%s(%q)", what, bad), err, fs.ErrInvalid)
 		}
 	}
 	for what, err := range map[string]error{
@@ -235,7 +242,7 @@ func testNames(t *testing.T, fsys vfs.FS) {
 		"Rename from": fsys.Rename(".", "b"), "Rename to": fsys.Rename("a", "."),
 		"WriteFile": vfs.WriteFile(fsys, ".", nil, 0o600),
 	} {
-		wantErr(t, what+"(.)", err, fs.ErrInvalid)
+		WantErr(t, what+"(.)", err, fs.ErrInvalid)
 	}
 	for _, dir := range []string{".", "d"} {
 		if _, err := fsys.OpenFile(dir, os.O_RDONLY, 0); err == nil {
@@ -245,21 +252,21 @@ func testNames(t *testing.T, fsys vfs.FS) {
 			t.Errorf("OpenLock(%q) = nil, want an error: it is a directory", dir)
 		}
 	}
-	wantList(t, fsys, ".", "a", "d/")
-	wantList(t, fsys, "d", "ok")
+	WantList(t, fsys, ".", "a", "d/")
+	WantList(t, fsys, "d", "ok")
 }
 
 func testDirectories(t *testing.T, fsys vfs.FS) {
-	must(t, fsys.MkdirAll("x/y/z", 0o700))
-	must(t, fsys.MkdirAll("x/y", 0o700))
-	must(t, fsys.MkdirAll(".", 0o700))
-	put(t, fsys, "x/b", "1")
-	put(t, fsys, "x/a", "22")
-	wantList(t, fsys, ".", "x/")
-	wantList(t, fsys, "x", "a", "b", "y/")
-	wantList(t, fsys, "x/y/z")
+	Must(t, fsys.MkdirAll("x/y/z", 0o700))
+	Must(t, fsys.MkdirAll("x/y", 0o700))
+	Must(t, fsys.MkdirAll(".", 0o700))
+	Put(t, fsys, "x/b", "1")
+	Put(t, fsys, "x/a", "22")
+	WantList(t, fsys, ".", "x/")
+	WantList(t, fsys, "x", "a", "b", "y/")
+	WantList(t, fsys, "x/y/z")
 	entries, err := fsys.ReadDir("x")
-	must(t, err)
+	Must(t, err)
 	if info, err := entries[0].Info(); err != nil || info.Size() != 2 {
 		t.Errorf("Info of x/a = %v, %v, want 2 bytes", info, err)
 	}
@@ -279,70 +286,70 @@ func testDirectories(t *testing.T, fsys vfs.FS) {
 		t.Errorf("ReadDir of a file = nil, want an error")
 	}
 	_, err = fsys.ReadDir("none")
-	wantErr(t, "ReadDir of a missing directory", err, fs.ErrNotExist)
+	WantErr(t, "ReadDir of a missing directory", err, fs.ErrNotExist)
 	_, err = fsys.Stat("none/a")
-	wantErr(t, "Stat in a missing directory", err, fs.ErrNotExist)
+	WantErr(t, "Stat in a missing directory", err, fs.ErrNotExist)
 	_, err = fsys.OpenFile("none/a", os.O_RDWR|os.O_CREATE, 0o600)
-	wantErr(t, "OpenFile in a missing directory", err, fs.ErrNotExist)
+	WantErr(t, "OpenFile in a missing directory", err, fs.ErrNotExist)
 	_, err = fsys.OpenLock("none/a")
-	wantErr(t, "OpenLock in a missing directory", err, fs.ErrNotExist)
-	must(t, fsys.SyncDir("."))
-	must(t, fsys.SyncDir("x/y/z"))
-	wantErr(t, "SyncDir of a missing directory", fsys.SyncDir("none"), fs.ErrNotExist)
+	WantErr(t, "OpenLock in a missing directory", err, fs.ErrNotExist)
+	Must(t, fsys.SyncDir("."))
+	Must(t, fsys.SyncDir("x/y/z"))
+	WantErr(t, "SyncDir of a missing directory", fsys.SyncDir("none"), fs.ErrNotExist)
 	if err := fsys.SyncDir("x/a"); err == nil {
 		t.Errorf("SyncDir of a file = nil, want an error")
 	}
 }
 
 func testRename(t *testing.T, fsys vfs.FS) {
-	must(t, fsys.MkdirAll("d/e", 0o700))
-	put(t, fsys, "a", "A")
-	put(t, fsys, "b", "B")
-	must(t, fsys.Rename("a", "b"))
-	wantList(t, fsys, ".", "b", "d/")
-	wantFile(t, fsys, "b", "A")
-	must(t, fsys.Rename("b", "b"))
-	must(t, fsys.Rename("b", "d/e/c"))
-	wantFile(t, fsys, "d/e/c", "A")
-	wantErr(t, "Rename of a missing file", fsys.Rename("b", "c"), fs.ErrNotExist)
-	wantErr(t, "Rename into a missing directory", fsys.Rename("d/e/c", "none/c"), fs.ErrNotExist)
-	must(t, fsys.Rename("d", "x"))
-	wantFile(t, fsys, "x/e/c", "A")
-	put(t, fsys, "f", "F")
-	wantErr(t, "Rename of a file over a directory", fsys.Rename("f", "x"), fs.ErrExist)
+	Must(t, fsys.MkdirAll("d/e", 0o700))
+	Put(t, fsys, "a", "A")
+	Put(t, fsys, "b", "B")
+	Must(t, fsys.Rename("a", "b"))
+	WantList(t, fsys, ".", "b", "d/")
+	WantFile(t, fsys, "b", "A")
+	Must(t, fsys.Rename("b", "b"))
+	Must(t, fsys.Rename("b", "d/e/c"))
+	WantFile(t, fsys, "d/e/c", "A")
+	WantErr(t, "Rename of a missing file", fsys.Rename("b", "c"), fs.ErrNotExist)
+	WantErr(t, "Rename into a missing directory", fsys.Rename("d/e/c", "none/c"), fs.ErrNotExist)
+	Must(t, fsys.Rename("d", "x"))
+	WantFile(t, fsys, "x/e/c", "A")
+	Put(t, fsys, "f", "F")
+	WantErr(t, "Rename of a file over a directory", fsys.Rename("f", "x"), fs.ErrExist)
 	if err := fsys.Rename("x", "f"); err == nil {
 		t.Errorf("Rename of a directory over a file = nil, want an error")
 	}
 	if err := fsys.Rename("x", "x/e/x"); err == nil {
 		t.Errorf("Rename of a directory into itself = nil, want an error")
 	}
-	must(t, fsys.MkdirAll("empty", 0o700))
-	wantErr(t, "Rename over an empty directory", fsys.Rename("x", "empty"), fs.ErrExist)
-	wantFile(t, fsys, "x/e/c", "A")
-	wantFile(t, fsys, "f", "F")
+	Must(t, fsys.MkdirAll("empty", 0o700))
+	WantErr(t, "Rename over an empty directory", fsys.Rename("x", "empty"), fs.ErrExist)
+	WantFile(t, fsys, "x/e/c", "A")
+	WantFile(t, fsys, "f", "F")
 }
 
 func testRenameOverOpenFile(t *testing.T, fsys vfs.FS) {
-	f := create(t, fsys, "a", "old")
+	f := Create(t, fsys, "a", "old")
 	defer f.Close()
-	g := create(t, fsys, "b", "new")
+	g := Create(t, fsys, "b", "new")
 	defer g.Close()
-	must(t, fsys.Rename("b", "a"))
-	wantFile(t, fsys, "a", "new")
-	wantOpen(t, f, "old")
-	wantOpen(t, g, "new")
+	Must(t, fsys.Rename("b", "a"))
+	WantFile(t, fsys, "a", "new")
+	WantOpen(t, f, "old")
+	WantOpen(t, g, "new")
 	if _, err := f.WriteAt([]byte("OLD!"), 0); err != nil {
 		t.Errorf("WriteAt of a replaced file: %v", err)
 	}
-	must(t, f.Sync())
-	wantOpen(t, f, "OLD!")
-	wantFile(t, fsys, "a", "new")
+	Must(t, f.Sync())
+	WantOpen(t, f, "OLD!")
+	WantFile(t, fsys, "a", "new")
 	named, err := fsys.Stat("a")
-	must(t, err)
+	Must(t, err)
 	old, err := f.Stat()
-	must(t, err)
+	Must(t, err)
 	moved, err := g.Stat()
-	must(t, err)
+	Must(t, err)
 	if vfs.SameFile(named, old) || !vfs.SameFile(named, moved) {
 		t.Errorf("SameFile with the replaced file %v, with the one moved %v, want false, true",
 			vfs.SameFile(named, old), vfs.SameFile(named, moved))
@@ -350,42 +357,44 @@ func testRenameOverOpenFile(t *testing.T, fsys vfs.FS) {
 }
 
 func testRemoveWhileOpen(t *testing.T, fsys vfs.FS) {
-	f := create(t, fsys, "a", "abc")
+	f := Create(t, fsys, "a", "abc")
 	defer f.Close()
-	must(t, fsys.Remove("a"))
+	Must(t, fsys.Remove("a"))
 	_, err := fsys.Stat("a")
-	wantErr(t, "Stat of a removed file", err, fs.ErrNotExist)
+	WantErr(t, "Stat of a removed file", err, fs.ErrNotExist)
 	if _, err := f.WriteAt([]byte("X"), 3); err != nil {
 		t.Errorf("WriteAt of a removed file: %v", err)
 	}
-	wantOpen(t, f, "abcX")
+	WantOpen(t, f, "abcX")
 	if info, err := f.Stat(); err != nil || info.Size() != 4 {
 		t.Errorf("Stat of a removed file: %v, want 4 bytes", err)
 	}
-	put(t, fsys, "a", "other")
-	wantOpen(t, f, "abcX")
+	Put(t, fsys, "a", "other")
+	WantOpen(t, f, "abcX")
 }
 
 func testRemove(t *testing.T, fsys vfs.FS) {
-	must(t, fsys.MkdirAll("d/e", 0o700))
-	wantErr(t, "Remove of a missing file", fsys.Remove("a"), fs.ErrNotExist)
+	Must(t, fsys.MkdirAll("d/e", 0o700))
+	WantErr(t, "Remove of a missing file", fsys.Remove("a"), fs.ErrNotExist)
 	if err := fsys.Remove("d"); err == nil {
 		t.Errorf("Remove of a directory that is not empty = nil, want an error")
 	}
-	must(t, fsys.Remove("d/e"))
-	must(t, fsys.Remove("d"))
-	wantList(t, fsys, ".")
+	Must(t, fsys.Remove("d/e"))
+	Must(t, fsys.Remove("d"))
+	WantList(t, fsys, ".")
 }
 
-func lockOf(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
+// OpenLock opens a lock, which is closed when the test ends.
+func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
 	t.Helper()
 	l, err := fsys.OpenLock(name)
-	must(t, err)
+	Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
 
-func wantTry(t *testing.T, what string, l vfs.Lock, want bool) {
+// WantTryLock checks whether the lock can be had at once.
+func WantTryLock(t *testing.T, what string, l vfs.Lock, want bool) {
 	t.Helper()
 	if got, err := l.TryLock(); got != want || err != nil {
 		t.Errorf("TryLock %s = %v, %v, want %v, nil", what, got, err, want)
@@ -393,50 +402,50 @@ func wantTry(t *testing.T, what string, l vfs.Lock, want bool) {
 }
 
 func testLock(t *testing.T, fsys vfs.FS) {
-	a, b := lockOf(t, fsys, "lock"), lockOf(t, fsys, "lock")
-	wantTry(t, "of a free lock", a, true)
-	wantTry(t, "of a lock held by another", b, false)
-	wantTry(t, "of a lock held by itself", a, false)
-	other := lockOf(t, fsys, "lock2")
-	wantTry(t, "of another file", other, true)
+	a, b := OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock")
+	WantTryLock(t, "of a free lock", a, true)
+	WantTryLock(t, "of a lock held by another", b, false)
+	WantTryLock(t, "of a lock held by itself", a, false)
+	other := OpenLock(t, fsys, "lock2")
+	WantTryLock(t, "of another file", other, true)
 	// The bytes of the file stay free, for a text about the holder.
 	f, err := fsys.OpenFile("lock", os.O_RDWR, 0)
-	must(t, err)
+	Must(t, err)
 	if _, err := f.WriteAt([]byte("pid 7"), 0); err != nil {
 		t.Errorf("WriteAt of a locked file: %v", err)
 	}
-	must(t, f.Close()) // and closing it does not release the lock
-	wantFile(t, fsys, "lock", "pid 7")
-	wantTry(t, "after its file was opened and closed", b, false)
-	wantErr(t, "Unlock of what is not held", b.Unlock(), fs.ErrInvalid)
-	must(t, a.Unlock())
-	wantTry(t, "after Unlock", b, true)
-	must(t, b.Close())
-	must(t, b.Close())
-	wantTry(t, "after Close", a, true)
+	Must(t, f.Close()) // and closing it does not release the lock
+	WantFile(t, fsys, "lock", "pid 7")
+	WantTryLock(t, "after its file was opened and closed", b, false)
+	WantErr(t, "Unlock of what is not held", b.Unlock(), fs.ErrInvalid)
+	Must(t, a.Unlock())
+	WantTryLock(t, "after Unlock", b, true)
+	Must(t, b.Close())
+	Must(t, b.Close())
+	WantTryLock(t, "after Close", a, true)
 	_, err = b.TryLock()
-	wantErr(t, "TryLock after Close", err, fs.ErrClosed)
-	wantList(t, fsys, ".", "lock", "lock2")
+	WantErr(t, "TryLock after Close", err, fs.ErrClosed)
+	WantList(t, fsys, ".", "lock", "lock2")
 }
 
 func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
-	a, b, c := lockOf(t, fsys, "lock"), lockOf(t, fsys, "lock"), lockOf(t, fsys, "lock")
-	must(t, fsys.Remove("lock"))
-	wantTry(t, "after the file was removed", a, true)
+	a, b, c := OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock")
+	Must(t, fsys.Remove("lock"))
+	WantTryLock(t, "after the file was removed", a, true)
 	if _, err := fsys.Stat("lock"); err != nil {
 		t.Errorf("the lock file was not made anew: %v", err)
 	}
-	wantTry(t, "by one who still has the removed file", b, false)
-	put(t, fsys, "new", "")
-	must(t, fsys.Rename("new", "lock"))
+	WantTryLock(t, "by one who still has the removed file", b, false)
+	Put(t, fsys, "new", "")
+	Must(t, fsys.Rename("new", "lock"))
 	// The holder's file is gone: its lock keeps out no caller that opens the name.
-	wantTry(t, "after the file was replaced", c, true)
-	wantTry(t, "of the new file", b, false)
-	must(t, a.Unlock())
-	wantTry(t, "after the old file was unlocked", b, false)
-	wantTry(t, "by one whose file was replaced", a, false)
-	must(t, c.Unlock())
-	wantTry(t, "after the new file was unlocked", a, true)
+	WantTryLock(t, "after the file was replaced", c, true)
+	WantTryLock(t, "of the new file", b, false)
+	Must(t, a.Unlock())
+	WantTryLock(t, "after the old file was unlocked", b, false)
+	WantTryLock(t, "by one whose file was replaced", a, false)
+	Must(t, c.Unlock())
+	WantTryLock(t, "after the new file was unlocked", a, true)
 }
 
 // testLockRace lets several take the lock while one removes its file only
@@ -446,7 +455,7 @@ func testLockRace(t *testing.T, fsys vfs.FS) {
 	var mu sync.Mutex
 	inside, entered := 0, 0
 	for w := range 4 {
-		l := lockOf(t, fsys, "lock")
+		l := OpenLock(t, fsys, "lock")
 		wg.Go(func() {
 			for i := 0; i < 50; {
 				ok, err := l.TryLock()
@@ -484,56 +493,56 @@ func testLockRace(t *testing.T, fsys vfs.FS) {
 }
 
 func testReadFile(t *testing.T, fsys vfs.FS) {
-	put(t, fsys, "a", "hello")
-	put(t, fsys, "empty", "")
+	Put(t, fsys, "a", "hello")
+	Put(t, fsys, "empty", "")
 	for _, max := range []int64{-1, 5, 6, 1 << 40} {
 		if got, err := vfs.ReadFile(fsys, "a", max); string(got) != "hello" || err != nil {
 			t.Errorf("ReadFile(a, %d) = %q, %v, want hello, nil", max, got, err)
 		}
 	}
 	_, err := vfs.ReadFile(fsys, "a", 4)
-	wantErr(t, "ReadFile of too long a file", err, vfs.ErrTooLarge)
+	WantErr(t, "ReadFile of too long a file", err, vfs.ErrTooLarge)
 	if got, err := vfs.ReadFile(fsys, "empty", 0); len(got) != 0 || err != nil {
 		t.Errorf("ReadFile(empty) = %q, %v, want nothing, nil", got, err)
 	}
 	_, err = vfs.ReadFile(fsys, "none", -1)
-	wantErr(t, "ReadFile of a missing file", err, fs.ErrNotExist)
+	WantErr(t, "ReadFile of a missing file", err, fs.ErrNotExist)
 }
 
 func testWriteFile(t *testing.T, fsys vfs.FS) {
-	must(t, fsys.MkdirAll("d", 0o700))
-	must(t, vfs.WriteFile(fsys, "d/a", []byte("one"), 0o600))
-	wantFile(t, fsys, "d/a", "one")
+	Must(t, fsys.MkdirAll("d", 0o700))
+	Must(t, vfs.WriteFile(fsys, "d/a", []byte("one"), 0o600))
+	WantFile(t, fsys, "d/a", "one")
 	f, err := fsys.OpenFile("d/a", os.O_RDONLY, 0)
-	must(t, err)
+	Must(t, err)
 	defer f.Close()
-	must(t, vfs.WriteFile(fsys, "d/a", []byte("second"), 0o600))
-	wantFile(t, fsys, "d/a", "second")
-	wantOpen(t, f, "one")
-	must(t, vfs.WriteFile(fsys, "d/a", nil, 0o600))
-	wantFile(t, fsys, "d/a", "")
-	wantErr(t, "WriteFile over a directory", vfs.WriteFile(fsys, "d", nil, 0o600), fs.ErrExist)
-	wantErr(t, "WriteFile in a missing directory", vfs.WriteFile(fsys, "none/a", nil, 0o600), fs.ErrNotExist)
-	wantList(t, fsys, "d", "a")
-	wantList(t, fsys, ".", "d/")
+	Must(t, vfs.WriteFile(fsys, "d/a", []byte("second"), 0o600))
+	WantFile(t, fsys, "d/a", "second")
+	WantOpen(t, f, "one")
+	Must(t, vfs.WriteFile(fsys, "d/a", nil, 0o600))
+	WantFile(t, fsys, "d/a", "")
+	WantErr(t, "WriteFile over a directory", vfs.WriteFile(fsys, "d", nil, 0o600), fs.ErrExist)
+	WantErr(t, "WriteFile in a missing directory", vfs.WriteFile(fsys, "none/a", nil, 0o600), fs.ErrNotExist)
+	WantList(t, fsys, "d", "a")
+	WantList(t, fsys, ".", "d/")
 }
 
 func testRemoveAll(t *testing.T, fsys vfs.FS) {
-	must(t, fsys.MkdirAll("d/e/f", 0o700))
-	put(t, fsys, "d/a", "")
-	put(t, fsys, "d/e/b", "")
-	put(t, fsys, "x", "")
-	must(t, vfs.RemoveAll(fsys, "d"))
-	must(t, vfs.RemoveAll(fsys, "d"))
-	must(t, vfs.RemoveAll(fsys, "none/at/all"))
-	wantList(t, fsys, ".", "x")
-	must(t, vfs.RemoveAll(fsys, "x"))
-	wantList(t, fsys, ".")
+	Must(t, fsys.MkdirAll("d/e/f", 0o700))
+	Put(t, fsys, "d/a", "")
+	Put(t, fsys, "d/e/b", "")
+	Put(t, fsys, "x", "")
+	Must(t, vfs.RemoveAll(fsys, "d"))
+	Must(t, vfs.RemoveAll(fsys, "d"))
+	Must(t, vfs.RemoveAll(fsys, "none/at/all"))
+	WantList(t, fsys, ".", "x")
+	Must(t, vfs.RemoveAll(fsys, "x"))
+	WantList(t, fsys, ".")
 }
 
 // testConcurrent is for the race detector, and checks that no write is lost.
 func testConcurrent(t *testing.T, fsys vfs.FS) {
-	f := create(t, fsys, "a", "")
+	f := Create(t, fsys, "a", "")
 	defer f.Close()
 	var wg sync.WaitGroup
 	for w := range 4 {
@@ -552,6 +561,6 @@ func testConcurrent(t *testing.T, fsys vfs.FS) {
 		})
 	}
 	wg.Wait()
-	wantOpen(t, f, strings.Repeat("x", 80))
-	wantList(t, fsys, ".", "a", "shared")
+	WantOpen(t, f, strings.Repeat("x", 80))
+	WantList(t, fsys, ".", "a", "shared")
 }
