@@ -21,11 +21,11 @@ type InitIn struct {
 
 // InitOut is what init gives.
 type InitOut struct {
-	Home   string   `json:"home"`
-	Store  string   `json:"store,omitempty"`   // of oxbow's own layout
-	Layout string   `json:"dialect,omitempty"` // another
+	Layout string   `json:"dialect,omitempty"` // unless it is oxbow's own
 	Files  []string `json:"files,omitempty"`   // that were made, of another layout
-	Made   bool     `json:"made"`              // it was not there
+	Home   string   `json:"home"`
+	Made   bool     `json:"made"`            // it was not there
+	Store  string   `json:"store,omitempty"` // of oxbow's own layout
 }
 
 // Init makes the home, and an empty memory in it. One that is there stays as it

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -327,44 +328,72 @@ func (in *NewProfileIn) yaml() string {
 	return b.String()
 }
 
-// TryProfile returns what lint would say of a profile if its file held text, and
-// of those that extend it. The error says why it cannot be a profile at all.
-func TryProfile(ctx context.Context, w *Workspace, name string, text []byte) ([]string, error) {
+// ReplaceProfileIn is what an edit of a profile takes.
+type ReplaceProfileIn struct {
+	Name string `json:"name" flag:"-" usage:"Name of the profile."`
+	Was  []byte `json:"-"` // the file as it was read
+	Text []byte `json:"-"` // and as it shall be
+}
+
+// ReplaceProfileOut is what it gives.
+type ReplaceProfileOut struct {
+	Name    string   `json:"name"`
+	File    string   `json:"file"`
+	Outcome string   `json:"outcome"` // updated or unchanged
+	Found   []string `json:"found"`   // what lint says of it, and of those that extend it
+}
+
+// ReplaceProfile writes the file of a profile in the place of what was read. What
+// cannot be a profile is refused.
+func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
+	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Found: []string{}}
 	l, err := w.Loader()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	after, err := l.Profiles.Trial(name, text)
-	if err != nil {
-		return nil, err
+	if out.File, err = l.Profiles.File(in.Name); err != nil || bytes.Equal(in.Was, in.Text) {
+		return out, err
 	}
-	r, err := after.Resolve(name)
-	if err != nil {
-		return nil, err
+	if err := w.tryProfile(ctx, l.Profiles, in, &out); err != nil {
+		if len(bytes.TrimSpace(in.Text)) == 0 {
+			err = Advise(err, "a profile that is not wanted any more is a file that you can remove")
+		}
+		return out, err
 	}
-	odd := []string{}
-	names, err := l.Profiles.Names()
+	out.Outcome = "updated"
+	return out, l.Profiles.Replace(in.Name, in.Was, in.Text)
+}
+
+// tryProfile finds what lint would say of a profile if its file held the text, and
+// of those that extend it. The error says why it cannot be a profile at all.
+func (w *Workspace) tryProfile(ctx context.Context, set *profile.Set, in ReplaceProfileIn, out *ReplaceProfileOut) error {
+	after, err := set.Trial(in.Name, in.Text)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	r, err := after.Resolve(in.Name)
+	if err != nil {
+		return err
+	}
+	names, err := set.Names()
+	if err != nil {
+		return err
 	}
 	for _, n := range names {
-		if n == name {
-			continue
-		}
-		if _, err := l.Profiles.Resolve(n); err != nil {
+		if _, err := set.Resolve(n); n == in.Name || err != nil {
 			continue // was wrong before
 		}
 		if _, err := after.Resolve(n); err != nil {
-			odd = append(odd, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))
+			out.Found = append(out.Found, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))
 		}
 	}
 	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	found, err := after.Lint(ctx, m, &r)
 	for _, f := range found {
-		odd = append(odd, f.String())
+		out.Found = append(out.Found, f.String())
 	}
-	return odd, err
+	return err
 }

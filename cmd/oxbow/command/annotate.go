@@ -1,12 +1,20 @@
-// oxbow annotate.
+// oxbow annotate, and how annotations are looked after: setup, merge-driver, gc,
+// stats, recover.
 
 package command
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -70,4 +78,269 @@ at it with --dry-run first.`,
 	c.AddCommand(a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
 		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand())
 	return c
+}
+
+// annotateTranscripts makes annotations of what transcripts tell.
+func (a *app) annotateTranscripts(ctx context.Context, in tool.AnnotateTranscriptsIn) (err error) {
+	in.Stdin = a.env.Stdin
+	for i, name := range in.From {
+		if err := tool.CheckText("--from-transcript", name); err != nil {
+			return badArgument(err)
+		}
+		if name == "-" {
+			continue
+		}
+		if in.From[i], err = a.abs(name); err != nil {
+			return err
+		}
+	}
+	if err := tool.CheckText("--moved-from", in.MovedFrom); err != nil {
+		return badArgument(err)
+	}
+	return perform(ctx, a, tool.AnnotateTranscripts, in, a.showTranscripts)
+}
+
+func (a *app) showTranscripts(out tool.AnnotateTranscriptsOut) {
+	verb := "added"
+	if out.DryRun {
+		verb = "would add"
+		for _, r := range out.Annotations {
+			at := oneLine(r.File)
+			if r.StartLine > 0 {
+				at += ":" + annotate.Span{First: r.StartLine, Last: r.EndLine}.String()
+			}
+			a.printf("%s  %s\n", a.bold(at), firstLine(r.Why))
+		}
+	}
+	if !a.quiet {
+		a.printf("%s %s of %s; %d were there already\n", verb, count(out.Added, "annotation", "annotations"), count(out.Transcripts, "transcript", "transcripts"), out.Known)
+	}
+	s := out.Skipped
+	for _, n := range []struct {
+		n               int
+		one, many, what string
+	}{
+		{s.Failed, "edit", "edits", "failed or refused"},
+		{s.Pending, "edit", "edits", "without a result yet"},
+		{s.Outside, "edit", "edits", "of files outside of this tree"},
+		{s.Removed, "file", "files", "deleted: no line is left"},
+		{s.Unlocated, "edit", "edits", "whose lines are not shown"},
+		{s.BadLines, "line", "lines", "that cannot be read"},
+		{s.Others, "file", "files", "without a transcript in it"},
+	} {
+		if n.n > 0 {
+			a.note("left out %s %s", count(n.n, n.one, n.many), n.what)
+		}
+	}
+	if len(out.Outside) > 0 && out.Added+out.Known == 0 {
+		a.note("such as %s; was the tree elsewhere? then say where with --moved-from DIR", oneLine(out.Outside[0]))
+	}
+}
+
+func (a *app) annotateSetupCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "setup",
+		Short: "Have git merge the annotations of two branches",
+		Long: `Setup adds a line to .gitattributes, by which git joins the annotations that two
+branches made of one file. Commit it. It also says how to make oxbow itself the
+merge driver of this clone, which takes out what stands twice and sets damaged
+lines aside; --install does that. Nothing else of the repository is changed.`,
+		Example: `  oxbow annotate setup --dry-run
+  oxbow annotate setup
+  oxbow annotate setup --install`,
+	}, tool.SetupAnnotations, func(in *tool.SetupAnnotationsIn, _ *flagSet, _ []string) error {
+		in.Command = a.driverCommand()
+		return nil
+	}, a.showSetup)
+}
+
+// driverCommand is how a shell that git starts runs the merge driver. A percent
+// sign is git's own.
+func (a *app) driverCommand() string {
+	program := "oxbow"
+	if _, err := exec.LookPath(program); err != nil && a.env.Executable != "" {
+		program = "'" + strings.ReplaceAll(filepath.ToSlash(a.env.Executable), "'", `'\''`) + "'"
+	}
+	return strings.ReplaceAll(program, "%", "%%") + " annotate merge-driver"
+}
+
+func (a *app) showSetup(out tool.SetupAnnotationsOut) {
+	line := func(l tool.AttributeLine) {
+		word := "added to"
+		switch {
+		case l.There:
+			a.printf("%s has git merge annotations already\n", oneLine(l.File))
+			return
+		case out.DryRun:
+			word = "would be added to"
+		}
+		a.printf("%s %s:\n  %s\n", word, oneLine(l.File), l.Line)
+	}
+	line(out.Attributes)
+	local := out.Driver.Attributes
+	if out.Install {
+		line(local)
+		word := wordFor(out.DryRun, "set in", "would be set in")
+		a.printf("%s the config of this clone:\n", word)
+		for _, kv := range out.Driver.Settings {
+			a.printf("  %s = %s\n", kv[0], kv[1])
+		}
+		return
+	}
+	if a.quiet || local.There {
+		return
+	}
+	a.printf("to make oxbow the merge driver of this clone: oxbow annotate setup --install, or\n")
+	for _, kv := range out.Driver.Settings {
+		a.printf("  git config %s %s\n", kv[0], quote(kv[1]))
+	}
+	a.printf("  echo %s >> %s\n", quote(local.Line), quote(local.File))
+}
+
+func (a *app) mergeDriverCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "merge-driver BASE OURS THEIRS [NAME]",
+		Short: "Merge three versions of a sidecar (git runs this)",
+		Long: `Merge-driver joins the annotations of OURS and THEIRS, which both come from
+BASE, and writes them to OURS, as git wants of a merge driver (%O %A %B %P).
+Lines that cannot be read are kept beside NAME, the path of the sidecar, in
+NAME.damaged; without a NAME, at the end of OURS.`,
+		Example: `  git config merge.oxbow.driver 'oxbow annotate merge-driver %O %A %B %P'`,
+		Args:    args(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		var in tool.MergeSidecarsIn
+		for i, to := range []*string{&in.Base, &in.Ours, &in.Theirs} {
+			if *to, err = a.abs(args[i]); err != nil {
+				return err
+			}
+		}
+		if _, err := a.outputPath(in.Ours); err != nil {
+			return err
+		}
+		if in.Dir, err = a.env.Getwd(); err != nil { // git makes it the root of the tree
+			return err
+		}
+		if len(args) == 4 {
+			in.Name = args[3]
+		}
+		out, err := tool.MergeSidecars(cmd.Context(), nil, in)
+		if err == nil && out.KeptIn != "" {
+			a.warn("%s of %s cannot be read: kept in %s", count(out.Unreadable, "line", "lines"),
+				clean(strings.TrimSuffix(out.KeptIn, ".damaged")), clean(out.KeptIn))
+		}
+		return err
+	}
+	return c
+}
+
+func (a *app) annotateGCCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "gc",
+		Short: "Archive annotations whose lines are gone, and bring back returned ones",
+		Long: `Gc archives the annotations whose lines are neither in HEAD nor in the working
+tree, and brings back archived ones whose lines are there again. Nothing is
+deleted: why --search still finds what is archived. --undo takes the last gc
+back.`,
+		Example: `  oxbow annotate gc --dry-run
+  oxbow annotate gc
+  oxbow annotate gc --undo`,
+	}, tool.GCAnnotations, positional, a.showGC)
+}
+
+func (a *app) showGC(out tool.GCAnnotationsOut) {
+	if out.Undo && out.Run == "" {
+		a.note("there is no gc to take back")
+		return
+	}
+	would := wordFor(out.DryRun, "", "would be ")
+	for _, w := range []struct {
+		word string
+		what []tool.Annotation
+	}{{"archived", out.Archived}, {"returned", out.Returned}} {
+		for _, n := range w.what {
+			at := n.WasLines
+			if n.StartLine > 0 {
+				at = spanOf(n)
+			}
+			a.printf("%s%s  %s\n", would, w.word, a.cut(oneLine(n.File)+":"+at+"  "+firstLine(n.Why), a.width()-len(would)-10))
+		}
+	}
+	a.noteSkipped(out.Skipped)
+	if a.quiet {
+		return
+	}
+	did, back := "archived", "returned"
+	if out.DryRun {
+		did, back = "would archive", "return"
+	}
+	a.printf("%s %d and %s %d of %s in %s\n", did, len(out.Archived), back, len(out.Returned),
+		count(out.Annotations, "annotation", "annotations"), count(out.Files, "sidecar", "sidecars"))
+	if !out.DryRun && !out.Undo && out.Run != "" {
+		a.note("to take this back: oxbow annotate gc --undo")
+	}
+}
+
+func (a *app) noteSkipped(skipped []tool.Skipped) {
+	for _, s := range skipped {
+		a.note("%s was left as it is: %s", oneLine(s.File), oneLine(s.Why))
+	}
+}
+
+func (a *app) annotateStatsCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "stats",
+		Short: "Show how many annotations there are, and how they stand",
+		Example: `  oxbow annotate stats
+  oxbow annotate stats --json`,
+	}, tool.AnnotationStats, positional, a.showAnnotationStats)
+}
+
+func (a *app) showAnnotationStats(s tool.AnnotationStatsOut) {
+	line := func(key, value string) { a.field(11, key, value) }
+	line("annotations", fmt.Sprintf("%d of %s, %s", s.Annotations, count(s.Files, "file", "files"), bytesText(s.Bytes)))
+	for _, p := range tool.Placings {
+		if n := s.Placed[string(p)]; n > 0 {
+			line(string(p), fmt.Sprint(n))
+		}
+	}
+	if s.Archived > 0 {
+		line("archived", fmt.Sprint(s.Archived))
+	}
+	for _, by := range slices.Sorted(maps.Keys(s.By)) {
+		if by != "unknown" {
+			line("by "+by, fmt.Sprint(s.By[by]))
+		}
+	}
+	if s.Annotations > 0 {
+		line("written", fmt.Sprintf("%s to %s, half of them by %s", a.date(moment(s.Oldest)), a.date(moment(s.Newest)), a.date(moment(s.Median))))
+	}
+	if n := s.Placed["lost"]; n > 0 {
+		a.note("%s nowhere any more; oxbow annotate gc archives them", count(n, "stands", "stand"))
+	}
+	if s.Damaged > 0 {
+		a.note("%s of sidecars cannot be read; oxbow check says which", count(s.Damaged, "line", "lines"))
+	}
+	a.noteSkipped(s.Skipped)
+}
+
+func (a *app) annotateRecoverCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "recover",
+		Short: "Mend sidecars of annotations that have damaged lines",
+		Long: `Recover takes the lines that cannot be read out of the sidecars, and keeps them
+beside, byte for byte, in a new file that ends in .damaged. What whole
+annotations are found inside of such lines, as where two ran together, are put
+back. oxbow check says which lines these are.`,
+		Example: `  oxbow annotate recover --dry-run
+  oxbow annotate recover`,
+	}, tool.RecoverAnnotations, positional, func(out tool.RecoverAnnotationsOut) {
+		if len(out.Recovered) == 0 {
+			a.note("no sidecar has a line that cannot be read")
+		}
+		word := wordFor(out.DryRun, "kept", "would be kept")
+		for _, s := range out.Recovered {
+			a.printf("%s: %s %s in %s, %d found in them\n", oneLine(s.File), count(s.Lines, "damaged line", "damaged lines"), word, oneLine(s.KeptIn), s.Found)
+		}
+	})
 }

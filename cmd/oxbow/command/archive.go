@@ -44,10 +44,7 @@ which import reads.`,
 }
 
 func (a *app) showPruned(out tool.PruneArchivesOut) {
-	word := "forgot"
-	if out.DryRun {
-		word = "would forget"
-	}
+	word := wordFor(out.DryRun, "forgot", "would forget")
 	for _, e := range out.Forgotten {
 		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(moment(e.Created))+")"))
 	}

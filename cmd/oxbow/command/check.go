@@ -23,7 +23,7 @@ to prove later that nothing before was edited. The annotations of the code in
 the working directory, if there are any, are read line by line, too.`,
 		Example: `  oxbow check
   oxbow check --json --home ~/brain`,
-	}, tool.Check, noArguments, a.showChecked)
+	}, tool.Check, positional, a.showChecked)
 }
 
 func (a *app) showChecked(out tool.CheckOut) {

@@ -18,7 +18,7 @@ dropped cannot be undone: oxbow undo reaches only the changes that are kept.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d      # keep no history`,
-	}, tool.Compact, noArguments, a.showCompacted)
+	}, tool.Compact, positional, a.showCompacted)
 }
 
 func (a *app) showCompacted(out tool.CompactOut) {

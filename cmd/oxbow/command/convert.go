@@ -86,10 +86,7 @@ func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
 }
 
 func (a *app) showConverted(out tool.ConvertOut) {
-	verb := "Wrote"
-	if out.DryRun {
-		verb = "Would write"
-	}
+	verb := wordFor(out.DryRun, "Wrote", "Would write")
 	a.printf("%s %s to %s, laid out as %s.\n", verb, count(out.Entries, "entry", "entries"), out.To, out.Layout)
 	for _, ad := range out.Adapted[:min(len(out.Adapted), 20)] {
 		a.printf("  %s: without its %s\n", nameText(ad.Name), strings.Join(ad.Lost, ", "))

@@ -21,7 +21,7 @@ status is 1 when there is a problem; warnings alone are none.`,
 		Example: `  oxbow doctor
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
-	}, tool.Doctor, noArguments, a.showFindings)
+	}, tool.Doctor, positional, a.showFindings)
 }
 
 // showFindings prints the findings, each on one line unless it is wrapped.

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,53 +32,33 @@ your text is kept in a file of its own.`,
 	}
 }
 
-func (a *app) edit(ctx context.Context, name string) (err error) {
-	if err := tool.CheckText("name", name); err != nil {
-		return badArgument(err)
-	}
+func (a *app) edit(ctx context.Context, name string) error {
 	got, err := run(ctx, a, tool.Get, tool.GetIn{Name: name})
 	if err != nil {
 		return err
 	}
-	entry := got.Entry
+	entry, was := got.Entry, *got.Entry.Content
 	if entry.Name == "" {
 		return misusef("forget it, or remember its text under a name", "an entry without a name cannot be changed")
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
 		return misusef("to bring it back: oxbow restore "+quote(name), "%s is a version of the past, and cannot be edited", name)
 	}
-
-	dir, err := os.MkdirTemp("", "oxbow-edit-")
-	if err != nil {
-		return fmt.Errorf("making a file to edit: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, fileName(entry.Name)+".md")
-	if err := os.WriteFile(file, []byte(*entry.Content), 0o600); err != nil {
-		return fmt.Errorf("making a file to edit: %w", err)
-	}
-	if err := a.runEditor(file); err != nil {
-		if text, rerr := a.readFile(file); rerr == nil && text != *entry.Content {
-			return a.keep(entry.Name, text, err)
-		}
-		return err
-	}
-	text, err := a.readFile(file)
+	draft := editing{entry.Name, ".md", "oxbow edit " + quote(entry.Name)}
+	text, err := a.editText(draft, was)
 	if err != nil {
 		return err
 	}
 	// Editors end the last line. That alone is no change.
-	if !strings.HasSuffix(*entry.Content, "\n") {
+	if !strings.HasSuffix(was, "\n") {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
 	switch {
-	case text == *entry.Content:
-		if a.json {
-			entry.Content = nil
-			return a.printJSON(tool.RememberOut{Outcome: "unchanged", Entry: entry})
-		}
-		a.printf("%s is unchanged\n", a.bold(entry.Name))
-		return nil
+	case text == was:
+		entry.Content = nil
+		return answer(a, tool.RememberOut{Outcome: "unchanged", Entry: entry}, func(tool.RememberOut) {
+			a.printf("%s is unchanged\n", a.bold(nameText(entry.Name)))
+		})
 	case strings.TrimSpace(text) == "":
 		return &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
 			hint: "to take it out of the memory: oxbow forget " + quote(entry.Name)}
@@ -88,20 +69,38 @@ func (a *app) edit(ctx context.Context, name string) (err error) {
 		out, err = run(ctx, a, tool.Remember, tool.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
 	}
 	if err != nil {
-		return a.keep(entry.Name, text, err)
+		return a.keep(draft, text, err)
 	}
 	return answer(a, out, a.showRemembered)
 }
 
-// keep saves a text that could not be remembered below the home, and returns
-// the error with the name of its file.
-func (a *app) keep(name, text string, cause error) error {
-	return a.keepAs(name, ".md", "oxbow edit "+quote(name), text, cause)
+// editing is a text that is edited: what it is called, the ending of its file,
+// and the command that edits it again.
+type editing struct{ name, ext, again string }
+
+// editText returns what a person makes of a text in their editor. It is kept when
+// the editor fails.
+func (a *app) editText(e editing, was string) (text string, err error) {
+	dir, err := os.MkdirTemp("", "oxbow-edit-")
+	if err != nil {
+		return "", fmt.Errorf("making a file to edit: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, fileName(e.name)+e.ext)
+	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
+		return "", fmt.Errorf("making a file to edit: %w", err)
+	}
+	failed := a.runEditor(file)
+	text, err = a.readFile(file)
+	if failed != nil && err == nil && text != was {
+		return "", a.keep(e, text, failed)
+	}
+	return text, cmp.Or(failed, err)
 }
 
-// keepAs is keep for a file of that ending; again is the command that edits it
-// anew.
-func (a *app) keepAs(name, ext, again, text string, cause error) error {
+// keep saves a text that could not be stored below the home, and returns the
+// error with the name of its file.
+func (a *app) keep(e editing, text string, cause error) error {
 	home, err := a.home()
 	if err != nil {
 		return errors.Join(cause, err)
@@ -110,21 +109,20 @@ func (a *app) keepAs(name, ext, again, text string, cause error) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		dir = os.TempDir() // a home on a full or read-only disk
 	}
-	f, err := os.CreateTemp(dir, fileName(name)+".*"+ext)
+	f, err := os.CreateTemp(dir, fileName(e.name)+".*"+e.ext)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
 	if err != nil {
 		return errors.Join(cause, fmt.Errorf("keeping your text: %w", err))
 	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(cause, fmt.Errorf("keeping your text: %w", err))
-	}
-	// Whatever the cause was, it is no misuse: the text cannot be typed again.
 	next := "your text is kept in " + f.Name()
 	if errors.Is(cause, oxbow.ErrConflict) {
-		next += "; merge it by hand: " + again
+		next += "; merge it by hand: " + e.again
 	}
-	var m *misuse
-	if errors.As(cause, &m) {
+	// Whatever the cause was, it is no misuse: the text cannot be typed again.
+	if m, ok := errors.AsType[*misuse](cause); ok {
 		cause = m.err
 	}
 	return &hinted{err: cause, hint: next}

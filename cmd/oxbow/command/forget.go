@@ -19,14 +19,8 @@ good, and forget says so.`,
   oxbow forget style --dry-run
   oxbow undo                   # brings it back`,
 		Args: args(1, 1, "the name of one entry"),
-	}, tool.Forget, func(in *tool.ForgetIn, _ *flagSet, args []string) error {
-		in.Name = args[0]
-		return nil
-	}, func(out tool.ForgetOut) {
-		word := "forgot"
-		if !out.Forgotten {
-			word = "would forget"
-		}
+	}, tool.Forget, positional, func(out tool.ForgetOut) {
+		word := wordFor(!out.Forgotten, "forgot", "would forget")
 		a.printf("%s %s\n", word, a.bold(nameText(out.Entry.Name)))
 		a.showNotes(out.Notes)
 	})

@@ -77,10 +77,7 @@ func (a *app) handoffShowCommand() *cobra.Command {
 		Short:   "Show a handoff as its taker sees it, and take nothing",
 		Example: `  oxbow handoff show "handoff: The grid is done."`,
 		Args:    args(1, 1, "the NAME of a handoff"),
-	}, tool.ShowHandoff, func(in *tool.ShowHandoffIn, _ *flagSet, args []string) error {
-		in.Name = args[0]
-		return nil
-	}, func(out tool.HandoffOut) { a.printf("%s", clean(out.Text())) })
+	}, tool.ShowHandoff, positional, func(out tool.HandoffOut) { a.printf("%s", clean(out.Text())) })
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
@@ -121,10 +118,7 @@ func (a *app) handoffDropCommand() *cobra.Command {
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,
 		Args:    args(1, 1, "the NAME of a handoff"),
-	}, tool.DropHandoff, func(in *tool.DropHandoffIn, _ *flagSet, args []string) error {
-		in.Name = args[0]
-		return nil
-	}, func(out tool.HandoffOut) {
+	}, tool.DropHandoff, positional, func(out tool.HandoffOut) {
 		a.printf("dropped %s\n", a.bold(nameText(out.Name)))
 		a.note("to take this back: oxbow undo")
 	})

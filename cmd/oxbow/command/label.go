@@ -1,12 +1,16 @@
-// oxbow label, oxbow label list.
+// oxbow label: list, add, remove, rename, merge, lint, suggest, project.
 
 package command
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -60,5 +64,228 @@ func (a *app) showLabels(out tool.LabelsOut) {
 			continue
 		}
 		a.printf("%s  %s\n", pad(fit(clean(l.Label), wide), wide), count(l.Entries, "entry", "entries"))
+	}
+}
+
+func (a *app) labelAddCommand() *cobra.Command {
+	return a.labelSelected(&cobra.Command{
+		Use:   "add LABEL…",
+		Short: "Give labels to the entries that a filter selects, or that are named",
+		Long: `Add gives every LABEL to the selected entries. Which those are is said by
+--where (a filter, as oxbow list takes it), by --name, or by --all; with --where
+and --name together, an entry must fit both.`,
+		Example: `  oxbow label add tag:cli --where "project:oxbow has:file" --dry-run
+  oxbow label add project:vtt tag:map --name "grid size" --name "hex maps"
+  oxbow label add tag:imported --all`,
+	}, tool.AddLabels)
+}
+
+func (a *app) labelRemoveCommand() *cobra.Command {
+	return a.labelSelected(&cobra.Command{
+		Use:     "remove LABEL…",
+		Aliases: []string{"rm"},
+		Short:   "Take labels from the entries that a filter selects, or that are named",
+		Long: `Remove takes every LABEL from the selected entries. Which those are is said by
+--where (a filter, as oxbow list takes it), by --name, or by --all; with --where
+and --name together, an entry must fit both.`,
+		Example: `  oxbow label remove tag:draft --where "before:2026-01" --dry-run
+  oxbow label remove tag:wip --all`,
+	}, tool.RemoveLabels)
+}
+
+// labelSelected makes c change the labels of selected entries.
+func (a *app) labelSelected(c *cobra.Command, verb call[tool.EditLabelsIn, tool.RelabelOut]) *cobra.Command {
+	c.Args = args(1, -1, "a LABEL such as tag:decision")
+	return does(a, c, labelVerb(verb), func(in *tool.EditLabelsIn, _ *flagSet, args []string) error {
+		in.Labels = args
+		chosen := len(in.Where) > 0 || len(in.Names) > 0
+		switch {
+		case !chosen && !in.All:
+			return misusef("say which with --where FILTER or --name NAME, or give --all", "it is not said which entries are meant")
+		case chosen && in.All:
+			return misusef("leave out --all, or the rest", "--all is given beside --where or --name")
+		}
+		return nil
+	}, a.showRelabelled)
+}
+
+func (a *app) labelRenameCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "rename OLD NEW",
+		Short: "Give a label another value or key, on every entry that carries it",
+		Long: `Rename puts the label NEW in the place of OLD on every entry. A label that is in
+use already is refused, because the two could not be told apart afterwards:
+oxbow label merge joins them.`,
+		Example: `  oxbow label rename tag:decison tag:decision
+  oxbow label rename tag:vtt project:vtt --dry-run`,
+		Args: args(2, 2, "an OLD and a NEW label"),
+	}, labelVerb(tool.RenameLabel), positional, a.showRelabelled)
+}
+
+func (a *app) labelMergeCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "merge LABEL… INTO",
+		Short: "Join labels into one, on every entry that carries one of them",
+		Long: `Merge puts the last label in the place of all that stand before it, on every
+entry. The last may be one of them, or new.`,
+		Example: `  oxbow label merge project:VTT project:homebrew-vtt
+  oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
+		Args: args(2, -1, "the labels to join, and the one that they become"),
+	}, labelVerb(tool.MergeLabels), func(in *tool.MergeLabelsIn, _ *flagSet, args []string) error {
+		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
+		return nil
+	}, a.showRelabelled)
+}
+
+// labelVerb makes the verb say how a label is written.
+func labelVerb[In, Out any](verb call[In, Out]) call[In, Out] {
+	return func(ctx context.Context, w *tool.Workspace, in In) (Out, error) {
+		out, err := verb(ctx, w, in)
+		if e, ok := errors.AsType[*tool.LabelError](err); ok {
+			err = &misuse{e.Err, "a label is a key, a colon and a value, such as tag:decision"}
+		}
+		return out, err
+	}
+}
+
+func (a *app) showRelabelled(out tool.RelabelOut) {
+	did := wordFor(out.DryRun, "relabelled", "would relabel")
+	a.printf("%s %s\n", did, count(len(out.Entries), "entry", "entries"))
+	if !a.quiet {
+		for _, e := range out.Entries {
+			line := "  " + a.bold(nameText(e.Name))
+			for _, l := range e.Removed {
+				line += "  -" + clean(l)
+			}
+			for _, l := range e.Added {
+				line += "  +" + clean(l)
+			}
+			a.printf("%s\n", line)
+		}
+	}
+	switch {
+	case len(out.Entries) == 0:
+		a.note("every entry that was meant has these labels already, or none was meant")
+	case out.DryRun:
+		a.note("dry run: nothing was changed")
+	case out.Seq != 0 && a.foreign:
+		a.note("this layout keeps no history: oxbow undo cannot take this back")
+	case out.Seq != 0:
+		a.note("to take this back: oxbow undo --seq %d", out.Seq)
+	}
+}
+
+func (a *app) labelLintCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "lint",
+		Short: "Point out labels that were perhaps meant to be one",
+		Long: `Lint finds labels that differ in capitals, accents or the marks between words
+only, in a plural, in the owner before a project's name, or in one typing error,
+and words that are a project and a tag. It says the command that joins them and
+changes nothing.`,
+		Example: `  oxbow label lint
+  oxbow label lint --json`,
+	}, tool.LintLabels, positional, a.showLabelDoubts)
+}
+
+func (a *app) showLabelDoubts(out tool.LintLabelsOut) {
+	for _, d := range out.Doubts {
+		var counts []string
+		merge := []string{"oxbow", "label", "merge"}
+		for _, l := range d.Labels {
+			counts = append(counts, fmt.Sprintf("%s (%d)", l.Label, l.Entries))
+			if l.Label != d.Merge {
+				merge = append(merge, quote(l.Label))
+			}
+		}
+		a.hang("", clean(strings.Join(counts, ", ")+": "+d.Why))
+		a.note("  %s", clean(strings.Join(append(merge, quote(d.Merge)), " ")))
+	}
+	if len(out.Doubts) == 0 {
+		a.note("no two labels look like one")
+	}
+}
+
+func (a *app) labelSuggestCommand() *cobra.Command {
+	var in tool.SuggestLabelsIn
+	apply := false
+	c := &cobra.Command{
+		Use:   "suggest [FILTER…]",
+		Short: "Propose labels for entries that have none, with a confidence and its reasons",
+		Long: `Suggest proposes a project and tags for the entries that have none: what the
+labelled entries most like them carry, and what their text names. How sure it is
+is measured on your own labelled entries: of proposals with confidence 0.8, four
+of five or more should be right. It changes nothing without --apply, and what it
+applied, one oxbow undo takes back.`,
+		Example: `  oxbow label suggest
+  oxbow label suggest kind:journal before:2026-01 --key project
+  oxbow label suggest --apply --min-confidence 0.8`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Filter = strings.Join(args, " ")
+			if !(in.MinConfidence > 0 && in.MinConfidence <= 1) {
+				return misusef("write a number such as 0.8", "--min-confidence %v is not above 0 and at most 1", in.MinConfidence)
+			}
+			if apply {
+				return perform(cmd.Context(), a, tool.AcceptLabels, in, a.showRelabelled)
+			}
+			return perform(cmd.Context(), a, tool.SuggestLabels, in, a.showSuggestions)
+		},
+	}
+	c.Flags().StringSliceVar(&in.Keys, "key", []string{oxbow.LabelProject, oxbow.LabelTag}, "propose labels of this `KEY`")
+	c.Flags().Float64Var(&in.MinConfidence, "min-confidence", 0.5, "leave out what is less sure than `N`, from 0 to 1")
+	c.Flags().BoolVar(&apply, "apply", false, "give the entries what is proposed")
+	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "with --apply, show what would be changed and change nothing")
+	return c
+}
+
+func (a *app) showSuggestions(out tool.SuggestLabelsOut) {
+	for _, s := range out.Suggestions {
+		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))
+		if a.quiet {
+			continue
+		}
+		for _, r := range s.Reasons {
+			a.hang("      ", clean(r))
+		}
+	}
+	if len(out.Suggestions) == 0 {
+		a.note("nothing to propose: every entry has labels of these keys, or too few labelled entries are like those that have none")
+		return
+	}
+	a.note("nothing was changed; to accept: oxbow label suggest --apply --min-confidence 0.8")
+}
+
+func (a *app) labelProjectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "project [DIR]",
+		Short: "Say the project that a directory belongs to",
+		Long: `Project names the project of the working directory, or of DIR: the last element
+of the URL of the git remote origin, else the directory of the git repository,
+else the directory that holds .oxbow, else the directory itself. So all clones
+and worktrees of a repository share one name. It is what
+oxbow remember --project auto labels with.`,
+		Example: `  oxbow label project
+  oxbow remember style "Tabs." --project auto`,
+		Args: args(0, 1, "at most one DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			p, err := a.project(dir)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(struct {
+					Project string `json:"project"`
+					Why     string `json:"why"`
+					Root    string `json:"root"`
+				}{p.Name, p.Why, p.Root})
+			}
+			a.printf("%s\n", p.Name)
+			a.note("it is %s (%s)", p.Why, clean(p.Root))
+			return nil
+		},
 	}
 }

@@ -1,9 +1,12 @@
-// oxbow log.
+// oxbow log, and the proof of log --verify.
 
 package command
 
 import (
+	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,10 +31,7 @@ elsewhere, it proves that no change up to there was edited since.`,
   oxbow log --verify --head "$(cat ~/noted-head)"`,
 		Args: args(0, 1, "at most one NAME"),
 	}
-	does(a, c, tool.History, func(in *tool.HistoryIn, _ *flagSet, args []string) error {
-		in.Name = strings.Join(args, "")
-		return nil
-	}, func(out tool.HistoryOut) {
+	does(a, c, tool.History, positional, func(out tool.HistoryOut) {
 		for _, c := range out.Changes {
 			a.showChange(c)
 		}
@@ -47,4 +47,52 @@ elsewhere, it proves that no change up to there was edited since.`,
 		return show(cmd, args)
 	}
 	return c
+}
+
+func (a *app) verify(ctx context.Context, head string, args []string, limited bool) error {
+	switch {
+	case len(args) > 0:
+		return misusef("oxbow log --verify reads all changes", "--verify takes no NAME: the proof is over the whole log")
+	case limited:
+		return misusef("", "--limit means nothing with --verify")
+	}
+	if err := a.unboundOnly("log --verify"); err != nil {
+		return err
+	}
+	return perform(ctx, a, tool.Verify, tool.VerifyIn{Head: head}, a.showVerified)
+}
+
+func (a *app) showVerified(out tool.VerifyOut) {
+	if !out.OK {
+		a.showCheck(out.CheckOut, false)
+		return
+	}
+	if out.Last == 0 {
+		a.printf("sound: no change was made yet\n")
+	} else {
+		a.printf("sound: changes %d to %d, head %s\n", out.First, out.Last, out.Head)
+	}
+	n := out.Noted
+	switch {
+	case n == nil:
+		if out.Last > 0 {
+			a.note("note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was edited")
+		}
+	case !n.Found:
+		why := "what was noted is not the history of this memory: it was edited, or another memory or an older copy is here"
+		if out.First > 1 {
+			why += fmt.Sprintf(", or the change was dropped by a compaction (the log begins at change %d)", out.First)
+		}
+		a.printf("no change has the hash %s\n", n.Head)
+		a.hang("  ", why)
+	case n.Time == "":
+		a.printf("the hash noted is that of the state before change %d: nothing up to there was edited\n", n.Seq+1)
+	default:
+		at, err := time.Parse(time.RFC3339, n.Time)
+		when := n.Time
+		if err == nil {
+			when = a.date(at)
+		}
+		a.printf("the hash noted is that of change %d, %s: nothing up to there was edited\n", n.Seq, when)
+	}
 }

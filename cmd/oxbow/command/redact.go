@@ -57,10 +57,7 @@ func (a *app) confirmRedact(ctx context.Context, in tool.RedactIn, yes bool) err
 }
 
 func (a *app) showRedacted(out tool.RedactOut) {
-	did := "erased"
-	if out.DryRun {
-		did = "would erase"
-	}
+	did := wordFor(out.DryRun, "erased", "would erase")
 	a.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), a.bold(nameText(out.Name)))
 	a.note("what it does not reach:")
 	if !a.quiet {

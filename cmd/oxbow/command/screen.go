@@ -228,6 +228,14 @@ var (
 	quote     = text.ShellQuote
 )
 
+// wordFor returns the word for what a run did, or would do if it is a dry one.
+func wordFor(dry bool, did, would string) string {
+	if dry {
+		return would
+	}
+	return did
+}
+
 // nameText makes the name of an entry safe to show, on one line: files of other
 // programs hold names with line breaks, and empty ones.
 func nameText(name string) string {

@@ -20,7 +20,7 @@ func (a *app) statsCommand() *cobra.Command {
 		Short: "Show how much the memory holds",
 		Example: `  oxbow stats
   oxbow stats --json`,
-	}, tool.Stats, noArguments, a.showStats)
+	}, tool.Stats, positional, a.showStats)
 }
 
 func (a *app) showStats(out tool.StatsOut) {

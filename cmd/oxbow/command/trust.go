@@ -50,10 +50,7 @@ it is in a repository.`,
 }
 
 func (a *app) showTrust(out tool.TrustOut) {
-	would := ""
-	if out.DryRun {
-		would = "would have been "
-	}
+	would := wordFor(out.DryRun, "", "would have been ")
 	switch {
 	case out.Home == "":
 		for _, h := range out.Homes {

@@ -79,10 +79,7 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 	if a.json {
 		return true, a.printJSON(tidiedOut{did, dry})
 	}
-	word := "took back"
-	if dry {
-		word = "would take back"
-	}
+	word := wordFor(dry, "took back", "would take back")
 	a.printf("%s change %d: %s of %s\n", word, did.Number, did.What, a.date(did.Time))
 	for _, s := range did.Steps {
 		a.printf("%s  %s\n", s.Did, a.clipped(s.Text))

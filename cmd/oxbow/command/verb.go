@@ -56,8 +56,19 @@ func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	return answer(a, out, show)
 }
 
-// noArguments is for verbs whose command takes flags only.
-func noArguments[In any](*In, *flagSet, []string) error { return nil }
+// positional is for verbs whose arguments are the parameters that are no flags, in
+// their order. A list takes all that are left.
+func positional[In any](in *In, f *flagSet, args []string) error {
+	for _, p := range f.params {
+		for first := true; p.Flag == "" && len(args) > 0 && (first || p.Repeatable); first = false {
+			if err := p.Set(in, args[0]); err != nil {
+				return badArgument(err)
+			}
+			args = args[1:]
+		}
+	}
+	return nil
+}
 
 // run calls a verb, and closes what it opened.
 func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (Out, error) {
