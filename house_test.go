@@ -45,7 +45,7 @@ var budgets = []budget{
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_800},
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430}, {"trust", 400},
 	{"tool/*", 9_874}, {"dialect/*", 9_571}, {"mcpserver", 1_827},
-	{"cmd/oxbow/command/*", 8_305}, {"cmd/*", 50},
+	{"cmd/oxbow/command/*", 8_261}, {"cmd/*", 50},
 	{"internal/wal", 2_250}, {"internal/index", 4_500}, {"internal/ranking", 1_620}, {"internal/analysis/*", 2_100},
 	{"internal/git", 1_150}, {"internal/screen", 165}, {"internal/*", 2_612},
 }

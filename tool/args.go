@@ -271,11 +271,11 @@ var coercions = map[string]func(p Param, key string, s scalar) (any, error){
 }
 
 // Set puts a word of a command line into the struct that in points to, or adds
-// it to a list there. An empty word means "not given".
+// it to a list there. An empty word means "not given", but for [Param.Empty].
 func (p Param) Set(in any, word string) error {
 	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
 	switch {
-	case word == "":
+	case word == "" && !p.Empty:
 		return nil
 	case p.Type == "integer":
 		s.form = formNumber

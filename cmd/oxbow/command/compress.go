@@ -16,10 +16,7 @@ import (
 )
 
 func (a *app) compressCommand() *cobra.Command {
-	var dry bool
-	var texts []string
-	var budget int
-	c := &cobra.Command{
+	c := takes(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --budget N]",
 		Short: "Say what is kept in fewer words",
 		Long: `Compress puts a digest in the place of the days of a week, or of the weeks and
@@ -43,36 +40,39 @@ tagged keep stay as they are. It is one change, and oxbow undo takes it back.`,
   oxbow compress undo month-2026-04
   oxbow compress --budget 2000 --dry-run`,
 		Args: args(0, 2, "a SPAN and a PERIOD at most"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("budget") {
-				switch {
-				case len(args) > 0 || len(texts) > 0:
-					return misusef("leave one of them out", "--budget is for what is whole before the model, and a SPAN or --text for days")
-				case budget < 1:
-					return misusef("for example: oxbow compress --budget 2000 --dry-run", "--budget %d is less than 1 token", budget)
-				}
-				return a.compressTo(cmd.Context(), budget, dry)
+	}, func(ctx context.Context, in compressIn, args []string) error {
+		if in.Budget != nil {
+			switch budget := *in.Budget; {
+			case len(args) > 0 || len(in.Texts) > 0:
+				return misusef("leave one of them out", "--budget is for what is whole before the model, and a SPAN or --text for days")
+			case budget < 1:
+				return misusef("for example: oxbow compress --budget 2000 --dry-run", "--budget %d is less than 1 token", budget)
 			}
-			r := dialect.Compression{Dry: dry}
-			if len(args) > 0 {
-				r.Span = args[0]
+			return a.compressTo(ctx, *in.Budget, in.DryRun)
+		}
+		r := dialect.Compression{Dry: in.DryRun}
+		if len(args) > 0 {
+			r.Span = args[0]
+		}
+		if len(args) > 1 {
+			if r.Period = args[1]; r.Period == "" {
+				return misusef("leave it out for all that are over", "the period is empty")
 			}
-			if len(args) > 1 {
-				if r.Period = args[1]; r.Period == "" {
-					return misusef("leave it out for all that are over", "the period is empty")
-				}
-			}
-			if len(texts) > 0 && r.Period == "" {
-				return misusef("for example: oxbow compress week 2026-W16 --text digest.md", "--text is the digest of one period, and none is named")
-			}
-			return a.compressSpans(cmd.Context(), r, texts)
-		},
-	}
-	c.Flags().StringArrayVar(&texts, "text", nil, "the digest, from a `FILE` or - for standard input; of a part of it, as GROUP=FILE")
-	c.Flags().IntVar(&budget, "budget", 0, "at most `N` tokens before the model")
-	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be done and change nothing")
+		}
+		if len(in.Texts) > 0 && r.Period == "" {
+			return misusef("for example: oxbow compress week 2026-W16 --text digest.md", "--text is the digest of one period, and none is named")
+		}
+		return a.compressSpans(ctx, r, in.Texts)
+	})
 	c.AddCommand(a.compressUndoCommand())
 	return c
+}
+
+// compressIn is what the flags of oxbow compress say.
+type compressIn struct {
+	Texts  []string `json:"text,omitempty" empty:"allowed" value:"FILE" usage:"the digest, from a FILE or - for standard input; of a part of it, as GROUP=FILE"`
+	Budget *int     `json:"budget,omitempty" usage:"at most N tokens before the model"`
+	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be done and change nothing"`
 }
 
 // compressTo makes what stands whole before the model fit a budget of tokens.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,12 +75,8 @@ func (a *app) demo(ctx context.Context, run runner, keep bool) (err error) {
 	if !keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	var paths []string
-	for _, part := range demo.Corpus() {
-		if err := unpackPart(part, dir); err != nil {
-			return fmt.Errorf("unpacking the sample: %w", err)
-		}
-		paths = append(paths, part.Path)
+	if err := os.CopyFS(dir, demo.Files); err != nil {
+		return fmt.Errorf("unpacking the sample: %w", err)
 	}
 	home := filepath.Join(dir, homeDir)
 	if err := os.Mkdir(home, 0o700); err != nil {
@@ -92,7 +87,7 @@ func (a *app) demo(ctx context.Context, run runner, keep bool) (err error) {
 	if !a.json && !a.quiet {
 		a.printf("A small team's memory, in a throw-away home: every command is one to type.\n")
 	}
-	for i, s := range story(paths) {
+	for i, s := range story(demo.Corpus()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -153,25 +148,4 @@ func (a *app) showStep(n int, s step) {
 	for line := range strings.Lines(strings.TrimRight(s.Output, "\n")) {
 		a.printf("%s\n", strings.TrimRight("   "+line, " \n"))
 	}
-}
-
-// unpackPart writes one part of the corpus below dir.
-func unpackPart(part demo.Part, dir string) error {
-	return fs.WalkDir(part.FS, part.Path, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if d.IsDir() {
-			return os.MkdirAll(path, 0o700)
-		}
-		b, err := fs.ReadFile(part.FS, name)
-		if err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		return os.WriteFile(path, b, 0o600)
-	})
 }

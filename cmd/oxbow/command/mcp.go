@@ -29,9 +29,14 @@ import (
 
 // serving are the flags of oxbow mcp.
 type serving struct {
-	addr, tokenFile, tokensFile string
-	ro, rw                      bool
-	projects, kinds, tools      []string
+	Addr       string   `json:"http,omitempty" value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 takes a free one"`
+	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
+	TokensFile string   `json:"tokens,omitempty" value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token"`
+	Tools      []string `json:"tools,omitempty" empty:"allowed" value:"SETS" usage:"the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)"`
+	ReadOnly   bool     `json:"ro,omitempty" usage:"clients only read"`
+	ReadWrite  bool     `json:"rw,omitempty" usage:"clients read and write, which is the default"`
+	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
+	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
 }
 
 // sets returns the sets of oxbow's tools that are listed: by default the core, and
@@ -39,20 +44,19 @@ type serving struct {
 // of another layout those that its design has.
 func (s serving) sets(d dialect.Dialect, other bool, profiles []string) (tool.Sets, error) {
 	switch {
-	case len(s.tools) > 0:
-		sets, err := tool.ParseSets(s.tools)
+	case len(s.Tools) > 0:
+		sets, err := tool.ParseSets(s.Tools)
 		return sets, badArgument(err)
 	case other:
 		return append(tool.Sets{}, d.Sets...), nil
-	case len(profiles) > 0 && len(s.projects)+len(s.kinds)+len(s.tokensFile) == 0:
+	case len(profiles) > 0 && len(s.Projects)+len(s.Kinds)+len(s.TokensFile) == 0:
 		return tool.Sets{tool.SetCore, "profiles"}, nil
 	}
 	return tool.Sets{tool.SetCore}, nil
 }
 
 func (a *app) mcpCommand() *cobra.Command {
-	var s serving
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the memory to agents (Model Context Protocol)",
 		Long: `Mcp serves the memory to one client over standard input and output or, with
@@ -76,29 +80,19 @@ where the home has some. --tools core,code names the sets that are in it:
   oxbow mcp --ro --project harbor
   oxbow mcp --http 127.0.0.1:8333
   oxbow mcp --http :0 --tokens ~/.oxbow-tokens`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case s.addr == "" && s.tokenFile != "":
-				return misusef("add --http ADDR", "--token-file means something with --http only")
-			case s.addr == "" && s.tokensFile != "":
-				return misusef("add --http ADDR", "--tokens means something with --http only")
-			case s.tokenFile != "" && s.tokensFile != "":
-				return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
-			case s.ro && s.rw:
-				return misusef("leave one of them out", "--ro and --rw are both given")
-			}
-			return a.mcp(cmd.Context(), s)
-		},
-	}
-	c.Flags().StringVar(&s.addr, "http", "", "serve HTTP on this `ADDR`, such as 127.0.0.1:8333; port 0 takes a free one")
-	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the `FILE` of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)")
-	c.Flags().StringVar(&s.tokensFile, "tokens", "", "a `FILE` of tokens with the rights of each, instead of one token")
-	c.Flags().StringArrayVar(&s.tools, "tools", nil, "the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)")
-	c.Flags().BoolVar(&s.ro, "ro", false, "clients only read")
-	c.Flags().BoolVar(&s.rw, "rw", false, "clients read and write, which is the default")
-	c.Flags().StringArrayVar(&s.projects, "project", nil, "clients see and write only entries of this `PROJECT`; auto is that of the working directory")
-	c.Flags().StringArrayVar(&s.kinds, "kind", nil, "clients see and write only entries of this `KIND`")
-	return c
+	}, func(ctx context.Context, s serving, _ []string) error {
+		switch {
+		case s.Addr == "" && s.TokenFile != "":
+			return misusef("add --http ADDR", "--token-file means something with --http only")
+		case s.Addr == "" && s.TokensFile != "":
+			return misusef("add --http ADDR", "--tokens means something with --http only")
+		case s.TokenFile != "" && s.TokensFile != "":
+			return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
+		case s.ReadOnly && s.ReadWrite:
+			return misusef("leave one of them out", "--ro and --rw are both given")
+		}
+		return a.mcp(ctx, s)
+	})
 }
 
 // setsHelp lists the sets of tools.
@@ -120,8 +114,8 @@ func kindNames() []string {
 
 // rights returns what the flags allow.
 func (a *app) rights(s serving) (auth.Permissions, error) {
-	r := auth.Permissions{ReadOnly: s.ro, Kinds: s.kinds}
-	for _, p := range s.projects {
+	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
+	for _, p := range s.Projects {
 		name, err := a.projectNamed(p)
 		if err != nil {
 			return r, err
@@ -141,7 +135,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	src.Claimed = oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")}
 	a.sealAfter = time.Second
 	how := build
-	if flags.ro {
+	if flags.ReadOnly {
 		how = a.readingOnly()
 	}
 	if foreign, err := a.isForeign(); err != nil {
@@ -212,7 +206,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		return ""
 	}
 	s := mcpserver.New(workspace, &o)
-	if flags.addr == "" {
+	if flags.Addr == "" {
 		if a.env.StdinTerm {
 			a.note("this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp", a.homeArgs())
 		}
@@ -261,18 +255,18 @@ func (a *app) readingOnly() access {
 
 // serveHTTP serves until ctx ends.
 func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving) error {
-	addr, err := loopback(flags.addr)
+	addr, err := loopback(flags.Addr)
 	if err != nil {
 		return err
 	}
 	var o mcpserver.HTTPOptions
 	var where string
-	if flags.tokensFile != "" {
-		if o.Tokens, where, err = a.tokens(flags.tokensFile); err == nil {
+	if flags.TokensFile != "" {
+		if o.Tokens, where, err = a.tokens(flags.TokensFile); err == nil {
 			err = admitted(s, o.Tokens, where)
 		}
 	} else {
-		o.Token, where, err = a.token(flags.tokenFile)
+		o.Token, where, err = a.token(flags.TokenFile)
 	}
 	if err != nil {
 		return err

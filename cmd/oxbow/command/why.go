@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -15,9 +16,7 @@ import (
 )
 
 func (a *app) whyCommand() *cobra.Command {
-	var search, filter string
-	var limit int
-	c := &cobra.Command{
+	return takes(&cobra.Command{
 		Use:   "why FILE[:A[-B]]",
 		Short: "Show why lines of code are as they are",
 		Long: `Why shows the annotations whose lines stand in a range of a file now, with how
@@ -34,36 +33,38 @@ hold the words come last. --filter also selects by agent, model and profile.`,
   oxbow why --search "redis file:pool.go -cluster after:2026-04"
   oxbow why --filter agent:coder --limit 100`,
 		Args: args(0, 1, "one FILE, or FILE:A-B"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if (search+filter == "") == (len(args) == 0) {
-				return misusef("usage: "+cmd.UseLine()+", or oxbow why --search WORDS", "why takes a FILE, or --search and --filter, and not both")
-			}
-			if limit < 1 || limit > oxbow.MaxLimit {
-				return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", limit)
-			}
-			var out tool.GetAnnotationsOut
-			var err error
-			if len(args) == 0 {
-				out, err = run(cmd.Context(), a, tool.GetAnnotations, tool.GetAnnotationsIn{Query: search, Filter: filter, Limit: &limit})
-			} else {
-				out, err = onFile(cmd.Context(), a, args[0], tool.GetAnnotations, func(at target) (tool.GetAnnotationsIn, error) {
-					in := tool.GetAnnotationsIn{File: at.file}
-					if at.span.Len() > 0 {
-						in.StartLine, in.EndLine = &at.span.First, &at.span.Last
-					}
-					return in, nil
-				})
-			}
-			if err != nil {
-				return err
-			}
-			return answer(a, out, a.showAnnotations)
-		},
-	}
-	c.Flags().StringVar(&search, "search", "", "look for `WORDS` in all annotations of the repository")
-	c.Flags().StringVar(&filter, "filter", "", "select annotations by `TERMS`, such as agent:x model:y -file:z")
-	c.Flags().IntVar(&limit, "limit", 10, "with --search, the most to show, `N`")
-	return c
+	}, func(ctx context.Context, in whyIn, args []string) error {
+		if (in.Search+in.Filter == "") == (len(args) == 0) {
+			return misusef("usage: oxbow why FILE[:A[-B]], or oxbow why --search WORDS", "why takes a FILE, or --search and --filter, and not both")
+		}
+		if in.Limit < 1 || in.Limit > oxbow.MaxLimit {
+			return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", in.Limit)
+		}
+		var out tool.GetAnnotationsOut
+		var err error
+		if len(args) == 0 {
+			out, err = run(ctx, a, tool.GetAnnotations, tool.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit})
+		} else {
+			out, err = onFile(ctx, a, args[0], tool.GetAnnotations, func(at target) (tool.GetAnnotationsIn, error) {
+				in := tool.GetAnnotationsIn{File: at.file}
+				if at.span.Len() > 0 {
+					in.StartLine, in.EndLine = &at.span.First, &at.span.Last
+				}
+				return in, nil
+			})
+		}
+		if err != nil {
+			return err
+		}
+		return answer(a, out, a.showAnnotations)
+	})
+}
+
+// whyIn is what the flags of oxbow why say.
+type whyIn struct {
+	Search string `json:"search,omitempty" value:"WORDS" usage:"look for WORDS in all annotations of the repository"`
+	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
+	Limit  int    `json:"limit,omitempty" default:"10" usage:"with --search, the most to show, N"`
 }
 
 // showAnnotations shows what was found to a person.

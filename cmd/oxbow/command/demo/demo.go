@@ -3,25 +3,12 @@
 // harbours. It was written for this project and stands under its licence.
 package demo
 
-import (
-	"embed"
-	"io/fs"
-)
+import "embed"
 
+// Files are the corpus.
+//
 //go:embed notes sessions.jsonl
-var files embed.FS
+var Files embed.FS
 
-// Part is one piece of the corpus: a file or directory that can be imported.
-type Part struct {
-	Path string // of the file or directory inside FS, slash-separated
-	FS   fs.FS
-	What string // in words, such as "22 notes"
-}
-
-// Corpus returns the parts in the order they are imported.
-func Corpus() []Part {
-	return []Part{
-		{Path: "notes", FS: files, What: "notes in Markdown"},
-		{Path: "sessions.jsonl", FS: files, What: "chat sessions"},
-	}
-}
+// Corpus returns its files and directories, in the order they are imported.
+func Corpus() []string { return []string{"notes", "sessions.jsonl"} }
