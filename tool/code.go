@@ -68,13 +68,15 @@ type Annotation struct {
 	ByLines    bool     `json:"by_lines,omitempty" jsonschema:"of a search: the lines hold the words, the reasoning does not"`
 	Archived   bool     `json:"archived,omitempty" jsonschema:"its lines were gone when that was last looked at"`
 	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
+
+	Headline string `json:"-"` // the reasoning on one line
 }
 
 // annotationOf returns the annotation as answers show it.
 func annotationOf(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
 		How: f.How, Why: f.Why, Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
-		Profile: f.Profile, Time: stamp(f.Time), Commit: f.Commit, Archived: f.Archived}
+		Profile: f.Profile, Time: stamp(f.Time), Commit: f.Commit, Archived: f.Archived, Headline: f.Headline()}
 	if f.File != f.In {
 		a.WasFile = f.File
 	}

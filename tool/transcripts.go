@@ -44,6 +44,7 @@ type EditAnnotation struct {
 	StartLine int    `json:"start_line,omitempty"`
 	EndLine   int    `json:"end_line,omitempty"`
 	Why       string `json:"why"`
+	Headline  string `json:"-"`
 	Agent     string `json:"agent"`
 	Model     string `json:"model,omitempty"`
 	Session   string `json:"session,omitempty"`
@@ -149,7 +150,7 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, s *annotate.Store, 
 	out.Known += len(j.Records) - len(fresh)
 	for _, r := range fresh {
 		out.Annotations = append(out.Annotations, EditAnnotation{ID: r.ID, File: r.File, StartLine: r.Span.First, EndLine: r.Span.Last,
-			Why: r.Why, Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref})
+			Why: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref})
 	}
 	sk := &out.Skipped
 	sk.Failed += t.Failed

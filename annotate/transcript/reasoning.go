@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/annotate"
 )
 
 // reasoning is what an agent has said up to a place of its conversation. It is
@@ -61,9 +63,9 @@ func (r *reasoning) why() string {
 		}
 	}
 	if a := strings.TrimSpace(r.asked); a != "" {
-		return tail("No reasoning is shown. It was asked: " + a)
+		return tail(annotate.NoReasoning + " It was asked: " + a)
 	}
-	return "No reasoning is shown."
+	return annotate.NoReasoning
 }
 
 // tail cuts a text to its end, which is nearest to the edit, at a rune.

@@ -109,7 +109,7 @@ func (a *app) showTranscripts(out tool.AnnotateTranscriptsOut) {
 			if r.StartLine > 0 {
 				at += ":" + annotate.Span{First: r.StartLine, Last: r.EndLine}.String()
 			}
-			a.printf("%s  %s\n", a.bold(at), firstLine(r.Why))
+			a.printf("%s  %s\n", a.bold(at), clean(r.Headline))
 		}
 	}
 	if !a.quiet {
@@ -263,7 +263,7 @@ func (a *app) showGC(out tool.GCAnnotationsOut) {
 			if n.StartLine > 0 {
 				at = spanOf(n)
 			}
-			a.printf("%s%s  %s\n", would, w.word, a.cut(oneLine(n.File)+":"+at+"  "+firstLine(n.Why), a.width()-len(would)-10))
+			a.printf("%s%s  %s\n", would, w.word, a.cut(oneLine(n.File)+":"+at+"  "+clean(n.Headline), a.width()-len(would)-10))
 		}
 	}
 	a.noteSkipped(out.Skipped)

@@ -19,7 +19,8 @@ func (a *app) blameCommand() *cobra.Command {
 		Short: "Show each line of a file with its commit and its why",
 		Long: `Blame shows the file as it stands in the working tree: each line with the
 commit that it is from (none where it is not committed) and, where an annotation
-begins, the first line of its reasoning. --porcelain prints what git blame
+begins, its reasoning on one line: the first, or, of what an agent said before
+an edit, the last sentence. --porcelain prints what git blame
 --porcelain prints, with one more header, "why", for each annotation of a line;
 a line that is not committed has zeros for its commit.`,
 		Example: `  oxbow blame pool.go
@@ -63,12 +64,6 @@ func annotationsByID(out tool.BlameOut) map[string]tool.Annotation {
 	return byID
 }
 
-// firstLine returns the first line of a text, safe to print.
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return clean(strings.TrimSpace(s))
-}
-
 func (a *app) blamePorcelain(out tool.BlameOut) {
 	zeros := strings.Repeat("0", 40)
 	for _, l := range out.Lines {
@@ -98,7 +93,7 @@ func (a *app) blamePorcelain(out tool.BlameOut) {
 		}
 		for _, id := range l.Why {
 			n := why[id]
-			a.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, firstLine(n.Why))
+			a.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, clean(n.Headline))
 		}
 		a.printf("\t%s\n", l.Text)
 	}
@@ -119,7 +114,7 @@ func (a *app) blameText(out tool.BlameOut) {
 			if n.Edited() {
 				mark = " (edited since)"
 			}
-			a.printf("%s\n", a.bold(a.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+firstLine(n.Why), a.width())))
+			a.printf("%s\n", a.bold(a.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+clean(n.Headline), a.width())))
 		}
 		commit := "-"
 		if l.Commit != "" {

@@ -105,7 +105,7 @@ What does not fit is told on standard error.`,
 		if out.DryRun {
 			verb = "would add"
 			for _, r := range out.New {
-				a.printf("%s  %s\n", a.bold(oneLine(r.File)+":"+r.Span.String()), firstLine(r.Why))
+				a.printf("%s  %s\n", a.bold(oneLine(r.File)+":"+r.Span.String()), clean(r.Headline()))
 			}
 		}
 		if !a.quiet {
