@@ -107,10 +107,7 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 	if err != nil {
 		return AnnotateOut{}, err
 	}
-	s := annotate.Span{First: in.StartLine, Last: in.StartLine}
-	if in.EndLine != nil {
-		s.Last = *in.EndLine
-	}
+	s := annotate.Span{First: in.StartLine, Last: *cmp.Or(in.EndLine, &in.StartLine)}
 	r := annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.Rejected, Model: in.Model}
 	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
 		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
@@ -150,14 +147,9 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetA
 	}
 	var s annotate.Span
 	if in.StartLine != nil || in.EndLine != nil {
-		s.First = 1
-		if in.StartLine != nil {
-			s.First, s.Last = *in.StartLine, *in.StartLine
-		}
-		if in.EndLine != nil {
-			s.Last = *in.EndLine
-		}
-		if s.Len() == 0 {
+		first := 1
+		from := cmp.Or(in.StartLine, &first)
+		if s = (annotate.Span{First: *from, Last: *cmp.Or(in.EndLine, from)}); s.Len() == 0 {
 			return GetAnnotationsOut{}, bad("start_line", s.String(), "is no range of lines; they count from 1")
 		}
 	}
