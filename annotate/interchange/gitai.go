@@ -44,6 +44,7 @@ const notesRef = "refs/notes/ai"
 type authorship struct {
 	Files []authoredFile
 	meta  metadata
+	bad   []string // what cannot be read, with the number of its line
 }
 
 // authoredFile is what a log says of one file.
@@ -81,12 +82,12 @@ type session struct {
 // errVersion is a log of another version.
 var errVersion = errors.New("the log is not of version 3")
 
-// parseAuthorship reads a log.
+// parseAuthorship reads a log. A bad line costs itself only.
 func parseAuthorship(note []byte) (*authorship, error) {
 	l := &authorship{}
 	rest := note
 	divided := false
-	for len(rest) > 0 {
+	for n := 1; len(rest) > 0; n++ {
 		var b []byte
 		b, rest, _ = bytes.Cut(rest, []byte{'\n'})
 		line := strings.TrimSuffix(string(b), "\r")
@@ -107,12 +108,15 @@ func parseAuthorship(note []byte) (*authorship, error) {
 			l.Files = append(l.Files, authoredFile{Path: line})
 			continue
 		}
-		if len(l.Files) == 0 {
-			return nil, errors.New("a log begins with lines of no file")
-		}
 		e, err := parseAuthored(entry)
+		if len(l.Files) == 0 {
+			err = errors.New("no file is named before it")
+		}
 		if err != nil {
-			return nil, err
+			l.bad = append(l.bad, fmt.Sprintf("line %d: %v", n, err))
+		}
+		if len(e.Spans) == 0 || len(l.Files) == 0 {
+			continue
 		}
 		f := &l.Files[len(l.Files)-1]
 		f.Entries = append(f.Entries, e)
@@ -120,7 +124,10 @@ func parseAuthorship(note []byte) (*authorship, error) {
 	if !divided {
 		return nil, errors.New("a log has no metadata")
 	}
-	if err := json.Unmarshal(rest, &l.meta); err != nil {
+	err := json.Unmarshal(rest, &l.meta)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // the rest is read
+		l.bad = append(l.bad, "metadata: "+err.Error())
+	} else if err != nil {
 		return nil, fmt.Errorf("reading the metadata of a log: %w", err)
 	}
 	if !strings.HasPrefix(l.meta.Schema, "authorship/3.") {
@@ -129,14 +136,15 @@ func parseAuthorship(note []byte) (*authorship, error) {
 	return l, nil
 }
 
-// parseAuthored reads "KEY 1-4,9,12-14".
-func parseAuthored(s string) (authoredLines, error) {
+// parseAuthored reads "KEY 1-4,9,12-14". With an error, it returns the ranges that are
+// good.
+func parseAuthored(s string) (e authoredLines, bad error) {
 	key, spans, ok := strings.Cut(strings.TrimSpace(s), " ")
 	if !ok || key == "" {
 		return authoredLines{}, fmt.Errorf("%.60q is no entry of a log", s)
 	}
 	key, _, _ = strings.Cut(key, "::")
-	e := authoredLines{Key: key}
+	e.Key = key
 	for part := range strings.SplitSeq(spans, ",") {
 		a, b, two := strings.Cut(strings.TrimSpace(part), "-")
 		first, err := strconv.Atoi(a)
@@ -146,11 +154,12 @@ func parseAuthored(s string) (authoredLines, error) {
 		}
 		span := annotate.Span{First: first, Last: last}
 		if err != nil || span.Len() == 0 || last > 1<<30 {
-			return authoredLines{}, fmt.Errorf("%.60q is no range of lines", part)
+			bad = fmt.Errorf("%.60q is no range of lines", part)
+			continue
 		}
 		e.Spans = append(e.Spans, span)
 	}
-	return e, nil
+	return e, bad
 }
 
 // ReadGitAI makes records of the notes of the book's repository, for
@@ -173,8 +182,11 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Repor
 			continue
 		}
 		if err != nil {
-			rep.left("notes that cannot be read")
+			rep.left(fmt.Sprintf("bad note: that of commit %.12s: %v", commit, err))
 			continue
+		}
+		for _, b := range l.bad {
+			rep.left(fmt.Sprintf("bad line: note of commit %.12s, %s", commit, b))
 		}
 		rep.Notes++
 		for _, r := range l.records(commit, &rep) {

@@ -83,6 +83,7 @@ func TestReadGitAI(t *testing.T) {
 	}
 	git(note, "notes", "--ref=ai", "add", "-F", "-", one)
 	git("", "commit", "-q", "--allow-empty", "-m", "two")
+	two := git("", "rev-parse", "HEAD")
 	git("no log", "notes", "--ref=ai", "add", "-F", "-", "HEAD")
 	git("", "commit", "-q", "--allow-empty", "-m", "three")
 	git("---\n{\"schema_version\":\"authorship/9.0.0\"}", "notes", "--ref=ai", "add", "-F", "-", "HEAD")
@@ -96,7 +97,7 @@ func TestReadGitAI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]int{"notes that cannot be read": 1, "notes of another version than 3": 1, "entries of known persons": 1,
+		want := map[string]int{"bad note: that of commit " + two[:12] + ": a log has no metadata": 1, "notes of another version than 3": 1, "entries of known persons": 1,
 			"entries of sessions that the note does not describe": 1, "ranges that their file does not have": 1}
 		if rep.Notes != 1 || rep.Written != 3 || !reflect.DeepEqual(rep.Left, want) {
 			t.Errorf("Read reports %+v, want %v", rep, want)
@@ -126,6 +127,29 @@ func TestReadGitAI(t *testing.T) {
 		if found, err := b.Lookup(t.Context(), "src/pool.go", annotate.Span{First: 2, Last: 2}); err != nil || len(found) != 1 || found[0].Placed != annotate.Exact {
 			t.Errorf("Lookup = %+v, %v", found, err)
 		}
+	}
+}
+
+// TestBadLineOfANote: what is good of a note is read, and a bad line is named.
+func TestBadLineOfANote(t *testing.T) {
+	bad := strings.Replace("  s_c9883b05a2487d 1\n"+note, "  h_31dce776f88375 4\n", "  nonsense\n  s_c9883b05a2487d 5-x,6\n", 1)
+	bad = strings.Replace(bad, `"tool": "cursor"`, `"tool": 7`, 1)
+	l, err := parseAuthorship([]byte(bad))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"line 1: no file is named before it", `line 5: "  nonsense"`, `line 6: "5-x" is no range`, "metadata: "}
+	if len(l.bad) != len(want) {
+		t.Fatalf("bad lines are %q, want %q", l.bad, want)
+	}
+	for i, w := range want {
+		if !strings.HasPrefix(strings.ReplaceAll(l.bad[i], `"nonsense"`, `"  nonsense"`), w) {
+			t.Errorf("bad line %d is %q, want %q", i, l.bad[i], w)
+		}
+	}
+	var rep Report
+	if recs := l.records(strings.Repeat("ab", 20), &rep); len(recs) != 4 || recs[1].Span != (annotate.Span{First: 5, Last: 6}) {
+		t.Errorf("records = %+v, want 4, the second of lines 5 and 6", recs)
 	}
 }
 
