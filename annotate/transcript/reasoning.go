@@ -62,10 +62,8 @@ func (r *reasoning) why() string {
 			return tail(strings.Join(ps, "\n\n"))
 		}
 	}
-	if a := strings.TrimSpace(r.asked); a != "" {
-		return tail(annotate.NoReasoning + " It was asked: " + a)
-	}
-	return annotate.NoReasoning
+	const asked = " It was asked: "
+	return strings.TrimSuffix(tail(annotate.NoReasoning+asked+strings.TrimSpace(r.asked)), asked)
 }
 
 // tail cuts a text to its end, which is nearest to the edit, at a rune.
