@@ -29,14 +29,11 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
-	return ask(ctx, m, q, func(v *rankedView) []Hit {
-		hits, _ := v.recall(ctx, q)
-		return hits
-	})
+	return ask(ctx, m, q, func(v *rankedView) []Hit { return v.recall(ctx, q) })
 }
 
-// recall returns what the query finds, and how it was understood.
-func (v *rankedView) recall(ctx context.Context, q Query) ([]Hit, ParsedQuery) {
+// recall returns what the query finds.
+func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	limit, _ := checkLimit(q.Limit)
 	most := limit
 	if q.Collapse {
@@ -63,7 +60,7 @@ func (v *rankedView) recall(ctx context.Context, q Query) ([]Hit, ParsedQuery) {
 			hits[i].Explanation = v.explain(p, hits[i].Entry.ID)
 		}
 	}
-	return hits, v.parsed(q, p)
+	return hits
 }
 
 // ask returns what fn makes of the index, as it is now, for the ranking of the

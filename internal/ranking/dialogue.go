@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unique"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
@@ -122,8 +123,11 @@ func newDialogue(v *View, p *Plan, ids []uint64) *dialogue {
 		}
 		t.places = append(t.places, n)
 	}
+	i := 0
 	for _, id := range ids {
-		i := t.find(id)
+		for t.places[i].id < id {
+			i++
+		}
 		t.candidates = append(t.candidates, i)
 		t.neighbours(i, turnNext, nil, func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) })
 	}
@@ -269,19 +273,19 @@ func (t *dialogue) account(i int, a *account) {
 
 // speaker says whether the query names a speaker.
 type speaker struct {
-	name  string
+	name  unique.Handle[string]
 	named bool
 }
 
 // names reports whether a word of the query is one of the speaker's name.
-func (t *dialogue) names(name string) bool {
+func (t *dialogue) names(name unique.Handle[string]) bool {
 	for i := range t.speakers {
 		if t.speakers[i].name == name {
 			return t.speakers[i].named
 		}
 	}
 	s := speaker{name: name}
-	for _, term := range t.v.r.an.Sequence(t.v.ctx, name) {
+	for _, term := range t.v.r.an.Sequence(t.v.ctx, name.Value()) {
 		s.named = s.named || slices.ContainsFunc(t.p.Words, func(w Term) bool { return w.Term == term })
 	}
 	t.speakers = append(t.speakers, s)

@@ -93,6 +93,7 @@ func (v *View) Plan(q Query) *Plan {
 	var ws []analysis.Word
 	ws, p.StopWords = r.an.Question(v.ctx, q.Words)
 	p.when = analysis.AsksWhen(q.Words)
+	p.Words, p.terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
 		pl, weight := Term{w.Word, w.Term, false}, 1.0
 		if v.stats.DF(w.Term) == 0 {

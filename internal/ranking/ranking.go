@@ -6,6 +6,7 @@ package ranking
 import (
 	"sync/atomic"
 	"time"
+	"unique"
 )
 
 // Item is what a caller ranks: the Data of a document.
@@ -39,10 +40,10 @@ type Text struct {
 
 // turn is what ranking asks of an item.
 type turn struct {
-	is               bool   // that it is a turn; else nothing else is said
-	asks             bool   // it ends in a question
-	created          int64  // nanoseconds since 1970
-	session, speaker string // "" for none
+	is               bool                  // that it is a turn; else nothing else is said
+	asks             bool                  // it ends in a question
+	created          int64                 // nanoseconds since 1970
+	session, speaker unique.Handle[string] // of "" for none; they are compared often
 	when             atomic.Int32
 }
 

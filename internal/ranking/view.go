@@ -6,6 +6,7 @@ import (
 	"context"
 	"iter"
 	"strings"
+	"unique"
 
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/index"
@@ -116,7 +117,7 @@ func (v *View) turnOf(it Item) *turn {
 	it.Text(x)
 	t := noTurn
 	if analysis.IsTurn(x.Content) {
-		t = &turn{is: true, asks: analysis.Asks(x.Content), created: timestamp(x.Created), session: x.Session, speaker: analysis.Speaker(x.Content)}
+		t = &turn{is: true, asks: analysis.Asks(x.Content), created: timestamp(x.Created), session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
 	}
 	kept.CompareAndSwap(nil, t)
 	return kept.Load()
