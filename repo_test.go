@@ -45,8 +45,8 @@ var floors = []struct {
 	{"scope", []string{".", "internal/*"}},
 
 	{"mdtree", []string{".", "vfs", "internal/diff", "internal/journal", "internal/text", "internal/watch"}},
-	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/rawjson", "internal/text"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
+	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/rawjson", "internal/text", "crmem"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*"}},
 	{"profile", []string{".", "vfs", "internal/*", "scope", "query", "prompt"}},

@@ -39,7 +39,9 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			yield(Item{}, fmt.Errorf("reading %s: %w", o.ref(name), err))
 			return
 		}
+		o := o.summed()
 		if !info.IsDir() {
+			o.expect(info.Size())
 			for it, err := range readFile(fsys, name, o) {
 				if !yield(it, err) {
 					return
@@ -166,6 +168,11 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 		return
 	}
 	for _, name := range rest {
+		if info, err := fsys.Stat(name); o.or().Progress != nil && err == nil {
+			o.expect(info.Size())
+		}
+	}
+	for _, name := range rest {
 		opts := o.or()
 		if d := dates[path.Dir(name)]; d != nil {
 			opts.Dates = d
@@ -256,7 +263,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		if info, err := f.Stat(); err == nil {
 			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
-		for it, err := range readStream(bufio.NewReaderSize(section(f), int(size)), o.ref(name), &opts) {
+		for it, err := range readStream(bufio.NewReaderSize(o.metered(section(f)), int(size)), o.ref(name), &opts) {
 			if !yield(it, err) {
 				return
 			}
@@ -295,6 +302,8 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 		return ReadMarkdown(plain, ref, o)
 	case Chat:
 		return readChat(plain, ref, o)
+	case crmemFile:
+		return readCRMEM(plain, ref)
 	case Dates:
 		return fail(fmt.Errorf("reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
 	}

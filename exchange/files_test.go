@@ -5,6 +5,7 @@ package exchange
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -222,6 +223,34 @@ func TestNearest(t *testing.T) {
 	} {
 		if got := nearest(tt.word, entryFields); got != tt.want {
 			t.Errorf("nearest(%q) = %q, want %q", tt.word, got, tt.want)
+		}
+	}
+}
+
+// What was read of a file, and of all files of a directory, adds up to their sizes.
+func TestReadProgress(t *testing.T) {
+	dir := t.TempDir()
+	want := int64(0)
+	for i, size := range []int{10, 300_000, 5} {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".md")), bytes.Repeat([]byte("word "), size/5), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want += int64(size)
+	}
+	for name, want := range map[string]int64{dir: want, filepath.Join(dir, "1.md"): 300_000} {
+		var read, size int64
+		for _, err := range ReadPath(name, "", &ReadOptions{Progress: func(r, s int64) {
+			if r < read || s < size || r > s {
+				t.Errorf("%d of %d bytes after %d of %d", r, s, read, size)
+			}
+			read, size = r, s
+		}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if read != want || size != want {
+			t.Errorf("%s: %d bytes of %d were read, want %d", name, read, size, want)
 		}
 	}
 }

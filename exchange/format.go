@@ -30,6 +30,10 @@ const (
 	Obsidian Format = "obsidian" // Markdown with #tags in the text
 )
 
+// crmemFile is a memory of crabtalk. No text is of this format, so that it cannot
+// be named.
+const crmemFile Format = "crmem"
+
 var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates), string(Obsidian)}
 
 // ParseFormat returns the format of that word. Errors match [oxbow.ErrInvalid].
@@ -54,7 +58,10 @@ func detect(name string, head []byte) (Format, error) {
 			head, _ = io.ReadAll(io.LimitReader(zr, headSize))
 		}
 	}
-	if byName(name) == Markdown {
+	switch {
+	case bytes.HasPrefix(head, []byte("CRMEM\x00")):
+		return crmemFile, nil
+	case byName(name) == Markdown:
 		return Markdown, nil
 	}
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))

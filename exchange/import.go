@@ -51,6 +51,10 @@ type ImportOptions struct {
 	// Progress is called after each batch with the number of items that are
 	// done, bad ones among them.
 	Progress func(done int)
+
+	// Interrupt, if not nil, is called when the import ends before the items do:
+	// it waits for the sequence to end, which may be waiting for input.
+	Interrupt func()
 }
 
 // Report says what an import did. Added + Updated + Same + Skipped is the
@@ -109,7 +113,8 @@ func (r *Report) message(list *[]string, format string, args ...any) {
 //   - Any other entry stays as it is: the item gets a number, "NAME (2)".
 //
 // The same holds within one import: of two items of one name that differ, the
-// second gets a number. Items are known to be of an origin by two labels:
+// second gets a number. An alias that leads to another entry, or is the name of
+// one, is left off, and noted. Items are known to be of an origin by two labels:
 // import:ORIGIN, and import-sum, a digest of content, aliases and labels as
 // they were imported, by which edits on either side are known.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
@@ -125,7 +130,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 		stats, err := c.Stats(ctx)
 		im.empty = err == nil && stats.Entries == 0
 	}
-	err := im.run(readAhead(items))
+	err := im.run(readAhead(items, o.Interrupt))
 	if err == nil {
 		err = im.findStale()
 	}
@@ -139,11 +144,12 @@ type importer struct {
 	o         *ImportOptions
 	rep       Report
 	done      *names
-	origins   map[string]bool // labels of the origins of the items seen
-	fileNames map[string]bool // that are aliases of items seen
-	count     int             // items done
-	empty     bool            // the store held nothing before
-	bare      bool            // the store keeps no labels: items are not marked
+	origins   map[string]bool   // labels of the origins of the items seen
+	fileNames map[string]bool   // that are aliases of items seen
+	aliases   map[digest]string // of the store as the first item with a new one met it, and their entries; nil before
+	count     int               // items done
+	empty     bool              // the store held nothing before
+	bare      bool              // the store keeps no labels: items are not marked
 }
 
 func (im *importer) run(items iter.Seq2[Item, error]) error {
@@ -196,8 +202,9 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 }
 
 // readAhead reads the items in another goroutine, at most 64 ahead of what is
-// yielded. It has ended when the sequence has.
-func readAhead(items iter.Seq2[Item, error]) iter.Seq2[Item, error] {
+// yielded. It has ended when the sequence has, which is interrupted when no more is
+// wanted.
+func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
 		err  error
@@ -221,6 +228,9 @@ func readAhead(items iter.Seq2[Item, error]) iter.Seq2[Item, error] {
 		}()
 		for r := range ahead {
 			if !yield(r.item, r.err) {
+				if interrupt != nil {
+					interrupt()
+				}
 				return
 			}
 		}

@@ -348,10 +348,84 @@ func TestReadAheadEnds(t *testing.T) {
 		for read < 1000 && yield(Item{}, nil) {
 			read++
 		}
-	}) {
+	}, nil) {
 		break
 	}
 	if !ended || read > 66 {
 		t.Errorf("readAhead read %d items for one, ended: %v", read, ended)
+	}
+}
+
+// A store that fails ends an import whose input waits for its next line.
+func TestImportInterrupts(t *testing.T) {
+	s := newStore()
+	s.before = func() error { return oxbow.ErrFull }
+	waits := make(chan struct{})
+	items := func(yield func(Item, error) bool) {
+		for i := range batchItems + 1 {
+			if !yield(Item{Entry: oxbow.Entry{Name: fmt.Sprint(i), Content: "x"}, Ref: "f:1"}, nil) {
+				return
+			}
+		}
+		<-waits
+	}
+	if _, err := Import(t.Context(), s, items, &ImportOptions{Interrupt: func() { close(waits) }}); !errors.Is(err, oxbow.ErrFull) {
+		t.Errorf("Import = %v, want that the store is full", err)
+	}
+}
+
+// Of two items with an alias the first keeps it, also against entries of the store;
+// the same again changes nothing, and an alias may change hands.
+func TestImportOfAliasesThatAreTaken(t *testing.T) {
+	m, err := oxbow.Open(filepath.Join(t.TempDir(), "memory.oxbow"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	do := func(added, updated, same int, notes string, lines ...string) {
+		t.Helper()
+		items := readJSONL(strings.NewReader(strings.Join(lines, "\n")), "f")
+		rep, err := Import(t.Context(), m, items, nil)
+		if got := strings.Join(rep.Notes, "; "); err != nil || rep.Added != added || rep.Updated != updated || rep.Same != same || got != notes {
+			t.Errorf("Import = %+v, %v\nwant %d added, %d updated, %d same, %q", rep, err, added, updated, same, notes)
+		}
+	}
+	reaches := func(alias, want string) {
+		t.Helper()
+		if e, err := m.Get(t.Context(), alias); err != nil || e.Name != want {
+			t.Errorf("%q leads to %q, %v; want %q", alias, e.Name, err, want)
+		}
+	}
+	first := []string{`{"name":"a","content":"x","aliases":["al","one"]}`, `{"name":"b","content":"y","aliases":["al","a","two"]}`}
+	left := `f:2: alias "al" was left off: "a" has it; f:2: alias "a" was left off: "a" has it`
+	do(2, 0, 0, left, first...)
+	reaches("al", "a")
+	reaches("two", "b")
+	do(0, 0, 2, "", first...)
+	do(1, 0, 0, `f:1: alias "two" was left off: "b" has it; f:1: alias "b" was left off: "b" has it`, `{"name":"c","content":"z","aliases":["two","b","three"]}`)
+	reaches("two", "b")
+	reaches("three", "c")
+	do(0, 2, 0, "", `{"name":"a","content":"x","aliases":["one"],"updated":"2999-01-01T00:00:00Z"}`, `{"name":"b","content":"y","aliases":["al"],"updated":"2999-01-01T00:00:00Z"}`)
+	reaches("al", "b")
+}
+
+// What a vault's files lead to is known again, though an alias was left off.
+func TestImportMarkdownAliasTaken(t *testing.T) {
+	s := newStore()
+	for i, want := range []string{"2 0 0", "0 0 2", "0 0 2"} {
+		if i == 2 { // edited here, and not there
+			e, _ := s.Get(t.Context(), "B")
+			if err := s.Apply(t.Context(), oxbow.Update{Name: "B", Content: "edited", Aliases: e.Aliases, Labels: e.Labels}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		items := func(yield func(Item, error) bool) {
+			_ = yield(Item{Entry: oxbow.Entry{Name: "A", Content: "a", Aliases: []string{"al"}}, Ref: "a.md:1", Origin: "a.md"}, nil) &&
+				yield(Item{Entry: oxbow.Entry{Name: "B", Content: "b", Aliases: []string{"al"}}, Ref: "b.md:1", Origin: "b.md"}, nil)
+		}
+		rep, err := Import(t.Context(), s, items, nil)
+		if got := fmt.Sprint(rep.Added, rep.Updated, rep.Same); err != nil || got != want {
+			t.Errorf("import %d: %s, %v; want %s; %q", i, got, err, want, rep.Problems)
+		}
 	}
 }

@@ -195,7 +195,7 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 	for i, content := range []string{"", "plain", "<b>&\u2028</b>", "\r\n tail \n\n", "😀 日本 \\ \" \uFFFD", string(ctl)} {
 		s.must(t, oxbow.Add{Name: fmt.Sprintf("n%d/<ü>", i), Kind: oxbow.Kind(i % 6), Content: content,
-			Aliases: []string{"z", "a\"b"}, Labels: []oxbow.Label{{Key: "project", Value: "p q"}, oxbow.Confidence(0.25)},
+			Aliases: []string{fmt.Sprint("z", i), fmt.Sprintf("a\"b %d", i)}, Labels: []oxbow.Label{{Key: "project", Value: "p q"}, oxbow.Confidence(0.25)},
 			Created: time.Date(2020, 1, 2, 3, 4, 5, i, time.UTC)})
 	}
 	s.must(t, oxbow.Remove{Name: "n1/<ü>"}) // the IDs have a gap

@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"io"
 	"strings"
 	"time"
 )
@@ -29,9 +30,49 @@ type ReadOptions struct {
 	// finds in the directory of a chat log.
 	Dates map[string]time.Time
 
+	// Progress, if not nil, is called as a file is read, or the files of a
+	// directory: with the bytes that were read, and those that there are.
+	Progress func(read, size int64)
+
 	// MaxExpanded is the most bytes that one gzip file may expand to; 0 means
 	// the constant of that name.
 	MaxExpanded int64
+}
+
+// metered returns the reader of a file, which reports its bytes to Progress.
+func (o *ReadOptions) metered(r io.Reader) io.Reader {
+	if o == nil || o.Progress == nil {
+		return r
+	}
+	return readerFunc(func(p []byte) (int, error) {
+		n, err := r.Read(p)
+		o.Progress(int64(n), 0)
+		return n, err
+	})
+}
+
+// expect says that so many bytes more will be read.
+func (o *ReadOptions) expect(size int64) {
+	if o != nil && o.Progress != nil {
+		o.Progress(0, size)
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// summed returns options whose Progress takes parts, and passes on their sums.
+func (o *ReadOptions) summed() *ReadOptions {
+	if o == nil || o.Progress == nil {
+		return o
+	}
+	opts, read, size := *o, int64(0), int64(0)
+	opts.Progress = func(r, s int64) {
+		read, size = read+r, size+s
+		o.Progress(read, size)
+	}
+	return &opts
 }
 
 func (o *ReadOptions) or() ReadOptions {

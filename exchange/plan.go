@@ -93,16 +93,19 @@ type names struct {
 	stood map[digest]bool // names of entries that an item stood for
 	items map[digest]bool // items, by all they hold
 	last  map[digest]int  // by an item's own name, the last number given to it
+
+	aliases map[digest]string // by alias, the entry that it was given; "" when it was taken from one
 }
 
 func newNames() *names {
-	return &names{make(map[digest]bool), make(map[digest]bool), make(map[digest]int)}
+	return &names{make(map[digest]bool), make(map[digest]bool), make(map[digest]int), make(map[digest]string)}
 }
 
 func (n *names) merge(m *names) {
 	maps.Copy(n.stood, m.stood)
 	maps.Copy(n.items, m.items)
 	maps.Copy(n.last, m.last)
+	maps.Copy(n.aliases, m.aliases)
 }
 
 // plan is what one batch comes to. It is made again when the store has changed
@@ -147,10 +150,17 @@ func (im *importer) place(it Item, p *plan) error {
 		if !p.blind {
 			var err error
 			if old, err = im.exact.Get(im.ctx, name); err == nil && old.Name == name {
-				v, reason = im.judge(it, old, n)
+				v = same
 			} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 				return err
 			}
+		}
+		it, left, err := im.withFreeAliases(it, name, old.Aliases, p)
+		if err != nil {
+			return err
+		}
+		if v == same {
+			v, reason = im.judge(it, old, n)
 		}
 		if v == other {
 			continue
@@ -162,9 +172,74 @@ func (im *importer) place(it Item, p *plan) error {
 		if n > 1 && v != same {
 			p.rep.Notes = append(p.rep.Notes, fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name))
 		}
+		if v == fresh || v == replace {
+			p.rep.Notes = append(p.rep.Notes, left...)
+		}
 		p.do(v, it, old, reason)
 		return nil
 	}
+}
+
+// withFreeAliases returns the item, which gets that name, without the aliases that
+// lead to another entry: one of two would mean neither. Those that the entry had
+// before stay. Left says which were left off.
+func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan) (_ Item, left []string, err error) {
+	var free []string
+	for _, a := range it.Entry.Aliases {
+		owner := ""
+		if !slices.Contains(had, a) {
+			if owner, err = im.owner(a, p); err != nil {
+				return it, nil, err
+			}
+		}
+		if owner == "" || owner == name {
+			free = append(free, a)
+		} else {
+			left = append(left, fmt.Sprintf("%s: alias %q was left off: %q has it", it.Ref, a, owner))
+		}
+	}
+	if len(left) == 0 {
+		return it, nil, nil
+	}
+	it.Entry.Aliases = free
+	if slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markSum }) {
+		it = marked(it)
+	}
+	return it, left, nil
+}
+
+// owner returns the name of the entry that a word leads to, "" for none.
+func (im *importer) owner(word string, p *plan) (string, error) {
+	id := hash(word)
+	if im.done.stood[id] || p.names.stood[id] {
+		return word, nil
+	}
+	for _, n := range []*names{p.names, im.done} {
+		if owner, ok := n.aliases[id]; ok {
+			return owner, nil
+		}
+	}
+	if p.blind {
+		return "", nil
+	}
+	if e, err := im.exact.Get(im.ctx, word); err == nil && e.Name == word {
+		return word, nil
+	} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+		return "", err
+	}
+	if im.aliases == nil {
+		im.aliases = map[digest]string{}
+		for e, err := range im.exact.Entries(im.ctx, oxbow.Filter{}) {
+			if err != nil {
+				im.aliases = nil
+				return "", err
+			}
+			for _, a := range e.Aliases {
+				im.aliases[hash(a)] = strings.Clone(e.Name)
+			}
+		}
+	}
+	return im.aliases[id], nil
 }
 
 // verdict is how an item meets an entry.
@@ -234,6 +309,14 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 // an edit made meanwhile is not lost.
 func (p *plan) do(v verdict, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
+	if v == fresh || v == replace {
+		for _, a := range old.Aliases {
+			p.names.aliases[hash(a)] = ""
+		}
+		for _, a := range e.Aliases {
+			p.names.aliases[hash(a)] = e.Name
+		}
+	}
 	add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
 	switch v {
 	case fresh:

@@ -6,7 +6,9 @@ import (
 	"context"
 	"io"
 	"iter"
+	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -52,9 +54,14 @@ type ImportIn struct {
 	Overwrite bool     `json:"overwrite,omitempty" jsonschema:"Replace newer or edited entries of the same origin." usage:"let what is read replace newer or edited entries of the same origin"`
 	Format    string   `json:"format,omitempty" value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says"`
 
-	Input    io.Reader      `json:"-"` // of the path -
-	Root     string         `json:"-"` // directory of the project: origins below it are relative; may be ""
-	Progress func(done int) `json:"-"`
+	Input io.Reader `json:"-"` // of the path -
+	Root  string    `json:"-"` // directory of the project: origins below it are relative; may be ""
+
+	// Progress is called with the number of items done, and the part of the
+	// input that was read, from 0 to 1; 0 where its size is not known.
+	Progress func(done int, part float64) `json:"-"`
+
+	Interrupt func() `json:"-"` // makes a Read of Input that waits return; may be nil
 }
 
 // ImportOut is what import gives. With an error it is what was done before.
@@ -96,7 +103,13 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	if !in.DryRun {
 		makeIndex(ctx, m, 0) // of an empty memory, while it is written
 	}
-	r, err := exchange.Import(oxbow.WithNote(ctx, text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, in.items(w.now().Location()), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: in.Progress})
+	var part atomic.Uint64 // bits of a float64
+	progress := func(done int) {
+		if in.Progress != nil {
+			in.Progress(done, math.Float64frombits(part.Load()))
+		}
+	}
+	r, err := exchange.Import(oxbow.WithNote(ctx, text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, in.items(w.now().Location(), &part), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: progress, Interrupt: in.Interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: []Imported{}, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
 	for _, c := range r.Changes {
@@ -111,11 +124,15 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	return out, err
 }
 
-// items yields what all the paths hold.
-func (in *ImportIn) items(zone *time.Location) iter.Seq2[exchange.Item, error] {
+// items yields what all the paths hold. Part is which part of them was read, each
+// path counting the same.
+func (in *ImportIn) items(zone *time.Location, part *atomic.Uint64) iter.Seq2[exchange.Item, error] {
 	return func(yield func(exchange.Item, error) bool) {
-		for _, path := range in.Paths {
-			o := &exchange.ReadOptions{Format: exchange.Format(in.Format), Location: zone}
+		for i, path := range in.Paths {
+			o := &exchange.ReadOptions{Format: exchange.Format(in.Format), Location: zone, Progress: func(read, size int64) {
+				of := min(1, float64(read)/float64(max(size, 1)))
+				part.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
+			}}
 			items := exchange.ReadPath(path, in.Root, o)
 			if path == "-" {
 				items = exchange.ReadStream(in.Input, "standard input", o)

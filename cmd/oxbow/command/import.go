@@ -23,14 +23,16 @@ func (a *app) importCommand() *cobra.Command {
 		Use:   "import PATH…",
 		Short: "Bring in Markdown, exports, chat logs",
 		Long: `Import reads files, or all files below directories: Markdown (with front
-matter or without), exports of oxbow, chat logs in JSON lines, and the file of
-the MCP memory server; gzip around them is unpacked. "-" is standard input.
+matter or without), exports of oxbow, chat logs in JSON lines, the file of the
+MCP memory server, and memory files of crabtalk under any name; gzip around them
+is unpacked. "-" is standard input.
 Importing the same again changes nothing. What cannot be taken is named with
 its file and line, one of each kind unless --verbose, and the rest is taken:
 the exit status is 1 then, and 0 when only files without text were passed over.
 
-A Markdown entry is named by its front matter, its heading or its file; the
-file's name is an alias, since links lead to it. Further keys of front matter
+An alias that leads to another entry already is left off, which is said. A
+Markdown entry is named by its front matter, its heading or its file; the file's
+name is an alias, since links lead to it. Further keys of front matter
 become labels. With --format obsidian, #tags in the text are tags, too.`,
 		Example: `  oxbow import notes/
   oxbow import backup.jsonl sessions.jsonl.gz --dry-run
@@ -39,7 +41,9 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 	}
 	var verbose bool
 	takes(c, func(ctx context.Context, in tool.ImportIn, args []string) (err error) {
-		in.Input, in.Root = a.env.Stdin, a.projectRoot()
+		reading, stop := context.WithCancel(ctx)
+		defer stop()
+		in.Input, in.Root, in.Interrupt = &interruptible{ctx: reading, r: a.env.Stdin}, a.projectRoot(), stop
 		if in.Format != "" {
 			if _, err := exchange.ParseFormat(in.Format); err != nil {
 				return badArgument(err)
@@ -56,7 +60,7 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 			}
 			in.Paths = append(in.Paths, path)
 		}
-		in.Progress = func(done int) { a.advance(done, 0) }
+		in.Progress = func(done int, part float64) { a.advancePart(done, part) }
 		out, err := attempt(ctx, a, tool.Import, in)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = &hinted{err, "check the path"}

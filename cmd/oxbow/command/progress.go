@@ -24,7 +24,8 @@ type progress struct {
 	mu          sync.Mutex // guards what follows, and the writer
 	what        string     // is done; "" between two starts
 	began       time.Time
-	done, total int // 0 when they are not known
+	done, total int     // 0 when they are not known
+	part        float64 // that is done, where the total is not known; 0 when this is neither
 	timer       *time.Timer
 	shown       bool
 }
@@ -33,7 +34,7 @@ type progress struct {
 func (p *progress) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.what, p.began, p.done, p.total = what, p.now(), 0, 0
+	p.what, p.began, p.done, p.total, p.part = what, p.now(), 0, 0, 0
 	p.timer = time.AfterFunc(progressAfter, p.show)
 	return func() {
 		p.mu.Lock()
@@ -51,6 +52,13 @@ func (p *progress) set(done, total int) {
 	p.done, p.total = done, total
 }
 
+// setPart says how much is done, and which part that is of all.
+func (p *progress) setPart(done int, part float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.part = done, part
+}
+
 func (p *progress) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,6 +70,8 @@ func (p *progress) show() {
 		line += fmt.Sprint(p.done)
 		if p.total > 0 {
 			line += fmt.Sprintf(" of %d", p.total)
+		} else if p.part > 0 {
+			line += fmt.Sprintf(" (%d %%)", int(100*p.part))
 		}
 		line += ", "
 	}

@@ -100,6 +100,14 @@ func (t *terminal) advance(done, total int) {
 	}
 }
 
+// advancePart is advance where the part that is done, from 0 to 1, is known rather
+// than the total; a part of 0 is unknown.
+func (t *terminal) advancePart(done int, part float64) {
+	if t.progress != nil {
+		t.progress.setPart(done, part)
+	}
+}
+
 // printf writes to standard output.
 func (t *terminal) printf(format string, args ...any) {
 	fmt.Fprintf(t.env.Stdout, format, args...)

@@ -211,6 +211,21 @@ func TestProgress(t *testing.T) {
 	})
 }
 
+// Where only a part is known, that is shown.
+func TestProgressOfAPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		p := &progress{Writer: &b, now: time.Now}
+		stop := p.start("import")
+		p.setPart(14500, 0.459)
+		time.Sleep(progressAfter + progressEvery/2)
+		stop()
+		if want := "\rimport: 14500 (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
+			t.Errorf("progress wrote %q, want %q", b.String(), want)
+		}
+	})
+}
+
 // In a pipe, with --quiet and with --json there is no progress.
 func TestProgressIsForTerminals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
