@@ -246,8 +246,25 @@ func (q *nameQuery) wait() ([]string, error) {
 	return q.names, q.err
 }
 
+// errStop ends a walk.
+var errStop = errors.New("stop")
+
+// hasOthers reports whether there is another sidecar than that one.
+func (b *Store) hasOthers(ctx context.Context, own string) (bool, error) {
+	err := b.walk(ctx, func(name string) error {
+		if name != own {
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		return true, nil
+	}
+	return false, err
+}
+
 // askNames fills in p's HEAD and asks what the file was called before, unless that
-// is known for this state of the history.
+// is known for this state of the history, or no other file has annotations.
 func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *nameQuery, known bool) {
 	q = &nameQuery{done: make(chan struct{}), stop: func() {}}
 	if b.history == nil {
@@ -256,6 +273,10 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	}
 	if p.head, q.err = b.history.Head(ctx); q.err != nil || p.head == "" {
 		p.partial = q.err
+		close(q.done)
+		return q, false
+	}
+	if others, err := b.hasOthers(ctx, sidecarOf(file)); err == nil && !others {
 		close(q.done)
 		return q, false
 	}

@@ -3,6 +3,7 @@
 package annotate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
 )
 
 // lineByLine annotates each telling line of the select and the functions around it
@@ -178,4 +181,47 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("Blame(stays.go) = %d lines, %v, want all with a PartialError", len(lines), err)
 		}
 	})
+}
+
+// namesAsked counts the questions for former names.
+type namesAsked struct {
+	History
+	n int
+}
+
+func (h *namesAsked) Names(ctx context.Context, file string) ([]string, error) {
+	h.n++
+	return h.History.Names(ctx, file)
+}
+
+// TestNamesAreAskedForOtherFiles: what a file was called before matters only where
+// another file has annotations.
+func TestNamesAreAskedForOtherFiles(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	add(t, g.store(), Record{File: "pool.go", Span: selectSpan, Why: "one"})
+	repo, err := git.Find(g.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &namesAsked{History: repo}
+	lookup := func(file string, found, asked int) {
+		t.Helper()
+		b, err := OpenDir(t.Context(), g.dir, &Options{History: h})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		fs, err := b.Lookup(t.Context(), file, Span{})
+		if err != nil || len(fs) != found || h.n != asked {
+			t.Errorf("Lookup(%s) = %d found, %v, names asked %d times; want %d, %d times", file, len(fs), err, h.n, found, asked)
+		}
+	}
+	lookup("pool.go", 1, 0)
+	g.git("mv", "pool.go", "conns.go")
+	g.commit()
+	lookup("conns.go", 1, 1)
+	add(t, g.store(), Record{File: "conns.go", Span: Span{1, 1}, Why: "two"})
+	lookup("conns.go", 2, 2)
 }

@@ -197,22 +197,23 @@ func TestTally(t *testing.T) {
 		x anchor
 		s spot
 	}{
-		{at(5), spot{first: 5, n: 1}},                           // right
-		{at(5), spot{first: 6, n: 1}},                           // wrong
-		{at(5), spot{}},                                         // missed
-		{at(-1), spot{}},                                        // lost
-		{at(-1), spot{first: 1, n: 1, edited: true}},            // edited
-		{at(-1), spot{first: 1, n: 1}},                          // found
-		{at(5, 6, 7), spot{first: 5, n: 3}},                     // right
-		{at(5, -1, 7), spot{first: 5, n: 3, edited: true}},      // changed, right
-		{at(5, 9, 7), spot{first: 20, n: 3}},                    // changed, wrong
-		{at(5, -1, 7), spot{}},                                  // changed, missed
-		{at(5, -1, -1), spot{}},                                 // not counted
-		{anchor{n: 1, to: []fate{{7, true}}}, spot{7, 1, true}}, // reworded, right
+		{at(5), spot{first: 5, n: 1}}, // right
+		{at(5), spot{first: 6, n: 1}}, // wrong
+		{at(5), spot{}},               // missed
+		{at(-1), spot{}},              // lost
+		{at(-1), spot{first: 1, n: 1, edited: true, confidence: doubted}},         // edited
+		{at(-1), spot{first: 1, n: 1, edited: true, confidence: .4}},              // doubted: lost
+		{at(-1), spot{first: 1, n: 1}},                                            // found
+		{at(5, 6, 7), spot{first: 5, n: 3}},                                       // right
+		{at(5, -1, 7), spot{first: 5, n: 3, edited: true}},                        // changed, right
+		{at(5, 9, 7), spot{first: 20, n: 3}},                                      // changed, wrong
+		{at(5, -1, 7), spot{}},                                                    // changed, missed
+		{at(5, -1, -1), spot{}},                                                   // not counted
+		{anchor{n: 1, to: []fate{{7, true}}}, spot{first: 7, n: 1, edited: true}}, // reworded, right
 	} {
 		got.add(c.x, c.s)
 	}
-	want := tally{stand: 4, right: 2, wrong: 1, missed: 1, part: 4, partRight: 2, partWrong: 1, partMissed: 1, gone: 3, lost: 1, edited: 1, found: 1, other: 1}
+	want := tally{stand: 4, right: 2, wrong: 1, missed: 1, part: 4, partRight: 2, partWrong: 1, partMissed: 1, gone: 4, lost: 2, edited: 1, found: 1, other: 1}
 	if got != want {
 		t.Errorf("tally = %+v, want %+v", got, want)
 	}
