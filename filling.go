@@ -22,7 +22,7 @@ func newFilling(ctx context.Context, ranking string) *filling {
 					yield(d.Entry, nil) // goes on without an error
 				}
 			}
-		})
+		}, 1)
 	}()
 	return f
 }

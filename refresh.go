@@ -174,7 +174,7 @@ func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error)
 	if s.saved != nil {
 		return s, s.resume(ctx)
 	}
-	return s, s.fill(ctx, allEntries(ctx, m.store))
+	return s, s.fill(ctx, allEntries(ctx, m.store), 0)
 }
 
 // addScorer returns the index of another ranking, which it makes when there is
@@ -198,7 +198,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 				return
 			}
 		}
-	})
+	}, 0)
 	if err != nil {
 		return nil, err
 	}

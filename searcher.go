@@ -114,9 +114,10 @@ func weight(e *Entry) int64 {
 	return 1 + int64(len(e.Content)/text)
 }
 
-// fill puts entries, in order of ID, into an empty searcher. When ctx is done it
-// ends early, with its error; the searcher is then of no use.
-func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error]) error {
+// fill puts entries, in order of ID, into an empty searcher, and leaves so many
+// processors to what makes them as are busy. When ctx is done it ends early, with
+// its error; the searcher is then of no use.
+func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
 	for _, r := range *s.scorers.Load() { // there is one
 		return r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
@@ -125,7 +126,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error]) e
 					return
 				}
 			}
-		})
+		}, busy)
 	}
 	return nil
 }

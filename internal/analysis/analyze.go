@@ -59,7 +59,7 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
-	d.Terms, d.Len = d.Terms[:0], 0
+	d.Terms, d.Numbers, d.Known, d.Len = d.Terms[:0], d.Numbers[:0], a.known.inIndex, 0
 	for i := range fields {
 		f := &fields[i]
 		s, w := f.Text, watch{ctx: ctx}
@@ -87,6 +87,7 @@ func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight ui
 	if t.stamp != a.stamp {
 		t.stamp, t.at = a.stamp, len(d.Terms)
 		d.Terms = append(d.Terms, index.Term{Text: t.text})
+		d.Numbers = append(d.Numbers, number)
 	}
 	n := &d.Terms[t.at].TF
 	*n = uint16(min(uint32(*n)+weight, 1<<16-1))

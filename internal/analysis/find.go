@@ -118,7 +118,7 @@ func (f *Finder) reach(t string) {
 // has any term at all. When ctx is done it stops; d is then of no use.
 func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (some bool) {
 	f.begin()
-	d.Terms, d.Len = d.Terms[:0], 0
+	d.Terms, d.Numbers, d.Len = d.Terms[:0], d.Numbers[:0], 0
 	for i := range fields {
 		if f.scan(ctx, d, fields[i].Text, fields[i].Weight) {
 			some = true

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // maxChunks bounds what an Analyzer keeps, at about 10 MB.
@@ -37,6 +39,8 @@ type known struct {
 	byText map[string]uint32
 	only   *Choice // units of other terms are not kept, and terms not numbered; nil to keep all
 	cutNow []unit  // scratch
+
+	inIndex *index.Known // what the terms are in an index that is being made
 }
 
 type slot struct {
@@ -90,7 +94,7 @@ func half(s string) uint32 {
 func newKnown() known {
 	return known{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
-		slots: make([]slot, 1<<10), byText: map[string]uint32{},
+		slots: make([]slot, 1<<10), byText: map[string]uint32{}, inIndex: new(index.Known),
 	}
 }
 

@@ -74,7 +74,7 @@ func marked(id uint64, words []string) Doc {
 	d.Created = int64(id)
 	for _, every := range parts {
 		if id%every == 1 {
-			d.Terms = append(d.Terms, Term{mark(every), 1})
+			d.Terms = append(d.Terms, Term{Text: mark(every), TF: 1})
 		}
 	}
 	return d

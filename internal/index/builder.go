@@ -16,6 +16,7 @@ type builder struct {
 	s     *segment
 	seed  maphash.Seed
 	empty bool     // documents without terms count
+	fills bool     // it makes a whole index, and keeps the numbers of terms
 	block []item   // where the last document's items are, and those of some before
 	items [][]item // by document number
 
@@ -39,7 +40,7 @@ func (x *Searcher) newBuilder() *builder {
 // add adds a document. It keeps nothing of d but its data.
 func (b *builder) add(d *Document) {
 	s := b.s
-	terms := b.countTerms(d.Terms)
+	terms := b.countTerms(d)
 	if cap(b.block)-len(b.block) < len(terms) {
 		b.block = make([]item, 0, max(min(blockItems, 8*cap(b.block)), len(terms)))
 	}
@@ -88,10 +89,18 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 // countTerms returns the numbers of a document's terms, each once, and leaves
 // how often they stand in it in pending. New terms are made; the document counts
 // in the df of all. What is returned is valid until the next call.
-func (b *builder) countTerms(terms []Term) []uint32 {
+func (b *builder) countTerms(d *Document) []uint32 {
 	b.distinct = b.distinct[:0]
-	for some := range slices.Chunk(terms, len(lookups{}.hashes)) {
-		b.countSome(some)
+	numbers := d.Numbers
+	if d.Known == nil || !b.fills {
+		numbers = nil
+	} else if d.Known.by != b {
+		*d.Known = Known{by: b}
+	}
+	for some := range slices.Chunk(d.Terms, len(lookups{}.hashes)) {
+		n := min(len(some), len(numbers))
+		b.countSome(some, numbers[:n], d.Known)
+		numbers = numbers[n:]
 	}
 	return b.distinct
 }
@@ -100,30 +109,38 @@ func (b *builder) countTerms(terms []Term) []uint32 {
 type lookups struct {
 	hashes [128]uint64
 	first  [128]uint32 // of the dictionary
+	known  [128]uint32 // plus 1
 }
 
 // countSome is countTerms for some of the terms. Most of the time goes into
 // waiting for memory: for the texts, the dictionary, the terms. What does not
 // depend on each other is read in loops of their own, so that the reads overlap.
-func (b *builder) countSome(words []Term) {
+func (b *builder) countSome(words []Term, numbers []uint32, known *Known) {
 	var l lookups
 	s := b.s
-	for i := range words {
-		l.hashes[i] = maphash.String(b.seed, words[i].Text)
+	for i, number := range numbers {
+		l.known[i] = known.term(number)
 	}
 	for i := range words {
-		l.first[i] = s.dict.first(l.hashes[i])
+		if l.known[i] == 0 {
+			l.hashes[i] = maphash.String(b.seed, words[i].Text)
+		}
+	}
+	for i := range words {
+		if l.known[i] == 0 {
+			l.first[i] = s.dict.first(l.hashes[i])
+		}
 	}
 	for i := range words {
 		w := &words[i]
 		if w.TF == 0 {
 			continue
 		}
-		n := l.first[i] - 1
-		if l.first[i] == 0 || s.arena.get(s.terms[n].text) != w.Text {
-			var ok bool
-			if n, ok = s.termNumber(w.Text, l.hashes[i]); !ok {
-				n = b.newTerm(w.Text, l.hashes[i])
+		n := l.known[i] - 1
+		if l.known[i] == 0 {
+			n = b.lookUp(w.Text, l.first[i], l.hashes[i])
+			if i < len(numbers) {
+				known.set(numbers[i], n)
 			}
 		}
 		if more := len(s.terms) - len(b.pending); more > 0 {
@@ -135,6 +152,18 @@ func (b *builder) countSome(words []Term) {
 		}
 		b.pending[n] = uint16(min(uint32(b.pending[n])+uint32(w.TF), math.MaxUint16))
 	}
+}
+
+// lookUp returns the number of a term, which is new or has the hash, as the first
+// number, plus 1, that the dictionary has for it.
+func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
+	if first != 0 && b.s.arena.get(b.s.terms[first-1].text) == text {
+		return first - 1
+	}
+	if n, ok := b.s.termNumber(text, hash); ok {
+		return n
+	}
+	return b.newTerm(text, hash)
 }
 
 // done returns the segment, with impacts of that scale. The builder must not be

@@ -15,7 +15,7 @@ import (
 func randomDoc(r *rand.Rand) Doc {
 	d := Doc{Len: uint32(r.IntN(500))}
 	for range r.IntN(12) {
-		d.Terms = append(d.Terms, Term{strconv.Itoa(r.IntN(40)), []uint16{0, 1, One, 5 * One, 40000}[r.IntN(5)]})
+		d.Terms = append(d.Terms, Term{Text: strconv.Itoa(r.IntN(40)), TF: []uint16{0, 1, One, 5 * One, 40000}[r.IntN(5)]})
 	}
 	if r.IntN(50) == 0 {
 		d.Len = 1<<32 - 1
@@ -36,6 +36,29 @@ func fill(x *Index, ids []uint64, docs []Doc) {
 
 var _ iter.Seq[*Document]
 
+// number gives the terms of some documents numbers, those of two makers.
+func number(r *rand.Rand, docs []Doc) {
+	var makers [2]Known
+	var known [2]map[string]uint32
+	for i := range docs {
+		maker := r.IntN(3)
+		if maker == len(makers) {
+			continue
+		}
+		if docs[i].Known = &makers[maker]; known[maker] == nil {
+			known[maker] = map[string]uint32{}
+		}
+		for _, t := range docs[i].Terms[:r.IntN(len(docs[i].Terms)+1)] {
+			n, ok := known[maker][t.Text]
+			if !ok {
+				n = uint32(len(known[maker]))
+				known[maker][t.Text] = n
+			}
+			docs[i].Numbers = append(docs[i].Numbers, n)
+		}
+	}
+}
+
 func TestFillIsAsPut(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -47,6 +70,9 @@ func TestFillIsAsPut(t *testing.T) {
 			d.Updated = r.Int64()
 			ids, docs = append(ids, id*7%61), append(docs, d)
 			one.put(id*7%61, d.Updated, d)
+		}
+		if number(r, docs); seed%2 == 0 { // another index knew the numbers before
+			fill(New(Params{}), ids, docs)
 		}
 		fill(all, ids, docs)
 		compare := func(when string) {
@@ -100,5 +126,14 @@ func TestFillRefuses(t *testing.T) {
 	full := New(Params{})
 	full.put(1, 0, Words(0, []string{"a"}))
 	panics("Fill of an index with a document", func() { fill(full, nil, nil) })
+	empty := New(Params{})
+	empty.Fill(func(yield func(*Document) bool) {
+		if d := Words(1, []string{"a"}); yield(&d) {
+			yield(nil)
+		}
+	})
+	if n := empty.Len(); n != 0 {
+		t.Errorf("%d documents of a Fill that was given up", n)
+	}
 	panics("Fill of the same id", func() { fill(New(Params{}), []uint64{1, 1}, []Doc{Words(0, []string{"a"}), Words(0, []string{"b"})}) })
 }

@@ -19,6 +19,30 @@ type Term struct {
 	TF   uint16 // in sixteenths: [One] for each time it stands in plain text
 }
 
+// Known is what an index knows of the texts that a maker of documents numbers:
+// [Index.Fill] looks each of them up once. The zero value is ready for use by one
+// maker and one Fill at a time.
+type Known struct {
+	terms []uint32 // their numbers in the index, plus 1, by number
+	by    any      // the builder
+}
+
+// term returns the term of that number, plus 1, and 0 for one that is not known.
+func (k *Known) term(number uint32) uint32 {
+	if int(number) >= len(k.terms) {
+		return 0
+	}
+	return k.terms[number]
+}
+
+// set notes the term of a number.
+func (k *Known) set(number, term uint32) {
+	for int(number) >= len(k.terms) {
+		k.terms = append(k.terms, 0)
+	}
+	k.terms[number] = term + 1
+}
+
 // Document is what the index ranks. Terms may come in any order. The TF of a
 // term that comes twice is added up, and saturates at 65,535; a term of TF 0 is
 // left out. A document without terms is kept, is no hit of a search, and counts
@@ -30,6 +54,10 @@ type Document struct {
 	Created int64  // what [Query.Range] is about
 	Updated int64  // of equal scores, the larger comes first
 	Data    any    // the caller's, of one type in all documents; see [Searcher.Data]
+
+	// Known, if not nil, knows the texts of the first of Terms by Numbers.
+	Known   *Known
+	Numbers []uint32
 }
 
 // Words returns the document of a plain text of those words.
@@ -42,9 +70,9 @@ func Words(id uint64, words []string) Document {
 // SetWords sets the terms and the length of d to those of a plain text of those
 // words, each counted once for each time it comes.
 func (d *Document) SetWords(words []string) {
-	d.Terms, d.Len = d.Terms[:0], One*uint32(len(words))
+	d.Terms, d.Numbers, d.Len = d.Terms[:0], d.Numbers[:0], One*uint32(len(words))
 	for _, w := range words {
-		d.Terms = append(d.Terms, Term{w, One})
+		d.Terms = append(d.Terms, Term{Text: w, TF: One})
 	}
 }
 

@@ -244,6 +244,7 @@ func (x *Index) Fill(documents iter.Seq[*Document]) {
 		panic("index: Fill of an index that is not empty")
 	}
 	b := now.newBuilder()
+	b.fills = true
 	for d := range documents {
 		if d == nil {
 			return

@@ -307,8 +307,8 @@ func TestCrabtalkVectors(t *testing.T) {
 //	2: 3 · ln 1.2 · 1·2.2/(1 + 1.2·(0.25+0.75·2/3))     = 3 · ln 1.2 · 2.2/1.9
 func TestWeights(t *testing.T) {
 	x := New(Params{})
-	x.put(1, 0, Doc{Terms: []Term{{"x", 24}, {"none", 0}, {"x", 16}}, Len: 64})
-	x.put(2, 0, Doc{Terms: []Term{{"x", One}}, Len: 32})
+	x.put(1, 0, Doc{Terms: []Term{{Text: "x", TF: 24}, {Text: "none", TF: 0}, {Text: "x", TF: 16}}, Len: 64})
+	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: One}}, Len: 32})
 	got := x.Search(Query{Limit: 5, Terms: []QueryTerm{
 		{"x", 3}, {"x", 0.5}, {"x", -1}, {"none", 1}, {"x", math.NaN()}, {"x", math.Inf(1)}}})
 	want := []Hit{{ID: 1, Score: 3 * math.Log(1.2) * 5.5 / 4}, {ID: 2, Score: 3 * math.Log(1.2) * 2.2 / 1.9}}
@@ -322,7 +322,7 @@ func TestWeights(t *testing.T) {
 	if got := x.DF("none"); got != 0 {
 		t.Errorf("DF of a term of TF 0 = %d", got)
 	}
-	x.put(1, 0, Doc{Terms: []Term{{"y", 65535}, {"y", 65535}}, Len: 16})
+	x.put(1, 0, Doc{Terms: []Term{{Text: "y", TF: 65535}, {Text: "y", TF: 65535}}, Len: 16})
 	if e, _ := x.Explain(1, Any([]string{"y"})); e.Terms[0].TF != 65535.0/16 {
 		t.Errorf("TF = %v, want it saturated", e.Terms[0].TF)
 	}

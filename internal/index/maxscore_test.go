@@ -136,7 +136,7 @@ func TestTenThousandQueries(t *testing.T) {
 		for range 1 + rng.IntN(30) {
 			w, tf := z.Uint64(), []uint16{One, One, One, 6, 2 * One, 700}[rng.IntN(6)]
 			r.tf[w] += tf
-			d.Terms = append(d.Terms, Term{m.words[w], tf})
+			d.Terms = append(d.Terms, Term{Text: m.words[w], TF: tf})
 		}
 		x.put(id, r.newer, d)
 		m.docs[id] = r
@@ -205,7 +205,7 @@ func TestTenThousandQueries(t *testing.T) {
 func TestExtremeWeights(t *testing.T) {
 	x := New(Params{B: 1})
 	for i := range denseDocs + 300 {
-		x.put(uint64(i), 0, Doc{Terms: []Term{{"x", One}, {"y", uint16(1 + i%3)}}, Len: uint32(i % 2)})
+		x.put(uint64(i), 0, Doc{Terms: []Term{{Text: "x", TF: One}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)})
 	}
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
 		q := Query{Terms: []QueryTerm{{"x", w}, {"y", w}}, Limit: 5}

@@ -21,7 +21,7 @@ func smallSnapshot(t testing.TB) (*Index, []byte) {
 	t.Helper()
 	x := New(Params{})
 	for i := range 20 {
-		x.put(uint64(100-i), int64(i%3), Doc{Terms: []Term{{"common", One}, {fmt.Sprint("w", i%7), uint16(i + 1)}, {fmt.Sprint("own", i), 700}}, Len: uint32(40 + i)})
+		x.put(uint64(100-i), int64(i%3), Doc{Terms: []Term{{Text: "common", TF: One}, {Text: fmt.Sprint("w", i%7), TF: uint16(i + 1)}, {Text: fmt.Sprint("own", i), TF: 700}}, Len: uint32(40 + i)})
 	}
 	x.Delete(95)
 	x.put(90, 9, Words(0, []string{"common", "again", "again"}))

@@ -27,9 +27,10 @@ type buildBatch struct {
 }
 
 // Fill puts items, in order of ID, into an empty index. When ctx is done it ends
-// early, with its error; the index is then of no use.
-func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error]) error {
-	most := min(runtime.GOMAXPROCS(0), mostWorkers)
+// early, with its error; the index is then of no use. So many processors as are
+// busy are left to what makes the items.
+func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy int) error {
+	most := max(1, min(runtime.GOMAXPROCS(0)-busy, mostWorkers))
 	toAnalyze := make(chan *buildBatch, buildAhead*most)
 	toPut := make(chan *buildBatch, buildAhead*most)               // the same, in the order of the items
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // their room is used again
