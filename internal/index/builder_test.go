@@ -84,7 +84,7 @@ func TestFillIsAsPut(t *testing.T) {
 				t.Fatalf("seed %d, %s: %d documents, want %d", seed, when, all.Len(), one.Len())
 			}
 			for range 20 {
-				q := Query{Terms: []QueryTerm{{strconv.Itoa(r.IntN(40)), 1}, {strconv.Itoa(r.IntN(40)), .5}}, Limit: 1 + r.IntN(70)}
+				q := Query{Terms: []QueryTerm{{Text: strconv.Itoa(r.IntN(40)), Weight: 1}, {Text: strconv.Itoa(r.IntN(40)), Weight: .5}}, Limit: 1 + r.IntN(70)}
 				if got, want := all.Search(q), one.Search(q); !slices.Equal(got, want) {
 					t.Fatalf("seed %d, %s: Search(%v) = %v, want %v", seed, when, q, got, want)
 				}

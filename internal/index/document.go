@@ -86,7 +86,16 @@ type Change struct {
 type QueryTerm struct {
 	Text   string
 	Weight float64 // the term's score is multiplied by it; 0 means 1
+	Prior  Prior
 }
+
+// Prior is what is known of a term before any document: in N documents of a
+// language at large, DF hold it. Both are at least 0, and DF is at most N. They
+// count in the term's idf beside those of the index, as pseudo-counts: in a small
+// index, how often a word stands there says little of how rare it is (smoothing
+// by a collection; Zhai and Lafferty, "A Study of Smoothing Methods for Language
+// Models Applied to Information Retrieval", 2004).
+type Prior struct{ N, DF float64 }
 
 // Query is what [Searcher.Search] looks for. Of a term that comes twice, the
 // largest weight counts. A term whose weight is negative or no finite number is
@@ -115,7 +124,7 @@ type Query struct {
 func Any(words []string) []QueryTerm {
 	terms := make([]QueryTerm, len(words))
 	for i, w := range words {
-		terms[i] = QueryTerm{w, 1}
+		terms[i] = QueryTerm{Text: w, Weight: 1}
 	}
 	return terms
 }

@@ -67,7 +67,7 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 		sum, plain := 0.0, 0.0
 		for _, w := range terms {
 			if tf := float64(d.tf[w]); tf > 0 {
-				sum += s.score(s.gain(s.idf(df[w]), 1), One*d.tf[w], One*uint32(d.len))
+				sum += s.score(s.gain(s.idf(df[w], Prior{}), 1), One*d.tf[w], One*uint32(d.len))
 				idf := math.Log((n-float64(df[w])+0.5)/(float64(df[w])+0.5) + 1)
 				plain += idf * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(d.len)/avgdl))
 			}

@@ -18,7 +18,7 @@ type TermScore struct {
 	Weight float64 // of the term in the query
 	TF     float64 // times the term stands in the document, in steps of 1/16
 	DF     int     // documents that hold the term
-	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1)
+	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), the term's prior counted in both
 	Score  float64
 }
 
@@ -35,7 +35,7 @@ func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	s, dl := q.s, at.lens[number]
 	e := Explanation{N: x.live, Len: float64(dl) / One, AvgLen: s.avgdl, Terms: make([]TermScore, 0, len(q.terms))}
 	for k, w := range q.terms {
-		ts := TermScore{Term: w.Text, Weight: w.Weight, DF: q.dfs[k], IDF: s.idf(q.dfs[k])}
+		ts := TermScore{Term: w.Text, Weight: w.Weight, DF: q.dfs[k], IDF: s.idf(q.dfs[k], w.Prior)}
 		for i := range x.views {
 			if &x.views[i] != at {
 				continue

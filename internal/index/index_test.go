@@ -310,12 +310,12 @@ func TestWeights(t *testing.T) {
 	x.put(1, 0, Doc{Terms: []Term{{Text: "x", TF: 24}, {Text: "none", TF: 0}, {Text: "x", TF: 16}}, Len: 64})
 	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: One}}, Len: 32})
 	got := x.Search(Query{Limit: 5, Terms: []QueryTerm{
-		{"x", 3}, {"x", 0.5}, {"x", -1}, {"none", 1}, {"x", math.NaN()}, {"x", math.Inf(1)}}})
+		{Text: "x", Weight: 3}, {Text: "x", Weight: 0.5}, {Text: "x", Weight: -1}, {Text: "none", Weight: 1}, {Text: "x", Weight: math.NaN()}, {Text: "x", Weight: math.Inf(1)}}})
 	want := []Hit{{ID: 1, Score: 3 * math.Log(1.2) * 5.5 / 4}, {ID: 2, Score: 3 * math.Log(1.2) * 2.2 / 1.9}}
 	if len(got) != 2 || got[0].ID != 1 || got[1].ID != 2 || !closeTo(got[0].Score, want[0].Score) || !closeTo(got[1].Score, want[1].Score) {
 		t.Errorf("Search = %v, want %v", got, want)
 	}
-	e, ok := x.Explain(1, []QueryTerm{{"x", 3}})
+	e, ok := x.Explain(1, []QueryTerm{{Text: "x", Weight: 3}})
 	if !ok || e.Len != 4 || e.Terms[0].TF != 2.5 || e.Terms[0].Weight != 3 || e.Score != got[0].Score {
 		t.Errorf("Explain = %+v", e)
 	}
@@ -345,7 +345,7 @@ func TestTermScoresAreExplanations(t *testing.T) {
 			x.Delete(n/2 + 3*i)
 		}
 		own := n / 3 // its number; its id is another
-		terms := []QueryTerm{{"xd", 1}, {"c", .5}, {"e", 0}, {"nobody's", 1}, {"c", 2}, {"b", -1}, {"few3", 1}, {"few4", 1}, {"rare8", 1}, {fmt.Sprint("own", own), 1}}
+		terms := []QueryTerm{{Text: "xd", Weight: 1}, {Text: "c", Weight: .5}, {Text: "e", Weight: 0}, {Text: "nobody's", Weight: 1}, {Text: "c", Weight: 2}, {Text: "b", Weight: -1}, {Text: "few3", Weight: 1}, {Text: "few4", Weight: 1}, {Text: "rare8", Weight: 1}, {Text: fmt.Sprint("own", own), Weight: 1}}
 		ids := []uint64{n - 1, 3, 350, 3, 7, 100, 1 << 40, own * 7 % n}
 		for range 40 {
 			first, step := r.Uint64()%n, []uint64{1, 7}[r.Uint64()%2] // what follows by id or by number

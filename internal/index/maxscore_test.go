@@ -58,7 +58,7 @@ func (m *table) best(q Query) []Hit {
 		sum := 0.0
 		for i, w := range at {
 			if d.tf[w] > 0 {
-				sum += s.score(s.gain(s.idf(df[i]), ts[i].Weight), uint32(d.tf[w]), d.len)
+				sum += s.score(s.gain(s.idf(df[i], ts[i].Prior), ts[i].Weight), uint32(d.tf[w]), d.len)
 			}
 		}
 		if q.Factor != nil {
@@ -156,7 +156,8 @@ func TestTenThousandQueries(t *testing.T) {
 		}
 		q := Query{Limit: []int{1, 3, 10, 10, 60, many + 1}[rng.IntN(6)]}
 		for range 1 + rng.IntN(8) {
-			q.Terms = append(q.Terms, QueryTerm{m.words[z.Uint64()], []float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)]})
+			w := z.Uint64()
+			q.Terms = append(q.Terms, QueryTerm{m.words[w], []float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)], []Prior{{}, {}, {300, 0}, {300, .4}, {50, 50}}[w%5]})
 		}
 		if k := rng.IntN(10); k < 4 {
 			every := []uint64{2, 10, 100, 1000}[k]
@@ -208,7 +209,7 @@ func TestExtremeWeights(t *testing.T) {
 		x.put(uint64(i), 0, Doc{Terms: []Term{{Text: "x", TF: One}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)})
 	}
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
-		q := Query{Terms: []QueryTerm{{"x", w}, {"y", w}}, Limit: 5}
+		q := Query{Terms: []QueryTerm{{Text: "x", Weight: w}, {Text: "y", Weight: w}}, Limit: 5}
 		got := x.Search(q)
 		q.Limit = many + 1 // all are added up
 		if want := x.Search(q); !slices.Equal(got, want[:min(5, len(want))]) {

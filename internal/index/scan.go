@@ -60,7 +60,7 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 			df += f.df - f.lost
 		}
 		q.hashes, q.dfs = append(q.hashes, hash), append(q.dfs, df)
-		q.gains = append(q.gains, q.s.gain(q.s.idf(df), w.Weight))
+		q.gains = append(q.gains, q.s.gain(q.s.idf(df, w.Prior), w.Weight))
 	}
 	return q
 }

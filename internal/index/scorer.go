@@ -59,10 +59,10 @@ func (p Params) scale(n int, total uint64) scale {
 	return s
 }
 
-// idf returns ln((N − df + 0.5)/(df + 0.5) + 1).
-func (s scale) idf(df int) float64 {
-	d := float64(df)
-	return math.Log((s.n-d+0.5)/(d+0.5) + 1)
+// idf returns ln((N − df + 0.5)/(df + 0.5) + 1), the prior counted in N and df.
+func (s scale) idf(df int, p Prior) float64 {
+	d := float64(df) + p.DF
+	return math.Log((s.n+p.N-d+0.5)/(d+0.5) + 1)
 }
 
 // gain returns idf·(k1+1)·weight, the term's part of the formula.

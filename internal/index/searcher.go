@@ -12,7 +12,8 @@
 // stands in the document, df how many documents hold it, dl the number of terms
 // in the document, avgdl the mean of dl, and N the number of documents. This is
 // Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework:
-// BM25 and Beyond", 2009) with Lucene's idf, which is never negative. N, df and
+// BM25 and Beyond", 2009) with Lucene's idf, which is never negative, and in
+// which a term's [Prior] counts. N, df and
 // avgdl are those of the moment of the query, so a score is the same, to the
 // last bit, after any history of changes that led to the same documents.
 //

@@ -19,7 +19,8 @@ type place struct {
 // documents. The zero value is ready for [Searcher.TermScores], and may be used
 // again.
 type TermScores struct {
-	Terms []string // the query's, sorted, without repeats and those left out
+	Terms []string  // the query's, sorted, without repeats and those left out
+	Gains []float64 // what each gives at most
 
 	given  []float64 // of each document, term by term
 	data   []any     // of the documents, as far as there is some
@@ -53,7 +54,7 @@ func (p *TermScores) Release() {
 func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	q := newQuery(x, terms)
 	defer q.release()
-	p.Terms = p.Terms[:0]
+	p.Terms, p.Gains = p.Terms[:0], append(p.Gains[:0], q.gains...)
 	for _, w := range q.terms {
 		p.Terms = append(p.Terms, w.Text)
 	}
