@@ -4,12 +4,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -37,6 +39,8 @@ type qualityFlags struct {
 	groups, json  bool
 	embed, model  string
 	cache         string
+	scores        string
+	against       string
 	batch, maxLen int
 }
 
@@ -51,6 +55,8 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&f.batch, "embed-batch", 64, "texts of one request")
 	fl.IntVar(&f.maxLen, "embed-bytes", 8000, "cut longer texts off for the model")
 	fl.StringVar(&f.cache, "cache", "", "keep vectors in `DIR`, and use what it holds")
+	fl.StringVar(&f.scores, "scores", "", "write how each question was answered to `FILE`, as lines of JSON")
+	fl.StringVar(&f.against, "against", "", "show the difference to what --scores wrote into `FILE`, question by question, with its 95 % interval")
 	return func(ctx context.Context) error { return b.quality(ctx, &f) }
 }
 
@@ -76,6 +82,12 @@ func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	o.Embedder = e
+	before, err := readScores(f.against)
+	if err != nil {
+		return err
+	}
+	var asked []quality.QuestionScore
+	o.Asked = func(q quality.QuestionScore) { asked = append(asked, q) }
 	o.Progress = func(title string, done int) { b.logf("quality: %s, %d questions", title, done) }
 	r, bad := quality.Run(ctx, o)
 	if bad != nil && (r == nil || len(r.Results) == 0) {
@@ -85,6 +97,12 @@ func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
 		return fmt.Errorf("%s holds none of the sets; %s", f.data, whereSets())
 	}
 	if err := b.show(f, r); err != nil {
+		return err
+	}
+	if f.against != "" {
+		b.compared(quality.Compare(asked, before))
+	}
+	if err := writeScores(f.scores, asked); err != nil {
 		return err
 	}
 	if bad != nil {
@@ -222,4 +240,53 @@ func (b *bench) report(r *quality.Report, groups bool) {
 	for _, m := range r.Missing {
 		b.printf("Not there: %s: %s, from %s\n\n", m.Title, m.Expect, m.From)
 	}
+}
+
+// readScores reads what writeScores wrote; of no file there are none.
+func readScores(file string) (qs []quality.QuestionScore, err error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for d := json.NewDecoder(f); ; {
+		var q quality.QuestionScore
+		switch err := d.Decode(&q); {
+		case err == io.EOF:
+			return qs, nil
+		case err != nil:
+			return nil, fmt.Errorf("reading %s, question %d: %w", file, len(qs)+1, err)
+		case q.Set == "" || q.Ranking == "":
+			return nil, fmt.Errorf("reading %s: object %d is no line of --scores", file, len(qs)+1)
+		}
+		qs = append(qs, q)
+	}
+}
+
+// writeScores writes a line of JSON a question, unless the file has no name.
+func writeScores(file string, qs []quality.QuestionScore) error {
+	if file == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	for _, q := range qs {
+		if err := e.Encode(q); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(file, b.Bytes(), 0o666)
+}
+
+// compared prints the differences to what was before.
+func (b *bench) compared(cs []quality.Compared) {
+	t := newTable("difference", "ranking", "n", "nDCG@10", "95 %", "any@5", "95 %")
+	for _, c := range cs {
+		interval := func(d quality.Difference) string { return fmt.Sprintf("%+.4f to %+.4f", d.Low, d.High) }
+		t.row(c.Set+" "+c.Unit, c.Ranking, count(c.N), fmt.Sprintf("%+.4f", c.NDCG.Mean), interval(c.NDCG), fmt.Sprintf("%+.4f", c.Any5.Mean), interval(c.Any5))
+	}
+	b.emit(t)
 }

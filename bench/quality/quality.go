@@ -36,6 +36,10 @@ type Options struct {
 	// Hits is called, when it is not nil, with the hits of each question.
 	Hits func(set, unit, ranking, question string, hits []oxbow.Hit)
 
+	// Asked is called, when it is not nil, with each question that a ranking was
+	// asked, and how it did.
+	Asked func(QuestionScore)
+
 	// Progress is called, when it is not nil, with the questions of a source
 	// that are done.
 	Progress func(title string, done int)
@@ -201,6 +205,9 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 			}
 			for j, ids := range found {
 				t.add(r, c.Asks[j], ids)
+				if o.Asked != nil {
+					o.Asked(QuestionScore{s.Set.Name, c.Unit, r, done + j, c.Asks[j].Text, ndcg(ids, c.Asks[j].Right, limit), recallAny(ids, c.Asks[j].Right, 5)})
+				}
 			}
 		}
 		if o.Embedder != nil {

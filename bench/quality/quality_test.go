@@ -71,6 +71,9 @@ func TestRun(t *testing.T) {
 		// two right ones is 1/(1 + 0.63093).
 		{"locomo", "sessions", "seed", Scores{2, 1, 1, 1, .5, (1 + 1/(1+second)) / 2, 1}},
 		{"locomo", "turns", "seed", Scores{2, .5, .5, .5, .5, .5, .5}},
+		// The kayak is found in one of the two messages of the one question,
+		// and nothing of the other.
+		{"beam", "turns", "seed", Scores{2, .5, .5, .5, 0, 1 / (1 + second) / 2, .5}},
 		// "budget" stands in turn 3, which is shorter, and in turn 1; "the" in
 		// turn 1 too: both are right, of three.
 		{"qmsum", "turns", "seed", Scores{1, 1, 1, 1, 0, (1 + second) / (1 + second + .5), 1}},
@@ -83,8 +86,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s %s by %s = %+v, want %+v", tt.set, tt.unit, tt.ranking, got, tt.want)
 		}
 	}
-	if len(r.Results) != 6 || len(r.Missing) != 0 {
-		t.Errorf("%d results, %v missing, want 6 and none", len(r.Results), r.Missing)
+	if len(r.Results) != 8 || len(r.Missing) != 0 {
+		t.Errorf("%d results, %v missing, want 8 and none", len(r.Results), r.Missing)
 	}
 	// Each ranking is told for each group.
 	groups := map[string]int{}
@@ -112,7 +115,7 @@ func TestRunWithoutSets(t *testing.T) {
 			t.Errorf("%s is missing, and %+v does not say what and where", m.Set, m)
 		}
 	}
-	if !slices.Equal(missing, []string{"longmemeval", "qmsum", "scifact"}) || len(r.Results) != 2 || r.Proof.Proved || r.Proof.Why == "" {
+	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 2 || r.Proof.Proved || r.Proof.Why == "" {
 		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.Proof)
 	}
 	if _, err := Run(t.Context(), Options{Data: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {

@@ -61,6 +61,15 @@ func Sets() []*Set {
 			cases: loCoMo,
 		},
 		{
+			Name: "beam", Title: "BEAM",
+			Expect: "beam_100K.jsonl or another that begins so, a chat a line",
+			From:   "https://huggingface.co/datasets/Mohammadta/BEAM",
+			Protocol: "The questions that name sources, each asked of a memory of its chat: one entry an exchange (what the person wrote, and the answer), or one a message, \"user: …\" or \"assistant: …\", as old as the last date before it. " +
+				"Right are the messages that the set names, or their exchanges.",
+			find:  findBEAM,
+			cases: beam,
+		},
+		{
 			Name: "qmsum", Title: "QMSum",
 			Expect:   "train.jsonl, val.jsonl or test.jsonl in a directory with qmsum in its path",
 			From:     "https://github.com/Yale-LILY/QMSum/tree/main/data/ALL/jsonl",

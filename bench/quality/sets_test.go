@@ -76,6 +76,12 @@ const meetings = `{"topic_list":[],"general_query_list":[{"query":"Sum it up."}]
  "meeting_transcripts":[{"speaker":"Chair","content":"Welcome ."},{"speaker":"Ann","content":"The budget is small ."},{"speaker":"Ben","content":"How small ?"},{"speaker":"Ann","content":"Budget of ten ."}]}
 `
 
+const chats = `{"chat":1,"messages":[{"id":0,"role":"user","content":"My anchor is a kayak. ->-> 1,1","time_anchor":"March-15-2024","index":"1,1"},{"id":1,"role":"assistant","content":"Noted."},
+ {"id":2,"role":"user","content":"The dentist moved."},{"id":3,"role":"assistant","content":"Where to?","time_anchor":null},{"id":4,"role":"assistant","content":"Well?","time_anchor":"April-02-2024"}],
+ "questions":{"temporal_reasoning":[{"question":"When was the kayak?","source_chat_ids":{"second_event":[2],"first_event":[0]}}],
+  "abstention":[{"question":"Who?"}],"event_ordering":[{"question":"In what order?","source_chat_ids":[4,[0,9]]},{"question":"None?","source_chat_ids":[]}]}}
+`
+
 const (
 	beirCorpus = `{"_id":"11","title":"Whales","text":"Whales sing. They dive.","metadata":{}}
 {"_id":"12","title":"Deserts","text":"Camels rest.","metadata":{}}
@@ -120,6 +126,10 @@ func forms(t testing.TB) map[string][]fstest.MapFS {
 		"locomo": {
 			{"locomo/data/locomo10.json": file(talks)},
 			{"dev/locomo5.json.gz": packed(t, talks)},
+		},
+		"beam": {
+			{"beam/beam_100K.jsonl": file(chats)},
+			{"beam_500K.jsonl.gz": packed(t, chats)},
 		},
 		"qmsum": {
 			{"QMSum/data/ALL/jsonl/test.jsonl": file(meetings)},
@@ -188,6 +198,20 @@ turns
   t0003 D3:1 2023-06-12 11:05 Ben: My dentist moved.
   ? Who has a dentist? [single hop] D3:1
   ? What about the kayak? [several hops] D1:2 D3:1
+`,
+		"beam": `exchanges
+  t00001 0 2024-03-15 12:00 user: My anchor is a kayak. | assistant: Noted.
+  t00003 2 2024-03-15 12:00 user: The dentist moved. | assistant: Where to? | assistant: Well?
+  ? In what order? [event ordering] 0 2
+  ? When was the kayak? [temporal reasoning] 0 2
+turns
+  t00001 0 2024-03-15 12:00 user: My anchor is a kayak.
+  t00002 1 2024-03-15 12:00 assistant: Noted.
+  t00003 2 2024-03-15 12:00 user: The dentist moved.
+  t00004 3 2024-03-15 12:00 assistant: Where to?
+  t00005 4 2024-04-02 12:00 assistant: Well?
+  ? In what order? [event ordering] 0 4 9
+  ? When was the kayak? [temporal reasoning] 0 2
 `,
 		"qmsum": `turns
   t00001 0 2020-01-01 12:00 Chair: Welcome .
@@ -289,6 +313,10 @@ func TestDamagedSets(t *testing.T) {
 		{"locomo", fstest.MapFS{"locomo10.json": swap(talks, `"dia_id":"D1:1",`, "")}, []string{"turn 1 has no speaker or no dia_id"}},
 		{"locomo", fstest.MapFS{"locomo10.json": swap(talks, `"category":4`, `"category":9`)}, []string{"question 1", "category 9"}},
 		{"locomo", fstest.MapFS{"locomo10.json": file(`[{"conversation":{}}]`)}, []string{"conversation 1", "no sessions"}},
+		{"beam", fstest.MapFS{"beam_1M.jsonl": swap(chats, "March-15-2024", "2024-03-15")}, []string{"chat 1", "message 1", "March-15-2024"}},
+		{"beam", fstest.MapFS{"beam_1M.jsonl": swap(chats, `"id":1`, `"id":0`)}, []string{"message 2", "the id of another"}},
+		{"beam", fstest.MapFS{"beam_1M.jsonl": swap(chats, `[4,[0,9]]`, `["four"]`)}, []string{"four, which is no id"}},
+		{"beam", fstest.MapFS{"beam_1M.jsonl": file(`{"messages":[]}`)}, []string{"chat 1", "no messages"}},
 		{"qmsum", fstest.MapFS{"qmsum/test.jsonl": swap(meetings, `["1","2"]`, `["2"]`)}, []string{"meeting 1", "query 1", "[2]"}},
 		{"qmsum", fstest.MapFS{"qmsum/test.jsonl": swap(meetings, `["1","2"]`, `["one","2"]`)}, []string{`"one" is not the number of a turn`}},
 		{"qmsum", fstest.MapFS{"qmsum/test.jsonl": file("{}")}, []string{"meeting 1", "no meeting_transcripts"}},

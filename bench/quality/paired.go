@@ -1,0 +1,84 @@
+// Paired comparison: what two rankings gave to the same questions.
+
+package quality
+
+import (
+	"math"
+	"slices"
+)
+
+// QuestionScore is how one ranking did on one question.
+type QuestionScore struct {
+	Set      string  `json:"set"`
+	Unit     string  `json:"entries_are"`
+	Ranking  string  `json:"ranking"`
+	Number   int     `json:"number"` // among those of the set
+	Question string  `json:"question"`
+	NDCG     float64 `json:"ndcg@10"`
+	Any5     float64 `json:"recall_any@5"`
+}
+
+// Difference is a mean of differences between pairs, and the bounds of its 95 %
+// interval.
+type Difference struct{ Mean, Low, High float64 }
+
+// PairedDifference returns the mean of the differences and its interval by the
+// normal approximation, 1.96 standard errors to each side; with fewer than two
+// it has no width.
+func PairedDifference(differences []float64) Difference {
+	n := float64(len(differences))
+	if n == 0 {
+		return Difference{}
+	}
+	mean, squares := 0.0, 0.0
+	for _, d := range differences {
+		mean += d / n
+	}
+	for _, d := range differences {
+		squares += (d - mean) * (d - mean)
+	}
+	reach := 0.0
+	if n > 1 {
+		reach = 1.96 * math.Sqrt(squares/(n-1)/n)
+	}
+	return Difference{mean, mean - reach, mean + reach}
+}
+
+// Compared is one ranking of one set with one kind of entries, now and before.
+type Compared struct {
+	Set, Unit, Ranking string
+	N                  int
+	NDCG, Any5         Difference
+}
+
+// Compare pairs questions with the same ones of before, and returns the
+// differences in the order of now. A question that before does not have is left
+// out.
+func Compare(now, before []QuestionScore) []Compared {
+	was := map[QuestionScore]QuestionScore{}
+	id := func(q QuestionScore) QuestionScore { q.NDCG, q.Any5 = 0, 0; return q }
+	for _, q := range before {
+		was[id(q)] = q
+	}
+	var all []Compared
+	differences := map[int]*[2][]float64{}
+	for _, q := range now {
+		old, ok := was[id(q)]
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(all, func(c Compared) bool { return c.Set == q.Set && c.Unit == q.Unit && c.Ranking == q.Ranking })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Compared{Set: q.Set, Unit: q.Unit, Ranking: q.Ranking})
+			differences[i] = new([2][]float64)
+		}
+		d := differences[i]
+		d[0], d[1] = append(d[0], q.NDCG-old.NDCG), append(d[1], q.Any5-old.Any5)
+	}
+	for i := range all {
+		all[i].N = len(differences[i][0])
+		all[i].NDCG, all[i].Any5 = PairedDifference(differences[i][0]), PairedDifference(differences[i][1])
+	}
+	return all
+}
