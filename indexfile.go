@@ -77,7 +77,7 @@ var (
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that
 // another oxbow wrote would be believed (TestIndexRevision notices).
-const indexRevision = 2
+const indexRevision = 3
 
 // indexHead is the head of an index file.
 type indexHead struct {

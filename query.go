@@ -100,25 +100,26 @@ type Explanation struct {
 
 // TermScore is what one term of the query gave to a score:
 // Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl)). RankSeed
-// has k1 = 1.2 and b = 0.75, RankOxbow 1.2 and 0.5. What a turn of a talk has
-// from the turns next to it, and what it gains or loses for who speaks and what
-// it tells, stands among the Fields only.
+// has k1 = 1.2 and b = 0.75, RankOxbow 1.2 and 0.5. What an entry has from
+// the turns of a talk next to it or from its best stretch, and what it gains or
+// loses for who speaks and what it tells, stands among the Fields only.
 type TermScore struct {
 	Term   string
 	Word   string  // of the query, when the term is not what was written: its stem or a correction
 	Weight float64 // of the term in the query
 	TF     float64 // times the term stands in this entry, each weighing what its field does
 	DF     int     // entries that hold the term
-	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1)
+	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1); for RankOxbow, 300 texts of English at large count in N and DF of words
 	Score  float64
 	Fields []FieldScore // where Score comes from: they sum to it, to rounding; nil for RankSeed without Recency
 }
 
 // FieldScore is the part of a term's score that came from one field: name,
 // alias, label, body, speaker, user, assistant or date; or "beside " and the
-// name of an entry near to this one in the same talk. Behind those stands what
-// a turn gains because the query names "who speaks", or asks for a time and "it
-// tells when", and what it loses when "it asks". What [Query.Recency] takes is
+// name of an entry near to this one in the same talk. Behind those stand what the
+// "best stretch" of a dialogue adds, what a turn gains because the query names
+// "who speaks", or asks for a time and "it tells when", and what it loses when "it
+// asks", when "a program says it", and for "words it has not". What [Query.Recency] takes is
 // "age", beside "text" for RankSeed.
 type FieldScore struct {
 	Field string

@@ -220,6 +220,49 @@ func TestTurnsOfWhom(t *testing.T) {
 	}
 }
 
+// What a program said ranks below what a person did, unless the question is for it.
+func TestTurnsOfPrograms(t *testing.T) {
+	m := filled(t,
+		"p|assistant: You should try the harbour lamp.",
+		"u|user: I should try the harbour lamp, and the one that stands next to it on the quay.",
+		"x|user: Good.", "y|user: Better.")
+	scores := map[string]float64{}
+	for _, query := range []string{"harbour lamp", "your harbour lamp"} {
+		if got := names(t, m, query, ""); got != "u p" {
+			t.Errorf("%q found %q, want u p", query, got)
+		}
+		hits, err := m.Recall(t.Context(), oxbow.Query{Text: query})
+		if err != nil || len(hits) != 2 {
+			t.Fatalf("%q: %+v, %v", query, hits, err)
+		}
+		scores[query] = hits[1].Score / hits[0].Score
+	}
+	if less := scores["harbour lamp"] / scores["your harbour lamp"]; math.Abs(less-.7) > 1e-9 {
+		t.Errorf("unless it is asked for, the program's turn has %v of its score, want .7", less)
+	}
+}
+
+// Of two dialogues with the same words, the one that has them together goes first,
+// and says why.
+func TestBestStretch(t *testing.T) {
+	filler := strings.Repeat("and so on it went for long ", 10)
+	m := filled(t,
+		"far|Ann: The violin broke.\n\nBob: "+filler+"\n\nAnn: Then a shop.\n\nBob: "+filler+"\n\nAnn: In Cremona.",
+		"near|Ann: The violin is of a shop in Cremona.\n\nBob: "+filler+"\n\nAnn: Yes then.\n\nBob: "+filler+"\n\nAnn: Gone by.",
+	)
+	if got := names(t, m, "violin shop Cremona", ""); got != "near far" {
+		t.Errorf("found %q, want near before far", got)
+	}
+	hits, err := m.Recall(t.Context(), oxbow.Query{Text: "violin shop Cremona", Explain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs := hits[0].Explanation.Terms[0].Fields
+	if last := fs[len(fs)-1]; last.Field != "best stretch" || last.Score <= 0 {
+		t.Errorf("the fields are %+v, want the best stretch last", fs)
+	}
+}
+
 // Whether ten hits are asked for or more, a talk is ranked alike, and the
 // account of every hit sums to its score.
 func TestTurnsAccount(t *testing.T) {
@@ -234,8 +277,12 @@ func TestTurnsAccount(t *testing.T) {
 	}
 	var entries []string
 	for i := range 300 {
-		before := [...]string{"Ann: ", "Bob: ", "Ann Bo: ", "user: ", ""}[rng.IntN(5)]
-		entries = append(entries, "e"+strconv.Itoa(i)+"|"+before+some())
+		before := [...]string{"Ann: ", "Bob: ", "Ann Bo: ", "user: ", "", "assistant: "}[rng.IntN(6)]
+		text := before + some()
+		for before != "" && rng.IntN(8) == 0 { // a whole dialogue
+			text += "\n\n" + [...]string{"Ann: ", "user: ", "assistant: "}[rng.IntN(3)] + strings.Repeat(some()+" so on ", 1+rng.IntN(20))
+		}
+		entries = append(entries, "e"+strconv.Itoa(i)+"|"+text)
 	}
 	m := filled(t, entries...)
 	for range 100 {

@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -50,6 +51,20 @@ func TestQualityData(t *testing.T) {
 	out := runBench(t, "quality", "--data", dir, "--set", "longmemeval")
 	if got := cells(t, out, "LongMemEval sessions"); got[2] != "3" {
 		t.Errorf("row %v, want 3 questions", got)
+	}
+	// What each question got can be compared later.
+	scores := filepath.Join(t.TempDir(), "scores.jsonl")
+	runBench(t, "quality", "--data", dir, "--scores", scores)
+	out = runBench(t, "quality", "--data", dir, "--against", scores)
+	if !strings.Contains(out, "| longmemeval sessions |   oxbow |   3 | +0.0000 | +0.0000 to +0.0000 |") {
+		t.Errorf("compared with itself:\n%s", out)
+	}
+	if err := run(t.Context(), []string{"quality", "--data", dir, "--against", filepath.Join(dir, "questions.jsonl")}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "is no line of --scores") {
+		t.Errorf("a file of something else is compared with: %v", err)
+	}
+	// The table of common words comes from them.
+	if out := runBench(t, "words", "--data", dir); !strings.HasPrefix(out, "the 571\na 500\non 357\n") { // of 14 turns: 8, 7, 5
+		t.Errorf("words gives %q", out)
 	}
 	// Its sessions serve as texts of other measurements.
 	var ids []string
@@ -106,7 +121,7 @@ func TestQualityErrors(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{with("--set", "squad"), []string{"there are longmemeval, locomo, qmsum, scifact"}},
+		{with("--set", "squad"), []string{"there are longmemeval, locomo, beam, qmsum, scifact"}},
 		{[]string{"--data", "nowhere"}, []string{"nowhere is not a directory", "from https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned"}},
 		{[]string{"--data", t.TempDir()}, []string{"holds none of the sets", "LoCoMo: locomo10.json"}},
 		{[]string{"--data", "testdata/quality/damaged"}, []string{

@@ -52,7 +52,7 @@ func TestSuggest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := brief(ss), "dough tag:recipe; dough project:bakery; mast project:harbourmaster"; got != want {
+	if got, want := brief(ss), "dough project:bakery; dough tag:recipe; mast project:harbourmaster"; got != want {
 		t.Errorf("Suggest() = %s, want %s", got, want)
 	}
 	for _, s := range ss {
@@ -113,8 +113,12 @@ func TestSuggestNames(t *testing.T) {
 // One project at most is proposed for an entry, and two that are as likely
 // share the odds.
 func TestSuggestDoubts(t *testing.T) {
-	m := kitchenAndSea(t, 8)
-	say(t, m, "between", "The oven bakes bread with flour; the harbour shelters ships with anchors.")
+	m := kitchenAndSea(t, 0)
+	for i := range 8 { // in words that are no English: none is rarer than another
+		say(t, m, fmt.Sprintf("k%d", i), "Ovna bakna brotna melna hefna.", "project:bakery")
+		say(t, m, fmt.Sprintf("s%d", i), "Havna shipna ankna segna taura.", "project:harbourmaster")
+	}
+	say(t, m, "between", "Ovna bakna brotna melna, havna shipna ankna segna.")
 	ss, err := Suggest(t.Context(), m, SuggestOptions{Keys: []string{"project"}, MinConfidence: 0.01})
 	if err != nil {
 		t.Fatal(err)

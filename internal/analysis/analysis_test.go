@@ -5,9 +5,11 @@ package analysis
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
@@ -93,7 +95,9 @@ func TestQuestion(t *testing.T) {
 	}{
 		{"question words go", "What did I buy at the market?", "buy market", false},
 		{"contractions go", "What's the port we're using?", "port use", false},
-		{"repeats count once", "ship ships shipped", "ship", false},
+		{"repeats are counted", "ship ships shipped", "ship×3", false},
+		{"what wraps a question goes", "Please summarize the discussion of the harbour", "harbour", false},
+		{"what wraps a question stays alone", "discuss", "discuss", true},
 		{"only stop words stay", "who is he", "who is he", true},
 		{"nothing", "?!", "", false},
 	}
@@ -102,7 +106,9 @@ func TestQuestion(t *testing.T) {
 			ws, only := NewAnalyzer().Question(context.Background(), tt.text)
 			var ts []string
 			for _, w := range ws {
-				ts = append(ts, w.Term)
+				if ts = append(ts, w.Term); w.N > 1 {
+					ts[len(ts)-1] += fmt.Sprint("×", w.N)
+				}
 			}
 			if got := strings.Join(ts, " "); got != tt.want || only != tt.only {
 				t.Errorf("Question(%q) = %q, %v, want %q, %v", tt.text, got, only, tt.want, tt.only)
@@ -150,6 +156,48 @@ func TestDialogue(t *testing.T) {
 				t.Errorf("IsTurn(%q) = %v", tt.text, got)
 			}
 		})
+	}
+}
+
+func TestSpeechOf(t *testing.T) {
+	for text, want := range map[string]Speech{
+		"a plain note: here":                 NoSpeech,
+		"a note\n\nuser: as it says":         NoSpeech,
+		"user: Hi":                           NoSpeech,
+		"user: Hi\n\nmore":                   NoSpeech,
+		"assistant: Hello":                   TurnOfChat,
+		"Assistant: Hello\n\nmore of it":     TurnOfChat,
+		"assistant: Hello\n\nuser: Hi":       WholeSpeech,
+		"user: Hi\n\nmore\n\nassistant: Yes": WholeSpeech,
+		"Jo Ann: Hi":                         TurnOfTalk,
+		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       WholeSpeech,
+		"Decision: Go\n\nReason: Speed":      NoSpeech,
+	} {
+		if got := SpeechOf(text); got != want {
+			t.Errorf("SpeechOf(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestAddressesProgram(t *testing.T) {
+	for question, want := range map[string]bool{"What did you suggest?": true, "YOUR advice": true, "young people": false, "": false} {
+		if got := AddressesProgram(question); got != want {
+			t.Errorf("AddressesProgram(%q) = %v", question, got)
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	if the, time, rare := Share("the"), Share(Root("time")), Share("oxbow"); !(the > .5 && the <= 1 && time > .01 && time < the && rare == 0) {
+		t.Errorf("shares of the, time and oxbow are %v, %v and %v", the, time, rare)
+	}
+	for term, share := range common() {
+		if share <= 0 || share > 1 || term == "" || strings.IndexFunc(term, unicode.IsLetter) != 0 {
+			t.Errorf("%q has the share %v", term, share)
+		}
+	}
+	if n := strings.Count(commonText, "\n"); n < 3000 || n != len(common()) {
+		t.Errorf("the table has %d lines and %d terms", n, len(common()))
 	}
 }
 

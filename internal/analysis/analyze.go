@@ -139,6 +139,7 @@ func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 type Word struct {
 	Term string
 	Word string // as it was written, lower case and folded
+	N    int    // how often it stands in the question
 }
 
 // Question returns the distinct terms of a question in order, without stop
@@ -146,28 +147,30 @@ type Word struct {
 // done it stops.
 func (a *Analyzer) Question(ctx context.Context, s string) (words []Word, only bool) {
 	var stop []Word
-	seen := map[string]bool{}
+	at := map[string]int{} // in words
+	add := func(w Word) {
+		i, seen := at[w.Term]
+		if !seen {
+			i = len(words)
+			at[w.Term] = i
+			words = append(words, w)
+		}
+		words[i].N++
+	}
 	a.each(ctx, s, func(us []unit) {
 		for _, u := range us {
-			if seen[u.text] && !IsStopWord(u.word) {
-				continue
+			if w := (Word{Term: u.text, Word: u.word}); IsStopWord(u.word) {
+				stop = append(stop, w)
+			} else {
+				add(w)
 			}
-			if IsStopWord(u.word) {
-				stop = append(stop, Word{u.text, u.word})
-				continue
-			}
-			seen[u.text] = true
-			words = append(words, Word{u.text, u.word})
 		}
 	})
 	if len(words) > 0 || len(stop) == 0 {
 		return words, false
 	}
 	for _, w := range stop {
-		if !seen[w.Term] {
-			seen[w.Term] = true
-			words = append(words, w)
-		}
+		add(w)
 	}
 	return words, true
 }

@@ -67,6 +67,54 @@ func IsTurn(text string) bool {
 	return n == 0 && len(text) <= 1500 && name(text) > 0 && !strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
+// Speech is what a text is of a dialogue.
+type Speech uint8
+
+// The kinds of [Speech].
+const (
+	NoSpeech    Speech = iota
+	TurnOfTalk         // see [IsTurn]
+	TurnOfChat         // one turn that a program said, as "assistant: Hello"
+	WholeSpeech        // several turns: a later paragraph begins with a speaker of a chat, or again with the first name
+)
+
+// SpeechOf returns what a text is of a dialogue.
+func SpeechOf(text string) Speech {
+	if IsTurn(text) {
+		return TurnOfTalk
+	}
+	n, program := speaker(text)
+	if n == 0 && name(text) == 0 {
+		return NoSpeech
+	}
+	first := Speaker(text)
+	for rest := text; ; {
+		_, after, more := strings.Cut(rest, "\n\n")
+		if !more {
+			break
+		}
+		if n, _ := speaker(after); n > 0 || first != "" && Speaker(after) == first {
+			return WholeSpeech
+		}
+		rest = after
+	}
+	if program {
+		return TurnOfChat
+	}
+	return NoSpeech
+}
+
+// AddressesProgram reports whether a question says "you" or "your": it may be for
+// what a program said.
+func AddressesProgram(question string) bool {
+	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if w = Fold(w); w == "you" || w == "your" || w == "yours" {
+			return true
+		}
+	}
+	return false
+}
+
 // Speaker returns who speaks in a turn: the name that it begins with.
 func Speaker(turn string) string { return turn[:name(turn)] }
 

@@ -19,7 +19,9 @@ import (
 type Finder struct {
 	only   *Choice
 	known  known
-	digits bool // a number may be one of the terms
+	digits bool         // a number may be one of the terms
+	found  []index.Term // by Occurrences
+	ends   []uint32     // of each term found, what the length is after it
 
 	// thirds has, by the first two letters of a plain word, a bit for each
 	// third letter with which it may have one of the terms. A letter is its
@@ -118,13 +120,28 @@ func (f *Finder) reach(t string) {
 // has any term at all. When ctx is done it stops; d is then of no use.
 func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (some bool) {
 	f.begin()
-	d.Terms, d.Numbers, d.Len = d.Terms[:0], d.Numbers[:0], 0
+	d.Terms, d.Numbers, d.Len, f.ends = d.Terms[:0], d.Numbers[:0], 0, f.ends[:0]
 	for i := range fields {
 		if f.scan(ctx, d, fields[i].Text, fields[i].Weight) {
 			some = true
 		}
 	}
 	return some
+}
+
+// Occurrences calls fn for each place of a text where one of the terms stands, with
+// the number of words up to its end, and returns the number of words. When ctx is
+// done it stops.
+func (f *Finder) Occurrences(ctx context.Context, s string, fn func(term string, at int)) (words int) {
+	f.begin()
+	var d index.Document
+	d.Terms, f.found, f.ends = f.found[:0], nil, f.ends[:0]
+	f.scan(ctx, &d, s, 1)
+	for i, t := range d.Terms {
+		fn(t.Text, int(f.ends[i]))
+	}
+	f.found = d.Terms
+	return int(d.Len)
 }
 
 // scan adds a text to d.
@@ -183,6 +200,7 @@ func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
+		f.ends = append(f.ends, d.Len)
 	}
 }
 

@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -183,4 +184,14 @@ func BenchmarkFinder(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
+}
+
+// What a Finder finds stands where it says.
+func TestOccurrences(t *testing.T) {
+	f := NewFinder(NewChoice([]string{"lamp", "harbour", "getusernam"}, nil))
+	var got []string
+	words := f.Occurrences(t.Context(), "The lamps of a harbour; getUserName, then 17 lamps.", func(term string, at int) { got = append(got, fmt.Sprint(term, " ", at)) })
+	if want := "lamp 2, harbour 5, getusernam 8, lamp 11"; strings.Join(got, ", ") != want || words != 11 {
+		t.Errorf("found %q in %d words, want %q in 11", got, words, want)
+	}
 }

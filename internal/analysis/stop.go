@@ -29,6 +29,8 @@ many much lot lots
 here there now ever never always already still even really quite
 ago
 tell told say said remind remember recall know know think thought mention mentioned
+discuss discussed discussing discussion discussions talk talked talking conversation conversations
+summarize summarise summarized summary describe explain
 please hi hello hey ok okay thanks thank
 something anything everything someone anyone thing things
 get got go going went

@@ -1,5 +1,6 @@
-// Ranking of dialogues: a turn ranks by what its neighbours say, by its speaker,
-// and by whether it asks or tells.
+// Ranking of dialogues: a turn of a talk ranks by what its neighbours say, by its
+// speaker, and by whether it asks or tells; a turn of a chat by whether a program
+// said it; a whole dialogue by its best stretch, too.
 
 package ranking
 
@@ -11,15 +12,16 @@ import (
 	"sync"
 	"unique"
 
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // What Oxbow makes of turns. A turn is short, and what it is about was
 // often said before.
 const (
-	turnLook = 10 // the best of the hits that are wanted, one of which must be a turn for all this
-	turnPool = 30 // the best hits without all this, which are candidates; more when more are wanted
-	turnNext = 2  // turns next to a candidate that are candidates, too
+	speechLook = 10 // the best of the hits that are wanted, one of which must be of a dialogue for all this
+	speechPool = 30 // the best hits without all this, which are candidates; more when more are wanted
+	turnNext   = 2  // turns next to a candidate that are candidates, too
 
 	neighbourReach   = 5   // turns to each side that give a part of what a term gives them
 	neighbourAsked   = 0.9 // that part: of the turn before, when it is a question
@@ -30,18 +32,50 @@ const (
 	factorSpeaker = 1.5 // the query names who speaks
 	factorAsks    = 0.8 // it ends in a question
 	factorTime    = 1.3 // the query asks for a time, and it tells one
+	factorProgram = 0.7 // a program said it, and the query is not for that
+
+	// coveragePower is what the share of the query's words that a turn has, with
+	// its neighbours, is raised to before its score is multiplied by it.
+	coveragePower = 0.25
 )
 
 // pool returns how many hits of the index are candidates when so many turns are
 // wanted.
-func pool(limit int) int { return max(turnPool, limit+limit/2) }
+func pool(limit int) int { return max(speechPool, limit+limit/2) }
 
-// turns ranks the candidates again, as turns of a dialogue. The candidates are
+// speeches are the parts of dialogues that a search found, as far as they change
+// how it ranks.
+type speeches struct {
+	talks  bool // turns of talks
+	chats  bool // turns of programs, and the query is not for those
+	wholes bool // dialogues
+}
+
+// speeches returns which are among the hits.
+func (v *View) speeches(p *Plan, found []index.Hit) (s speeches) {
+	for _, h := range found {
+		switch v.turnOf(v.found(h)).kind {
+		case analysis.TurnOfTalk:
+			s.talks = true
+		case analysis.TurnOfChat:
+			s.chats = !p.you
+		case analysis.WholeSpeech:
+			s.wholes = true
+		}
+	}
+	return s
+}
+
+// rescore ranks the candidates again, as parts of dialogues. The candidates are
 // the hits of the index and the turns next to those.
-func (v *View) turns(p *Plan, found []index.Hit, limit int) []index.Hit {
+func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	ids := make([]uint64, len(found))
 	for i, h := range found {
 		ids[i] = h.ID
+	}
+	p.long = nil
+	if p.found.wholes {
+		p.long = slices.Sorted(slices.Values(ids[:min(len(ids), stretchPool)]))
 	}
 	d := newDialogue(v, p, ids)
 	defer d.release()
@@ -76,8 +110,9 @@ type dialogue struct {
 	dates      []bool    // which of the query's terms are of dates: a turn has its own
 	speakers   []speaker // those that were asked for: a talk has few
 
-	ids   []uint64 // scratch
-	spare account
+	ids     []uint64 // scratch
+	stretch *stretch // nil until one is looked for
+	spare   account
 }
 
 // candidate is an entry, or an id that no entry has.
@@ -97,8 +132,11 @@ func newDialogue(v *View, p *Plan, ids []uint64) *dialogue {
 	t := spareDialogues.Get().(*dialogue)
 	t.v, t.p = v, p
 	slices.Sort(ids)
+	reach := uint64(0)
+	if p.found.talks {
+		reach = turnNext + neighbourReach
+	}
 	for _, id := range ids {
-		const reach = turnNext + neighbourReach
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
 		if n := len(t.ids); n > 0 {
 			if t.ids[n-1] == last {
@@ -154,16 +192,20 @@ func (t *dialogue) read(i int) *candidate {
 	}
 	n.turn = noTurn
 	if n.scores != nil {
-		it, _ := t.scores.Data(i).(Item)
-		if it == nil {
-			it = t.v.item(n.id)
-		}
-		n.turn = t.v.turnOf(it)
+		n.turn = t.v.turnOf(t.item(i))
 	}
-	if n.turn.is && t.p.accept != nil && !t.p.accept(n.id) {
+	if n.turn.kind == analysis.TurnOfTalk && t.p.accept != nil && !t.p.accept(n.id) {
 		n.turn = noTurn
 	}
 	return n
+}
+
+// item returns the item of a place, nil when it cannot be read.
+func (t *dialogue) item(i int) Item {
+	if it, ok := t.scores.Data(i).(Item); ok {
+		return it
+	}
+	return t.v.item(t.places[i].id)
 }
 
 // find returns the index of the place of that id.
@@ -179,7 +221,7 @@ func (t *dialogue) find(id uint64) int {
 // not read. An entry that is no turn has no neighbours.
 func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
 	own := t.read(i)
-	if !own.turn.is {
+	if !t.p.found.talks || own.turn.kind != analysis.TurnOfTalk {
 		return
 	}
 	for n := range 2 * reach {
@@ -194,17 +236,18 @@ func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) b
 		if n := &t.places[j]; worth != nil && (n.most == 0 || !worth(n, step)) {
 			continue
 		}
-		if n := t.read(j); n.turn.is && n.turn.session == own.turn.session && n.turn.near(own.turn.created) {
+		if n := t.read(j); n.turn.kind == analysis.TurnOfTalk && n.turn.session == own.turn.session && n.turn.near(own.turn.created) {
 			fn(n, step)
 		}
 	}
 }
 
 // account says where the score of an entry comes from: it is the sum of what
-// the terms give, times each of the factors.
+// the terms give, and give to its best stretch, times each of the factors.
 type account struct {
 	terms   []float64 // what each term gives
 	from    []uint64  // the neighbour that gives it, 0 for the entry itself
+	stretch []float64 // what each gives because of the best stretch; nil for nothing
 	factors []factor
 	score   float64
 }
@@ -220,7 +263,7 @@ type factor struct {
 func (t *dialogue) account(i int, a *account) {
 	own := t.read(i)
 	a.terms, a.from = append(a.terms[:0], own.scores...), append(a.from[:0], make([]uint64, len(own.scores))...)
-	a.factors, a.score = a.factors[:0], 0
+	a.stretch, a.factors, a.score = nil, a.factors[:0], 0
 	part := func(step int, asks bool) float64 {
 		switch {
 		case step == -1 && asks:
@@ -249,19 +292,17 @@ func (t *dialogue) account(i int, a *account) {
 			}
 		}
 	})
+	if _, long := slices.BinarySearch(t.p.long, own.id); long {
+		a.stretch = t.bestStretch(i)
+	}
 	for _, given := range a.terms {
 		a.score += given
 	}
-	if own.turn.is && a.score > 0 {
-		if t.names(own.turn.speaker) {
-			a.factors = append(a.factors, factor{"who speaks", factorSpeaker})
-		}
-		if own.turn.asks {
-			a.factors = append(a.factors, factor{"it asks", factorAsks})
-		}
-		if t.p.when && t.tellsWhen(own) {
-			a.factors = append(a.factors, factor{"it tells when", factorTime})
-		}
+	for _, given := range a.stretch {
+		a.score += given
+	}
+	if a.score > 0 {
+		a.factors = t.factors(own, a.terms, a.factors)
 	}
 	if t.p.recency != nil {
 		a.factors = append(a.factors, factor{"age", t.p.recency(own.id)})
@@ -269,6 +310,66 @@ func (t *dialogue) account(i int, a *account) {
 	for _, f := range a.factors {
 		a.score *= f.by
 	}
+}
+
+// bestStretch returns what each term gives to the score of an entry because of its
+// best stretch, nil for nothing. The next call overwrites it.
+func (t *dialogue) bestStretch(i int) []float64 {
+	it := t.item(i)
+	if it == nil || t.places[i].most == 0 {
+		return nil
+	}
+	if t.stretch == nil {
+		t.stretch = newStretch(t.scores.Terms)
+	}
+	return t.stretch.find(t.v.ctx, t.v.fields(it), t.scores.Gains)
+}
+
+// factors appends what the score of a candidate is multiplied by, to which the
+// terms give so much.
+func (t *dialogue) factors(own *candidate, terms []float64, fs []factor) []factor {
+	switch own.turn.kind {
+	case analysis.TurnOfChat:
+		if t.p.found.chats {
+			fs = append(fs, factor{"a program says it", factorProgram})
+		}
+	case analysis.TurnOfTalk:
+		if !t.p.found.talks {
+			break
+		}
+		if share := t.coverage(terms); share < 1 {
+			fs = append(fs, factor{"words it has not", math.Pow(share, coveragePower)})
+		}
+		if t.names(own.turn.speaker) {
+			fs = append(fs, factor{"who speaks", factorSpeaker})
+		}
+		if own.turn.asks {
+			fs = append(fs, factor{"it asks", factorAsks})
+		}
+		if t.p.when && t.tellsWhen(own) {
+			fs = append(fs, factor{"it tells when", factorTime})
+		}
+	}
+	return fs
+}
+
+// coverage returns the share of the query's terms that give something, dates not
+// counted, above 0 and at most 1. One that is found by its date alone has half a
+// term.
+func (t *dialogue) coverage(terms []float64) float64 {
+	has, all := 0, 0
+	for k, given := range terms {
+		if !t.dates[k] {
+			all++
+			if given > 0 {
+				has++
+			}
+		}
+	}
+	if all == 0 {
+		return 1
+	}
+	return max(float64(has), .5) / float64(all)
 }
 
 // speaker says whether the query names a speaker.

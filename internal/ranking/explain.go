@@ -89,6 +89,10 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 		default:
 			ts.Fields = fieldScores(*ts, fields, counts, i)
 		}
+		if account.stretch != nil && account.stretch[i] > 0 {
+			ts.Score += account.stretch[i]
+			ts.Fields = append(ts.Fields, FieldScore{Field: "best stretch", Score: account.stretch[i]})
+		}
 		multiply(ts, account.factors)
 	}
 }

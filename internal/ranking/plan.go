@@ -4,6 +4,7 @@ package ranking
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,9 @@ type Plan struct {
 	terms  []index.QueryTerm
 	seed   bool                 // of Seed
 	when   bool                 // asks for a time
+	you    bool                 // addresses a program
+	found  speeches             // among the best hits of the last search
+	long   []uint64             // of that search, what is ranked by its best stretch, too; rising
 	accept func(id uint64) bool // filter and clauses; nil for none
 
 	// The same for the index: what it looks up itself, and the rest.
@@ -92,17 +96,18 @@ func (v *View) Plan(q Query) *Plan {
 	v.compile(p, q.Not, true)
 	var ws []analysis.Word
 	ws, p.StopWords = r.an.Question(v.ctx, q.Words)
-	p.when = analysis.AsksWhen(q.Words)
+	p.when, p.you = analysis.AsksWhen(q.Words), analysis.AddressesProgram(q.Words)
 	p.Words, p.terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
-		pl, weight := Term{w.Word, w.Term, false}, 1.0
+		// A word that stands several times counts more, but not as often.
+		pl, weight := Term{w.Word, w.Term, false}, math.Sqrt(float64(w.N))
 		if v.stats.DF(w.Term) == 0 {
 			if t := analysis.Correct(w.Term, v.stats.DF); t != "" {
-				pl.Term, pl.Corrected, weight = t, true, weightSlip
+				pl.Term, pl.Corrected, weight = t, true, weight*weightSlip
 			}
 		}
 		p.Words = append(p.Words, pl)
-		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight})
+		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: index.Prior{N: priorTexts, DF: priorTexts * analysis.Share(pl.Term)}})
 		// A year or a month that is written as a word finds entries made then.
 		if t := datePrefix + w.Word; v.stats.DF(t) > 0 {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})

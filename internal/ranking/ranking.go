@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unique"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // Item is what a caller ranks: the Data of a document.
@@ -40,7 +42,7 @@ type Text struct {
 
 // turn is what ranking asks of an item.
 type turn struct {
-	is               bool                  // that it is a turn; else nothing else is said
+	kind             analysis.Speech       // of all but turns of talks, nothing else is set
 	asks             bool                  // it ends in a question
 	created          int64                 // nanoseconds since 1970
 	session, speaker unique.Handle[string] // of "" for none; they are compared often
@@ -55,8 +57,15 @@ const (
 	whenNot
 )
 
-// noTurn is what ranking asks of all that is no turn.
-var noTurn = new(turn)
+// noTurns are what ranking asks of all that is no turn of a talk, by kind.
+var noTurns = [...]*turn{
+	analysis.NoSpeech:    {},
+	analysis.TurnOfChat:  {kind: analysis.TurnOfChat},
+	analysis.WholeSpeech: {kind: analysis.WholeSpeech},
+}
+
+// noTurn is what ranking asks of all that is no speech.
+var noTurn = noTurns[analysis.NoSpeech]
 
 // neighbourTime is the time within which neighbours in a dialogue are created.
 const neighbourTime = time.Hour

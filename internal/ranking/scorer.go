@@ -31,24 +31,28 @@ const (
 	weightAlias     = 32
 	weightLabel     = 16
 	weightBody      = 16
-	weightAssistant = 6 // what a program said, in a chat
+	weightAssistant = 2 // what a program said, in a chat
 	weightDate      = 16
 
 	// Weights of a query's terms other than its words, which weigh 1.
 	weightSlip   = 0.8 // a correction
-	weightWhen   = 0.5 // the date that the query names
+	weightWhen   = 1   // the date that the query names
 	weightPrefix = 0.8 // a word that begins so
 	mostPrefixed = 32  // words that a prefix stands for
 	mostDays     = 31  // days that a date expression is looked for by
+
+	// priorTexts is how many texts of English at large count in the idf of a
+	// query's words: as many as a small memory has.
+	priorTexts = 300
 )
 
 // Scorer is one way to rank: how text becomes terms, and the index of those.
 type Scorer struct {
-	name  string
-	index *index.Index
-	an    *analysis.Analyzer // of questions; nil for Seed
-	texts *analysis.Analyzer // of documents: no question waits for one to be analyzed
-	talks atomic.Bool        // the last search found turns of a dialogue
+	name   string
+	index  *index.Index
+	an     *analysis.Analyzer // of questions; nil for Seed
+	texts  *analysis.Analyzer // of documents: no question waits for one to be analyzed
+	speaks atomic.Bool        // the last search found a part of a dialogue
 }
 
 // New returns the scorer of a ranking over x, or over an empty index if x is nil.

@@ -4,7 +4,6 @@ package ranking
 
 import (
 	"math"
-	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
@@ -27,20 +26,21 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 		return nil
 	}
 	r, asked := v.r, limit
-	if r.talks.Load() { // then it is likely that more are wanted
+	if r.speaks.Load() { // then it is likely that more are wanted
 		asked = pool(limit)
 	}
 	found := v.x.Search(p.query(asked))
 	if r.an != nil {
-		talk := slices.ContainsFunc(found[:min(len(found), limit, turnLook)], func(h index.Hit) bool { return v.turnOf(v.found(h)).is })
-		if talk && asked < pool(limit) {
+		p.found = v.speeches(p, found[:min(len(found), limit, speechLook)])
+		speaks := p.found != speeches{}
+		if speaks && asked < pool(limit) {
 			found = v.x.Search(p.query(pool(limit)))
 		}
-		if talk {
-			found = v.turns(p, found, limit)
+		if speaks {
+			found = v.rescore(p, found, limit)
 		}
-		if r.talks.Load() != talk {
-			r.talks.Store(talk)
+		if r.speaks.Load() != speaks {
+			r.speaks.Store(speaks)
 		}
 	}
 	found = found[:min(len(found), limit)]

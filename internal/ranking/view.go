@@ -115,9 +115,10 @@ func (v *View) turnOf(it Item) *turn {
 	}
 	x := &v.text
 	it.Text(x)
-	t := noTurn
-	if analysis.IsTurn(x.Content) {
-		t = &turn{is: true, asks: analysis.Asks(x.Content), created: timestamp(x.Created), session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
+	kind := analysis.SpeechOf(x.Content)
+	t := noTurns[kind]
+	if kind == analysis.TurnOfTalk {
+		t = &turn{kind: kind, asks: analysis.Asks(x.Content), created: timestamp(x.Created), session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
 	}
 	kept.CompareAndSwap(nil, t)
 	return kept.Load()

@@ -50,7 +50,7 @@ func story(paths []string) []step {
 		{Say: "Keep something new.",
 			Args: []string{"remember", "Quiet hours", "No deploys on regatta days. Mira has the dates.", "--project", "harbor", "--tag", "rule"}},
 		{Say: "Find it months later, by what it was about. Every score can be explained.",
-			Args: []string{"recall", "skippers", "charged", "twice", "--limit", "1", "--explain"}},
+			Args: []string{"recall", "skippers", "twice", "--limit", "1", "--explain"}},
 		{Say: "Ask only one project, only for decisions.",
 			Args: []string{"recall", "offline phone", "project:lantern", "tag:decision", "--limit", "1"}},
 		{Say: "Nothing found is explained, too.",

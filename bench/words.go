@@ -1,0 +1,70 @@
+// The command words: how common words are in the chats of LongMemEval, as package
+// analysis embeds it.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+)
+
+func words(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	data := fl.String("data", "", "`DIR` that holds LongMemEval")
+	return func(ctx context.Context) error {
+		if *data == "" {
+			return errors.New("words: say where LongMemEval is with --data DIR")
+		}
+		s, err := quality.FindOne(os.DirFS(*data), *data, "longmemeval")
+		if err != nil {
+			return err
+		}
+		texts := map[string]bool{} // a session stands in several haystacks
+		for q, err := range s.Questions() {
+			if err != nil {
+				return err
+			}
+			for _, session := range q.Sessions {
+				for _, turn := range session.Turns {
+					texts[turn.Text] = true
+				}
+			}
+		}
+		b.shares(ctx, maps.Keys(texts), len(texts))
+		return ctx.Err()
+	}
+}
+
+// leastShare is how many of a thousand texts must hold a term, to be common.
+const leastShare = 2
+
+// shares prints each common term that is a word, and how many of a thousand texts
+// hold it.
+func (b *bench) shares(ctx context.Context, texts func(func(string) bool), n int) {
+	an := analysis.NewAnalyzer()
+	df := map[string]int{}
+	for text := range texts {
+		terms := an.Sequence(ctx, text)
+		slices.Sort(terms)
+		for _, t := range slices.Compact(terms) {
+			df[t]++
+		}
+	}
+	perMille := func(t string) int { return int(math.Round(1000 * float64(df[t]) / float64(n))) }
+	terms := slices.SortedFunc(maps.Keys(df), func(a, b string) int { return cmp.Or(perMille(b)-perMille(a), cmp.Compare(a, b)) })
+	for _, t := range terms {
+		if s := perMille(t); s >= leastShare && strings.IndexFunc(t, func(r rune) bool { return !unicode.IsLetter(r) }) < 0 {
+			b.printf("%s %d\n", t, s)
+		}
+	}
+}
