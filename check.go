@@ -20,13 +20,19 @@ import (
 
 // Check implements [Checker].
 func (d *db) Check(ctx context.Context) (CheckReport, error) {
+	rep, _, err := d.check(ctx)
+	return rep, err
+}
+
+// check returns the entries that the store answers with, too.
+func (d *db) check(ctx context.Context) (CheckReport, []*Entry, error) {
 	rep := CheckReport{Path: d.path}
 	// A file that changed since it was read is another process's write, so
 	// the comparison waits for one that did not.
 	for range 10 {
 		log, err := d.another(true)
 		if err != nil {
-			return rep, err
+			return rep, nil, err
 		}
 		var have []*Entry
 		var herr error
@@ -38,25 +44,25 @@ func (d *db) Check(ctx context.Context) (CheckReport, error) {
 		})
 		p, r, err := d.examine(ctx, log)
 		if wg.Wait(); herr != nil {
-			return rep, errors.Join(herr, log.Close())
+			return rep, nil, errors.Join(herr, log.Close())
 		}
 		if err == nil && log.Seq() == last {
 			r.Problems = append(r.Problems, compareStates(have, p.st.order)...)
 		}
 		same := err != nil || log.Seq() == last
 		if cerr := log.Close(); cerr != nil {
-			return rep, cerr
+			return rep, nil, cerr
 		}
 		if same {
 			r.Problems = append(r.Problems, d.staleFiles()...)
 			if err != nil || len(r.Problems) > 0 {
-				return r, err
+				return r, have, err
 			}
 			r.Problems, err = d.checkDerived(ctx, p)
-			return r, err
+			return r, have, err
 		}
 	}
-	return rep, fmt.Errorf("%w: others write faster than it can be checked", ErrBusy)
+	return rep, nil, fmt.Errorf("%w: others write faster than it can be checked", ErrBusy)
 }
 
 // checkDerived says what is wrong with the snapshot and the index file.
@@ -167,15 +173,11 @@ func (d *db) staleFiles() []Problem {
 
 // Check examines the store and the index over it. See [Checker].
 func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
-	c, ok := m.store.(Checker)
-	if !ok {
-		return CheckReport{}, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
-	}
-	rep, err := c.Check(ctx)
+	rep, all, err := m.checkStore(ctx)
 	if err != nil {
 		return rep, err
 	}
-	missing, err := m.unindexed(ctx)
+	missing, err := m.unindexed(ctx, all)
 	for _, e := range missing {
 		rep.Problems = append(rep.Problems, Problem{-1, fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
 			"this is a defect of oxbow: please report it; a restart builds the index again"})
@@ -183,23 +185,36 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	return rep, err
 }
 
-// unindexed returns the entries that the index does not have as they are.
-func (m *Memory) unindexed(ctx context.Context) ([]*Entry, error) {
-	all, err := collect(allEntries(ctx, m.store))
-	if err != nil {
-		return nil, err
+// checkStore examines the store, and returns its entries.
+func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) {
+	if d, ok := m.store.(*db); ok {
+		return d.check(ctx)
 	}
-	var missing []*Entry
+	c, ok := m.store.(Checker)
+	if !ok {
+		return CheckReport{}, nil, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
+	}
+	rep, err := c.Check(ctx)
+	if err != nil {
+		return rep, nil, err
+	}
+	all, err := collect(allEntries(ctx, m.store))
+	return rep, all, err
+}
+
+// unindexed returns those of the entries that the index does not have as they
+// are.
+func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) {
 	s, err := m.refresh(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v := s.view(ctx, s.scorer(m.opts.Ranking))
-	for _, e := range all {
-		if have := v.entry(e.ID); have == nil || have.Version != e.Version {
-			missing = append(missing, e)
-		}
-	}
+	ids, versions := v.versions()
+	missing := slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool {
+		i, found := slices.BinarySearch(ids, e.ID)
+		return found && versions[i] == e.Version
+	})
 	if v.failed() != nil {
 		return nil, nil // the index file is checked by itself
 	}

@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 8_400}, {"query", 850}, {"scope", 920}, {"storetest", 550},
+	{".", 8_412}, {"query", 850}, {"scope", 920}, {"storetest", 550},
 	{"vfs/crashfs", 1_820}, {"vfs/vfstest", 600}, {"vfs", 2_190},
 	{"crmem", 2_150}, {"mdtree", 5_220}, {"exchange", 3_775}, {"internal/rawjson", 260}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_930},
