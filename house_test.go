@@ -41,7 +41,7 @@ type budget struct {
 var budgets = []budget{
 	{".", 8_412}, {"query", 850}, {"scope", 920}, {"storetest", 550},
 	{"vfs/crashfs", 1_820}, {"vfs/vfstest", 600}, {"vfs", 2_190},
-	{"crmem", 2_150}, {"mdtree", 5_220}, {"exchange", 3_775}, {"internal/rawjson", 260}, {"label", 1_450},
+	{"crmem", 2_150}, {"mdtree", 5_220}, {"exchange", 3_775}, {"internal/rawjson", 130}, {"label", 1_450},
 	{"annotate/transcript", 1_950}, {"annotate/*", 5_930},
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430}, {"trust", 400},
 	{"tool/*", 9_900}, {"dialect/*", 9_571}, {"mcpserver", 1_827},
