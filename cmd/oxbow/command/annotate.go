@@ -55,7 +55,7 @@ at it with --dry-run first.`,
 			}
 			out, err := onFile(cmd.Context(), a, args[0], tool.Annotate, func(at target) (tool.AnnotateIn, error) {
 				if at.span.Len() == 0 {
-					return tool.AnnotateIn{}, misusef("write "+args[0]+":42-60", "it is not said which lines are meant")
+					return tool.AnnotateIn{}, misusef("write FILE:42 or FILE:42-60; lines count from 1", "it is not said which lines are meant")
 				}
 				return tool.AnnotateIn{File: at.file, StartLine: at.span.First, EndLine: &at.span.Last, Why: why, Model: model, Rejected: rejected}, nil
 			})

@@ -73,7 +73,9 @@ func hint(err error) string {
 	var there *profile.ExistsError
 	var early *tool.BeforeFirstError
 	switch {
-	case errors.As(err, &unknown), errors.As(err, &wrong):
+	case errors.As(err, &unknown):
+		return "oxbow profile list shows what there is; oxbow profile new NAME makes one"
+	case errors.As(err, &wrong):
 		return "oxbow profile list shows what there is; oxbow profile lint NAME says what is wrong with one"
 	case errors.As(err, &there):
 		return "edit that file, or take another name"
