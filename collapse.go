@@ -31,7 +31,7 @@ func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 		}
 		return i
 	}
-	near, _ := analysis.NearDuplicates(ctx, texts)
+	near, _ := analysis.NearDuplicates(ctx, texts, nil)
 	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
 		best[max(a, b)] = min(a, b)

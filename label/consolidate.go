@@ -24,9 +24,11 @@ type Duplicate struct {
 // order, and nothing that the entry which stays does not say. Notes and facts of
 // the world are compared, of one kind and of the same projects. An entry with
 // the label tag:keep never goes, nor one whose names or labels the other cannot
-// carry next to its own.
-func Duplicates(ctx context.Context, s oxbow.Store) ([]Duplicate, error) {
+// carry next to its own. As the entries are analyzed, progress, which may be nil,
+// gets how many are, of how many.
+func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
+	done, total := 0, 0
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, fmt.Errorf("looking for entries that say the same: %w", err)
@@ -36,13 +38,19 @@ func Duplicates(ctx context.Context, s oxbow.Store) ([]Duplicate, error) {
 		}
 		key := e.Kind.String() + "\x00" + strings.Join(e.Values(oxbow.LabelProject), "\x00")
 		groups[key] = append(groups[key], e)
+		total++
 	}
 	var dups []Duplicate
 	for _, entries := range groups {
-		some, err := duplicatesOf(ctx, entries)
+		some, err := duplicatesOf(ctx, entries, func(n int) {
+			if progress != nil {
+				progress(done+n, total)
+			}
+		})
 		if err != nil {
 			return nil, err
 		}
+		done += len(entries)
 		dups = append(dups, some...)
 	}
 	slices.SortFunc(dups, func(a, b Duplicate) int { return cmp.Compare(a.Drop.ID, b.Drop.ID) })
@@ -50,7 +58,7 @@ func Duplicates(ctx context.Context, s oxbow.Store) ([]Duplicate, error) {
 }
 
 // duplicatesOf returns the duplicates among entries that may be merged.
-func duplicatesOf(ctx context.Context, entries []oxbow.Entry) (dups []Duplicate, err error) {
+func duplicatesOf(ctx context.Context, entries []oxbow.Entry, progress func(done int)) (dups []Duplicate, err error) {
 	texts := make([]analysis.Passage, len(entries))
 	for i, e := range entries {
 		// Few words mean something under the name only.
@@ -59,7 +67,7 @@ func duplicatesOf(ctx context.Context, entries []oxbow.Entry) (dups []Duplicate,
 			texts[i].Weight = 1
 		}
 	}
-	near, err := analysis.NearDuplicates(ctx, texts)
+	near, err := analysis.NearDuplicates(ctx, texts, progress)
 	if err != nil {
 		return nil, err
 	}

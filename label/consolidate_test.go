@@ -32,9 +32,15 @@ func TestConsolidate(t *testing.T) {
 		oxbow.Add{Name: "longer", Content: "Anna likes the dark mode everywhere"},
 		oxbow.Add{Name: "sky", Content: "blue"}, oxbow.Add{Name: "sea", Content: "blue"},
 	)
-	dups, err := Duplicates(t.Context(), m)
+	var seen [][2]int // progress: eight notes in four groups
+	dups, err := Duplicates(t.Context(), m, func(done, total int) { seen = append(seen, [2]int{done, total}) })
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i, s := range seen {
+		if len(seen) != 8 || s != [2]int{i + 1, 8} {
+			t.Fatalf("progress = %d", seen)
+		}
 	}
 	var got []string
 	for _, g := range dups {
@@ -51,13 +57,13 @@ func TestConsolidate(t *testing.T) {
 		!slices.Equal(e.Aliases, []string{"rollout", "ship", "release", "again"}) || !slices.Equal(e.Labels, labels(t, "confidence:0.5", "project:vtt", "tag:a", "tag:b")) {
 		t.Errorf("Get(ship) = %+v, %v", e, err)
 	}
-	if left, err := Duplicates(t.Context(), m); err != nil || len(left) != 0 {
+	if left, err := Duplicates(t.Context(), m, nil); err != nil || len(left) != 0 {
 		t.Errorf("Duplicates() again = %+v, %v", left, err)
 	}
 	if _, undone, err := m.Undo(t.Context(), 1); err != nil || len(undone) != 1 {
 		t.Fatalf("Undo() = %+v, %v", undone, err)
 	}
-	if again, err := Duplicates(t.Context(), m); err != nil || len(again) != 2 {
+	if again, err := Duplicates(t.Context(), m, nil); err != nil || len(again) != 2 {
 		t.Errorf("after an undo: %+v, %v", again, err)
 	}
 }
@@ -66,7 +72,7 @@ func TestConsolidate(t *testing.T) {
 func TestConsolidateChanged(t *testing.T) {
 	m := open(t)
 	apply(t, m, oxbow.Add{Name: "a", Content: "one two three four"}, oxbow.Add{Name: "b", Content: "one two three four"})
-	dups, err := Duplicates(t.Context(), m)
+	dups, err := Duplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != 1 || !dups[0].Exact {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}
@@ -85,7 +91,7 @@ func TestConsolidateLimits(t *testing.T) {
 	for i := range oxbow.MaxAliases + 3 {
 		apply(t, m, oxbow.Add{Name: fmt.Sprint("n", i), Content: "one two three four"})
 	}
-	dups, err := Duplicates(t.Context(), m)
+	dups, err := Duplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != oxbow.MaxAliases {
 		t.Fatalf("Duplicates() = %d dups, %v", len(dups), err)
 	}
@@ -112,7 +118,7 @@ func TestConsolidateWithoutHistory(t *testing.T) {
 	m := oxbow.New(s, nil)
 	defer m.Close()
 	apply(t, m, oxbow.Add{Name: "a", Content: "one two three four"}, oxbow.Add{Name: "b", Content: "one two three four"})
-	dups, err := Duplicates(t.Context(), m)
+	dups, err := Duplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != 1 {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}

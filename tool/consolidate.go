@@ -14,6 +14,8 @@ import (
 type ConsolidateIn struct {
 	Over   int  `json:"over,omitempty" jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing unless there are more than N tokens"`
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would go and change nothing." usage:"show what would go and change nothing"`
+
+	Progress func(done, total int) `json:"-"`
 }
 
 // ConsolidateOut is what consolidate gives.
@@ -41,7 +43,7 @@ func Consolidate(ctx context.Context, w *Workspace, in ConsolidateIn) (out Conso
 	if in.Over > 0 && out.Before <= in.Over {
 		return out, nil
 	}
-	if out.Dropped, err = label.Duplicates(ctx, m); err != nil {
+	if out.Dropped, err = label.Duplicates(ctx, m, in.Progress); err != nil {
 		return out, err
 	}
 	for _, d := range out.Dropped {

@@ -39,7 +39,7 @@ func consolidate(ctx context.Context, units []unit) (out []moved, steps []dialec
 		texts = append(texts, t)
 		at = append(at, i)
 	}
-	near, err := analysis.NearDuplicates(ctx, texts)
+	near, err := analysis.NearDuplicates(ctx, texts, nil)
 	if err != nil {
 		return nil, nil, err
 	}

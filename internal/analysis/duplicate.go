@@ -40,8 +40,10 @@ const (
 	// With less in common the longer is about more than the shorter.
 	partOf, partBase = 3, 5
 
-	// mostCompared is how many longer texts a text is compared with, of those
-	// that hold its rarest word: texts made by one pattern all do.
+	// Of the longer texts that hold its rarest word, a text looks at the
+	// signatures of so many, and is compared with so many: texts made by one
+	// pattern all hold it.
+	mostLooked   = 4096
 	mostCompared = 256
 )
 
@@ -49,16 +51,27 @@ const (
 type sample struct {
 	index   int
 	passage Passage
-	same    string // what equal texts have in common
-	words   []int  // stems in order by number, without stop words; nil when it is not compared by them
-	few     bool   // of fewer than fewWords words
-	sharps  string // what must be equal to the letter
+	same    string   // what equal texts have in common
+	words   []uint32 // stems in order by number, without stop words; nil when it is not compared by them
+	few     bool     // of fewer than fewWords words
+	sharps  string   // what must be equal to the letter
+}
+
+// signature has a bit for each of the words, which may share one. That of a text
+// has all bits of a text whose words it has.
+func (s *sample) signature() (bits uint64) {
+	for _, w := range s.words {
+		bits |= 1 << (w * 0x9e3779b1 >> 26)
+	}
+	return bits
 }
 
 // duplicates collects, by the text that goes, the text that stays.
 type duplicates struct {
 	keep  map[int]int
 	exact map[int]bool
+
+	looked, compared int // pairs, by their signatures and by their words
 }
 
 // NearDuplicates returns the texts that can go, in order of Drop. The result
@@ -69,22 +82,28 @@ type duplicates struct {
 // least three of them and three fifths of the longer one's, and when both have
 // the same numbers, the same words with symbols in them, and the same
 // negations. Texts of scripts that are written without spaces between words have
-// equal duplicates only. Of very many texts that share all of their words, not
-// all pairs are compared. The error is that of a context that is done.
-func NearDuplicates(ctx context.Context, texts []Passage) ([]nearDuplicate, error) {
-	a, numbers := NewAnalyzer(), map[string]int{}
+// equal duplicates only. Of very many texts that share their rarest word, not
+// all pairs are compared. The error is that of a context that is done. After each
+// text that is analyzed, progress, which may be nil, gets how many are.
+func NearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
+	d := duplicates{keep: map[int]int{}, exact: map[int]bool{}}
+	err := d.find(ctx, texts, progress)
+	return d.list(), err
+}
+
+func (d *duplicates) find(ctx context.Context, texts []Passage, progress func(done int)) error {
+	c := cutter{NewAnalyzer(), map[string]uint32{}, map[string]cutWord{}}
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
-		samples[i] = newSample(ctx, a, numbers, i, t)
+		samples[i] = c.sample(ctx, i, t)
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
+		}
+		if progress != nil {
+			progress(i + 1)
 		}
 	}
-	d := duplicates{map[int]int{}, map[int]bool{}}
-	if err := d.findContained(ctx, d.findEqual(samples), len(numbers)); err != nil {
-		return nil, err
-	}
-	return d.list(), nil
+	return d.findContained(ctx, d.findEqual(samples), len(c.numbers))
 }
 
 // findEqual finds equal texts and returns one of each.
@@ -125,43 +144,71 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 			}
 		}
 	}
-	type key struct{ word, sharps int } // a number each, as the text is as long as the sample
-	keys := make([]key, len(samples))   // of each sample: its rarest word
-	asked := make([]bool, count)
-	numbers := map[string]int{}
-	for i, s := range samples {
-		keys[i].word = slices.MinFunc(s.words, func(a, b int) int { return cmp.Compare(frequency[a], frequency[b]) })
-		asked[keys[i].word] = frequency[keys[i].word] > 1
-		sharps, ok := numbers[s.sharps]
-		if !ok {
-			sharps = len(numbers)
-			numbers[s.sharps] = sharps
-		}
-		keys[i].sharps = sharps
-	}
+	keys, number := rarest(samples, frequency)
 	clear(last)
-	holders := map[key][]*sample{} // of the words that are asked for, the longest first
+	signatures := make([]uint64, len(samples))
+	holders := make([][]int32, len(number)) // by the number of a key: the samples that have it, the longest first
 	for i, s := range samples {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		longer := holders[keys[i]]
-		longer = longer[sort.Search(len(longer), func(i int) bool { return len(s.words)*partBase >= len(longer[i].words)*partOf }):]
-		for _, l := range longer[:min(len(longer), mostCompared)] {
-			if s.inside(l) {
-				d.keep[s.index] = l.index
-				break
+		signatures[i] = s.signature()
+		d.findLonger(i, samples, signatures, holders[number[keys[i]]])
+		k := keys[i]
+		for _, k.word = range s.words {
+			if last[k.word] == i+1 {
+				continue
 			}
-		}
-		for _, w := range s.words {
-			if asked[w] && last[w] != i+1 {
-				last[w] = i + 1
-				k := key{w, keys[i].sharps}
-				holders[k] = append(holders[k], s)
+			last[k.word] = i + 1
+			if n, ok := number[k]; ok {
+				holders[n] = append(holders[n], int32(i))
 			}
 		}
 	}
 	return nil
+}
+
+// rareWord is the rarest word of a text, and what must be equal to the letter, as
+// a number: the text is as long as the sample.
+type rareWord struct{ word, sharps uint32 }
+
+// rarest returns the key of each sample, and numbers for the keys.
+func rarest(samples []*sample, frequency []int) (keys []rareWord, number map[rareWord]int) {
+	keys, number = make([]rareWord, len(samples)), map[rareWord]int{}
+	sharps := map[string]uint32{}
+	for i, s := range samples {
+		n, ok := sharps[s.sharps]
+		if !ok {
+			n = uint32(len(sharps))
+			sharps[s.sharps] = n
+		}
+		word := slices.MinFunc(s.words, func(a, b uint32) int { return cmp.Compare(frequency[a], frequency[b]) })
+		keys[i] = rareWord{word, n}
+		if _, ok := number[keys[i]]; !ok {
+			number[keys[i]] = len(number)
+		}
+	}
+	return keys, number
+}
+
+// findLonger finds one of the samples at longer, the longest first, that has the
+// words of the sample at i.
+func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, longer []int32) {
+	s, compared := samples[i], d.compared
+	longer = longer[sort.Search(len(longer), func(i int) bool { return len(s.words)*partBase >= len(samples[longer[i]].words)*partOf }):]
+	for _, l := range longer[:min(len(longer), mostLooked)] {
+		d.looked++
+		if signatures[i]&^signatures[l] != 0 {
+			continue
+		}
+		if d.compared++; s.inside(samples[l]) {
+			d.keep[s.index] = samples[l].index
+			return
+		}
+		if d.compared == compared+mostCompared {
+			return
+		}
+	}
 }
 
 // list follows the chains of duplicates to the texts that stay.
@@ -201,53 +248,85 @@ var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Kata
 
 const firstUnspaced = 0xe00
 
-// newSample analyzes a text. Numbers are those of the words that came before.
-func newSample(ctx context.Context, a *Analyzer, numbers map[string]int, index int, t Passage) *sample {
-	s := &sample{index: index, passage: t}
-	chunks := strings.Fields(strings.ToLower(t.Text))
-	s.same = strings.TrimRight(strings.Join(chunks, " "), ".")
-	s.few = true
+// cutter analyzes texts. It keeps what it made of short words.
+type cutter struct {
+	analyzer *Analyzer
+	numbers  map[string]uint32
+	seen     map[string]cutWord
+}
+
+// cutWord is what a cutter made of a word, spaces around it.
+type cutWord struct {
+	words []uint32
+	sharp string // "" for none
+}
+
+// sample analyzes a text.
+func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
+	s := &sample{index: index, passage: t, few: true}
+	s.same = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(t.Text)), " "), ".")
 	for _, r := range t.Text {
 		if r >= firstUnspaced && unicode.In(r, unspaced...) {
 			return s
 		}
 	}
-	var words, sharps []string
-	for c := range strings.FieldsSeq(t.Text) {
+	var words []uint32
+	var sharps []string
+	for w := range strings.FieldsSeq(t.Text) {
 		if ctx.Err() != nil {
 			return s
 		}
-		c = strings.Trim(c, around)
-		plain := strings.Map(func(r rune) rune {
-			if r == '\'' || r == '’' {
-				return -1
-			}
-			return r
-		}, Fold(c))
-		switch {
-		case negations[plain] || strings.HasSuffix(plain, "nt") && plain != Fold(c):
-			sharps = append(sharps, plain)
-		case isSharp(c):
-			sharps = append(sharps, c)
-		}
-		words = append(words, a.Sequence(ctx, c)...)
-	}
-	words = slices.DeleteFunc(words, IsStopWord)
-	s.few = len(words) < fewWords
-	for _, w := range words {
-		if s.few {
-			break
-		}
-		n, ok := numbers[w]
+		cut, ok := c.seen[w]
 		if !ok {
-			n = len(numbers)
-			numbers[strings.Clone(w)] = n
+			cut = c.cut(ctx, w)
+			if len(c.seen) > maxChunks {
+				clear(c.seen)
+			}
+			if len(w) <= maxWhole {
+				c.seen[w] = cut
+			}
 		}
-		s.words = append(s.words, n)
+		words = append(words, cut.words...)
+		if cut.sharp != "" {
+			sharps = append(sharps, cut.sharp)
+		}
+	}
+	if s.few = len(words) < fewWords; !s.few {
+		s.words = slices.Clip(words)
 	}
 	slices.Sort(sharps)
 	s.sharps = strings.Join(sharps, " ")
 	return s
+}
+
+// cut analyzes a word.
+func (c *cutter) cut(ctx context.Context, w string) (cut cutWord) {
+	w = strings.Trim(w, around)
+	folded := Fold(w)
+	plain := strings.Map(func(r rune) rune {
+		if r == '\'' || r == '’' {
+			return -1
+		}
+		return r
+	}, folded)
+	switch {
+	case negations[plain] || strings.HasSuffix(plain, "nt") && plain != folded:
+		cut.sharp = plain
+	case isSharp(w):
+		cut.sharp = w
+	}
+	for _, stem := range c.analyzer.Sequence(ctx, w) {
+		if IsStopWord(stem) {
+			continue
+		}
+		n, ok := c.numbers[stem]
+		if !ok {
+			n = uint32(len(c.numbers))
+			c.numbers[strings.Clone(stem)] = n
+		}
+		cut.words = append(cut.words, n)
+	}
+	return cut
 }
 
 // isSharp reports whether a word must be the same to the letter: it holds a
@@ -271,11 +350,13 @@ func isSharp(word string) bool {
 
 // inside reports whether the longer text has the words of s in their order.
 func (s *sample) inside(longer *sample) bool {
-	n := 0
+	n, more := 0, len(longer.words)-len(s.words) // words that the longer text may have besides
 	for _, w := range longer.words {
 		if n < len(s.words) && w == s.words[n] {
 			n++
+		} else if more--; more < 0 {
+			return false
 		}
 	}
-	return n == len(s.words)
+	return true
 }

@@ -5,6 +5,7 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,42 @@ func TestNearDuplicatesWeight(t *testing.T) {
 	}
 }
 
+// Of texts whose words are chosen by chance, a part of another is found among all
+// that hold its rarest word, and the pairs that are looked at have a bound.
+func TestNearDuplicatesByChance(t *testing.T) {
+	for _, tt := range []struct {
+		name                 string
+		texts, length, words int
+		compared             int // pairs, at most
+	}{
+		{"of many words", 8_000, 40, 500, 80},
+		{"of few words", 40_000, 10, 20, 40_000 * mostCompared},
+		{"of the same words", 4_000, 40, 10, 4_000 * mostCompared},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			texts := make([]Passage, tt.texts)
+			for i := range texts {
+				for range tt.length {
+					n := r.IntN(tt.words)
+					texts[i].Text += string([]byte{'k' + byte(n/100), 'k' + byte(n/10%10), 'k' + byte(n%10), ' '})
+				}
+			}
+			texts = append(texts, Passage{Text: texts[17].Text[4:]})
+			d := duplicates{keep: map[int]int{}, exact: map[int]bool{}}
+			if err := d.find(t.Context(), texts, nil); err != nil {
+				t.Fatal(err)
+			}
+			if at, ok := d.keep[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
+				t.Errorf("the part of text 17 keeps %d, %t", at, ok)
+			}
+			if d.looked > tt.texts*mostLooked || d.compared > tt.compared {
+				t.Errorf("looked at %d pairs, compared %d; at most %d and %d", d.looked, d.compared, tt.texts*mostLooked, tt.compared)
+			}
+		})
+	}
+}
+
 // What is kept is there, is kept, and says all that the dropped one does.
 func FuzzNearDuplicates(f *testing.F) {
 	f.Add("a b c d\na b c\nA B C d.\nnot a b c d\n")
@@ -116,7 +153,7 @@ func BenchmarkNearDuplicates(b *testing.B) {
 
 func near(t testing.TB, texts []Passage) []nearDuplicate {
 	t.Helper()
-	dups, err := NearDuplicates(context.Background(), texts)
+	dups, err := NearDuplicates(context.Background(), texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

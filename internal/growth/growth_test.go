@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -171,14 +172,14 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"correction": func(_ context.Context, s string) { analysis.Correct(s, func(string) int { return 0 }) },
 	"near-duplicates": func(ctx context.Context, s string) {
-		_, _ = analysis.NearDuplicates(ctx, []analysis.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " + s}})
+		_, _ = analysis.NearDuplicates(ctx, []analysis.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " + s}}, nil)
 	},
 	"near-duplicates of lines": func(ctx context.Context, s string) {
 		var ps []analysis.Passage
 		for l := range strings.Lines(s) {
 			ps = append(ps, analysis.Passage{Text: "three words more of " + l})
 		}
-		_, _ = analysis.NearDuplicates(ctx, ps)
+		_, _ = analysis.NearDuplicates(ctx, ps, nil)
 	},
 	"query":  func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
 	"filter": func(_ context.Context, s string) { _, _ = query.ParseFilter(s, time.Unix(0, 0)) },
@@ -234,6 +235,25 @@ func TestWorkGrowsWithTheText(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Twice as many entries take twice the work, if their words are chosen by chance.
+func TestNearDuplicatesGrowWithTheTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("go test without -short runs it, as TestWorkGrowsWithTheText")
+	}
+	why := grows(func(size int) func() {
+		r, ps := rand.New(rand.NewPCG(1, 2)), make([]analysis.Passage, size/2)
+		for i := range ps {
+			for range 20 {
+				ps[i].Text += fmt.Sprintf("%c%c ", 'a'+r.IntN(20), 'a'+r.IntN(10))
+			}
+		}
+		return func() { _, _ = analysis.NearDuplicates(t.Context(), ps, nil) }
+	})
+	if why != "" {
+		t.Error(why)
 	}
 }
 
