@@ -46,7 +46,7 @@ var budgets = []budget{
 	{"prompt", 310}, {"profile", 1_800}, {"agent/*", 1_800}, {"auth", 430}, {"trust", 400},
 	{"tool/*", 9_900}, {"dialect/*", 9_571}, {"mcpserver", 1_827},
 	{"cmd/oxbow/command/*", 8_290}, {"cmd/*", 50},
-	{"internal/wal", 2_250}, {"internal/index", 4_500}, {"internal/ranking", 1_815}, {"internal/analysis/*", 2_170},
+	{"internal/wal", 2_250}, {"internal/index", 4_500}, {"internal/ranking", 1_815}, {"internal/analysis/*", 2_250},
 	{"internal/git", 1_150}, {"internal/screen", 165}, {"internal/*", 2_612},
 }
 
