@@ -3,9 +3,11 @@
 package oxbow_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,7 +48,7 @@ func TestTurnsChange(t *testing.T) {
 	queries := []oxbow.Query{
 		{Text: "harbor lantern", Limit: 10},
 		{Text: "when did Caroline see the kestrel", Limit: 40},
-		{Text: "kestrel Bob", Limit: 5, Explain: true},
+		{Text: "kestrel Bob", Limit: 5, Explain: true, Around: 3},
 		{Text: "lantern", Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "session", Values: []string{"one"}}}}},
 	}
 	differ := 0
@@ -92,6 +94,63 @@ func TestTurnsChange(t *testing.T) {
 	}
 	if err := m.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A hit comes with the turns around it that are of the same talk and selected, in
+// the order of the talk, from the store as it is and as it was.
+func TestTurnsAround(t *testing.T) {
+	ctx := t.Context()
+	m := filled(t, "a|Ann: Good morning.", "b|Bob: Hello.", "c|Ann: I saw the kestrel.", "note|What a program noted.", "d|Bob: Really?",
+		"e|Ann: It sat on the mast.", "f|Bob: I must go.", "far|user: Where does the albatross sleep?")
+	around := func(q oxbow.Query) string {
+		t.Helper()
+		hits, err := m.Recall(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := func(es []oxbow.Entry) (ns []string) {
+			for _, e := range es {
+				ns = append(ns, e.Name)
+			}
+			return ns
+		}
+		var b strings.Builder
+		for _, h := range hits {
+			fmt.Fprintf(&b, "%s %s %s; ", names(h.Before), h.Entry.Name, names(h.After))
+		}
+		return b.String()
+	}
+	whenThere := uint64(5) // changes: a to d
+	if err := m.Apply(ctx, oxbow.Relabel{Name: "b", Labels: []oxbow.Label{{Key: "tag", Value: "draft"}}}); err != nil {
+		t.Fatal(err)
+	}
+	drafts := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"draft"}, Not: true}}}
+	for _, tt := range []struct {
+		q    oxbow.Query
+		want string
+	}{
+		{oxbow.Query{Text: "kestrel", Limit: 1}, "[] c []; "},
+		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 2}, "[a b] c [d]; "}, // the note is no turn, and takes a place
+		{oxbow.Query{Text: "kestrel", Limit: 1, Around: oxbow.MaxAround}, "[a b] c [d e f]; "},
+		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 2, Filter: drafts}, "[a] c [d]; "},
+		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 3, AsOf: whenThere}, "[a b] c [d]; "},
+		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 3, Rank: oxbow.RankSeed}, "[] c []; "},
+		{oxbow.Query{Text: "noted", Limit: 1, Around: 2}, "[] note []; "},
+		{oxbow.Query{Text: "albatross", Limit: 1, Around: 2}, "[] far []; "},
+	} {
+		if got := around(tt.q); got != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.q, got, tt.want)
+		}
+	}
+	for _, n := range []int{-1, oxbow.MaxAround + 1} {
+		var bad *oxbow.InvalidError
+		if _, err := m.Recall(ctx, oxbow.Query{Text: "kestrel", Around: n}); !errors.As(err, &bad) || bad.Field != "around" {
+			t.Errorf("Around %d gives %v", n, err)
+		}
+	}
+	if rep, err := m.Check(ctx); err != nil || len(rep.Problems) > 0 {
+		t.Error(rep, err)
 	}
 }
 

@@ -16,6 +16,9 @@ const DefaultLimit = 5
 // MaxLimit is the most hits that one query returns.
 const MaxLimit = 1000
 
+// MaxAround is the most turns to each side of a hit; see [Query.Around].
+const MaxAround = 10
+
 // The rankings.
 const (
 	// RankOxbow is BM25 over name, aliases, labels, speaker and body, each
@@ -47,6 +50,11 @@ type Query struct {
 	// that one's Alike. It looks at four times as many hits as are wanted.
 	Collapse bool
 	Rank     string // [RankOxbow] or [RankSeed]; "" means [Options.Ranking]
+
+	// Around is how many turns of the same talk come with a hit that is one: at
+	// most so many before it and after it that the filter selects, at most
+	// [MaxAround]; negative is an error. RankSeed knows no turns.
+	Around int
 
 	// Recency, if above 0, is a half-life by which older entries rank lower:
 	// a score is multiplied by ½ + ½·2^(−age/Recency). An entry is as old as
@@ -87,6 +95,9 @@ type Hit struct {
 	Score       float64      // higher is better; 0 when the query had no text
 	Explanation *Explanation // nil unless asked for
 	Alike       []string     // names of hits that say the same and are left out for it; see [Query.Collapse]
+
+	// Before and After are the turns around it, in the order of the talk; see [Query.Around].
+	Before, After []Entry
 }
 
 // Explanation accounts for a score: the sum of the terms' scores.

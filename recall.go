@@ -26,6 +26,9 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if err := checkRecency(&q, m.opts.Clock); err != nil {
 		return nil, err
 	}
+	if q.Around < 0 || q.Around > MaxAround {
+		return nil, &InvalidError{Field: "around", Value: fmt.Sprint(q.Around), Reason: fmt.Sprintf("is not from 0 to %d", MaxAround)}
+	}
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Recall)
 	}
@@ -52,6 +55,12 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	if q.Collapse {
 		hits = collapse(ctx, hits, limit)
 	}
+	if accept := v.accept(q.Filter); q.Around > 0 && v.Ranking() != RankSeed {
+		for i := range hits {
+			before, after := v.Around(hits[i].Entry.ID, q.Around, accept)
+			hits[i].Before, hits[i].After = entriesOf(before), entriesOf(after)
+		}
+	}
 	if q.Explain && !p.Any {
 		for i := range hits {
 			if ctx.Err() != nil {
@@ -61,6 +70,14 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 		}
 	}
 	return hits
+}
+
+func entriesOf(items []ranking.Item) []Entry {
+	var es []Entry
+	for _, it := range items {
+		es = append(es, *it.(*indexed).entry)
+	}
+	return es
 }
 
 // ask returns what fn makes of the index, as it is now, for the ranking of the

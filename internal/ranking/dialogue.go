@@ -232,7 +232,7 @@ func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) b
 		if n := &t.places[j]; worth != nil && (n.most == 0 || !worth(n, step)) {
 			continue
 		}
-		if n := t.read(j); n.turn.kind == analysis.TurnOfTalk && n.turn.session == own.turn.session && n.turn.near(own.turn.created) {
+		if n := t.read(j); n.turn.next(own.turn) {
 			fn(n, step)
 		}
 	}

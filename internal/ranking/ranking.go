@@ -70,6 +70,12 @@ var noTurn = noTurns[analysis.NoSpeech]
 // neighbourTime is the time within which neighbours in a dialogue are created.
 const neighbourTime = time.Hour
 
+// next reports whether another turn is one of the same talk, at most
+// neighbourTime away, if their IDs say that they may be.
+func (t *turn) next(of *turn) bool {
+	return t.kind == analysis.TurnOfTalk && t.session == of.session && t.near(of.created)
+}
+
 // near reports whether the turn was created within neighbourTime of another.
 func (t *turn) near(created int64) bool {
 	a, b := min(t.created, created), max(t.created, created)

@@ -124,6 +124,28 @@ func (v *View) turnOf(it Item) *turn {
 	return kept.Load()
 }
 
+// Around returns the turns at most so many IDs from a turn of a talk, in the order
+// of the talk, without those that accept, if not nil, rejects. What is no such
+// turn has none.
+func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
+	own := v.turnOf(v.item(id))
+	if own.kind != analysis.TurnOfTalk {
+		return nil, nil
+	}
+	for step := -reach; step <= reach; step++ {
+		at := id + uint64(int64(step))
+		it := v.item(at)
+		switch {
+		case step == 0 || it == nil || !v.turnOf(it).next(own) || accept != nil && !accept(at):
+		case step < 0:
+			before = append(before, it)
+		default:
+			after = append(after, it)
+		}
+	}
+	return before, after
+}
+
 // Vocabulary yields the words that begin so, and in how many documents each
 // stands.
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
