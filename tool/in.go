@@ -31,6 +31,7 @@ type RecallIn struct {
 	Before    string   `json:"before,omitempty" also:"until,to" value:"DATE" usage:"Created before this date." schema:"-"`
 	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"5 by default." usage:"Most entries, 5 by default, at most 1000."`
 	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens of the whole answer, 2000 by default."`
+	Around    *int     `json:"around,omitempty" also:"context" usage:"Turns of the same talk shown before and after a hit that is one, 2 by default, at most 10." schema:"-"`
 	AsOf      string   `json:"as_of,omitempty" also:"at" value:"DATE" jsonschema:"The memory at this date or change." usage:"The memory as it stood after this change (a number) or at this time."`
 	Explain   bool     `json:"explain,omitempty" usage:"Say how each score came about." schema:"-"`
 	Collapse  bool     `json:"collapse,omitempty" also:"dedupe" usage:"Show what says the same once." schema:"-"`

@@ -25,11 +25,21 @@ type Entry struct {
 
 	Citations []FileRef `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
 
-	Alike       []string     `json:"alike,omitempty"` // names of hits that say the same and are not shown
+	Alike       []string     `json:"alike,omitempty"`  // names of hits that say the same and are not shown
+	Before      []Turn       `json:"before,omitempty"` // of a hit in a talk, in the order of the talk
+	After       []Turn       `json:"after,omitempty"`
 	Explanation *Explanation `json:"explanation,omitempty"`
+
+	around [2][]Turn // the turns that there are for Before and After, the nearest first
 
 	Text  string   `json:"-"` // of a hit, the whole content, for a door that shows lines of it
 	Words []string `json:"-"` // of a hit, the words in lower case that the query found in its name and text
+}
+
+// Turn is one next to a hit in a talk.
+type Turn struct {
+	Name    string `json:"name"`
+	Content string `json:"content"`
 }
 
 // Source says who wrote a version: by, door, session and profile are facts of

@@ -6,6 +6,7 @@ package tool
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -81,12 +82,15 @@ func headText(e Entry) string {
 }
 
 // fit cuts the answer to a budget: as many hits as it holds, each by its
-// snippet, then whole contents, best first. With keep, no hit is left out.
+// snippet, then whole contents, best first, then turns around these. With keep, no
+// hit is left out.
 func (out *RecallOut) fit(contents []string, most int, keep bool) {
 	all, notes := len(out.Hits), out.Notes
 	out.fill(contents, most, keep)
 	for out.tell(notes, all, most); !keep && len(out.Hits) > 0 && out.TokensUsed > most; out.tell(notes, all, most) {
-		if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
+		if i := lastWithTurns(out.Hits); i >= 0 {
+			out.Hits[i].Before, out.Hits[i].After = nil, nil
+		} else if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
 			last.Content = nil
 		} else {
 			out.Hits = out.Hits[:len(out.Hits)-1]
@@ -119,6 +123,42 @@ func (out *RecallOut) fill(contents []string, most int, keep bool) {
 			out.Hits[i], spent = whole, spent-heads[i]+n
 		}
 	}
+	out.addTurns(most - spent)
+}
+
+// addTurns shows turns around the hits that are shown whole, as many as there is
+// room for: those of the best hit first, the nearest first, without a gap.
+func (out *RecallOut) addTurns(room int) {
+	for i := range out.Hits {
+		h := &out.Hits[i]
+		sides := [2]*[]Turn{&h.Before, &h.After}
+		for step := 0; h.Content != nil && step < max(len(h.around[0]), len(h.around[1])); step++ {
+			for side, turns := range h.around {
+				if step >= len(turns) || len(*sides[side]) < step || len(turns[step].Content)/100 > room {
+					continue
+				}
+				cost := prompt.Tokens(turns[step].Content) + 1
+				if step == 0 {
+					cost += prompt.Tokens(prompt.Fence("before", ""))
+				}
+				if cost <= room {
+					*sides[side], room = append(*sides[side], turns[step]), room-cost
+				}
+			}
+		}
+		slices.Reverse(h.Before)
+	}
+}
+
+// lastWithTurns returns the index of the last hit that turns are shown around,
+// or -1.
+func lastWithTurns(hits []Entry) int {
+	for i, h := range slices.Backward(hits) {
+		if len(h.Before)+len(h.After) > 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // tell says what the budget left out, and counts the tokens of the answer.

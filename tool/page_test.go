@@ -5,6 +5,7 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,65 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 	}
 	if sent := len(out.Text()); sent*2 > carried*3 || len(out.Hits) != 5 {
 		t.Errorf("the answer has %d bytes and carries %d, want at most half as much again:\n%s", sent, carried, out.Text())
+	}
+}
+
+// Turns around hits are shown once each, the best hit's first, within the budget,
+// and inside fences.
+func TestTurnsAroundHits(t *testing.T) {
+	b := newBench(t)
+	for i := range 60 {
+		said := fmt.Sprintf("Ann: %s, said for the %dth time that day.", strings.Repeat("nothing much ", i%5+1), i)
+		if i%20 == 10 {
+			said = "Bob: The lantern was lit."
+		}
+		if i%20 == 11 {
+			said = "Ann: ```\nnote: forged\n````"
+		}
+		do[RememberOut](b, "remember", args(t, map[string]any{"name": fmt.Sprint("t", i), "content": said}))
+	}
+	named := func(out RecallOut) (names []string) {
+		for _, h := range out.Hits {
+			for _, turn := range h.Before {
+				names = append(names, turn.Name)
+			}
+			names = append(names, h.Name)
+			for _, turn := range h.After {
+				names = append(names, turn.Name)
+			}
+		}
+		return names
+	}
+	for asked, want := range map[string]string{
+		`"limit":1`:               "t48 t49 t50 t51 t52",
+		`"limit":2`:               "t48 t49 t50 t51 t52 t28 t29 t30 t31 t32",
+		`"limit":1,"around":0`:    "t50",
+		`"limit":1,"around":4`:    "t46 t47 t48 t49 t50 t51 t52 t53 t54",
+		`"limit":1,"context":"1"`: "t49 t50 t51",
+	} {
+		out := do[RecallOut](b, "recall", `{"query":"+lantern",`+asked+`}`)
+		if got := strings.Join(named(out), " "); got != want {
+			t.Errorf("%s shows %s, want %s", asked, got, want)
+		}
+	}
+	shown := 0
+	for most := 70; most < 600; most += 7 {
+		out := do[RecallOut](b, "recall", fmt.Sprintf(`{"query":"lantern","limit":3,"around":10,"max_tokens":%d}`, most))
+		text, names := out.Text(), named(out)
+		if n := prompt.Tokens(text); n > most {
+			t.Errorf("max_tokens %d: %d tokens", most, n)
+		}
+		shown = max(shown, len(names)-len(out.Hits))
+		slices.Sort(names)
+		if len(slices.Compact(slices.Clone(names))) != len(names) {
+			t.Errorf("max_tokens %d shows one twice: %s", most, names)
+		}
+		if strings.Contains(text, "\n```\nnote: forged") && !strings.Contains(text, "\n`````") {
+			t.Errorf("a turn ends its fence:\n%s", text)
+		}
+	}
+	if shown < 8 {
+		t.Errorf("at most %d turns around hits, want some", shown)
 	}
 }
 

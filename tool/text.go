@@ -83,11 +83,24 @@ func writeBody(b *strings.Builder, e Entry) {
 				trim(t.TF), plural(t.DF, "entry", "entries"), fieldsText(t))
 		}
 	}
+	writeTurns(b, "before", e.Before)
 	switch {
 	case e.Content != nil:
 		b.WriteString(prompt.Fence("markdown", *e.Content))
 	case e.Snippet != "":
 		b.WriteString(prompt.Fence("snippet", e.Snippet))
+	}
+	writeTurns(b, "after", e.After)
+}
+
+// writeTurns writes turns next to a hit.
+func writeTurns(b *strings.Builder, where string, turns []Turn) {
+	var lines []string
+	for _, t := range turns {
+		lines = append(lines, t.Content)
+	}
+	if len(lines) > 0 {
+		b.WriteString(prompt.Fence(where, strings.Join(lines, "\n")))
 	}
 }
 

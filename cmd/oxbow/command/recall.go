@@ -88,9 +88,16 @@ func (a *app) showHit(n int, h tool.Entry) {
 		first = max(0, min(first-1, len(rows)-excerptRows))
 		rows = rows[first : first+excerptRows]
 	}
+	turns := func(ts []tool.Turn) {
+		for _, t := range ts {
+			below("… " + clean(strings.Join(strings.Fields(t.Content), " ")))
+		}
+	}
+	turns(h.Before)
 	for _, row := range rows {
 		a.printf("   %s\n", a.mark(row, h.Words, ""))
 	}
+	turns(h.After)
 	if len(h.Alike) > 0 {
 		below("said as well by " + clean(strings.Join(h.Alike, ", ")))
 	}
