@@ -215,14 +215,15 @@ func (b *bench) report(r *quality.Report, groups bool) {
 	default:
 		b.printf("The scorer is not proved: %s.\n\n", p.Why)
 	}
-	t := newTable("set", "ranking", "n", "any@1", "any@5", "any@10", "all@5", "nDCG@10", "MRR")
+	t := newTable("set", "ranking", "n", "any@1", "any@5", "shown@5", "any@10", "all@5", "R@5", "R@10", "nDCG@10", "retrieved", "LongMemEval's", "MRR")
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
 			if row.Group != "" && !groups {
 				continue
 			}
 			name := strings.TrimSuffix(res.Title+" "+res.Unit+", "+row.Group, ", ")
-			t.row(name, row.Ranking, count(row.N), share(row.Any1), share(row.Any5), share(row.Any10), share(row.All5), share(row.NDCG), share(row.MRR))
+			t.row(name, row.Ranking, count(row.N), share(row.Any1), share(row.Any5), share(row.Shown5), share(row.Any10), share(row.All5),
+				share(row.Recall5), share(row.Recall10), share(row.NDCG), share(row.NDCGRetrieved), share(row.NDCGLongMemEval), share(row.MRR))
 		}
 	}
 	b.emit(t)
@@ -232,7 +233,7 @@ func (b *bench) report(r *quality.Report, groups bool) {
 			b.printf("In the data, %s.\n\n", n)
 		}
 	}
-	b.printf("any@k: questions with a right entry among the first k; all@5: with all right ones among the first 5; nDCG@10 and MRR: how near to the top they are. In all sets, names tell nothing, an entry is as old as what it holds, 10 hits are looked at, and MRR counts none after them.\n\n")
+	b.printf("any@k: questions with a right entry among the first k; shown@5: or within two turns of one in a talk; all@5: with all right ones among the first 5; R@k: the share of them; nDCG@10, as trec_eval has it, and MRR: how near to the top they are. Two other nDCG@10 are in use, and not to be compared with it: divided by the ideal of what was retrieved, and LongMemEval's own, which does not discount the second. In all sets, names tell nothing, an entry is as old as what it holds, 10 hits are looked at, and MRR counts none after them.\n\n")
 	if e := r.Embed; e != nil {
 		b.printf("Vectors: %s at %s, %d numbers; %d made in %d requests, %d from the cache; %d texts cut off at %d bytes. Fused: the first 100 of oxbow and of vectors, by the sum of 1/(60 + rank).\n\n",
 			e.Model, e.Endpoint, e.Length, e.Made, e.Requests, e.Cached, e.Cut, e.MaxBytes)

@@ -108,7 +108,7 @@ func (p *publishedChat) cases() (cs []Case, lost int, err error) {
 				return nil, 0, fmt.Errorf("question %d of %s: has no text", i+1, ability)
 			}
 			groups := []string{strings.ReplaceAll(ability, "_", " ")}
-			turn, pair := Ask{q.Text, groups, map[string]bool{}}, Ask{q.Text, groups, map[string]bool{}}
+			turn, pair := Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}, Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}
 			for _, id := range q.Sources {
 				turn.Right[strconv.Itoa(id)] = true
 				if known[id] == "" {

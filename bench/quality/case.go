@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -26,6 +27,7 @@ type Ask struct {
 	Text   string
 	Groups []string // the kinds of question that it is counted with, beside all
 	Right  map[string]bool
+	Apart  bool // it counts in its groups alone
 }
 
 // Case is a memory and what is asked of it.
@@ -69,20 +71,27 @@ func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) 
 	return h, nil
 }
 
-// recall returns the ids of the first limit hits, which seen, if not nil, gets.
-func (h *memory) recall(ctx context.Context, query string, limit int, seen func([]oxbow.Hit)) ([]string, error) {
-	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit})
+// shownTurns is how many turns to each side of a hit in a talk are shown with it.
+const shownTurns = 2
+
+// recall asks a question. The function seen, if not nil, gets the hits.
+func (h *memory) recall(ctx context.Context, query string, limit int, seen func([]oxbow.Hit)) (a answer, err error) {
+	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: shownTurns})
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	if seen != nil {
 		seen(hits)
 	}
-	ids := make([]string, len(hits))
 	for i, hit := range hits {
-		ids[i] = h.ids[hit.Entry.Name]
+		a.ids = append(a.ids, h.ids[hit.Entry.Name])
+		for _, e := range slices.Concat(hit.Before, []oxbow.Entry{hit.Entry}, hit.After) {
+			if i < 5 {
+				a.shown = append(a.shown, h.ids[e.Name])
+			}
+		}
 	}
-	return ids, nil
+	return a, nil
 }
 
 // close closes the memory when its store is found sound: rankings out of one
@@ -95,16 +104,16 @@ func (h *memory) close(ctx context.Context) error {
 	return errors.Join(err, h.Close())
 }
 
-// rankings asks every question of a case in a fresh memory, and returns the ids
-// of the first limit hits of each. The function seen, if not nil, gets the hits.
-func (c *Case) rankings(ctx context.Context, ranking string, limit int, seen func(question string, hits []oxbow.Hit)) (found [][]string, err error) {
+// rankings asks every question of a case in a fresh memory, for limit hits. The
+// function seen, if not nil, gets the hits.
+func (c *Case) rankings(ctx context.Context, ranking string, limit int, seen func(question string, hits []oxbow.Hit)) (found []answer, err error) {
 	h, err := remember(ctx, c.Entries, ranking)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
 	for _, a := range c.Asks {
-		ids, err := h.recall(ctx, a.Text, limit, func(hits []oxbow.Hit) {
+		one, err := h.recall(ctx, a.Text, limit, func(hits []oxbow.Hit) {
 			if seen != nil {
 				seen(a.Text, hits)
 			}
@@ -112,7 +121,7 @@ func (c *Case) rankings(ctx context.Context, ranking string, limit int, seen fun
 		if err != nil {
 			return nil, fmt.Errorf("asking %q: %w", a.Text, err)
 		}
-		found = append(found, ids)
+		found = append(found, one)
 	}
 	return found, nil
 }

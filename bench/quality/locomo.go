@@ -8,17 +8,24 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Talk is one conversation of LoCoMo, and what is asked about it.
 type Talk struct {
-	Sessions []Entry
-	Turns    []Entry
-	Asks     []TalkAsk
+	Sessions  []Entry
+	Captioned []Entry // the sessions, with what is on the pictures
+	Turns     []Entry
+	Asks      []TalkAsk
 
-	lost int // pieces of evidence that are no turn
+	// Adversarial are questions about what was never said. What they name as
+	// evidence is what they were made from, often said by the other person.
+	Adversarial []TalkAsk
+
+	lost     int  // pieces of evidence that are no turn
+	pictures bool // some turn shares one
 }
 
 // TalkAsk is a question about a talk and the ids of the sessions, and of the
@@ -29,8 +36,10 @@ type TalkAsk struct {
 	Sessions, Turns map[string]bool
 }
 
-// categories are LoCoMo's kinds of questions. What 5 asks about was never said.
-var categories = map[int]string{1: "several hops", 2: "time", 3: "open domain", 4: "single hop"}
+// categories are LoCoMo's kinds of questions.
+var categories = map[int]string{1: "several hops", 2: "time", 3: "open domain", 4: "single hop", adversarial: "adversarial"}
+
+const adversarial = 5
 
 // locomoDate is the form of a session's date.
 const locomoDate = "3:04 pm on 2 January, 2006"
@@ -68,7 +77,7 @@ func (p *publishedTalk) talk() (*Talk, error) {
 	}
 	for i, q := range p.QA {
 		sessions, turns := evidence(q.Evidence)
-		if q.Category == 5 || len(turns) == 0 {
+		if len(turns) == 0 {
 			continue
 		}
 		if q.Category < 1 || q.Category > 5 {
@@ -83,7 +92,11 @@ func (p *publishedTalk) talk() (*Talk, error) {
 				t.lost++
 			}
 		}
-		t.Asks = append(t.Asks, TalkAsk{text, q.Category, sessions, turns})
+		asks := &t.Asks
+		if q.Category == adversarial {
+			asks = &t.Adversarial
+		}
+		*asks = append(*asks, TalkAsk{text, q.Category, sessions, turns})
 	}
 	return t, nil
 }
@@ -94,6 +107,7 @@ func (t *Talk) session(n int, said, dated json.RawMessage) error {
 		Speaker string `json:"speaker"`
 		ID      string `json:"dia_id"`
 		Text    string `json:"text"`
+		Caption string `json:"blip_caption"` // of its picture, "" for none
 	}
 	if err := json.Unmarshal(said, &turns); err != nil {
 		return err
@@ -109,16 +123,25 @@ func (t *Talk) session(n int, said, dated json.RawMessage) error {
 	if len(turns) == 0 {
 		return nil
 	}
-	var text strings.Builder
+	var text, captioned strings.Builder
 	for i, s := range turns {
 		if s.Speaker == "" || s.ID == "" {
 			return fmt.Errorf("turn %d has no speaker or no dia_id", i+1)
 		}
 		line := s.Speaker + ": " + s.Text
 		text.WriteString(line + "\n\n")
+		captioned.WriteString(line)
+		if s.Caption != "" {
+			captioned.WriteString(" [shares " + s.Caption + "]")
+			t.pictures = true
+		}
+		captioned.WriteString("\n\n")
 		t.Turns = append(t.Turns, Entry{fmt.Sprintf("t%04d", len(t.Turns)+1), s.ID, line, date})
 	}
-	t.Sessions = append(t.Sessions, Entry{fmt.Sprintf("s%04d", n), fmt.Sprintf("D%d", n), strings.TrimSpace(text.String()), date})
+	whole := Entry{fmt.Sprintf("s%04d", n), fmt.Sprintf("D%d", n), strings.TrimSpace(text.String()), date}
+	t.Sessions = append(t.Sessions, whole)
+	whole.Text = strings.TrimSpace(captioned.String())
+	t.Captioned = append(t.Captioned, whole)
 	return nil
 }
 
@@ -161,7 +184,12 @@ func (s *Source) Talks() iter.Seq2[*Talk, error] {
 	}
 }
 
-// loCoMo yields two cases a talk: its sessions and its turns.
+// fiveCategories is the group of all questions, the adversarial ones too, which
+// others leave out.
+const fiveCategories = "all five categories"
+
+// loCoMo yields the cases of each talk: its sessions, with the captions of its
+// pictures if there are any, and its turns.
 func loCoMo(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for t, err := range s.Talks() {
@@ -172,13 +200,15 @@ func loCoMo(s *Source) iter.Seq2[Case, error] {
 			if len(t.Asks) == 0 {
 				continue
 			}
-			bySession, byTurn := Case{"sessions", t.Sessions, nil}, Case{"turns", t.Turns, nil}
-			for _, a := range t.Asks {
-				groups := []string{categories[a.Category]}
-				bySession.Asks = append(bySession.Asks, Ask{a.Text, groups, a.Sessions})
-				byTurn.Asks = append(byTurn.Asks, Ask{a.Text, groups, a.Turns})
+			var sessions, turns []Ask
+			for _, a := range slices.Concat(t.Asks, t.Adversarial) {
+				groups, apart := []string{categories[a.Category], fiveCategories}, a.Category == adversarial
+				sessions = append(sessions, Ask{a.Text, groups, a.Sessions, apart})
+				turns = append(turns, Ask{a.Text, groups, a.Turns, apart})
 			}
-			if !yield(bySession, nil) || !yield(byTurn, nil) {
+			if !yield(Case{"sessions", t.Sessions, sessions}, nil) ||
+				t.pictures && !yield(Case{"sessions with captions", t.Captioned, sessions}, nil) ||
+				!yield(Case{"turns", t.Turns, turns}, nil) {
 				return
 			}
 		}

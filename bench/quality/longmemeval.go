@@ -285,10 +285,10 @@ func longMemEval(s *Source) iter.Seq2[Case, error] {
 			if !strings.HasSuffix(q.ID, "_abs") {
 				groups = append(groups, "answerable")
 			}
-			if len(q.Answers) > 0 && !yield(Case{"sessions", q.Entries(), []Ask{{q.Text, groups, q.Right()}}}, nil) {
+			if len(q.Answers) > 0 && !yield(Case{"sessions", q.Entries(), []Ask{{q.Text, groups, q.Right(), false}}}, nil) {
 				return
 			}
-			if len(q.Evidence) > 0 && !yield(Case{"turns", q.turns(), []Ask{{q.Text, groups, q.Evidence}}}, nil) {
+			if len(q.Evidence) > 0 && !yield(Case{"turns", q.turns(), []Ask{{q.Text, groups, q.Evidence, false}}}, nil) {
 				return
 			}
 		}

@@ -23,20 +23,20 @@ func TestMeasures(t *testing.T) {
 		ranking []string
 		right   map[string]bool
 
-		any1, any5, all5, ndcg5, mrr, share3 float64
+		any1, any5, all5, ndcg5, mrr, share3, retrieved5, longMemEval5 float64
 	}{
-		{"first", []string{"a", "b", "c"}, ids("a"), 1, 1, 1, 1, 1, 1},
-		{"second", []string{"b", "a", "c"}, ids("a"), 0, 1, 1, 0.6309298, .5, 1},
-		{"two of two, ranks 1 and 3", []string{"a", "x", "b"}, ids("a", "b"), 1, 1, 1, 1.5 / 1.6309298, 1, 1},
-		{"one of two, rank 4", []string{"x", "y", "z", "a"}, ids("a", "b"), 0, 1, 0, 0.4306766 / 1.6309298, .25, 0},
-		{"second one at rank 6", []string{"a", "v", "w", "x", "y", "b"}, ids("a", "b"), 1, 1, 0, 1 / 1.6309298, 1, .5},
-		{"none found", []string{"x", "y"}, ids("a"), 0, 0, 0, 0, 0, 0},
-		{"empty ranking", nil, ids("a"), 0, 0, 0, 0, 0, 0},
-		{"none right", []string{"x"}, ids(), 0, 0, 0, 0, 0, 0},
+		{"first", []string{"a", "b", "c"}, ids("a"), 1, 1, 1, 1, 1, 1, 1, 1},
+		{"second", []string{"b", "a", "c"}, ids("a"), 0, 1, 1, 0.6309298, .5, 1, 0.6309298, 1},
+		{"two of two, ranks 1 and 3", []string{"a", "x", "b"}, ids("a", "b"), 1, 1, 1, 1.5 / 1.6309298, 1, 1, 1.5 / 1.6309298, 1.6309298 / 2},
+		{"one of two, rank 4", []string{"x", "y", "z", "a"}, ids("a", "b"), 0, 1, 0, 0.4306766 / 1.6309298, .25, 0, 0.4306766, .25},
+		{"second one at rank 6", []string{"a", "v", "w", "x", "y", "b"}, ids("a", "b"), 1, 1, 0, 1 / 1.6309298, 1, .5, 1, .5},
+		{"none found", []string{"x", "y"}, ids("a"), 0, 0, 0, 0, 0, 0, 0, 0},
+		{"empty ranking", nil, ids("a"), 0, 0, 0, 0, 0, 0, 0, 0},
+		{"none right", []string{"x"}, ids(), 0, 0, 0, 0, 0, 0, 0, 0},
 		// Six right ones: five places cannot hold them, and the most that five
 		// places can gain is 2.9484592, here 2 of it missing its first.
 		{"more right than places", []string{"x", "a", "b", "c", "d", "e", "f"}, ids("a", "b", "c", "d", "e", "f"),
-			0, 1, 0, 1.9484592 / 2.9484592, .5, 2. / 6},
+			0, 1, 0, 1.9484592 / 2.9484592, .5, 2. / 6, 1.9484592 / 2.5616063, (1 + 0.6309298 + .5 + 0.4306766) / (1 + 1 + 0.6309298 + .5 + 0.4306766)},
 	}
 	for _, tt := range tests {
 		for _, m := range []struct {
@@ -48,6 +48,8 @@ func TestMeasures(t *testing.T) {
 			{"recallAll@5", recallAll(tt.ranking, tt.right, 5), tt.all5},
 			{"ndcg@5", ndcg(tt.ranking, tt.right, 5), tt.ndcg5},
 			{"reciprocal", reciprocal(tt.ranking, tt.right), tt.mrr},
+			{"ndcgRetrieved@5", ndcgRetrieved(tt.ranking, tt.right, 5), tt.retrieved5},
+			{"ndcgLongMemEval@5", ndcgLongMemEval(tt.ranking, tt.right, 5), tt.longMemEval5},
 			{"recallShare@3", recallShare(tt.ranking, tt.right, 3), tt.share3},
 		} {
 			if math.Abs(m.got-m.want) > 1e-6 {
@@ -62,12 +64,13 @@ func TestSums(t *testing.T) {
 	if got := s.scores(); got != (Scores{}) {
 		t.Errorf("means of nothing = %+v, want 0", got)
 	}
-	s.add([]string{"a", "b"}, ids("a")) // 1
-	s.add([]string{"b", "a"}, ids("a")) // 1/2
-	s.add([]string{"x"}, ids("a"))      // 0
+	s.add(answer{[]string{"a", "b"}, []string{"a"}}, ids("a")) // 1
+	s.add(answer{[]string{"b", "a"}, nil}, ids("a"))           // 1/2
+	s.add(answer{[]string{"x"}, []string{"x", "a"}}, ids("a")) // 0, and shown
 	ten := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"}
-	s.add(ten, ids("a")) // rank 11 is beyond the ten
-	want := Scores{N: 4, Any1: .25, Any5: .5, Any10: .5, All5: .5, NDCG: (1 + 1/math.Log2(3)) / 4, MRR: .375}
+	s.add(answer{ids: ten}, ids("a")) // rank 11 is beyond the ten
+	want := Scores{N: 4, Any1: .25, Any5: .5, Any10: .5, All5: .5, NDCG: (1 + 1/math.Log2(3)) / 4, MRR: .375,
+		Recall5: .5, Recall10: .5, Shown5: .5, NDCGRetrieved: (1 + 1/math.Log2(3)) / 4, NDCGLongMemEval: .5}
 	if got := s.scores(); got != want {
 		t.Errorf("scores() = %+v, want %+v", got, want)
 	}

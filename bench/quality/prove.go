@@ -68,10 +68,10 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 			return p, err
 		}
 		terms := an.terms(q.Text)
-		a.add(name(repeated(theirs.Searcher(), terms, 100)), q.Right)
-		b.add(name(repeated(own.Searcher(), terms, 100)), q.Right)
+		a.add(answer{ids: name(repeated(theirs.Searcher(), terms, 100))}, q.Right)
+		b.add(answer{ids: name(repeated(own.Searcher(), terms, 100))}, q.Right)
 	}
-	p.NDCG, p.OwnNDCG, p.Recall = a.scores().NDCG, b.scores().NDCG, a.share100/float64(max(a.n, 1))
+	p.NDCG, p.OwnNDCG, p.Recall = a.scores().NDCG, b.scores().NDCG, a.share100/float64(max(a.N, 1))
 	switch {
 	case !p.Whole():
 		p.Why = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) + " judged queries; the published figure is for " +

@@ -145,13 +145,17 @@ type tally struct {
 	sums map[key]*sums
 }
 
-func (t *tally) add(ranking string, a Ask, ids []string) {
-	for _, g := range append([]string{""}, a.Groups...) {
+func (t *tally) add(ranking string, a Ask, found answer) {
+	groups := a.Groups
+	if !a.Apart {
+		groups = append([]string{""}, groups...)
+	}
+	for _, g := range groups {
 		k := key{ranking, g}
 		if t.sums[k] == nil {
 			t.sums[k] = new(sums)
 		}
-		t.sums[k].add(ids, a.Right)
+		t.sums[k].add(found, a.Right)
 	}
 }
 
@@ -203,10 +207,11 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 			if err != nil {
 				return nil, err
 			}
-			for j, ids := range found {
-				t.add(r, c.Asks[j], ids)
-				if o.Asked != nil {
-					o.Asked(QuestionScore{s.Set.Name, c.Unit, r, done + j, c.Asks[j].Text, ndcg(ids, c.Asks[j].Right, limit), recallAny(ids, c.Asks[j].Right, 5)})
+			for j, one := range found {
+				a := c.Asks[j]
+				t.add(r, a, one)
+				if o.Asked != nil && !a.Apart {
+					o.Asked(QuestionScore{s.Set.Name, c.Unit, r, done + j, a.Text, ndcg(one.ids, a.Right, limit), recallAny(one.ids, a.Right, 5)})
 				}
 			}
 		}
@@ -257,8 +262,8 @@ func (o *Options) vectors(ctx context.Context, c *Case, t *tally) error {
 	}
 	for i, a := range c.Asks {
 		near := nearest(c.Entries, entries, asked[i], fuseDepth)
-		t.add(Vectors, a, near)
-		t.add(Fused, a, Fuse(words[i], near))
+		t.add(Vectors, a, answer{ids: near})
+		t.add(Fused, a, answer{ids: Fuse(words[i].ids, near)})
 	}
 	return nil
 }

@@ -28,6 +28,10 @@ func rows(r *Report, set, unit string) map[string]Scores {
 	return m
 }
 
+func scoresOf(n int, any1, any5, any10, all5, ndcg, mrr float64) Scores {
+	return Scores{N: n, Any1: any1, Any5: any5, Any10: any10, All5: all5, NDCG: ndcg, MRR: mrr}
+}
+
 // near compares two scores to four places.
 func near(a, b Scores) bool {
 	x, y := []float64{a.Any1, a.Any5, a.Any10, a.All5, a.NDCG, a.MRR}, []float64{b.Any1, b.Any5, b.Any10, b.All5, b.NDCG, b.MRR}
@@ -53,8 +57,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked != 4 { // of LoCoMo: two questions, of sessions and of turns
-		t.Errorf("progress came to %d questions, want 4", asked)
+	if asked != 9 { // of LoCoMo: three questions, of sessions, with captions too, and of turns
+		t.Errorf("progress came to %d questions, want 9", asked)
 	}
 	const second = 0.63093 // 1/log2(3)
 	for _, tt := range []struct {
@@ -64,30 +68,45 @@ func TestRun(t *testing.T) {
 		// q1 looks for "which whale sings": a says whale twice and stands
 		// before b, by seed. q2 looks for a word of the session's id, which no
 		// entry may be found by.
-		{"longmemeval", "sessions", "seed", Scores{2, 0, .5, .5, .5, second / 2, .25}},
-		{"longmemeval", "turns", "seed", Scores{1, 0, 1, 1, 1, second, .5}},
+		{"longmemeval", "sessions", "seed", scoresOf(2, 0, .5, .5, .5, second/2, .25)},
+		{"longmemeval", "turns", "seed", scoresOf(1, 0, 1, 1, 1, second, .5)},
 		// The second question finds session 1, where half of the answer stands,
 		// and turn D1:1 by its word, which is not right. The gain of a first of
 		// two right ones is 1/(1 + 0.63093).
-		{"locomo", "sessions", "seed", Scores{2, 1, 1, 1, .5, (1 + 1/(1+second)) / 2, 1}},
-		{"locomo", "turns", "seed", Scores{2, .5, .5, .5, .5, .5, .5}},
+		{"locomo", "sessions", "seed", scoresOf(2, 1, 1, 1, .5, (1+1/(1+second))/2, 1)},
+		{"locomo", "turns", "seed", scoresOf(2, .5, .5, .5, .5, .5, .5)},
 		// The kayak is found in one of the two messages of the one question,
 		// and nothing of the other.
-		{"beam", "turns", "seed", Scores{2, .5, .5, .5, 0, 1 / (1 + second) / 2, .5}},
+		{"beam", "turns", "seed", scoresOf(2, .5, .5, .5, 0, 1/(1+second)/2, .5)},
 		// "budget" stands in turn 3, which is shorter, and in turn 1; "the" in
 		// turn 1 too: both are right, of three.
-		{"qmsum", "turns", "seed", Scores{1, 1, 1, 1, 0, (1 + second) / (1 + second + .5), 1}},
+		{"qmsum", "turns", "seed", scoresOf(1, 1, 1, 1, 0, (1+second)/(1+second+.5), 1)},
 		// "camel" is no word of the abstracts, nor is "whale".
-		{"scifact", "abstracts", "seed", Scores{2, 0, 0, 0, 0, 0, 0}},
+		{"scifact", "abstracts", "seed", scoresOf(2, 0, 0, 0, 0, 0, 0)},
 		// Stems find both; "whales" twice stands before the right one.
-		{"scifact", "abstracts", "oxbow", Scores{2, .5, 1, 1, 1, (1 + second) / 2, .75}},
+		{"scifact", "abstracts", "oxbow", scoresOf(2, .5, 1, 1, 1, (1+second)/2, .75)},
 	} {
 		if got := rows(r, tt.set, tt.unit)[tt.ranking]; !near(got, tt.want) {
 			t.Errorf("%s %s by %s = %+v, want %+v", tt.set, tt.unit, tt.ranking, got, tt.want)
 		}
 	}
-	if len(r.Results) != 8 || len(r.Missing) != 0 {
-		t.Errorf("%d results, %v missing, want 8 and none", len(r.Results), r.Missing)
+	// The kayak's turn is found, and the right one is the next; the adversarial
+	// question counts in its groups alone.
+	for _, res := range r.Results {
+		for _, row := range res.Rows {
+			if res.Set != "locomo" || res.Unit != "turns" || row.Ranking != "oxbow" {
+				continue
+			}
+			if want := map[string]int{"": 2, "adversarial": 1, fiveCategories: 3, "single hop": 1, "several hops": 1}[row.Group]; row.N != want {
+				t.Errorf("LoCoMo's group %q has %d questions, want %d", row.Group, row.N, want)
+			}
+			if row.Group == "several hops" && row.Shown5 != 1 {
+				t.Errorf("the turn after the one that was found is not shown: %+v", row)
+			}
+		}
+	}
+	if len(r.Results) != 9 || len(r.Missing) != 0 {
+		t.Errorf("%d results, %v missing, want 9 and none", len(r.Results), r.Missing)
 	}
 	// Each ranking is told for each group.
 	groups := map[string]int{}
@@ -115,7 +134,7 @@ func TestRunWithoutSets(t *testing.T) {
 			t.Errorf("%s is missing, and %+v does not say what and where", m.Set, m)
 		}
 	}
-	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 2 || r.Proof.Proved || r.Proof.Why == "" {
+	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 3 || r.Proof.Proved || r.Proof.Why == "" {
 		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.Proof)
 	}
 	if _, err := Run(t.Context(), Options{Data: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {
@@ -146,7 +165,7 @@ func TestOddAndBroken(t *testing.T) {
 		notes[res.Set+" "+res.Unit] = res.Notes
 	}
 	lost := []string{"evidence that names no turn counts as not found: 1"}
-	want := map[string][]string{"locomo sessions": lost, "locomo turns": lost,
+	want := map[string][]string{"locomo sessions": lost, "locomo sessions with captions": lost, "locomo turns": lost,
 		"qmsum turns": {"stretches that do not lie in their meeting are cut to it: 3"}}
 	if !maps.EqualFunc(notes, want, slices.Equal) {
 		t.Errorf("notes = %q, want %q", notes, want)

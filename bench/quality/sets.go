@@ -46,8 +46,8 @@ func Sets() []*Set {
 			Name: "locomo", Title: "LoCoMo",
 			Expect: "locomo10.json",
 			From:   "https://github.com/snap-research/locomo/blob/main/data/locomo10.json",
-			Protocol: "The questions of categories 1 to 4 that name evidence, each asked of a memory of its whole conversation: one entry a session, or one a turn, " +
-				"\"Speaker: text\", without what is said of pictures. Right are the turns of the evidence, or their sessions.",
+			Protocol: "The questions that name evidence, of categories 1 to 4 (5, the adversarial, in groups of its own), each asked of a memory of its whole conversation: one entry a session, or one a turn, " +
+				"\"Speaker: text\", without the captions of pictures where it does not say with. Right are the turns of the evidence, or their sessions.",
 			find: func(fsys fs.FS, _, dir string) [][]string {
 				var names []string
 				in, _ := fs.ReadDir(fsys, dir) // what cannot be read holds nothing

@@ -190,14 +190,22 @@ sessions
 		"locomo": `sessions
   s0001 D1 2023-05-08 13:56 Ann: I bought a kayak. | Ben: Lovely river weather.
   s0003 D3 2023-06-12 11:05 Ben: My dentist moved.
-  ? Who has a dentist? [single hop] D3
-  ? What about the kayak? [several hops] D1 D3
+  ? Who has a dentist? [single hop, all five categories] D3
+  ? What about the kayak? [several hops, all five categories] D1 D3
+  ? kayak [adversarial, all five categories] D1
+sessions with captions
+  s0001 D1 2023-05-08 13:56 Ann: I bought a kayak. | Ben: Lovely river weather. [shares a river]
+  s0003 D3 2023-06-12 11:05 Ben: My dentist moved.
+  ? Who has a dentist? [single hop, all five categories] D3
+  ? What about the kayak? [several hops, all five categories] D1 D3
+  ? kayak [adversarial, all five categories] D1
 turns
   t0001 D1:1 2023-05-08 13:56 Ann: I bought a kayak.
   t0002 D1:2 2023-05-08 13:56 Ben: Lovely river weather.
   t0003 D3:1 2023-06-12 11:05 Ben: My dentist moved.
-  ? Who has a dentist? [single hop] D3:1
-  ? What about the kayak? [several hops] D1:2 D3:1
+  ? Who has a dentist? [single hop, all five categories] D3:1
+  ? What about the kayak? [several hops, all five categories] D1:2 D3:1
+  ? kayak [adversarial, all five categories] D1:1
 `,
 		"beam": `exchanges
   t00001 0 2024-03-15 12:00 user: My anchor is a kayak. | assistant: Noted.
