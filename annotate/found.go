@@ -16,7 +16,8 @@ type Found struct {
 	Now    Span // in that file; zero when Placed is [Lost]
 
 	// Confidence is 0 to 1: that the block stands there, and for [Edited] how
-	// much of it is still the same. It is 0 when Placed is [Lost].
+	// much of it is still the same, where .5 or more says that some of its lines
+	// are, white space aside. It is 0 when Placed is [Lost].
 	Confidence float64
 
 	How string // the same in words, for people; "" when Placed is [Lost]

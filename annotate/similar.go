@@ -58,6 +58,28 @@ func inOrder(a, b []string) int {
 	return n
 }
 
+// alikeOnly is the weight of similarity where next to nothing of the block is left
+// unchanged: a confidence of .5 or more says that lines of it stand there.
+const alikeOnly = .49
+
+// sharedLetters returns the share of the letters of a block that is in lines which
+// stand in the span, white space aside.
+func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
+	have := map[string]bool{}
+	for _, l := range p.lines[s.First-1 : s.Last] {
+		have[bareLine(l)] = true
+	}
+	got, all := 0, 0
+	for _, l := range block {
+		n := letters(l) + 1 // signs alone count, too
+		all += n
+		if have[bareLine(l)] {
+			got += n
+		}
+	}
+	return float64(got) / float64(all)
+}
+
 // Bounds of [lineIndex.bySimilarity].
 const (
 	maxCommon = 20 // places of a line that still votes

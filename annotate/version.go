@@ -84,13 +84,17 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 	if r.Blob != "" && r.Blob == blob && holds(p.lines) {
 		return match{r.Span, Exact, 1, "the file is as it was then"}
 	}
+	m := notFound
 	if old != nil && holds(old.lines) {
-		return p.byDiff(r, old)
+		m = p.byDiff(r, old)
+	} else if m = p.byText(r, nil); m.placing == Lost {
+		m = p.bySimilarity(r)
 	}
-	if m := p.byText(r, nil); m.placing != Lost {
-		return m
+	if m.placing == Edited && p.sharedLetters(r.Block, m.span) < leastKept {
+		m.confidence *= alikeOnly
+		m.how += ", in other words"
 	}
-	return p.bySimilarity(r)
+	return m
 }
 
 // byDiff follows the block through what became of the old text.

@@ -106,6 +106,39 @@ func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 	}
 }
 
+// TestConfidenceOfEdited: lines of which something stands as it was, white space
+// aside, have a confidence of .5 or more; those that are only alike have less.
+func TestConfidenceOfEdited(t *testing.T) {
+	const text = "first: one thing\nsecond: uses actions/checkout@v4\nthird: another\nfourth: a last one of the lines\n"
+	for _, c := range []struct {
+		name string
+		span Span
+		now  string
+		sure bool
+	}{
+		{"a line that was indented", Span{2, 2}, strings.Replace(text, "second", "\tsecond", 1), true},
+		{"a line of which a word is another", Span{2, 2}, strings.Replace(text, "v4", "v5", 1), false},
+		{"a line of which a sign is another", Span{2, 2}, strings.Replace(text, "second:", "second =", 1), false},
+		{"two lines of which one is another", Span{2, 3}, strings.Replace(text, "third: another", "third: some other", 1), true},
+	} {
+		for _, git := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, with git %v", c.name, git), func(t *testing.T) {
+				g := newRepo(t)
+				g.write("a.yaml", text)
+				if git {
+					g.commit()
+				}
+				b := g.store()
+				add(t, b, Record{File: "a.yaml", Span: c.span, Why: c.name})
+				g.write("a.yaml", c.now)
+				if f := whole(t, b, "a.yaml"); f.Placed != Edited || f.Now != c.span || (f.Confidence >= .5) != c.sure {
+					t.Errorf("found %s at %s with confidence %.2f (%s), want edited at %s, sure %v", f.Placed, f.Now, f.Confidence, f.How, c.span, c.sure)
+				}
+			})
+		}
+	}
+}
+
 // TestShortLinesAreDoubtful: a short line that the comparison has paired, among
 // lines that are all others, is not said to be sure.
 func TestShortLinesAreDoubtful(t *testing.T) {
