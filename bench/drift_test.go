@@ -178,9 +178,24 @@ func TestReworded(t *testing.T) {
 		{"nor what came from elsewhere", []string{"alpha beta gamma"}, []string{"alpha beta gamma!"}, map[int]int{50: 20}, map[int]int{}},
 		{"another line", []string{"alpha beta gamma"}, []string{"nothing of the kind"}, nil, map[int]int{}},
 	} {
-		if got := rewordedIn([]chunk{{a: 10, b: 20, out: c.out, put: c.put}}, c.moved); !reflect.DeepEqual(got, c.want) {
+		if got := rewordedIn([]chunk{{a: 10, b: 20, out: c.out, put: c.put}}, c.moved, nil); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// TestRespaced: lines that were indented are followed, also where git's diff keeps
+// the blank line after them as that before them.
+func TestRespaced(t *testing.T) {
+	dir := historyOf(t, map[string]string{"f": "head\nfirst of the lines\nsecond of the lines\n\nend\n"},
+		map[string]string{"f": "head\nfunc of(new any) {\n\n\tfirst of the lines\n\tsecond of the lines\nend\n"})
+	h, err := readHistory(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := h.follow("f", 5, 0, 1)
+	if want := []fate{{to: 0}, {3, true}, {4, true}, {to: 2}, {to: 5}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("follow = %v, want %v", got, want)
 	}
 }
 

@@ -6,9 +6,10 @@
 // line that the diff leaves alone has moved with its file, one that it takes
 // out is gone. Where a commit moves a block within a file (two lines or more
 // in a row, 40 letters and digits or more, found once among what was taken out
-// and once among what was put in), its lines have moved, too. Where a line is
-// taken out and one that is alike is put in in its place, it was reworded: it is
-// followed on, and counted apart. Alike means that of the pairs of letters that
+// and once among what was put in), its lines have moved, too. A line that git
+// diff --ignore-all-space leaves alone, and a line that is taken out while one that
+// is alike is put in in its place, was reworded: it is followed on, and counted
+// apart. Alike means that of the pairs of letters that
 // stand side by side six of ten are in both; of a hunk those lines are taken for
 // reworded that, in the same order, have most in common together. Words, which
 // oxbow goes by, play no part. What git's diff gets wrong in
@@ -71,14 +72,30 @@ type history struct {
 	dir     string
 	commits []string           // ids
 	deltas  []map[string]delta // of each commit, by the path before it
+	bare    []map[string]delta // the same by a diff that ignores white space
 }
 
 // readHistory reads the history of HEAD.
 func readHistory(ctx context.Context, dir string) (*history, error) {
-	cmd := gitCommand(ctx, dir, "log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--format=%x00%H", "-p", "-U0", "-M",
-		"--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", "HEAD")
-	var told bytes.Buffer
-	cmd.Stderr = &told
+	h, err := readDeltas(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	bare, err := readDeltas(ctx, dir, "--ignore-all-space")
+	if err != nil {
+		return nil, err
+	}
+	h.bare = bare.deltas
+	return h, nil
+}
+
+// readDeltas reads what git's diff, with those options, says of each commit.
+func readDeltas(ctx context.Context, dir string, options ...string) (*history, error) {
+	args := append([]string{"log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--format=%x00%H", "-p", "-U0", "-M",
+		"--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/"}, options...)
+	cmd := gitCommand(ctx, dir, append(args, "HEAD")...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
@@ -92,7 +109,7 @@ func readHistory(ctx context.Context, dir string) (*history, error) {
 		_, _ = io.Copy(io.Discard, out) // lets git end; what is wrong is known
 	}
 	if werr := cmd.Wait(); werr != nil {
-		err = errors.Join(err, fmt.Errorf("git log: %w: %.300s", werr, told.Bytes()))
+		err = errors.Join(err, fmt.Errorf("git log: %w: %.300s", werr, stderr.Bytes()))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
@@ -216,6 +233,7 @@ func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 		if !ok {
 			continue
 		}
+		bare := h.bare[c][file].hunks
 		if file = d.to; file == "" {
 			for k := range to {
 				to[k].to = -1
@@ -223,7 +241,7 @@ func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 			return to, ""
 		}
 		moved := movedIn(d.hunks)
-		again := rewordedIn(d.hunks, moved)
+		again := rewordedIn(d.hunks, moved, respacedIn(d.hunks, bare, moved))
 		for k, f := range to {
 			if f.to < 0 {
 				continue

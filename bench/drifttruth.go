@@ -1,9 +1,10 @@
-// Says what one commit did to the lines of a file: which it left alone,
-// moved, and reworded.
+// What one commit did to the lines of a file: which it left alone, moved, and
+// reworded.
 
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -83,14 +84,47 @@ const (
 	driftCells = 250000 // lines taken out by lines put in, of a hunk that is looked at
 )
 
-// rewordedIn returns the lines that the hunks took out and put in again in other
-// words: in the same order, and as alike together as can be. Lines that were moved
-// are not among them.
-func rewordedIn(hunks []chunk, moved map[int]int) map[int]int {
-	again := map[int]int{}
-	came := map[int]bool{}
+// respacedIn returns the lines that the hunks took out and put in with other white
+// space, by the hunks of a diff that ignores it: of a block that was indented, git's
+// plain diff can keep the braces of another depth, and has its lines in two hunks.
+func respacedIn(hunks, bare []chunk, moved map[int]int) map[int]int {
+	put := map[int]string{} // without white space, what the hunks put in
+	for _, c := range hunks {
+		for i, l := range c.put {
+			put[c.b+i] = spaceless(l)
+		}
+	}
 	for _, to := range moved {
-		came[to] = true
+		delete(put, to)
+	}
+	respaced := map[int]int{}
+	for _, c := range hunks {
+		for i, l := range c.out {
+			to := step(bare, nil, c.a+i)
+			_, ok := moved[c.a+i]
+			if now, came := put[to]; came && !ok && now == spaceless(l) {
+				respaced[c.a+i] = to
+			}
+		}
+	}
+	return respaced
+}
+
+func spaceless(l string) string { return strings.Join(strings.Fields(l), "") }
+
+// rewordedIn returns the lines that the hunks took out and put in again in other
+// words: those that have other white space, and of the rest those that are, in the
+// same order, as alike together as can be. Lines that were moved are not among them.
+func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
+	again := maps.Clone(respaced)
+	if again == nil {
+		again = map[int]int{}
+	}
+	came := map[int]bool{}
+	for _, known := range []map[int]int{moved, respaced} {
+		for _, to := range known {
+			came[to] = true
+		}
 	}
 	for _, c := range hunks {
 		n, m := len(c.out), len(c.put)
@@ -110,7 +144,8 @@ func rewordedIn(hunks []chunk, moved map[int]int) map[int]int {
 			best[i] = make([]float64, m+1)
 		}
 		like := func(i, j int) float64 {
-			if _, ok := moved[c.a+i]; ok || came[c.b+j] {
+			_, gone := moved[c.a+i]
+			if _, ok := respaced[c.a+i]; ok || gone || came[c.b+j] {
 				return 0
 			}
 			if f := out[i].alike(put[j]); f >= driftAlike {
@@ -150,7 +185,7 @@ type letterPairs struct {
 
 func pairsOf(s string) letterPairs {
 	p := letterPairs{of: map[[2]rune]int{}}
-	rs := []rune(strings.Join(strings.Fields(s), ""))
+	rs := []rune(spaceless(s))
 	for i := 0; i+1 < len(rs); i++ {
 		p.of[[2]rune{rs[i], rs[i+1]}]++
 		p.all++
