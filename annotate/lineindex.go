@@ -118,10 +118,7 @@ func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 	got, all := 0, 0
 	side := func(want []string, from, to int) {
-		have := map[string]bool{}
-		for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {
-			have[bareLine(l)] = true
-		}
+		have := p.bareSet(from, to)
 		for _, l := range want {
 			if b := bareLine(l); b != "" {
 				all++
@@ -138,6 +135,15 @@ func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 		return 0
 	}
 	return float64(got) / float64(all)
+}
+
+// bareSet returns the lines from one index to another, without their white space.
+func (p *lineIndex) bareSet(from, to int) map[string]bool {
+	set := map[string]bool{}
+	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {
+		set[bareLine(l)] = true
+	}
+	return set
 }
 
 // scopeWeight is the weight of the lines that a block stands in; the lines next to

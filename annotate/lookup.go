@@ -236,48 +236,35 @@ func (b *Store) prepare(ctx context.Context, file string, p *resolved, own *side
 type nameQuery struct {
 	names []string
 	err   error
-	done  chan struct{}
-	stop  func() // ends the query, and waits for its end
+	done  chan struct{} // nil when the answer is there
+	stop  func()        // ends the query, and waits for its end
 }
 
 // wait returns the names; with an error, those that git gave before it failed.
 func (q *nameQuery) wait() ([]string, error) {
-	<-q.done
-	return q.names, q.err
-}
-
-// errStop ends a walk.
-var errStop = errors.New("stop")
-
-// hasOthers reports whether there is another sidecar than that one.
-func (b *Store) hasOthers(ctx context.Context, own string) (bool, error) {
-	err := b.walk(ctx, func(name string) error {
-		if name != own {
-			return errStop
-		}
-		return nil
-	})
-	if errors.Is(err, errStop) {
-		return true, nil
+	if q.done != nil {
+		<-q.done
 	}
-	return false, err
+	return q.names, q.err
 }
 
 // askNames fills in p's HEAD and asks what the file was called before, unless that
 // is known for this state of the history, or no other file has annotations.
 func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *nameQuery, known bool) {
-	q = &nameQuery{done: make(chan struct{}), stop: func() {}}
+	q = &nameQuery{stop: func() {}}
 	if b.history == nil {
-		close(q.done)
 		return q, false
 	}
 	if p.head, q.err = b.history.Head(ctx); q.err != nil || p.head == "" {
 		p.partial = q.err
-		close(q.done)
 		return q, false
 	}
-	if others, err := b.hasOthers(ctx, sidecarOf(file)); err == nil && !others {
-		close(q.done)
+	if own := sidecarOf(file); b.walk(ctx, func(name string) error {
+		if name != own {
+			return fs.SkipAll
+		}
+		return nil
+	}) == nil { // no other sidecar
 		return q, false
 	}
 	key := p.head + " " + file
@@ -285,10 +272,10 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	q.names, known = b.formerNames[key]
 	b.mu.Unlock()
 	if known {
-		close(q.done)
 		return q, true
 	}
 	asking, cancel := context.WithCancel(ctx)
+	q.done = make(chan struct{})
 	q.stop = func() { cancel(); <-q.done }
 	go func() {
 		defer close(q.done)

@@ -45,10 +45,8 @@ func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error 
 			adopted++
 		}
 	}
-	if adopted > 0 {
-		if err := fetch(p.sidecars[len(own) : len(own)+adopted]); err != nil {
-			return err
-		}
+	if err := fetch(p.sidecars[len(own) : len(own)+adopted]); err != nil {
+		return err
 	}
 	olds := map[string]*oldVersion{}
 	seen := map[string]bool{}

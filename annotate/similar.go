@@ -65,10 +65,7 @@ const alikeOnly = .49
 // sharedLetters returns the share of the letters of a block that is in lines which
 // stand in the span, white space aside.
 func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
-	have := map[string]bool{}
-	for _, l := range p.lines[s.First-1 : s.Last] {
-		have[bareLine(l)] = true
-	}
+	have := p.bareSet(s.First-1, s.Last)
 	got, all := 0, 0
 	for _, l := range block {
 		n := letters(l) + 1 // signs alone count, too
