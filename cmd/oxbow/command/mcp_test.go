@@ -199,14 +199,15 @@ func TestServeReadOnly(t *testing.T) {
 }
 
 // A home of another layout lists the tools of that layout, and puts before a model
-// what oxbow context prints, word for word.
+// what oxbow context prints, word for word, with what it recalls for a message.
 func TestHomesOfOtherLayouts(t *testing.T) {
-	for _, tt := range []struct{ layout, tools, documents string }{
-		{"crabtalk", "forget recall remember", "Crab.md"},
-		{"entryfiles", "forget memory recall remember soul", "Crab.md memory/MEMORY.md"},
-		{"duragent", "recall reflect remember search_memory update_world", ""},
-		{"clawft", "memory_read memory_write session_search", "MEMORY.md HISTORY.md"},
-		{"coderhapsody", "handoff_task load_memory_profile recall_memory save_memory spawn_sub_agent unload_memory_profile", "MEMORY.md SOUL.md"},
+	const block = "<recall>\n## vet\n\n\nThe vet is Dr. Chen.\n</recall>"
+	for _, tt := range []struct{ layout, tools, documents, recalled string }{
+		{"crabtalk", "forget recall remember", "Crab.md", ""},
+		{"entryfiles", "forget memory recall remember soul", "Crab.md memory/MEMORY.md", block},
+		{"duragent", "recall reflect remember search_memory update_world", "", ""},
+		{"clawft", "memory_read memory_write session_search", "MEMORY.md HISTORY.md", ""},
+		{"coderhapsody", "handoff_task load_memory_profile recall_memory save_memory spawn_sub_agent unload_memory_profile", "MEMORY.md SOUL.md", ""},
 	} {
 		t.Run(tt.layout, func(t *testing.T) {
 			w := newWorld(t)
@@ -219,6 +220,9 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 				}
 			case "clawft":
 				w.must(t, "--home", home, "remember", "boss", "Alice is the boss.")
+			}
+			if tt.recalled != "" {
+				w.must(t, "--home", home, "remember", "vet", "The vet is Dr. Chen.")
 			}
 			url, stop := w.serve(t, "--home", home, "--token-file", filepath.Join(w.dir, "token"))
 			defer stop()
@@ -255,9 +259,16 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 			if !strings.Contains(cs.InitializeResult().Instructions, want) {
 				t.Errorf("the instructions are without the context: %q", cs.InitializeResult().Instructions)
 			}
-			got, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "context"})
-			if err != nil || got.Messages[0].Content.(*mcp.TextContent).Text != want {
-				t.Errorf("/context = %+v, %v; want %q", got, err, want)
+			const message = "when does the vet come?"
+			asked := w.must(t, "--home", home, "context", "--message", message)
+			if !strings.HasPrefix(asked, want) || !strings.HasSuffix(asked, tt.recalled) {
+				t.Errorf("context --message prints %q, want at its end %q", asked, tt.recalled)
+			}
+			for given, want := range map[string]string{"": want, message: asked} {
+				got, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "context", Arguments: map[string]string{"message": given}})
+				if err != nil || got.Messages[0].Content.(*mcp.TextContent).Text != want {
+					t.Errorf("/context %q = %+v, %v; want %q", given, got, err, want)
+				}
 			}
 			res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://context"})
 			if err != nil || res.Contents[0].Text != want {
