@@ -16,9 +16,12 @@ import (
 
 // RecallMemory returns the verb recall_memory. It is not in the table, where
 // recall does the same with a filter: a door offers it next to the table to
-// agents that know it by this name.
-func RecallMemory() Tool {
-	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, recallMemory)
+// agents that know it by this name. Of days, asked for without words or a kind, it
+// gives what the terms match.
+func RecallMemory(terms ...oxbow.Term) Tool {
+	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, func(ctx context.Context, w *Workspace, in recallMemoryIn) (RecallOut, error) {
+		return recallMemory(ctx, w, in, terms)
+	})
 }
 
 // recallMemoryIn is what recall_memory takes.
@@ -35,13 +38,16 @@ type recallMemoryIn struct {
 	MaxTokens   *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens of the whole answer, 2000 by default."`
 }
 
-func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn) (RecallOut, error) {
+func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []oxbow.Term) (RecallOut, error) {
 	where, err := in.filter(w.now())
 	if err != nil {
 		return RecallOut{}, err
 	}
 	if where.IsZero() && in.Kind == "" && in.Project == "" && strings.TrimSpace(in.Query) == "" {
 		return RecallOut{}, bad("query", "", "is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file")
+	}
+	if in.Query == "" && in.Kind == "" && (in.Date != "" || len(in.DateRange) > 0) {
+		where = where.And(oxbow.Filter{Terms: terms})
 	}
 	return recallWhere(ctx, w, RecallIn{Query: in.Query, Project: in.Project, Kind: in.Kind, Limit: in.MaxResults, MaxTokens: in.MaxTokens}, where)
 }

@@ -19,10 +19,10 @@ import (
 var aboutSaveMemory string
 
 // Tools implements [dialect.Home]: save_memory, which writes to the log of the
-// day, and recall_memory.
+// day, and recall_memory, which gives days without their digests.
 func (h *home) Tools() []tool.Tool {
 	save := tool.Define(tool.Tool{Name: "save_memory", Title: "Save a memory", Description: aboutSaveMemory, Idempotent: true}, h.saveMemory)
-	return []tool.Tool{save, tool.RecallMemory()}
+	return []tool.Tool{save, tool.RecallMemory(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true})}
 }
 
 // maxNames bounds the search for a name that is free.
