@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
-	"sync/atomic"
 )
 
 // builder makes a segment. The terms of the documents are kept one after
@@ -191,7 +190,7 @@ type layout struct {
 // These stand for the place of the next posting of a term that has no list.
 const (
 	inTerm = math.MaxUint32 - iota
-	inBitmap
+	inColumns
 )
 
 // layOut makes room for the postings of all terms, as many as their df says. All
@@ -205,8 +204,8 @@ func layOut(s *segment, docs int) *layout {
 		case !t.many:
 			l.next[n] = inTerm
 			continue
-		case isDense(int(t.df), docs):
-			l.next[n] = inBitmap
+		case t.df >= columnsLeast:
+			l.next[n] = inColumns
 		default:
 			l.next[n] = from
 			from += t.df
@@ -219,8 +218,8 @@ func layOut(s *segment, docs int) *layout {
 	for n := range s.terms {
 		switch t := &s.terms[n]; l.next[n] {
 		case inTerm:
-		case inBitmap:
-			s.lists[t.at].bitmap = newBitmap(int(t.df), docs)
+		case inColumns:
+			s.lists[t.at].cols = newColumns(int(t.df), docs)
 		default:
 			s.lists[t.at].list = l.postings[l.next[n]:][:t.df:t.df]
 		}
@@ -234,15 +233,15 @@ func (l *layout) push(n uint32, p posting) {
 	case inTerm:
 		t := &l.s.terms[n]
 		t.at, t.tf, t.most = p.doc, p.tf, p.impact
-	case inBitmap:
-		l.s.lists[l.s.terms[n].at].bitmap.push(p)
+	case inColumns:
+		l.s.lists[l.s.terms[n].at].cols.push(p)
 	default:
 		l.postings[*to] = p
 		*to++
 	}
 }
 
-// finish makes what is looked up by: the largest impacts, the skip tables, the
+// finish makes what is looked up by: the largest impacts, the columns, the
 // blocks of times, and the documents by id.
 func (l *layout) finish(slope float64) {
 	s := l.s
@@ -252,16 +251,13 @@ func (l *layout) finish(slope float64) {
 			continue
 		}
 		p := &s.lists[t.at]
-		if p.bitmap != nil {
-			for _, impact := range p.bitmap.impacts {
-				t.most = max(t.most, impact)
-			}
-			continue
+		if p.cols != nil {
+			p.cols.finish()
+			t.most = slices.Max(p.cols.impacts)
 		}
 		for _, p := range p.list {
 			t.most = max(t.most, p.impact)
 		}
-		p.setSkips()
 	}
 	s.slope = slope
 	s.dict.trim()
@@ -273,8 +269,8 @@ func (l *layout) finish(slope float64) {
 // indexDocs makes what documents are found by.
 func (s *segment) indexDocs() {
 	s.blocks = timeBlocks(s.created)
-	if s.data == nil || slices.Contains(s.data, nil) {
-		s.late = make([]atomic.Value, len(s.ids))
+	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
+		s.data = nil
 	}
 	if s.rising = isRising(s.ids); !s.rising {
 		s.byID.grow(len(s.ids))

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // One is the TF of a term that stands once in a plain text, and what each word
@@ -141,7 +142,10 @@ func distinct(dst, terms []QueryTerm) []QueryTerm {
 		}
 	}
 	slices.SortFunc(dst, func(a, b QueryTerm) int {
-		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(b.Weight, a.Weight))
+		if order := strings.Compare(a.Text, b.Text); order != 0 {
+			return order
+		}
+		return cmp.Compare(b.Weight, a.Weight)
 	})
 	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
 }

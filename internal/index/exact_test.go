@@ -80,7 +80,7 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 		}
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
-		if a.before(b) {
+		if a.before(&b) {
 			return -1
 		}
 		return 1

@@ -15,6 +15,7 @@ type filterSet struct {
 	n    int      // how many are set, the deleted among them
 	part float64  // n of all documents, 1 of none
 	some []uint64 // scratch
+	room []posting
 }
 
 // contains reports whether a document meets the conditions.
@@ -57,15 +58,14 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 	for _, text := range c.Terms {
 		alone := one[:0]
 		p, _ := v.find(text, hash(text), &alone)
-		for i := range p.list {
-			number := p.list[i].doc
-			w.some[number/64] |= 1 << (number % 64)
-		}
-		if p.bitmap == nil {
+		if p.cols != nil && p.cols.bits != nil {
+			for i, set := range p.cols.bits {
+				w.some[i] |= set
+			}
 			continue
 		}
-		for i := range p.bitmap.words {
-			w.some[i] |= p.bitmap.words[i].bits()
+		for _, p := range p.all(&w.room) {
+			w.some[p.doc/64] |= 1 << (p.doc % 64)
 		}
 	}
 	flip := uint64(0)

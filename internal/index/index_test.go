@@ -333,7 +333,7 @@ func TestWeights(t *testing.T) {
 // of some, or in many.
 func TestTermScoresAreExplanations(t *testing.T) {
 	var p TermScores // filled again and again
-	for _, n := range []uint64{500, 3 * denseDocs, 20} {
+	for _, n := range []uint64{500, 3 * 2 * window, 20} {
 		r := rand.New(rand.NewPCG(n, 1))
 		x := New(Params{})
 		for i := range n {

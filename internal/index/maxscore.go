@@ -9,65 +9,74 @@ import (
 	"math/bits"
 )
 
-// epsilon covers the rounding of sums of a few thousand terms, so that a bound
-// never rejects what the exact sum would let in.
-const epsilon = 1 - 1e-9
-
 // best offers the documents of the view that may be among the best. The terms are
 // gone through from the one that can give most to the one that can give least,
 // and postings whose impact, with all that the weaker terms may give, does not
 // reach the worst of the best so far are passed over. It ends when all the
 // terms left together do not reach it (Turtle and Flood's MaxScore, 1995).
 //
-// The scores that are offered are added up over all terms in their order, so
-// that they are those of scan to the last bit.
+// Until then scores are estimates in single precision, by the query's norm, and
+// bounds have the slack that their errors need. The scores of what is left in the
+// end are added up over all terms in their order, so that they are those of scan
+// to the last bit.
 //
 // It reports false when it is better to add up all postings: in a small view,
-// or because too many candidates turn out not to be accepted. What it offered
-// until then counts for nothing.
-func (v *view) best(q *query, best *topK, offer func(number uint32, score float64) (accepted bool)) (done bool) {
-	for len(q.batch.tfs) < len(q.order) {
-		q.batch.tfs = append(q.batch.tfs, [batchSize]uint16{})
+// for weights that single precision does not hold, or because too many candidates
+// turn out not to be accepted. Nothing was added to the best then.
+func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
+	if !(q.norm > leastNorm && q.norm < mostNorm) {
+		return false
 	}
-	if q.rest[0] > math.MaxFloat64 {
-		return false // weights so large that bounds tell nothing
-	}
-	b := maxScore{query: q, view: v, best: best, give: offer}
 	postings := 0
 	for i := range q.cursors {
-		postings += q.cursors[i].count()
-	}
-	b.budget = postings / worthOfRefusal
-	if b.few(postings) {
-		b.among()
-		return b.budget >= 0
-	}
-	if postings <= fewPostings && len(v.ids) <= 2*window {
-		return false // to choose among so few would cost more
-	}
-	for place, i := range q.order {
-		if q.rest[place] < b.threshold() {
-			break
-		}
-		c := &q.cursors[i]
-		if b.budget < 0 {
+		if q.cursors[i].part < leastPart {
 			return false
 		}
-		above := impactSteps + 1
-		if c.count() > sampleFrom {
-			// The strongest first: they lift the threshold for the others.
-			if strong := c.strong(b.filter.part); strong > b.minImpact(c) {
-				b.scoreTerm(c, strong, above)
-				above = strong
-			}
-		}
-		b.scoreTerm(c, b.minImpact(c), above)
+		postings += q.cursors[i].count()
 	}
-	return b.budget >= 0
+	b := maxScore{query: q, view: v, ask: ask, limit: best.limit, budget: postings / worthOfRefusal, size: firstBatch}
+	b.slack = 1 - float32(len(q.terms)+roundings)*(1.0/(1<<22))
+	b.c0, b.c1 = max(float32(q.s.rest), tiny), float32(q.s.slope)
+	b.near, b.kept = q.near[:0], q.kept[:0]
+	for _, r := range best.heap {
+		b.push(float32(r.score / q.norm))
+	}
+	switch {
+	case b.few(postings):
+		b.among()
+	case postings <= fewPostings && len(v.ids) <= 2*window:
+		return false // to choose among so few would cost more
+	default:
+		b.allTerms()
+	}
+	q.near, q.kept = b.near, b.kept
+	if b.budget < 0 {
+		return false
+	}
+	for _, k := range b.kept {
+		if k.sum >= b.threshold {
+			b.rescore(k.doc, best)
+		}
+	}
+	return true
 }
 
+// Single precision holds estimates of queries whose terms all give at least
+// leastPart of what the query gives, of sums between leastNorm and mostNorm.
+const (
+	leastPart = 1e-20
+	leastNorm = 1e-280
+	mostNorm  = 1e280
+	tiny      = 1e-30 // added to the length of a document, lest nothing be divided by nothing
+	roundings = 16    // of what a term gives, at most
+)
+
+// Batches of candidates grow from firstBatch to batchSize: the first lift the
+// threshold for the others.
+const firstBatch = 32
+
 // fewPostings are added up in less time than it takes to begin otherwise.
-const fewPostings = 2000
+const fewPostings = 400
 
 // worthOfRefusal is how many postings can be added up in the time that a
 // candidate takes which is not allowed.
@@ -82,16 +91,12 @@ const (
 
 // strong returns an impact that about strongFirst postings of the term reach of
 // documents that meet the conditions, which that part of all does.
-func (t *postings) strong(part float64) int {
+func (w *columns) strong(part float64) int {
 	var counts [impactSteps + 1]uint16
-	n := t.count()
+	n := len(w.docs)
 	step := n / samples
 	for i := 0; i < n; i += step {
-		if t.bitmap != nil {
-			counts[t.bitmap.impacts[i]&impactSteps]++
-		} else {
-			counts[t.list[i].impact&impactSteps]++
-		}
+		counts[w.impacts[i]&impactSteps]++
 	}
 	impact, left := impactSteps, max(int(min(strongFirst/part, float64(n)))/step, 1)
 	for ; impact > 1; impact-- {
@@ -105,68 +110,78 @@ func (t *postings) strong(part float64) int {
 // maxScore is one search for the best.
 type maxScore struct {
 	*query
-	view *view
-	best *topK
-	give func(number uint32, score float64) (accepted bool)
+	view  *view
+	ask   *Query
+	limit int
 
-	budget int // refusals that may still come
+	threshold float32   // what an estimate has to reach
+	slack     float32   // what an estimate may be less than a score, as a factor
+	near      []float32 // the largest estimates so far, rising, at most limit
+	kept      []kept    // that reached the threshold
+	c0, c1    float32   // k is c0 + c1·dl
+	size      int       // of the next batch
+	budget    int       // refusals that may still come
 }
 
-// threshold returns what a bound has to reach.
-func (b *maxScore) threshold() float64 { return b.best.least * epsilon }
+// kept is a document that may be among the best, and the estimate of its score.
+type kept struct {
+	doc uint32
+	sum float32
+}
 
-// minImpact returns the least impact that a posting of the term needs.
-func (b *maxScore) minImpact(c *cursor) int {
-	threshold, rest := b.threshold(), b.rest[c.place+1]
-	if rest >= threshold {
-		return 1
+// allTerms goes through the terms.
+func (b *maxScore) allTerms() {
+	for place, i := range b.order {
+		c := &b.cursors[i]
+		if b.rest[place] < float64(b.threshold) || b.budget < 0 {
+			return
+		}
+		switch w := c.cols; {
+		case w == nil:
+			b.scoreList(c, place)
+		case w.bits != nil && b.filter.part < bothShare:
+			b.scoreFiltered(c, place)
+		default:
+			above := impactSteps + 1
+			if len(w.docs) > sampleFrom {
+				// The strongest first: they lift the threshold for the others.
+				if strong := w.strong(b.filter.part); strong > b.minImpact(c, place) {
+					b.scoreColumns(c, place, strong, above)
+					above = strong
+				}
+			}
+			b.scoreColumns(c, place, b.minImpact(c, place), above)
+		}
+		b.size = batchSize
 	}
-	enough := func(impact int) bool { return c.unit*float64(impact)+rest >= threshold }
-	impact := int(min(max((threshold-rest)/c.unit, 1), impactSteps+1))
-	for impact > 1 && enough(impact-1) {
-		impact--
-	}
-	for impact <= impactSteps && !enough(impact) {
-		impact++
-	}
-	return impact
+}
+
+// minImpact returns the least impact that a posting of the term needs, above
+// impactSteps when none has it.
+func (b *maxScore) minImpact(c *cursor, place int) int {
+	need := math.Ceil((float64(b.threshold) - b.rest[place+1]) / c.unit)
+	return int(min(max(need, 1), impactSteps+1))
 }
 
 // bothShare is the part of all documents that meets the conditions below which
 // to look for those that hold a term is less work than to compare impacts.
 const bothShare = 0.15
 
-// pass takes the postings with an impact from minImpact to below above.
-func (b *maxScore) scoreTerm(c *cursor, minImpact, above int) {
-	if minImpact >= above {
-		return
-	}
-	switch {
-	case c.bitmap == nil:
-		b.scoreList(c, minImpact, above)
-	case b.filter.part < bothShare:
-		b.scoreFiltered(c, minImpact, above)
-	default:
-		b.scoreBitmap(c, minImpact, above)
-	}
-	b.flush(c)
+// candidate returns the candidate that holds the term so often.
+func (b *maxScore) candidate(c *cursor, doc uint32, tf uint16) candidate {
+	f, k := float32(tf), b.c0+b.c1*float32(b.view.lens[doc])
+	return candidate{doc, c.part * f / (f + k), k}
 }
 
-func (b *maxScore) scoreList(c *cursor, minImpact, above int) {
-	k, tfs := &b.batch, &b.batch.tfs[c.place]
-	for i := range c.list {
-		p := &c.list[i]
-		if int(p.impact) < minImpact || int(p.impact) >= above || !b.filter.contains(p.doc) {
-			continue
-		}
-		k.docs[k.n], tfs[k.n] = p.doc, p.tf
-		if k.n++; k.n == batchSize {
-			b.flush(c)
-			if minImpact = max(minImpact, b.minImpact(c)); minImpact >= above {
-				return
-			}
+func (b *maxScore) scoreList(c *cursor, place int) {
+	n, minImpact := 0, b.minImpact(c, place)
+	for _, p := range c.list {
+		if int(p.impact) >= minImpact && b.filter.contains(p.doc) {
+			b.batch[n] = b.candidate(c, p.doc, p.tf)
+			n++
 		}
 	}
+	b.complete(place, b.batch[:n])
 }
 
 const (
@@ -174,208 +189,186 @@ const (
 	topBits   = 0x80 * everyByte
 )
 
-// scoreBitmap compares eight impacts at a time: those that reach the minImpact carry
-// into the top bits of their bytes.
-func (b *maxScore) scoreBitmap(c *cursor, minImpact, above int) {
-	k, tfs, w := &b.batch, &b.batch.tfs[c.place], c.bitmap
-	add := uint64(0x80-minImpact) * everyByte
-	at, set, next := 0, w.words[0].bits(), 0 // next is the index of the lowest bit of set
-	for i := 0; i < len(w.impacts); i += 8 {
-		var eight uint64
-		if i+8 <= len(w.impacts) {
-			eight = binary.LittleEndian.Uint64(w.impacts[i:])
-		} else {
-			for j, v := range w.impacts[i:] {
-				eight |= uint64(v) << (8 * j)
+// scoreColumns takes the postings with an impact from minImpact to below above. It
+// compares eight impacts at a time: those that reach minImpact carry into the top
+// bits of their bytes.
+func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
+	w := c.cols
+	upper, end := uint32(0), w.upTo(0)
+	over := uint64(0x80-above) * everyByte
+	for i := 0; i < len(w.impacts) && minImpact < above && b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
+		reach, n := uint64(0x80-minImpact)*everyByte, 0
+		for i < len(w.impacts) && n <= b.size-8 {
+			eight := binary.LittleEndian.Uint64(w.impacts[i:])
+			set := (eight + reach) &^ (eight + over) & topBits
+			for ; set != 0; set &= set - 1 {
+				b.batch[n].doc = uint32(i + bits.TrailingZeros64(set)/8)
+				n++
 			}
-		}
-		for reach := (eight + add) & topBits; reach != 0; reach &= reach - 1 {
-			index := i + bits.TrailingZeros64(reach)/8
-			if int(w.impacts[index]) >= above {
-				continue
-			}
-			for at+1 < len(w.words) && int(w.words[at+1].before) <= index {
-				at++
-				set, next = w.words[at].bits(), int(w.words[at].before)
-			}
-			for ; next < index; next++ {
-				set &= set - 1
-			}
-			number := uint32(64*at + bits.TrailingZeros64(set))
-			k.docs[k.n], tfs[k.n] = number, w.tfs[index]
-			if !b.filter.contains(number) {
-				continue
-			}
-			if k.n++; k.n == batchSize {
-				b.flush(c)
-				if minImpact = max(minImpact, b.minImpact(c)); minImpact >= above {
-					return
+			for i += 8; i+32 <= len(w.impacts); i += 32 {
+				some := w.impacts[i : i+32]
+				if ((binary.LittleEndian.Uint64(some)+reach)|(binary.LittleEndian.Uint64(some[8:])+reach)|
+					(binary.LittleEndian.Uint64(some[16:])+reach)|(binary.LittleEndian.Uint64(some[24:])+reach))&topBits != 0 {
+					break
 				}
-				add = uint64(0x80-minImpact) * everyByte
-				// What is left of these eight is looked at once more than needed.
+			}
+		}
+		left := 0
+		for _, x := range b.batch[:n] {
+			at := int(x.doc)
+			for at >= end {
+				upper += 1 << 16
+				end = w.upTo(upper)
+			}
+			doc, tf := upper|uint32(w.docs[at]), uint16(0)
+			if w.dense != nil {
+				tf = w.denseTF(doc)
+			} else {
+				tf = w.tfs[at]
+			}
+			b.batch[left] = b.candidate(c, doc, tf)
+			if b.filter.contains(doc) {
+				left++
+			}
+		}
+		b.size = min(2*b.size, batchSize)
+		b.complete(place, b.batch[:left])
+	}
+}
+
+// scoreFiltered is scoreColumns for conditions that few documents meet: it looks at
+// those alone that hold the term.
+func (b *maxScore) scoreFiltered(c *cursor, place int) {
+	n := 0
+	for i, set := range b.filter.set {
+		for set &= c.cols.bits[i]; set != 0 && b.budget >= 0; set &= set - 1 {
+			doc := uint32(64*i + bits.TrailingZeros64(set))
+			b.batch[n] = b.candidate(c, doc, c.cols.tf(doc))
+			if n++; n == batchSize {
+				b.complete(place, b.batch[:n])
+				n = 0
+			}
+		}
+	}
+	b.complete(place, b.batch[:n])
+}
+
+// complete takes candidates, to which no term before that after place has more to
+// give, through those, and offers what is left.
+func (b *maxScore) complete(place int, some []candidate) {
+	for next := place + 1; next < len(b.order) && len(some) > 0; next++ {
+		need, left := b.threshold-float32(b.rest[next]), 0
+		for _, x := range some {
+			some[left] = x
+			left += 1 - int(math.Float32bits(x.sum-need)>>31)
+		}
+		some = some[:left]
+		b.cursors[b.order[next]].addTo(some)
+	}
+	for _, x := range some {
+		if x.sum >= b.threshold {
+			b.offer(place, x)
+		}
+	}
+}
+
+// addTo adds what a term gives to candidates.
+func (c *cursor) addTo(some []candidate) {
+	part, w := c.part, c.cols
+	switch {
+	case w == nil:
+		for i := range some {
+			x := &some[i]
+			if at := c.find(x.doc); c.list[at].doc == x.doc {
+				f := float32(c.list[at].tf)
+				x.sum += part * f / (f + x.k)
+			}
+		}
+	case w.dense != nil:
+		for i := range some {
+			x := &some[i]
+			f := float32(w.dense[x.doc])
+			if f == largeTF {
+				f = float32(w.denseTF(x.doc))
+			}
+			x.sum += part * f / (f + x.k)
+		}
+	case w.bits != nil:
+		for i := range some {
+			x := &some[i]
+			word := x.doc / 64
+			if set, bit := w.bits[word], x.doc%64; set>>bit&1 != 0 {
+				f := float32(w.tfs[int(w.starts[word])+bits.OnesCount64(set&(1<<bit-1))])
+				x.sum += part * f / (f + x.k)
+			}
+		}
+	default:
+		for i := range some {
+			x := &some[i]
+			if at, ok := w.find(x.doc); ok {
+				f := float32(w.tfs[at])
+				x.sum += part * f / (f + x.k)
 			}
 		}
 	}
 }
 
-// flush takes the batch, of documents that hold the term, through all weaker
-// terms, and offers what is left.
-func (b *maxScore) flush(c *cursor) {
-	k := &b.batch
-	n := k.n
-	k.n = 0
-	if n == 0 || b.budget < 0 {
+// offer keeps a candidate if it is alive and allowed, and was not met before in a
+// term before place.
+func (b *maxScore) offer(place int, x candidate) {
+	if b.view.isDeleted(x.doc) {
 		return
 	}
-	threshold := b.threshold()
-	gain, rest, tfs := c.gain, b.rest[c.place+1], &k.tfs[c.place]
-	left := 0
-	for i, number := range k.docs[:n] {
-		f, by := float64(tfs[i]), b.weight(number)
-		sum := float64(gain*f) / (f + by)
-		k.k[i], k.sums[i] = by, sum
-		k.live[left] = uint8(i)
-		left += 1 - int(math.Float64bits(sum+rest-threshold)>>63)
-	}
-	b.completeScores(c.place, left, threshold)
-}
-
-// weight returns k1·(1 − b + b·dl/avgdl) of a document, in sixteenths.
-func (b *maxScore) weight(number uint32) float64 {
-	by := b.s.rest + float64(b.s.slope*float64(b.view.lens[number]))
-	if by == 0 {
-		by = math.SmallestNonzeroFloat64 // lest nothing be divided by nothing; added to a tf it makes no difference
-	}
-	return by
-}
-
-// through takes the first of the live, which stronger terms than those from
-// behind that place on have no more to give to, through those, and offers what
-// is left.
-func (b *maxScore) completeScores(place, left int, threshold float64) {
-	k := &b.batch
-	for next := place + 1; next < len(b.order) && left > 0; next++ {
-		weaker := &b.cursors[b.order[next]]
-		if weaker.bitmap != nil {
-			b.probeBitmap(weaker, left)
-		} else {
-			b.probeList(weaker, left)
-		}
-		left = b.prune(weaker, left, threshold)
-	}
-	live := k.live[:left]
-	if left > firstOffers {
-		live = b.offerFirst(place, live)
-	}
-	for _, i := range live {
-		if k.sums[i] >= b.threshold() {
-			b.offer(place, int(i))
+	for _, i := range b.order[:max(place, 0)] {
+		if b.cursors[i].tf(x.doc) > 0 {
+			return
 		}
 	}
-}
-
-// Of more than firstOffers candidates those with the largest sums are offered
-// first: the threshold that they make is too high for most of the others.
-const firstOffers = 12
-
-// offerFirst offers the best of the live and returns the others.
-func (b *maxScore) offerFirst(place int, live []uint8) []uint8 {
-	k := &b.batch
-	best := live[:firstOffers] // by sum, falling
-	for j := range live {
-		i := live[j]
-		at := min(j, firstOffers)
-		for at > 0 && k.sums[best[at-1]] < k.sums[i] {
-			at--
-		}
-		if at < firstOffers { // the last of the best changes postings with i
-			live[j] = best[min(j, firstOffers-1)]
-			copy(best[at+1:min(j+1, firstOffers)], best[at:])
-			best[at] = i
-		}
-	}
-	for _, i := range best {
-		b.offer(place, int(i))
-	}
-	return live[firstOffers:]
-}
-
-// probeBitmap finds the term in the first of the live, adds what it gives, and
-// returns how many stay alive. There are two loops without branches that depend
-// on what is found, so that many look-ups wait for memory at once.
-func (b *maxScore) probeBitmap(c *cursor, live int) {
-	k, tfs, w := &b.batch, &b.batch.tfs[c.place], c.bitmap
-	words, at := w.words, k.at[:live]
-	for j, i := range k.live[:live] {
-		number := k.docs[i]
-		if int(number/64) >= len(words) {
-			at[j] = 0
-			continue
-		}
-		s := &words[number/64]
-		set := s.bits()
-		upTo := s.before + uint32(bits.OnesCount64(set<<(63-number%64)))
-		at[j] = upTo * uint32(set>>(number%64)&1) // one more than the index, or 0
-	}
-	for j, i := range k.live[:live] {
-		tf := w.tfs[max(at[j], 1)-1]
-		if at[j] == 0 {
-			tf = 0
-		}
-		tfs[i] = tf
-	}
-}
-
-// probeList is probeBitmap for a list.
-func (b *maxScore) probeList(c *cursor, live int) {
-	k, tfs := &b.batch, &b.batch.tfs[c.place]
-	for _, i := range k.live[:live] {
-		tf := uint16(0)
-		if at := c.find(k.docs[i]); at < len(c.list) && c.list[at].doc == k.docs[i] {
-			tf = c.list[at].tf
-		}
-		tfs[i] = tf
-	}
-}
-
-// prune adds what a term gives to the first of the live, and returns how many
-// stay alive.
-func (b *maxScore) prune(c *cursor, live int, threshold float64) (left int) {
-	k, tfs, gain, rest := &b.batch, &b.batch.tfs[c.place], c.gain, b.rest[c.place+1]
-	for _, i := range k.live[:live] {
-		f := float64(tfs[i])
-		sum := k.sums[i] + float64(gain*f)/(f+k.k[i])
-		k.sums[i] = sum
-		k.live[left] = i
-		left += 1 - int(math.Float64bits(sum+rest-threshold)>>63)
-	}
-	return left
-}
-
-// offer puts a candidate among the best if it is alive, allowed and good enough.
-// place is that of the strongest term that it is known to hold, -1 when all
-// were looked up.
-func (b *maxScore) offer(place, i int) {
-	k, number := &b.batch, b.batch.docs[i]
-	score := 0.0
-	for j := range b.cursors {
-		if o := &b.cursors[j]; o.place >= place {
-			if f := float64(k.tfs[o.place][i]); f > 0 {
-				score += float64(o.gain*f) / (f + k.k[i])
-			}
-		}
-	}
-	r := ranked{score: score, newer: b.view.updated[number], id: b.view.ids[number]}
-	if score < b.best.least || !b.best.wants(r) || b.view.isDeleted(number) {
-		return
-	}
-	for _, j := range b.order[:max(place, 0)] {
-		if b.cursors[j].tf(number) > 0 {
-			return // it was met there, with all that it has
-		}
-	}
-	if !b.give(number, score) {
+	if b.ask.Accept != nil && !b.ask.Accept(b.view.ids[x.doc]) {
 		b.budget--
+		return
+	}
+	if b.ask.Factor != nil { // which lifts no score
+		if x.sum *= float32(b.ask.Factor(b.view.ids[x.doc])); x.sum < b.threshold {
+			return
+		}
+	}
+	b.kept = append(b.kept, kept{x.doc, x.sum})
+	b.push(x.sum)
+}
+
+// push takes an estimate among the largest, which lift the threshold.
+func (b *maxScore) push(sum float32) {
+	if len(b.near) < b.limit {
+		b.near = append(b.near, 0)
+		copy(b.near[1:], b.near)
+		b.near[0] = -1
+	} else if sum <= b.near[0] {
+		return
+	}
+	i := 1
+	for ; i < len(b.near) && b.near[i] < sum; i++ {
+		b.near[i-1] = b.near[i]
+	}
+	b.near[i-1] = sum
+	if len(b.near) == b.limit {
+		b.threshold = b.near[0] * b.slack
+	}
+}
+
+// rescore adds a document to the best if its score is good enough.
+func (b *maxScore) rescore(doc uint32, best *topK) {
+	score, dl := 0.0, b.view.lens[doc]
+	for i := range b.cursors {
+		c := &b.cursors[i]
+		score += b.s.score(c.gain, uint32(c.tf(doc)), dl)
+	}
+	r := ranked{score, b.view.updated[doc], b.view.ids[doc], b.view, doc}
+	if b.ask.Factor != nil {
+		r.score *= b.ask.Factor(r.id)
+	}
+	if r.score >= best.least && best.wants(r) {
+		best.add(r)
 	}
 }
 
@@ -388,48 +381,22 @@ func (b *maxScore) few(postings int) bool {
 
 // among takes those that meet the conditions, and no others, through all terms.
 func (b *maxScore) among() {
-	k := &b.batch
+	n := 0
 	complete := func() {
-		for i, number := range k.docs[:k.n] {
-			k.k[i], k.sums[i], k.live[i] = b.weight(number), 0, uint8(i)
+		for i := range b.batch[:n] {
+			x := &b.batch[i]
+			x.sum, x.k = 0, b.c0+b.c1*float32(b.view.lens[x.doc])
 		}
-		b.completeScores(-1, k.n, b.threshold())
-		k.n = 0
+		b.complete(-1, b.batch[:n])
+		n = 0
 	}
 	for i, set := range b.filter.set {
 		for ; set != 0 && b.budget >= 0; set &= set - 1 {
-			k.docs[k.n] = uint32(64*i + bits.TrailingZeros64(set))
-			if k.n++; k.n == batchSize {
+			b.batch[n].doc = uint32(64*i + bits.TrailingZeros64(set))
+			if n++; n == batchSize {
 				complete()
 			}
 		}
 	}
-	if b.budget >= 0 {
-		complete()
-	}
-	k.n = 0
-}
-
-// scoreFiltered is scoreBitmap for conditions that few documents meet: it looks at
-// those alone that hold the term.
-func (b *maxScore) scoreFiltered(c *cursor, minImpact, above int) {
-	k, tfs, w := &b.batch, &b.batch.tfs[c.place], c.bitmap
-	for i := range w.words {
-		s := &w.words[i]
-		held := s.bits()
-		for both := held & b.filter.set[i]; both != 0; both &= both - 1 {
-			bit := bits.TrailingZeros64(both)
-			index := int(s.before) + bits.OnesCount64(held&(1<<bit-1))
-			if impact := int(w.impacts[index]); impact < minImpact || impact >= above {
-				continue
-			}
-			k.docs[k.n], tfs[k.n] = uint32(64*i+bit), w.tfs[index]
-			if k.n++; k.n == batchSize {
-				b.flush(c)
-				if minImpact = max(minImpact, b.minImpact(c)); minImpact >= above {
-					return
-				}
-			}
-		}
-	}
+	complete()
 }

@@ -69,7 +69,7 @@ func (m *table) best(q Query) []Hit {
 		}
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
-		if a.before(b) {
+		if a.before(&b) {
 			return -1
 		}
 		return 1
@@ -192,7 +192,7 @@ func TestTenThousandQueries(t *testing.T) {
 				t.Fatalf("query %d: Count(%+v) = %d, want %d", i, q, count, len(m.best(n)))
 			}
 		}
-		if v := x.Searcher().views[0]; len(v.ids) > denseDocs && q.Limit <= many {
+		if v := x.Searcher().views[0]; len(v.ids) > 2*window && q.Limit <= many {
 			chosen++
 		}
 	}
@@ -205,7 +205,7 @@ func TestTenThousandQueries(t *testing.T) {
 // Weights may be so large that sums have no bound, or so small that they vanish.
 func TestExtremeWeights(t *testing.T) {
 	x := New(Params{B: 1})
-	for i := range denseDocs + 300 {
+	for i := range 2*window + 300 {
 		x.put(uint64(i), 0, Doc{Terms: []Term{{Text: "x", TF: One}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)})
 	}
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
@@ -218,18 +218,20 @@ func TestExtremeWeights(t *testing.T) {
 	}
 }
 
-// A term of few documents has a list, one of more a list with a skip table, one
-// of many a bitmap.
+// A term of few documents has a list, one of more has columns, one of many bits,
+// and one of most a byte for each document.
 func TestFormsOfPostings(t *testing.T) {
 	for _, step := range []struct {
 		often, seldom int
 		want          string
 	}{
-		{skipLeast - 1, denseDocs, "bitmap false skips false postings 63"},
-		{113, denseDocs, "bitmap false skips true postings 113"},
-		{300, denseDocs, "bitmap true skips false postings 300"},
-		{300, 300 * 64, "bitmap false skips true postings 300"},
-		{10_000, 300 * 64, "bitmap true skips false postings 10000"},
+		{columnsLeast - 1, 2 * window, "columns false bits false dense false postings 63"},
+		{113, 2 * window, "columns true bits false dense false postings 113"},
+		{300, 2 * window, "columns true bits true dense false postings 300"},
+		{300, 300 * 64, "columns true bits false dense false postings 300"},
+		{10_000, 300 * 64, "columns true bits true dense true postings 10000"},
+		{100, 66_000 + 100, "columns true bits false dense false postings 100"},
+		{9_000, 61_000, "columns true bits true dense true postings 9000"},
 	} {
 		x := New(Params{})
 		var ids []uint64
@@ -248,7 +250,8 @@ func TestFormsOfPostings(t *testing.T) {
 			var alone []posting
 			sr := x.Searcher()
 			f, _ := sr.views[0].find("often", sr.hash("often"), &alone)
-			if got := fmt.Sprintf("bitmap %v skips %v postings %d", f.bitmap != nil, f.skips != nil, f.count()); got != step.want {
+			w := f.cols
+			if got := fmt.Sprintf("columns %v bits %v dense %v postings %d", w != nil, w != nil && w.bits != nil, w != nil && w.dense != nil, f.count()); got != step.want {
 				t.Errorf("%d of %d documents: %s, want %s", step.often, len(ids), got, step.want)
 			}
 			if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 || hits[0].ID != uint64(step.seldom+1) {
@@ -258,5 +261,69 @@ func TestFormsOfPostings(t *testing.T) {
 		check()
 		x = reopened(t, x, Params{})
 		check()
+	}
+}
+
+// What columns say is what was pushed, however many documents there are and
+// however many of them hold the term.
+func TestColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, docs := range []int{64, 100, 4095, 1 << 16, 1<<16 + 1, 200_000} {
+		for _, share := range []int{1, 2, 8, 9, 32, 40, 1000, 3000} {
+			var list []posting
+			for n := rng.IntN(share); n < docs; n += 1 + rng.IntN(2*share-1) {
+				list = append(list, posting{uint32(n), uint16(1 + rng.IntN([]int{40, 65_535}[rng.IntN(2)])), uint8(1 + rng.IntN(impactSteps))})
+			}
+			p := newPostings(slices.Clone(list), docs)
+			var room []posting
+			if got := p.all(&room); !slices.Equal(got, list) || p.count() != len(list) || (p.cols != nil) != (len(list) >= columnsLeast) {
+				t.Fatalf("%d postings among %d documents came back as %d others", len(list), docs, len(got))
+			}
+			tfs := make([]uint16, docs)
+			for _, q := range list {
+				tfs[q.doc] = q.tf
+			}
+			for n, want := range tfs {
+				if got := p.tf(uint32(n)); got != want {
+					t.Fatalf("%d postings among %d documents: tf(%d) = %d, want %d", len(list), docs, n, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Among more documents than half a number counts, the best are those of all.
+func TestManyDocuments(t *testing.T) {
+	const docs = 150_000
+	x := New(Params{})
+	rng := rand.New(rand.NewPCG(3, 4))
+	z := rand.NewZipf(rng, 1.1, 5, 3000)
+	words := func(n int) (ws []string) {
+		for range n {
+			ws = append(ws, strconv.FormatUint(z.Uint64(), 36))
+		}
+		return ws
+	}
+	x.Fill(func(yield func(*Document) bool) {
+		for i := range docs {
+			d := Words(uint64(i), words(1+rng.IntN(12)))
+			d.Created = int64(i)
+			yield(&d)
+		}
+	})
+	for i := range testenv.Long(200, 2000) {
+		q := Query{Terms: Any(words(1 + rng.IntN(6))), Limit: many + 1}
+		if i%3 == 0 {
+			q.Filter = []Clause{{Terms: words(1 + rng.IntN(2)), Not: i%2 == 0}}
+		}
+		if i%5 == 0 {
+			at := rng.Int64N(docs)
+			q.Range = &Range{at, at + rng.Int64N(docs)/[]int64{1, 300}[rng.IntN(2)]}
+		}
+		want := x.Search(q)
+		q.Limit = 1 + rng.IntN(20)
+		if got := x.Search(q); !slices.Equal(got, want[:min(q.Limit, len(want))]) {
+			t.Fatalf("query %d: Search(%+v) = %v, want %v", i, q, got, want[:min(q.Limit, len(want))])
+		}
 	}
 }

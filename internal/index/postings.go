@@ -1,8 +1,9 @@
-// Where a term stands: a list of postings or, in many documents, a bitmap.
+// Where a term stands: a list of postings or, in many documents, columns.
 
 package index
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -17,173 +18,186 @@ type posting struct {
 
 // postings is where a term stands. They never change once they are made.
 type postings struct {
-	list   []posting  // rising by document number; nil when there is a bitmap
-	skips  *skipTable // to a long list
-	bitmap *bitmap    // instead of list, or nil
+	list []posting // rising by document number; nil when there are columns
+	cols *columns  // instead of list, or nil
 }
 
-// bitmap is the postings of a term that stands in at least one document in
-// denseShare. A document is found in it without a search, and the impacts lie
-// close together: most of a search is to look for large ones.
+// columns is the postings of a term that stands in many documents. The impacts
+// lie close together: most of a search is to look for large ones.
 //
-//	documents     0 … 63    │ 64 … 127  │ …
-//	words         bits, 0   │ bits, 23  │ …     23 of the first 64 have the term
-//	tfs, impacts  0 … 22      23 …              one for each bit that is set
-type bitmap struct {
-	words   []word
-	tfs     []uint16
+//	index      0    1    2    3  …
+//	impacts   90   12   55   31  …   filled up with zeros to a multiple of 8
+//	docs       3   17   64    2  …   the lower half of the numbers: 65,538 is 2
+//	tfs       16   16   32   16  …
+//
+//	starts    by number >> shift: the index of the first posting from there on
+//
+// A document is looked up by starts. The postings of a term that stands in at
+// least one document in bitsShare have a bit for each document, too; in at least
+// one in denseShare they have, instead of tfs, a byte for each document.
+type columns struct {
 	impacts []uint8
-}
-
-// word is 64 documents.
-type word struct {
-	low, high uint32 // a bit for each
-	before    uint32 // postings of the words before it
-}
-
-func (s *word) bits() uint64 { return uint64(s.low) | uint64(s.high)<<32 }
-
-// skipTable says where in a list the documents of a block of 1<<shift begin.
-type skipTable struct {
-	shift  uint8
-	starts []uint32
-}
-
-// skipEvery is about how many postings of a list are in one block of its skip
-// table. A list of fewer than skipLeast has none.
-const (
-	skipEvery = 8
-	skipLeast = 64
-)
-
-// setSkips makes the skip table.
-func (t *postings) setSkips() {
-	n := len(t.list)
-	if n < skipLeast {
-		return
-	}
-	docs := t.list[n-1].doc + 1
-	g := &skipTable{shift: uint8(bits.Len32(docs / uint32(n/skipEvery)))}
-	g.starts = make([]uint32, 0, docs>>g.shift+1)
-	for i, p := range t.list {
-		for len(g.starts) <= int(p.doc>>g.shift) {
-			g.starts = append(g.starts, uint32(i))
-		}
-	}
-	t.skips = g
-}
-
-// part returns the indexes, half-open, between which a document's posting is,
-// if there is one, in a list of n.
-func (g *skipTable) part(number uint32, n int) (from, to int) {
-	i := int(number >> g.shift)
-	switch {
-	case i+1 < len(g.starts):
-		return int(g.starts[i]), int(g.starts[i+1])
-	case i < len(g.starts):
-		return int(g.starts[i]), n
-	}
-	return n, n
+	docs    []uint16
+	tfs     []uint16
+	starts  []uint32 // of all documents, and the number of postings
+	shift   uint8    // at most 16; 6 when there are bits and tfs
+	bits    []uint64
+	dense   []uint8   // the TF of each document, 0 when it does not hold the term
+	large   []posting // those whose TF is at least largeTF, which is what dense says then
 }
 
 const (
-	denseLeast = 64         // postings that a term with a bitmap has at least
-	denseDocs  = 2 * window // documents from which on there are bitmaps: fewer are scanned
-	denseShare = 32
+	columnsLeast = 64  // postings that a term with columns has at least
+	bitsShare    = 32  // see columns
+	denseShare   = 8   // see columns
+	slotPostings = 2   // about so many postings of a term without bits are between two of its starts
+	largeTF      = 255 // see columns.large
 )
-
-// isDense reports whether so many postings among so many documents are better
-// kept as a bitmap.
-func isDense(postings, docs int) bool {
-	return postings >= denseLeast && docs > denseDocs && postings*denseShare >= docs
-}
 
 // newPostings returns the postings of a list, which is theirs from now on, among
 // so many documents.
 func newPostings(list []posting, docs int) postings {
-	t := postings{list: list}
-	if isDense(len(list), docs) {
-		t = postings{bitmap: newBitmap(len(list), docs)}
-		for _, p := range list {
-			t.bitmap.push(p)
-		}
+	if len(list) < columnsLeast {
+		return postings{list: list}
 	}
-	t.setSkips()
-	return t
+	w := newColumns(len(list), docs)
+	for _, p := range list {
+		w.push(p)
+	}
+	w.finish()
+	return postings{cols: w}
 }
 
-func newBitmap(postings, docs int) *bitmap {
-	return &bitmap{
-		words:   make([]word, 0, (docs+63)/64),
-		tfs:     make([]uint16, 0, postings),
-		impacts: make([]uint8, 0, postings),
+// newColumns makes room for so many postings among so many documents.
+func newColumns(postings, docs int) *columns {
+	w := &columns{impacts: make([]uint8, 0, (postings+7)&^7), docs: make([]uint16, 0, postings)}
+	switch {
+	case postings*denseShare >= docs:
+		w.shift, w.dense = 16, make([]uint8, docs)
+	case postings*bitsShare >= docs:
+		w.shift = 6
+	default:
+		w.shift = uint8(min(bits.Len(uint(docs*slotPostings/postings))-1, 16))
 	}
+	if w.dense == nil {
+		w.tfs = make([]uint16, 0, postings)
+	}
+	if postings*bitsShare >= docs {
+		w.bits = make([]uint64, (docs+63)/64)
+	}
+	w.starts = make([]uint32, 0, (docs-1)>>w.shift+2)
+	return w
 }
 
 // push appends a posting of a larger number than all before.
-func (w *bitmap) push(p posting) {
-	at := int(p.doc / 64)
-	for len(w.words) <= at {
-		w.words = append(w.words, word{before: uint32(len(w.tfs))})
+func (w *columns) push(p posting) {
+	for len(w.starts) <= int(p.doc>>w.shift) {
+		w.starts = append(w.starts, uint32(len(w.docs)))
 	}
-	s := &w.words[at]
-	if b := p.doc % 64; b < 32 {
-		s.low |= 1 << b
-	} else {
-		s.high |= 1 << (b - 32)
+	w.impacts, w.docs = append(w.impacts, p.impact), append(w.docs, uint16(p.doc))
+	if w.bits != nil {
+		w.bits[p.doc/64] |= 1 << (p.doc % 64)
 	}
-	w.tfs = append(w.tfs, p.tf)
-	w.impacts = append(w.impacts, p.impact)
+	if w.dense == nil {
+		w.tfs = append(w.tfs, p.tf)
+		return
+	}
+	w.dense[p.doc] = uint8(min(p.tf, largeTF))
+	if p.tf >= largeTF {
+		w.large = append(w.large, p)
+	}
 }
 
-// index returns where the document's posting is.
-func (w *bitmap) index(number uint32) (int, bool) {
-	at := int(number / 64)
-	if at >= len(w.words) {
-		return 0, false
+// finish is called after the last push.
+func (w *columns) finish() {
+	for len(w.starts) < cap(w.starts) {
+		w.starts = append(w.starts, uint32(len(w.docs)))
 	}
-	s := &w.words[at]
-	set, bit := s.bits(), uint64(1)<<(number%64)
-	return int(s.before) + bits.OnesCount64(set&(bit-1)), set&bit != 0
+	w.impacts = w.impacts[:cap(w.impacts)]
 }
 
-// postings appends the postings, rising, to dst.
-func (w *bitmap) postings(dst []posting) []posting {
-	dst = slices.Grow(dst, len(w.tfs))
-	for i, s := range w.words {
-		at := s.before
-		for set := s.bits(); set != 0; set &= set - 1 {
-			dst = append(dst, posting{uint32(64*i + bits.TrailingZeros64(set)), w.tfs[at], w.impacts[at]})
-			at++
+// upTo returns the index after that of the last posting of a document with the
+// upper half of that number.
+func (w *columns) upTo(number uint32) int {
+	return int(w.starts[min(int(number>>16+1)<<(16-w.shift), len(w.starts)-1)])
+}
+
+// find returns the index of the posting of a document, and whether there is one.
+func (w *columns) find(number uint32) (int, bool) {
+	i := number >> w.shift
+	at, to := int(w.starts[i]), int(w.starts[i+1])
+	if w.shift == 6 && w.bits != nil {
+		set, bit := w.bits[i], uint64(1)<<(number%64)
+		return at + bits.OnesCount64(set&(bit-1)), set&bit != 0
+	}
+	for low := uint16(number); at < to; at++ {
+		if d := w.docs[at]; d >= low {
+			return at, d == low
 		}
 	}
-	return dst
+	return at, false
+}
+
+// tf returns how often the term stands in a document, 0 when it does not.
+func (w *columns) tf(number uint32) uint16 {
+	if w.dense != nil {
+		return w.denseTF(number)
+	}
+	if at, ok := w.find(number); ok {
+		return w.tfs[at]
+	}
+	return 0
+}
+
+// denseTF is tf where a byte says it.
+func (w *columns) denseTF(number uint32) uint16 {
+	tf := uint16(w.dense[number])
+	if tf == largeTF {
+		at, _ := slices.BinarySearchFunc(w.large, number, func(p posting, number uint32) int { return int(int64(p.doc) - int64(number)) })
+		tf = w.large[at].tf
+	}
+	return tf
+}
+
+// at returns the posting of an index. upper is a number that is not larger than
+// the document's, of which the upper half counts, and becomes the document's.
+func (w *columns) at(index int, upper *uint32) posting {
+	for index >= w.upTo(*upper) {
+		*upper += 1 << 16
+	}
+	p := posting{doc: *upper&^math.MaxUint16 | uint32(w.docs[index]), impact: w.impacts[index]}
+	if w.dense != nil {
+		p.tf = w.denseTF(p.doc)
+	} else {
+		p.tf = w.tfs[index]
+	}
+	return p
 }
 
 // count returns the number of postings.
 func (t *postings) count() int {
-	if t.bitmap != nil {
-		return len(t.bitmap.tfs)
+	if t.cols != nil {
+		return len(t.cols.docs)
 	}
 	return len(t.list)
 }
 
 // all returns the postings, rising: the list, or what it wrote to the room.
 func (t *postings) all(room *[]posting) []posting {
-	if t.bitmap == nil {
+	if t.cols == nil {
 		return t.list
 	}
-	*room = t.bitmap.postings((*room)[:0])
+	*room = slices.Grow((*room)[:0], t.count())
+	for i, upper := 0, uint32(0); i < t.count(); i++ {
+		*room = append(*room, t.cols.at(i, &upper))
+	}
 	return *room
 }
 
 // tf returns how often the term stands in a document, 0 when it does not.
 func (t *postings) tf(number uint32) uint16 {
-	if t.bitmap != nil {
-		if i, ok := t.bitmap.index(number); ok {
-			return t.bitmap.tfs[i]
-		}
-		return 0
+	if t.cols != nil {
+		return t.cols.tf(number)
 	}
 	if i := t.find(number); i < len(t.list) && t.list[i].doc == number {
 		return t.list[i].tf
@@ -194,11 +208,8 @@ func (t *postings) tf(number uint32) uint16 {
 // find returns the index of the posting of a document in the list, or of
 // another when there is none. It has no branch that depends on what it reads.
 func (t *postings) find(number uint32) int {
-	from, to := 0, len(t.list)
-	if t.skips != nil {
-		from, to = t.skips.part(number, to)
-	}
-	for n := to - from; n > 1; {
+	from := 0
+	for n := len(t.list); n > 1; {
 		half := n / 2
 		from += half & int((int64(t.list[from+half].doc)-int64(number)-1)>>63)
 		n -= half

@@ -5,7 +5,7 @@ package index
 
 import (
 	"cmp"
-	"math/bits"
+	"math"
 	"slices"
 	"sync"
 )
@@ -17,16 +17,18 @@ type query struct {
 	terms   []QueryTerm // distinct, sorted, of a weight above 0
 	hashes  []uint64    // of their texts
 	gains   []float64   // what each gives
+	norm    float64     // the sum of gains: bounds and estimates of scores are parts of it
 	dfs     []int
 	found   []found   // by view and term
 	alone   []posting // of terms that have no more; never moved
 	cursors []cursor  // of a view, in the order of terms, without those that it has not
 	order   []int     // indexes of cursors, those that can give most first
-	rest    []float64 // by place in order: the most that the terms from there on give together
+	rest    []float64 // by place in order: the most that the terms from there on give together, by norm
 	heap    []ranked
-	before  []ranked // heap before a view
 	filter  filterSet
-	batch   batch
+	batch   [batchSize]candidate
+	near    []float32 // see maxScore
+	kept    []kept
 	acc     [window]float64 // all zero outside scan
 	busy    bool
 }
@@ -34,12 +36,11 @@ type query struct {
 // cursor is one term of a query in a view.
 type cursor struct {
 	postings
-	place int       // in order
-	ahead []posting // what a scan has not seen of the list
-	seen  []posting // what the window holds of it
-	gain  float64
-	unit  float64 // what a posting gives for each step of its impact, at most
-	most  float64 // the most that the term gives to any document
+	from, to int     // indexes of the postings of the window of a scan
+	gain     float64 // what the term gives
+	part     float32 // gain by norm
+	unit     float64 // what a posting gives for each step of its impact, at most, by norm
+	most     float64 // the most that the term gives to any document, by norm
 }
 
 var queries = sync.Pool{New: func() any { return new(query) }}
@@ -49,18 +50,21 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 	q := queries.Get().(*query)
 	q.x, q.s = x, x.scale()
 	q.terms = distinct(q.terms[:0], terms)
-	q.hashes, q.gains, q.dfs = q.hashes[:0], q.gains[:0], q.dfs[:0]
+	q.hashes, q.gains, q.dfs, q.norm = q.hashes[:0], q.gains[:0], q.dfs[:0], 0
 	q.found = slices.Grow(q.found[:0], len(q.terms)*len(x.views))[:len(q.terms)*len(x.views)]
 	q.alone = slices.Grow(q.alone[:0], len(q.found))
+	for _, w := range q.terms {
+		q.hashes = append(q.hashes, x.hash(w.Text))
+	}
 	for k, w := range q.terms {
-		hash, df := x.hash(w.Text), 0
+		df := 0
 		for i := range x.views {
-			f, _ := x.views[i].find(w.Text, hash, &q.alone)
-			q.found[i*len(q.terms)+k] = f
+			f := &q.found[i*len(q.terms)+k]
+			*f, _ = x.views[i].find(w.Text, q.hashes[k], &q.alone)
 			df += f.df - f.lost
 		}
-		q.hashes, q.dfs = append(q.hashes, hash), append(q.dfs, df)
-		q.gains = append(q.gains, q.s.gain(q.s.idf(df, w.Prior), w.Weight))
+		gain := q.s.gain(q.s.idf(df, w.Prior), w.Weight)
+		q.dfs, q.gains, q.norm = append(q.dfs, df), append(q.gains, gain), q.norm+gain
 	}
 	return q
 }
@@ -77,7 +81,6 @@ func (q *query) release() {
 	clear(q.cursors)
 	clear(q.found)
 	clear(q.heap[:cap(q.heap)])
-	clear(q.before[:cap(q.before)])
 	q.x = nil
 	queries.Put(q)
 }
@@ -91,20 +94,16 @@ func (q *query) open(i int) *view {
 		if f.df == 0 {
 			continue
 		}
-		unit := q.gains[k] * step
+		gain := q.gains[k] / q.norm
 		q.order = append(q.order, len(q.cursors))
-		q.cursors = append(q.cursors, cursor{postings: f.postings, ahead: f.list, gain: q.gains[k], unit: unit, most: unit * float64(f.most)})
+		q.cursors = append(q.cursors, cursor{postings: f.postings, gain: q.gains[k], part: float32(gain), unit: gain * step, most: gain * step * float64(f.most)})
 	}
-	slices.SortFunc(q.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(q.cursors[b].most, q.cursors[a].most), cmp.Compare(a, b))
-	})
+	slices.SortStableFunc(q.order, func(a, b int) int { return cmp.Compare(q.cursors[b].most, q.cursors[a].most) })
 	n := len(q.order)
 	q.rest = slices.Grow(q.rest[:0], n+1)[:n+1]
 	q.rest[n] = 0
 	for place := n - 1; place >= 0; place-- {
-		c := &q.cursors[q.order[place]]
-		c.place = place
-		q.rest[place] = q.rest[place+1] + c.most
+		q.rest[place] = q.rest[place+1] + q.cursors[q.order[place]].most
 	}
 	return v
 }
@@ -123,17 +122,19 @@ func (q *query) open(i int) *view {
 func (v *view) scan(q *query, least float64, visit func(number uint32, score float64) float64) {
 	for first := 0; first < len(v.lens); first += window {
 		lens := v.lens[first:min(first+window, len(v.lens))]
-		listed, other := 0, 0 // postings of lists and of bitmaps
+		met := 0 // postings
 		for i := range q.cursors {
 			c := &q.cursors[i]
-			if c.bitmap != nil {
-				other += q.addBitmap(c, first, lens)
+			c.from = c.to
+			if c.cols != nil {
+				q.addColumns(c, first, lens)
 			} else {
-				listed += q.addList(c, first, lens)
+				q.addList(c, first, lens)
 			}
+			met += c.to - c.from
 		}
 		sums := q.acc[:len(lens)]
-		if other > 0 || listed > len(lens)/2 {
+		if met > len(lens)/2 {
 			for at, sum := range sums {
 				if sum >= least {
 					least = visit(uint32(first+at), sum)
@@ -143,67 +144,68 @@ func (v *view) scan(q *query, least float64, visit func(number uint32, score flo
 			continue
 		}
 		for i := range q.cursors {
-			for _, p := range q.cursors[i].seen {
-				sum := &q.acc[(int(p.doc)-first)%window]
-				if *sum >= least {
-					least = visit(p.doc, *sum)
+			c := &q.cursors[i]
+			for j := c.from; j < c.to; j++ {
+				at := c.inWindow(j)
+				if q.acc[at] >= least {
+					least = visit(uint32(first+at), q.acc[at])
 				}
-				*sum = 0 // so that the next term's posting is not a second visit
+				q.acc[at] = 0 // so that the next term's posting is not a second visit
 			}
 		}
 	}
 }
 
-// addList adds what the term gives to the documents of the window, and returns
-// how many those are.
-func (q *query) addList(c *cursor, first int, lens []uint32) int {
-	n, gain := len(c.ahead), c.gain
-	rest, slope := q.s.rest, q.s.slope
-	for j, p := range c.ahead {
+// inWindow returns which of the documents of its window a posting is of.
+func (c *cursor) inWindow(index int) int {
+	if c.cols != nil {
+		return int(c.cols.docs[index] % window)
+	}
+	return int(c.list[index].doc % window)
+}
+
+// addList adds what the term gives to the documents of the window.
+func (q *query) addList(c *cursor, first int, lens []uint32) {
+	gain, rest, slope := c.gain, q.s.rest, q.s.slope
+	for _, p := range c.list[c.to:] {
 		at := int(p.doc) - first
 		if at >= len(lens) {
-			n = j
 			break
 		}
 		// This is scale.score, by hand: the compiler does not keep its parts
 		// in registers.
 		f := float64(p.tf)
 		q.acc[at%window] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
+		c.to++
 	}
-	c.seen, c.ahead = c.ahead[:n], c.ahead[n:]
-	return n
 }
 
-// addBitmap is addList for a term that has a bitmap.
-func (q *query) addBitmap(c *cursor, first int, lens []uint32) int {
-	gain, rest, slope := c.gain, q.s.rest, q.s.slope
-	from := min(first/64, len(c.bitmap.words))
-	in := c.bitmap.words[from:min(from+window/64, len(c.bitmap.words))]
-	if len(in) == 0 {
-		return 0
-	}
-	tfs, n := c.bitmap.tfs[in[0].before:], 0
-	for i := range in {
-		for set := in[i].bits(); set != 0; set &= set - 1 {
-			at := 64*i + bits.TrailingZeros64(set)
-			f := float64(tfs[n])
-			q.acc[at%window] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
-			n++
+// addColumns is addList for a term that has columns.
+func (q *query) addColumns(c *cursor, first int, lens []uint32) {
+	gain, rest, slope, w := c.gain, q.s.rest, q.s.slope, c.cols
+	low := first % (math.MaxUint16 + 1)
+	for i, doc := range w.docs[c.to:w.upTo(uint32(first))] {
+		at := int(doc) - low
+		if at >= len(lens) {
+			break
 		}
+		var f float64
+		if w.dense != nil {
+			f = float64(w.denseTF(uint32(first + at)))
+		} else {
+			f = float64(w.tfs[c.from+i])
+		}
+		q.acc[at%window] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
+		c.to++
 	}
-	return n
 }
 
-// batch is candidates, rising by number, that hold one term and none that can
-// give more, unless they were met there before.
-type batch struct {
-	n    int
-	docs [batchSize]uint32
-	k    [batchSize]float64  // k1·(1 − b + b·dl/avgdl), in sixteenths
-	sums [batchSize]float64  // what the terms so far give
-	at   [batchSize]uint32   // scratch of probeBitmap
-	live [batchSize]uint8    // those that can still be among the best, rising
-	tfs  [][batchSize]uint16 // by place of the term
+// candidate is a document that holds one term and none that can give more, unless
+// it was met there before.
+type candidate struct {
+	doc uint32  // at first, the index of a posting of the term
+	sum float32 // what the terms so far give, see query.norm
+	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
 }
 
 // batchSize is how many candidates are taken through the terms at a time. One

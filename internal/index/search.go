@@ -38,34 +38,21 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 	if q.filter.n == 0 {
 		return
 	}
-	offer := func(number uint32, score float64) (accepted bool) {
-		c := ranked{score, v.updated[number], v.ids[number], v, number}
-		if !best.wants(c) || v.isDeleted(number) {
-			return true
-		}
-		if ask.Accept != nil && !ask.Accept(c.id) {
-			return false
-		}
-		if ask.Factor != nil { // which lifts no score, so what was not wanted is not wanted now
-			if c.score *= ask.Factor(c.id); !best.wants(c) {
-				return true
-			}
-		}
-		best.add(c)
-		return true
-	}
-	q.before = append(q.before[:0], best.heap...)
-	if ask.Limit <= many && v.best(q, best, offer) {
+	if ask.Limit <= many && v.best(q, ask, best) {
 		return
 	}
-	// Whatever was found in this view, it is found again.
-	least := best.least
-	best.heap = append(best.heap[:0], q.before...)
-	v.scan(q, least, func(number uint32, score float64) float64 {
-		if score >= best.least && q.filter.contains(number) {
-			offer(number, score)
+	v.scan(q, best.least, func(number uint32, score float64) float64 {
+		c := ranked{score, v.updated[number], v.ids[number], v, number}
+		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || ask.Accept != nil && !ask.Accept(c.id) {
+			return best.least
 		}
-		return max(least, best.least)
+		if ask.Factor != nil { // which lifts no score, so what was not wanted is not wanted now
+			c.score *= ask.Factor(c.id)
+		}
+		if best.wants(c) {
+			best.add(c)
+		}
+		return best.least
 	})
 }
 

@@ -49,6 +49,7 @@ import (
 	"hash/maphash"
 	"iter"
 	"slices"
+	"sync/atomic"
 )
 
 // Searcher is an index as it stands between two changes. It never changes, and
@@ -116,13 +117,19 @@ func (s *segment) dataOf(number uint32, load func() any) any {
 	if s.data != nil && s.data[number] != nil {
 		return s.data[number]
 	}
-	if s.late == nil { // of a memtable
+	late := s.late.Load()
+	if late == nil {
 		if load == nil {
 			return nil
 		}
-		return load()
+		if s.mem != nil {
+			return load()
+		}
+		some := make([]atomic.Value, len(s.ids))
+		s.late.CompareAndSwap(nil, &some)
+		late = s.late.Load()
 	}
-	slot := &s.late[number]
+	slot := &(*late)[number]
 	d := slot.Load()
 	if d == nil && load != nil {
 		if d = load(); d != nil {

@@ -18,10 +18,10 @@ type segment struct {
 	ids     []uint64
 	updated []int64
 	created []int64
-	lens    []uint32       // dl in sixteenths, or unscored
-	data    []any          // the caller's; nil in a snapshot
-	late    []atomic.Value // that of documents that have none in data; nil when all have
-	blocks  []timeBlock    // of created, by number / 64
+	lens    []uint32                       // dl in sixteenths, or unscored
+	data    []any                          // the caller's; nil when no document has some
+	late    atomic.Pointer[[]atomic.Value] // that of documents that have none in data, once one was loaded
+	blocks  []timeBlock                    // of created, by number / 64
 
 	rising  bool    // the ids
 	byID    idTable // when they are not
@@ -101,6 +101,10 @@ func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 	if s.mem != nil {
 		return s.mem.find(text, hash)
 	}
+	n := s.dict.first(hash)
+	if n == 0 || s.arena.get(s.terms[n-1].text) == text {
+		return n - 1, n > 0
+	}
 	return s.dict.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
 }
 
@@ -152,10 +156,8 @@ func (s *segment) postingsOf(n int, room *[]posting) []posting {
 	}
 	t := &s.terms[n]
 	switch {
-	case t.many && s.lists[t.at].bitmap == nil:
-		return s.lists[t.at].list
 	case t.many:
-		*room = s.lists[t.at].bitmap.postings((*room)[:0])
+		return s.lists[t.at].all(room)
 	case t.df > 0:
 		*room = append((*room)[:0], t.alone())
 	default:

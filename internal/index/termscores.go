@@ -4,7 +4,6 @@ package index
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 )
 
@@ -123,8 +122,12 @@ func runsOf(runs [][]place, docs []place) [][]place {
 
 // eachOf calls fn with those documents of a run that hold the term.
 func (p *postings) eachOf(run []place, fn func(p place, tf uint16)) {
-	if p.bitmap != nil {
-		p.bitmap.eachOf(run, fn)
+	if p.cols != nil {
+		for _, d := range run {
+			if tf := p.cols.tf(d.number); tf > 0 {
+				fn(d, tf)
+			}
+		}
 		return
 	}
 	if len(p.list) == 0 {
@@ -137,26 +140,6 @@ func (p *postings) eachOf(run []place, fn func(p place, tf uint16)) {
 		}
 		if q.doc >= first {
 			fn(run[q.doc-first], q.tf)
-		}
-	}
-}
-
-// eachOf calls fn with those documents of a run that hold the term.
-func (w *bitmap) eachOf(run []place, fn func(p place, tf uint16)) {
-	first, last := run[0].number, run[len(run)-1].number
-	for i := first / 64; i <= last/64 && int(i) < len(w.words); i++ {
-		set := w.words[i].bits()
-		in := set
-		if i == first/64 {
-			in &= ^uint64(0) << (first % 64)
-		}
-		if i == last/64 {
-			in &= ^uint64(0) >> (63 - last%64)
-		}
-		for ; in != 0; in &= in - 1 {
-			bit := uint32(bits.TrailingZeros64(in))
-			index := int(w.words[i].before) + bits.OnesCount64(set&(1<<bit-1))
-			fn(run[64*i+bit-first], w.tfs[index])
 		}
 	}
 }

@@ -2,8 +2,6 @@
 
 package index
 
-import "slices"
-
 // ranked is a hit and its rank.
 type ranked struct {
 	score float64
@@ -15,7 +13,7 @@ type ranked struct {
 }
 
 // data returns what was put with the document.
-func (a ranked) data() any {
+func (a *ranked) data() any {
 	if a.view == nil {
 		return nil
 	}
@@ -24,7 +22,7 @@ func (a ranked) data() any {
 
 // before reports whether a comes before b. No two documents are equal: ids
 // differ.
-func (a ranked) before(b ranked) bool {
+func (a *ranked) before(b *ranked) bool {
 	if a.score != b.score {
 		return a.score > b.score
 	}
@@ -42,39 +40,44 @@ type topK struct {
 }
 
 // wants reports whether c would be among the first.
-func (t *topK) wants(c ranked) bool { return len(t.heap) < t.limit || c.before(t.heap[0]) }
+func (t *topK) wants(c ranked) bool { return len(t.heap) < t.limit || c.before(&t.heap[0]) }
 
 // add takes what is wanted, and drops the worst if there are too many.
 func (t *topK) add(c ranked) {
 	if len(t.heap) < t.limit {
 		t.heap = append(t.heap, c)
 		i := len(t.heap) - 1
-		for i > 0 && t.heap[(i-1)/2].before(c) {
+		for i > 0 && t.heap[(i-1)/2].before(&c) {
 			t.heap[i] = t.heap[(i-1)/2]
 			i = (i - 1) / 2
 		}
 		t.heap[i] = c
 	} else {
-		i := 0
-		for {
-			child := 2*i + 1
-			if child >= len(t.heap) {
-				break
-			}
-			if r := child + 1; r < len(t.heap) && t.heap[child].before(t.heap[r]) {
-				child = r
-			}
-			if !c.before(t.heap[child]) {
-				break
-			}
-			t.heap[i] = t.heap[child]
-			i = child
-		}
-		t.heap[i] = c
+		down(t.heap, c)
 	}
 	if len(t.heap) == t.limit {
 		t.least = t.heap[0].score
 	}
+}
+
+// down puts c in the place of the first of a heap, and restores the order.
+func down(heap []ranked, c ranked) {
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= len(heap) {
+			break
+		}
+		if r := child + 1; r < len(heap) && heap[child].before(&heap[r]) {
+			child = r
+		}
+		if !c.before(&heap[child]) {
+			break
+		}
+		heap[i] = heap[child]
+		i = child
+	}
+	heap[i] = c
 }
 
 // hits returns what was kept, first to last, and nil when that is nothing.
@@ -82,15 +85,14 @@ func (t *topK) hits() []Hit {
 	if len(t.heap) == 0 {
 		return nil
 	}
-	slices.SortFunc(t.heap, func(a, b ranked) int {
-		if a.before(b) {
-			return -1
-		}
-		return 1
-	})
 	hits := make([]Hit, len(t.heap))
-	for i, r := range t.heap {
-		hits[i] = Hit{ID: r.id, Score: r.score, Data: r.data()}
+	for n := len(hits) - 1; n >= 0; n-- {
+		r, last := t.heap[0], t.heap[n]
+		t.heap[n] = ranked{}
+		if n > 0 {
+			down(t.heap[:n], last)
+		}
+		hits[n] = Hit{ID: r.id, Score: r.score, Data: r.data()}
 	}
 	return hits
 }
