@@ -100,7 +100,7 @@ func (a *app) resolve(name string) (profile.Resolved, error) {
 	}
 	r, err := set.Resolve(name)
 	if err != nil {
-		return r, &misuse{err, "oxbow profile list shows what there is; oxbow profile lint NAME says what is wrong with one"}
+		return r, badArgument(err)
 	}
 	return r, nil
 }
