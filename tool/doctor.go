@@ -35,11 +35,11 @@ func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
 	d.layout()
 	d.fileSystem()
 	d.permissions()
-	if p.Own() { // what others keep next to their files is theirs
+	if p.Own() && !d.closed { // what others keep next to their files is theirs
 		d.lock()
 		d.staleFiles()
 	}
-	if trusted {
+	if trusted && !d.closed {
 		if err := d.memory(ctx, in.Full); err != nil {
 			return DoctorOut{}, err
 		}

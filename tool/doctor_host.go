@@ -100,11 +100,16 @@ func (d *diagnosis) version() {
 
 // layout says whose layout the home has.
 func (d *diagnosis) layout() {
-	if d.place.Own() {
+	_, err := os.Stat(d.place.Store)
+	d.closed = errors.Is(err, fs.ErrPermission)
+	switch {
+	case d.closed:
+		d.add(unknown, "layout", "", "the home may not be opened")
+	case d.place.Own():
 		d.add(fine, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.place.Store))
-		return
+	default:
+		d.add(fine, "layout", "", "%s", d.place.Title)
 	}
-	d.add(fine, "layout", "", "%s", d.place.Title)
 }
 
 // fileSystem looks at the kind of the file system and the space in it.

@@ -29,6 +29,7 @@ type diagnosis struct {
 	w        *Workspace
 	place    Place
 	dir      string // the directory that holds the store
+	closed   bool   // the directory may not be opened
 	exists   bool   // there is a file of that name
 	findings []Finding
 }

@@ -20,10 +20,11 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"oxbow":       func() { os.Exit(Main()) },
-		"fake-editor": fakeEditor,
-		"holder":      holder,
-		"fake-agent":  fakeAgent,
+		"oxbow":        func() { os.Exit(Main()) },
+		"fake-editor":  fakeEditor,
+		"holder":       holder,
+		"fake-agent":   fakeAgent,
+		"unprivileged": unprivileged,
 	})
 }
 
@@ -65,12 +66,6 @@ func TestScripts(t *testing.T) {
 			env.Setenv("LocalAppData", filepath.Join(home, "AppData", "Local"))
 			env.Setenv("AppData", filepath.Join(home, "AppData", "Roaming"))
 			return os.MkdirAll(home, 0o700)
-		},
-		Condition: func(cond string) (bool, error) {
-			if cond == "superuser" {
-				return os.Geteuid() == 0, nil
-			}
-			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status":  statusCommand,

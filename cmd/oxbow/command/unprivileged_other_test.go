@@ -1,0 +1,19 @@
+//go:build !linux
+
+// Runs oxbow as the user that the tests have, who must not be the superuser.
+
+package command
+
+import (
+	"fmt"
+	"os"
+)
+
+func unprivileged() {
+	if os.Geteuid() == 0 {
+		fmt.Fprintln(os.Stderr, "unprivileged: permissions do not stop the superuser; run the tests as another user")
+		os.Exit(3)
+	}
+	os.Args = os.Args[1:]
+	os.Exit(Main())
+}
