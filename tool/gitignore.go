@@ -18,10 +18,11 @@ import (
 // profiles and skills may be shared.
 var ignores = []string{"memory.oxbow*", "token", ".token-*", "unsaved/"}
 
-// WriteGitignore makes the .gitignore of a home in a working tree of git, and the
-// home. One that is there is left as it is: doctor says what it lacks.
+// WriteGitignore makes the .gitignore of a home in a working tree of git, or in a
+// directory that may become one, and the home. One that is there is left as it is:
+// doctor says what it lacks.
 func WriteGitignore(home string) error {
-	if !git.InTree(home) {
+	if !git.InTree(home) && filepath.Base(home) != ".oxbow" {
 		return nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,6 +122,44 @@ func TestServeTokens(t *testing.T) {
 		t.Errorf("standard error tells a secret: %q", said)
 	}
 	w.must(t, "check")
+}
+
+// No token is for git, be it in a home that was made before the repository or in
+// one that has no .gitignore yet.
+func TestTokenIsNotForGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	for _, home := range []string{homeDir, "brain"} {
+		w := newWorld(t)
+		git := func(args ...string) string {
+			cmd := exec.Command("git", args...)
+			cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("git %q: %v: %s", args, err, out)
+			}
+			return string(out)
+		}
+		serve := func() {
+			_, stop := w.serve(t, "--home", home)
+			if status, said := stop(); status != exitDone {
+				t.Fatalf("oxbow mcp ended with status %d: %s", status, said)
+			}
+		}
+		w.must(t, "--home", home, "init")
+		serve()
+		if _, err := os.Stat(filepath.Join(w.dir, home, "token")); err != nil {
+			t.Fatalf("outside of a repository the home has no token: %v", err)
+		}
+		git("init", "-q")
+		serve()
+		git("add", "-A")
+		if got := git("ls-files"); strings.Contains(got, "token") || strings.Contains(got, "memory.oxbow") || !strings.Contains(got, home) {
+			t.Errorf("git add -A of the home %s takes %q, want its .gitignore alone", home, got)
+		}
+		w.must(t, "--home", home, "check")
+	}
 }
 
 // What could never be served ends the server before it begins.

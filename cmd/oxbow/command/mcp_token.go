@@ -19,6 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // tokens returns the tokens of a file and where it is. That others may read it
@@ -32,16 +33,12 @@ func (a *app) tokens(file string) (ts auth.Tokens, where string, err error) {
 		return nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, "", fmt.Errorf("reading the tokens: %w", err)
-	}
-	if a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
-		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
-	}
 	b, err := io.ReadAll(io.LimitReader(f, auth.MaxFile+1))
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the tokens: %w", err)
+	}
+	if fi, err := f.Stat(); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
 	ts, err = auth.ParseTokens(file, b)
 	return ts, where, badArgument(err)
@@ -108,7 +105,7 @@ func (a *app) token(file string) (token, where string, err error) {
 			return "", "", err
 		}
 		file = a.tokenOf(home)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), tool.WriteGitignore(home)); err != nil {
 			return "", "", fmt.Errorf("making the token's directory: %w", err)
 		}
 	} else if file, err = a.abs(file); err != nil {
