@@ -26,10 +26,8 @@ func (r *record) entry() oxbow.Entry {
 	return e
 }
 
-const wayOut = "`oxbow convert` moves the memory to a store that does"
-
 func unsupported(format string, args ...any) error {
-	return fmt.Errorf("%w: CRMEM v1 %s; %s", oxbow.ErrUnsupported, fmt.Sprintf(format, args...), wayOut)
+	return fmt.Errorf("%w: CRMEM v1 %s", oxbow.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
 // kindOf returns the number of a kind.

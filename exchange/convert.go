@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -141,7 +142,13 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 			add.Kind = oxbow.Note
 			continue
 		}
-		c.rep.Refused = append(c.rep.Refused, Refused{add.Name, err, err.Error()})
+		c.rep.Refused = append(c.rep.Refused, Refused{add.Name, err, reason(err)})
 		return nil
 	}
+}
+
+// reason returns what an error says, without the words that all refusals have.
+func reason(err error) string {
+	words := oxbow.ErrUnsupported.Error()
+	return strings.TrimSuffix(strings.ReplaceAll(err.Error(), words+": ", ""), ": "+words)
 }

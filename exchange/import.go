@@ -299,7 +299,11 @@ func (im *importer) flush(items []Item, bare bool) error {
 		}
 		return im.flush(items[half:], bare)
 	case refused:
-		im.skip(1, "%s: %v", items[0].Ref, err)
+		advice := ""
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			advice = "; oxbow convert moves the memory into a store that can"
+		}
+		im.skip(1, "%s: %v%s", items[0].Ref, err, advice)
 		return nil
 	}
 	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)

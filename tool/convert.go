@@ -46,7 +46,7 @@ func (e *RefusedError) Error() string {
 	if len(e.Refused) == 1 {
 		entries = "entry"
 	}
-	return fmt.Sprintf("nothing was written: %s cannot hold %d %s of %d: %v", e.Layout, len(e.Refused), entries, e.Entries, oxbow.ErrUnsupported)
+	return fmt.Sprintf("nothing was written: %s cannot hold %d %s of %d", e.Layout, len(e.Refused), entries, e.Entries)
 }
 
 // Is reports whether target is [oxbow.ErrUnsupported].

@@ -70,7 +70,7 @@ func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
 	out, err := attempt(ctx, a, tool.Convert, in)
 	if e, ok := errors.AsType[*tool.RefusedError](err); ok {
 		for _, r := range e.Refused[:min(len(e.Refused), 10)] {
-			a.note("%s", clean(r.Why))
+			a.note("%s: %s", nameText(r.Name), clean(r.Why))
 		}
 		hint := "oxbow convert --adapt leaves out what it cannot hold"
 		if in.Adapt {
