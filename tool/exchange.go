@@ -49,19 +49,19 @@ func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err 
 
 // ImportIn is what import takes.
 type ImportIn struct {
-	Paths     []string `json:"paths" flag:"-" jsonschema:"Files and directories; - is the input."`
+	Paths     []string `json:"paths" flag:"-" jsonschema:"Files and directories."`
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"Show what would be brought in and change nothing." usage:"show what would be brought in and change nothing"`
 	Overwrite bool     `json:"overwrite,omitempty" jsonschema:"Replace newer or edited entries of the same origin." usage:"let what is read replace newer or edited entries of the same origin"`
 	Format    string   `json:"format,omitempty" value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says"`
 
-	Input io.Reader `json:"-"` // of the path -
-	Root  string    `json:"-"` // directory of the project: origins below it are relative; may be ""
+	Inputs map[string]io.Reader `json:"-"` // read in place of the paths of these names
+	Root   string               `json:"-"` // directory of the project: origins below it are relative; may be ""
 
 	// Progress is called with the number of items done, and the part of the
 	// input that was read, from 0 to 1; 0 where its size is not known.
 	Progress func(done int, part float64) `json:"-"`
 
-	Interrupt func() `json:"-"` // makes a Read of Input that waits return; may be nil
+	Interrupt func() `json:"-"` // makes a Read of Inputs that waits return; may be nil
 }
 
 // ImportOut is what import gives. With an error it is what was done before.
@@ -134,8 +134,8 @@ func (in *ImportIn) items(zone *time.Location, part *atomic.Uint64) iter.Seq2[ex
 				part.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
 			}}
 			items := exchange.ReadPath(path, in.Root, o)
-			if path == "-" {
-				items = exchange.ReadStream(in.Input, "standard input", o)
+			if r := in.Inputs[path]; r != nil {
+				items = exchange.ReadStream(r, path, o)
 			}
 			for it, err := range items {
 				if !yield(it, err) {

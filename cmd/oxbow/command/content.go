@@ -26,21 +26,17 @@ func (l *locator) readFile(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("reading content: %w", err)
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("reading content: %w", err)
-	}
-	if fi.IsDir() {
+	if isDir(path) {
 		return "", &hinted{
 			err:  fmt.Errorf("reading content: %w", &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is a directory")}),
 			hint: "to remember all files in it: oxbow import " + quote(name),
 		}
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("reading content: %w", err)
+	}
+	defer f.Close()
 	return readAll(f, name)
 }
 
@@ -49,7 +45,7 @@ func (l *locator) readStdin() (string, error) {
 	if l.env.StdinTerm {
 		l.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
 	}
-	return readAll(l.env.Stdin, "standard input")
+	return readAll(l.env.Stdin, stdinName)
 }
 
 // byteOrderMark is what some Windows editors put before UTF-8 text.

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -25,7 +27,7 @@ func (a *app) importCommand() *cobra.Command {
 		Long: `Import reads files, or all files below directories: Markdown (with front
 matter or without), exports of oxbow, chat logs in JSON lines, the file of the
 MCP memory server, and memory files of crabtalk under any name; gzip around them
-is unpacked. "-" is standard input.
+is unpacked. "-" is standard input; a pipe, such as <(COMMAND), is read, too.
 Importing the same again changes nothing. What cannot be taken is named with
 its file and line, one of each kind unless --verbose, and the rest is taken:
 the exit status is 1 then, and 0 when only files without text were passed over.
@@ -43,22 +45,24 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 	takes(c, func(ctx context.Context, in tool.ImportIn, args []string) (err error) {
 		reading, stop := context.WithCancel(ctx)
 		defer stop()
-		in.Input, in.Root, in.Interrupt = &interruptible{ctx: reading, r: a.env.Stdin}, a.projectRoot(), stop
+		in.Inputs, in.Root, in.Interrupt = map[string]io.Reader{}, a.projectRoot(), stop
 		if in.Format != "" {
 			if _, err := exchange.ParseFormat(in.Format); err != nil {
 				return badArgument(err)
 			}
 		}
 		for _, path := range args {
-			if path == "/dev/stdin" {
-				path = "-" // a link that leads to no name
-			}
+			name, r := stdinName, a.env.Stdin
 			if path != "-" {
-				if path, err = a.abs(path); err != nil {
+				if name, err = a.abs(path); err != nil {
 					return err
 				}
+				r = pipeOf(name)
 			}
-			in.Paths = append(in.Paths, path)
+			if r != nil {
+				in.Inputs[name] = &interruptible{ctx: reading, r: r}
+			}
+			in.Paths = append(in.Paths, name)
 		}
 		in.Progress = func(done int, part float64) { a.advancePart(done, part) }
 		out, err := attempt(ctx, a, tool.Import, in)
@@ -76,6 +80,27 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 	})
 	c.Flags().BoolVar(&verbose, "verbose", false, "name all that was not taken, not one of each kind")
 	return c
+}
+
+// stdinName is what messages call standard input.
+const stdinName = "standard input"
+
+// pipeOf reads a file that is no regular one, such as /dev/stdin or what a shell
+// makes of <(COMMAND): it has no name in a directory, and opening it may wait.
+// For a file, a directory or nothing it returns nil.
+func pipeOf(path string) io.Reader {
+	if fi, err := os.Stat(path); err != nil || fi.IsDir() || fi.Mode().IsRegular() {
+		return nil
+	}
+	r, w := io.Pipe()
+	go func() {
+		f, err := os.Open(path)
+		if err == nil {
+			_, err = io.Copy(w, f)
+		}
+		w.CloseWithError(err)
+	}()
+	return r
 }
 
 // projectRoot returns the directory that the home .oxbow belongs to, or "".
