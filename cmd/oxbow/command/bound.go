@@ -99,10 +99,7 @@ func (a *app) resolve(name string) (profile.Resolved, error) {
 		return profile.Resolved{}, err
 	}
 	r, err := set.Resolve(name)
-	if err != nil {
-		return r, badArgument(err)
-	}
-	return r, nil
+	return r, badArgument(err)
 }
 
 // bind returns the memory as the run may see it, which is all of m unless the

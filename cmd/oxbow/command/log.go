@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,11 +87,6 @@ func (a *app) showVerified(out tool.VerifyOut) {
 	case n.Time == "":
 		a.printf("the hash noted is that of the state before change %d: nothing up to there was edited\n", n.Seq+1)
 	default:
-		at, err := time.Parse(time.RFC3339, n.Time)
-		when := n.Time
-		if err == nil {
-			when = a.date(at)
-		}
-		a.printf("the hash noted is that of change %d, %s: nothing up to there was edited\n", n.Seq, when)
+		a.printf("the hash noted is that of change %d, %s: nothing up to there was edited\n", n.Seq, a.date(moment(n.Time)))
 	}
 }

@@ -287,12 +287,9 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving)
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
 	}
 	url := "http://" + l.Addr().String() + "/mcp"
-	fmt.Fprintf(a.env.Stderr, "oxbow: serving %s\n", url)
-	if o.Tokens == nil {
-		fmt.Fprintf(a.env.Stderr, "  the token is in %s; send it as: Authorization: Bearer TOKEN\n", where)
-	} else {
-		fmt.Fprintf(a.env.Stderr, "  the tokens are in %s; send one as: Authorization: Bearer TOKEN\n", where)
-	}
+	several := o.Tokens != nil
+	fmt.Fprintf(a.env.Stderr, "oxbow: serving %s\n  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
+		url, wordFor(several, "the token is", "the tokens are"), where, wordFor(several, "it", "one"))
 	for _, t := range o.Tokens {
 		fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
 	}

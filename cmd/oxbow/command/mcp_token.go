@@ -121,16 +121,12 @@ func (a *app) token(file string) (token, where string, err error) {
 			return "", "", fmt.Errorf("making the token: %w", err)
 		}
 	}
-	fi, err := os.Stat(file)
-	if err != nil {
-		return "", "", fmt.Errorf("reading the token: %w", err)
-	}
-	if a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
-		return "", "", &hinted{fmt.Errorf("reading the token: others may read %s", file), "chmod 600 " + quote(file)}
-	}
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return "", "", fmt.Errorf("reading the token: %w", err)
+	}
+	if fi, err := os.Stat(file); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+		return "", "", &hinted{fmt.Errorf("reading the token: others may read %s", file), "chmod 600 " + quote(file)}
 	}
 	token = strings.TrimSpace(string(b))
 	if len(token) < 16 || strings.ContainsAny(token, " \t\r\n") {
