@@ -22,6 +22,9 @@ import (
 // one comes back). All are checked before anything is written. Errors match
 // [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
+	if err := b.CheckedOut(); err != nil {
+		return nil, fmt.Errorf("annotating: %w", err) // a commit would take the others away
+	}
 	out := make([]Record, len(records))
 	files := map[string][]int{}
 	var order []string

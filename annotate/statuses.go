@@ -71,7 +71,7 @@ func (e *unreadableError) Unwrap() error { return e.err }
 
 // errShallow is about a file that is gone, when the part of the history that is
 // here does not say what became of it.
-var errShallow = errors.New("is not there, and this shallow clone has not the history that says why; git fetch --unshallow gets it")
+var errShallow = errors.New("this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it")
 
 var errNoAnswer = errors.New("git did not say what the file was like")
 

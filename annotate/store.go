@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -138,6 +139,21 @@ func (b *Store) read(name string) (*sidecar, error) {
 
 // sha256 reports whether blobs are named by SHA-256.
 func (b *Store) sha256() bool { return b.history != nil && b.history.SHA256() }
+
+// CheckedOut returns an error when the tree is without the annotations that git's
+// index has, as in a sparse checkout. The index is read only where there are none.
+func (b *Store) CheckedOut() error {
+	if b.repo == nil {
+		return nil
+	}
+	if _, err := b.work.Stat(b.dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if names, err := git.Tracked(filepath.Join(b.root, filepath.FromSlash(b.dir))); err != nil || len(names) == 0 {
+		return nil // what cannot be read says nothing
+	}
+	return fmt.Errorf("the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git restore %[1]s", path.Dir(b.dir))
+}
 
 // shallow reports whether the history ends before its beginning.
 func (b *Store) shallow() bool {

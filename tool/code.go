@@ -167,7 +167,12 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetA
 		return out, nil
 	}
 	note := fmt.Sprintf("there are no annotations of %q", in.File)
-	if s.Len() > 0 {
+	if len(out.Notes) > 0 { // git did not answer
+		note = fmt.Sprintf("no annotations of %q were found", in.File)
+	}
+	if err := b.CheckedOut(); err != nil {
+		note = err.Error()
+	} else if s.Len() > 0 {
 		all, err := b.Lookup(ctx, in.File, annotate.Span{})
 		if _, partial := partialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
@@ -231,7 +236,10 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 		return GetAnnotationsOut{}, err
 	}
 	if g.Entries == 0 {
-		out.Notes = append(out.Notes, Plain("there are no annotations here yet; annotate adds the first"))
+		if err = b.CheckedOut(); err == nil {
+			err = errors.New("there are no annotations here yet; annotate adds the first")
+		}
+		out.Notes = append(out.Notes, Plain(err.Error()))
 		return out, nil
 	}
 	out.Notes = append(out.Notes, reasons(g, q, "annotation", "annotations")...)

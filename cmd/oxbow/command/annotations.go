@@ -89,6 +89,8 @@ func adviseOnFile(err error) error {
 		return &hinted{err, "lines are annotated where there are files: run it in a clone with a working tree"}
 	case errors.Is(err, fs.ErrNotExist):
 		return &hinted{err, "FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations"}
+	case strings.Contains(err.Error(), "not a regular file"):
+		return &hinted{err, "name one file of it; oxbow why --search WORDS looks through all annotations"}
 	case strings.Contains(err.Error(), "path escapes from parent"): // package os has no name for it
 		return &hinted{err, "a link on the way leads out of the working tree; name the file itself"}
 	}
