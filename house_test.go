@@ -52,7 +52,7 @@ var budgets = []budget{
 	{"internal/rawjson", 130},
 	{"label", 1_450},
 	{"annotate/transcript", 1_950},
-	{"annotate/*", 5_930},
+	{"annotate/*", 5_950},
 	{"prompt", 310},
 	{"profile", 1_800},
 	{"agent/*", 1_800},
