@@ -169,7 +169,7 @@ func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
 // used any more.
 func (b *builder) done(sc scale) *segment {
 	s := b.s
-	l := layOut(s, len(s.ids))
+	l := layOut(s)
 	for number, items := range b.items {
 		dl := s.lens[number]
 		for _, it := range items {
@@ -180,84 +180,78 @@ func (b *builder) done(sc scale) *segment {
 	return s
 }
 
-// layout is a segment whose lists are being filled.
+// layout is a segment whose lists are being filled: all in one array, which
+// touches little memory at a time; columns are made of the long ones in the end.
 type layout struct {
 	s        *segment
-	postings []posting
-	next     []uint32 // by term number: where its next posting goes
+	postings []posting // of terms that keep their lists, then of those that get columns
+	few      uint32    // of the former
+	next     []uint32  // by term number: where its next posting goes
 }
 
-// These stand for the place of the next posting of a term that has no list.
-const (
-	inTerm = math.MaxUint32 - iota
-	inColumns
-)
+// inTerm stands for the place of the next posting of a term that has no list.
+const inTerm = math.MaxUint32
 
-// layOut makes room for the postings of all terms, as many as their df says. All
-// lists stand one after the other.
-func layOut(s *segment, docs int) *layout {
+// layOut makes room for the postings of all terms, as many as their df says.
+func layOut(s *segment) *layout {
 	l := &layout{s: s, next: make([]uint32, len(s.terms))}
-	from, many := uint32(0), 0
+	for n := range s.terms {
+		if t := &s.terms[n]; t.df > 1 && t.df < columnsLeast {
+			l.few += t.df
+		}
+	}
+	few, common, many := uint32(0), l.few, uint32(0)
 	for n := range s.terms {
 		t := &s.terms[n]
 		switch t.many = t.df > 1; {
 		case !t.many:
 			l.next[n] = inTerm
 			continue
-		case t.df >= columnsLeast:
-			l.next[n] = inColumns
+		case t.df < columnsLeast:
+			l.next[n] = few
+			few += t.df
 		default:
-			l.next[n] = from
-			from += t.df
+			l.next[n] = common
+			common += t.df
 		}
-		t.at = uint32(many)
+		t.at = many
 		many++
 	}
-	l.postings = make([]posting, from)
-	s.lists = make([]postings, many)
-	for n := range s.terms {
-		switch t := &s.terms[n]; l.next[n] {
-		case inTerm:
-		case inColumns:
-			s.lists[t.at].cols = newColumns(int(t.df), docs)
-		default:
-			s.lists[t.at].list = l.postings[l.next[n]:][:t.df:t.df]
-		}
-	}
+	l.postings, s.lists = make([]posting, common), make([]postings, many)
 	return l
 }
 
 // push adds a posting of a larger number than all before to a term.
 func (l *layout) push(n uint32, p posting) {
-	switch to := &l.next[n]; *to {
-	case inTerm:
+	to := &l.next[n]
+	if *to == inTerm {
 		t := &l.s.terms[n]
 		t.at, t.tf, t.most = p.doc, p.tf, p.impact
-	case inColumns:
-		l.s.lists[l.s.terms[n].at].cols.push(p)
-	default:
-		l.postings[*to] = p
-		*to++
+		return
 	}
+	l.postings[*to] = p
+	*to++
 }
 
 // finish makes what is looked up by: the largest impacts, the columns, the
 // blocks of times, and the documents by id.
 func (l *layout) finish(slope float64) {
 	s := l.s
+	few := slices.Clone(l.postings[:l.few])
 	for n := range s.terms {
 		t := &s.terms[n]
 		if !t.many {
 			continue
 		}
-		p := &s.lists[t.at]
-		if p.cols != nil {
-			p.cols.finish()
-			t.most = slices.Max(p.cols.impacts)
+		from := few
+		if t.df >= columnsLeast {
+			from = l.postings
 		}
-		for _, p := range p.list {
+		list := from[l.next[n]-t.df : l.next[n] : l.next[n]]
+		for _, p := range list {
 			t.most = max(t.most, p.impact)
 		}
+		s.lists[t.at] = newPostings(list, len(s.ids))
 	}
 	s.slope = slope
 	s.dict.trim()

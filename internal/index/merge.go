@@ -95,7 +95,7 @@ func (x *Searcher) merge(views []view) *segment {
 	for i := range views {
 		terms[i] = b.adoptTerms(&views[i], &room)
 	}
-	l := layOut(s, len(s.ids))
+	l := layOut(s)
 	for i := range views {
 		for n, to := range terms[i] {
 			if to == dropped {
