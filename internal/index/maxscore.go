@@ -82,30 +82,9 @@ const fewPostings = 400
 // candidate takes which is not allowed.
 const worthOfRefusal = 32
 
-// Of a term with more than sampleFrom postings about so many are taken first.
-const (
-	sampleFrom  = 512
-	strongFirst = 64
-	samples     = 128
-)
-
-// strong returns an impact that about strongFirst postings of the term reach of
-// documents that meet the conditions, which that part of all does.
-func (w *columns) strong(part float64) int {
-	var counts [impactSteps + 1]uint16
-	n := len(w.docs)
-	step := n / samples
-	for i := 0; i < n; i += step {
-		counts[w.impacts[i]&impactSteps]++
-	}
-	impact, left := impactSteps, max(int(min(strongFirst/part, float64(n)))/step, 1)
-	for ; impact > 1; impact-- {
-		if left -= int(counts[impact]); left <= 0 {
-			break
-		}
-	}
-	return impact
-}
+// Of a term with more than strongFrom postings the strongest are taken first, from
+// 7/8 of the largest impact on: they lift the threshold for the others.
+const strongFrom = 512
 
 // maxScore is one search for the best.
 type maxScore struct {
@@ -143,12 +122,9 @@ func (b *maxScore) allTerms() {
 			b.scoreFiltered(c, place)
 		default:
 			above := impactSteps + 1
-			if len(w.docs) > sampleFrom {
-				// The strongest first: they lift the threshold for the others.
-				if strong := w.strong(b.filter.part); strong > b.minImpact(c, place) {
-					b.scoreColumns(c, place, strong, above)
-					above = strong
-				}
+			if strong := int(c.most/c.unit) * 7 / 8; len(w.docs) > strongFrom && strong > b.minImpact(c, place) {
+				b.scoreColumns(c, place, strong, above)
+				above = strong
 			}
 			b.scoreColumns(c, place, b.minImpact(c, place), above)
 		}
@@ -196,6 +172,7 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	w := c.cols
 	upper, end := uint32(0), w.upTo(0)
 	over := uint64(0x80-above) * everyByte
+	docs, tfs, dense, lens, part, c0, c1, all := w.docs, w.tfs, w.dense, b.view.lens, c.part, b.c0, b.c1, b.filter.all
 	for i := 0; i < len(w.impacts) && minImpact < above && b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
 		reach, n := uint64(0x80-minImpact)*everyByte, 0
 		for i < len(w.impacts) && n <= b.size-8 {
@@ -220,14 +197,15 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 				upper += 1 << 16
 				end = w.upTo(upper)
 			}
-			doc, tf := upper|uint32(w.docs[at]), uint16(0)
-			if w.dense != nil {
-				tf = w.denseTF(doc)
-			} else {
-				tf = w.tfs[at]
+			doc, f := upper|uint32(docs[at]), float32(0)
+			if dense == nil {
+				f = float32(tfs[at])
+			} else if f = float32(dense[doc]); f == largeTF {
+				f = float32(w.denseTF(doc))
 			}
-			b.batch[left] = b.candidate(c, doc, tf)
-			if b.filter.contains(doc) {
+			k := c0 + c1*float32(lens[doc])
+			b.batch[left] = candidate{doc, part * f / (f + k), k}
+			if all || b.filter.contains(doc) {
 				left++
 			}
 		}
@@ -285,27 +263,34 @@ func (c *cursor) addTo(some []candidate) {
 			}
 		}
 	case w.dense != nil:
+		dense := w.dense
 		for i := range some {
 			x := &some[i]
-			f := float32(w.dense[x.doc])
+			f := float32(dense[x.doc])
 			if f == largeTF {
 				f = float32(w.denseTF(x.doc))
 			}
 			x.sum += part * f / (f + x.k)
 		}
 	case w.bits != nil:
+		all, starts, tfs := w.bits, w.starts, w.tfs
 		for i := range some {
 			x := &some[i]
 			word := x.doc / 64
-			if set, bit := w.bits[word], x.doc%64; set>>bit&1 != 0 {
-				f := float32(w.tfs[int(w.starts[word])+bits.OnesCount64(set&(1<<bit-1))])
+			if set, bit := all[word], x.doc%64; set>>bit&1 != 0 {
+				f := float32(tfs[int(starts[word])+bits.OnesCount64(set&(1<<bit-1))])
 				x.sum += part * f / (f + x.k)
 			}
 		}
 	default:
+		docs, starts, shift := w.docs, w.starts, w.shift
 		for i := range some {
 			x := &some[i]
-			if at, ok := w.find(x.doc); ok {
+			slot, low := x.doc>>shift, uint16(x.doc)
+			at, to := starts[slot], starts[slot+1]
+			for ; at < to && docs[at] < low; at++ {
+			}
+			if at < to && docs[at] == low {
 				f := float32(w.tfs[at])
 				x.sum += part * f / (f + x.k)
 			}

@@ -50,7 +50,7 @@ const (
 	columnsLeast = 64  // postings that a term with columns has at least
 	bitsShare    = 32  // see columns
 	denseShare   = 8   // see columns
-	slotPostings = 2   // about so many postings of a term without bits are between two of its starts
+	slotPostings = 4   // about so many postings of a term without bits are between two of its starts
 	largeTF      = 255 // see columns.large
 )
 

@@ -18,6 +18,7 @@ type query struct {
 	hashes  []uint64    // of their texts
 	gains   []float64   // what each gives
 	norm    float64     // the sum of gains: bounds and estimates of scores are parts of it
+	numbers []uint32    // of the terms in a segment, plus 1, as far as the first of a hash is right
 	dfs     []int
 	found   []found   // by view and term
 	alone   []posting // of terms that have no more; never moved
@@ -56,17 +57,40 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 	for _, w := range q.terms {
 		q.hashes = append(q.hashes, x.hash(w.Text))
 	}
+	q.numbers = slices.Grow(q.numbers[:0], len(q.terms))[:len(q.terms)]
+	for i := range x.views {
+		q.findTerms(&x.views[i], q.found[i*len(q.terms):][:len(q.terms)])
+	}
 	for k, w := range q.terms {
 		df := 0
-		for i := range x.views {
-			f := &q.found[i*len(q.terms)+k]
-			*f, _ = x.views[i].find(w.Text, q.hashes[k], &q.alone)
-			df += f.df - f.lost
+		for i := k; i < len(q.found); i += len(q.terms) {
+			df += q.found[i].df - q.found[i].lost
 		}
 		gain := q.s.gain(q.s.idf(df, w.Prior), w.Weight)
 		q.dfs, q.gains, q.norm = append(q.dfs, df), append(q.gains, gain), q.norm+gain
 	}
 	return q
+}
+
+// findTerms looks up the terms in a view. Most of the time goes into waiting for
+// memory: what does not depend on each other is read in loops of their own, so
+// that the reads overlap.
+func (q *query) findTerms(v *view, found []found) {
+	for k, hash := range q.hashes {
+		q.numbers[k] = v.dict.first(hash)
+	}
+	for k, w := range q.terms {
+		if n := q.numbers[k]; n > 0 && v.arena.get(v.terms[n-1].text) != w.Text {
+			q.numbers[k] = 0
+		}
+	}
+	for k, w := range q.terms {
+		if n := q.numbers[k]; n > 0 {
+			found[k] = v.foundAt(n-1, &q.alone)
+		} else {
+			found[k], _ = v.find(w.Text, q.hashes[k], &q.alone)
+		}
+	}
 }
 
 func (q *query) hash(text string) uint64 { return q.x.hash(text) }

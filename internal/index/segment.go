@@ -68,6 +68,11 @@ func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool)
 		*alone = list
 		return found{postings: postings{list: list[from:]}, df: len(list) - from, lost: lost, most: impactSteps}, true
 	}
+	return s.foundAt(n, alone), true
+}
+
+// foundAt is find of the term of that number.
+func (s *segment) foundAt(n uint32, alone *[]posting) found {
 	t := &s.terms[n]
 	f := found{df: int(t.df), lost: int(t.lost), most: t.most}
 	switch {
@@ -77,7 +82,7 @@ func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool)
 		*alone = append(*alone, t.alone())
 		f.list = (*alone)[len(*alone)-1:]
 	}
-	return f, true
+	return f
 }
 
 // df returns the live documents that the segment adds to the count of a term.
