@@ -76,7 +76,7 @@ where the home has some. --tools core,code names the sets that are in it:
 
 ` + setsHelp(),
 		Example: `  claude mcp add -s user oxbow -- oxbow mcp
-  claude mcp add vtt -- oxbow mcp --profile vtt-developer
+  claude mcp add -s user vtt -- oxbow mcp --profile vtt-developer
   oxbow mcp --ro --project harbor
   oxbow mcp --http 127.0.0.1:8333
   oxbow mcp --http :0 --tokens ~/.oxbow-tokens`,

@@ -1,0 +1,346 @@
+// Checks the lines that README.md, the pages of docs and the help tell people to
+// type: what sets up a client is taken apart as the client does, what the README
+// shows is run.
+
+package command
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+const repository = "../../.."
+
+// pages returns README.md and the pages of docs, by their paths.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("Glob = %q, %v, want the pages", files, err)
+	}
+	all := map[string]string{}
+	for _, file := range append(files, filepath.Join(repository, "README.md")) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(file)] = strings.ReplaceAll(string(b), "\r\n", "\n")
+	}
+	return all
+}
+
+// addCommand is what the command "CLIENT mcp add" takes, and what it makes of it,
+// as seen in the versions of the clients that docs/mcp.md names.
+type addCommand struct {
+	user     string   // the value of -s that writes the user's own configuration; "" where there is no other
+	values   []string // flags with a value
+	switches []string // and without
+	http     string   // the flag that names the transport; "" where the URL is a flag, --url
+	header   string   // the flag of a header; "" where --bearer-token-env-var names a variable for it
+}
+
+var addCommands = map[string]addCommand{
+	"claude":  {"user", []string{"-s", "-t", "-H"}, nil, "-t", "-H"},
+	"gemini":  {"user", []string{"-s", "-t", "-H"}, []string{"--trust"}, "-t", "-H"},
+	"qwen":    {"user", []string{"-s", "-t", "-H"}, []string{"--trust"}, "-t", "-H"},
+	"copilot": {"", []string{"--transport", "--header"}, nil, "--transport", "--header"},
+	"codex":   {"", []string{"--url", "--bearer-token-env-var"}, nil, "", ""},
+}
+
+// added is what one line configures.
+type added struct {
+	from, client string
+	line         string
+	flags        map[string]string
+	name         string
+	argv         []string // that starts the server, or the URL alone
+}
+
+var (
+	addLine = regexp.MustCompile("(claude|codex|copilot|gemini|qwen) mcp add ([^`\n|]*)")
+	word    = regexp.MustCompile(`(?:[^\s"]|"[^"]*")+`)
+)
+
+// addedBy returns what the lines of a text configure, with the variables of env.
+func addedBy(t *testing.T, from, text string, env map[string]string) (all []added) {
+	t.Helper()
+	for _, m := range addLine.FindAllStringSubmatch(text, -1) {
+		line, _, _ := strings.Cut(m[2], " #")
+		a := added{from: from, client: m[1], line: m[1] + " mcp add " + strings.TrimSpace(line), flags: map[string]string{}}
+		c, own := addCommands[m[1]], true
+		words := word.FindAllString(line, -1)
+		for i := 0; i < len(words); i++ {
+			w := os.Expand(strings.ReplaceAll(words[i], `"`, ""), func(key string) string { return env[key] })
+			switch {
+			case own && w == "--":
+				own = false
+			case own && slices.Contains(c.values, w) && i+1 < len(words):
+				i++
+				a.flags[w] = os.Expand(strings.ReplaceAll(words[i], `"`, ""), func(key string) string { return env[key] })
+			case own && slices.Contains(c.switches, w):
+				a.flags[w] = "true"
+			case own && strings.HasPrefix(w, "-") && len(a.argv) == 0:
+				t.Errorf("%s: %q: %s has no flag %s", from, a.line, a.client, w)
+			case a.name == "":
+				a.name = w
+			default:
+				a.argv = append(a.argv, w)
+			}
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// Each line that adds a server holds in the next project, too, names commands and
+// flags that there are, and is the same wherever it stands.
+func TestClientLines(t *testing.T) {
+	w := newWorld(t)
+	texts := pages(t)
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		texts["oxbow "+c.Name()+" --help"] = c.Long + "\n" + c.Example
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newApp(w.env).root(Run))
+	w.env.StdinTerm = true
+	status, _, note := w.run(t, "mcp")
+	if status != exitDone || !strings.Contains(note, "waits for a client's messages; Ctrl-C ends it") {
+		t.Errorf("oxbow mcp at a terminal: status %d, %q, want what it waits for", status, note)
+	}
+	texts["oxbow mcp at a terminal"] = note
+
+	readme := map[string]string{}
+	for _, a := range addedBy(t, "README.md", texts["README.md"], nil) {
+		readme[a.client] = a.line
+	}
+	if got, want := slices.Sorted(maps.Keys(readme)), slices.Sorted(maps.Keys(addCommands)); !slices.Equal(got, want) {
+		t.Errorf("README.md has lines for %q, want %q", got, want)
+	}
+	places := map[string]bool{}
+	for from, text := range texts {
+		for _, a := range addedBy(t, from, text, map[string]string{"PWD": w.dir, "OXBOW_HOME": w.dir, "TOKEN": "secret"}) {
+			if got, want := a.flags["-s"], addCommands[a.client].user; got != want {
+				t.Errorf("%s: %q has the scope %q, want %q, which holds in the next project", from, a.line, got, want)
+			}
+			if len(a.argv) < 2 || a.argv[0] != "oxbow" {
+				continue // by HTTP
+			}
+			c, rest, err := newApp(w.env).root(Run).Find(a.argv[1:])
+			if err == nil {
+				err = c.ParseFlags(rest)
+			}
+			if err != nil || c.Name() != "mcp" {
+				t.Errorf("%s: %q starts %q: %v, want a server", from, a.line, a.argv, err)
+			}
+			if a.name == "oxbow" && !slices.Contains(a.argv, "--home") {
+				places[from] = true
+				if a.line != readme[a.client] {
+					t.Errorf("%s: %q, and README.md has %q", from, a.line, readme[a.client])
+				}
+			}
+		}
+	}
+	for _, want := range []string{"mcp.md", "oxbow mcp --help", "oxbow mcp at a terminal"} {
+		if !places[want] {
+			t.Errorf("%s has no line that adds the server", want)
+		}
+	}
+	for _, form := range []string{ // that opencode.json and the files of other clients have
+		`"mcp": {"oxbow": {"type": "local", "command": ["oxbow", "mcp"], "enabled": true}}`,
+		`{"mcpServers": {"oxbow": {"command": "oxbow", "args": ["mcp"]}}}`,
+	} {
+		if !strings.Contains(texts["README.md"], "`"+form+"`") {
+			t.Errorf("README.md lacks %s", form)
+		}
+	}
+}
+
+// The lines of docs/mcp.md for HTTP configure all six clients with the path that is
+// served and a header that lets them in.
+func TestHTTPClientLines(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	url, stop := w.serve(t)
+	defer stop()
+	token, err := os.ReadFile(filepath.Join(w.dir, homeDir, "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"TOKEN": strings.TrimSpace(string(token))}
+	page := pages(t)["mcp.md"]
+
+	type remote struct{ url, header, value string }
+	clients := map[string]remote{}
+	for _, a := range addedBy(t, "mcp.md", page, env) {
+		c := addCommands[a.client]
+		r := remote{url: a.flags["--url"], header: "Authorization", value: "Bearer " + env[a.flags["--bearer-token-env-var"]]}
+		if c.http != "" {
+			if a.flags[c.http] == "" {
+				continue // over standard input and output
+			}
+			if a.flags[c.http] != "http" || len(a.argv) != 1 {
+				t.Errorf("%q: transport %q, URL %q, want http and one", a.line, a.flags[c.http], a.argv)
+				continue
+			}
+			r.url = a.argv[0]
+			r.header, r.value, _ = strings.Cut(a.flags[c.header], ": ")
+		} else if r.url == "" {
+			continue
+		}
+		if a.name != "oxbow" || clients[a.client] != (remote{}) {
+			t.Errorf("%q: name %q, want one line for oxbow", a.line, a.name)
+		}
+		clients[a.client] = r
+	}
+	var opencode struct {
+		MCP map[string]struct {
+			Type    string
+			URL     string
+			Enabled bool
+			OAuth   *bool
+			Headers map[string]string
+		}
+	}
+	snippet := regexp.MustCompile("(?s)opencode.json`, `([^`]*)`").FindStringSubmatch(page)
+	if snippet == nil {
+		t.Fatal("docs/mcp.md has no form of opencode for HTTP")
+	}
+	d := json.NewDecoder(strings.NewReader("{" + snippet[1] + "}"))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&opencode); err != nil {
+		t.Fatalf("%s: %v", snippet[1], err)
+	}
+	o := opencode.MCP["oxbow"]
+	if o.Type != "remote" || !o.Enabled || o.OAuth == nil || *o.OAuth || len(o.Headers) != 1 {
+		t.Errorf("opencode is configured as %+v, want a remote server that is enabled, without OAuth", o)
+	}
+	for header, value := range o.Headers {
+		clients["opencode"] = remote{o.URL, header, strings.Replace(value, "TOKEN", env["TOKEN"], 1)}
+	}
+
+	if got, want := slices.Sorted(maps.Keys(clients)), slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(addCommands)), "opencode"))); !slices.Equal(got, want) {
+		t.Errorf("docs/mcp.md configures %q for HTTP, want %q", got, want)
+	}
+	clients["a client without the token"] = remote{"http://127.0.0.1:8333/mcp", "X", "y"}
+	for name, r := range clients {
+		at, ok := strings.CutPrefix(r.url, "http://127.0.0.1:8333")
+		req, err := http.NewRequestWithContext(t.Context(), "POST", url+at, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
+		if err != nil || !ok {
+			t.Errorf("%s has the URL %q (%v), want one that is served", name, r.url, err)
+			continue
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set(r.header, r.value)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		want, says := http.StatusOK, `"name":"oxbow"`
+		if r.header == "X" {
+			want, says = http.StatusUnauthorized, ""
+		}
+		if err != nil || resp.StatusCode != want || !strings.Contains(string(body), says) {
+			t.Errorf("%s, with %s: %q at %s, is answered %d %q (%v), want %d", name, r.header, r.value, r.url, resp.StatusCode, body, err, want)
+		}
+	}
+}
+
+// readmeSays is what commands of the README print, besides ending with status 0.
+var readmeSays = map[string]string{
+	"oxbow recall":          "deploy",
+	"oxbow get deploy":      "We ship on Tuesdays",
+	"oxbow log":             "deploy",
+	"oxbow import":          "2 added",
+	"oxbow context":         "We ship on Tuesdays",
+	"oxbow check":           "is sound",
+	"go run ./cmd/oxbow de": "forget",
+}
+
+// The commands of the README work as they are typed, one after the other, for a
+// user who has nothing yet.
+func TestREADME(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
+		t.Skip("the README is written for a Unix shell")
+	}
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"work/notes/note.md": "# A note\n\nof something\n",
+		"work/chats.jsonl":   `{"role":"user","content":"hi"}` + "\n",
+		// The program that is tested stands for the one that go would build.
+		"bin/go": "#!/bin/sh\ntest \"$1\" = install || { shift 2; exec oxbow \"$@\"; }\n",
+	} {
+		file = filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(line string) (int, string) {
+		cmd := exec.Command("sh", "-c", `PATH="$PWD/../bin:$PATH"; `+line)
+		cmd.Dir = filepath.Join(dir, "work")
+		cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "EDITOR=true", "VISUAL=")
+		out, err := cmd.CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); ok {
+			return exit.ExitCode(), string(out)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		return exitDone, string(out)
+	}
+	if status, out := run("gzip chats.jsonl"); status != exitDone {
+		t.Fatalf("gzip: %s", out)
+	}
+	n, said := 0, maps.Clone(readmeSays)
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(pages(t)["README.md"], -1) {
+		for line := range strings.Lines(block[1]) {
+			line = strings.TrimSpace(line)
+			n++
+			if m := regexp.MustCompile(`^go \w+ (\./\S+)`).FindStringSubmatch(line); m != nil {
+				if _, err := os.Stat(filepath.Join(repository, m[1], "main.go")); err != nil {
+					t.Errorf("README.md: %q: %v", line, err)
+				}
+			}
+			want := exitDone
+			if strings.HasPrefix(line, "oxbow redact ") {
+				want = exitMisused // asks at a terminal
+			}
+			status, out := run(line)
+			if status != want {
+				t.Errorf("README.md: %q ends with status %d, want %d:\n%s", line, status, want, out)
+			}
+			for begin, text := range readmeSays {
+				if strings.HasPrefix(line, begin) {
+					delete(said, begin)
+					if !strings.Contains(out, text) {
+						t.Errorf("README.md: %q prints %q, want %q", line, out, text)
+					}
+				}
+			}
+		}
+	}
+	if n < 17 || len(said) > 0 {
+		t.Errorf("README.md has %d commands, want 17 or more, and none begins as %q", n, slices.Sorted(maps.Keys(said)))
+	}
+	if status, out := run("oxbow check"); status != exitDone {
+		t.Errorf("check: status %d: %s", status, out)
+	}
+}
