@@ -26,9 +26,10 @@ type History interface {
 	At(ctx context.Context, commit, file string) (string, error)
 
 	// Names returns what the file of HEAD was called before, or copied from,
-	// newest first, without its name of now. With an error, it returns the
-	// names that git gave before it failed.
-	Names(ctx context.Context, file string) ([]string, error)
+	// newest first, without its name of now. A file that the copying commit
+	// left alone is found when it is among the others. With an error, it returns
+	// the names that it found before git failed.
+	Names(ctx context.Context, file string, others []string) ([]string, error)
 
 	// Alongside returns the other files that commits since that one, which is
 	// not counted, have added or changed together with the file.

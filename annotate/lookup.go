@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -95,16 +96,15 @@ func (b *Store) searchElsewhere(ctx context.Context, p *resolved, file string) e
 
 // resolve finds all annotations of a file.
 func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
-	p := &resolved{}
-	// Git is asked first, and answers while the rest is read.
-	names, known := b.askNames(ctx, p, file)
-	defer names.stop()
 	own, err := b.read(sidecarOf(file))
 	if err != nil {
 		return nil, err
 	}
-	p.sidecars = []*sidecar{own}
+	p := &resolved{sidecars: []*sidecar{own}}
 	p.content, err = b.content(file)
+	// Git answers while the rest is read.
+	names, known := b.askNames(ctx, p, file)
+	defer names.stop()
 	if errors.Is(err, fs.ErrNotExist) && len(own.records) > 0 {
 		return p, b.resolveMissing(ctx, p, file, own)
 	}
@@ -249,7 +249,7 @@ func (q *nameQuery) wait() ([]string, error) {
 }
 
 // askNames fills in p's HEAD and asks what the file was called before, unless that
-// is known for this state of the history, or no other file has annotations.
+// is known for this state of the history, or no annotation can be from another file.
 func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *nameQuery, known bool) {
 	q = &nameQuery{stop: func() {}}
 	if b.history == nil {
@@ -259,15 +259,11 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 		p.partial = q.err
 		return q, false
 	}
-	if own := sidecarOf(file); b.walk(ctx, func(name string) error {
-		if name != own {
-			return fs.SkipAll
-		}
-		return nil
-	}) == nil { // no other sidecar
+	origins, err := b.origins(ctx, sidecarOf(file), p.content)
+	if err == nil && len(origins) == 0 {
 		return q, false
 	}
-	key := p.head + " " + file
+	key := p.head + " " + file + " " + strings.Join(origins, " ")
 	b.mu.Lock()
 	q.names, known = b.formerNames[key]
 	b.mu.Unlock()
@@ -279,15 +275,59 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	q.stop = func() { cancel(); <-q.done }
 	go func() {
 		defer close(q.done)
-		if q.names, q.err = b.history.Names(asking, file); q.err == nil {
+		if q.names, q.err = b.history.Names(asking, file, origins); q.err == nil {
 			b.keepNames(key, q.names)
 		}
 	}()
 	return q, false
 }
 
-// maxOrphans bounds how many sidecars without a source are looked at.
-const maxOrphans = 200
+// origins returns the files that a file of that content may be a copy of, or have
+// been called before, as far as they have annotations: each that is gone, and each with
+// an annotation of which a line, or one next to it, stands in the content, unless all
+// are too short to say. With an error, these are not all.
+func (b *Store) origins(ctx context.Context, own string, content []byte) (files []string, err error) {
+	var have map[string]bool // the lines of the content; nil until they are needed
+	stands := func(r *Record) bool {
+		long := 0
+		for _, l := range slices.Concat(r.Block, r.Before, r.After) {
+			if letters(l) < fewLetters {
+				continue
+			}
+			if long++; have[bareLine(l)] {
+				return true
+			}
+		}
+		return long == 0
+	}
+	n := 0
+	err = b.walk(ctx, func(name string) error {
+		if name == own {
+			return nil
+		}
+		file, ok := sourceOf(name)
+		if n++; n > maxOrigins || !ok {
+			return fs.SkipAll
+		}
+		s, err := b.read(name)
+		if have == nil {
+			lines := Lines(content)
+			have = (&lineIndex{lines: lines}).bareSet(0, len(lines))
+		}
+		if err == nil && (!b.HasFile(file) || slices.ContainsFunc(s.records, stands)) {
+			files = append(files, file)
+		}
+		return err
+	})
+	return files, err
+}
+
+// Bounds of how many sidecars of other files are looked at: of all, and of those
+// without a source.
+const (
+	maxOrigins = 200
+	maxOrphans = 200
+)
 
 // orphans returns the sidecars whose source is gone, the first 200 by name: of a
 // file that was renamed and not yet committed, the annotations are among them.

@@ -189,13 +189,13 @@ type namesAsked struct {
 	n int
 }
 
-func (h *namesAsked) Names(ctx context.Context, file string) ([]string, error) {
+func (h *namesAsked) Names(ctx context.Context, file string, others []string) ([]string, error) {
 	h.n++
-	return h.History.Names(ctx, file)
+	return h.History.Names(ctx, file, others)
 }
 
 // TestNamesAreAskedForOtherFiles: what a file was called before matters only where
-// another file has annotations.
+// a file that is gone has annotations, or one whose lines stand here.
 func TestNamesAreAskedForOtherFiles(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -219,9 +219,15 @@ func TestNamesAreAskedForOtherFiles(t *testing.T) {
 		}
 	}
 	lookup("pool.go", 1, 0)
+	g.write("other.go", "package pool\n\nvar errorOfAnotherKind = errors.New(\"of another kind\")\n")
+	add(t, g.store(), Record{File: "other.go", Span: Span{3, 3}, Why: "other"})
+	lookup("pool.go", 1, 0)
+	g.write("copy.go", "// copied\n"+source)
+	g.commit()
+	lookup("copy.go", 1, 1)
 	g.git("mv", "pool.go", "conns.go")
 	g.commit()
-	lookup("conns.go", 1, 1)
+	lookup("conns.go", 1, 2)
 	add(t, g.store(), Record{File: "conns.go", Span: Span{1, 1}, Why: "two"})
-	lookup("conns.go", 2, 2)
+	lookup("conns.go", 2, 3)
 }

@@ -114,7 +114,7 @@ func TestRead(t *testing.T) {
 			none := strings.Repeat("0123", len(one)/4)
 			blobs, err := r.Blobs(t.Context(), []string{was, none, two})
 			check("Blobs", blobs, err, map[string][]byte{was: []byte(text)})
-			names, err := r.Names(t.Context(), "-new.txt")
+			names, err := r.Names(t.Context(), "-new.txt", nil)
 			check("Names", names, err, []string{"sub/old name\n.txt"})
 			names, gone, err := r.Successors(t.Context(), "sub/old name\n.txt")
 			check("Successors", names, err, []string{"-new.txt"})
@@ -159,9 +159,45 @@ func TestCopiesHaveNames(t *testing.T) {
 	g.write("a", text+"changed\n")
 	g.write("b", text)
 	g.commit("two")
-	names, err := g.find().Names(t.Context(), "b")
+	names, err := g.find().Names(t.Context(), "b", nil)
 	if err != nil || !reflect.DeepEqual(names, []string{"a"}) {
 		t.Errorf("Names of a copy = %q, %v, want a", names, err)
+	}
+	g.write("c", text+"other\n")
+	g.commit("three")
+	for _, others := range [][]string{nil, {"a", "b"}} {
+		names, err := g.find().Names(t.Context(), "c", others)
+		if err != nil || (len(names) > 0) != (others != nil) {
+			t.Errorf("Names of a copy of what was left alone, among %q = %q, %v", others, names, err)
+		}
+	}
+}
+
+// TestNamesOfNames: a file that had several names has them all, and one
+// that was made again has its new origin first.
+func TestNamesOfNames(t *testing.T) {
+	g := newRepo(t)
+	text := strings.Repeat("a line that is long enough\n", 10)
+	g.write("a", text)
+	g.write("other", strings.Repeat("nothing of the kind\n", 10))
+	g.commit("one")
+	g.git("mv", "a", "b")
+	g.commit("two")
+	g.git("mv", "b", "c")
+	g.write("c", text+"and more\n")
+	g.commit("three")
+	g.git("rm", "-q", "c")
+	g.commit("four")
+	g.git("mv", "other", "c")
+	g.commit("five")
+	names, err := g.find().Names(t.Context(), "c", nil)
+	if want := []string{"other"}; err != nil || !reflect.DeepEqual(names, want) {
+		t.Errorf("Names = %q, %v, want %q", names, err, want)
+	}
+	g.git("checkout", "-q", "HEAD~2")
+	names, err = g.find().Names(t.Context(), "c", nil)
+	if want := []string{"b", "a"}; err != nil || !reflect.DeepEqual(names, want) {
+		t.Errorf("Names = %q, %v, want %q", names, err, want)
 	}
 }
 
@@ -192,7 +228,7 @@ func TestRenamesOfMerges(t *testing.T) {
 			t.Errorf("%s = %q, %v, want %q", what, got, err, want)
 		}
 	}
-	names, err := r.Names(t.Context(), "pkg/b.go")
+	names, err := r.Names(t.Context(), "pkg/b.go", nil)
 	check("Names", names, err, []string{"a.go"})
 	names, _, err = r.Successors(t.Context(), "a.go")
 	check("Successors", names, err, []string{"pkg/b.go"})
@@ -324,7 +360,7 @@ func TestRefusesNames(t *testing.T) {
 		if id, err := r.At(t.Context(), head, path); id != "" || err != nil {
 			t.Errorf("At(%q) = %q, %v, want none", path, id, err)
 		}
-		if names, err := r.Names(t.Context(), path); len(names) != 0 || err != nil {
+		if names, err := r.Names(t.Context(), path, nil); len(names) != 0 || err != nil {
 			t.Errorf("Names(%q) = %q, %v, want none", path, names, err)
 		}
 	}

@@ -134,7 +134,7 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.At(t.Context(), head, "a.txt"); got != blob || err != nil {
 		t.Errorf("At = %s, %v, want %s", got, err, blob)
 	}
-	if got, err := r.Names(t.Context(), "a.txt"); err != nil || len(got) != 1 || got[0] != "old.txt" {
+	if got, err := r.Names(t.Context(), "a.txt", nil); err != nil || len(got) != 1 || got[0] != "old.txt" {
 		t.Errorf("Names = %q, %v, want old.txt", got, err)
 	}
 	if _, after, err := r.Around(t.Context(), "a.txt", time.Unix(0, 0)); err != nil || len(after) != 40 {
@@ -188,7 +188,7 @@ func TestHostileNames(t *testing.T) {
 		if lines, err := r.Blame(t.Context(), head, n); err != nil || len(lines) != 2 {
 			t.Errorf("Blame(%q) = %v, %v", n, lines, err)
 		}
-		if before, err := r.Names(t.Context(), n); err != nil || len(before) != 0 {
+		if before, err := r.Names(t.Context(), n, nil); err != nil || len(before) != 0 {
 			t.Errorf("Names(%q) = %q, %v", n, before, err)
 		}
 	}

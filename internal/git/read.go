@@ -146,19 +146,6 @@ type step struct {
 	status   byte   // A, M, R, C, D, T
 }
 
-// walk returns what became of a file, newest first, through renames.
-func (r *Repo) walk(ctx context.Context, revs []string, file string, extra ...string) ([]step, error) {
-	args := append([]string{"log", "--follow", "-M", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
-		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, extra...)
-	args = append(append(args, revs...), "--", file)
-	out, err := r.run(ctx, nil, args...)
-	steps, perr := parseRaw(out)
-	if err == nil {
-		err = perr
-	}
-	return steps, err
-}
-
 // parseRaw reads git log --raw -z with the format "commit %H". With an error, it
 // returns the steps before it.
 func parseRaw(out []byte) ([]step, error) {
@@ -207,21 +194,54 @@ func parseRaw(out []byte) ([]step, error) {
 }
 
 // Names returns what the file of HEAD was called before or copied from, newest
-// first, without its name of now. With an error, it returns the names that git
-// given before it failed.
-func (r *Repo) Names(ctx context.Context, file string) ([]string, error) {
-	head, err := r.Head(ctx)
-	if err != nil || head == "" {
-		return nil, err
-	}
-	steps, err := r.walk(ctx, []string{head}, file, "-C", "--diff-filter=RC")
-	var names []string
-	for _, s := range steps {
-		if s.from != file && !slices.Contains(names, s.from) {
-			names = append(names, s.from)
+// first, without its name of now. A file that the copying commit left alone is found
+// when it is among the others. With an error, it returns the names that it found
+// before git failed.
+func (r *Repo) Names(ctx context.Context, file string, others []string) (names []string, err error) {
+	commit, err := r.Head(ctx)
+	for range maxHops {
+		if err != nil || commit == "" {
+			break
 		}
+		var from string
+		if commit, from, err = r.origin(ctx, commit, file, others); from == "" || slices.Contains(names, from) {
+			break
+		}
+		names, file = append(names, from), from
 	}
 	return names, err
+}
+
+// origin returns the newest commit in the history of one that made a file of
+// another, and that other file. Git looks for it among the files that the commit
+// deleted or changed, and the others: with all of a tree, as git log --follow does,
+// this takes most of the time of a lookup.
+func (r *Repo) origin(ctx context.Context, head, file string, others []string) (commit, from string, err error) {
+	made, err := r.log(ctx, nil, "--no-renames", "--diff-filter=A", "-n", strconv.Itoa(maxDeletions), head, "--", file)
+	if err != nil {
+		return "", "", err
+	}
+	for _, m := range made {
+		changed, err := r.log(ctx, nil, "--no-walk", "--no-renames", "--diff-filter=DM", m.commit)
+		if err != nil {
+			return "", "", err
+		}
+		paths := append([]string{file}, others...)
+		for _, c := range changed {
+			if c.status == 'D' && c.old == m.new { // needs no objects
+				return m.commit, c.from, nil
+			}
+			paths = append(paths, c.from)
+		}
+		steps, err := r.log(ctx, paths, "--no-walk", "--find-copies-harder", "--diff-filter=RC", m.commit)
+		if err != nil {
+			return "", "", err
+		}
+		if i := slices.IndexFunc(steps, func(s step) bool { return s.to == file }); i >= 0 {
+			return m.commit, steps[i].from, nil
+		}
+	}
+	return "", "", nil
 }
 
 // Alongside returns the other files that commits of HEAD's history since that
@@ -235,7 +255,7 @@ func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, er
 	if err != nil || head == "" {
 		return nil, err
 	}
-	steps, err := r.log(ctx, "--no-renames", "--full-diff", "-n", strconv.Itoa(maxAlongside), head, "^"+commit, "--", file)
+	steps, err := r.log(ctx, nil, "--no-renames", "--full-diff", "-n", strconv.Itoa(maxAlongside), head, "^"+commit, "--", file)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +271,16 @@ func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, er
 // maxAlongside bounds the commits that [Repo.Alongside] looks at.
 const maxAlongside = 200
 
-// log returns what commits did to files, newest first, by first parents.
-func (r *Repo) log(ctx context.Context, args ...string) ([]step, error) {
-	out, err := r.run(ctx, nil, append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
-		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)...)
+// log returns what commits did to files, newest first, by first parents: to those
+// paths only, when there are some.
+func (r *Repo) log(ctx context.Context, paths []string, args ...string) ([]step, error) {
+	all := append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
+		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)
+	var in []byte
+	if len(paths) > 0 { // which may be more than a command line holds
+		all, in = append(all, "--stdin"), []byte("--\n"+strings.Join(paths, "\n")+"\n")
+	}
+	out, err := r.run(ctx, in, all...)
 	if err != nil {
 		return nil, err
 	}
@@ -277,14 +303,14 @@ func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, af
 		return s.new
 	}
 	at := t.UTC().Format(time.RFC3339)
-	old, err := r.log(ctx, "--no-renames", "-n", "1", "--until="+at, head, "--", file)
+	old, err := r.log(ctx, nil, "--no-renames", "-n", "1", "--until="+at, head, "--", file)
 	if err != nil {
 		return "", "", err
 	}
 	if len(old) > 0 {
 		before = blob(old[0])
 	}
-	later, err := r.log(ctx, "--no-renames", "--since="+at, head, "--", file)
+	later, err := r.log(ctx, nil, "--no-renames", "--since="+at, head, "--", file)
 	if err != nil {
 		return "", "", err
 	}
@@ -318,14 +344,14 @@ func (r *Repo) Successors(ctx context.Context, file string) (names []string, was
 	}
 	for range maxHops {
 		// Where the path ends, and then what else that commit did with it.
-		deaths, err := r.log(ctx, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions), head, "--", file)
+		deaths, err := r.log(ctx, nil, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions), head, "--", file)
 		if err != nil {
 			return nil, false, err
 		}
 		was = was || len(deaths) > 0
 		next := ""
 		for _, d := range deaths {
-			moves, err := r.log(ctx, "-M", "--diff-filter=R", "-n", "1", d.commit)
+			moves, err := r.log(ctx, nil, "-M", "--diff-filter=R", "-n", "1", d.commit)
 			if err != nil {
 				return nil, false, err
 			}
