@@ -51,6 +51,8 @@ type Plan struct {
 	Same    []string
 	Kept    []string // changed, added or removed in the store alone since the last dump
 	Base    bool     // the last dump was the base
+
+	Warnings []Problem // aliases in files that another entry has, too
 }
 
 // Plan compares the tree with a store and changes neither. The caller gives
@@ -133,7 +135,35 @@ func (p *planner) plan() error {
 		return &FilesError{Dir: p.tree.dir, Err: ErrDiverged, Files: p.diverged,
 			Hint: "make the files say what the memory says, or let the files win"}
 	}
+	p.checkAliases()
 	return problems.orNil()
+}
+
+// checkAliases warns of names and aliases that would lead to two entries.
+func (p *planner) checkAliases() {
+	touched := map[string]bool{}
+	for _, name := range slices.Concat(p.Added, p.Changed, p.Removed) {
+		touched[name] = true
+	}
+	of := map[string]string{} // by name or alias
+	for name, e := range p.have {
+		for _, w := range append([]string{name}, e.Aliases...) {
+			if !touched[name] {
+				of[w] = name
+			}
+		}
+	}
+	for i, e := range p.tree.Entries {
+		if !touched[e.Name] {
+			continue
+		}
+		for _, w := range append([]string{e.Name}, tidyAliases(e.Aliases)...) {
+			if other, ok := of[w]; ok && other != e.Name {
+				p.Warnings = append(p.Warnings, Problem{p.tree.Files[i], fmt.Errorf("%q is a name or alias of %q, too; oxbow remember NAME --alias changes the aliases of one", w, other)})
+			}
+			of[w] = e.Name
+		}
+	}
 }
 
 // planEntry plans what an entry of the tree changes.

@@ -155,7 +155,7 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	}
 	out.Added, out.Changed, out.Removed, out.Same = notNil(plan.Added), notNil(plan.Changed), notNil(plan.Removed), len(plan.Same)
 	out.Kept, out.Base = notNil(plan.Kept), plan.Base
-	for _, t := range tree.Warnings {
+	for _, t := range append(tree.Warnings, plan.Warnings...) {
 		out.Warnings = append(out.Warnings, t.String())
 	}
 	return out, nil
