@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 8_440},
+	{".", 9_120},
 	{"query", 850},
 	{"scope", 920},
 	{"storetest", 550},
@@ -63,7 +63,7 @@ var budgets = []budget{
 	{"mcpserver", 1_827},
 	{"cmd/oxbow/command/*", 8_300},
 	{"cmd/*", 50},
-	{"internal/wal", 2_250},
+	{"internal/wal", 2_270},
 	{"internal/index", 4_500},
 	{"internal/ranking", 1_836},
 	{"internal/analysis/*", 2_250},
