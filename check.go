@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
@@ -163,12 +164,19 @@ func (d *db) staleFiles() []Problem {
 	}
 	var ps []Problem
 	for _, e := range es {
-		if strings.HasPrefix(e.Name(), base+".") && strings.HasSuffix(e.Name(), ".tmp") {
+		if strings.HasPrefix(e.Name(), base+".") && (strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+snapshotSuffix)) && !d.recentFile(e) {
 			ps = append(ps, Problem{-1, "a rewrite was interrupted and left " + e.Name(),
 				"when no other oxbow is running, remove it: nothing needs it"})
 		}
 	}
 	return ps
+}
+
+// recentFile reports whether a file was written to in the last minute, as that of
+// a compaction under way is.
+func (d *db) recentFile(e fs.DirEntry) bool {
+	fi, err := e.Info()
+	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute
 }
 
 // Check examines the store and the index over it. See [Checker].

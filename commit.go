@@ -97,7 +97,7 @@ func (d *db) leadCommit(r *commitRequest) {
 	err = d.locked(r.ctx, func() error {
 		err := d.commitAll(batch)
 		if errors.Is(err, errSnapshot) { // nothing was written: the log says what the snapshot could not
-			if err = d.reload(); err == nil {
+			if err = d.reload(false); err == nil {
 				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).finished))
 			}
 		}
@@ -170,6 +170,7 @@ func (d *db) commitAll(batch []*commitRequest) error {
 	if d.idle != nil {
 		d.idle.Reset(d.opts.SealAfter)
 	}
+	d.grown()
 	return nil
 }
 
@@ -225,7 +226,7 @@ func (d *db) show(recs []wal.Record, drafts []draft) {
 	failed := d.st.failed()
 	d.mu.Unlock()
 	if d.publish(deltas); failed != nil {
-		_ = d.reload() // the next reader gets its error
+		_ = d.reload(false) // the next reader gets its error
 	}
 }
 

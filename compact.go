@@ -1,200 +1,516 @@
-// Compaction: the log rewritten to begin at a later change, with the entries of
-// that time.
+// Compaction: the log written again, to begin at a later change with the entries
+// of that time. It runs while this process and others read and write:
+//
+//  1. Survey. The log is read once, as a reader does, without a lock. What is kept
+//     of each entry is a row of 24 bytes: where its version at the horizon is, the
+//     last change that is dropped, and which version is the last.
+//  2. Copy. The entries of the horizon, by ID, and the changes after it go into a
+//     new file, which is made durable in steps of 4 MiB, so that the syncs of
+//     writers do not wait. A snapshot of the new file is made of the same pass.
+//  3. Follow. What was appended meanwhile is copied, until little is left.
+//  4. Replace. Under the lock between processes the rest is copied. When the chain
+//     at the end is that of the log, the copy is the log, whatever was torn or
+//     rolled back on the way; a change says that it is a compaction and holds the
+//     hash of the entries that were kept, so that the chain vouches for them; the
+//     file is synced and renamed over the log, its directory synced. If another
+//     process replaced the log, the work is thrown away and done again.
+//
+// The old file stays as it was until the rename, so that a crash leaves one or the
+// other, and each holds all that was acknowledged. Readers find, as ever, that the
+// name leads to another file: they begin at the new snapshot, and their index goes
+// on where it was, since a compaction changes no entry.
+//
+// A process compacts by itself when the log is more than twice as long as the
+// entries and the history that it is to keep ([Options.KeepChanges],
+// [Options.KeepFor]), and 1 MiB: so little is copied for each byte that is freed.
 
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash"
+	"io/fs"
+	"math"
+	"os"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// baseBytes is about how many bytes of entries one base record holds.
-const baseBytes = 1 << 20
+const (
+	// baseBytes is about how many bytes of entries one base record holds.
+	baseBytes = 1 << 20
+	// aheadBytes is how many bytes of entries are kept that stood in a record
+	// which was read for another.
+	aheadBytes = 32 << 20
+	// fewChanges are copied in little time.
+	fewChanges = 256
+	// compactTries is how often a compaction begins again, the last time under
+	// the lock.
+	compactTries = 3
+	// entryBytes is what an entry takes in the log in addition to its content, about.
+	entryBytes = 256
+	// quickBytes is a log that is compacted in some milliseconds, and quickTime how
+	// long a close waits for that.
+	quickBytes = 8 << 20
+	quickTime  = 50 * time.Millisecond
+)
 
-// Compact implements [Compactor]. The change that it adds to the log holds the
-// hash of the entries it kept, so that the chain vouches for them.
-func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error) {
-	d.writerMu.Lock()
-	defer d.writerMu.Unlock()
-	var rep CompactReport
-	err := d.locked(ctx, func() error {
-		if !d.log.Exists() {
-			return nil
+// errReplaced is a compaction of a log that another process replaced meanwhile.
+var errReplaced = errors.New("another process replaced the log meanwhile")
+
+// nameKey is the beginning of the SHA-256 of a name.
+type nameKey [16]byte
+
+func keyOf(name string) nameKey {
+	h := sha256.Sum256([]byte(name))
+	return nameKey(h[:])
+}
+
+// placedVersion is a version of an entry, and the offset of its record.
+type placedVersion struct {
+	id, version uint64
+	offset      int64 // -1: it is in the new file
+}
+
+// survey is what a log holds, as far as a compaction must know.
+type survey struct {
+	ctx      context.Context
+	drops    func(r *wal.Record) bool // whether a change is dropped, if all before it are
+	horizon  uint64                   // the last change that is dropped, or the base
+	chain    [32]byte                 // at the horizon
+	versions int                      // up to the horizon
+	frozen   bool                     // the horizon was passed
+	base     []placedVersion          // the entries at the horizon, by ID
+	first    *body                    // what else the base must say
+
+	live map[nameKey]placedVersion // the entries after the last change
+	gone map[nameKey]uint64        // names removed after the horizon
+	ids  *state                    // op ids and the next ID
+	kept []int64                   // offsets of the changes after the horizon
+}
+
+func newSurvey(ctx context.Context, h wal.Header, drops func(r *wal.Record) bool) *survey {
+	return &survey{ctx: ctx, drops: drops, horizon: h.Base, chain: h.Chain,
+		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState()}
+}
+
+// applyRecord implements applier.
+func (s *survey) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
+	if r.Type == typeChange {
+		if s.frozen = s.frozen || s.freeze(!s.drops(r)); s.frozen {
+			s.kept = append(s.kept, r.Offset)
+		} else {
+			s.horizon, s.chain = r.Seq, r.Chain
 		}
-		if err := d.loadAll(); err != nil {
-			return err
-		}
-		horizon, err := d.horizon(before)
-		if err != nil {
-			return err
-		}
-		old := newState()
-		deltas, err := d.replayTo(horizon, old)
-		if err != nil {
-			return err
-		}
-		versions := 0
-		for _, dl := range deltas {
-			if dl.Entry != nil {
-				versions++
+	}
+	for _, p := range v.ops {
+		e := p.entry
+		s.ids.nextID = max(s.ids.nextID, e.ID+1)
+		switch key := keyOf(e.Name); {
+		case p.erased:
+		case p.verb == VerbRemove:
+			if delete(s.live, key); s.frozen {
+				s.gone[key] = r.Seq
+			}
+		default:
+			s.live[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
+			if delete(s.gone, key); !s.frozen {
+				s.versions++
 			}
 		}
-		rep.BytesBefore = d.log.Size()
-		rep.Changes, rep.Versions = int(horizon-d.base), versions-len(old.order)
-		if rep.Changes == 0 && len(d.log.Gaps()) == 0 {
-			rep.Changes, rep.Versions, rep.BytesAfter = 0, 0, rep.BytesBefore
-			return nil
-		}
-		baseRecords, sum := baseBodies(old)
-		if dry {
-			rep.BytesAfter = d.sizeAfter(horizon, baseRecords)
-			return nil
-		}
-		if err := d.dropDerived(); err != nil {
+	}
+	s.ids.know(r.Seq, v)
+	return nil, s.ctx.Err()
+}
+
+// freeze keeps what there is as that of the horizon, if it is passed.
+func (s *survey) freeze(passed bool) bool {
+	if !passed || s.frozen {
+		return passed
+	}
+	s.first = &body{nextID: s.ids.nextID, seen: s.ids.seenIDs()}
+	s.base = make([]placedVersion, 0, len(s.live))
+	for _, p := range s.live {
+		s.base = append(s.base, p)
+	}
+	slices.SortFunc(s.base, func(a, b placedVersion) int { return cmp.Compare(a.id, b.id) })
+	return true
+}
+
+// has reports whether the version is in the base or after it.
+func (s *survey) has(id, version uint64) bool {
+	i, ok := slices.BinarySearchFunc(s.base, id, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })
+	return version > s.horizon || ok && s.base[i].version == version
+}
+
+// compaction is a log on its way to take the place of the one that it is made of.
+type compaction struct {
+	*survey
+	d       *db
+	log     *wal.Log // another reader of the old one
+	out     *wal.Rewriter
+	sum     [32]byte // hash of the base
+	rows    *snapshotRows
+	snap    string  // name of the new snapshot
+	st      *state  // what the new file adds up to, from its snapshot on
+	offsets []int64 // of the changes after the snapshot
+}
+
+// beginCompaction surveys the log.
+func (d *db) beginCompaction(ctx context.Context, drops func(r *wal.Record) bool) (*compaction, error) {
+	log, err := d.another(false)
+	if err != nil {
+		return nil, err
+	}
+	c := &compaction{d: d, log: log, survey: newSurvey(ctx, log.Header(), drops)}
+	if _, err := d.replay(log, c.survey, nil, 0); err != nil {
+		return c, err
+	}
+	c.frozen = c.freeze(true)
+	return c, nil
+}
+
+// nothing reports whether there is nothing to drop.
+func (c *compaction) nothing() bool {
+	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0
+}
+
+// keptBytes returns how many bytes the changes after the horizon take.
+func (c *compaction) keptBytes() int64 {
+	if len(c.kept) == 0 {
+		return 0
+	}
+	return c.log.End() - c.kept[0]
+}
+
+// writeBase calls emit with the records of the base and what they hold.
+func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
+	w := newBaseWriter(c.first, emit)
+	reader := c.log.NewReader()
+	ahead, size := map[uint64]*Entry{}, 0
+	for _, p := range c.base {
+		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		rep.Seq, err = d.rewrite(ctx, horizon, baseRecords, sum[:], fmt.Sprintf(
-			"compaction: %d changes up to %d dropped, %d earlier versions with them", rep.Changes, horizon, rep.Versions), nil)
-		rep.BytesAfter = d.log.Size()
-		return err
-	})
-	return rep, err
-}
-
-// loadAll reads all of the log, where a snapshot spared it. logmu is held
-// exclusively.
-func (d *db) loadAll() error {
-	if d.st.base == nil {
-		return nil
-	}
-	return d.reload()
-}
-
-// dropDerived removes the files that are made from the log, which hold words and
-// hashes of names of what is dropped. They are made again; no process can write
-// them before the log is rewritten, since the lock is held.
-func (d *db) dropDerived() error {
-	if err := d.dropFile(d.snapshotName(), true); err != nil {
-		return fmt.Errorf("removing the snapshot: %w", err)
-	}
-	if err := d.dropIndex(true); err != nil {
-		return fmt.Errorf("removing the index file: %w", err)
-	}
-	return nil
-}
-
-// horizon returns the last change before the time given.
-func (d *db) horizon(before time.Time) (uint64, error) {
-	seq := d.base
-	for i, off := range d.offsets {
-		r, err := d.log.At(off)
-		if err != nil {
-			return 0, err
-		}
-		if !time.Unix(0, r.Time).Before(before) {
-			break
-		}
-		seq = d.base + uint64(i) + 1
-	}
-	return seq, nil
-}
-
-// baseBodies encodes the entries of a state, and returns the hash of all the
-// bodies together.
-func baseBodies(st *state) ([][]byte, [32]byte) {
-	var bodies [][]byte
-	h := sha256.New()
-	v := &body{nextID: st.nextID}
-	for _, id := range st.opLog {
-		v.seen = append(v.seen, seenID{id, st.opIDs[id]})
-	}
-	n := 0
-	flush := func() {
-		b := appendBase(nil, v)
-		h.Write(b)
-		bodies = append(bodies, b)
-		v, n = &body{}, 0
-	}
-	for _, e := range st.order {
-		v.ops = append(v.ops, put{verb: VerbAdd, entry: e})
-		if n += len(e.Content) + len(e.Name) + 100; n > baseBytes {
-			flush()
-		}
-	}
-	if len(v.ops) > 0 || v.nextID > 0 {
-		flush()
-	}
-	var sum [32]byte
-	h.Sum(sum[:0])
-	return bodies, sum
-}
-
-func (d *db) sizeAfter(horizon uint64, baseRecords [][]byte) int64 {
-	n := int64(wal.HeaderSize)
-	for _, b := range baseRecords {
-		n += wal.Overhead + int64(len(b))
-	}
-	if i := horizon - d.base; i < uint64(len(d.offsets)) {
-		n += d.log.End() - d.offsets[i]
-	}
-	return n
-}
-
-// rewrite writes the new file, which begins at the horizon with the entries of
-// baseRecords, adds the change that records it, and reads it. Edit, if not nil,
-// changes the bodies that are kept; their digests must stay. The lock and logmu
-// are held.
-func (d *db) rewrite(ctx context.Context, horizon uint64, records [][]byte, sum []byte, note string, edit func([]byte) ([]byte, error)) (uint64, error) {
-	chain := d.log.Header().Chain
-	if horizon > d.base {
-		r, err := d.log.At(d.offsets[horizon-d.base-1])
-		if err != nil {
-			return 0, err
-		}
-		chain = r.Chain
-	}
-	kept := slices.Clone(d.offsets[horizon-d.base:])
-	mark := d.durableMark(ctx, sum, note)
-	old, end := d.log, d.log.End()
-	err := old.Rewrite(horizon, chain, func(emit func(wal.Record) error) error {
-		for _, b := range records {
-			if err := emit(wal.Record{Seq: horizon, Time: mark.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
-				return err
-			}
-		}
-		for _, off := range kept {
-			r, err := old.At(off)
-			if err == nil && edit != nil {
-				r.Body, err = edit(r.Body)
-			}
+		e := ahead[p.id]
+		if e == nil || e.Version != p.version {
+			r, err := reader.At(p.offset)
 			if err != nil {
 				return err
 			}
-			if err := emit(r); err != nil {
+			es, err := decodeEntries(&r, nil)
+			if err != nil {
+				return c.d.formError(&r, err)
+			}
+			if size += len(r.Body); size > aheadBytes {
+				clear(ahead)
+				size = len(r.Body)
+			}
+			for _, e := range es {
+				ahead[e.ID] = e
+			}
+			e = ahead[p.id]
+		}
+		delete(ahead, p.id)
+		if e == nil || e.Version != p.version {
+			return fmt.Errorf("%w: %s: version %d of entry %d is not at byte %d", ErrCorrupt, c.d.path, p.version, p.id, p.offset)
+		}
+		if err := w.add(e); err != nil {
+			return err
+		}
+	}
+	var err error
+	c.sum, err = w.close()
+	return err
+}
+
+// copy writes the base and the changes after it into a new file, and its snapshot.
+func (c *compaction) copy() (err error) {
+	if c.out, err = c.log.Rewriter(c.horizon, c.chain); err != nil {
+		return err
+	}
+	c.rows = &snapshotRows{sums: &summary{counts: map[Label]int{}}, entries: make([]entryRow, 0, len(c.live)), names: make([]hashRow, 0, len(c.live))}
+	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
+	err = c.writeBase(func(b []byte, ops []put) error {
+		off, err := c.out.Emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b, Chain: c.chain})
+		c.place(ops, off)
+		return err
+	})
+	reader := c.log.NewReader()
+	for _, off := range c.kept {
+		if err = cmp.Or(err, c.ctx.Err()); err != nil {
+			return err
+		}
+		r, err := reader.At(off)
+		if err != nil {
+			return err
+		}
+		r.Durable = last
+		if off, err = c.out.Emit(r); err != nil {
+			return err
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			return c.d.formError(&r, err)
+		}
+		for _, p := range v.ops {
+			p.entry.Version, p.entry.Updated = r.Seq, time.Unix(0, r.Time)
+		}
+		c.place(v.ops, off)
+		c.rows.changes = append(c.rows.changes, off)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	return c.writeSnapshot()
+}
+
+// place notes the offset of what ops put, as far as it is the last version.
+func (c *compaction) place(ops []put, offset int64) {
+	for _, p := range slices.Backward(ops) {
+		e, key := p.entry, keyOf(p.entry.Name)
+		at, ok := c.live[key]
+		if !ok || p.erased || p.verb == VerbRemove || at.offset < 0 || at.id != e.ID || at.version != e.Version {
+			continue
+		}
+		at.offset = -1
+		c.live[key] = at
+		c.rows.entries = append(c.rows.entries, entryRow{e.ID, e.Version, offset, nanoseconds(e.Created), e.Updated.UnixNano()})
+		c.rows.names = append(c.rows.names, hashRow{binary.LittleEndian.Uint64(key[:]), e.ID})
+		for _, a := range e.Aliases {
+			c.rows.aliases = append(c.rows.aliases, hashRow{textHash(a), e.ID})
+		}
+		c.rows.sums.add(e, 1)
+	}
+}
+
+// writeSnapshot writes the snapshot of the new file as it is now, and opens it.
+func (c *compaction) writeSnapshot() error {
+	for key, seq := range c.gone {
+		c.rows.removed = append(c.rows.removed, hashRow{binary.LittleEndian.Uint64(key[:]), seq})
+	}
+	c.rows.opIDs = c.ids.seenIDs()
+	c.rows.sort()
+	h := snapshotHead{log: c.log.Header().ID, seq: c.log.Seq(), chain: c.log.Chain(), base: c.horizon, synced: c.out.End(), nextID: c.ids.nextID}
+	if n := len(c.rows.changes); n > 0 {
+		h.offset = c.rows.changes[n-1]
+	}
+	c.live, c.gone = nil, nil
+	data := c.rows.encode(h)
+	c.rows = nil
+	c.snap = c.out.Name() + snapshotSuffix
+	if err := vfs.WriteDerived(c.d.fs, c.snap, 0o600, data); err != nil {
+		return err
+	}
+	s, err := openSnapshot(c.d.fs, c.snap, func() (*wal.Log, error) {
+		o := c.d.logOptions()
+		o.ReadOnly = true
+		return wal.Open(c.d.fs, c.out.Name(), o)
+	})
+	if err != nil {
+		return err
+	}
+	c.st = newState()
+	return c.st.load(s)
+}
+
+// follow copies what was appended to the log since it was read last.
+func (c *compaction) follow() error {
+	return c.log.Read(func(r *wal.Record) error {
+		if r.Type == wal.Seal {
+			return nil
+		}
+		return cmp.Or(c.ctx.Err(), c.add(*r))
+	})
+}
+
+// add appends a change to the new file.
+func (c *compaction) add(r wal.Record) error {
+	v, err := decodeBody(r.Body)
+	if err != nil {
+		return c.d.formError(&r, err)
+	}
+	r.Durable = r.Seq
+	if r.Offset, err = c.out.Emit(r); err != nil {
+		return err
+	}
+	c.offsets = append(c.offsets, r.Offset)
+	_, err = c.st.applyRecord(&r, v)
+	return err
+}
+
+// catchUp follows until little is left.
+func (c *compaction) catchUp() error {
+	for range 100 {
+		was := c.log.Seq()
+		if err := c.follow(); err != nil || c.log.Seq()-was < fewChanges {
+			return cmp.Or(err, c.out.Flush())
+		}
+	}
+	return errReplaced // it grows faster than it is copied
+}
+
+// finish puts the new file in the place of the log, and returns the number of the
+// change that says so. The lock and logmu are held.
+func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
+	d := c.d
+	if place, err := c.log.Place(); err != nil || place != wal.Same {
+		return 0, cmp.Or(err, errReplaced)
+	}
+	if err := c.follow(); err != nil {
+		return 0, err
+	}
+	if c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {
+		return 0, errReplaced
+	}
+	mark := d.durableMark(ctx, c.sum[:], note)
+	if err := c.add(mark); err != nil {
+		return 0, err
+	}
+	if err := d.keepIndexOf(c.survey); err != nil {
+		return 0, fmt.Errorf("removing the index file: %w", err)
+	}
+	err := d.dropFile(d.snapshotName(), true)
+	if err == nil {
+		err = d.fs.Rename(c.snap, d.snapshotName())
+	}
+	if err != nil {
+		return 0, fmt.Errorf("replacing the snapshot: %w", err)
+	}
+	end := d.log.End()
+	rerr := d.log.Replace(c.out)
+	if rerr != nil && d.log.End() == end {
+		_ = d.dropFile(d.snapshotName(), true) // it is of the new file
+		return 0, rerr
+	}
+	// The new file is in place, though, after an error, perhaps not for good.
+	if err := d.log.Jump(c.offsets[len(c.offsets)-1], mark.Seq, mark.Chain, c.out.End()); err != nil {
+		return mark.Seq, errors.Join(rerr, d.reload(false)) // it is made again from the log
+	}
+	d.setState(c.st, c.offsets)
+	c.st, c.out = nil, nil
+	return mark.Seq, rerr
+}
+
+// close removes what is of no use now.
+func (c *compaction) close() {
+	if c == nil {
+		return
+	}
+	if c.st != nil {
+		c.st.base.release()
+	}
+	if c.out != nil {
+		c.out.Cancel()
+		if c.snap != "" {
+			_ = c.d.fs.Remove(c.snap)
+		}
+	}
+	_ = c.log.Close()
+}
+
+// Compact implements [Compactor].
+func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error) {
+	drops := func(r *wal.Record) bool { return time.Unix(0, r.Time).Before(before) }
+	if err := d.Refresh(ctx); err != nil {
+		return CompactReport{}, err
+	}
+	if d.opts.ReadOnly && !dry {
+		return CompactReport{}, d.describe(wal.ErrReadOnly)
+	}
+	if err := d.compactMu.lockContext(ctx); err != nil {
+		return CompactReport{}, err
+	}
+	defer d.compactMu.Unlock()
+	for try := 1; ; try++ {
+		rep, err := d.compact(ctx, drops, dry, try == compactTries)
+		if !errors.Is(err, errReplaced) || try == compactTries {
+			return rep, err
+		}
+	}
+}
+
+// overtaken returns err, or that another process replaced the log, which may be
+// why: it clears new files away.
+func (c *compaction) overtaken(err error) error {
+	if err == nil || c == nil {
+		return err
+	}
+	if place, perr := c.log.Place(); perr == nil && place == wal.Replaced || errors.Is(err, fs.ErrNotExist) {
+		return errReplaced
+	}
+	return err
+}
+
+// compact does a compaction. With hold, writers are locked out from the beginning.
+func (d *db) compact(ctx context.Context, drops func(r *wal.Record) bool, dry, hold bool) (rep CompactReport, err error) {
+	var c *compaction
+	defer func() { c.close() }()
+	prepare := func() error {
+		if c, err = d.beginCompaction(ctx, drops); err != nil {
+			return err
+		}
+		rep = CompactReport{BytesBefore: c.log.Size(), BytesAfter: c.log.Size()}
+		if c.nothing() {
+			return nil
+		}
+		rep.Changes, rep.Versions = int(c.horizon-c.log.Header().Base), c.versions-len(c.base)
+		if dry {
+			rep.BytesAfter = wal.HeaderSize + c.keptBytes()
+			return c.writeBase(func(b []byte, _ []put) error { rep.BytesAfter += wal.Overhead + int64(len(b)); return nil })
+		}
+		if err := c.copy(); err != nil {
+			return err
+		}
+		return c.catchUp()
+	}
+	finish := func() error {
+		rep.Seq, err = c.finish(ctx, fmt.Sprintf("%s%d changes up to %d dropped, %d earlier versions with them", compactionNote, rep.Changes, c.horizon, rep.Versions))
+		rep.BytesAfter = d.log.Size()
+		return err
+	}
+	if !hold {
+		if err := prepare(); err != nil || c == nil || c.st == nil {
+			return rep, d.describe(c.overtaken(err))
+		}
+	}
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
+	return rep, d.locked(ctx, func() error {
+		if hold {
+			if err := prepare(); err != nil || c == nil || c.st == nil {
 				return err
 			}
 		}
-		return emit(mark)
+		return c.overtaken(finish())
 	})
-	if err != nil && d.log.End() == end {
-		return 0, err
+}
+
+// keepIndexOf removes the index file, unless all that it holds is in the new log,
+// and its last change, too. The lock is held.
+func (d *db) keepIndexOf(s *survey) error {
+	if f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0); err == nil {
+		defer f.Close()
+		h, err := readIndexHead(f)
+		if err == nil && h.seq >= s.horizon {
+			if rows, err := h.readRows(f); err == nil && rows.all(s.has) {
+				return d.dropIndex(false)
+			}
+		}
 	}
-	// The position has moved: the new file is in place, though perhaps not for
-	// good.
-	st := newState()
-	var offsets []int64
-	if _, rerr := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0); rerr != nil {
-		d.breaks(rerr)
-		return 0, rerr
-	}
-	d.setState(st, offsets)
-	d.watchers.Send(Event{Reset: true})
-	return mark.Seq, err
+	return d.dropIndex(true)
 }
 
 // durableMark makes the record of a change that rewrote the log. It goes into the new
@@ -206,4 +522,138 @@ func (d *db) durableMark(ctx context.Context, sum []byte, note string) wal.Recor
 	data, digest := encodeBody(v)
 	r.Body, r.Chain = data, wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, digest)
 	return r
+}
+
+// compactSelf compacts in another goroutine when most of the log is dead. logmu
+// is held exclusively. What goes wrong is left to the next time.
+func (d *db) compactSelf() {
+	end, keep := d.log.End(), uint64(d.opts.KeepChanges)
+	if d.opts.KeepChanges < 0 || end < d.compactAt.Load() || d.log.Seq()-d.base <= keep || !d.compactMu.TryLock() {
+		return
+	}
+	young := time.Unix(0, math.MaxInt64)
+	if d.opts.KeepFor > 0 {
+		young = d.opts.Clock().Add(-d.opts.KeepFor)
+	}
+	must, err := d.mustHold(keep, young)
+	if due := 2*must + d.opts.compactLeast; err != nil || end < due {
+		d.compactAt.Store(max(due, end))
+		d.compactMu.Unlock()
+		return
+	}
+	ctx, stop := context.WithCancel(WithSource(context.Background(), Source{Actor: Program}))
+	d.stopCompact.Store(&stop)
+	last := d.log.Seq()
+	go func() {
+		defer d.compactMu.Unlock()
+		defer stop()
+		rep, _ := d.compact(ctx, func(r *wal.Record) bool {
+			return r.Seq+keep <= last && time.Unix(0, r.Time).Before(young)
+		}, false, false)
+		d.compactAt.Store(0)
+		if rep.Seq == 0 {
+			d.compactAt.Store(end + end/4 + d.opts.compactLeast)
+		}
+	}()
+}
+
+// mustHold returns about how many bytes of the log are entries, the last changes,
+// of which there are keep, and those that are not before a time. logmu is held.
+func (d *db) mustHold(keep uint64, young time.Time) (int64, error) {
+	var failed error
+	dropped := sort.Search(int(d.log.Seq()-d.base-keep), func(i int) bool {
+		off, _, err := d.offsetOf(d.base + uint64(i) + 1)
+		r, rerr := d.log.At(off)
+		failed = cmp.Or(failed, err, rerr)
+		return !time.Unix(0, r.Time).Before(young)
+	})
+	off, _, err := d.offsetOf(d.base + uint64(dropped) + 1)
+	if err = cmp.Or(failed, err); err != nil {
+		return 0, err
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	n := d.log.End() - off + entryBytes*int64(d.st.len())
+	if b := d.st.base; b != nil {
+		sums, err := decodeSummary(b.bytes(sectionSums))
+		if err != nil {
+			return 0, err
+		}
+		n += sums.content
+	}
+	for _, e := range d.st.order {
+		n += int64(len(e.Content))
+	}
+	return n, nil
+}
+
+// endCompaction waits for a compaction that takes little time, and else stops it.
+func (d *db) endCompaction() {
+	stop := d.stopCompact.Load()
+	if stop == nil {
+		return
+	}
+	if !d.compactMu.TryLock() {
+		d.logmu.RLock()
+		quick := d.log.End() <= quickBytes
+		d.logmu.RUnlock()
+		ctx, cancel := context.WithTimeout(context.Background(), quickTime)
+		defer cancel()
+		if !quick || d.compactMu.lockContext(ctx) != nil {
+			(*stop)()
+			d.compactMu.Lock()
+		}
+	}
+	d.compactMu.Unlock()
+}
+
+// baseWriter makes the records of a base.
+type baseWriter struct {
+	emit func(b []byte, ops []put) error
+	hash hash.Hash // of all bodies together
+	body *body
+	size int
+}
+
+func newBaseWriter(first *body, emit func(b []byte, ops []put) error) *baseWriter {
+	return &baseWriter{emit: emit, hash: sha256.New(), body: first}
+}
+
+func (w *baseWriter) add(e *Entry) error {
+	w.body.ops = append(w.body.ops, put{verb: VerbAdd, entry: e})
+	if w.size += len(e.Content) + len(e.Name) + 100; w.size > baseBytes {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *baseWriter) flush() error {
+	b := appendBase(nil, w.body)
+	w.hash.Write(b)
+	ops := w.body.ops
+	w.body, w.size = &body{}, 0
+	return w.emit(b, ops)
+}
+
+// close ends the base and returns its hash.
+func (w *baseWriter) close() (sum [32]byte, err error) {
+	if len(w.body.ops) > 0 || w.body.nextID > 0 {
+		err = w.flush()
+	}
+	w.hash.Sum(sum[:0])
+	return sum, err
+}
+
+// baseBodies encodes the entries of a state, and returns the hash of all the
+// bodies together.
+func baseBodies(st *state) (bodies [][]byte, sum [32]byte) {
+	w := newBaseWriter(&body{nextID: st.nextID, seen: st.seenIDs()}, func(b []byte, _ []put) error {
+		bodies = append(bodies, b)
+		return nil
+	})
+	for _, e := range st.order {
+		_ = w.add(e) // emit has no error
+	}
+	sum, _ = w.close()
+	return bodies, sum
 }

@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,11 @@ type db struct {
 	st     *state
 	recent recent
 	closed bool
+
+	compactMu   ctxMutex                           // held while this process compacts
+	compactAt   atomic.Int64                       // the length of the log at which it is worth another look
+	stopCompact atomic.Pointer[context.CancelFunc] // ends the last that began by itself
+	grown       func()                             // is called after commits, with logmu held exclusively
 
 	watchers watch.List[Event]
 	idle     *time.Timer // seals the last change; nil when Options.SealAfter is 0
@@ -148,7 +154,7 @@ func (d *db) catchUp() error {
 			end := d.log.End()
 			deltas, rerr := d.tail()
 			if errors.Is(rerr, errSnapshot) {
-				return d.reload()
+				return d.reload(false)
 			}
 			d.publish(deltas)
 			if rerr != nil {
@@ -171,7 +177,7 @@ func (d *db) catchUp() error {
 		case wal.Gone:
 			return d.describe(wal.ErrVanished)
 		case wal.Replaced:
-			if err := d.reload(); err != nil {
+			if err := d.reload(true); err != nil {
 				return err
 			}
 		}
@@ -179,17 +185,16 @@ func (d *db) catchUp() error {
 	return fmt.Errorf("%w: %s is being replaced over and over", ErrBusy, d.path)
 }
 
-// reload reads the file that the name leads to now from its start. logmu is
-// held exclusively.
-func (d *db) reload() error {
+// reload reads the file that the name leads to now: from its snapshot on, if it
+// may, else from its start. What watchers have goes on where the new file holds the
+// change that was the last; else they begin again. logmu is held exclusively.
+func (d *db) reload(bySnapshot bool) error {
 	id, seq := d.log.Header().ID, d.log.Seq()
 	had := d.log.Exists()
 	if err := d.log.Reopen(); err != nil {
 		return d.describe(err)
 	}
-	st := newState()
-	var offsets []int64
-	_, err := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
+	st, offsets, err := d.readAll(bySnapshot)
 	if err != nil {
 		d.breaks(err)
 		if d.broken == nil && d.st.failed() != nil {
@@ -203,10 +208,94 @@ func (d *db) reload() error {
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
 		return d.broken
 	}
-	d.setState(st, offsets)
+	deltas, same := d.continued(st, offsets)
+	if d.setState(st, offsets); same {
+		d.publish(deltas)
+	} else {
+		d.restart()
+	}
 	d.broken = nil
-	d.watchers.Send(Event{Reset: true})
 	return nil
+}
+
+// restart makes watchers begin again.
+func (d *db) restart() {
+	d.mu.Lock()
+	d.recent = recent{pos: d.recent.pos}
+	d.mu.Unlock()
+	d.watchers.Send(Event{Reset: true})
+}
+
+// readAll returns what the log adds up to, and the offsets of the changes after the
+// snapshot, or after the base. logmu is held exclusively.
+func (d *db) readAll(bySnapshot bool) (*state, []int64, error) {
+	var offsets []int64
+	note := func(off int64) { offsets = append(offsets, off) }
+	if bySnapshot && d.log.Exists() {
+		if s, err := d.openSnapshot(); err == nil {
+			st := newState()
+			if err = cmp.Or(st.load(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced)); err == nil {
+				if _, err = d.replay(d.log, st, note, 0); err == nil {
+					return st, offsets, nil
+				}
+			}
+			s.release()
+			offsets = nil
+			if err := d.log.Reopen(); err != nil {
+				return nil, nil, d.describe(err)
+			}
+		}
+	}
+	st := newState()
+	_, err := d.replay(d.log, st, note, 0)
+	return st, offsets, err
+}
+
+// continued returns what changed since the last position, if the file, with that
+// state, goes on from there. The old state is of no use afterwards.
+func (d *db) continued(st *state, offsets []int64) ([]Delta, bool) {
+	was, ok := decodePosition(d.recent.pos)
+	h := d.log.Header()
+	if !ok || h.ID != was.log {
+		return nil, false
+	}
+	from := h.Base
+	if st.base != nil {
+		from = st.base.head.seq
+	}
+	switch {
+	case was.seq == h.Base:
+		was.offset = 0
+	case was.seq > from && was.seq-from <= uint64(len(offsets)):
+		was.offset = offsets[was.seq-from-1]
+	default:
+		if was.offset, ok = st.base.change(was.seq); !ok {
+			return nil, false
+		}
+	}
+	log, err := d.another(false)
+	if err != nil {
+		return nil, false
+	}
+	defer log.Close()
+	if log.Jump(was.offset, was.seq, was.chain, 0) != nil {
+		return nil, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	deltas, err := d.replay(log, follower{d.st}, nil, d.log.Seq())
+	return deltas, err == nil
+}
+
+// follower is a state that takes in changes, but none that rewrote the log.
+type follower struct{ *state }
+
+// applyRecord implements applier.
+func (f follower) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
+	if rewrites(r, v) {
+		return nil, errSnapshot
+	}
+	return f.state.applyRecord(r, v)
 }
 
 // setState makes st, which was read from all of the log, the state. logmu is held
@@ -214,10 +303,15 @@ func (d *db) reload() error {
 func (d *db) setState(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.st.base.release()
+	if d.st.base != st.base {
+		d.st.base.release()
+	}
 	d.base = d.log.Header().Base
 	d.st, d.offsets, d.from = st, offsets, d.base
-	d.recent = recent{pos: d.position()}
+	if st.base != nil {
+		d.from = st.base.head.seq
+	}
+	d.recent.add(d.position(), nil)
 }
 
 // read calls fn with the fresh state, and again where the snapshot turned out to
@@ -247,7 +341,7 @@ func (d *db) replace(st *state) error {
 	if d.broken != nil || d.st != st {
 		return d.broken
 	}
-	return d.reload()
+	return d.reload(false)
 }
 
 // breaks notes an error that reading again cannot mend.

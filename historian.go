@@ -72,6 +72,18 @@ func (d *db) offsetOf(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.failed()
 }
 
+// placeOf returns the offset of the record of a change, 0 for the base, or else
+// what it was last. logmu is held.
+func (d *db) placeOf(seq uint64, last int64) int64 {
+	if seq == d.base {
+		return 0
+	}
+	if offset, ok, err := d.offsetOf(seq); ok && err == nil {
+		return offset
+	}
+	return last
+}
+
 // span returns the numbers of the first and last change that the log holds.
 func (d *db) span() (first, last uint64) {
 	d.logmu.RLock()

@@ -37,12 +37,13 @@ import (
 //	    56   32 chain of the log at S
 //	    88    8 entries, N
 //	    96    8 length of the snapshot
-//	   104    8 offset of the record of S in the log, 0 when S is its base
+//	   104    8 offset of the record of S in the log, 0 when S is its base; a
+//	          compaction may have moved it since
 //	   112    8 the ID that the next entry gets
 //	   120    4 0
 //	   124    4 check
-//	entries, 24·N + 4 bytes: id, version and the offset of the record that holds
-//	    that version (8 bytes each), rising by id; check
+//	entries, 24·N + 4 bytes: id, version and the offset of the record that held
+//	    that version then (8 bytes each), rising by id; check
 //	snapshot of the index (package index)
 //
 // An entry of the log is found by the image when its id and its version are
@@ -156,6 +157,16 @@ func (r entryRows) find(id uint64) (i int, found bool) {
 	return i, i < r.len() && r.id(i) == id
 }
 
+// all reports whether what fn returns of each entry is true.
+func (r entryRows) all(fn func(id, version uint64) bool) bool {
+	for i := range r.len() {
+		if !fn(r.id(i), r.version(i)) {
+			return false
+		}
+	}
+	return true
+}
+
 // readRows reads the entries of the file of that head.
 func (h *indexHead) readRows(f vfs.File) (entryRows, error) {
 	b, err := indexPiece(f, indexHeadSize, h.entries*indexRow+4)
@@ -209,6 +220,7 @@ func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
 	}
 	d.logmu.RLock()
+	s.head.at = d.placeOf(s.head.seq, s.head.at)
 	if s.head.seq > d.log.Seq() || !s.head.fits(d.log) {
 		err = fmt.Errorf("%w: it is of another history", errIndex)
 	}

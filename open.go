@@ -76,7 +76,8 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState(), writerMu: newCtxMutex()}
+	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
+	d.grown = d.compactSelf
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
 		return nil, d.describe(err)
@@ -96,34 +97,13 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 // start reads the log: from the snapshot on, if there is one that fits, else from
 // its start.
 func (d *db) start() error {
-	d.base = d.log.Header().Base
-	d.from = d.base
-	if d.log.Exists() {
-		if s, err := d.openSnapshot(); err == nil {
-			err = d.startFrom(s)
-			if err == nil {
-				return nil
-			}
-			return d.reload()
-		}
-	}
-	_, err := d.tail()
-	d.recent = recent{pos: d.recent.pos}
-	return err
-}
-
-// startFrom reads the log from the snapshot on.
-func (d *db) startFrom(s *snapshot) error {
-	if err := d.st.load(s); err != nil {
+	st, offsets, err := d.readAll(true)
+	if err != nil {
 		return err
 	}
-	if err := d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
-		return err
-	}
-	d.from = s.head.seq
-	_, err := d.tail()
+	d.setState(st, offsets)
 	d.recent = recent{pos: d.recent.pos}
-	return err
+	return nil
 }
 
 // seal writes the commit mark of the last change, unless a commit is under way.
@@ -142,6 +122,7 @@ func (d *db) seal() {
 // Close implements [Store].
 func (d *db) Close() error {
 	if d.ready(context.Background()) == nil {
+		d.endCompaction()
 		d.keepSnapshot()
 	}
 	d.writerMu.Lock()

@@ -44,6 +44,14 @@ type Options struct {
 	// one small write.
 	SealAfter time.Duration
 
+	// KeepChanges is how many of the last changes are kept, so that they can be
+	// looked at and undone, when a compaction begins by itself because most of the
+	// log is dead: 10,000 by default. Below 0 none begins.
+	KeepChanges int
+
+	// KeepFor is how long each change is kept beyond that; by default not at all.
+	KeepFor time.Duration
+
 	// Ranking is how recall ranks unless a [Query] says otherwise:
 	// [RankOxbow] by default, or [RankSeed].
 	Ranking string
@@ -60,6 +68,7 @@ type Options struct {
 	// 0 is the default. Tests set them, to make small files.
 	freeStep, freeReserve int64
 	snapshotLeast         int64 // changes that make a snapshot worth writing; tests set another
+	compactLeast          int64 // bytes that a log may have beyond what it must
 }
 
 func (o *Options) orDefault() Options {
@@ -75,6 +84,12 @@ func (o *Options) orDefault() Options {
 	}
 	if r.LockWait == 0 {
 		r.LockWait = DefaultLockWait
+	}
+	if r.KeepChanges == 0 {
+		r.KeepChanges = 10_000
+	}
+	if r.compactLeast == 0 {
+		r.compactLeast = 1 << 20
 	}
 	if r.Ranking == "" {
 		r.Ranking = RankOxbow

@@ -60,6 +60,10 @@ import (
 // typeChange is the record type of a change.
 const typeChange = 1
 
+// compactionNote begins the note of the change that a compaction adds. It has no
+// ops, as those that a redaction or a recovery adds.
+const compactionNote = "compaction: "
+
 // Field numbers of a body.
 const (
 	fieldSource  = 1

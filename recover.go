@@ -216,7 +216,7 @@ func (m *Memory) Accept(ctx context.Context) error {
 	d.logmu.Lock()
 	if errors.Is(d.broken, ErrRolledBack) {
 		d.broken = nil
-		if err := d.reload(); err != nil {
+		if err := d.reload(false); err != nil {
 			d.logmu.Unlock()
 			return err
 		}

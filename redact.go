@@ -4,10 +4,13 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
 // An Redactor is a Store that can take what an entry held out of its history.
@@ -77,7 +80,7 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 		}
 		counted := rep.Versions
 		var err error
-		rep.Seq, err = d.rewrite(ctx, d.base, baseRecords, sum, fmt.Sprintf("erasure: %d versions of an entry erased for good", counted), edit)
+		rep.Seq, err = d.rewrite(ctx, baseRecords, sum, fmt.Sprintf("erasure: %d versions of an entry erased for good", counted), edit)
 		rep.Versions = counted
 		return err
 	})
@@ -126,4 +129,73 @@ func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactRepor
 		return RedactReport{}, errors.Join(ErrUnsupported, errors.New("it keeps no history to erase from: forget is final there"))
 	}
 	return e.Redact(ctx, name, dry)
+}
+
+// rewrite writes the log again, with the entries of its base and each body as edit
+// makes it, whose digest must stay, adds the change that records it, and reads it.
+// The lock and logmu are held.
+func (d *db) rewrite(ctx context.Context, base [][]byte, sum []byte, note string, edit func([]byte) ([]byte, error)) (uint64, error) {
+	old, end, chain := d.log, d.log.End(), d.log.Header().Chain
+	mark := d.durableMark(ctx, sum, note)
+	w, err := old.Rewriter(d.base, chain)
+	if err != nil {
+		return 0, err
+	}
+	emit := func(r wal.Record) error {
+		r.Durable = old.Seq()
+		_, err := w.Emit(r)
+		return err
+	}
+	for _, b := range base {
+		err = cmp.Or(err, emit(wal.Record{Seq: d.base, Time: mark.Time, Type: wal.Base, Body: b, Chain: chain}))
+	}
+	for _, off := range d.offsets {
+		r, rerr := old.At(off)
+		if err = cmp.Or(err, rerr); err == nil {
+			r.Body, err = edit(r.Body)
+		}
+		if err != nil {
+			break
+		}
+		err = emit(r)
+	}
+	if err = cmp.Or(err, emit(mark)); err == nil {
+		err = old.Replace(w)
+	}
+	if err != nil && old.End() == end {
+		w.Cancel()
+		return 0, err
+	}
+	// The position has moved: the new file is in place, though perhaps not for
+	// good.
+	st, offsets, rerr := d.readAll(false)
+	if rerr != nil {
+		d.breaks(rerr)
+		return 0, rerr
+	}
+	d.setState(st, offsets)
+	d.restart()
+	return mark.Seq, err
+}
+
+// loadAll reads all of the log, where a snapshot spared it. logmu is held
+// exclusively.
+func (d *db) loadAll() error {
+	if d.st.base == nil {
+		return nil
+	}
+	return d.reload(false)
+}
+
+// dropDerived removes the files that are made from the log, which hold words and
+// hashes of names of what is dropped. They are made again; no process can write
+// them before the log is rewritten, since the lock is held.
+func (d *db) dropDerived() error {
+	if err := d.dropFile(d.snapshotName(), true); err != nil {
+		return fmt.Errorf("removing the snapshot: %w", err)
+	}
+	if err := d.dropIndex(true); err != nil {
+		return fmt.Errorf("removing the index file: %w", err)
+	}
+	return nil
 }

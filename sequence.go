@@ -70,7 +70,10 @@ func (d *db) readSince(s Position, last uint64, yield func(Delta) bool) error {
 	if !log.Exists() || log.Header().ID != p.log {
 		return unknown
 	}
-	switch err := log.Jump(p.offset, p.seq, p.chain, 0); {
+	d.logmu.RLock()
+	at := d.placeOf(p.seq, p.offset)
+	d.logmu.RUnlock()
+	switch err := log.Jump(at, p.seq, p.chain, 0); {
 	case errors.As(err, new(*wal.CorruptError)):
 		return unknown
 	case err != nil:

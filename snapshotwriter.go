@@ -50,10 +50,7 @@ type snapshotRows struct {
 // collect returns what a snapshot of the state holds. offset returns the offset
 // of the record of an entry's version.
 func (st *state) collect(changes []int64, offset func(e *Entry) int64) *snapshotRows {
-	s := &snapshotRows{changes: changes, sums: st.summary()}
-	for _, id := range st.opLog {
-		s.opIDs = append(s.opIDs, seenID{id, st.opIDs[id]})
-	}
+	s := &snapshotRows{changes: changes, sums: st.summary(), opIDs: st.seenIDs()}
 	s.entries = make([]entryRow, 0, st.len())
 	s.names = make([]hashRow, 0, st.len())
 	s.addBase(st)
@@ -67,11 +64,15 @@ func (st *state) collect(changes []int64, offset func(e *Entry) int64) *snapshot
 	for name, seq := range st.gone {
 		s.removed = append(s.removed, hashRow{textHash(name), seq})
 	}
+	s.sort()
+	return s
+}
+
+func (s *snapshotRows) sort() {
 	slices.SortFunc(s.entries, func(a, b entryRow) int { return cmp.Compare(a.id, b.id) })
 	for _, rows := range [][]hashRow{s.names, s.aliases, s.removed} {
 		slices.SortFunc(rows, hashRow.compare)
 	}
-	return s
 }
 
 // addBase adds the rows of the state's base that still hold.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -121,9 +122,12 @@ func (st *state) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
 	return deltas, st.failed()
 }
 
-// rewrites reports whether a record is what a compaction, a redaction or a
-// recovery leaves: then what stands before it may be other than it was.
+// rewrites reports whether a record is what a redaction or a recovery leaves: then
+// what stands before it may be other than it was. A compaction changes no entry.
 func rewrites(r *wal.Record, v *body) bool {
+	if r.Type == typeChange && len(v.ops) == 0 && v.base != nil && strings.HasPrefix(v.note, compactionNote) {
+		return false
+	}
 	return r.Type != typeChange || len(v.ops) == 0 && len(v.reverts) == 0 ||
 		slices.ContainsFunc(v.ops, func(p put) bool { return p.erased })
 }
@@ -155,6 +159,12 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []Delta {
 		}
 		st.nextID = max(st.nextID, e.ID+1)
 	}
+	st.know(seq, v)
+	return deltas
+}
+
+// know remembers the op ids of a change.
+func (st *state) know(seq uint64, v *body) {
 	st.nextID = max(st.nextID, v.nextID)
 	if v.opID != "" {
 		st.saw(v.opID, seq)
@@ -162,7 +172,15 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []Delta {
 	for _, s := range v.seen {
 		st.saw(s.id, s.seq)
 	}
-	return deltas
+}
+
+// seenIDs returns the op ids that are remembered, oldest first.
+func (st *state) seenIDs() []seenID {
+	ids := make([]seenID, len(st.opLog))
+	for i, id := range st.opLog {
+		ids[i] = seenID{id, st.opIDs[id]}
+	}
+	return ids
 }
 
 // put makes e the entry of its name, and returns the ID of the entry that had the

@@ -103,6 +103,9 @@ type CompactIn struct {
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be dropped and change nothing"`
 }
 
+// mostIndexed is a store whose index is made in a second or two.
+const mostIndexed = 32 << 20
+
 // CompactOut is what a compaction dropped.
 type CompactOut struct {
 	DryRun      bool   `json:"dry_run,omitempty"`
@@ -133,9 +136,9 @@ func Compact(ctx context.Context, w *Workspace, in CompactIn) (CompactOut, error
 	if err != nil {
 		return CompactOut{}, fmt.Errorf("compacting: %w", err)
 	}
-	if r.Seq > 0 {
-		// It dropped the index file. To make it again takes no longer than to
-		// rewrite all did; what goes wrong is left to the next recall.
+	if r.Seq > 0 && r.BytesAfter < mostIndexed {
+		// It may have dropped the index file. What takes long or goes wrong is left
+		// to the next recall.
 		_ = m.MakeIndex(ctx)
 	}
 	return CompactOut{in.DryRun, stamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil

@@ -40,7 +40,7 @@ func (l *Log) Append(payloads ...Payload) ([]Record, error) {
 			return nil, err
 		}
 	}
-	if err := l.verifyLockMeta(); err != nil {
+	if err := l.verifyLockMeta(""); err != nil {
 		return nil, err
 	}
 	if err := l.truncateTornTail(); err != nil {
@@ -67,7 +67,7 @@ func (l *Log) Append(payloads ...Payload) ([]Record, error) {
 		// What a failed sync left behind is not known, and a second sync of
 		// this file would say yes without having written anything. The only
 		// way to be sure is another file.
-		if rerr := l.rewriteAfterSyncError(buf[l.end-from:], err); rerr != nil {
+		if rerr := l.rewriteAfterSyncError(buf[l.end-from:], "", err); rerr != nil {
 			return nil, rerr
 		}
 	}
@@ -181,7 +181,7 @@ func (l *Log) create() error {
 		return fmt.Errorf("make an identity: %w", err)
 	}
 	h.Chain = FirstChain(h.ID)
-	err := l.swap(&h, func(*writer) error { return nil })
+	err := l.swap(&h, "", func(*Rewriter) error { return nil })
 	if l.file != nil { // also where only its name is not known to be durable
 		l.end, l.seq, l.chain, l.durable, l.syncedEnd = HeaderSize, 0, h.Chain, 0, HeaderSize
 	}

@@ -17,6 +17,7 @@ import (
 
 // writer fills a new file.
 type writer struct {
+	fs   vfs.FS
 	file vfs.File
 	off  int64
 }
@@ -46,38 +47,134 @@ func (w *writer) copyFrom(f vfs.File, from, to int64) error {
 	return nil
 }
 
+// syncStep is how many bytes of a new file are made durable at once: little
+// enough that other processes' syncs hardly wait for it.
+const syncStep = 4 << 20
+
+// Rewriter is a new file that is to take the place of the log. The log may be
+// written to meanwhile.
+type Rewriter struct {
+	writer
+	temp   string
+	header Header
+	synced int64
+}
+
+// Rewriter begins a new file, which follows that change with that chain. It ends
+// by [Log.Replace] or [Rewriter.Cancel].
+func (l *Log) Rewriter(base uint64, chain [32]byte) (*Rewriter, error) {
+	h := l.header
+	h.Base, h.Chain, h.BaseEnd = base, chain, HeaderSize
+	return l.rewriter(h)
+}
+
+func (l *Log) rewriter(h Header) (*Rewriter, error) {
+	f, temp, err := l.openNew()
+	if err != nil {
+		return nil, noSpace(err)
+	}
+	w := &Rewriter{writer: writer{fs: l.fs, file: f}, temp: temp, header: h}
+	if err := w.write(h.encode()); err != nil {
+		w.Cancel()
+		return nil, noSpace(err)
+	}
+	return w, nil
+}
+
+// Emit appends a record and returns its offset: unchained ones that describe the
+// state at the base, then chained ones, with their numbers, times and chains.
+// Durable is to say what is durable once the file is.
+func (w *Rewriter) Emit(r Record) (offset int64, err error) {
+	offset = w.off
+	if err := w.write(appendRecord(nil, &r, w.header.seed())); err != nil {
+		return 0, noSpace(err)
+	}
+	if r.Type == Base {
+		w.header.BaseEnd = w.off
+	}
+	if w.off-w.synced >= syncStep {
+		w.synced = w.off
+		return offset, noSpace(w.file.Sync())
+	}
+	return offset, nil
+}
+
+// Name returns the name that the file has now, under which it can be opened once
+// Flush has returned.
+func (w *Rewriter) Name() string { return w.temp }
+
+// End returns the offset after the last record.
+func (w *Rewriter) End() int64 { return w.off }
+
+// Flush writes the header, which says where the base ends, and makes all that
+// was emitted durable.
+func (w *Rewriter) Flush() error {
+	if _, err := w.file.WriteAt(w.header.encode(), 0); err != nil {
+		return noSpace(err)
+	}
+	w.synced = w.off
+	return noSpace(w.file.Sync())
+}
+
+// Cancel removes the file.
+func (w *Rewriter) Cancel() {
+	_ = w.file.Close()
+	_ = w.fs.Remove(w.temp)
+}
+
+// Replace puts the new file in the place of the log. It must hold all that the
+// log does. The lock must be held and the whole log read. Afterwards the position
+// is at the start of the new file, also after an error that matches [ErrUnknown]:
+// then the new file is in place, and it is not known whether it stays there in a
+// crash. After any other error the caller cancels the file.
+func (l *Log) Replace(w *Rewriter) error {
+	if l.failed != nil {
+		return errors.Join(ErrReadOnly, l.failed)
+	}
+	if err := l.verifyLockMeta(w.temp); err != nil {
+		return err
+	}
+	// The new file has only what the log holds, not the torn tail after it.
+	if _, err := l.keepTail(); err != nil {
+		return fmt.Errorf("keep the torn tail aside: %w", noSpace(err))
+	}
+	l.sweep(w.temp)
+	err := l.replace(w)
+	if err == nil || l.failed != nil {
+		h := &w.header
+		l.end, l.seq, l.chain, l.durable, l.wroteLast = HeaderSize, h.Base, h.Chain, h.Base, false
+		l.syncedEnd = l.size // all of it was synced before the rename
+	}
+	return noSpace(err)
+}
+
 // swap writes a new file with that header and what fill adds, makes it durable,
 // and renames it over the log. The position is not moved: it is the caller's to
 // see that the same records stand before it.
-func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
+func (l *Log) swap(h *Header, keep string, fill func(w *Rewriter) error) error {
 	if l.lock != nil { // a copy has none, and no right to clear away
-		l.sweep()
+		l.sweep(keep)
 	}
-	f, temp, err := l.openNew()
+	w, err := l.rewriter(*h)
 	if err != nil {
 		return err
 	}
-	renamed := false
-	defer func() {
-		if err != nil && !renamed {
-			_ = f.Close()
-			_ = l.fs.Remove(temp)
-		}
-	}()
-	w := &writer{file: f}
-	if err := w.write(h.encode()); err != nil {
-		return err
+	if err = fill(w); err == nil {
+		err = l.replace(w)
 	}
-	if err := fill(w); err != nil {
-		return err
+	if err != nil && l.file != w.file {
+		w.Cancel()
 	}
-	if _, err := f.WriteAt(h.encode(), 0); err != nil { // fill may have set BaseEnd
-		return err
-	}
+	return err
+}
+
+// replace makes the file durable and renames it over the log.
+func (l *Log) replace(w *Rewriter) error {
+	f, h := w.file, &w.header
 	if err := writeZeros(f, w.off, (w.off+l.spare+l.step-1)/l.step*l.step); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	fi, err := f.Stat()
@@ -88,7 +185,7 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := l.fs.Rename(temp, l.name); err != nil {
+	if err := l.fs.Rename(w.temp, l.name); err != nil {
 		// A file system over a network may rename and lose the answer. What
 		// was done must not be called refused.
 		if now, serr := l.fs.Stat(l.name); serr != nil || !vfs.SameFile(now, fi) {
@@ -96,7 +193,6 @@ func (l *Log) swap(h *Header, fill func(w *writer) error) (err error) {
 			return err
 		}
 	}
-	renamed = true
 	if l.file != nil {
 		_ = l.file.Close()
 	}
@@ -138,61 +234,23 @@ func (l *Log) intend(h *Header) (said func(), err error) {
 	return func() { _ = l.writeMeta() }, nil
 }
 
-// sweep removes the new files that never took their place: the process that made
-// one held the lock, which this process holds now, and so has ended. Each takes
-// as much space as the log.
-func (l *Log) sweep() {
+// sweep removes the new files that never took their place, and what belongs to
+// them, but for that of the name keep: each takes as much space as the log. The process that made one has
+// ended, or will find that the log was replaced.
+func (l *Log) sweep(keep string) {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		rest, ours := strings.CutPrefix(e.Name(), path.Base(l.name)+".")
-		random, temp := strings.CutSuffix(rest, ".tmp")
-		if _, err := hex.DecodeString(random); ours && temp && err == nil && len(random) == 12 {
-			_ = l.fs.Remove(path.Join(path.Dir(l.name), e.Name()))
+		random, end, _ := strings.Cut(rest, ".")
+		name := path.Join(path.Dir(l.name), e.Name())
+		if _, err := hex.DecodeString(random); ours && (end == "tmp" || strings.HasPrefix(end, "tmp.")) && err == nil && len(random) == 12 &&
+			(keep == "" || !strings.HasPrefix(name, path.Clean(keep))) {
+			_ = l.fs.Remove(name)
 		}
 	}
-}
-
-// Rewrite replaces the log by one that begins at another base and holds the
-// records that emit is called with: unchained ones that describe the state at
-// the base, then chained ones as they were. Their sequence numbers, times and
-// chains are kept as given; offsets and durable marks are set. The lock must be
-// held and the whole log read. Afterwards the position is at the start of the
-// new file, also after an error that matches [ErrUnknown]: then the new file is
-// in place, and it is not known whether it stays there in a crash.
-func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record) error) error) error {
-	if l.failed != nil {
-		return errors.Join(ErrReadOnly, l.failed)
-	}
-	if err := l.verifyLockMeta(); err != nil {
-		return err
-	}
-	// The new file has only what the log holds, not the torn tail after it.
-	if _, err := l.keepTail(); err != nil {
-		return fmt.Errorf("keep the torn tail aside: %w", noSpace(err))
-	}
-	h := l.header
-	h.Base, h.Chain, h.BaseEnd = base, chain, HeaderSize
-	last := l.seq
-	err := l.swap(&h, func(w *writer) error {
-		return fill(func(r Record) error {
-			r.Durable = last
-			if err := w.write(appendRecord(nil, &r, h.seed())); err != nil {
-				return err
-			}
-			if r.Type == Base {
-				h.BaseEnd = w.off
-			}
-			return nil
-		})
-	})
-	if err == nil || l.failed != nil {
-		l.end, l.seq, l.chain, l.durable, l.wroteLast = HeaderSize, base, chain, base, false
-		l.syncedEnd = l.size // all of it was synced before the rename
-	}
-	return noSpace(err)
 }
 
 // writeZeros fills the file with zeros from one offset to another, exclusive.
@@ -208,10 +266,10 @@ func writeZeros(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// rewriteAfterSyncError writes the log so far and buf into a new file, which takes the place
-// of the one whose sync failed.
-func (l *Log) rewriteAfterSyncError(buf []byte, cause error) error {
-	err := l.swap(&l.header, func(w *writer) error {
+// rewriteAfterSyncError writes the log so far and buf into a new file, which takes
+// the place of the one whose sync failed.
+func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error {
+	err := l.swap(&l.header, keep, func(w *Rewriter) error {
 		if err := w.copyFrom(l.file, HeaderSize, l.end); err != nil {
 			return err
 		}
@@ -253,7 +311,8 @@ func (l *Log) openNew() (vfs.File, string, error) {
 
 // verifyLockMeta compares the log, read to its end, with what its last writer
 // wrote into the lock file. A log that lacks what had been durable is not written on.
-func (l *Log) verifyLockMeta() error {
+// A new file of the name keep is not cleared away.
+func (l *Log) verifyLockMeta(keep string) error {
 	if l.meta.ID != l.id() {
 		return nil
 	}
@@ -266,7 +325,7 @@ func (l *Log) verifyLockMeta() error {
 		if _, err := l.keepTail(); err != nil {
 			return err
 		}
-		if err := l.rewriteAfterSyncError(nil, errors.New("a sync of the file failed earlier")); err != nil {
+		if err := l.rewriteAfterSyncError(nil, keep, errors.New("a sync of the file failed earlier")); err != nil {
 			return err
 		}
 		l.meta.Unsynced = false

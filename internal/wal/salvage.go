@@ -139,17 +139,12 @@ func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r R
 	}()
 	h.BaseEnd = HeaderSize
 	var durable uint64
-	return l.swap(&h, func(w *writer) error {
+	return l.swap(&h, "", func(w *Rewriter) error {
 		return fill(func(r Record) error {
 			r.Durable = max(r.Seq, durable)
 			durable = r.Durable
-			if err := w.write(appendRecord(nil, &r, h.seed())); err != nil {
-				return err
-			}
-			if r.Type == Base {
-				h.BaseEnd = w.off
-			}
-			return nil
+			_, err := w.Emit(r)
+			return err
 		})
 	})
 }
@@ -169,7 +164,7 @@ func (l *Log) CopyTo(dst vfs.FS, name string, replace bool) error {
 	}
 	h := l.header
 	c := newLog(dst, name, l.opts)
-	err := c.swap(&h, func(w *writer) error { return w.copyFrom(l.file, HeaderSize, l.end) })
+	err := c.swap(&h, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.end) })
 	if c.file != nil {
 		err = errors.Join(err, c.file.Close())
 	}

@@ -219,6 +219,9 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		clock := func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Millisecond); return now }
 		opts := workload.Options(workload.NewFS(proc, r.setup), clock, &locked{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})})
 		opts.LockWait = 10 * time.Second
+		if seed%2 == 1 {
+			workload.CompactEarly(opts)
+		}
 		m, err := oxbow.Open(workload.StoreFile, opts)
 		if err != nil {
 			if !ended(err) {

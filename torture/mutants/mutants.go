@@ -26,8 +26,8 @@ var All = []Mutant{
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
 	{"short-write-taken-for-done", "internal/wal/append.go", "if n, err := l.file.WriteAt(buf, from); err != nil {",
 		"if n, err := l.file.WriteAt(buf, from); err != nil && false {"},
-	{"failed-sync-tried-again", "internal/wal/append.go", "if rerr := l.rewriteAfterSyncError(buf[l.end-from:], err); rerr != nil {",
-		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rewriteAfterSyncError(buf[l.end-from:], err); rerr != nil {"},
+	{"failed-sync-tried-again", "internal/wal/append.go", "if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {",
+		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {"},
 	{"others-taken-for-durable", "internal/wal/append.go", "if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {",
 		"if l.end > 0 {"},
 	{"record-vouches-for-itself", "internal/wal/append.go", "Durable: l.durable, Time: d.Time",
@@ -48,8 +48,8 @@ var All = []Mutant{
 		"if seq, ok := g.seen(id); ok && false {"},
 	{"answered-before-durable", "commit.go", "later = append(later, func() { r.finish(seq, err) })",
 		"r.finish(seq, err)"},
-	{"snapshot-one-record-too-far", "open.go", "d.from = s.head.seq",
-		`d.from = s.head.seq
+	{"snapshot-one-record-too-far", "db.go", "if _, err = d.replay(d.log, st, note, 0); err == nil {",
+		`
 	skipped := 0
 	_ = d.log.Read(func(r *wal.Record) error {
 		if r.Type != wal.Seal {
@@ -59,17 +59,26 @@ var All = []Mutant{
 			return errStop
 		}
 		return nil
-	})`},
+	})
+	if _, err = d.replay(d.log, st, note, 0); err == nil {`},
 	{"snapshot-chain-not-compared", "internal/wal/jump.go", "r.Type >= Unchained || r.Seq != seq || r.Chain != chain {",
 		"r.Type >= Unchained || r.Seq != seq {"},
 	{"snapshot-page-not-verified", "snapshot.go", "if pageCheck(p[:pageData], n+i, s.check) != binary.LittleEndian.Uint32(p[pageData:]) {",
 		"if pageCheck(p[:pageData], n+i, s.check) != binary.LittleEndian.Uint32(p[pageData:]) && false {"},
 	{"snapshot-without-removed", "snapshotwriter.go", "s.removed = append(s.removed, hashRow{textHash(name), seq})",
 		"_, _ = name, seq"},
-	{"snapshot-left-by-redaction", "compact.go", "if err := d.dropFile(d.snapshotName(), true); err != nil {",
+	{"snapshot-left-by-redaction", "redact.go", "if err := d.dropFile(d.snapshotName(), true); err != nil {",
 		"if err := error(nil); err != nil {"},
 	{"snapshot-of-unsynced-records", "snapshot.go", "if s.log.Synced() < s.head.offset {",
 		"if s.log.Synced() < 0 {"},
+	{"new-file-not-synced", "internal/wal/rewrite.go", "if err := w.Flush(); err != nil {",
+		"if _, err := f.WriteAt(w.header.encode(), 0); err != nil {"},
+	{"compaction-without-the-last-writes", "compact.go", "if err := c.follow(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {",
+		"if false {"},
+	{"redaction-taken-for-compaction", "db.go", "if rewrites(r, v) {",
+		"if false {"},
+	{"compaction-lists-old-versions", "compact.go", "at.id != e.ID || at.version != e.Version {",
+		"at.id != e.ID {"},
 	{"shown-before-durable", "commit.go", "recs, err := d.append(drafts, g.now)",
 		`d.mu.Lock()
 	for i, f := range drafts {

@@ -116,6 +116,12 @@ func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options 
 // KeepSnapshots makes each close after a change write the snapshot.
 func KeepSnapshots(o *oxbow.Options) { setOption(o, "snapshotLeast", 1) }
 
+// CompactEarly makes a store compact by itself after a few changes.
+func CompactEarly(o *oxbow.Options) {
+	o.KeepChanges = 3
+	setOption(o, "compactLeast", 1)
+}
+
 // setOption sets an unexported size of the options, which is for tests alone.
 // It panics when the options have no such field any more.
 func setOption(o *oxbow.Options, name string, n int64) {

@@ -14,7 +14,10 @@ func (a *app) compactCommand() *cobra.Command {
 		Short: "Drop old history for good",
 		Long: `Compact rewrites the file without the versions that were replaced or forgotten
 longer ago than --keep says. What the entries say now is never touched. What is
-dropped cannot be undone: oxbow undo reaches only the changes that are kept.`,
+dropped cannot be undone: oxbow undo reaches only the changes that are kept.
+Others may read and write meanwhile. A program that writes also compacts by
+itself when more than half of the file is history beyond the last 10,000
+changes.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d      # keep no history`,

@@ -1,0 +1,199 @@
+// Tests of compaction by itself, and next to readers and writers.
+
+package oxbow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// compactHome is a store that is compacted by itself early.
+func compactHome(t *testing.T, fsys vfs.FS, o Options) *Memory {
+	t.Helper()
+	o.FS, o.freeStep, o.freeReserve = fsys, 4096, 1024
+	m, err := Open("memory.oxbow", &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// waitCompacted returns when no compaction is under way.
+func waitCompacted(m *Memory) {
+	d := m.Store().(*db)
+	d.compactMu.Lock()
+	d.compactMu.Unlock()
+}
+
+// A store of few entries that change often stays small, while others read and
+// write, and the last changes can be undone.
+func TestCompactsItself(t *testing.T) {
+	fsys := vfs.NewMem()
+	o := Options{KeepChanges: 50, compactLeast: 4096}
+	m, other := compactHome(t, fsys, o), compactHome(t, fsys, Options{KeepChanges: -1})
+	events := 0
+	other.Store().(Watcher).Watch(func(e Event) {
+		if e.Reset {
+			events++
+		}
+	})
+	most := int64(0)
+	for i := range 3000 {
+		w := m
+		if i%5 == 0 {
+			w = other
+		}
+		if _, err := w.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i%10), Content: fmt.Sprint("version ", i)}); err != nil {
+			t.Fatal(err)
+		}
+		if i%100 == 99 {
+			waitCompacted(m)
+			if e, err := other.Get(t.Context(), fmt.Sprint("entry ", i%10)); err != nil || e.Content != fmt.Sprint("version ", i) {
+				t.Fatalf("change %d: the other reads %q, %v", i, e.Content, err)
+			}
+		}
+		d := m.Store().(*db)
+		most = max(most, d.log.End())
+	}
+	if most > 100<<10 {
+		t.Errorf("the log grew to %d bytes", most)
+	}
+	if events > 0 {
+		t.Errorf("another process began again %d times; a compaction changes no entry", events)
+	}
+	if _, cs, err := m.Undo(t.Context(), 40); err != nil || len(cs) != 40 {
+		t.Errorf("Undo(40) = %d changes, %v", len(cs), err)
+	}
+	if first := m.Store().(*db).base; first < 2000 {
+		t.Errorf("the log begins after change %d", first)
+	}
+	checkAndClose(t, m)
+	checkAndClose(t, other)
+	es, err := fsys.ReadDir(".")
+	if err != nil || len(es) > 4 {
+		t.Errorf("files left: %v, %v", es, err)
+	}
+}
+
+// What is younger than KeepFor is kept, however many changes there are.
+func TestCompactionKeepsTheYoung(t *testing.T) {
+	now := time.Unix(1776162225, 0)
+	fsys := vfs.NewMem()
+	m := compactHome(t, fsys, Options{KeepChanges: 10, KeepFor: 100 * time.Second, compactLeast: 4096, Clock: func() time.Time { return now }})
+	for i := range 2000 {
+		now = now.Add(time.Second)
+		if _, err := m.Remember(t.Context(), Entry{Name: "a", Content: fmt.Sprint("version ", i)}); err != nil {
+			t.Fatal(err)
+		}
+		if i%50 == 0 {
+			waitCompacted(m)
+		}
+	}
+	d := m.Store().(*db)
+	if kept := d.log.Seq() - d.base; kept < 100 || kept > 1000 {
+		t.Errorf("%d changes are kept", kept)
+	}
+	checkAndClose(t, m)
+}
+
+// A compaction is given up when another process replaced the log meanwhile, and
+// done again.
+func TestCompactNextToRewrites(t *testing.T) {
+	mem := vfs.NewMem()
+	m, other := compactHome(t, mem, Options{KeepChanges: -1}), compactHome(t, mem, Options{KeepChanges: -1})
+	for i := range 300 {
+		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint(i % 7), Content: fmt.Sprint("version ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &onSnapshot{Mem: mem, suffix: ".tmp.snap"}
+	h.then = func() {
+		if _, err := other.Redact(t.Context(), "3", false); err != nil {
+			t.Error(err)
+		}
+		if _, err := other.Remember(t.Context(), Entry{Name: "new", Content: "while it was compacted"}); err != nil {
+			t.Error(err)
+		}
+	}
+	m.Store().(*db).fs = h
+	rep, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false)
+	if err != nil || rep.Seq == 0 || h.then != nil {
+		t.Fatalf("Compact() = %+v, %v", rep, err)
+	}
+	if _, err := m.Get(t.Context(), "3"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("Get() of what was redacted meanwhile = %v", err)
+	}
+	if e, err := m.Get(t.Context(), "new"); err != nil || e.Content != "while it was compacted" {
+		t.Errorf("what was written meanwhile = %q, %v", e.Content, err)
+	}
+	checkAndClose(t, m)
+	checkAndClose(t, other)
+}
+
+// onSnapshot calls a function once, before a file of that ending is opened.
+type onSnapshot struct {
+	*vfs.Mem
+	suffix string
+	then   func()
+	again  func() // in its place, for the next time
+}
+
+func (f *onSnapshot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if then := f.then; then != nil && len(name) > len(f.suffix) && name[len(name)-len(f.suffix):] == f.suffix {
+		f.then, f.again = nil, nil
+		then()
+		f.then = f.again
+	}
+	return f.Mem.OpenFile(name, flag, perm)
+}
+
+// Closing a store ends a compaction that would take long.
+func TestCloseEndsACompaction(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := compactHome(t, fsys, Options{KeepChanges: 1, compactLeast: 1})
+	for i := range 50 {
+		if err := m.Apply(context.Background(), Add{Name: fmt.Sprint(i), Content: "x"}, Remove{Name: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = compactHome(t, fsys, Options{})
+	checkAndClose(t, m)
+}
+
+// When others replace the log again and again, the last try locks them out.
+func TestCompactUnderTheLock(t *testing.T) {
+	mem := vfs.NewMem()
+	m, other := compactHome(t, mem, Options{KeepChanges: -1}), compactHome(t, mem, Options{KeepChanges: -1})
+	for i := range 300 {
+		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint(i % 7), Content: fmt.Sprint("version ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &onSnapshot{Mem: mem, suffix: ".tmp.snap"}
+	tries := 0
+	var again func()
+	h.then = func() {
+		if tries++; tries < compactTries {
+			if _, err := other.Redact(t.Context(), fmt.Sprint(tries), false); err != nil {
+				t.Error(err)
+			}
+			h.again = again
+		}
+	}
+	again = h.then
+	m.Store().(*db).fs = h
+	if rep, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 || tries != compactTries {
+		t.Fatalf("Compact() = %+v, %v after %d tries", rep, err, tries)
+	}
+	checkAndClose(t, m)
+	checkAndClose(t, other)
+}
