@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -263,7 +262,7 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	if err == nil && len(origins) == 0 {
 		return q, false
 	}
-	key := p.head + " " + file + " " + strings.Join(origins, " ")
+	key := p.head + " " + file + " " + hashLines(origins)
 	b.mu.Lock()
 	q.names, known = b.formerNames[key]
 	b.mu.Unlock()
@@ -282,10 +281,10 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	return q, false
 }
 
-// origins returns the files that a file of that content may be a copy of, or have
-// been called before, as far as they have annotations: each that is gone, and each with
-// an annotation of which a line, or one next to it, stands in the content, unless all
-// are too short to say. With an error, these are not all.
+// origins returns the files with annotations that a file of that content may be a copy
+// of, or have been called before: each that is gone, each of whose annotations a line, or
+// one next to it, stands in the content or all are too short to say, and what is beyond
+// the bound. With an error, these are not all.
 func (b *Store) origins(ctx context.Context, own string, content []byte) (files []string, err error) {
 	var have map[string]bool // the lines of the content; nil until they are needed
 	stands := func(r *Record) bool {
@@ -306,24 +305,26 @@ func (b *Store) origins(ctx context.Context, own string, content []byte) (files 
 			return nil
 		}
 		file, ok := sourceOf(name)
-		if n++; n > maxOrigins || !ok {
-			return fs.SkipAll
+		if n++; n <= maxOrigins || !ok {
+			s, err := b.read(name)
+			if err != nil || len(s.records) == 0 {
+				return err
+			}
+			if have == nil {
+				lines := Lines(content)
+				have = (&lineIndex{lines: lines}).bareSet(0, len(lines))
+			}
+			if file = ownerOf(name, s); b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {
+				return nil
+			}
 		}
-		s, err := b.read(name)
-		if have == nil {
-			lines := Lines(content)
-			have = (&lineIndex{lines: lines}).bareSet(0, len(lines))
-		}
-		if err == nil && (!b.HasFile(file) || slices.ContainsFunc(s.records, stands)) {
-			files = append(files, file)
-		}
-		return err
+		files = append(files, file)
+		return nil
 	})
 	return files, err
 }
 
-// Bounds of how many sidecars of other files are looked at: of all, and of those
-// without a source.
+// Bounds of how many sidecars of other files are read: of all, and of files that are gone.
 const (
 	maxOrigins = 200
 	maxOrphans = 200

@@ -183,6 +183,24 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
+// TestCopyAmongManySidecars: a copy has the annotations also where more sidecars stand
+// before that of the original than are read.
+func TestCopyAmongManySidecars(t *testing.T) {
+	g := newRepo(t)
+	g.write("pool.go", source)
+	g.commit()
+	add(t, g.store(), Record{File: "pool.go", Span: selectSpan, Why: "one"})
+	for i := range maxOrigins {
+		g.write(fmt.Sprintf("%s/a%d.go.why", DefaultDir, i), "")
+	}
+	g.write("copy.go", "// copied\n"+source)
+	g.git("add", "copy.go")
+	g.commit()
+	if fs, err := g.store().Lookup(t.Context(), "copy.go", Span{}); err != nil || len(fs) != 1 {
+		t.Errorf("Lookup = %d found, %v, want 1", len(fs), err)
+	}
+}
+
 // namesAsked counts the questions for former names.
 type namesAsked struct {
 	History
