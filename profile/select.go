@@ -65,11 +65,11 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	budget := req.Budget
 	switch {
 	case budget < 0:
-		return sel, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
+		return sel, &oxbow.InvalidError{Field: "max_tokens", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
 	case budget == 0:
 		budget = r.MaxTokens
 	case budget > maxMaxTokens:
-		return sel, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: fmt.Sprintf("is more than %d tokens", maxMaxTokens)}
+		return sel, &oxbow.InvalidError{Field: "max_tokens", Value: strconv.Itoa(budget), Reason: fmt.Sprintf("is more than %d tokens", maxMaxTokens)}
 	}
 	if req.AsOf != 0 {
 		then, err := m.AsOf(ctx, req.AsOf)

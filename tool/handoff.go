@@ -108,7 +108,7 @@ func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, er
 // it.
 type Opening struct {
 	Brief  bool `json:"brief,omitempty" usage:"only the handoff, without the profile and the skills that it names"`
-	Budget int  `json:"budget,omitempty" usage:"at most N tokens with what is loaded, instead of the profile's own max_tokens"`
+	Budget int  `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens with what is loaded, instead of the profile's own"`
 }
 
 // ShowHandoffIn is what ShowHandoff takes.

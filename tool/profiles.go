@@ -260,7 +260,7 @@ type NewProfileIn struct {
 	WithoutProjects []string `json:"without_projects,omitempty" flag:"without-project" value:"PROJECT" usage:"a PROJECT that is left out"`
 	WithoutTags     []string `json:"without_tags,omitempty" flag:"without-tag" value:"TAG" usage:"a TAG that is left out"`
 	Always          []string `json:"always_include,omitempty" flag:"always" value:"FILE" usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)"`
-	MaxTokens       *int     `json:"max_tokens,omitempty" usage:"the budget of N tokens"`
+	MaxTokens       *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"the budget of N tokens"`
 }
 
 // NewProfileOut is what NewProfile gives.

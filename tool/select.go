@@ -17,7 +17,7 @@ import (
 type SelectIn struct {
 	Profile string `json:"profile,omitempty" flag:"-"`
 	Query   string `json:"query,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
-	Budget  int    `json:"budget,omitempty" usage:"at most N tokens, instead of the profile's own max_tokens"`
+	Budget  int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens, instead of the profile's own"`
 	AsOf    string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
 }
 

@@ -31,7 +31,7 @@ type SpawnSubAgentIn struct {
 	SkillName     string `json:"skill_name,omitempty" also:"skill" flag:"skill" jsonschema:"Skill that says how." usage:"Skill that says how to do the task."`
 	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"By default this session's memory." usage:"Memory profile that the sub-agent is bound to."`
 	AsOf          string `json:"as_of,omitempty" jsonschema:"The memory at this date or change." usage:"Select from the memory as it stood at this date, or after this change."`
-	Budget        *int   `json:"budget,omitempty" also:"max_tokens" jsonschema:"Most tokens of what is selected." usage:"Most tokens of the selection, instead of the profile's own."`
+	Budget        *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens of what is selected." usage:"Most tokens of the selection, instead of the profile's own."`
 	Offset        *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page of the briefing begins." usage:"Bytes of the briefing to pass over first."`
 	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Start nothing." usage:"Answer with the briefing and start nothing."`
 }
@@ -117,7 +117,7 @@ func (in *SpawnSubAgentIn) request(ctx context.Context, w *Workspace, m *oxbow.M
 	req = subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
 	if in.Budget != nil {
 		if req.Budget = *in.Budget; req.Budget < 1 {
-			return req, bad("budget", strconv.Itoa(req.Budget), "is less than 1 token")
+			return req, bad("max_tokens", strconv.Itoa(req.Budget), "is less than 1 token")
 		}
 	}
 	if in.AsOf != "" {

@@ -216,7 +216,7 @@ func TestBriefingRefuses(t *testing.T) {
 		"a hostile profile":  {Request{Agent: "a", Task: "x", Profile: "../dev"}, "profile name"},
 		"no such skill":      {Request{Agent: "a", Task: "x", Skill: "cor"}, `there is no skill "cor"; did you mean core?`},
 		"a hostile skill":    {Request{Agent: "a", Task: "x", Skill: "../core"}, "skill name"},
-		"a budget below 0":   {Request{Agent: "a", Task: "x", Budget: -1}, "budget"},
+		"a budget below 0":   {Request{Agent: "a", Task: "x", Budget: -1}, "max_tokens"},
 	} {
 		if b, err := s.Brief(t.Context(), m, c.req); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: Brief() = %v, %v, want an error with %q", name, b, err, c.want)

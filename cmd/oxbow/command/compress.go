@@ -17,7 +17,7 @@ import (
 
 func (a *app) compressCommand() *cobra.Command {
 	c := takes(&cobra.Command{
-		Use:   "compress [SPAN [PERIOD] | --budget N]",
+		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
 		Short: "Say what is kept in fewer words",
 		Long: `Compress puts a digest in the place of the days of a week, or of the weeks and
 days of a month, in a home that is kept by days (coderhapsody). SPAN is week
@@ -28,25 +28,26 @@ its labels. A digest is made by a rule, of the beginnings of what it tells
 again, unless --text gives it. What is compressed is still found, and compress
 undo takes all back.
 
-In a home of clawft's, --budget makes MEMORY.md fit so many tokens: it takes out
-what is said twice, then shortens paragraphs to their first sentence, then takes
-facts out, the oldest first, and no more of each than is needed. What it takes
-out goes to HISTORY.md, which is searched and is not before the model. Entries
-tagged keep stay as they are. It is one change, and oxbow undo takes it back.`,
+In a home of clawft's, --max-tokens makes MEMORY.md fit so many tokens: it takes
+out what is said twice, then shortens paragraphs to their first sentence, then
+takes facts out, the oldest first, and no more of each than is needed. What it
+takes out goes to HISTORY.md, which is searched and is not before the model.
+Entries tagged keep stay as they are. It is one change, and oxbow undo takes it
+back.`,
 		Example: `  oxbow compress --dry-run
   oxbow compress week 2026-W16
   oxbow compress week 2026-W16 --text project:vtt=digest.md
   oxbow compress month 2026-04
   oxbow compress undo month-2026-04
-  oxbow compress --budget 2000 --dry-run`,
+  oxbow compress --max-tokens 2000 --dry-run`,
 		Args: args(0, 2, "a SPAN and a PERIOD at most"),
 	}, func(ctx context.Context, in compressIn, args []string) error {
 		if in.Budget != nil {
 			switch budget := *in.Budget; {
 			case len(args) > 0 || len(in.Texts) > 0:
-				return misusef("leave one of them out", "--budget is for what is whole before the model, and a SPAN or --text for days")
+				return misusef("leave one of them out", "--max-tokens is for what is whole before the model, and a SPAN or --text for days")
 			case budget < 1:
-				return misusef("for example: oxbow compress --budget 2000 --dry-run", "--budget %d is less than 1 token", budget)
+				return misusef("for example: oxbow compress --max-tokens 2000 --dry-run", "--max-tokens %d is less than 1 token", budget)
 			}
 			return a.compressTo(ctx, *in.Budget, in.DryRun)
 		}
@@ -71,7 +72,7 @@ tagged keep stay as they are. It is one change, and oxbow undo takes it back.`,
 // compressIn is what the flags of oxbow compress say.
 type compressIn struct {
 	Texts  []string `json:"text,omitempty" empty:"allowed" value:"FILE" usage:"the digest, from a FILE or - for standard input; of a part of it, as GROUP=FILE"`
-	Budget *int     `json:"budget,omitempty" usage:"at most N tokens before the model"`
+	Budget *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens before the model"`
 	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be done and change nothing"`
 }
 
@@ -83,7 +84,7 @@ func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
 	}
 	if !ok {
 		return &hinted{fmt.Errorf("compressing: %w: it has no file that is whole before the model and grows", oxbow.ErrUnsupported),
-			fmt.Sprintf("oxbow context --budget %d chooses what fits; oxbow consolidate takes out what is said twice", budget)}
+			fmt.Sprintf("oxbow context --max-tokens %d chooses what fits; oxbow consolidate takes out what is said twice", budget)}
 	}
 	did, err := t.Compress(ctx, budget, dry)
 	if err != nil {
@@ -115,7 +116,7 @@ func (a *app) compressor(how access) (dialect.Compressor, error) {
 			return c, nil
 		}
 		if _, ok := h.(dialect.Tidier); ok {
-			mend = "for example: oxbow compress --budget 2000 --dry-run"
+			mend = "for example: oxbow compress --max-tokens 2000 --dry-run"
 		}
 	}
 	home, err := a.home()

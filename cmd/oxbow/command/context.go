@@ -16,7 +16,7 @@ import (
 // contextIn is what the flags of oxbow context say.
 type contextIn struct {
 	Message  string `json:"message,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
-	Budget   int    `json:"budget,omitempty" usage:"at most N tokens, instead of the profile's own max_tokens"`
+	Budget   int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens, instead of the profile's own"`
 	AsOf     string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
 	Manifest bool   `json:"manifest,omitempty" usage:"print what got in, what was cut and why, instead of the text"`
 	Handoff  bool   `json:"handoff,omitempty" usage:"take the newest open handoff, if there is one, and open with it"`
@@ -39,7 +39,7 @@ With --handoff it takes the newest open handoff, if one waits, and opens with
 it: then the handoff's profile selects, and its skills stand there too. A run
 that is bound to a profile takes one that names this profile.`,
 		Example: `  oxbow context
-  oxbow context --profile vtt-developer --budget 8000
+  oxbow context --profile vtt-developer --max-tokens 8000
   oxbow context --message "fix the fog of war" --manifest
   oxbow context --profile author --as-of 2026-04-18
   oxbow context --handoff --project auto`,

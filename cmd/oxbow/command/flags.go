@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -49,6 +50,14 @@ func newFlags[In any](c *cobra.Command) *flagSet {
 		s.flags = append(s.flags, f)
 	}
 	return s
+}
+
+// flagName returns the flag that a name means: budget was once that of max-tokens.
+func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "budget" || name == "token-budget" {
+		name = "max-tokens"
+	}
+	return pflag.NormalizedName(name)
 }
 
 // String returns what the help shows as the default: nothing.
@@ -115,8 +124,8 @@ func (f *paramFlag) put(in any, v string) error {
 		if err != nil {
 			return misusef("", "--%s %q is not a whole number", f.param.Flag, v)
 		}
-		if n < 0 && f.param.Name == "budget" {
-			return misusef("leave it out for the standard one", "--budget %d is less than 1 token", n)
+		if n < 0 && f.param.Name == "max_tokens" {
+			return misusef("leave it out for the standard one", "--max-tokens %d is less than 1 token", n)
 		}
 	case "boolean":
 		b, err := strconv.ParseBool(v)

@@ -157,7 +157,7 @@ func (a *app) profileSelectCommand() *cobra.Command {
 		Use:   "select [NAME]",
 		Short: "Print what a profile selects, as a model gets it",
 		Example: `  oxbow profile select vtt
-  oxbow profile select vtt --query "fog of war" --budget 4000 --manifest
+  oxbow profile select vtt --query "fog of war" --max-tokens 4000 --manifest
   oxbow profile select author --as-of 2026-04-18`,
 		Args: args(0, 1, "the name of one profile"),
 	}

@@ -71,6 +71,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 	})
 	root.Flags().BoolVar(&version, "version", false, "say which version this is, as oxbow version does")
 
+	root.SetGlobalNormalizationFunc(flagName)
 	fs := root.PersistentFlags()
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
 	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")

@@ -24,6 +24,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // world is the surroundings of a test: a directory, a clock that stands, and a
@@ -113,6 +114,56 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		c, _, err := root.Find([]string{name})
 		if err != nil || c.Flags().Lookup("dry-run") == nil {
 			t.Errorf("%s has no --dry-run (%v)", name, err)
+		}
+	}
+}
+
+// The most tokens of an answer have one name at every door, and older names mean
+// the same.
+func TestOneNameForMaxTokens(t *testing.T) {
+	older := []string{"budget", "token_budget"}
+	n := 0
+	for _, u := range slices.Concat(tool.WithProfiles(tool.Table(), nil), tool.Code(), tool.SubAgents(), []tool.Tool{tool.RecallMemory()}) {
+		for _, p := range u.Params {
+			if slices.Contains(older, p.Name) {
+				t.Errorf("%s calls it %s", u.Name, p.Name)
+			}
+			if p.Name == "max_tokens" {
+				n++
+				for _, name := range older {
+					if !slices.Contains(p.Also, name) {
+						t.Errorf("%s does not understand %s", u.Name, name)
+					}
+				}
+			}
+		}
+	}
+	var commands []string
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if f := c.Flags().Lookup("max-tokens"); f != nil {
+			if commands = append(commands, strings.TrimPrefix(c.CommandPath(), "oxbow ")); f.Name != "max-tokens" || strings.Contains(c.UsageString(), "--budget") {
+				t.Errorf("%s calls it %s: %s", c.CommandPath(), f.Name, c.UsageString())
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	w := newWorld(t)
+	walk(newApp(w.env).root(Run))
+	slices.Sort(commands)
+	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new", "profile select", "recall", "spawn"}
+	if n != 8 || !slices.Equal(commands, want) {
+		t.Errorf("%d tools and the commands %q have it, want 8 and %q", n, commands, want)
+	}
+	w.must(t, "remember", "boss", "Alice is the boss of the harbor, and Bob is her deputy.")
+	for _, args := range [][]string{{"context"}, {"recall", "boss"}, {"list"}, {"get", "boss"}, {"spawn", "scout", "Look."}} {
+		said := w.must(t, append(args, "--max-tokens", "150")...)
+		for _, name := range older {
+			if got := w.must(t, append(args, "--"+strings.ReplaceAll(name, "_", "-"), "150")...); got != said {
+				t.Errorf("%q with --%s prints %q, want %q", args, name, got, said)
+			}
 		}
 	}
 }

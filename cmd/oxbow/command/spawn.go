@@ -49,7 +49,7 @@ or from your data directory; never from a home that came with a project.`,
 type spawnIn struct {
 	Skill    string `json:"skill,omitempty" usage:"the SKILL that says how to do the task"`
 	AsOf     string `json:"as_of,omitempty" value:"DATE" usage:"select from the memory as it stood at this DATE, or after this change"`
-	Budget   *int   `json:"budget,omitempty" usage:"at most N tokens of memory, instead of the profile's own max_tokens"`
+	Budget   *int   `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens of memory, instead of the profile's own"`
 	Briefing bool   `json:"briefing,omitempty" usage:"print the briefing and start nothing"`
 }
 
