@@ -186,8 +186,10 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// entryOf returns the entry without its content.
+// entryOf returns the entry without its content. In which session it was written,
+// its history says.
 func entryOf(e oxbow.Entry) Entry {
+	e.Source.Session = ""
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
 		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source)}
 	a.Labels = map[string][]string{}
