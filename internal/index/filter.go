@@ -15,7 +15,6 @@ type filterSet struct {
 	n    int      // how many are set, the deleted among them
 	part float64  // n of all documents, 1 of none
 	some []uint64 // scratch
-	room []posting
 }
 
 // contains reports whether a document meets the conditions.
@@ -58,14 +57,11 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 	for _, text := range c.Terms {
 		alone := one[:0]
 		p, _ := v.find(text, hash(text), &alone)
-		if p.cols != nil && p.cols.bits != nil {
-			for i, set := range p.cols.bits {
-				w.some[i] |= set
-			}
-			continue
-		}
-		for _, p := range p.all(&w.room) {
+		for _, p := range p.list {
 			w.some[p.doc/64] |= 1 << (p.doc % 64)
+		}
+		if p.cols != nil {
+			p.cols.setBits(w.some)
 		}
 	}
 	flip := uint64(0)

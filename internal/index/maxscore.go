@@ -198,6 +198,9 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 				end = w.upTo(upper)
 			}
 			doc, f := upper|uint32(docs[at]), float32(0)
+			if !all && !b.filter.contains(doc) {
+				continue
+			}
 			if dense == nil {
 				f = float32(tfs[at])
 			} else if f = float32(dense[doc]); f == largeTF {
@@ -205,9 +208,7 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 			}
 			k := c0 + c1*float32(lens[doc])
 			b.batch[left] = candidate{doc, part * f / (f + k), k}
-			if all || b.filter.contains(doc) {
-				left++
-			}
+			left++
 		}
 		b.size = min(2*b.size, batchSize)
 		b.complete(place, b.batch[:left])

@@ -174,6 +174,22 @@ func (w *columns) at(index int, upper *uint32) posting {
 	return p
 }
 
+// setBits sets the bits of all documents that hold the term.
+func (w *columns) setBits(set []uint64) {
+	for i, held := range w.bits {
+		set[i] |= held
+	}
+	if w.bits != nil {
+		return
+	}
+	for i, upper := 0, uint32(0); i < len(w.docs); upper += 1 << 16 {
+		for end := w.upTo(upper); i < end; i++ {
+			doc := upper | uint32(w.docs[i])
+			set[doc/64] |= 1 << (doc % 64)
+		}
+	}
+}
+
 // count returns the number of postings.
 func (t *postings) count() int {
 	if t.cols != nil {
