@@ -114,6 +114,14 @@ func TestFollow(t *testing.T) {
 		t.Error("a truth that is wrong passes")
 	}
 
+	put := make([]fate, 30)
+	for k := range put {
+		put[k].to = -1
+	}
+	if err := h.forget(t.Context(), a, put, h.commits[0], "f"); err != nil || put[29] != (fate{to: 29}) {
+		t.Errorf("a file that was put back: %v, %v", put, err)
+	}
+
 	var out bytes.Buffer
 	args := []string{"drift", "--repo", "tiny=" + dir, "--gaps", "1,4", "--pairs", "2", "--files", "1", "--dir", t.TempDir()}
 	if err := run(t.Context(), args, &out, io.Discard); err != nil {

@@ -333,15 +333,19 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 }
 
 // forget takes lines for gone that were reworded, in several steps, into
-// something else: of which less than half is alike.
+// something else: of which less than half is alike. All lines of a file that is
+// as it was stand.
 func (h *history) forget(ctx context.Context, lines []string, to []fate, commit, file string) error {
 	text, err := gitIn(ctx, h.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return err
 	}
 	now := linesOf(text)
+	same := slices.Equal(lines, now) // what was taken out in between was put back
 	for k, f := range to {
 		switch {
+		case same:
+			to[k] = fate{to: k}
 		case f.to >= len(now):
 			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.to, len(now))
 		case f.to < 0:
