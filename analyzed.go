@@ -4,6 +4,7 @@ package oxbow
 
 import (
 	"context"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
@@ -49,4 +50,32 @@ func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) e
 		}
 	}
 	return nil
+}
+
+// fewPending is how many changes are kept before those are dropped that a later
+// one replaces: so no more are kept than twice the entries that changed.
+const fewPending = 1024
+
+// lastDeltas returns the last change of each entry, in order.
+func lastDeltas(ds []analyzedDelta) []analyzedDelta {
+	seen := make(map[uint64]bool, len(ds)/2)
+	kept := make([]analyzedDelta, 0, len(ds)/2)
+	for _, d := range slices.Backward(ds) {
+		if !seen[d.ID] {
+			seen[d.ID] = true
+			kept = append(kept, d)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// appendDeltas appends changes, and drops those that a later one replaces when
+// there are as many as thinAt, which it then moves.
+func appendDeltas(ds, more []analyzedDelta, thinAt *int) []analyzedDelta {
+	if ds = append(ds, more...); len(ds) >= *thinAt {
+		ds = lastDeltas(ds)
+		*thinAt = max(fewPending, 2*len(ds))
+	}
+	return ds
 }

@@ -310,9 +310,6 @@ func (d *db) withoutWriters(fn func() error) error {
 	if !d.log.Exists() {
 		return nil
 	}
-	if _, err := d.fs.Stat(wal.LockName(d.name)); err != nil {
-		return err // no process has written here, or the lock file is elsewhere
-	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func (m *Memory) keepIndex() {
 	if m.onlyScanned() {
 		_ = d.noteScan()
 	}
-	if !m.worthKeeping() { // as one that only scanned is not
+	if !m.worthKeeping() || m.pending.len() > mostAtClose { // as one that only scanned is not
 		return
 	}
 	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {
@@ -35,6 +35,10 @@ func (m *Memory) keepIndex() {
 		return image, ids, versions
 	})
 }
+
+// mostAtClose is how many changes are analyzed while a memory is closed. More are
+// left to the next recall, which does the same work.
+const mostAtClose = 500
 
 func (m *Memory) worthKeeping() bool {
 	s := m.searcher.Load()

@@ -53,7 +53,8 @@ func newMemory(s Store, opts Options) *Memory {
 }
 
 // Close closes the store below. When the index holds much that the file next to
-// the store ([IndexSuffix]) lacks, that is written first.
+// the store ([IndexSuffix]) lacks, that is written first, unless much was written
+// since the last recall.
 func (m *Memory) Close() error {
 	m.keepIndex()
 	err := m.store.Close()

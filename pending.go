@@ -12,6 +12,7 @@ type pending struct {
 	mu     sync.Mutex      // guards the following; its holder waits for nothing but the filling
 	wanted bool            // there is a searcher, or one is being built
 	deltas []analyzedDelta // oldest first
+	thinAt int             // so many deltas are too many
 	ahead  *filling        // gets the changes instead; nil for none
 
 	queued   atomic.Int64 // len(deltas)
@@ -31,7 +32,7 @@ func (n *pending) add(deltas []analyzedDelta) {
 			n.fillAhead(nil)
 		}
 	case n.wanted:
-		n.set(append(n.deltas, deltas...))
+		n.set(appendDeltas(n.deltas, deltas, &n.thinAt))
 	}
 }
 
@@ -54,7 +55,7 @@ func (n *pending) begin() *filling {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f := n.ahead
-	n.wanted, n.ahead = true, nil
+	n.wanted, n.ahead, n.thinAt = true, nil, fewPending
 	n.set(nil)
 	return f
 }
@@ -77,6 +78,8 @@ func (n *pending) take() []analyzedDelta {
 	if len(ds) > 0 {
 		n.applying.Store(true)
 		n.set(nil)
+		n.thinAt = fewPending
+		ds = lastDeltas(ds)
 	}
 	return ds
 }

@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"testing"
@@ -132,4 +133,47 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	}
 	h.agree(m)
 	h.close(m)
+}
+
+// Of an entry that changed often only the last change is pending.
+func TestPendingIsBounded(t *testing.T) {
+	h := newIndexHome(t, 300)
+	m := h.open(nil)
+	h.recall(m, "harbor")
+	for i := range 5000 {
+		if err := m.Apply(t.Context(), Update{Name: fmt.Sprint("entry ", i%20), Content: fmt.Sprint("change ", i)}); err != nil {
+			t.Fatal(err)
+		}
+		if n := m.pending.len(); n > fewPending {
+			t.Fatalf("after %d changes of 20 entries %d are pending", i, n)
+		}
+	}
+	if err := m.Forget(t.Context(), "entry 7"); err != nil {
+		t.Fatal(err)
+	}
+	h.agree(m)
+	h.close(m)
+}
+
+// A memory that wrote much since the last recall is closed without the index.
+func TestCloseLeavesMuchToTheNext(t *testing.T) {
+	h := newIndexHome(t, 300)
+	m := h.open(nil)
+	h.recall(m, "harbor")
+	before := h.file()
+	for i := range 2 * mostAtClose {
+		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("more ", i), Content: "harbor"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.close(m)
+	if !bytes.Equal(h.file(), before) {
+		t.Error("the index file was written while the memory was closed")
+	}
+	m = h.open(nil)
+	h.agree(m)
+	h.close(m)
+	if bytes.Equal(h.file(), before) {
+		t.Error("the index file was not written by the next")
+	}
 }

@@ -41,13 +41,14 @@ func (s *searcher) resume(ctx context.Context) error {
 	s.scorers.Store(&map[string]*ranking.Scorer{h.ranking: ranking.New(h.ranking, s.saved.index)})
 	at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
 	var since []analyzedDelta
+	thinAt := fewPending
 	for d, err := range s.saved.db.Since(ctx, at.encode()) {
 		if err != nil {
 			return err
 		}
-		since = append(since, analyzedDelta{Delta: d})
+		since = appendDeltas(since, []analyzedDelta{{Delta: d}}, &thinAt)
 	}
-	return s.apply(ctx, since)
+	return s.apply(ctx, lastDeltas(since))
 }
 
 // close closes the index file. What is read after that is an error.

@@ -132,8 +132,17 @@ func missing(ctx context.Context, m *oxbow.Memory, name string, err error) error
 	return lost
 }
 
+// mostCompared is of how many entries the names are compared with one that is
+// unknown: each is read.
+const mostCompared = 100_000
+
 func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]string, error) {
 	var names []string
+	if c, ok := m.Store().(oxbow.Counter); ok {
+		if s, err := c.Stats(ctx); err == nil && s.Entries > mostCompared {
+			return nil, nil
+		}
+	}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
