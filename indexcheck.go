@@ -55,9 +55,12 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	x, err := index.OpenSnapshot(io.NewSectionReader(f, head.imageAt(), head.image), head.image, ranking.Params(head.ranking))
+	x, err := index.OpenSnapshot(untilDone{ctx, io.NewSectionReader(f, head.imageAt(), head.image)}, head.image, ranking.Params(head.ranking))
 	if err == nil {
 		_, err = x.Searcher().AppendSnapshot(nil) // reads all of it
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		return bad(": %v", err), nil
@@ -151,4 +154,17 @@ func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 		}
 	}
 	return true
+}
+
+// untilDone reads until ctx is done.
+type untilDone struct {
+	ctx context.Context
+	io.ReaderAt
+}
+
+func (r untilDone) ReadAt(b []byte, at int64) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.ReaderAt.ReadAt(b, at)
 }

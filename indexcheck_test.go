@@ -5,7 +5,9 @@ package oxbow
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"testing"
 )
@@ -77,5 +79,12 @@ func TestCheckIndexFile(t *testing.T) {
 		t.Errorf("other words: %v", ps)
 	}
 	h.put(sound)
+
+	// A check that is ended has found no damage.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if ps, err := m.Store().(*db).checkIndexFile(ctx, nil); len(ps) > 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended check finds %v, %v", ps, err)
+	}
 	h.close(m)
 }

@@ -231,7 +231,7 @@ func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing
 	}
 	for _, w := range p.Words {
 		if v.DF(w.Term) == 0 && more() {
-			add(text.Near(w.Term, keys(v.Vocabulary("")), 2)...)
+			add(text.Near(w.Term, keys(ctx, v.Vocabulary("")), 2)...)
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && nothing {
@@ -240,10 +240,12 @@ func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing
 	return near[:min(len(near), maxNear)]
 }
 
-func keys(seq iter.Seq2[string, int]) iter.Seq[string] {
+// keys yields the words of a vocabulary until ctx is done.
+func keys(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		n := 0
 		for k := range seq {
-			if !yield(k) {
+			if n++; n%4096 == 0 && ctx.Err() != nil || !yield(k) {
 				return
 			}
 		}

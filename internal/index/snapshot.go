@@ -60,7 +60,7 @@ func (x *Searcher) AppendSnapshot(b []byte) ([]byte, error) {
 	start := len(b)
 	w := snapshotWriter{v: &v, b: append(b, make([]byte, headSize)...), start: start}
 	w.documents()
-	terms, err := w.allTerms()
+	terms, err := w.allTerms(x.Err)
 	if err = cmp.Or(err, x.Err()); err != nil {
 		return b, err
 	}
@@ -128,14 +128,18 @@ func (w *snapshotWriter) documents() {
 	w.b = le.AppendUint32(w.b, crc32.Checksum(w.b[from:], castagnoli))
 }
 
-// allTerms writes the blocks, and returns the number of terms.
-func (w *snapshotWriter) allTerms() (int, error) {
+// allTerms writes the blocks, and returns the number of terms. It stops when what
+// it reads has failed.
+func (w *snapshotWriter) allTerms(failed func() error) (int, error) {
 	type sortedTerm struct {
 		text string
 		n    int
 	}
 	var terms []sortedTerm
 	for n := range w.v.numTerms() {
+		if n%blockTerms == 0 && failed() != nil {
+			return 0, failed()
+		}
 		if t := w.v.term(n); t.df > 0 {
 			terms = append(terms, sortedTerm{t.text, n})
 		}
@@ -167,7 +171,10 @@ func (w *snapshotWriter) allTerms() (int, error) {
 		entries, texts, lists, inBlock = entries[:0], texts[:0], len(w.b), 0
 		return nil
 	}
-	for _, t := range terms {
+	for i, t := range terms {
+		if i%blockTerms == 0 && failed() != nil {
+			return 0, failed()
+		}
 		from := len(w.b)
 		df := w.list(w.v.postingsOf(t.n, &w.room))
 		if df == 0 {

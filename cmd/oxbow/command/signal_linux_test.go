@@ -1,0 +1,193 @@
+// Ends the program at a terminal while it works.
+
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// terminalPair opens a terminal: what the person has, and what the program has.
+func terminalPair(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { person.Close() })
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	return person, program
+}
+
+// session is oxbow at a terminal.
+type session struct {
+	cmd    *exec.Cmd
+	person *os.File
+	out    bytes.Buffer // its standard output
+	shown  strings.Builder
+}
+
+// atTerminal starts oxbow with a terminal as standard input and error.
+func atTerminal(t *testing.T, dir string, args ...string) *session {
+	t.Helper()
+	person, program := terminalPair(t)
+	defer program.Close()
+	s := &session{cmd: exec.Command("oxbow", args...), person: person}
+	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = program, &s.out, program
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+	return s
+}
+
+// until reads what the terminal shows until it has the text; with "", until the
+// program has closed it.
+func (s *session) until(t *testing.T, text string) {
+	t.Helper()
+	b := make([]byte, 1024)
+	for text == "" || !strings.Contains(s.shown.String(), text) {
+		n, err := s.person.Read(b)
+		s.shown.Write(b[:n])
+		if err != nil && text != "" {
+			t.Fatalf("the terminal shows %q (%v), want %q", s.shown.String(), err, text)
+		} else if err != nil {
+			return
+		}
+	}
+}
+
+// spent returns the processor time of a process that runs.
+func spent(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	var at unix.Timespec
+	if err := unix.ClockGettime(int32(^pid)<<3|2, &at); err != nil { // as clock_getcpuclockid numbers it
+		t.Fatal(err)
+	}
+	return time.Duration(at.Nano())
+}
+
+// Long work ends at Ctrl-C and at SIGTERM, by itself and with status 1: within
+// 100 ms of a processor, whatever else the machine does. What it wrote is sound.
+func TestSignalsEndWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of work")
+	}
+	const most = 100 * time.Millisecond
+	dir := t.TempDir()
+	var lines bytes.Buffer
+	for i := range 400_000 {
+		fmt.Fprintf(&lines, "{\"name\":\"e%d\",\"content\":\"entry %d of topic %d\"}\n", i, i, i%977)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "many.jsonl"), lines.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// A text without a space, of characters that are all different words.
+	r := rand.New(rand.NewSource(1))
+	text := func() string {
+		var b strings.Builder
+		for b.Len() < oxbow.MaxContent-3 {
+			b.WriteRune(rune(0x4e00 + r.Intn(20_000)))
+		}
+		return b.String()
+	}
+	m, err := oxbow.Open(filepath.Join(dir, "hostile", storeFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if err := m.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint(i), Content: text()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(dir, "hostile", storeFile)
+	before, err := os.ReadFile(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		home string
+		args []string
+		term bool // by SIGTERM, not by Ctrl-C
+	}{
+		{"many", []string{"import", "many.jsonl"}, false},
+		{"hostile", []string{"recall", "dog"}, false},
+		{"hostile", []string{"recall", "dog"}, true},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			s := atTerminal(t, dir, append([]string{"--home", tt.home}, tt.args...)...)
+			s.until(t, tt.args[0]+": ")
+			before := spent(t, s.cmd.Process.Pid)
+			var err error
+			if tt.term {
+				err = s.cmd.Process.Signal(syscall.SIGTERM)
+			} else {
+				_, err = s.person.WriteString("\x03")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.until(t, "")
+			err = s.cmd.Wait()
+			state := s.cmd.ProcessState
+			took := state.UserTime() + state.SystemTime() - before
+			t.Logf("%v of a processor", took)
+			if state.ExitCode() != exitFailed || !strings.Contains(s.shown.String(), "oxbow: stopped") {
+				t.Errorf("it ended with %v (%v) and %q, want status 1 and that it stopped", state, err, s.shown.String())
+			}
+			if took > most {
+				t.Errorf("it worked for %v after the signal, want at most %v", took, most)
+			}
+		})
+	}
+	if out, err := exec.Command("oxbow", "--home", filepath.Join(dir, "many"), "check").CombinedOutput(); err != nil {
+		t.Errorf("check of what was imported: %v: %s", err, out)
+	}
+	if after, err := os.ReadFile(store); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("what only read has changed the store (%v)", err)
+	}
+}
+
+// At a terminal, the server says what it waits for, and how clients are set up.
+func TestServerOnATerminal(t *testing.T) {
+	s := atTerminal(t, t.TempDir(), "mcp")
+	s.until(t, "oxbow mcp\r\n")
+	for _, want := range []string{"waits for a client's messages; Ctrl-C ends it", "claude mcp add -s user oxbow -- oxbow mcp"} {
+		if !strings.Contains(s.shown.String(), want) {
+			t.Errorf("the terminal shows %q, want %q", s.shown.String(), want)
+		}
+	}
+	if _, err := s.person.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "")
+	if err := s.cmd.Wait(); err != nil || s.out.Len() > 0 {
+		t.Errorf("after Ctrl-C: %v, output %q, want status 0 and none", err, s.out.String())
+	}
+}
