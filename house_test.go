@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 9_167},
+	{".", 9_252},
 	{"query", 850},
 	{"scope", 920},
 	{"storetest", 550},
@@ -58,14 +58,15 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"tool/*", 10_020},
+	{"tool/*", 10_110},
 	{"dialect/*", 9_571},
 	{"mcpserver", 1_827},
-	{"cmd/oxbow/command/*", 8_310},
+	{"cmd/oxbow/command/*", 8_400},
 	{"cmd/*", 50},
+	{"vectors/*", 900},
 	{"internal/wal", 2_270},
 	{"internal/index", 4_500},
-	{"internal/ranking", 1_836},
+	{"internal/ranking", 1_870},
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_180},
 	{"internal/screen", 165},

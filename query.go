@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -56,6 +57,11 @@ type Query struct {
 	// [MaxAround]; negative is an error. RankSeed knows no turns.
 	Around int
 
+	// Second, if not nil, ranks entries in another way, and the first hundred of
+	// both rankings are fused by reciprocal rank: a hit's score is the sum of
+	// 1/(60+rank). [Hit.Explanation] is of the words alone.
+	Second Ranker
+
 	// Recency, if above 0, is a half-life by which older entries rank lower:
 	// a score is multiplied by ½ + ½·2^(−age/Recency). An entry is as old as
 	// its last change, but one that records a moment (Archive, Journal,
@@ -72,6 +78,25 @@ type Query struct {
 	// query understands them. RankOxbow ranks entries created then a little higher,
 	// and excludes none.
 	Dates []Span
+}
+
+// A Ranker ranks entries by other means than their words, as package vectors does.
+type Ranker interface {
+	// Rank returns IDs of entries, the best for the words first, at most limit;
+	// nil for no ranking. All is valid until it returns.
+	Rank(ctx context.Context, words string, limit int, all Entries) []uint64
+}
+
+// Entries are those that a query may find.
+type Entries interface {
+	// Versions returns the IDs of all entries, rising, and their versions.
+	Versions() (ids, versions []uint64)
+
+	// Entry returns the entry of that ID, nil when there is none.
+	Entry(id uint64) *Entry
+
+	// Accepts reports whether the query's filter and operators select an entry.
+	Accepts(id uint64) bool
 }
 
 // Operators are what a query demands of an entry beyond looking like it.

@@ -42,6 +42,10 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	if q.Collapse {
 		most = min(collapsePool*limit, MaxLimit)
 	}
+	wanted := most
+	if q.Second != nil {
+		most = max(most, fusePool)
+	}
 	p := v.Plan(v.query(q))
 	find := v.Search
 	if p.Any {
@@ -52,6 +56,10 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	for i, h := range found {
 		hits[i] = Hit{Entry: *h.Item.(*indexed).entry, Score: h.Score}
 	}
+	if q.Second != nil && !p.Any {
+		hits = v.fuse(ctx, q, p, hits)
+	}
+	hits = hits[:min(len(hits), wanted)]
 	if q.Collapse {
 		hits = collapse(ctx, hits, limit)
 	}
@@ -72,12 +80,45 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	return hits
 }
 
+// fusePool is how many hits of each ranking are fused.
+const fusePool = 100
+
+// fuse fuses hits, best first, with those of the query's second ranking.
+func (v *rankedView) fuse(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
+	second := q.Second.Rank(ctx, q.Text, fusePool, rankedEntries{v, p})
+	if second == nil {
+		return hits
+	}
+	first := make([]uint64, len(hits))
+	for i, h := range hits {
+		first[i] = h.Entry.ID
+	}
+	order, scores := ranking.Fuse(first, second)
+	hits = nil
+	for _, id := range order {
+		if e := v.entry(id); e != nil {
+			hits = append(hits, Hit{Entry: *e, Score: scores[id]})
+		}
+	}
+	return hits
+}
+
 func entriesOf(items []ranking.Item) []Entry {
 	var es []Entry
 	for _, it := range items {
 		es = append(es, *it.(*indexed).entry)
 	}
 	return es
+}
+
+// View calls fn with the entries that there are now, which are valid until it
+// returns.
+func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
+	_, err := ask(ctx, m, Query{}, func(v *rankedView) bool {
+		fn(rankedEntries{v, v.Plan(v.query(Query{}))})
+		return true
+	})
+	return err
 }
 
 // ask returns what fn makes of the index, as it is now, for the ranking of the

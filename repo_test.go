@@ -57,7 +57,9 @@ var floors = []struct {
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
-	{"tool", []string{".", "vfs", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*"}},
+	{"vectors", []string{".", "vfs"}},
+	{"vectors/vectorstest", nil},
+	{"tool", []string{".", "vfs", "vectors", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},
@@ -71,7 +73,7 @@ var floors = []struct {
 
 // testSupport are the packages made for tests: they may import testing, and
 // only tests may import them.
-var testSupport = []string{"storetest", "dialect/dialecttest", "vfs/crashfs", "vfs/vfstest", "internal/testenv"}
+var testSupport = []string{"storetest", "dialect/dialecttest", "vfs/crashfs", "vfs/vfstest", "vectors/vectorstest", "internal/testenv"}
 
 // house is what the rules look at.
 type house struct {

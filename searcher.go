@@ -229,6 +229,21 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 	return ids, versions
 }
 
+// rankedEntries are the entries of a view that a query may find.
+type rankedEntries struct {
+	*rankedView
+	plan *ranking.Plan
+}
+
+// Versions implements [Entries].
+func (s rankedEntries) Versions() (ids, versions []uint64) { return s.versions() }
+
+// Entry implements [Entries].
+func (s rankedEntries) Entry(id uint64) *Entry { return s.entry(id) }
+
+// Accepts implements [Entries].
+func (s rankedEntries) Accepts(id uint64) bool { return s.plan.Accepts(id) }
+
 // accept returns the test that the filter puts to a document, nil for none.
 func (v *rankedView) accept(f Filter) func(id uint64) bool {
 	if f.IsZero() {

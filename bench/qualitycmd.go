@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/vectors"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -149,7 +150,7 @@ func qualityError(err error) error {
 			hint += "\nget " + filepath.Base(d.File) + " again from " + d.From
 		}
 	}
-	var e *quality.EmbedError
+	var e *vectors.Error
 	if hint != "" || !errors.As(err, &e) {
 		return fmt.Errorf("%w%s", err, hint)
 	}
@@ -167,7 +168,7 @@ func qualityError(err error) error {
 
 // embedder returns the client that --embed asks for, nil without it, and what
 // is to be called at the end.
-func embedder(f *qualityFlags) (e *quality.Embedder, done func() error, err error) {
+func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error) {
 	none := func() error { return nil }
 	switch {
 	case f.embed == "" && (f.model != "" || f.cache != ""):
@@ -179,7 +180,7 @@ func embedder(f *qualityFlags) (e *quality.Embedder, done func() error, err erro
 	case f.batch < 1 || f.maxLen < 1:
 		return nil, none, fmt.Errorf("--embed-batch and --embed-bytes are %d and %d: give numbers above 0", f.batch, f.maxLen)
 	}
-	if e, err = quality.NewEmbedder(f.embed, f.model); err != nil {
+	if e, err = vectors.NewClient(f.embed, f.model); err != nil {
 		return nil, none, fmt.Errorf("%w; for example --embed http://127.0.0.1:11434", err)
 	}
 	if err := e.SetKey(os.Getenv(embedKey)); err != nil {

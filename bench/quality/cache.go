@@ -36,11 +36,8 @@ func cacheName(endpoint, model, text string) string {
 	return s[:2] + "/" + s[2:]
 }
 
-// get returns the vector of a text, or nil.
-func (c *Cache) get(endpoint, model, text string) []float32 {
-	if c == nil {
-		return nil
-	}
+// Get implements [vectors.Cache]: it returns the vector of a text, or nil.
+func (c *Cache) Get(endpoint, model, text string) []float32 {
 	b, err := vfs.ReadFile(c.FS, cacheName(endpoint, model, text), maxVector)
 	if err != nil {
 		return nil
@@ -74,11 +71,8 @@ func encodeVector(v []float32) []byte {
 	return append(b, numbers...)
 }
 
-// put keeps the vector of a text.
-func (c *Cache) put(endpoint, model, text string, v []float32) error {
-	if c == nil {
-		return nil
-	}
+// Put implements [vectors.Cache]: it keeps the vector of a text.
+func (c *Cache) Put(endpoint, model, text string, v []float32) error {
 	name := cacheName(endpoint, model, text)
 	if err := c.FS.MkdirAll(name[:2], 0o700); err != nil {
 		return err

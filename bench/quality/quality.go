@@ -13,10 +13,12 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/vectors"
 )
 
 // The rankings that stand beside those of the library when there is an
-// [Embedder].
+// [vectors.Client].
 const (
 	Vectors = "vectors" // by the cosine of the question's vector and the entry's
 	Fused   = "fused"   // the default ranking and Vectors, fused by reciprocal rank
@@ -31,7 +33,7 @@ type Options struct {
 	Sets []string
 
 	// Embedder makes the vectors of texts; nil for none.
-	Embedder *Embedder
+	Embedder *vectors.Client
 
 	// Hits is called, when it is not nil, with the hits of each question.
 	Hits func(set, unit, ranking, question string, hits []oxbow.Hit)
@@ -47,10 +49,10 @@ type Options struct {
 
 // Report is what was measured.
 type Report struct {
-	Proof   Proof     `json:"proof"`
-	Results []Result  `json:"results"`
-	Missing []Missing `json:"missing,omitempty"`
-	Embed   *Embedded `json:"embedding,omitempty"`
+	Proof   Proof          `json:"proof"`
+	Results []Result       `json:"results"`
+	Missing []Missing      `json:"missing,omitempty"`
+	Embed   *vectors.Stats `json:"embedding,omitempty"`
 }
 
 // Result is one set measured with one kind of entries.
@@ -131,7 +133,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		r.Results = append(r.Results, rs...)
 	}
 	if o.Embedder != nil {
-		r.Embed = o.Embedder.spent()
+		r.Embed = o.Embedder.Stats()
 	}
 	return r, errors.Join(bad...)
 }
@@ -263,7 +265,8 @@ func (o *Options) vectors(ctx context.Context, c *Case, t *tally) error {
 	for i, a := range c.Asks {
 		near := nearest(c.Entries, entries, asked[i], fuseDepth)
 		t.add(Vectors, a, answer{ids: near})
-		t.add(Fused, a, answer{ids: Fuse(words[i].ids, near)})
+		fused, _ := ranking.Fuse(words[i].ids, near)
+		t.add(Fused, a, answer{ids: fused})
 	}
 	return nil
 }

@@ -212,6 +212,9 @@ func (v *View) compile(p *Plan, texts []string, not bool) {
 	}
 }
 
+// Accepts reports whether the filter and the clauses of the query select a document.
+func (p *Plan) Accepts(id uint64) bool { return p.accept == nil || p.accept(id) }
+
 // both returns the test for what both tests, the first of which may be nil,
 // allow.
 func both(a, b func(id uint64) bool) func(id uint64) bool {

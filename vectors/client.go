@@ -1,7 +1,7 @@
 // The client of an embedding endpoint: texts in batches over the
 // OpenAI-compatible POST /v1/embeddings, with retries.
 
-package quality
+package vectors
 
 import (
 	"bytes"
@@ -21,8 +21,11 @@ import (
 	"unicode/utf8"
 )
 
-// Embedder makes vectors of texts. It is not safe for concurrent use.
-type Embedder struct {
+// defaultTries is how often a request is tried.
+const defaultTries = 5
+
+// Client makes vectors of texts. It is not safe for concurrent use.
+type Client struct {
 	Model string
 	Key   string // sent as a bearer token when it is not ""
 
@@ -33,19 +36,30 @@ type Embedder struct {
 	// thousand tokens; 0 means 8000.
 	MaxBytes int
 
-	Cache  *Cache       // nil for none
-	Client *http.Client // nil for one that waits two minutes
+	Cache Cache        // nil for none
+	HTTP  *http.Client // nil for one that waits two minutes and follows no redirect
+
+	// Tries is how often a request is tried; 0 means five times. Between two tries it waits
+	// a second, then twice as long each time.
+	Tries int
 
 	// Wait waits before a request is tried again; nil waits by the clock.
 	Wait func(ctx context.Context, d time.Duration) error
 
 	endpoint string
 	length   int // of the vectors, once one was seen
-	stats    Embedded
+	stats    Stats
 }
 
-// EmbedError is a request that the endpoint did not answer with vectors.
-type EmbedError struct {
+// Cache keeps vectors by what they were made of. A vector that Get returns, nil for
+// none, must not be changed.
+type Cache interface {
+	Get(endpoint, model, text string) []float32
+	Put(endpoint, model, text string, v []float32) error
+}
+
+// Error is a request that the endpoint did not answer with vectors.
+type Error struct {
 	Endpoint string
 	Status   int // of HTTP, 0 when there was no answer
 	Texts    int // of the request
@@ -53,7 +67,7 @@ type EmbedError struct {
 	Err      error
 }
 
-func (e *EmbedError) Error() string {
+func (e *Error) Error() string {
 	s := fmt.Sprintf("asking %s for vectors of %d texts: %v", e.Endpoint, e.Texts, e.Err)
 	if e.Tries > 1 {
 		s += fmt.Sprintf(" (tried %d times)", e.Tries)
@@ -61,10 +75,10 @@ func (e *EmbedError) Error() string {
 	return s
 }
 
-func (e *EmbedError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// Embedded says how the vectors were made.
-type Embedded struct {
+// Stats say how the vectors were made.
+type Stats struct {
 	Endpoint string `json:"endpoint"`
 	Model    string `json:"model"`
 	Length   int    `json:"dimensions"`
@@ -75,9 +89,9 @@ type Embedded struct {
 	MaxBytes int    `json:"max_bytes"`
 }
 
-// NewEmbedder returns a client of the endpoint at the URL: the whole URL of it,
+// NewClient returns a client of the endpoint at the URL: the whole URL of it,
 // or what comes before /embeddings or /v1/embeddings.
-func NewEmbedder(at, model string) (*Embedder, error) {
+func NewClient(at, model string) (*Client, error) {
 	u, err := url.Parse(at)
 	switch {
 	case err != nil:
@@ -98,12 +112,12 @@ func NewEmbedder(at, model string) (*Embedder, error) {
 		p += "/v1/embeddings"
 	}
 	u.Path = p
-	return &Embedder{Model: model, endpoint: u.String()}, nil
+	return &Client{Model: model, endpoint: u.String()}, nil
 }
 
 // SetKey sets the key. It refuses to send one where others can read it: over
 // plain HTTP to another machine.
-func (e *Embedder) SetKey(key string) error {
+func (e *Client) SetKey(key string) error {
 	u, err := url.Parse(e.endpoint)
 	if err != nil {
 		return err
@@ -116,7 +130,8 @@ func (e *Embedder) SetKey(key string) error {
 	return nil
 }
 
-func (e *Embedder) spent() *Embedded {
+// Stats returns what was made so far.
+func (e *Client) Stats() *Stats {
 	s := e.stats
 	s.Endpoint, s.Model, s.Length, s.MaxBytes = e.endpoint, e.Model, e.length, cmp.Or(e.MaxBytes, 8000)
 	return &s
@@ -124,7 +139,7 @@ func (e *Embedder) spent() *Embedded {
 
 // Vectors returns a vector of length 1 for each text; for a text that has none,
 // such as an empty one, of length 0.
-func (e *Embedder) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
+func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	vs := make([][]float32, len(texts))
 	ask := map[string][]int{} // where a text that is to be made stands
 	var order []string
@@ -137,7 +152,7 @@ func (e *Embedder) Vectors(ctx context.Context, texts []string) ([][]float32, er
 			e.stats.Cut++
 		}
 		if _, ok := ask[t]; !ok {
-			if v := e.Cache.get(e.endpoint, e.Model, t); v != nil && (e.length == 0 || len(v) == e.length) {
+			if v := e.kept(t); v != nil && (e.length == 0 || len(v) == e.length) {
 				e.length = len(v)
 				e.stats.Cached++
 				vs[i] = v
@@ -156,8 +171,10 @@ func (e *Embedder) Vectors(ctx context.Context, texts []string) ([][]float32, er
 		}
 		for j, v := range made {
 			normalise(v)
-			if err := e.Cache.put(e.endpoint, e.Model, batch[j], v); err != nil {
-				return nil, fmt.Errorf("keeping a vector: %w", err)
+			if e.Cache != nil {
+				if err := e.Cache.Put(e.endpoint, e.Model, batch[j], v); err != nil {
+					return nil, fmt.Errorf("keeping a vector: %w", err)
+				}
 			}
 			for _, i := range ask[batch[j]] {
 				vs[i] = v
@@ -168,12 +185,15 @@ func (e *Embedder) Vectors(ctx context.Context, texts []string) ([][]float32, er
 	return vs, nil
 }
 
-// tries is how often a request is tried; between two tries it waits a second,
-// then twice as long each time.
-const tries = 5
+func (e *Client) kept(text string) []float32 {
+	if e.Cache == nil {
+		return nil
+	}
+	return e.Cache.Get(e.endpoint, e.Model, text)
+}
 
 // make asks the endpoint for the vectors of some texts.
-func (e *Embedder) make(ctx context.Context, texts []string) ([][]float32, error) {
+func (e *Client) make(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
 		return nil, err
@@ -187,8 +207,8 @@ func (e *Embedder) make(ctx context.Context, texts []string) ([][]float32, error
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if again == 0 || n == tries {
-			return nil, &EmbedError{e.endpoint, status, len(texts), n, err}
+		if again == 0 || n == cmp.Or(e.Tries, defaultTries) {
+			return nil, &Error{e.endpoint, status, len(texts), n, err}
 		}
 		pause := e.Wait
 		if pause == nil {
@@ -214,7 +234,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // try makes one request. With an error, again is 0 when trying again cannot
 // help, else how long to wait at least.
-func (e *Embedder) try(ctx context.Context, body []byte, n int) (vs [][]float32, status int, again time.Duration, err error) {
+func (e *Client) try(ctx context.Context, body []byte, n int) (vs [][]float32, status int, again time.Duration, err error) {
 	e.stats.Requests++
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -224,7 +244,7 @@ func (e *Embedder) try(ctx context.Context, body []byte, n int) (vs [][]float32,
 	if e.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+e.Key)
 	}
-	client := e.Client
+	client := e.HTTP
 	if client == nil {
 		client = &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
@@ -273,7 +293,7 @@ func said(answer []byte) string {
 }
 
 // read reads the n vectors of an answer, which may stand in any order.
-func (e *Embedder) read(answer []byte, n int) ([][]float32, error) {
+func (e *Client) read(answer []byte, n int) ([][]float32, error) {
 	var o struct {
 		Data []struct {
 			Index     *int
@@ -306,4 +326,19 @@ func (e *Embedder) read(answer []byte, n int) ([][]float32, error) {
 		vs[i] = d.Embedding
 	}
 	return vs, nil
+}
+
+// normalise gives v length 1, unless it has none.
+func normalise(v []float32) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 {
+		return
+	}
+	by := 1 / math.Sqrt(sum)
+	for i, x := range v {
+		v[i] = float32(float64(x) * by)
+	}
 }

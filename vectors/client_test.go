@@ -1,0 +1,198 @@
+// Tests the client against an endpoint that really embeds.
+
+package vectors
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
+)
+
+// client returns a client of the endpoint that waits for nothing and writes down
+// how long it would have.
+func client(t *testing.T, s *vectorstest.Server) (*Client, *[]time.Duration) {
+	t.Helper()
+	e, err := NewClient(s.URL, vectorstest.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := new([]time.Duration)
+	e.HTTP = s.Client()
+	e.Wait = func(ctx context.Context, d time.Duration) error { *waits = append(*waits, d); return ctx.Err() }
+	return e, waits
+}
+
+// mapCache keeps vectors in memory.
+type mapCache map[string][]float32
+
+func (c mapCache) Get(endpoint, model, text string) []float32 { return c[endpoint+model+text] }
+
+func (c mapCache) Put(endpoint, model, text string, v []float32) error {
+	c[endpoint+model+text] = v
+	return nil
+}
+
+func TestVectors(t *testing.T) {
+	s := vectorstest.NewServer(t)
+	e, _ := client(t, s)
+	e.Batch, e.MaxBytes = 2, 7
+	if err := e.SetKey("secret"); err != nil {
+		t.Fatal(err)
+	}
+	cache := mapCache{}
+	e.Cache = cache
+	texts := []string{"red red", "blue", "red red", "", "green über alles", "blue"}
+	vs, err := e.Vectors(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Four different ones, the last of them cut off within the ü, at a rune.
+	want := []string{"red red", "blue", "red red", "", "green ", "blue"}
+	for i, v := range vs {
+		w := vectorstest.Bag(want[i])
+		normalise(w)
+		if !slices.Equal(v, w) {
+			t.Errorf("vector of %q is not that of %q", texts[i], want[i])
+		}
+	}
+	if !slices.Equal(s.Batches(), []int{2, 2}) || !slices.Equal(s.Keys(), []string{"Bearer secret", "Bearer secret"}) {
+		t.Errorf("requests of %v texts with the keys %v", s.Batches(), s.Keys())
+	}
+	// Again, by another client: all are there.
+	e, _ = client(t, s)
+	e.MaxBytes, e.Cache = 7, cache
+	again, err := e.Vectors(t.Context(), texts)
+	if err != nil || len(s.Batches()) != 2 || !slices.EqualFunc(vs, again, slices.Equal) {
+		t.Errorf("from the cache: %v, after %d requests", err, len(s.Batches()))
+	}
+	if e.stats.Cached != 6 || e.stats.Made != 0 || e.stats.Cut != 1 {
+		t.Errorf("stats %+v", e.stats)
+	}
+}
+
+func TestRetries(t *testing.T) {
+	ask := func(before func(w http.ResponseWriter, n int) bool) (*vectorstest.Server, []time.Duration, error) {
+		s := vectorstest.NewServer(t)
+		s.Before = before
+		e, waits := client(t, s)
+		_, err := e.Vectors(t.Context(), []string{"one", "two"})
+		return s, *waits, err
+	}
+	fail := func(w http.ResponseWriter, status int, body string) bool {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+		return true
+	}
+	// Twice too busy, then well.
+	s, waits, err := ask(func(w http.ResponseWriter, n int) bool { return n < 3 && fail(w, 503, "loading") })
+	if err != nil || len(s.Batches()) != 3 || !slices.Equal(waits, []time.Duration{time.Second, 2 * time.Second}) {
+		t.Errorf("busy twice: %v after %d requests and %v", err, len(s.Batches()), waits)
+	}
+	// It says how long to wait, within reason.
+	_, waits, err = ask(func(w http.ResponseWriter, n int) bool {
+		w.Header().Set("Retry-After", []string{"7", "86400", ""}[n-1])
+		return n < 3 && fail(w, 429, "")
+	})
+	if err != nil || !slices.Equal(waits, []time.Duration{7 * time.Second, time.Minute}) {
+		t.Errorf("Retry-After: %v, %v", err, waits)
+	}
+	// Always too busy.
+	s, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 500, "out of\nmemory") })
+	var e *Error
+	if !errors.As(err, &e) || e.Status != 500 || e.Tries != 5 || len(s.Batches()) != 5 || !strings.Contains(err.Error(), "500 Internal Server Error: out of memory (tried 5 times)") {
+		t.Errorf("always busy: %v after %d requests", err, len(s.Batches()))
+	}
+	// What another try cannot mend.
+	s, waits, err = ask(func(w http.ResponseWriter, n int) bool {
+		return fail(w, 401, `{"error":{"message":"no key","type":"auth"}}`)
+	})
+	if !errors.As(err, &e) || e.Status != 401 || len(s.Batches()) != 1 || len(waits) > 0 || !strings.HasSuffix(err.Error(), "401 Unauthorized: no key") {
+		t.Errorf("no key: %v after %d requests", err, len(s.Batches()))
+	}
+	for body, want := range map[string]string{
+		`hello`:                        "not what /v1/embeddings gives",
+		`{"data":[{"embedding":[1]}]}`: "1 vectors for 2 texts",
+		`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`: "twice",
+		`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`: "of none",
+		`{"data":[{"embedding":[1]},{"embedding":[1,2]}]}`:                   "2 numbers, where others have 1",
+		`{"data":[{"embedding":[]},{"embedding":[]}]}`:                       "0 numbers",
+		`{"data":[{"embedding":[1e99]},{"embedding":[1]}]}`:                  "not what /v1/embeddings gives",
+	} {
+		if _, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 200, body) }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("answer %s: %v, want %q", body, err, want)
+		}
+	}
+	// Nobody there, and a stop while it waits.
+	s = vectorstest.NewServer(t)
+	c, _ := client(t, s)
+	s.Close()
+	if _, err := c.Vectors(t.Context(), []string{"x"}); !errors.As(err, &e) || e.Status != 0 || e.Tries != 5 {
+		t.Errorf("nobody there: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.Wait = func(context.Context, time.Duration) error { cancel(); return nil }
+	if _, err := c.Vectors(ctx, []string{"x"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+}
+
+func TestNewClient(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://127.0.0.1:11434":            "http://127.0.0.1:11434/v1/embeddings",
+		"https://api.example.org/v1/":       "https://api.example.org/v1/embeddings",
+		"https://example.org/x/embeddings":  "https://example.org/x/embeddings",
+		"http://localhost:8080/openai/v1":   "http://localhost:8080/openai/v1/embeddings",
+		"127.0.0.1:8080":                    "",
+		"ftp://example.org":                 "",
+		"http://":                           "",
+		"http://me:pass@example.org":        "",
+		"http://example.org/v1?key=1":       "",
+		"http://example.org:80:80/v1 space": "",
+	} {
+		e, err := NewClient(in, "m")
+		if (err == nil) != (want != "") || err == nil && e.endpoint != want {
+			t.Errorf("NewClient(%q) = %+v, %v, want %q", in, e, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "pass") {
+			t.Errorf("the error says the password: %v", err)
+		}
+	}
+	if _, err := NewClient("http://127.0.0.1", ""); err == nil {
+		t.Error("a model without a name is no error")
+	}
+	for at, ok := range map[string]bool{"http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true, "https://example.org": true, "http://example.org": false, "http://10.0.0.1": false} {
+		e, err := NewClient(at, "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.SetKey("k"); (err == nil) != ok {
+			t.Errorf("SetKey for %s = %v, want it taken: %v", at, err, ok)
+		}
+		if err := e.SetKey(""); err != nil {
+			t.Errorf("no key for %s: %v", at, err)
+		}
+	}
+}
+
+// Whatever an endpoint answers, it is vectors of one length or an error.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3,-4.5]}]}`))
+	f.Add([]byte(`{"data":[{"embedding":null},{}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var e Client
+		vs, err := e.read(b, 2)
+		if err != nil {
+			return
+		}
+		if len(vs) != 2 || len(vs[0]) == 0 || len(vs[0]) != len(vs[1]) || e.length != len(vs[0]) {
+			t.Fatalf("read(%q) = %v", b, vs)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+// The file of vectors: a header, and records of one length, appended.
+//
+// It is made from the memory and the endpoint and may be deleted at any time. A
+// record that is damaged counts for nothing, nor does a file of another endpoint or
+// model. Of several records of an entry the last holds. Integers and floats are
+// little-endian:
+//
+//	header: "oxbow vectors 1\n", 16 bytes of SHA-256 over endpoint and model,
+//	        u32 numbers of a vector, u32 CRC32C over the 36 bytes before
+//	record: u64 ID, u64 version, 16 bytes of SHA-256 over the text, f32 scale,
+//	        the numbers as int8, u32 CRC32C over what is before it
+
+package vectors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	fileMagic  = "oxbow vectors 1\n"
+	headerSize = len(fileMagic) + 16 + 4 + 4
+	rowSize    = 8 + 8 + 16 + 4 + 4 // without the numbers
+
+	maxNumbers = 1 << 16 // of a vector; no model gives so many
+	maxFile    = 8 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// file keeps rows.
+type file struct {
+	fsys  vfs.FS // nil for none
+	name  string
+	key   [16]byte // of the endpoint and model
+	size  int64    // of what is known of it, whole records; 0 when it is to be made
+	added []byte   // records that are not written yet
+	n     int      // numbers of a vector, 0 while not known
+}
+
+// read adds the rows of the file. One that cannot be read has none.
+func (f *file) read(rows map[uint64]row) {
+	if f.fsys == nil {
+		return
+	}
+	b, err := vfs.ReadFile(f.fsys, f.name, maxFile)
+	if err != nil || len(b) < headerSize || !bytes.Equal(b[:headerSize], f.header(int(binary.LittleEndian.Uint32(b[headerSize-8:])))) {
+		return
+	}
+	f.n = int(binary.LittleEndian.Uint32(b[headerSize-8:]))
+	f.size = int64(headerSize)
+	for record := range slices.Chunk(b[headerSize:], rowSize+f.n) {
+		if id, r, ok := decodeRow(record, f.n); ok {
+			rows[id] = r
+		}
+		if len(record) == rowSize+f.n {
+			f.size += int64(len(record))
+		}
+	}
+}
+
+// header returns the first bytes of a file of vectors of n numbers.
+func (f *file) header(n int) []byte {
+	b := append([]byte(fileMagic), f.key[:]...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func appendRow(b []byte, id uint64, r row) []byte {
+	from := len(b)
+	b = binary.LittleEndian.AppendUint64(b, id)
+	b = binary.LittleEndian.AppendUint64(b, r.version)
+	b = append(b, r.hash[:]...)
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(r.scale))
+	for _, n := range r.numbers {
+		b = append(b, byte(n))
+	}
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
+}
+
+// decodeRow reads a record of n numbers.
+func decodeRow(b []byte, n int) (id uint64, r row, ok bool) {
+	if len(b) != rowSize+n || n > maxNumbers || binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
+		return 0, r, false
+	}
+	id, r.version = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	copy(r.hash[:], b[16:])
+	r.scale = math.Float32frombits(binary.LittleEndian.Uint32(b[32:]))
+	r.numbers = make([]int8, n)
+	for i, x := range b[36 : 36+n] {
+		r.numbers[i] = int8(x)
+	}
+	return id, r, !math.IsNaN(float64(r.scale)) && !math.IsInf(float64(r.scale), 0)
+}
+
+// add writes a row at the next flush.
+func (f *file) add(id uint64, r row) {
+	if f.n != len(r.numbers) { // the first, or the model gives another length now
+		f.n, f.size, f.added = len(r.numbers), 0, nil
+	}
+	if f.fsys != nil && f.size > 0 {
+		f.added = appendRow(f.added, id, r)
+	}
+}
+
+// flush appends the rows that were added, or writes all when the file is to be made.
+// Of two processes that append at once one may lose its rows, and makes them again
+// later.
+func (f *file) flush(rows map[uint64]row) error {
+	if f.fsys == nil || f.size > 0 && len(f.added) == 0 || f.size == 0 && f.n == 0 {
+		return nil
+	}
+	added := f.added
+	f.added = nil
+	if f.size > 0 && f.append(added) == nil {
+		return nil
+	}
+	all := f.header(f.n)
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		if r := rows[id]; len(r.numbers) == f.n {
+			all = appendRow(all, id, r)
+		}
+	}
+	f.size = 0
+	if err := vfs.WriteDerived(f.fsys, f.name, 0o600, all); err != nil {
+		return fmt.Errorf("keeping vectors: %w", err)
+	}
+	f.size = int64(len(all))
+	return nil
+}
+
+func (f *file) append(added []byte) error {
+	w, err := f.fsys.OpenFile(f.name, os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if fi, serr := w.Stat(); serr == nil && fi.Size() > f.size { // another process appended
+		f.size += (fi.Size() - f.size) / int64(rowSize+f.n) * int64(rowSize+f.n)
+	}
+	_, err = w.WriteAt(added, f.size)
+	f.size += int64(len(added))
+	return errors.Join(err, w.Close())
+}

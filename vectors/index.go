@@ -1,0 +1,269 @@
+// Package vectors ranks the entries of a memory by vectors, beside its words. The
+// vectors are made by an embedding endpoint that the user runs or pays: the text of
+// every entry, and of every query, is sent there, and nowhere else.
+package vectors
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// DefaultWait is how long a query waits for an endpoint, and for the vectors of
+// entries that have none yet.
+const DefaultWait = 2 * time.Second
+
+// fillBatch is how many texts of entries a request has.
+const fillBatch = 16
+
+// Index is the vectors of a memory's entries. It is safe for concurrent use.
+type Index struct {
+	client *Client
+	file   file
+
+	using chan struct{} // holds a token while the client or the rows are used
+	rows  map[uint64]row
+	read  bool // the file was
+}
+
+// row is the vector of one version of an entry, quantized to bytes.
+type row struct {
+	version uint64
+	hash    [16]byte // of the text
+	scale   float32  // a number is scale times its byte
+	numbers []int8
+}
+
+// New returns the index that a file keeps, or none does when fsys is nil.
+func New(c *Client, fsys vfs.FS, name string) *Index {
+	return &Index{client: c, file: file{fsys: fsys, name: name, key: hashOf(c.endpoint + "\n" + c.Model)}, using: make(chan struct{}, 1), rows: map[uint64]row{}}
+}
+
+// lock takes the index, unless ctx is done first.
+func (x *Index) lock(ctx context.Context) error {
+	select {
+	case x.using <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if !x.read {
+		x.file.read(x.rows)
+		x.read = true
+	}
+	return nil
+}
+
+func (x *Index) unlock() { <-x.using }
+
+// Query is the [oxbow.Ranker] of one query.
+type Query struct {
+	Err     error // why there is no ranking by vectors, or not of all; nil for none
+	Missing int   // entries that have no vector yet, and were not ranked
+
+	index *Index
+	wait  time.Duration
+}
+
+// Query returns a ranker for one query, which waits for at most so long.
+func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, wait: wait} }
+
+// Rank implements [oxbow.Ranker]. In what is left of the wait it makes vectors of
+// entries that have none, the newest first.
+func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Entries) []uint64 {
+	ctx, cancel := context.WithTimeout(ctx, q.wait)
+	defer cancel()
+	x := q.index
+	if err := x.lock(ctx); err != nil {
+		q.Err = fmt.Errorf("waiting for the vectors of another query: %w", err)
+		return nil
+	}
+	defer x.unlock()
+	x.client.Tries = 1
+	defer func() { x.client.Tries = 0 }()
+	asked, err := x.client.Vectors(ctx, []string{words})
+	if err != nil {
+		if q.Err = err; ctx.Err() != nil {
+			q.Err = fmt.Errorf("%s did not answer within %v", x.client.endpoint, q.wait)
+		}
+		return nil
+	}
+	ids, versions := all.Versions()
+	none := x.missing(ids, versions, all)
+	made, err := x.fill(ctx, none, nil)
+	if q.Missing = len(none) - made; ctx.Err() == nil {
+		q.Err = err // what there is ranks all the same
+	}
+	return x.nearest(asked[0], ids, versions, limit, all)
+}
+
+// Report says what Fill did.
+type Report struct {
+	Made  int // vectors that were made
+	Kept  int // entries that had theirs
+	Bytes int // of the texts that were sent, or would be
+}
+
+// Fill makes the vectors that are missing, and drops those of entries that are
+// gone; all must be all entries of the memory. A dry run counts.
+func (x *Index) Fill(ctx context.Context, all oxbow.Entries, dry bool, progress func(done, of int)) (r Report, err error) {
+	if err := x.lock(ctx); err != nil {
+		return r, err
+	}
+	defer x.unlock()
+	ids, versions := all.Versions()
+	none := x.missing(ids, versions, all)
+	r.Kept = len(ids) - len(none)
+	for _, m := range none {
+		r.Bytes += len(m.text)
+	}
+	if dry {
+		r.Made = len(none)
+		return r, nil
+	}
+	had := len(x.rows)
+	maps.DeleteFunc(x.rows, func(id uint64, _ row) bool {
+		_, ok := slices.BinarySearch(ids, id)
+		return !ok
+	})
+	if had > len(x.rows) {
+		x.file.size = 0
+	}
+	r.Made, err = x.fill(ctx, none, progress)
+	return r, err
+}
+
+// missing is an entry that has no vector of its version.
+type missing struct {
+	id   uint64
+	row  row // without numbers
+	text string
+}
+
+// missing returns the entries whose text has no vector, the newest first. One whose
+// text has one, from another version or entry, gets that.
+func (x *Index) missing(ids, versions []uint64, all oxbow.Entries) []missing {
+	var none []missing
+	var byHash map[[16]byte]row
+	for i, id := range ids {
+		if have, ok := x.rows[id]; ok && have.version == versions[i] && x.fits(have) {
+			continue
+		}
+		e := all.Entry(id)
+		if e == nil {
+			continue
+		}
+		m := missing{id: id, text: textOf(e)}
+		m.row.version, m.row.hash = versions[i], hashOf(m.text)
+		if byHash == nil {
+			byHash = make(map[[16]byte]row, len(x.rows))
+			for _, r := range x.rows {
+				byHash[r.hash] = r
+			}
+		}
+		if same, ok := byHash[m.row.hash]; ok && x.fits(same) {
+			m.row.scale, m.row.numbers = same.scale, same.numbers
+			x.rows[id] = m.row
+			x.file.add(id, m.row)
+			continue
+		}
+		none = append(none, m)
+	}
+	slices.SortStableFunc(none, func(a, b missing) int { return cmp.Compare(b.row.version, a.row.version) })
+	return none
+}
+
+// fits reports whether a vector is as long as the endpoint makes them now.
+func (x *Index) fits(r row) bool { return x.client.length == 0 || len(r.numbers) == x.client.length }
+
+// fill makes vectors of entries until ctx is done, and keeps them. It returns how
+// many it made.
+func (x *Index) fill(ctx context.Context, none []missing, progress func(done, of int)) (made int, err error) {
+	for part := range slices.Chunk(none, fillBatch) {
+		texts := make([]string, len(part))
+		for i, m := range part {
+			texts[i] = m.text
+		}
+		vs, err := x.client.Vectors(ctx, texts)
+		if err != nil {
+			return made, errors.Join(err, x.file.flush(x.rows))
+		}
+		for i, m := range part {
+			m.row.quantize(vs[i])
+			x.rows[m.id] = m.row
+			x.file.add(m.id, m.row)
+		}
+		if made += len(part); progress != nil {
+			progress(made, len(none))
+		}
+	}
+	return made, x.file.flush(x.rows)
+}
+
+// nearest returns the entries that the query selects whose vectors have the
+// greatest cosine with v, at most limit, the nearest first; of equal ones the newer.
+func (x *Index) nearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
+	type near struct {
+		id, version uint64
+		cosine      float32
+	}
+	var ns []near
+	for i, id := range ids {
+		if r, ok := x.rows[id]; ok && r.version == versions[i] && len(r.numbers) == len(v) {
+			ns = append(ns, near{id, r.version, r.dot(v)})
+		}
+	}
+	slices.SortFunc(ns, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(b.version, a.version), cmp.Compare(a.id, b.id))
+	})
+	found := make([]uint64, 0, limit)
+	for _, n := range ns {
+		if len(found) == limit {
+			break
+		}
+		if n.cosine > 0 && all.Accepts(n.id) {
+			found = append(found, n.id)
+		}
+	}
+	return found
+}
+
+// quantize sets the numbers to v, whose largest becomes 127 or -127.
+func (r *row) quantize(v []float32) {
+	most := float32(0)
+	for _, f := range v {
+		most = max(most, float32(math.Abs(float64(f))))
+	}
+	r.scale, r.numbers = most/127, make([]int8, len(v))
+	if most == 0 {
+		return
+	}
+	for i, f := range v {
+		r.numbers[i] = int8(math.Round(float64(f / r.scale)))
+	}
+}
+
+// dot returns the product with a vector of the same length.
+func (r *row) dot(v []float32) float32 {
+	sum := float32(0)
+	for i, n := range r.numbers {
+		sum += float32(n) * v[i]
+	}
+	return sum * r.scale
+}
+
+// textOf returns what of an entry is embedded.
+func textOf(e *oxbow.Entry) string { return e.Name + "\n" + e.Content }
+
+func hashOf(text string) (h [16]byte) {
+	sum := sha256.Sum256([]byte(text))
+	return [16]byte(sum[:16])
+}

@@ -1,0 +1,238 @@
+// Tests rankings by vectors over a memory, and the file that keeps them.
+
+package vectors
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// noted returns a memory of entries, "name|content" each.
+func noted(t *testing.T, fsys vfs.FS, entries ...string) *oxbow.Memory {
+	t.Helper()
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
+			t.Error(r, err)
+		}
+		m.Close()
+	})
+	for _, e := range entries {
+		name, content, _ := strings.Cut(e, "|")
+		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: name, Content: content}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// ranked returns the names of the hits of a query that ranks by vectors, too.
+func ranked(t *testing.T, m *oxbow.Memory, q *Query, query oxbow.Query) string {
+	t.Helper()
+	query.Second = q
+	hits, err := m.Recall(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, h := range hits {
+		names = append(names, h.Entry.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// The endpoint knows no stems and no stop words, so that what it finds differs from
+// what the words find.
+func TestRank(t *testing.T) {
+	s := vectorstest.NewServer(t)
+	fsys := vfs.NewMem()
+	m := noted(t, fsys, "a|Herons fish at dawn.", "b|The the the tide.", "c|A heron stood there.", "d|Nothing of it.")
+	c, _ := client(t, s)
+	x := New(c, fsys, "m.vec")
+	drafts := oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"c"}, Not: true}}}
+	for _, tt := range []struct {
+		query oxbow.Query
+		want  string
+	}{
+		{oxbow.Query{Text: "the herons"}, "a c b"}, // words: c a; vectors: b a; c and b are equal
+		{oxbow.Query{Text: "the herons", Filter: drafts}, "a b"},
+		{oxbow.Query{Text: "the herons", Operators: &oxbow.Operators{Words: "the herons", Not: []string{"tide"}}}, "a c"},
+		{oxbow.Query{Text: "the", Limit: 1}, "b"},
+	} {
+		q := x.Query(time.Minute)
+		if got := ranked(t, m, q, tt.query); got != tt.want || q.Err != nil || q.Missing != 0 {
+			t.Errorf("%+v finds %q, want %q; %v, %d missing", tt.query, got, tt.want, q.Err, q.Missing)
+		}
+	}
+	// Each text was sent once; so it is for another process, which reads the file.
+	if got := s.Batches(); !slices.Equal(got, []int{1, 4, 1, 1, 1}) {
+		t.Errorf("requests of %v texts", got)
+	}
+	c, _ = client(t, s)
+	y := New(c, fsys, "m.vec")
+	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "a c b" || len(s.Batches()) != 6 {
+		t.Errorf("another process finds %q with %v", got, s.Batches())
+	}
+	// What changed is sent; a label, or a text that was there before, is not.
+	for _, op := range []oxbow.Op{
+		oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}},
+		oxbow.Update{Name: "d", Content: "Of the herons."},
+	} {
+		if err := m.Apply(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "d a c b" {
+		t.Errorf("after a change it finds %q", got)
+	}
+	if texts := s.Texts(); len(texts) != 8 || !slices.Equal(texts[7], []string{"d\nOf the herons."}) {
+		t.Errorf("sent %q", texts[6:])
+	}
+	if err := m.Forget(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "a c b" {
+		t.Errorf("after a forget it finds %q", got)
+	}
+	size := func() int64 {
+		fi, err := fsys.Stat("m.vec")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fi.Size()
+	}
+	before := size()
+	var r Report
+	var ferr error
+	if err := m.View(t.Context(), func(all oxbow.Entries) { r, ferr = y.Fill(t.Context(), all, false, nil) }); err != nil || ferr != nil || r.Made != 0 || r.Kept != 3 {
+		t.Errorf("Fill() = %+v, %v, %v", r, err, ferr)
+	}
+	if want := int64(headerSize + 3*(rowSize+512)); size() != want || before <= want {
+		t.Errorf("after what was forgotten was dropped the file has %d bytes, %d before, want %d", size(), before, want)
+	}
+}
+
+// An endpoint that is slow, or not there, costs a query no more than the wait, and
+// what it made in that time is kept.
+func TestWait(t *testing.T) {
+	s := vectorstest.NewServer(t)
+	var entries []string
+	for i := range 3 * fillBatch {
+		entries = append(entries, fmt.Sprintf("n%02d|heron %d", i, i))
+	}
+	fsys := vfs.NewMem()
+	m := noted(t, fsys, entries...)
+	c, _ := client(t, s)
+	stop := make(chan struct{})
+	s.Before = func(w http.ResponseWriter, n int) bool {
+		if n > 2 {
+			<-stop
+		}
+		return false
+	}
+	x := New(c, fsys, "m.vec")
+	q := x.Query(300 * time.Millisecond)
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.Missing != 2*fillBatch || q.Err != nil || got == "" {
+		t.Errorf("after one request of %d: %q, %d missing, %v", fillBatch, got, q.Missing, q.Err)
+	}
+	q = x.Query(50 * time.Millisecond)
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil || !strings.Contains(q.Err.Error(), "did not answer within 50ms") {
+		t.Errorf("an endpoint that does not answer: %q, %v", got, q.Err)
+	}
+	close(stop)
+	var r Report
+	steps := 0
+	if err := m.View(t.Context(), func(all oxbow.Entries) {
+		r, _ = x.Fill(t.Context(), all, true, nil)
+	}); err != nil || r.Made != 2*fillBatch || r.Kept != fillBatch || r.Bytes == 0 {
+		t.Errorf("dry run: %+v, %v", r, err)
+	}
+	if err := m.View(t.Context(), func(all oxbow.Entries) {
+		r, _ = x.Fill(t.Context(), all, false, func(int, int) { steps++ })
+	}); err != nil || r.Made != 2*fillBatch || steps != 2 {
+		t.Errorf("Fill() = %+v, %v, %d steps", r, err, steps)
+	}
+	s.Close()
+	q = x.Query(time.Minute)
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil || strings.Contains(q.Err.Error(), "tried") {
+		t.Errorf("no endpoint: %q, %v", got, q.Err)
+	}
+}
+
+// A file that is damaged, cut, of another model or gone costs requests, no more.
+func TestDamagedFile(t *testing.T) {
+	s := vectorstest.NewServer(t)
+	for name, hurt := range map[string]func(b []byte) []byte{
+		"whole":       func(b []byte) []byte { return b },
+		"cut":         func(b []byte) []byte { return b[:len(b)-100] },
+		"header cut":  func(b []byte) []byte { return b[:20] },
+		"bit":         func(b []byte) []byte { b[headerSize+100] ^= 1; return b },
+		"other":       func(b []byte) []byte { b[20] ^= 1; return b },
+		"longer":      func(b []byte) []byte { return append(b, "some bytes"...) },
+		"not of this": func([]byte) []byte { return []byte("hello") },
+	} {
+		fsys := vfs.NewMem()
+		m := noted(t, fsys, "a|heron", "b|tide")
+		ask := func() {
+			t.Helper()
+			c, _ := client(t, s)
+			q := New(c, fsys, "m.vec").Query(time.Minute)
+			if got := ranked(t, m, q, oxbow.Query{Text: "heron"}); got != "a" || q.Err != nil {
+				t.Errorf("%s: found %q, %v", name, got, q.Err)
+			}
+		}
+		ask()
+		b, err := vfs.ReadFile(fsys, "m.vec", 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Clone(b)
+		if err := vfs.WriteFile(fsys, "m.vec", hurt(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ask()
+		before := len(s.Batches())
+		ask()
+		if len(s.Batches()) != before+1 {
+			t.Errorf("%s: the vectors are not kept", name)
+		}
+		if b, err = vfs.ReadFile(fsys, "m.vec", 1<<20); err != nil || len(b) < len(want) {
+			t.Errorf("%s: the file has %d bytes, %v", name, len(b), err)
+		}
+	}
+}
+
+// Whatever the file is, its rows are those that were written, or none.
+func FuzzFile(f *testing.F) {
+	key := hashOf("k")
+	one := row{version: 7, hash: hashOf("t"), scale: .5, numbers: []int8{1, -2, 3}}
+	fl := file{key: key}
+	f.Add(appendRow(appendRow(fl.header(3), 1, one), 2, one))
+	f.Add(fl.header(1 << 30))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fsys := vfs.NewMem()
+		if err := vfs.WriteFile(fsys, "f", b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rows := map[uint64]row{}
+		fl := file{fsys: fsys, name: "f", key: key}
+		fl.read(rows)
+		for id, r := range rows {
+			if !strings.Contains(string(b), string(appendRow(nil, id, r))) {
+				t.Fatalf("the file has no row %d %+v", id, r)
+			}
+		}
+	})
+}
