@@ -176,6 +176,11 @@ func Redact(ctx context.Context, w *Workspace, in RedactIn) (RedactOut, error) {
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
+	if !in.DryRun { // vectors of what was erased tell of it
+		if err := os.Remove(store + VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return RedactOut{}, wrapped("removing the vectors", err)
+		}
+	}
 	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, Left: r.Left}
 	// What lies next to the store is known by name.
 	left, err := staleFiles(store)

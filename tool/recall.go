@@ -62,10 +62,12 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	}
 	// One more than wanted tells whether there are more.
 	q.Limit = min(limit+1, oxbow.MaxLimit)
+	lacked := w.Vectors.second(&q)
 	hits, err := m.Recall(ctx, q)
 	if err != nil {
 		return RecallOut{}, err
 	}
+	out.Notes = append(out.Notes, lacked()...)
 	read, err := m.ParseQuery(ctx, q)
 	if err != nil {
 		return RecallOut{}, err

@@ -65,6 +65,9 @@ type Workspace struct {
 	// Unbounded is true where the reader scrolls: answers are cut only to the
 	// budgets that are given.
 	Unbounded bool
+	// Vectors rank beside the words; nil for none.
+	Vectors *Vectors
+
 	// Page is the most bytes of an answer that the reader's client shows it whole;
 	// 0 for no bound. What is longer and has no budget of tokens comes in pages.
 	Page int

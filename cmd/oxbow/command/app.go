@@ -23,6 +23,8 @@ type app struct {
 	locator
 	agentFlag   string
 	profileFlag string
+	embedFlag   string // URL
+	modelFlag   string // for embedFlag
 	session     string // random, one a run
 	command     string // its words, without oxbow
 

@@ -179,6 +179,9 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
 	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src}
+	if workspace.Vectors, err = a.vectors(); err != nil {
+		return err
+	}
 	if svc, serr := a.subAgents(); serr != nil {
 		a.warn("sub-agents are not served: %v", serr)
 	} else {

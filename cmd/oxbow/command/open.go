@@ -177,6 +177,9 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 
 		Unbounded: true,
 	}
+	if w.Vectors, err = a.vectors(); err != nil {
+		return nil, nil, err
+	}
 	w.Dir, _ = a.abs(".") // without one, no file of a handoff is looked at
 	return w, func() error {
 		var errs []error

@@ -77,6 +77,8 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")
 	fs.StringVar(&a.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
 	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
+	fs.StringVar(&a.embedFlag, "embed", "", "recall by vectors, too, of the endpoint at `URL`, which gets every text and query")
+	fs.StringVar(&a.modelFlag, "embed-model", "", "the `NAME` of the model there")
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
@@ -98,7 +100,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"agent", "Give to agents:", []*cobra.Command{
 			a.mcpCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(),
+			a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
 			a.benchCommand(), a.demoCommand(run), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

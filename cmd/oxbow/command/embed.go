@@ -1,0 +1,80 @@
+// oxbow embed, and the endpoint that makes vectors.
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vectors"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// vectors returns the vectors of the home's memory, of the endpoint that flags or
+// variables name; nil for none. Where nothing may be written they are kept for this
+// run alone.
+func (a *app) vectors() (*tool.Vectors, error) {
+	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(a.modelFlag, a.env.Getenv("OXBOW_EMBED_MODEL"))
+	switch {
+	case url == "" && a.modelFlag != "":
+		return nil, misusef("add --embed URL", "--embed-model names a model of no endpoint")
+	case url == "":
+		return nil, nil
+	case model == "":
+		return nil, misusef("add --embed-model NAME, or set OXBOW_EMBED_MODEL", "the endpoint %s needs the name of a model", url)
+	}
+	c, err := vectors.NewClient(url, model)
+	if err == nil {
+		err = c.SetKey(a.env.Getenv("OXBOW_EMBED_KEY"))
+	}
+	if err != nil {
+		return nil, &hinted{err, "for example --embed http://127.0.0.1:11434"}
+	}
+	place, err := a.memoryPlace()
+	if err != nil {
+		return nil, err
+	}
+	var fsys vfs.FS
+	if place.Own() && isDir(filepath.Dir(place.Store)) && a.host().MayWrite(place.Store) == nil {
+		if foreign, err := a.isForeign(); err != nil {
+			return nil, err
+		} else if !foreign {
+			if fsys, err = a.openDir(filepath.Dir(place.Store)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &tool.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.Store)+tool.VectorSuffix),
+		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait}, nil
+}
+
+func (a *app) embedCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "embed",
+		Short: "Make the vectors of entries that have none, at an endpoint of yours",
+		Long: `Embed sends the text of each entry that has no vector yet to an endpoint like
+OpenAI's (POST /v1/embeddings; Ollama, llama.cpp and vLLM have it), and keeps
+the vectors next to the memory. With the same --embed and --embed-model, recall
+and mcp rank by words and by vectors; a recall waits at most two seconds, and
+without an answer ranks by words. OXBOW_EMBED, OXBOW_EMBED_MODEL and
+OXBOW_EMBED_KEY stand for the flags and for the key.
+
+Nothing is ever sent unless you name an endpoint.`,
+		Example: `  oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text
+  oxbow embed --dry-run        # how much would be sent, by the variables`,
+	}, func(ctx context.Context, w *tool.Workspace, in tool.EmbedIn) (tool.EmbedOut, error) {
+		in.Progress = a.advance
+		return tool.Embed(ctx, w, in)
+	}, positional, func(out tool.EmbedOut) {
+		did := "made"
+		if out.DryRun {
+			did = "would make"
+		}
+		a.printf("%s %s of %s by %s: %s of text; %s had one\n", did, count(out.Made, "vector", "vectors"), clean(out.Model), clean(out.Endpoint), bytesText(int64(out.Bytes)), fmt.Sprint(out.Kept))
+	})
+}

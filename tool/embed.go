@@ -1,0 +1,45 @@
+// The verb embed.
+
+package tool
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vectors"
+)
+
+// EmbedIn is what embed takes.
+type EmbedIn struct {
+	DryRun bool `json:"dry_run,omitempty" usage:"Say how much would be sent, and send nothing."`
+
+	// Progress is called with the vectors made, of how many; nil for no calls.
+	Progress func(done, total int) `json:"-"`
+}
+
+// EmbedOut is what embed gives.
+type EmbedOut struct {
+	DryRun   bool   `json:"dry_run,omitempty"`
+	Model    string `json:"model"`
+	Endpoint string `json:"endpoint"`
+	Made     int    `json:"made"`  // vectors, or what a dry run would make
+	Kept     int    `json:"kept"`  // entries that had theirs
+	Bytes    int    `json:"bytes"` // of the texts that were sent, or would be
+}
+
+// Embed makes the vectors that entries lack.
+func Embed(ctx context.Context, w *Workspace, in EmbedIn) (out EmbedOut, err error) {
+	v := w.Vectors
+	if v == nil {
+		return out, Advise(invalidf("no endpoint that makes vectors is named"),
+			"for example: oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text")
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return out, err
+	}
+	var r vectors.Report
+	err = errors.Join(m.View(ctx, func(all oxbow.Entries) { r, err = v.Fill(ctx, all, in.DryRun, in.Progress) }), err)
+	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Made, r.Kept, r.Bytes}, err
+}

@@ -1,0 +1,40 @@
+// Vectors, by which recall ranks beside the words.
+
+package tool
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vectors"
+)
+
+// VectorSuffix ends the name of the file of vectors next to the store.
+const VectorSuffix = ".vec"
+
+// Vectors are the vectors of a workspace's memory.
+type Vectors struct {
+	*vectors.Index
+	Model, Endpoint string
+	Wait            time.Duration // the most that a recall waits for the endpoint
+}
+
+// second makes the query rank by vectors, too, if there are any, and returns the
+// function that says what they lacked. What was is ranked by words alone.
+func (v *Vectors) second(q *oxbow.Query) func() []Note {
+	if v == nil || q.AsOf != 0 {
+		return func() []Note { return nil }
+	}
+	by := v.Query(v.Wait)
+	q.Second = by
+	return func() (notes []Note) {
+		if by.Err != nil {
+			notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", by.Err))
+		}
+		if n := by.Missing; n > 0 {
+			notes = append(notes, Notef("%s no vector yet and ranked by words alone; oxbow embed makes them", map[bool]string{true: "1 entry has", false: strconv.Itoa(n) + " entries have"}[n == 1]))
+		}
+		return notes
+	}
+}
