@@ -70,7 +70,7 @@ var budgets = []budget{
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_180},
 	{"internal/screen", 165},
-	{"internal/*", 2_612},
+	{"internal/*", 2_615},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

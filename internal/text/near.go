@@ -20,8 +20,8 @@ import (
 // is a letter too many, too few or wrong, or two neighbours swapped; no letter
 // is touched twice (the optimal string alignment distance). Part of the word
 // is a match only from 3 letters up, so that "a" is not near to everything.
-// Among equals, the candidate nearest in length comes first, then the smaller
-// string. Repeats are returned once. An empty word is near to nothing.
+// Among equals, a candidate that begins with the same byte comes first, then the
+// one nearest in length, then the smaller string. Repeats are returned once. An empty word is near to nothing.
 func Near(word string, candidates iter.Seq[string], limit int) []string {
 	w := newTarget(word)
 	if len(w.runes) == 0 || limit <= 0 {
@@ -68,12 +68,13 @@ func newTarget(word string) target {
 type match struct {
 	text                    string
 	class, distance, length int // length is the difference
+	begins                  int // 0 with the same letter, which is seldom mistyped, else 1
 }
 
 // compare orders matches, the nearest first.
 func (m match) compare(o match) int {
 	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.distance, o.distance),
-		cmp.Compare(m.length, o.length), cmp.Compare(m.text, o.text))
+		cmp.Compare(m.begins, o.begins), cmp.Compare(m.length, o.length), cmp.Compare(m.text, o.text))
 }
 
 // match compares a candidate with the word.
@@ -89,7 +90,9 @@ func (t target) match(candidate string) (match, bool) {
 	case short >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = 2
 	case m.length <= t.most && n <= 64: // the work grows with the square
-		m.class, m.distance = 3, Distance(t.runes, []rune(text))
+		if m.class, m.distance = 3, Distance(t.runes, []rune(text)); text == "" || text[0] != t.text[0] {
+			m.begins = 1
+		}
 		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // else too far, or nothing in common
 	default:
 		return m, false

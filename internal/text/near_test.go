@@ -25,7 +25,7 @@ func TestNear(t *testing.T) {
 		{"nothing in common is not near", "ab", []string{"cd", "xb"}, 5, []string{"xb"}},
 		{"one letter is no part", "abc", []string{"b", "ab", "xabcx"}, 5, []string{"xabcx", "ab"}},
 		{"letters outside ASCII", "ÉCLAIR", []string{"éclairs", "eclair"}, 5, []string{"éclairs", "eclair"}},
-		{"ties by length, then by text", "cat", []string{"cot", "bat", "cats", "catch"}, 5, []string{"cats", "catch", "bat", "cot"}},
+		{"ties by the first letter, by length, then by text", "cat", []string{"cot", "bat", "cats", "catch"}, 5, []string{"cats", "catch", "cot", "bat"}},
 		{"empty word", "", names, 5, nil},
 		{"no limit", "deploy", names, 0, nil},
 		{"nothing near", "qqqqqq", names, 5, nil},

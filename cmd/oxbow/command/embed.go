@@ -65,8 +65,7 @@ without an answer ranks by words. OXBOW_EMBED, OXBOW_EMBED_MODEL and
 OXBOW_EMBED_KEY stand for the flags and for the key.
 
 Nothing is ever sent unless you name an endpoint.`,
-		Example: `  oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text
-  oxbow embed --dry-run        # how much would be sent, by the variables`,
+		Example: `  oxbow embed --dry-run --embed http://127.0.0.1:11434 --embed-model bge-m3`,
 	}, func(ctx context.Context, w *tool.Workspace, in tool.EmbedIn) (tool.EmbedOut, error) {
 		in.Progress = a.advance
 		return tool.Embed(ctx, w, in)
