@@ -150,3 +150,28 @@ func TestIndexThatGoes(t *testing.T) {
 	}
 	h.close(m)
 }
+
+// Who has read the whole log, and not a snapshot, answers without what another
+// process redacted, too.
+func TestRedactedUnderAnIndex(t *testing.T) {
+	h := newIndexHome(t, 20)
+	m := h.open(nil)
+	if err := h.fs.Remove("memory.oxbow.snap"); err != nil {
+		t.Fatal(err)
+	}
+	other := h.open(nil)
+	if _, err := m.Remember(t.Context(), Entry{Name: "secret", Content: "xyzzyplugh beta"}); err != nil {
+		t.Fatal(err)
+	}
+	if hits := h.recall(other, "xyzzyplugh"); len(hits) != 1 || hasBase(other) {
+		t.Fatalf("the other finds %v", names(hits))
+	}
+	if _, err := m.Redact(t.Context(), "secret", false); err != nil {
+		t.Fatal(err)
+	}
+	if hits := h.recall(other, "xyzzyplugh"); len(hits) > 0 {
+		t.Errorf("an opened memory still finds %v", names(hits))
+	}
+	h.close(m)
+	h.close(other)
+}
