@@ -28,7 +28,7 @@ func compactHome(t *testing.T, fsys vfs.FS, o Options) *Memory {
 func waitCompacted(m *Memory) {
 	d := m.Store().(*db)
 	d.compactMu.Lock()
-	d.compactMu.Unlock()
+	defer d.compactMu.Unlock()
 }
 
 // A store of few entries that change often stays small, while others read and
