@@ -443,12 +443,12 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 }
 
 // overtaken returns err, or that another process replaced the log, which may be
-// why: it clears new files away.
+// why: it clears new files away. After [wal.ErrUnknown] this process replaced it.
 func (c *compaction) overtaken(err error) error {
-	if err == nil || c == nil {
+	if err == nil || c == nil || errors.Is(err, wal.ErrUnknown) {
 		return err
 	}
-	if place, perr := c.log.Place(); perr == nil && place == wal.Replaced || errors.Is(err, fs.ErrNotExist) {
+	if place, perr := c.log.Place(); perr == nil && place == wal.Replaced || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errSnapshot) {
 		return errReplaced
 	}
 	return err

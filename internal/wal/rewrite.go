@@ -116,10 +116,26 @@ func (w *Rewriter) Flush() error {
 	return noSpace(w.file.Sync())
 }
 
-// Cancel removes the file.
+// there returns an error that matches [fs.ErrNotExist] when the name no longer
+// leads to the file: another process cleared it away.
+func (w *Rewriter) there() error {
+	fi, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	if now, err := w.fs.Stat(w.temp); err != nil || !vfs.SameFile(now, fi) {
+		return fmt.Errorf("%s was cleared away: %w", w.temp, fs.ErrNotExist)
+	}
+	return nil
+}
+
+// Cancel removes the file, unless another process did.
 func (w *Rewriter) Cancel() {
+	err := w.there()
 	_ = w.file.Close()
-	_ = w.fs.Remove(w.temp)
+	if err == nil {
+		_ = w.fs.Remove(w.temp)
+	}
 }
 
 // Replace puts the new file in the place of the log. It must hold all that the
@@ -130,6 +146,9 @@ func (w *Rewriter) Cancel() {
 func (l *Log) Replace(w *Rewriter) error {
 	if l.failed != nil {
 		return errors.Join(ErrReadOnly, l.failed)
+	}
+	if err := w.there(); err != nil {
+		return err
 	}
 	if err := l.verifyLockMeta(w.temp); err != nil {
 		return err
