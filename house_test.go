@@ -58,7 +58,7 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"tool/*", 10_110},
+	{"tool/*", 10_130},
 	{"dialect/*", 9_571},
 	{"mcpserver", 1_827},
 	{"cmd/oxbow/command/*", 8_400},

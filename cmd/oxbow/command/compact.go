@@ -17,7 +17,7 @@ longer ago than --keep says. What the entries say now is never touched. What is
 dropped cannot be undone: oxbow undo reaches only the changes that are kept.
 Others may read and write meanwhile. A program that writes also compacts by
 itself when more than half of the file is history beyond the last 10,000
-changes.`,
+changes, or what OXBOW_KEEP says: all, 50000, 90d.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d      # keep no history`,

@@ -95,7 +95,11 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		}
 		a.closers = append(a.closers, a.recordMade)
 	}
-	m, err := oxbow.Open(path, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
+	changes, age, err := tool.ParseKeep(a.env.Getenv("OXBOW_KEEP"))
+	if err != nil {
+		return nil, fmt.Errorf("OXBOW_KEEP: %w", err)
+	}
+	m, err := oxbow.Open(path, &oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
 		ReadOnly: how == look, KeepIndex: mayNot == nil})
 	if err != nil {
 		return nil, openError(path, err)

@@ -503,3 +503,39 @@ func manyWords(n int) (words []string) {
 	}
 	return words
 }
+
+// What OXBOW_KEEP says is kept when a compaction begins by itself.
+func TestKeep(t *testing.T) {
+	first := func(keep string) (change uint64) {
+		w := newWorld(t)
+		w.vars["OXBOW_KEEP"] = keep
+		w.must(t, "init")
+		for i := range 60 {
+			w.must(t, "remember", "n", fmt.Sprint(i, strings.Repeat(" word", 20_000)))
+			var stats struct {
+				First uint64 `json:"first_change"`
+			}
+			if err := json.Unmarshal([]byte(w.must(t, "stats", "--json")), &stats); err != nil {
+				t.Fatal(err)
+			}
+			if change = stats.First; change > 1 {
+				break
+			}
+		}
+		w.must(t, "check")
+		return change
+	}
+	if first("5") < 2 {
+		t.Error("of 60 changes to one entry, 5 of which are kept, the first is still there")
+	}
+	for _, keep := range []string{"all", "90d"} {
+		if n := first(keep); n != 1 {
+			t.Errorf("OXBOW_KEEP=%s: the first change is %d", keep, n)
+		}
+	}
+	w := newWorld(t)
+	w.vars["OXBOW_KEEP"] = "some"
+	if status, _, stderr := w.run(t, "remember", "n", "x"); status == exitDone || !strings.Contains(stderr, "OXBOW_KEEP") || !strings.Contains(stderr, "such as 90d") {
+		t.Errorf("OXBOW_KEEP=some: %d, %q", status, stderr)
+	}
+}
