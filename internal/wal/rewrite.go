@@ -20,11 +20,24 @@ type writer struct {
 	fs   vfs.FS
 	file vfs.File
 	off  int64
+	buf  []byte // what is not written yet, up to off
 }
 
+// writeStep is how many bytes are written at once.
+const writeStep = 256 << 10
+
 func (w *writer) write(b []byte) error {
-	_, err := w.file.WriteAt(b, w.off)
-	w.off += int64(len(b))
+	w.buf = append(w.buf, b...)
+	if w.off += int64(len(b)); len(w.buf) < writeStep {
+		return nil
+	}
+	return w.writeOut()
+}
+
+// writeOut writes what is not written yet.
+func (w *writer) writeOut() error {
+	_, err := w.file.WriteAt(w.buf, w.off-int64(len(w.buf)))
+	w.buf = w.buf[:0]
 	return err
 }
 
@@ -94,6 +107,9 @@ func (w *Rewriter) Emit(r Record) (offset int64, err error) {
 	}
 	if w.off-w.synced >= syncStep {
 		w.synced = w.off
+		if err := w.writeOut(); err != nil {
+			return 0, noSpace(err)
+		}
 		return offset, noSpace(w.file.Sync())
 	}
 	return offset, nil
@@ -109,6 +125,9 @@ func (w *Rewriter) End() int64 { return w.off }
 // Flush writes the header, which says where the base ends, and makes all that
 // was emitted durable.
 func (w *Rewriter) Flush() error {
+	if err := w.writeOut(); err != nil {
+		return noSpace(err)
+	}
 	if _, err := w.file.WriteAt(w.header.encode(), 0); err != nil {
 		return noSpace(err)
 	}
