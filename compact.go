@@ -20,9 +20,9 @@
 // name leads to another file: they begin at the new snapshot, and their index goes
 // on where it was, since a compaction changes no entry.
 //
-// A process compacts by itself when the log is more than twice as long as the
-// entries and the history that it is to keep ([Options.KeepChanges],
-// [Options.KeepFor]), and 1 MiB: so little is copied for each byte that is freed.
+// A process that was told what history to keep ([Options.KeepChanges],
+// [Options.KeepFor]) compacts by itself when the log is more than twice as long as
+// that and the entries, and 1 MiB: so little is copied for each byte that is freed.
 
 package oxbow
 
@@ -528,7 +528,7 @@ func (d *db) durableMark(ctx context.Context, sum []byte, note string) wal.Recor
 // is held exclusively. What goes wrong is left to the next time.
 func (d *db) compactSelf() {
 	end, keep := d.log.End(), uint64(d.opts.KeepChanges)
-	if d.opts.KeepChanges < 0 || end < d.compactAt.Load() || d.log.Seq()-d.base <= keep || !d.compactMu.TryLock() {
+	if d.opts.KeepChanges <= 0 || end < d.compactAt.Load() || d.log.Seq()-d.base <= keep || !d.compactMu.TryLock() {
 		return
 	}
 	young := time.Unix(0, math.MaxInt64)

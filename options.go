@@ -46,7 +46,7 @@ type Options struct {
 
 	// KeepChanges is how many of the last changes are kept, so that they can be
 	// looked at and undone, when a compaction begins by itself because most of the
-	// log is dead: 10,000 by default. Below 0 none begins.
+	// log is dead. With 0, the default, none begins, and all history is kept.
 	KeepChanges int
 
 	// KeepFor is how long each change is kept beyond that; by default not at all.
@@ -84,9 +84,6 @@ func (o *Options) orDefault() Options {
 	}
 	if r.LockWait == 0 {
 		r.LockWait = DefaultLockWait
-	}
-	if r.KeepChanges == 0 {
-		r.KeepChanges = 10_000
 	}
 	if r.compactLeast == 0 {
 		r.compactLeast = 1 << 20

@@ -31,21 +31,21 @@ func parseSpan(s string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
+// keepChanges is how many changes are kept at least where a span is to be kept.
+const keepChanges = 10_000
+
 // ParseKeep reads what history a compaction that begins by itself is to keep: a
-// number of changes, a span such as 90d beyond the standard number, or all, which
-// is -1 and lets none begin. Nothing means the standard, 0.
+// number of changes, a span such as 90d and at least 10,000 changes, or all, as
+// nothing does, with which none begins.
 func ParseKeep(s string) (changes int, age time.Duration, err error) {
-	if s == "" {
+	if s == "" || s == "all" {
 		return 0, 0, nil
-	}
-	if s == "all" {
-		return -1, 0, nil
 	}
 	if n, nerr := strconv.Atoi(s); nerr == nil && n > 0 {
 		return n, 0, nil
 	}
 	if age, ok := parseSpan(s); ok && age > 0 {
-		return 0, age, nil
+		return keepChanges, age, nil
 	}
 	return 0, 0, Advise(invalidf("%q does not say what history to keep", s), "write all, a number of changes such as 50000, or a length of time such as 90d")
 }

@@ -15,9 +15,9 @@ func (a *app) compactCommand() *cobra.Command {
 		Long: `Compact rewrites the file without the versions that were replaced or forgotten
 longer ago than --keep says. What the entries say now is never touched. What is
 dropped cannot be undone: oxbow undo reaches only the changes that are kept.
-Others may read and write meanwhile. A program that writes also compacts by
-itself when more than half of the file is history beyond the last 10,000
-changes, or what OXBOW_KEEP says: all, 50000, 90d.`,
+Others may read and write meanwhile. With OXBOW_KEEP=10000, or 90d, a program
+that writes compacts by itself when more than half of the file is older history;
+without it none does, and all history is kept.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d      # keep no history`,
