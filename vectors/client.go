@@ -24,6 +24,9 @@ import (
 // defaultTries is how often a request is tried.
 const defaultTries = 5
 
+// defaultMaxBytes is how many bytes of a text are sent.
+const defaultMaxBytes = 8000
+
 // Client makes vectors of texts. It is not safe for concurrent use.
 type Client struct {
 	Model string
@@ -133,7 +136,7 @@ func (e *Client) SetKey(key string) error {
 // Stats returns what was made so far.
 func (e *Client) Stats() *Stats {
 	s := e.stats
-	s.Endpoint, s.Model, s.Length, s.MaxBytes = e.endpoint, e.Model, e.length, cmp.Or(e.MaxBytes, 8000)
+	s.Endpoint, s.Model, s.Length, s.MaxBytes = e.endpoint, e.Model, e.length, cmp.Or(e.MaxBytes, defaultMaxBytes)
 	return &s
 }
 
@@ -144,7 +147,7 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 	ask := map[string][]int{} // where a text that is to be made stands
 	var order []string
 	for i, t := range texts {
-		if most := cmp.Or(e.MaxBytes, 8000); len(t) > most {
+		if most := cmp.Or(e.MaxBytes, defaultMaxBytes); len(t) > most {
 			for most > 0 && !utf8.RuneStart(t[most]) {
 				most--
 			}

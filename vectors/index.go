@@ -123,7 +123,7 @@ func (x *Index) Fill(ctx context.Context, all oxbow.Entries, dry bool, progress 
 	none := x.missing(ids, versions, all)
 	r.Kept = len(ids) - len(none)
 	for _, m := range none {
-		r.Bytes += len(m.text)
+		r.Bytes += min(len(m.text), cmp.Or(x.client.MaxBytes, defaultMaxBytes))
 	}
 	if dry {
 		r.Made = len(none)
