@@ -19,10 +19,6 @@
 // other, and each holds all that was acknowledged. Readers find, as ever, that the
 // name leads to another file: they begin at the new snapshot, and their index goes
 // on where it was, since a compaction changes no entry.
-//
-// A process that was told what history to keep ([Options.KeepChanges],
-// [Options.KeepFor]) compacts by itself when the log is more than twice as long as
-// that and the entries, and 1 MiB: so little is copied for each byte that is freed.
 
 package oxbow
 
@@ -33,12 +29,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -46,8 +39,6 @@ import (
 )
 
 const (
-	// baseBytes is about how many bytes of entries one base record holds.
-	baseBytes = 1 << 20
 	// aheadBytes is how many bytes of entries are kept that stood in a record
 	// which was read for another.
 	aheadBytes = 32 << 20
@@ -56,12 +47,6 @@ const (
 	// compactTries is how often a compaction begins again, the last time under
 	// the lock.
 	compactTries = 3
-	// entryBytes is what an entry takes in the log in addition to its content, about.
-	entryBytes = 256
-	// quickBytes is a log that is compacted in some milliseconds, and quickTime how
-	// long a close waits for that.
-	quickBytes = 8 << 20
-	quickTime  = 50 * time.Millisecond
 )
 
 // errReplaced is a compaction of a log that another process replaced meanwhile.
@@ -522,138 +507,4 @@ func (d *db) durableMark(ctx context.Context, sum []byte, note string) wal.Recor
 	data, digest := encodeBody(v)
 	r.Body, r.Chain = data, wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, digest)
 	return r
-}
-
-// compactSelf compacts in another goroutine when most of the log is dead. logmu
-// is held exclusively. What goes wrong is left to the next time.
-func (d *db) compactSelf() {
-	end, keep := d.log.End(), uint64(d.opts.KeepChanges)
-	if d.opts.KeepChanges <= 0 || end < d.compactAt.Load() || d.log.Seq()-d.base <= keep || !d.compactMu.TryLock() {
-		return
-	}
-	young := time.Unix(0, math.MaxInt64)
-	if d.opts.KeepFor > 0 {
-		young = d.opts.Clock().Add(-d.opts.KeepFor)
-	}
-	must, err := d.mustHold(keep, young)
-	if due := 2*must + d.opts.compactLeast; err != nil || end < due {
-		d.compactAt.Store(max(due, end))
-		d.compactMu.Unlock()
-		return
-	}
-	ctx, stop := context.WithCancel(WithSource(context.Background(), Source{Actor: Program}))
-	d.stopCompact.Store(&stop)
-	last := d.log.Seq()
-	go func() {
-		defer d.compactMu.Unlock()
-		defer stop()
-		rep, _ := d.compact(ctx, func(r *wal.Record) bool {
-			return r.Seq+keep <= last && time.Unix(0, r.Time).Before(young)
-		}, false, false)
-		d.compactAt.Store(0)
-		if rep.Seq == 0 {
-			d.compactAt.Store(end + end/4 + d.opts.compactLeast)
-		}
-	}()
-}
-
-// mustHold returns about how many bytes of the log are entries, the last changes,
-// of which there are keep, and those that are not before a time. logmu is held.
-func (d *db) mustHold(keep uint64, young time.Time) (int64, error) {
-	var failed error
-	dropped := sort.Search(int(d.log.Seq()-d.base-keep), func(i int) bool {
-		off, _, err := d.offsetOf(d.base + uint64(i) + 1)
-		r, rerr := d.log.At(off)
-		failed = cmp.Or(failed, err, rerr)
-		return !time.Unix(0, r.Time).Before(young)
-	})
-	off, _, err := d.offsetOf(d.base + uint64(dropped) + 1)
-	if err = cmp.Or(failed, err); err != nil {
-		return 0, err
-	}
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	n := d.log.End() - off + entryBytes*int64(d.st.len())
-	if b := d.st.base; b != nil {
-		sums, err := decodeSummary(b.bytes(sectionSums))
-		if err != nil {
-			return 0, err
-		}
-		n += sums.content
-	}
-	for _, e := range d.st.order {
-		n += int64(len(e.Content))
-	}
-	return n, nil
-}
-
-// endCompaction waits for a compaction that takes little time, and else stops it.
-func (d *db) endCompaction() {
-	stop := d.stopCompact.Load()
-	if stop == nil {
-		return
-	}
-	if !d.compactMu.TryLock() {
-		d.logmu.RLock()
-		quick := d.log.End() <= quickBytes
-		d.logmu.RUnlock()
-		ctx, cancel := context.WithTimeout(context.Background(), quickTime)
-		defer cancel()
-		if !quick || d.compactMu.lockContext(ctx) != nil {
-			(*stop)()
-			d.compactMu.Lock()
-		}
-	}
-	d.compactMu.Unlock()
-}
-
-// baseWriter makes the records of a base.
-type baseWriter struct {
-	emit func(b []byte, ops []put) error
-	hash hash.Hash // of all bodies together
-	body *body
-	size int
-}
-
-func newBaseWriter(first *body, emit func(b []byte, ops []put) error) *baseWriter {
-	return &baseWriter{emit: emit, hash: sha256.New(), body: first}
-}
-
-func (w *baseWriter) add(e *Entry) error {
-	w.body.ops = append(w.body.ops, put{verb: VerbAdd, entry: e})
-	if w.size += len(e.Content) + len(e.Name) + 100; w.size > baseBytes {
-		return w.flush()
-	}
-	return nil
-}
-
-func (w *baseWriter) flush() error {
-	b := appendBase(nil, w.body)
-	w.hash.Write(b)
-	ops := w.body.ops
-	w.body, w.size = &body{}, 0
-	return w.emit(b, ops)
-}
-
-// close ends the base and returns its hash.
-func (w *baseWriter) close() (sum [32]byte, err error) {
-	if len(w.body.ops) > 0 || w.body.nextID > 0 {
-		err = w.flush()
-	}
-	w.hash.Sum(sum[:0])
-	return sum, err
-}
-
-// baseBodies encodes the entries of a state, and returns the hash of all the
-// bodies together.
-func baseBodies(st *state) (bodies [][]byte, sum [32]byte) {
-	w := newBaseWriter(&body{nextID: st.nextID, seen: st.seenIDs()}, func(b []byte, _ []put) error {
-		bodies = append(bodies, b)
-		return nil
-	})
-	for _, e := range st.order {
-		_ = w.add(e) // emit has no error
-	}
-	sum, _ = w.close()
-	return bodies, sum
 }

@@ -37,7 +37,7 @@ func waitCompacted(m *Memory) {
 func TestCompactsItself(t *testing.T) {
 	fsys := vfs.NewMem()
 	o := Options{KeepChanges: 50, compactLeast: 4096}
-	m, other := compactHome(t, fsys, o), compactHome(t, fsys, Options{KeepChanges: -1})
+	m, other := compactHome(t, fsys, o), compactHome(t, fsys, Options{})
 	events := 0
 	other.Store().(Watcher).Watch(func(e Event) {
 		if e.Reset {
@@ -109,17 +109,25 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 	checkAndClose(t, m)
 }
 
-// A compaction is given up when another process replaced the log meanwhile, and
-// done again.
-func TestCompactNextToRewrites(t *testing.T) {
-	mem := vfs.NewMem()
-	m, other := compactHome(t, mem, Options{KeepChanges: -1}), compactHome(t, mem, Options{KeepChanges: -1})
+// twoHomes returns two openers of one store in which 7 entries changed often, and
+// the file system of the first.
+func twoHomes(t *testing.T) (m, other *Memory, h *onSnapshot) {
+	t.Helper()
+	h = &onSnapshot{Mem: vfs.NewMem(), suffix: ".tmp.snap"}
+	m, other = compactHome(t, h.Mem, Options{}), compactHome(t, h.Mem, Options{})
 	for i := range 300 {
 		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint(i % 7), Content: fmt.Sprint("version ", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h := &onSnapshot{Mem: mem, suffix: ".tmp.snap"}
+	m.Store().(*db).fs = h
+	return m, other, h
+}
+
+// A compaction is given up when another process replaced the log meanwhile, and
+// done again.
+func TestCompactNextToRewrites(t *testing.T) {
+	m, other, h := twoHomes(t)
 	h.then = func() {
 		if _, err := other.Redact(t.Context(), "3", false); err != nil {
 			t.Error(err)
@@ -128,7 +136,6 @@ func TestCompactNextToRewrites(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	m.Store().(*db).fs = h
 	rep, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false)
 	if err != nil || rep.Seq == 0 || h.then != nil {
 		t.Fatalf("Compact() = %+v, %v", rep, err)
@@ -178,14 +185,7 @@ func TestCloseEndsACompaction(t *testing.T) {
 
 // When others replace the log again and again, the last try locks them out.
 func TestCompactUnderTheLock(t *testing.T) {
-	mem := vfs.NewMem()
-	m, other := compactHome(t, mem, Options{KeepChanges: -1}), compactHome(t, mem, Options{KeepChanges: -1})
-	for i := range 300 {
-		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint(i % 7), Content: fmt.Sprint("version ", i)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h := &onSnapshot{Mem: mem, suffix: ".tmp.snap"}
+	m, other, h := twoHomes(t)
 	tries := 0
 	var again func()
 	h.then = func() {
@@ -197,7 +197,6 @@ func TestCompactUnderTheLock(t *testing.T) {
 		}
 	}
 	again = h.then
-	m.Store().(*db).fs = h
 	if rep, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 || tries != compactTries {
 		t.Fatalf("Compact() = %+v, %v after %d tries", rep, err, tries)
 	}
