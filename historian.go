@@ -84,6 +84,27 @@ func (d *db) placeOf(seq uint64, last int64) int64 {
 	return last
 }
 
+// entryAsOf returns the entry of that ID as the change of its version left it,
+// nil when the log does not hold it any more. Last is where its record was.
+func (d *db) entryAsOf(id, version uint64, last int64) *Entry {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	if offset, ok, err := d.offsetOf(version); ok && err == nil {
+		last = offset
+	}
+	r, err := d.log.At(last)
+	if err != nil {
+		return nil
+	}
+	es, err := decodeEntries(&r, func(op string) bool { return opID(op) == id })
+	for _, e := range slices.Backward(es) {
+		if err == nil && e.ID == id && e.Version == version {
+			return e
+		}
+	}
+	return nil
+}
+
 // span returns the numbers of the first and last change that the log holds.
 func (d *db) span() (first, last uint64) {
 	d.logmu.RLock()

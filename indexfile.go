@@ -149,6 +149,7 @@ type entryRows []byte
 func (r entryRows) len() int             { return len(r) / indexRow }
 func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r[indexRow*i:]) }
 func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r[indexRow*i+8:]) }
+func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r[indexRow*i+16:])) }
 
 // find returns the row of an entry.
 func (r entryRows) find(id uint64) (i int, found bool) {

@@ -158,6 +158,49 @@ func names(hits []Hit) []string {
 	return s
 }
 
+// The version that the index file has of a changed entry is read from the log,
+// so that no list of the index need be read.
+func TestOldVersionsAreReadFromTheLog(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.open(nil)
+	for i := range 30 {
+		name := fmt.Sprint("entry ", i*7)
+		if err := m.Forget(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i*7+1), Content: "harbor changed w7"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	h.close(m)
+	m = h.open(nil)
+	defer h.close(m)
+	saved, err := m.store.(*db).openIndex(m.opts.Ranking)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSearcher(m.opts.Ranking)
+	s.saved = saved
+	defer s.close()
+	r := ranking.New(m.opts.Ranking, saved.index)
+	var ds []analyzedDelta
+	for id := uint64(1); id <= 600; id++ {
+		ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
+	}
+	olds, err := s.analyzeOld(t.Context(), r, ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, old := range olds {
+		if old == nil || len(old.Terms) == 0 {
+			t.Fatalf("entry %d: the version of the index file was not found", i+1)
+		}
+	}
+	h.agree(m)
+}
+
 func TestIndexIsKept(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(nil)

@@ -65,6 +65,13 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
 		return err
 	}
+	olds := make(map[*ranking.Scorer][]*index.Document, len(scorers))
+	for _, r := range scorers {
+		var err error
+		if olds[r], err = s.analyzeOld(ctx, r, ds); err != nil {
+			return err
+		}
+	}
 	changes := make([]index.Change, len(ds))
 	data := make([]*indexed, len(ds))
 	for i, d := range ds {
@@ -74,7 +81,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	}
 	for _, r := range scorers {
 		for i, d := range ds {
-			if changes[i] = (index.Change{ID: d.ID}); d.Entry == nil {
+			if changes[i] = (index.Change{ID: d.ID, Old: olds[r][i]}); d.Entry == nil {
 				continue
 			}
 			doc := d.docs[r]
@@ -89,7 +96,52 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	return nil
 }
 
-// applies reports whether changes can be applied in little time.
+// manyOld is the part of an index's documents, as one in so many, from which on
+// reading all postings takes less than reading the entries that the changed
+// documents were made of.
+const manyOld = 64
+
+// analyzeOld returns, for each change, the document that the index has and the
+// change removes; nil where it need not be known or is not found.
+func (s *searcher) analyzeOld(ctx context.Context, r *ranking.Scorer, ds []analyzedDelta) ([]*index.Document, error) {
+	olds := make([]*index.Document, len(ds))
+	x := r.Index().Searcher()
+	if len(ds) > max(fewPending, x.Size()/manyOld) {
+		return olds, nil
+	}
+	var buf ranking.Buffer
+	for i, d := range ds {
+		if !x.NeedsOld(d.ID) {
+			continue
+		}
+		if e := s.old(x, d.ID); e != nil {
+			olds[i] = &index.Document{}
+			r.Analyze(ctx, newIndexed(e), olds[i], &buf)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return olds, nil
+}
+
+// old returns the entry as a searcher has it, nil when it is not in the log.
+func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
+	if it, ok := x.Put(id).(*indexed); ok {
+		return it.entry
+	}
+	if s.saved == nil {
+		return nil
+	}
+	i, found := s.saved.rows.find(id)
+	if !found {
+		return nil
+	}
+	return s.saved.db.entryAsOf(id, s.saved.rows.version(i), s.saved.rows.offset(i))
+}
+
+// applies reports whether changes can be applied in little time, and without
+// the store, which may be locked.
 func (s *searcher) applies(deltas []Delta) bool {
 	bytes := 0
 	for _, d := range deltas {
@@ -97,8 +149,12 @@ func (s *searcher) applies(deltas []Delta) bool {
 			bytes += len(d.Entry.Content)
 		}
 		for _, r := range *s.scorers.Load() {
-			if !r.Index().Searcher().Deletes(d.ID) {
-				return false
+			if x := r.Index().Searcher(); x.NeedsOld(d.ID) {
+				it, ok := x.Put(d.ID).(*indexed)
+				if !ok {
+					return false
+				}
+				bytes += len(it.entry.Content)
 			}
 		}
 	}
@@ -220,7 +276,7 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 	ids = v.ids()
 	versions = make([]uint64, len(ids))
 	for i, id := range ids {
-		if x, ok := v.Searcher().Data(id, nil).(*indexed); ok {
+		if x, ok := v.Searcher().Put(id).(*indexed); ok {
 			versions[i] = x.entry.Version
 		} else if j, found := v.s.saved.rows.find(id); found {
 			versions[i] = v.s.saved.rows.version(j)

@@ -77,10 +77,26 @@ func (d *Document) SetWords(words []string) {
 	}
 }
 
+// distinct returns the terms that the document is found by, each once.
+func (d *Document) distinct() []string {
+	texts := make([]string, 0, len(d.Terms))
+	for _, t := range d.Terms {
+		if t.TF > 0 {
+			texts = append(texts, t.Text)
+		}
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
 // Change puts a document, or deletes the one of that ID when Document is nil.
 type Change struct {
 	ID       uint64
 	Document *Document
+
+	// Old, if not nil, is the document of that ID as the index has it. With it
+	// the document is removed in the time of its terms; see [Searcher.NeedsOld].
+	Old *Document
 }
 
 // QueryTerm is a term that is looked for.

@@ -41,7 +41,7 @@ func checkInside(t *testing.T, x *Index) {
 	for i := range sr.views {
 		v := &sr.views[i]
 		checkSegment(t, v.segment)
-		gone := 0
+		gone, there := 0, make([]bool, len(v.ids))
 		for n, id := range v.ids {
 			// A memtable has older versions of a document, too.
 			if at, ok := v.number(id); !ok || at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n))) {
@@ -58,8 +58,9 @@ func checkInside(t *testing.T, x *Index) {
 				live++
 				total += uint64(v.lens[n])
 			}
-			v.termsOf(uint32(n), func(k uint32) { df[v.term(int(k)).text]++ })
+			there[n] = true
 		}
+		v.eachTermOf(there, func(text string) { df[text]++ })
 		if gone != v.gone {
 			t.Fatalf("%d documents are deleted, counted %d", gone, v.gone)
 		}

@@ -48,7 +48,7 @@ func (x *Index) Apply(changes ...Change) {
 }
 
 // Put puts a document, in the place of the one of its ID if there is one.
-func (x *Index) Put(d Document) { x.Apply(Change{d.ID, &d}) }
+func (x *Index) Put(d Document) { x.Apply(Change{ID: d.ID, Document: &d}) }
 
 // Delete deletes the document of that id, if there is one.
 func (x *Index) Delete(id uint64) { x.Apply(Change{ID: id}) }
@@ -146,16 +146,27 @@ func (s *segment) grown() *segment {
 // removeAll takes the documents of changes out of a searcher in the making, and
 // calls lose with their terms.
 func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint64)) {
-	owned := map[*segment]bool{} // whose bits are copied
+	owned := map[*segment]bool{}    // whose bits are copied
+	wanted := map[*segment][]bool{} // documents whose terms are not known, by number
 	for _, c := range changes {
 		v, number, ok := x.locate(c.ID)
 		if !ok {
 			continue
 		}
-		v.termsOf(number, func(n uint32) {
-			text := v.term(int(n)).text
-			lose(text, x.hash(text))
-		})
+		switch dl := v.lens[number]; {
+		case v.mem != nil:
+			v.mem.termsOf(number, func(n uint32) { lose(v.mem.terms[n].text, v.mem.terms[n].hash) })
+		case dl == unscored:
+		case c.Old != nil && min(c.Old.Len, unscored-1) == dl:
+			for _, text := range c.Old.distinct() {
+				lose(text, x.hash(text))
+			}
+		default:
+			if wanted[v.segment] == nil {
+				wanted[v.segment] = make([]bool, len(v.ids))
+			}
+			wanted[v.segment][number] = true
+		}
 		if dl := v.lens[number]; dl != unscored {
 			x.live--
 			x.total -= uint64(dl)
@@ -163,13 +174,18 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 		*v = v.without(number, owned[v.segment])
 		owned[v.segment] = true
 	}
+	for _, v := range x.views {
+		if documents := wanted[v.segment]; documents != nil {
+			v.eachTermOf(documents, func(text string) { lose(text, x.hash(text)) })
+		}
+	}
 }
 
-// Deletes reports whether a change that deletes a document takes little time: the
-// first of a large segment writes down the terms of all its documents.
-func (x *Searcher) Deletes(id uint64) bool {
+// NeedsOld reports whether a change of that document without its [Change.Old]
+// reads all postings of a large segment.
+func (x *Searcher) NeedsOld(id uint64) bool {
 	v, _, ok := x.locate(id)
-	return !ok || v.mem != nil || v.forward.Load() != nil || len(v.ids) < memDocs
+	return ok && v.mem == nil
 }
 
 // settle publishes the searcher, and merges what is worth it in the background.
@@ -202,9 +218,6 @@ func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 	x.merging[lane] = merged
 	x.merger.Go(func() {
 		s := now.merge(merged)
-		if slices.ContainsFunc(now.views, func(v view) bool { return v.gone > 0 }) {
-			s.makeForward() // there will be more deletions
-		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.merging[lane] = nil

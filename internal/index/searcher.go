@@ -113,6 +113,16 @@ func (x *Searcher) Data(id uint64, load func() any) any {
 	return v.dataOf(n, load)
 }
 
+// Put returns what the caller put with the document of that id, nil for one of a
+// snapshot, whether its data was loaded or not.
+func (x *Searcher) Put(id uint64) any {
+	v, n, ok := x.locate(id)
+	if !ok || v.data == nil {
+		return nil
+	}
+	return v.data[n]
+}
+
 func (s *segment) dataOf(number uint32, load func() any) any {
 	if s.data != nil && s.data[number] != nil {
 		return s.data[number]

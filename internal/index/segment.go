@@ -3,7 +3,6 @@
 package index
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
 	"strings"
@@ -35,8 +34,6 @@ type segment struct {
 	lists []postings // of the terms that have more than one posting
 	image *image     // instead of all these, in a segment of a snapshot
 	mem   *memtable  // instead of all these, in the segment that grows, of which there is a version after each change
-
-	forward atomic.Pointer[[]string] // by document number: its terms' numbers; see termsOf
 }
 
 // term is a word and where it stands. Most terms stand in one document: they
@@ -212,68 +209,15 @@ func (s *segment) number(id uint64) (uint32, bool) {
 	return uint32(lo + n), ok
 }
 
-// termsOf calls fn with the numbers of the terms that a document holds. The terms
-// of all documents are written down when the first document is asked for.
-func (s *segment) termsOf(number uint32, fn func(n uint32)) {
-	if s.mem != nil {
-		s.mem.termsOf(number, fn)
-		return
-	}
-	if s.forward.Load() == nil {
-		s.makeForward()
-	}
-	unpackNumbers((*s.forward.Load())[number], fn)
-}
-
-// makeForward writes down the terms of all documents: rising numbers as
-// varints, each less the one before.
-func (s *segment) makeForward() {
-	sizes, last := make([]int, len(s.ids)), make([]uint32, len(s.ids))
+// eachTermOf calls fn with each term of some documents, by number: as often as
+// documents hold it. It reads all postings.
+func (s *segment) eachTermOf(documents []bool, fn func(text string)) {
 	var room []posting
-	each := func(fn func(number, step uint32)) {
-		clear(last)
-		for n := range s.numTerms() {
-			for _, p := range s.postingsOf(n, &room) {
-				fn(p.doc, uint32(n)-last[p.doc])
-				last[p.doc] = uint32(n)
+	for n := range s.numTerms() {
+		for _, p := range s.postingsOf(n, &room) {
+			if documents[p.doc] {
+				fn(s.term(n).text)
 			}
-		}
-	}
-	sum := 0
-	each(func(number, step uint32) {
-		n := (bits.Len32(step|1) + 6) / 7
-		sizes[number] += n
-		sum += n
-	})
-	packed, at := make([]byte, sum), 0
-	if s.image != nil && s.image.err.Load() != nil {
-		none := make([]string, len(s.ids)) // of no use any more
-		s.forward.Store(&none)
-		return
-	}
-	for i, n := range sizes {
-		sizes[i], at = at, at+n // from here on where its next byte goes
-	}
-	each(func(number, step uint32) {
-		sizes[number] += binary.PutUvarint(packed[sizes[number]:], uint64(step))
-	})
-	all := string(packed)
-	forward, at := make([]string, len(s.ids)), 0
-	for i, to := range sizes {
-		forward[i], at = all[at:to], to
-	}
-	s.forward.Store(&forward)
-}
-
-// unpackNumbers calls fn with the numbers that makeForward wrote.
-func unpackNumbers(s string, fn func(n uint32)) {
-	last, step, shift := uint32(0), uint32(0), 0
-	for i := range len(s) {
-		step |= uint32(s[i]&0x7f) << shift
-		if shift += 7; s[i] < 0x80 {
-			last += step
-			step, shift = 0, 0
-			fn(last)
 		}
 	}
 }

@@ -286,3 +286,71 @@ func resum(b []byte) {
 	sum(at, len(b)-4)
 	sum(0, 60)
 }
+
+// A document that is known is taken out of a snapshot without reading the lists;
+// the same is left as when they are read.
+func TestOldDocumentsSpareReading(t *testing.T) {
+	x := New(Params{})
+	old := func(i int, d []string) *Document {
+		o := Words(0, d)
+		o.ID = uint64(i)
+		return &o
+	}
+	texts := zipfText(2000)
+	for i, d := range texts {
+		x.put(uint64(i), 0, Words(0, d))
+	}
+	b, err := x.AppendSnapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := Words(0, []string{"fresh"})
+	put.ID = 77
+	wrong := old(5, texts[5])
+	wrong.Len += One
+	removals := func(known bool) []Change {
+		cs := []Change{{ID: 3}, {ID: 77, Document: &put}, {ID: 1999}}
+		for i := range cs {
+			if known {
+				cs[i].Old = old(int(cs[i].ID), texts[cs[i].ID])
+			}
+		}
+		return cs
+	}
+	for _, c := range []struct {
+		name    string
+		changes []Change
+		reads   bool
+	}{
+		{"known", removals(true), false},
+		{"unknown", removals(false), true},
+		{"of another length", append(removals(true), Change{ID: 5, Old: wrong}), true},
+	} {
+		r := &countingReader{Reader: bytes.NewReader(b)}
+		y, err := OpenSnapshot(r, int64(len(b)), Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := r.n
+		y.Apply(c.changes...)
+		if got := r.n - opened; c.reads != (got > 0) {
+			t.Errorf("%s: %d bytes were read", c.name, got)
+		}
+		checkInside(t, y)
+		want := New(Params{})
+		for i, d := range texts {
+			if !slices.ContainsFunc(c.changes, func(c Change) bool { return c.ID == uint64(i) }) {
+				want.put(uint64(i), 0, Words(0, d))
+			}
+		}
+		want.Put(put)
+		if !maps.Equal(maps.Collect(y.Terms("")), maps.Collect(want.Terms(""))) {
+			t.Errorf("%s: the terms are not those of an index that never had the documents", c.name)
+		}
+		for _, q := range append(smallQueries, texts[3][:2]) {
+			if got, want := y.Search(ask(q, 10, nil)), want.Search(ask(q, 10, nil)); !slices.Equal(got, want) {
+				t.Errorf("%s: Search(%q) = %v, want %v", c.name, q, got, want)
+			}
+		}
+	}
+}
