@@ -59,6 +59,7 @@ func commands() []command {
 		{"tokens", "how far the estimate of tokens is from a tokenizer's count", tokensCommand},
 		{"survive", "which acknowledged writes survive", survive},
 		{"drift", "whether annotations stay with their lines", driftCommand},
+		{"secrets", "which secrets are found, and what is taken for one", secretsCommand},
 		{"page", "the tables of docs/benchmarks.md, from results.jsonl", pageCommand},
 	}
 }

@@ -1,0 +1,161 @@
+// Finding: one pass for keywords, then the rule of each in a window around it.
+
+// Package secret finds passwords, keys and tokens in text, and puts marks in their
+// place. Its rules are data: those of gitleaks (rules.txt), and keys of memory
+// products (own.txt). It knows nothing of entries.
+//
+// What stores text that agents, hooks or transcripts gave calls [Redactor.Redact]
+// before anything is written, and before a name is derived from the text:
+//
+//	r := secret.NewRedactor(home)
+//	text, found := r.Redact(text)
+//
+// One redactor serves a process, and any number of goroutines. It makes the key of
+// the home, a file, when it finds its first secret. The same secret has the same
+// mark in one home. Text with marks can be redacted again: nothing changes.
+package secret
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Finding is a secret in a text: the bytes from Start up to End.
+type Finding struct {
+	Rule       string
+	Start, End int
+}
+
+// Find returns the secrets in a text, in order; none overlaps another. A mark that
+// [Redact] made holds none.
+func Find(text string) []Finding {
+	rules := ruleSet()
+	var windows []window
+	rules.keywords.each(text, func(h hit, end int) {
+		r := rules.all[h.rule]
+		if !r.mayMatch(text, end-h.size, end) {
+			return
+		}
+		windows = append(windows, window{h.rule, max(0, end-h.size-r.before), min(len(text), end+r.after)})
+	})
+	if windows == nil {
+		return nil
+	}
+	var found []Finding
+	for _, w := range merged(windows) {
+		found = rules.all[w.rule].find(text, w, found)
+	}
+	return disjoint(text, found)
+}
+
+// window is a part of a text in which a rule may match.
+type window struct{ rule, from, to int }
+
+// merged joins the windows of one rule that overlap, so that no byte is looked at
+// by one rule twice.
+func merged(ws []window) []window {
+	slices.SortFunc(ws, func(a, b window) int { return cmp.Or(a.rule-b.rule, a.from-b.from) })
+	out := ws[:1]
+	for _, w := range ws[1:] {
+		if last := &out[len(out)-1]; last.rule == w.rule && w.from <= last.to {
+			last.to = max(last.to, w.to)
+		} else {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// disjoint orders findings, joins those that overlap under the name of the most
+// telling rule, and drops those that touch a mark.
+func disjoint(text string, found []Finding) []Finding {
+	slices.SortFunc(found, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	var out []Finding
+	marked := markedParts(text)
+	for _, f := range found {
+		for len(marked) > 0 && marked[0].End <= f.Start {
+			marked = marked[1:]
+		}
+		if len(marked) > 0 && marked[0].Start < f.End {
+			continue
+		}
+		if last := len(out) - 1; last >= 0 && f.Start < out[last].End {
+			if out[last].End = max(out[last].End, f.End); out[last].Rule == generic {
+				out[last].Rule = f.Rule
+			}
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Marks look like [redacted: RULE #tag], or without a tag where there is no key.
+const (
+	markBegin = "[redacted: "
+	markEnd   = "]"
+	maxMark   = 100 // bytes
+)
+
+// markedParts returns where the marks of a text are.
+func markedParts(text string) (at []Finding) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], markBegin)
+		if i < 0 {
+			return at
+		}
+		start := from + i
+		from = start + len(markBegin)
+		if size := markSize(text[start:]); size > 0 {
+			at = append(at, Finding{Start: start, End: start + size})
+			from = start + size
+		}
+	}
+}
+
+// markSize returns the bytes of the mark that a text begins with, or 0. A mark
+// holds a rule there is, and a tag, so that nothing is hidden in one.
+func markSize(text string) int {
+	body, _, ok := strings.Cut(text[len(markBegin):min(len(text), maxMark)], markEnd)
+	if !ok {
+		return 0
+	}
+	name, tag, tagged := strings.Cut(body, " #")
+	if !ruleSet().names[name] || tagged && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "") {
+		return 0
+	}
+	return len(markBegin) + len(body) + len(markEnd)
+}
+
+// maxRounds is how often a text is looked through. A second time finds what a
+// first match covered.
+const maxRounds = 4
+
+// redact returns the text with a mark in the place of each secret, and what it
+// replaced, in places of the text given. Tag returns what equal secrets have in
+// common: eight hexadecimal digits, or "" for none.
+func redact(text string, tag func(secret string) string) (string, []Finding) {
+	var all []Finding
+	for range maxRounds {
+		found := Find(text)
+		if len(found) == 0 {
+			break
+		}
+		if all == nil {
+			all = found
+		}
+		var b strings.Builder
+		at := 0
+		for _, f := range found {
+			b.WriteString(text[at:f.Start] + markBegin + f.Rule)
+			if t := tag(text[f.Start:f.End]); t != "" {
+				b.WriteString(" #" + t)
+			}
+			b.WriteString(markEnd)
+			at = f.End
+		}
+		text = b.String() + text[at:]
+	}
+	return text, all
+}

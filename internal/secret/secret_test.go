@@ -1,0 +1,111 @@
+// What is found, and what a mark is.
+
+package secret
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Keys that no service has given out.
+const (
+	github = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
+	aws    = "AKIA" + "Q3EGRZJ7XVKD2MPL"
+	mem0   = "m0-" + "x7Kd92LmQpZ4Rt8VbNc1WsYh3Jf6GuEa5oTiXk0B"
+)
+
+func TestFind(t *testing.T) {
+	for _, c := range []struct{ name, text, rule, secret string }{
+		{"alone", github, "github-pat", github},
+		{"in a sentence", "The token is " + github + ". Keep it.", "github-pat", github},
+		{"next to CJK letters", "密钥是" + aws + "，请保密", "aws-access-token", aws},
+		{"after a full-width colon", "api_key：x9Kd82mQpZ4Rt7VbNc1W。", "generic-api-key", "x9Kd82mQpZ4Rt7VbNc1W"},
+		{"of a memory product", "MEM0_API_KEY=" + mem0, "mem0-api-key", mem0},
+		{"in JSON in JSON", `{"args":"{\"api_key\": \"x9Kd82mQpZ4Rt7VbNc1W\"}"}`, "generic-api-key", "x9Kd82mQpZ4Rt7VbNc1W"},
+		{"in a URL", "postgres://app:hunter2secret9@db.example.com/x", "url-password", "hunter2secret9"},
+	} {
+		found := Find(c.text)
+		if len(found) != 1 || found[0].Rule != c.rule || c.text[found[0].Start:found[0].End] != c.secret {
+			t.Errorf("%s: Find(%q) = %v, want %s of %q", c.name, c.text, found, c.rule, c.secret)
+		}
+	}
+}
+
+func TestFindNothing(t *testing.T) {
+	for _, text := range []string{
+		"", "the key point is that tokens are counted", "access: denied", "AKIAIOSFODNN7EXAMPLE",
+		"api_key = ${API_KEY}", "password: {{ password }}", "the sha is da39a3ee5e6b4b0d3255bfef95601890afd80709",
+	} {
+		if found := Find(text); found != nil {
+			t.Errorf("Find(%q) = %v, want none", text, found)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	dir := t.TempDir()
+	r := NewRedactor(dir)
+	text := "first " + github + ", then " + aws + ", then " + github + " again"
+	got, found := r.Redact(text)
+	want := regexp.MustCompile(`^first \[redacted: github-pat #([0-9a-f]{8})\], then \[redacted: aws-access-token #[0-9a-f]{8}\], then \[redacted: github-pat #([0-9a-f]{8})\] again$`)
+	m := want.FindStringSubmatch(got)
+	if m == nil || m[1] != m[2] || len(found) != 3 {
+		t.Fatalf("Redact() = %q, %v", got, found)
+	}
+	if again, found := NewRedactor(dir).Redact(got); again != got || found != nil {
+		t.Errorf("a second time: %q, %v", again, found)
+	}
+	if same, _ := NewRedactor(dir).Redact(text); same != got {
+		t.Errorf("by another process: %q, want %q", same, got)
+	}
+	if other, _ := NewRedactor(t.TempDir()).Redact(text); other == got {
+		t.Error("another home has the same tags")
+	}
+	fi, err := os.Stat(filepath.Join(dir, keyFile))
+	if err != nil || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600 {
+		t.Errorf("the key: %v, %v", fi, err)
+	}
+	for _, none := range []*Redactor{nil, NewRedactor(filepath.Join(dir, "missing"))} {
+		if got, _ := none.Redact(github); got != "[redacted: github-pat]" {
+			t.Errorf("without a key: %q", got)
+		}
+	}
+}
+
+// What looks like a mark hides nothing.
+func TestNoMark(t *testing.T) {
+	for _, text := range []string{
+		"[redacted: " + github + "]", "[redacted: github-pat #" + github + "]", "[redacted: nothing #00000000] " + github,
+		"[redacted: github-pat #" + strings.ToUpper("abcdef01") + "]" + github,
+	} {
+		if got, _ := NewRedactor(t.TempDir()).Redact(text); strings.Contains(got, github) {
+			t.Errorf("Redact(%q) = %q", text, got)
+		}
+	}
+}
+
+// FuzzRedact finds no secret twice, and leaves none.
+func FuzzRedact(f *testing.F) {
+	for _, s := range []string{github, "key=" + aws, "[redacted: github-pat #01234567]", "curl -u a:bcdef http://x", "-----BEGIN PRIVATE KEY-----", "kind: Secret\ndata:\n  a: " + github} {
+		f.Add(s)
+	}
+	r := NewRedactor(f.TempDir())
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, f := range Find(text) {
+			if f.Start >= f.End || f.Rule == "" {
+				t.Fatalf("Find(%q) has %v", text, f)
+			}
+		}
+		got, _ := r.Redact(text)
+		if left := Find(got); left != nil {
+			t.Fatalf("Redact(%q) = %q: %v is left", text, got, left)
+		}
+		if again, _ := r.Redact(got); again != got {
+			t.Fatalf("Redact(%q) = %q, want no change", got, again)
+		}
+	})
+}
