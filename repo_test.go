@@ -54,6 +54,7 @@ var floors = []struct {
 	{"trust", []string{".", "vfs", "internal/*"}},
 	{"agent/skill", []string{".", "vfs", "internal/*"}},
 	{"agent/handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "agent/skill"}},
+	{"session", []string{".", "vfs", "internal/*", "label"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},

@@ -1,0 +1,145 @@
+// The form of an event that is kept: bounded, valid text.
+
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// Bounds of what is kept.
+const (
+	maxText    = 256 << 10 // bytes of one text
+	maxTurn    = 1 << 20   // bytes of all texts of a turn
+	maxEvents  = 2000      // reports of a turn
+	maxWord    = 200       // bytes of an identifier, and of other words
+	maxPath    = 1 << 10   // bytes of a path or an address
+	maxPaths   = 200       // paths of a call
+	outputLine = 400       // bytes of a line of output
+)
+
+// clean returns the event as it is kept. What is clean stays as it is.
+func (e Event) clean() Event {
+	for _, s := range []*string{&e.Client, &e.Session, &e.Turn, &e.ID, &e.Branch, &e.Agent, &e.Model} {
+		*s = short(*s, maxWord)
+	}
+	e.Dir, e.Transcript = short(e.Dir, maxPath), short(e.Transcript, maxPath)
+	e.Text = cutMarked(strings.TrimSpace(valid(e.Text)), maxText)
+	e.Time = e.Time.UTC().Round(0)
+	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON has none
+		e.Time = time.Time{}
+	}
+	if e.Call != nil {
+		e.Call = e.Call.clean()
+	}
+	return e
+}
+
+func (c *Call) clean() *Call {
+	d := *c
+	d.Tool, d.Command, d.Asked = short(c.Tool, maxWord), strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand)), short(c.Asked, maxPath)
+	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
+	d.Output = Tail(c.Output)
+	return &d
+}
+
+func cleanPaths(ps []string) []string {
+	var all []string
+	for _, p := range ps {
+		if p = short(p, maxPath); p != "" {
+			all = append(all, p)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), maxPaths)]
+}
+
+// valid returns a text that an entry can hold.
+func valid(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	if strings.ContainsAny(s, "\x00\r") {
+		s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(s)
+	}
+	return s
+}
+
+// short returns a word of one line.
+func short(s string, most int) string {
+	if s == "" {
+		return ""
+	}
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	return strings.TrimSpace(text.Cut(strings.TrimSpace(s), most))
+}
+
+// cutMarked cuts a text that is longer than most bytes, and says so at its end.
+func cutMarked(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	mark := fmt.Sprintf("\n[… cut here: the text had %s]", text.Bytes(int64(len(s))))
+	return strings.TrimSpace(text.Cut(s, most-len(mark))) + mark
+}
+
+// Tail returns the last [MaxOutputLines] lines of an output, as a call keeps them.
+func Tail(output string) string {
+	output = strings.TrimRight(valid(output), " \t\n")
+	lines := strings.Split(output, "\n")
+	lines = lines[max(0, len(lines)-MaxOutputLines):]
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(text.Cut(l, outputLine), " \t")
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// merge returns what two reports of one event say together. The order does not
+// matter, nor how often one is merged.
+func (e Event) merge(o Event) Event {
+	if e.Time.IsZero() || !o.Time.IsZero() && o.Time.Before(e.Time) {
+		e.Time = o.Time
+	}
+	for _, p := range [][2]*string{{&e.Turn, &o.Turn}, {&e.ID, &o.ID}, {&e.Dir, &o.Dir}, {&e.Branch, &o.Branch}, {&e.Agent, &o.Agent}, {&e.Model, &o.Model},
+		{&e.Transcript, &o.Transcript}, {&e.Text, &o.Text}} {
+		*p[0] = fuller(*p[0], *p[1])
+	}
+	switch {
+	case e.Call == nil:
+		e.Call = o.Call
+	case o.Call != nil:
+		e.Call = e.Call.merge(o.Call)
+	}
+	return e
+}
+
+func (c *Call) merge(o *Call) *Call {
+	d := *c
+	d.Tool, d.Command, d.Asked, d.Output = fuller(c.Tool, o.Tool), fuller(c.Command, o.Command), fuller(c.Asked, o.Asked), fuller(c.Output, o.Output)
+	d.Wrote, d.Read = cleanPaths(slices.Concat(c.Wrote, o.Wrote)), cleanPaths(slices.Concat(c.Read, o.Read))
+	d.Failed = c.Failed || o.Failed
+	if exitOf(o) > exitOf(c) {
+		d.Exit = o.Exit
+	}
+	return &d
+}
+
+// fuller returns the longer of two texts and, of equal length, the later one.
+func fuller(a, b string) string {
+	if cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,321 @@
+// Fold: events in any order, and any number of times, make the same turns.
+//
+// Two reports are of one event when their keys are the same. Where a client gives
+// no identifiers, these rules join them; each report is joined once, the nearest
+// in time first:
+//
+//   - A prompt without Turn begins a turn. It is the prompt of equal text that is
+//     at most promptNear away and does not contradict it: not both have a Turn,
+//     and not both an ID. So a hook's prompt joins that of the transcript, and
+//     "continue" said twice is two turns.
+//   - A call without ID is the call of the same turn and agent with the same tool
+//     and input that has an ID and is at most callNear away.
+//   - Two prompts or two calls without identifiers that are otherwise the same and
+//     at most doubleNear apart are one: a hook that is installed twice.
+//   - A text without ID is part of the turn's texts that have one when it can be
+//     put together of them: the last message, or all of them, as hooks report at
+//     the end of a turn. Other kinds without ID are one when their texts are.
+//
+// An event without Turn belongs to the turn in which the client has an event of
+// its kind and ID; else to the last turn that began before it; else to the first.
+
+package session
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	promptNear = 2 * time.Minute
+	callNear   = 10 * time.Minute
+	doubleNear = 2 * time.Second
+)
+
+// cutKind stands, among the reports of a turn, for those that were left out.
+const cutKind Kind = "cut"
+
+// Fold returns the turns that events make, by client, session and time.
+func Fold(events []Event) []Turn {
+	type talk struct{ client, session string }
+	talks := map[talk][]Event{}
+	for _, e := range events {
+		e = e.clean()
+		t := talk{e.Client, e.Session}
+		talks[t] = append(talks[t], e)
+	}
+	var turns []Turn
+	for _, t := range slices.SortedFunc(maps.Keys(talks), func(a, b talk) int {
+		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.session, b.session))
+	}) {
+		for i, g := range groupsOf(union(talks[t])) {
+			turns = append(turns, g.asTurn(t.client, t.session, i+1))
+		}
+	}
+	return turns
+}
+
+// key is what two reports of one event have in common.
+type key struct {
+	turn string
+	kind Kind
+	id   string
+	text string    // where there is no id
+	time time.Time // likewise, of prompts and calls: they may be repeated
+}
+
+func (e *Event) key() key {
+	k := key{turn: e.Turn, kind: e.Kind, id: e.ID}
+	if e.ID != "" {
+		return k
+	}
+	k.text = e.Agent + "\x00" + e.Text
+	if e.Call != nil {
+		k.text += "\x00" + e.Call.input()
+	}
+	if e.Kind == Prompt || e.Kind == Called || e.Kind == cutKind {
+		k.time = e.Time
+	}
+	return k
+}
+
+// union merges the reports of equal keys, and sorts them.
+func union(events []Event) []Event {
+	at := map[key]int{}
+	var all []Event
+	for _, e := range events {
+		if i, ok := at[e.key()]; ok {
+			all[i] = all[i].merge(e)
+			continue
+		}
+		at[e.key()] = len(all)
+		all = append(all, e)
+	}
+	slices.SortFunc(all, compare)
+	return all
+}
+
+// group is the reports of one turn.
+type group struct {
+	turn, id string // of its prompt; "" for none
+	text     string // of its first prompt
+	start    time.Time
+	prompts  int
+	reports  []Event
+}
+
+func (g *group) add(e Event) {
+	if e.Kind == Prompt && e.Agent == "" {
+		if g.prompts++; g.prompts == 1 {
+			g.text, g.start = e.Text, e.Time
+		}
+		g.id = cmp.Or(g.id, e.ID)
+	}
+	g.turn = cmp.Or(g.turn, e.Turn)
+	g.reports = append(g.reports, e)
+}
+
+// absorb adds the reports of a group that is of the same prompt.
+func (g *group) absorb(o *group) {
+	g.turn, g.id, g.prompts = cmp.Or(g.turn, o.turn), cmp.Or(g.id, o.id), g.prompts+o.prompts
+	if o.start.Before(g.start) {
+		g.start = o.start
+	}
+	g.reports = append(g.reports, o.reports...)
+}
+
+// groupsOf returns the turns of a session, by time. The reports are sorted.
+func groupsOf(reports []Event) []*group {
+	named, byID := map[string]*group{}, map[string]*group{}
+	var all, anonymous []*group
+	var rest []Event
+	in := func(groups map[string]*group, name string, e Event) {
+		if groups[name] == nil {
+			groups[name] = &group{}
+			all = append(all, groups[name])
+		}
+		groups[name].add(e)
+	}
+	for _, e := range reports {
+		switch {
+		case e.Turn != "":
+			in(named, e.Turn, e)
+		case e.Kind != Prompt || e.Agent != "":
+			rest = append(rest, e)
+		case e.ID != "":
+			in(byID, e.ID, e)
+		default:
+			if i := slices.IndexFunc(anonymous, func(g *group) bool { return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear }); i >= 0 {
+				anonymous[i].add(e)
+				continue
+			}
+			g := &group{}
+			g.add(e)
+			anonymous = append(anonymous, g)
+		}
+	}
+	all = joinGroups(append(all, anonymous...), func(a, b *group) bool {
+		return a.turn != "" && b.turn == "" && (a.id == "" || b.id == "" || a.id == b.id) || a.turn == "" && a.id != "" && b.turn == "" && b.id == ""
+	})
+	for _, g := range all {
+		if g.prompts == 0 {
+			g.start = g.reports[0].Time
+		}
+	}
+	slices.SortFunc(all, func(a, b *group) int {
+		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.turn, b.turn), cmp.Compare(a.id, b.id), cmp.Compare(a.text, b.text))
+	})
+	return place(all, rest)
+}
+
+// joinGroups joins groups of one prompt: those of equal text of which may says that
+// the first can take in the second.
+func joinGroups(all []*group, may func(a, b *group) bool) []*group {
+	byText := map[string][]*group{}
+	for _, g := range all {
+		if g.prompts > 0 {
+			byText[g.text] = append(byText[g.text], g)
+		}
+	}
+	gone := map[*group]bool{}
+	for _, same := range byText {
+		// Those with an identifier of their own take in first, then those of a turn.
+		for _, named := range []bool{false, true} {
+			nearest(same, promptNear, func(g *group) time.Time { return g.start }, func(a, b *group) bool {
+				return (a.turn != "") == named && !gone[a] && !gone[b] && may(a, b)
+			}, func(a, b *group) {
+				a.absorb(b)
+				gone[b] = true
+			})
+		}
+	}
+	return slices.DeleteFunc(all, func(g *group) bool { return gone[g] })
+}
+
+// nearest calls join for pairs that fit, the nearest in time first, each element
+// in one pair.
+func nearest[E comparable](es []E, most time.Duration, at func(E) time.Time, fit func(a, b E) bool, join func(a, b E)) {
+	type pair struct {
+		a, b  int
+		apart time.Duration
+	}
+	var pairs []pair
+	for i, a := range es {
+		for j, b := range es {
+			if d := at(a).Sub(at(b)).Abs(); i != j && d <= most && fit(a, b) {
+				pairs = append(pairs, pair{i, j, d})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(p, q pair) int { return cmp.Compare(p.apart, q.apart) })
+	used := make([]bool, len(es))
+	for _, p := range pairs {
+		if !used[p.a] && !used[p.b] {
+			used[p.a], used[p.b] = true, true
+			join(es[p.a], es[p.b])
+		}
+	}
+}
+
+// place puts the events without a turn where they belong. The groups are sorted.
+func place(groups []*group, rest []Event) []*group {
+	if len(groups) == 0 && len(rest) > 0 {
+		groups = []*group{{start: rest[0].Time}}
+	}
+	owner := map[key]*group{} // of events with identifier; nil for several
+	for _, g := range groups {
+		for _, e := range g.reports {
+			if e.ID == "" {
+				continue
+			}
+			k := key{kind: e.Kind, id: e.ID}
+			if o, ok := owner[k]; ok && o != g {
+				owner[k] = nil
+				continue
+			}
+			owner[k] = g
+		}
+	}
+	for _, e := range rest {
+		g := owner[key{kind: e.Kind, id: e.ID}]
+		if g == nil {
+			i, found := slices.BinarySearchFunc(groups, e.Time, func(g *group, t time.Time) int { return g.start.Compare(t) })
+			for ; found && i+1 < len(groups) && groups[i+1].start.Equal(e.Time); i++ {
+			}
+			if !found {
+				i--
+			}
+			g = groups[max(i, 0)]
+		}
+		g.reports = append(g.reports, e)
+	}
+	for _, g := range groups {
+		slices.SortFunc(g.reports, compare)
+	}
+	return groups
+}
+
+// asTurn returns the group as a turn.
+func (g *group) asTurn(client, session string, n int) Turn {
+	t := Turn{Client: client, Session: session, N: n, ID: cmp.Or(g.turn, g.id), Start: g.start}
+	t.reports = g.bound()
+	t.derive()
+	return t
+}
+
+// derive sets what follows from the reports.
+func (t *Turn) derive() {
+	t.Events, t.Cut = view(t.reports, t.ID), slices.ContainsFunc(t.reports, func(e Event) bool { return e.Kind == cutKind })
+	for _, e := range t.Events {
+		if e.Time.After(t.End) {
+			t.End = e.Time
+		}
+	}
+}
+
+// bound returns the reports that a turn may have: its prompts and, of the others,
+// the first. For what is left out, a report of kind cutKind stands.
+func (g *group) bound() (kept []Event) {
+	cut := false
+	rank := func(e *Event) int {
+		switch {
+		case e.Kind == cutKind:
+			cut = true
+			return 2
+		case e.Kind == Prompt && e.Agent == "":
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(g.reports, func(a, b Event) int { return cmp.Compare(rank(&a), rank(&b)) })
+	left, texts := maxTurn, map[string]bool{}
+	for _, e := range g.reports {
+		if e.Kind == cutKind {
+			break
+		}
+		if !texts[e.Text] {
+			texts[e.Text] = true
+			left -= len(e.Text)
+		}
+		if e.Call != nil && !texts[e.Call.Output] {
+			texts[e.Call.Output] = true
+			left -= len(e.Call.Output)
+		}
+		if left < 0 || len(kept) == maxEvents {
+			cut = true
+			break
+		}
+		kept = append(kept, e)
+	}
+	if cut {
+		last := g.reports[0]
+		if len(kept) > 0 {
+			last = slices.MaxFunc(kept, compare)
+		}
+		kept = append(kept, Event{Client: last.Client, Session: last.Session, Turn: g.turn, Kind: cutKind, Time: last.Time})
+	}
+	slices.SortFunc(kept, compare)
+	return kept
+}

@@ -1,0 +1,208 @@
+// Folding: any order, any number of times, in any parts.
+
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+// at returns the time that is so many seconds after the test's first.
+func at(seconds float64) time.Time { return day.Add(time.Duration(seconds * float64(time.Second))) }
+
+// shown writes turns in short: the prompt of each, and after it what followed.
+func shown(turns []session.Turn) string {
+	var b strings.Builder
+	for _, t := range turns {
+		fmt.Fprintf(&b, "%d[%s]%q", t.N, t.ID, t.Prompt())
+		for _, e := range t.Events {
+			switch {
+			case e.Call != nil:
+				fmt.Fprintf(&b, " %s(%s)", e.Call.Tool, e.Call.Command)
+				if e.Call.Exit != nil {
+					fmt.Fprintf(&b, "=%d", *e.Call.Exit)
+				}
+			case e.Kind != session.Prompt:
+				fmt.Fprintf(&b, " %s:%q", e.Kind, e.Text)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// bytesOf is what an archive would keep of turns.
+func bytesOf(t *testing.T, turns []session.Turn) string {
+	t.Helper()
+	var b strings.Builder
+	for _, turn := range turns {
+		j, err := json.Marshal(turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(turn.Content() + "\n" + string(j) + "\n")
+	}
+	return b.String()
+}
+
+func event(k session.Kind, turn, id string, seconds float64, text string) session.Event {
+	return session.Event{Client: "claude", Session: "s", Turn: turn, Kind: k, ID: id, Time: at(seconds), Text: text}
+}
+
+func call(turn, id string, seconds float64, command string) session.Event {
+	e := event(session.Called, turn, id, seconds, "")
+	e.Call = &session.Call{Tool: "Bash", Command: command}
+	return e
+}
+
+func exited(e session.Event, status int) session.Event {
+	c := *e.Call
+	c.Exit = &status
+	e.Call = &c
+	return e
+}
+
+func TestFold(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		events []session.Event
+		want   string
+	}{
+		{"a hook and the transcript report one prompt",
+			[]session.Event{event(session.Prompt, "p1", "", 0, "fix it"), event(session.Prompt, "p1", "u1", 0.2, "fix it"), event(session.Text, "p1", "m1", 1, "Fixed.")},
+			`1[p1]"fix it" text:"Fixed."`},
+		{"a hook without identifiers joins the transcript's prompt",
+			[]session.Event{event(session.Prompt, "", "", 0, "fix it"), event(session.Prompt, "", "u1", 0.4, "fix it"), event(session.Text, "", "m1", 1, "Fixed.")},
+			`1[u1]"fix it" text:"Fixed."`},
+		{"and a transcript's that has a turn",
+			[]session.Event{event(session.Prompt, "", "", 0, "fix it"), event(session.Prompt, "p1", "u1", 0.4, "fix it"), event(session.Text, "", "", 1, "Fixed.")},
+			`1[p1]"fix it" text:"Fixed."`},
+		{"the same prompt typed twice is two turns",
+			[]session.Event{event(session.Prompt, "", "", 0, "continue"), event(session.Prompt, "", "", 30, "continue"),
+				event(session.Prompt, "", "u1", 0.5, "continue"), event(session.Prompt, "", "u2", 30.5, "continue")},
+			"1[u1]\"continue\"\n2[u2]\"continue\""},
+		{"also where only hooks report it",
+			[]session.Event{event(session.Prompt, "", "", 0, "continue"), event(session.Prompt, "", "", 30, "continue")},
+			"1[]\"continue\"\n2[]\"continue\""},
+		{"a hook that is installed twice reports one prompt",
+			[]session.Event{event(session.Prompt, "", "", 0, "continue"), event(session.Prompt, "", "", 0.1, "continue"), call("", "", 1, "ls"), call("", "", 1.1, "ls")},
+			`1[]"continue" Bash(ls)`},
+		{"a call is one by its identifier, and knows what either report knows",
+			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), call("p1", "toolu_1", 2, "go test"), exited(call("", "toolu_1", 3, "go test"), 1)},
+			`1[p1]"go" Bash(go test)=1`},
+		{"calls without identifier join those of equal input that are nearest",
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), call("", "", 5, "ls"), call("", "", 20, "ls"), call("", "c1", 4, "ls"), exited(call("", "c2", 21, "ls"), 0), call("", "c3", 60, "pwd")},
+			`1[u1]"go" Bash(ls) Bash(ls)=0 Bash(pwd)`},
+		{"a command that runs twice is two calls",
+			[]session.Event{event(session.Prompt, "", "", 0, "go"), call("", "", 5, "ls"), call("", "", 20, "ls")},
+			`1[]"go" Bash(ls) Bash(ls)`},
+		{"an answer at the end of a turn is that of the messages",
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), event(session.Text, "", "m1", 1, "First."), event(session.Text, "", "m2", 2, "Second."),
+				event(session.Text, "", "", 3, "First.\n\nSecond."), event(session.Text, "", "", 3, "Second."), event(session.Text, "", "", 4, "Third.")},
+			`1[u1]"go" text:"First." text:"Second." text:"Third."`},
+		{"what comes before the first prompt belongs to it",
+			[]session.Event{event(session.Start, "", "", 0, "startup"), event(session.Prompt, "p1", "", 2, "go")},
+			`1[p1]"go" start:"startup"`},
+		{"without a prompt there is a turn all the same",
+			[]session.Event{event(session.Start, "", "", 0, "startup"), event(session.Text, "", "m1", 2, "hello")},
+			`1[]"" start:"startup" text:"hello"`},
+		{"a call that ends after the next prompt stays in its turn",
+			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), call("p1", "c1", 1, "sleep"), event(session.Prompt, "p2", "", 5, "and"), exited(call("", "c1", 9, "sleep"), 0), call("", "c2", 10, "ls")},
+			"1[p1]\"go\" Bash(sleep)=0\n2[p2]\"and\" Bash(ls)"},
+		{"a sub-agent's prompt is no turn",
+			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), {Client: "claude", Session: "s", Kind: session.Prompt, Agent: "helper", Text: "look", Time: at(1)}},
+			`1[p1]"go"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			want := strings.TrimSpace(tc.want)
+			if got := strings.TrimSpace(shown(session.Fold(tc.events))); got != want {
+				t.Errorf("Fold = \n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// randomEvents makes the reports of a session: some of each event's reports lack
+// identifiers, as those of hooks do.
+func randomEvents(r *rand.Rand) []session.Event {
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	var all []session.Event
+	for range 1 + r.IntN(40) {
+		e := session.Event{Client: pick("claude", "gemini"), Session: pick("s1", "s1", "s2"), Time: at(float64(r.IntN(600)) / 2),
+			Turn: pick("", "", "p1", "p2", "p3"), ID: pick("", "", "a", "b", "c", "d"),
+			Kind: session.Kind(pick("prompt", "prompt", "text", "text", "call", "call", "call", "stop", "start", "plan")),
+			Text: pick("continue", "continue", "fix it", "Done.", "a", "ab", "b", ""), Dir: pick("", "/p", "/q"), Agent: pick("", "", "", "helper")}
+		if e.Kind == session.Called {
+			e.Text, e.Call = "", &session.Call{Tool: pick("Bash", "Edit"), Command: pick("ls", "go test"), Failed: r.IntN(2) == 0, Output: pick("", "x\ny", "boom"), Wrote: []string{pick("a.go", "b.go")}}
+			if n := r.IntN(3); n < 2 {
+				e.Call.Exit = &n
+			}
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// Events in any order and number make the same bytes, also when they come in
+// parts and what was made of the first is read back.
+func TestFoldOrder(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		events := randomEvents(r)
+		want := bytesOf(t, session.Fold(events))
+		again := slices.Concat(events, events[:r.IntN(len(events)+1)])
+		r.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
+		if got := bytesOf(t, session.Fold(again)); got != want {
+			t.Fatalf("seed %d: shuffled and repeated\n%s\nwant\n%s", seed, got, want)
+		}
+		var kept []session.Event
+		for len(again) > 0 {
+			n := 1 + r.IntN(len(again))
+			var part []session.Event
+			for _, turn := range session.Fold(append(kept, again[:n]...)) {
+				back, err := session.Parse(turn.Content())
+				if err != nil {
+					t.Fatalf("seed %d: Parse: %v", seed, err)
+				}
+				part = append(part, back.Reports()...)
+			}
+			kept, again = part, again[n:]
+		}
+		if got := bytesOf(t, session.Fold(kept)); got != want {
+			t.Fatalf("seed %d: in parts\n%s\nwant\n%s", seed, got, want)
+		}
+	}
+}
+
+// What is too large is cut and says so, and is cut at the same place in any order.
+func TestFoldBounds(t *testing.T) {
+	huge := event(session.Prompt, "p1", "", 0, strings.Repeat("word ", 1<<20))
+	turns := session.Fold([]session.Event{huge})
+	if got := turns[0].Prompt(); len(got) > 256<<10 || !strings.Contains(got, "cut here: the text had") {
+		t.Errorf("a prompt of 5 MB is kept as %d bytes ending in %q", len(got), got[max(0, len(got)-60):])
+	}
+	events := []session.Event{huge}
+	for i := range 5000 {
+		events = append(events, call("p1", fmt.Sprint("c", i), 1+float64(i), "go test ./..."))
+	}
+	turns = session.Fold(events)
+	if len(turns) != 1 || !turns[0].Cut || len(turns[0].Events) < 1000 || len(turns[0].Content()) > 1<<20 {
+		t.Fatalf("5,000 calls: %d turns, cut %v, %d events, %d bytes", len(turns), turns[0].Cut, len(turns[0].Events), len(turns[0].Content()))
+	}
+	want := turns[0].Content()
+	slices.Reverse(events)
+	half := session.Fold(events[:2500])
+	got := session.Fold(append(half[0].Reports(), events[2500:]...))
+	if got[0].Content() != want {
+		t.Errorf("the other way around, in two parts, another turn is kept")
+	}
+}

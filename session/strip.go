@@ -1,0 +1,55 @@
+// Strip: cutting out what programs put into the texts of people.
+
+package session
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Fence is the element in which hooks of oxbow put memory before a model. [Strip]
+// cuts it out.
+const Fence = "oxbow-memory"
+
+// fences are the elements that clients and memories put into prompts: our own
+// first, then those of clients, then those of other memories.
+var fences = []string{
+	Fence,
+	"hook_context", "system-reminder", "system_reminder", "local-command-caveat",
+	"deja-recall", "hindsight_memories", "hindsight-memories", "claude-mem-context", "claude-mem", "private-memory",
+	"supermemory-context", "memory_context", "relevant-memories", "relevant_memories", "engram-context", "mem0-memories", "recalled-memories",
+}
+
+// fenceTag matches the tags of fences.
+var fenceTag = regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>`)
+
+// Strip returns a text without the fences of what hooks put into it, those of
+// others among them, and without white space around it. A fence that is not closed
+// goes to the end of the text; an end without a beginning is left out alone.
+func Strip(s string) string {
+	if !strings.Contains(s, "<") {
+		return strings.TrimSpace(s)
+	}
+	var b strings.Builder
+	at, open, depth := 0, "", 0 // where the text goes on, the fence that is open, and how many of its kind
+	for _, m := range fenceTag.FindAllStringSubmatchIndex(s, -1) {
+		name, closing := strings.ToLower(s[m[4]:m[5]]), m[2] < m[3]
+		switch {
+		case open == "":
+			b.WriteString(s[at:m[0]])
+			if at = m[1]; !closing {
+				open, depth = name, 1
+			}
+		case name == open && closing:
+			if depth--; depth == 0 {
+				open, at = "", m[1]
+			}
+		case name == open:
+			depth++
+		}
+	}
+	if open == "" {
+		b.WriteString(s[at:])
+	}
+	return strings.TrimSpace(b.String())
+}

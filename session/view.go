@@ -1,0 +1,151 @@
+// The events of a turn, each once, of the reports that there are of them.
+
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// view joins the reports of a turn by the rules above [Fold]. The reports are
+// sorted.
+func view(reports []Event, id string) []Event {
+	var all, texts, calls []Event
+	same := map[key]int{} // of all
+	for _, e := range reports {
+		e.Turn = id
+		switch {
+		case e.Kind == cutKind:
+			continue
+		case e.ID == "" && e.Kind == Text:
+			texts = append(texts, e)
+			continue
+		case e.ID == "" && e.Kind == Called:
+			calls = append(calls, e)
+			continue
+		}
+		k := key{kind: e.Kind, id: e.ID}
+		if e.ID == "" {
+			k.text = e.Agent + "\x00" + e.Text
+		}
+		if i, ok := same[k]; ok {
+			all[i] = all[i].merge(e)
+			continue
+		}
+		same[k] = len(all)
+		all = append(all, e)
+	}
+	all = joinCalls(joinTexts(joinUnnamed(all), texts), calls)
+	slices.SortFunc(all, compare)
+	return all
+}
+
+// joinUnnamed joins events without identifier to those of equal text that have one.
+func joinUnnamed(all []Event) []Event {
+	for i := 0; i < len(all); {
+		e := all[i]
+		if e.ID == "" {
+			if j := slices.IndexFunc(all, func(o Event) bool {
+				return o.ID != "" && o.Kind == e.Kind && o.Agent == e.Agent && o.Text == e.Text
+			}); j >= 0 {
+				all[j] = all[j].merge(e)
+				all = slices.Delete(all, i, i+1)
+				continue
+			}
+		}
+		i++
+	}
+	return all
+}
+
+// joinTexts adds the texts without identifier that those with one do not make up.
+func joinTexts(all, texts []Event) []Event {
+	for _, e := range texts {
+		var named []string
+		for _, o := range all {
+			if o.Kind == Text && o.ID != "" && o.Agent == e.Agent {
+				named = append(named, letters(o.Text))
+			}
+		}
+		if !madeOf(letters(e.Text), named) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// letters returns a text without white space.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// madeOf reports whether a text can be put together of some of the parts, in
+// their order.
+func madeOf(s string, parts []string) bool {
+	ends := []int{0}
+	for _, p := range parts {
+		for _, at := range slices.Clone(ends) {
+			if p == "" || !strings.HasPrefix(s[at:], p) || slices.Contains(ends, at+len(p)) {
+				continue
+			}
+			if at+len(p) == len(s) {
+				return true
+			}
+			ends = append(ends, at+len(p))
+		}
+	}
+	return s == ""
+}
+
+// joinCalls adds the calls without identifier that are none of those with one.
+func joinCalls(all, calls []Event) []Event {
+	input := func(e *Event) string { return e.Agent + "\x00" + (&Call{}).or(e.Call).input() }
+	byInput := map[string][]*Event{}
+	var order []*Event
+	for i := range all {
+		if all[i].Kind == Called {
+			byInput[input(&all[i])] = append(byInput[input(&all[i])], &all[i])
+		}
+		order = append(order, &all[i])
+	}
+	for i := range calls {
+		e := &calls[i]
+		same := byInput[input(e)]
+		if j := slices.IndexFunc(same, func(o *Event) bool { return o.ID == "" && e.Time.Sub(o.Time).Abs() <= doubleNear }); j >= 0 {
+			*same[j] = same[j].merge(*e)
+			continue
+		}
+		byInput[input(e)] = append(same, e)
+		order = append(order, e)
+	}
+	gone := map[*Event]bool{}
+	for _, same := range byInput {
+		nearest(same, callNear, func(e *Event) time.Time { return e.Time },
+			func(a, b *Event) bool { return a.ID != "" && b.ID == "" }, func(a, b *Event) {
+				*a = a.merge(*b)
+				gone[b] = true
+			})
+	}
+	var joined []Event
+	for _, e := range order {
+		if !gone[e] {
+			joined = append(joined, *e)
+		}
+	}
+	return joined
+}
+
+// or returns the call, or c for none.
+func (c *Call) or(o *Call) *Call {
+	if o != nil {
+		return o
+	}
+	return c
+}
