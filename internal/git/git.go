@@ -70,6 +70,7 @@ type Repo struct {
 	program string
 	opts    Options
 	sha256  bool
+	pinned  string // stands for HEAD; "" for that of the repository
 }
 
 // Find returns the repository that holds the directory, which it or one above
@@ -403,6 +404,14 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	}
 	b.data = append(b.data, p...)
 	return n, nil
+}
+
+// exitStatus returns the status that git ended with, and -1 when it did not.
+func exitStatus(err error) int {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	return -1
 }
 
 // isHex reports whether s is the whole name of an object.

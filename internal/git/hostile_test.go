@@ -131,6 +131,21 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Blobs(t.Context(), []string{blob, missing}); err != nil || string(got[blob]) != text+"more\n" || len(got) != 1 {
 		t.Errorf("Blobs = %q, %v, want one", got, err)
 	}
+	for _, name := range []string{"HEAD", "main", "@{-1}", "HEAD~1", "--exec=x"} {
+		_, _ = r.Resolve(t.Context(), name) // what counts is the markers
+	}
+	if got, err := r.MergeBase(t.Context(), one, head); got != one || err != nil {
+		t.Errorf("MergeBase = %s, %v, want %s", got, err, one)
+	}
+	if got, err := r.Files(t.Context(), head); got["a.txt"] != blob || len(got) != 2 || err != nil {
+		t.Errorf("Files = %v, %v, want a.txt and the attributes", got, err)
+	}
+	if got, err := r.Renamed(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
+		t.Errorf("Renamed = %v, %v, want a.txt", got, err)
+	}
+	if got, _, err := r.Index(); len(got) != 2 || err != nil {
+		t.Errorf("Index = %v, %v, want two files", got, err)
+	}
 	if got, err := r.At(t.Context(), head, "a.txt"); got != blob || err != nil {
 		t.Errorf("At = %s, %v, want %s", got, err, blob)
 	}

@@ -1,5 +1,5 @@
-// The names in git's index, read without git: what is asked on every run must
-// not start a program. The format is Documentation/gitformat-index.txt.
+// Git's index, read without git: what is asked on every run must not start a
+// program. The format is Documentation/gitformat-index.txt.
 
 package git
 
@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // maxIndex is the bytes of the largest index that is read.
@@ -39,7 +40,8 @@ func Tracked(path string) ([]string, error) {
 	r.sha256 = r.usesSHA256()
 	at := strings.ToLower(filepath.ToSlash(rel))
 	var names []string
-	err = r.indexNames(filepath.Join(r.dir, "index"), func(name string) {
+	err = r.readIndex(filepath.Join(r.dir, "index"), true, func(e IndexEntry) {
+		name := e.Name
 		switch lower := strings.ToLower(name); {
 		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower): // a link, a module, or a directory of a sparse index
 			names = append(names, ".")
@@ -59,9 +61,35 @@ func InTree(dir string) bool {
 	return r.find(dir) == nil || r.root != ""
 }
 
-// indexNames calls fn with the names of an index, and of the one that it shares
-// with others.
-func (r *Repo) indexNames(file string, fn func(string)) error {
+// IndexEntry is a file of the index.
+type IndexEntry struct {
+	Name  string
+	Blob  string
+	File  bool // a regular one
+	Stage int  // not 0 in a conflict
+
+	// What the file was like when git last looked: with the same size and time it
+	// has still the content of the blob, unless that time is not before that of
+	// the index.
+	Size  uint32
+	Time  time.Time
+	Apart bool // it is not checked out
+}
+
+// Index returns the entries of the index of the working tree, and its time.
+func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
+	name := filepath.Join(r.dir, "index")
+	if fi, err := os.Stat(name); err == nil {
+		at = fi.ModTime()
+	}
+	err = r.readIndex(name, false, func(e IndexEntry) { entries = append(entries, e) })
+	return entries, at, err
+}
+
+// readIndex calls fn with the entries of an index, and of the one that it shares
+// with others when their names alone are wanted: what is changed in a shared one is not
+// followed.
+func (r *Repo) readIndex(file string, names bool, fn func(IndexEntry)) error {
 	b, err := readBounded(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -82,26 +110,52 @@ func (r *Repo) indexNames(file string, fn func(string)) error {
 	}
 	rest, name := b[12:len(b)-hash], ""
 	for range n {
+		head := rest
 		if name, rest, err = indexEntry(rest, name, version, hash); err != nil {
 			return err
 		}
-		fn(name)
+		fn(entryOf(head, name, hash))
 	}
-	for len(rest) >= 8 { // extensions
+	shared, err := sharedIndex(rest, hash)
+	if err != nil || shared == "" {
+		return err
+	}
+	if !names {
+		return errIndex
+	}
+	shared = filepath.Join(filepath.Dir(file), shared)
+	if _, err := os.Stat(shared); err != nil {
+		return err
+	}
+	return r.readIndex(shared, names, fn)
+}
+
+// sharedIndex returns the name of the index that an index shares with others, as its
+// extensions say, or "".
+func sharedIndex(rest []byte, hash int) (string, error) {
+	for len(rest) >= 8 {
 		size := binary.BigEndian.Uint32(rest[4:])
 		if uint64(size) > uint64(len(rest)-8) {
-			return errIndex
+			return "", errIndex
 		}
 		if body := rest[8 : 8+size]; string(rest[:4]) == "link" && len(body) >= hash {
-			shared := filepath.Join(filepath.Dir(file), "sharedindex."+hex.EncodeToString(body[:hash]))
-			if _, err := os.Stat(shared); err != nil {
-				return err
-			}
-			return r.indexNames(shared, fn)
+			return "sharedindex." + hex.EncodeToString(body[:hash]), nil
 		}
 		rest = rest[8+size:]
 	}
-	return nil
+	return "", nil
+}
+
+// entryOf reads what stands before the name of an entry, which is long enough.
+func entryOf(b []byte, name string, hash int) IndexEntry {
+	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
+	flags := binary.BigEndian.Uint16(b[40+hash:])
+	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hash]), File: word(24)>>12 == 0o10, Stage: int(flags>>12) & 3,
+		Size: word(36), Time: time.Unix(int64(word(8)), int64(word(12)))}
+	if flags&0x4000 != 0 {
+		e.Apart = binary.BigEndian.Uint16(b[40+hash+2:])&0x4000 != 0
+	}
+	return e
 }
 
 // indexEntry returns the name of the first entry of b, which follows the entry

@@ -19,29 +19,40 @@ import (
 // Head returns the commit of HEAD, and "" before the first. It reads the files
 // of references itself; a repository that keeps them in tables is an error.
 func (r *Repo) Head(_ context.Context) (string, error) {
-	ref := "HEAD"
+	if r.pinned != "" {
+		return r.pinned, nil
+	}
+	id, err := r.follow("HEAD")
+	if err != nil {
+		return "", fmt.Errorf("reading HEAD: %w", err)
+	}
+	return id, nil
+}
+
+// follow returns the object that a reference leads to, and "" when there is none.
+func (r *Repo) follow(ref string) (string, error) {
 	for range 5 { // symbolic references may lead to others
 		b, err := r.readRef(ref)
 		if errors.Is(err, fs.ErrNotExist) {
 			return r.packedRef(ref)
 		}
 		if err != nil {
-			return "", fmt.Errorf("reading HEAD: %w", err)
+			return "", err
 		}
 		text := strings.TrimSpace(string(b))
-		if isHex(text) {
-			return text, nil
+		if id, _, _ := strings.Cut(text, "\t"); isHex(id) { // FETCH_HEAD has more
+			return id, nil
 		}
 		next, ok := strings.CutPrefix(text, "ref: ")
 		if !ok || !fs.ValidPath(next) || !strings.HasPrefix(next, "refs/") {
 			break
 		}
 		if next == "refs/heads/.invalid" {
-			return "", errors.New("reading HEAD: the repository keeps its references in tables, which are not read")
+			return "", errors.New("the repository keeps its references in tables, which are not read")
 		}
 		ref = next
 	}
-	return "", errors.New("reading HEAD: it leads nowhere")
+	return "", errors.New("it leads nowhere")
 }
 
 func (r *Repo) readRef(ref string) ([]byte, error) {
