@@ -1,0 +1,481 @@
+// Which annotations a change touches: what stands at its base in lines that it
+// changes or deletes, and what it adds.
+
+package annotate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/git"
+)
+
+// DiffOptions say which change is meant.
+type DiffOptions struct {
+	// Range is A..B or A...B, as git diff has them, or A alone, for what the
+	// working tree has changed since. "" is HEAD.
+	Range string
+
+	Staged   bool                  // compare with git's index, not with the working tree
+	Progress func(done, total int) // of files; may be nil
+}
+
+// Diff is what a change does to annotations.
+type Diff struct {
+	Base, Head string // commits; Head is "index" or "working tree" for these
+	Files      int    // that differ or are gone, those added not counted
+	Touched    []Touched
+	Added      []Found // that stand in the sidecars of the head only
+	Skipped    []Skipped
+	Annotated  bool // the base has annotations
+}
+
+// Touched is an annotation of lines that a change touches: where it stands after
+// it, and where it stood at the base.
+type Touched struct {
+	Found
+	BaseFile string
+	Base     Span
+}
+
+// Diff finds the annotations of the lines that a change changes or deletes, or adds
+// others between, and those that it adds. Both sides are read as they were
+// committed; sidecars too. Files are followed through renames. Errors match
+// [oxbow.ErrInvalid] for a range that cannot be, and [oxbow.ErrUnsupported]
+// without git.
+func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
+	if b.repo == nil {
+		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNone)
+	}
+	x, err := b.compare(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("comparing: %w", err)
+	}
+	return &x.Diff, nil
+}
+
+// comparison is a Diff in the making.
+type comparison struct {
+	Diff
+	tree     *Store // the working tree
+	base     *git.Repo
+	at       *Store // with the history of the base, and blobs that are read ahead
+	blobs    readAhead
+	old, now *fileSet
+	former   map[string][]string // by file of the base, sidecars of the names that it had before
+	renamed  map[string]string   // files of the base that have another name in the head
+	progress func(done, total int)
+}
+
+// readAhead is a history with blobs that were read at once.
+type readAhead struct {
+	History
+	blobs map[string][]byte
+}
+
+// Blobs returns blobs that were read before, and asks for others.
+func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	var others []string
+	for _, n := range names {
+		if data, ok := h.blobs[n]; !ok {
+			others = append(others, n)
+		} else if data != nil {
+			found[n] = data
+		}
+	}
+	if len(others) == 0 {
+		return found, nil
+	}
+	more, err := h.History.Blobs(ctx, others)
+	for n, data := range more {
+		found[n] = data
+	}
+	return found, err
+}
+
+// read reads blobs, as many at a time as git may say. What is too long is as if it
+// were not there.
+func (h *readAhead) read(ctx context.Context, names []string) error {
+	for some := range slices.Chunk(names, batch) {
+		blobs, err := h.History.Blobs(ctx, some)
+		if errors.Is(err, git.ErrTooMuch) && len(some) > 1 {
+			for _, n := range some {
+				if err := h.read(ctx, []string{n}); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, git.ErrTooMuch) {
+			return err
+		}
+		for _, n := range some {
+			h.blobs[n] = blobs[n]
+		}
+	}
+	return nil
+}
+
+// compare is Diff in a repository.
+func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error) {
+	x := &comparison{tree: b, progress: o.Progress}
+	if x.progress == nil {
+		x.progress = func(int, int) {}
+	}
+	if err := x.sides(ctx, o); err != nil {
+		return nil, err
+	}
+	x.base = b.repo.Pinned(x.Base)
+	x.blobs = readAhead{History: x.base, blobs: map[string][]byte{}}
+	x.at = &Store{work: b.work, dir: b.dir, history: &x.blobs, opts: b.opts}
+	x.at.dropCaches()
+	if err := x.findFormer(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.findRenames(ctx); err != nil {
+		return nil, err
+	}
+	jobs := x.changes()
+	added, err := x.additions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	total := len(jobs) + len(added)
+	for done, jobs := 0, slices.Concat(jobs, added); len(jobs) > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		some := jobs[:min(batch, len(jobs))]
+		if err := x.resolve(ctx, some); err != nil {
+			return nil, err
+		}
+		jobs, done = jobs[len(some):], done+len(some)
+		x.progress(done, total)
+	}
+	return x, nil
+}
+
+// sides resolves the range, and lists the files of both sides.
+func (x *comparison) sides(ctx context.Context, o DiffOptions) error {
+	repo := x.tree.repo
+	from, to, two := strings.Cut(o.Range, "..")
+	var err error
+	if x.Base, err = x.commit(ctx, from); err != nil {
+		return err
+	}
+	switch {
+	case two && o.Staged:
+		return &oxbow.InvalidError{Field: "diff", Value: o.Range, Reason: "compares two commits; the index is compared with one"}
+	case two:
+		err = x.commits(ctx, o.Range, to)
+	case o.Staged:
+		x.Head = "index"
+	default:
+		x.Head = "working tree"
+	}
+	if err != nil {
+		return err
+	}
+	files, err := repo.Files(ctx, x.Base)
+	if err != nil {
+		return err
+	}
+	x.old = &fileSet{files: files}
+	switch {
+	case two:
+		files, err = repo.Files(ctx, x.Head)
+		x.now = &fileSet{files: files}
+	case o.Staged:
+		x.now, err = x.tree.staged()
+	default:
+		x.now, err = x.tree.worktree(ctx, files)
+	}
+	return err
+}
+
+// commit returns the commit of a name; that of HEAD for "".
+func (x *comparison) commit(ctx context.Context, name string) (string, error) {
+	name = cmp.Or(name, "HEAD")
+	id, err := x.tree.repo.Resolve(ctx, name)
+	if errors.Is(err, git.ErrNoCommit) {
+		err = &oxbow.InvalidError{Field: "diff", Value: name, Reason: git.ErrNoCommit.Error()}
+	}
+	return id, err
+}
+
+// commits sets the head, and the base to what it has in common with it when to begins
+// with the third point of A...B.
+func (x *comparison) commits(ctx context.Context, all, to string) (err error) {
+	to, common := strings.CutPrefix(to, ".")
+	if x.Head, err = x.commit(ctx, to); err != nil || !common {
+		return err
+	}
+	x.Base, err = x.tree.repo.MergeBase(ctx, x.Base, x.Head)
+	if err == nil && x.Base == "" {
+		err = &oxbow.InvalidError{Field: "diff", Value: all, Reason: "has no commit in common in this clone; a shallow one gets it with git fetch --unshallow"}
+	}
+	return err
+}
+
+// content returns a file of a side.
+func (x *comparison) content(side *fileSet, file string) ([]byte, error) {
+	data := x.blobs.blobs[side.files[file]]
+	if data == nil && side.work {
+		return x.tree.content(file)
+	}
+	if data == nil {
+		return nil, errors.New("git does not have its content here, or it is too long")
+	}
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("it is longer than %d MiB", MaxFile>>20)
+	}
+	return data, nil
+}
+
+// diffJob is a file whose annotations are placed.
+type diffJob struct {
+	file  string   // in the base; "" for new annotations
+	to    string   // in the head; "" when it is gone there
+	blobs []string // sidecars at the base, the file's own first
+	own   *sidecar // of new annotations, those of the head
+	fresh map[string]bool
+}
+
+// sidecars returns the blobs of a file's sidecars at the base: its own first, and those
+// that stand under the names that it had before.
+func (x *comparison) sidecars(file string) []string {
+	if own, ok := x.old.files[x.tree.dir+"/"+sidecarOf(file)]; ok {
+		return slices.Concat([]string{own}, x.former[file])
+	}
+	return x.former[file]
+}
+
+// changes returns the files that differ and have annotations at the base.
+func (x *comparison) changes() []diffJob {
+	var jobs []diffJob
+	for _, file := range x.old.sorted() {
+		blob, to := x.old.files[file], file
+		if _, ok := x.now.files[file]; !ok {
+			to = x.renamed[file]
+		}
+		if x.tree.isSidecar(file) || CheckFile(file) != nil || to != "" && x.now.files[to] == blob {
+			continue
+		}
+		x.Files++
+		if blobs := x.sidecars(file); len(blobs) > 0 {
+			jobs = append(jobs, diffJob{file: file, to: to, blobs: blobs})
+		}
+	}
+	return jobs
+}
+
+// findFormer finds the sidecars of files that were renamed before the base and have
+// left theirs where it was.
+func (x *comparison) findFormer(ctx context.Context) error {
+	var gone []string
+	for name := range x.old.files {
+		if !x.tree.isSidecar(name) {
+			continue
+		}
+		x.Annotated = true
+		file, ok := sourceOf(strings.TrimPrefix(name, x.tree.dir+"/"))
+		if _, there := x.old.files[file]; ok && !there {
+			gone = append(gone, file)
+		}
+	}
+	slices.Sort(gone)
+	now, err := x.base.Renamed(ctx, gone[:min(len(gone), maxOrphans)])
+	x.former = map[string][]string{}
+	for _, file := range gone {
+		if to := now[file]; to != "" {
+			x.former[to] = append(x.former[to], x.old.files[x.tree.dir+"/"+sidecarOf(file)])
+		}
+	}
+	return err
+}
+
+// additions returns the files with sidecars that have annotations in the head only.
+func (x *comparison) additions(ctx context.Context) ([]diffJob, error) {
+	differ := func(a, b *fileSet) (names, blobs []string) {
+		for _, name := range a.sorted() {
+			if x.tree.isSidecar(name) && a.files[name] != b.files[name] {
+				names, blobs = append(names, name), append(blobs, a.files[name])
+			}
+		}
+		return names, blobs
+	}
+	_, was := differ(x.old, x.now)
+	names, now := differ(x.now, x.old)
+	if err := x.readMissing(ctx, slices.Concat(was, now)); err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, blob := range was {
+		for _, r := range parse(x.blobs.blobs[blob]).records {
+			known[r.ID] = true
+		}
+	}
+	var jobs []diffJob
+	for _, name := range names {
+		data, err := x.content(x.now, name)
+		if err != nil {
+			x.Skipped = append(x.Skipped, Skipped{name, err})
+			continue
+		}
+		s := parse(data)
+		j := diffJob{to: ownerOf(strings.TrimPrefix(name, x.tree.dir+"/"), s), own: s, fresh: map[string]bool{}}
+		for _, r := range s.records {
+			if !known[r.ID] && !r.Archived {
+				j.fresh[r.ID] = true
+			}
+		}
+		if len(j.fresh) > 0 {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+// resolve places the annotations of some files. All that is needed of git is read
+// at once.
+func (x *comparison) resolve(ctx context.Context, jobs []diffJob) error {
+	var want []string
+	for _, j := range jobs {
+		want = append(want, j.blobs...)
+		if j.file != "" {
+			want = append(want, x.old.files[j.file])
+		}
+		want = append(want, x.now.files[j.to])
+	}
+	if err := x.readMissing(ctx, want); err != nil {
+		return err
+	}
+	sidecars := make([][]*sidecar, len(jobs))
+	want = nil
+	for i, j := range jobs {
+		for _, blob := range j.blobs {
+			sidecars[i] = append(sidecars[i], parse(x.blobs.blobs[blob]))
+		}
+		if j.own != nil {
+			sidecars[i] = append(sidecars[i], j.own)
+		}
+		for blob := range blobsOf(sidecars[i], "") {
+			want = append(want, blob)
+		}
+	}
+	if err := x.readMissing(ctx, want); err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		if err := x.place(ctx, j, sidecars[i]); err != nil {
+			return err
+		}
+	}
+	clear(x.blobs.blobs)
+	return nil
+}
+
+// readMissing reads the blobs that were not read yet.
+func (x *comparison) readMissing(ctx context.Context, names []string) error {
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {
+		_, ok := x.blobs.blobs[n]
+		return ok || (len(n) == 64) != x.tree.sha256() || n == ""
+	})
+	return x.blobs.read(ctx, names)
+}
+
+// find places the annotations of a file on one side. A file that has no lines there,
+// or is gone, has none of them.
+func (x *comparison) find(ctx context.Context, side *fileSet, file string, sidecars []*sidecar) (found []Found, content []byte, err error) {
+	if _, ok := side.files[file]; !ok {
+		return nil, nil, nil
+	}
+	if content, err = x.content(side, file); err != nil || isBinary(content) {
+		return nil, nil, err
+	}
+	p := &resolved{content: content, head: x.Base, sidecars: slices.Clone(sidecars), former: max(0, len(sidecars)-1)}
+	err = x.at.resolveAll(ctx, p, file)
+	return p.found, content, errors.Join(err, p.partial)
+}
+
+// place finds the annotations of one file on both sides.
+func (x *comparison) place(ctx context.Context, j diffJob, sidecars []*sidecar) error {
+	now, after, err := x.find(ctx, x.now, j.to, sidecars)
+	if j.own != nil {
+		x.add(j, now)
+	}
+	var was []Found
+	var before []byte
+	if err == nil && j.file != "" {
+		was, before, err = x.find(ctx, x.old, j.file, sidecars)
+	}
+	if err != nil && ctx.Err() == nil {
+		x.Skipped = append(x.Skipped, Skipped{cmp.Or(j.file, j.to), err})
+		return nil
+	}
+	if err != nil || before == nil {
+		return err
+	}
+	touches := touchedLines(Lines(before), Lines(after))
+	at := map[string]Found{}
+	for _, f := range now {
+		at[f.ID] = f
+	}
+	for _, f := range was {
+		if f.Placed == Lost || !touches(f.Now) {
+			continue
+		}
+		t := Touched{Found: at[f.ID], BaseFile: j.file, Base: f.Now}
+		if t.ID == "" || after == nil {
+			t.Found = Found{Record: f.Record, In: j.file, Placed: Lost}
+		}
+		x.Touched = append(x.Touched, t)
+	}
+	return nil
+}
+
+// add keeps the new annotations of a file; those that were not found are lost.
+func (x *comparison) add(j diffJob, now []Found) {
+	for _, f := range now {
+		if j.fresh[f.ID] {
+			x.Added = append(x.Added, f)
+			delete(j.fresh, f.ID)
+		}
+	}
+	for _, r := range j.own.records {
+		if j.fresh[r.ID] {
+			x.Added = append(x.Added, Found{Record: *r, In: j.to, Placed: Lost})
+		}
+	}
+}
+
+// touchedLines returns whether a span of the old lines is touched: a line of it is
+// no more, or there are new ones between two of them.
+func touchedLines(before, after []string) func(Span) bool {
+	in := diff.Interner{}
+	to := new(diff.Mapper).Map(in.Lines(before), in.Lines(after))
+	// touched[i] counts the lines before i that are gone, or have new ones before them.
+	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
+	for i, t := range to {
+		gone[i+1], apart[i+1] = gone[i], apart[i]
+		if t < 0 {
+			gone[i+1]++
+		} else if i > 0 && to[i-1] >= 0 && t != to[i-1]+1 {
+			apart[i+1]++
+		}
+	}
+	return func(s Span) bool {
+		if s.Len() == 0 || s.Last > len(to) {
+			return false
+		}
+		return gone[s.Last] > gone[s.First-1] || apart[s.Last] > apart[s.First]
+	}
+}

@@ -1,0 +1,249 @@
+// The files of one side of a comparison: of a commit, of git's index, or of the
+// working tree, and which of them have another name on the other side.
+
+package annotate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// fileSet is the regular files of a side, by path: the names of their blobs. In the
+// working tree a blob may be one that git does not have.
+type fileSet struct {
+	files map[string]string
+	work  bool // contents are those of the working tree
+}
+
+// sorted returns the paths.
+func (s *fileSet) sorted() []string { return slices.Sorted(maps.Keys(s.files)) }
+
+// isSidecar reports whether a path is that of a sidecar.
+func (b *Store) isSidecar(name string) bool {
+	return strings.HasPrefix(name, b.dir+"/") && strings.HasSuffix(name, suffix)
+}
+
+// staged returns the files of git's index. Where a conflict stands, it is "ours".
+func (b *Store) staged() (*fileSet, error) {
+	entries, _, err := b.repo.Index()
+	if err != nil {
+		return nil, err
+	}
+	s := &fileSet{files: map[string]string{}}
+	for _, e := range entries {
+		if e.File && (e.Stage == 0 || e.Stage == 2) {
+			s.files[e.Name] = e.Blob
+		}
+	}
+	return s, nil
+}
+
+// worktree returns the files of the working tree that are among those, that the
+// index lists, or that are sidecars. A file is not read when the index says that it
+// is as it was.
+func (b *Store) worktree(ctx context.Context, base map[string]string) (*fileSet, error) {
+	s := &fileSet{files: map[string]string{}, work: true}
+	entries, at, err := b.repo.Index()
+	if err != nil { // it only saves work
+		entries = nil
+	}
+	names := maps.Clone(base)
+	var apart []string // directories that are not checked out
+	listed := map[string]*git.IndexEntry{}
+	for i := range entries {
+		if e := &entries[i]; strings.HasSuffix(e.Name, "/") {
+			apart = append(apart, e.Name)
+		} else if e.File {
+			listed[e.Name], names[e.Name] = e, ""
+		}
+	}
+	if err := b.walk(ctx, func(name string) error { names[path.Join(b.dir, name)] = ""; return nil }); err != nil {
+		return nil, err
+	}
+	for name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		e := listed[name]
+		if e == nil && slices.ContainsFunc(apart, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
+			s.files[name] = base[name]
+		} else if e != nil && e.Apart {
+			s.files[name] = e.Blob
+		} else if blob, ok := b.blobOf(name, e, at); ok {
+			s.files[name] = blob
+		}
+	}
+	return s, nil
+}
+
+// blobOf returns the name of the blob that a file of the working tree would be, and
+// false when there is no such file. It is "" for one that cannot be read.
+func (b *Store) blobOf(name string, e *git.IndexEntry, indexed time.Time) (string, bool) {
+	if CheckFile(name) != nil {
+		return "", false
+	}
+	fi, err := b.work.Stat(name)
+	if err != nil || !fi.Mode().IsRegular() {
+		return "", err != nil && !errors.Is(err, fs.ErrNotExist)
+	}
+	if e != nil && e.Stage == 0 && uint32(fi.Size()) == e.Size && fi.ModTime().Equal(e.Time) && e.Time.Before(indexed) {
+		return e.Blob, true
+	}
+	data, err := vfs.ReadFile(b.work, name, MaxFile)
+	if err != nil {
+		return "", true
+	}
+	return blobName(data, b.sha256()), true
+}
+
+// Bounds of the search for renames.
+const (
+	maxRenames   = 1000 // files on each side
+	leastRenamed = .5   // share of the letters that two files have in common
+	maxHolders   = 50   // files that a line may stand in to count
+)
+
+// findRenames finds what files of the base that are gone and have annotations are
+// called in the head: the file that is new there and has the same content, or most of
+// its lines.
+func (x *comparison) findRenames(ctx context.Context) error {
+	x.renamed = map[string]string{}
+	var gone, fresh []string
+	for _, file := range x.old.sorted() {
+		if _, ok := x.now.files[file]; !ok && len(x.sidecars(file)) > 0 {
+			gone = append(gone, file)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	byBlob := map[string][]string{}
+	for _, file := range x.now.sorted() {
+		if _, ok := x.old.files[file]; !ok && !x.tree.isSidecar(file) && CheckFile(file) == nil {
+			fresh = append(fresh, file)
+			byBlob[x.now.files[file]] = append(byBlob[x.now.files[file]], file)
+		}
+	}
+	taken := map[string]bool{}
+	gone = slices.DeleteFunc(gone, func(file string) bool {
+		same := byBlob[x.old.files[file]]
+		if len(same) == 0 {
+			return false
+		}
+		to := same[0]
+		if i := slices.IndexFunc(same, func(f string) bool { return path.Base(f) == path.Base(file) && !taken[f] }); i >= 0 {
+			to = same[i]
+		}
+		x.renamed[file], taken[to] = to, true
+		return true
+	})
+	fresh = slices.DeleteFunc(fresh, func(f string) bool { return taken[f] })
+	return x.findSimilar(ctx, gone[:min(len(gone), maxRenames)], fresh[:min(len(fresh), maxRenames)])
+}
+
+// findSimilar is findRenames for files whose contents differ. Each new file is
+// compared with all that are gone at once, by its lines.
+func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) error {
+	if len(gone) == 0 || len(fresh) == 0 {
+		return nil
+	}
+	holders := map[string]map[int]int{} // by line and file that is gone: how often it stands there
+	size := make([]int, len(gone))
+	err := x.eachText(ctx, x.old, gone, func(i int, lines []string) {
+		for _, l := range lines {
+			if holders[l] == nil {
+				holders[l] = map[int]int{}
+			}
+			holders[l][i]++
+			size[i] += len(l)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	var pairs []renamePair
+	err = x.eachText(ctx, x.now, fresh, func(k int, lines []string) {
+		all, common, used := 0, map[int]int{}, map[string]int{}
+		for _, l := range lines {
+			all += len(l)
+			if used[l]++; len(holders[l]) > maxHolders {
+				continue // as of a licence
+			}
+			for i, n := range holders[l] {
+				if used[l] <= n {
+					common[i] += len(l)
+				}
+			}
+		}
+		for i, n := range common {
+			if share := float64(n) / float64(max(all, size[i])); share >= leastRenamed {
+				pairs = append(pairs, renamePair{i, k, share})
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	x.pick(pairs, gone, fresh)
+	return nil
+}
+
+// renamePair is a file that is gone and a new one, and the share that is the same.
+type renamePair struct {
+	from, to int
+	share    float64
+}
+
+// pick makes renames of the most similar pairs; each file is in one.
+func (x *comparison) pick(pairs []renamePair, gone, fresh []string) {
+	slices.SortFunc(pairs, func(a, b renamePair) int {
+		return cmp.Or(cmp.Compare(b.share, a.share), a.from-b.from, a.to-b.to)
+	})
+	taken := map[string]bool{}
+	for _, p := range pairs {
+		from, to := gone[p.from], fresh[p.to]
+		if x.renamed[from] == "" && !taken[to] {
+			x.renamed[from], taken[to] = to, true
+		}
+	}
+}
+
+// eachText calls fn with the telling lines of files of a side, without white space,
+// by index. Files that have no lines are passed over.
+func (x *comparison) eachText(ctx context.Context, side *fileSet, files []string, fn func(i int, lines []string)) error {
+	for from := 0; from < len(files); from += batch {
+		some := files[from:min(from+batch, len(files))]
+		var want []string
+		for _, f := range some {
+			want = append(want, side.files[f])
+		}
+		if err := x.readMissing(ctx, want); err != nil {
+			return err
+		}
+		for i, f := range some {
+			data, err := x.content(side, f)
+			if err != nil || isBinary(data) {
+				continue
+			}
+			var lines []string
+			for _, l := range Lines(data) {
+				if l = bareLine(l); letters(l) >= 3 {
+					lines = append(lines, l)
+				}
+			}
+			fn(from+i, lines)
+		}
+		clear(x.blobs.blobs)
+	}
+	return nil
+}
