@@ -19,6 +19,7 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitMisused = 2
+	exitTouched = 3 // of why --diff --fail
 )
 
 // misuse is a command line that cannot be run.
@@ -46,6 +47,9 @@ func (e *hinted) Unwrap() error { return e.err }
 // errReported ends a run that failed and has said all there is to say.
 var errReported = errors.New("failed")
 
+// errTouched ends a run that found annotations where there should be none.
+var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
+
 // status is the one place where errors become exit statuses.
 func status(err error) int {
 	var m *misuse
@@ -54,6 +58,8 @@ func status(err error) int {
 		return exitDone
 	case errors.As(err, &m):
 		return exitMisused
+	case errors.Is(err, errTouched):
+		return exitTouched
 	}
 	return exitFailed
 }

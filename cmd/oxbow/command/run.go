@@ -15,7 +15,7 @@ import (
 )
 
 // Run runs one command line and returns the exit status: 0 done, 1 failed,
-// 2 misused.
+// 2 misused, 3 annotations were touched (why --diff --fail).
 func Run(ctx context.Context, env Env) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}

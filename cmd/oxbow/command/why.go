@@ -26,14 +26,29 @@ before you rely on it), and, for a whole file, lost. With --search it looks
 through the annotations of the whole repository instead, as oxbow recall does
 through the memory: with its filters (file:pool.go, by:agent, after:2026-04),
 +must, -not, prefix* and "phrases". Those whose lines, and not whose reasoning,
-hold the words come last. --filter also selects by agent, model and profile.`,
+hold the words come last. --filter also selects by agent, model and profile.
+
+With --diff it shows the annotations of the lines that a change changes or
+deletes, and those that it adds: of A..B, of A...B (since B left A), or of what
+the working tree, or with --staged the index, has changed since a commit, by
+default HEAD. Sidecars count as they are committed. What goes to a file or a pipe
+is Markdown for a pull request, and nothing when there are no such annotations.
+With --fail the exit status is 3 when lines with an annotation were touched.`,
 		Example: `  oxbow why pool.go:42-60
   oxbow why pool.go
   oxbow why --search "idle connections"
   oxbow why --search "redis file:pool.go -cluster after:2026-04"
-  oxbow why --filter agent:coder --limit 100`,
+  oxbow why --filter agent:coder --limit 100
+  oxbow why --diff main..HEAD
+  oxbow why --diff origin/main...HEAD --markdown > whys.md`,
 		Args: args(0, 1, "one FILE, or FILE:A-B"),
 	}, func(ctx context.Context, in whyIn, args []string) error {
+		if in.Diff {
+			return a.whyDiff(ctx, in, args)
+		}
+		if in.Staged || in.Fail || in.Markdown {
+			return misusef("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
+		}
 		if (in.Search+in.Filter == "") == (len(args) == 0) {
 			return misusef("usage: oxbow why FILE[:A[-B]], or oxbow why --search WORDS", "why takes a FILE, or --search and --filter, and not both")
 		}
@@ -65,6 +80,56 @@ type whyIn struct {
 	Search string `json:"search,omitempty" value:"WORDS" usage:"look for WORDS in all annotations of the repository"`
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
 	Limit  int    `json:"limit,omitempty" default:"10" usage:"with --search, the most to show, N"`
+
+	Diff     bool `json:"diff,omitempty" usage:"show what a change touches: A..B, A...B or A"`
+	Staged   bool `json:"staged,omitempty" usage:"with --diff, compare a commit with the index"`
+	Markdown bool `json:"markdown,omitempty" usage:"with --diff, print Markdown on a terminal, too"`
+	Fail     bool `json:"fail,omitempty" usage:"with --diff, exit with 3 when a line with an annotation was touched"`
+}
+
+// whyDiff shows the annotations that a change touches.
+func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
+	if in.Search+in.Filter != "" {
+		return misusef("look with --json for what you want", "--diff goes without --search and --filter")
+	}
+	if in.Markdown && a.json {
+		return misusef("give one of the two", "--markdown and --json are two forms")
+	}
+	verb := tool.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged, Progress: a.advance}
+	out, err := run(ctx, a, tool.WhyDiff, verb)
+	if err != nil {
+		return err
+	}
+	err = answer(a, out, func(out tool.WhyDiffOut) { a.showWhyDiff(out, in.Markdown || !a.env.StdoutTerm) })
+	if err == nil && in.Fail && len(out.Touched) > 0 {
+		return errTouched
+	}
+	return err
+}
+
+// showWhyDiff shows what a change touches.
+func (a *app) showWhyDiff(out tool.WhyDiffOut, markdown bool) {
+	if markdown {
+		a.printf("%s", clean(out.Markdown()))
+	} else {
+		for _, t := range out.Touched {
+			a.printf("%s  touched\n", a.bold(oneLine(t.BaseFile+":"+t.BaseLines)))
+			a.showAnnotation(t.Annotation)
+			a.printf("\n")
+		}
+		for _, n := range out.Added {
+			a.printf("%s\n", a.bold("added"))
+			a.showAnnotation(n)
+			a.printf("\n")
+		}
+	}
+	for _, s := range out.Skipped {
+		a.warn("passed over %s: %s", oneLine(s.File), s.Why)
+	}
+	if len(out.Touched)+len(out.Added) == 0 && len(out.Notes) == 0 {
+		a.note("no annotation is touched in %s", count(out.Files, "file", "files"))
+	}
+	a.showNotes(out.Notes)
 }
 
 // showAnnotations shows what was found to a person.

@@ -1,0 +1,158 @@
+// The verb that says which annotations a change touches.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// WhyDiffIn is what the whys of a change take.
+type WhyDiffIn struct {
+	Range  string `json:"range,omitempty" flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
+	Staged bool   `json:"staged,omitempty" jsonschema:"compare with git's index, not with the working tree"`
+
+	Progress func(done, total int) `json:"-"` // of files
+}
+
+// WhyDiffOut are the annotations that a change touches, and those that it adds.
+type WhyDiffOut struct {
+	Base    string              `json:"base"`
+	Head    string              `json:"head"` // a commit, "index" or "working tree"
+	Files   int                 `json:"files"`
+	Touched []TouchedAnnotation `json:"touched"`
+	Added   []Annotation        `json:"added"`
+	Skipped []Skipped           `json:"skipped,omitempty"`
+	Notes   []Note              `json:"notes,omitempty"`
+}
+
+// TouchedAnnotation is an annotation where it stands after the change, and the
+// lines that it had before.
+type TouchedAnnotation struct {
+	Annotation
+	BaseFile  string `json:"base_file"`
+	BaseLines string `json:"base_lines"`
+}
+
+// WhyDiff gives the annotations of the lines that a change changes or deletes, and
+// those that it adds.
+func WhyDiff(ctx context.Context, w *Workspace, in WhyDiffIn) (WhyDiffOut, error) {
+	ctx, s, err := w.annotations(ctx)
+	if err != nil {
+		return WhyDiffOut{}, err
+	}
+	d, err := s.Diff(ctx, annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: in.Progress})
+	if err != nil {
+		return WhyDiffOut{}, err
+	}
+	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: []Annotation{}, Skipped: skippedOf(d.Skipped)}
+	for _, t := range d.Touched {
+		out.Touched = append(out.Touched, TouchedAnnotation{annotationOf(t.Found), t.BaseFile, t.Base.String()})
+	}
+	for _, f := range d.Added {
+		out.Added = append(out.Added, annotationOf(f))
+	}
+	if !d.Annotated && len(out.Added) == 0 {
+		out.Notes = append(out.Notes, Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
+	}
+	return out, nil
+}
+
+// maxMarkdown is the most bytes of [WhyDiffOut.Markdown]: a comment on GitHub holds
+// 65,536 characters.
+const maxMarkdown = 60_000
+
+// Markdown writes the annotations for a pull request, and "" when there are none. What
+// they say is shown as text: no markup, mention or link in it has an effect.
+func (o WhyDiffOut) Markdown() string {
+	if len(o.Touched)+len(o.Added) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Why these lines are as they are\n\nThis change touches %s, and adds %d.\n",
+		plural(len(o.Touched), "annotation", "annotations"), len(o.Added))
+	left := 0
+	item := func(at, now string, a Annotation) {
+		var one strings.Builder
+		fmt.Fprintf(&one, "\n**%s**%s\n\n", inert(at), inert(now))
+		text := strings.TrimSpace(a.Why)
+		for _, r := range a.Rejected {
+			text += "\n\nRejected: " + r
+		}
+		for l := range strings.Lines(text) {
+			one.WriteString(strings.TrimRight("> "+inert(strings.TrimRight(l, "\r\n")), " ") + "\n")
+		}
+		fmt.Fprintf(&one, ">\n> — %s\n", inert(a.by()))
+		if left > 0 || b.Len()+one.Len() > maxMarkdown {
+			left++
+			return
+		}
+		b.WriteString(one.String())
+	}
+	for _, t := range o.Touched {
+		now := ""
+		switch {
+		case t.StartLine == 0:
+			now = ": its lines are gone"
+		case t.File != t.BaseFile:
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, Lines(t.span()), t.Placed)
+		default:
+			now = fmt.Sprintf(": now %s, %s", Lines(t.span()), t.Placed)
+		}
+		item(t.BaseFile+", "+Lines(t.BaseLines), now, t.Annotation)
+	}
+	for _, a := range o.Added {
+		at := a.File
+		if a.StartLine > 0 {
+			at += ", " + Lines(a.span())
+		}
+		item(at, ": new", a)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%d more: oxbow why --diff, with --json, shows them all.\n", left)
+	}
+	return b.String()
+}
+
+// span returns the lines of the annotation now, such as "42-60".
+func (a Annotation) span() string {
+	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
+}
+
+// by says from whom an annotation is, and when.
+func (a Annotation) by() string {
+	var by []string
+	for _, s := range []string{a.Agent, a.Model} {
+		if s != "" {
+			by = append(by, s)
+		}
+	}
+	if len(by) == 0 && a.By != "" {
+		by = append(by, a.By)
+	}
+	return strings.Join(append(by, a.Time[:min(10, len(a.Time))]), ", ")
+}
+
+// inertly replaces what Markdown or GitHub would act on.
+var inertly = func() *strings.Replacer {
+	var pairs []string
+	for _, c := range "\\`*_{}[]()<>|~!$" {
+		pairs = append(pairs, string(c), "\\"+string(c))
+	}
+	// A mention, a number of an issue and a link are not where an empty comment stands in them.
+	return strings.NewReplacer(append(pairs, "&", "&amp;", "@", "@<!-- -->", "#", "#<!-- -->", "://", ":<!-- -->//", "www.", "www<!-- -->.")...)
+}()
+
+// inert returns a line as Markdown that shows it as it is.
+func inert(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	return inertly.Replace(s)
+}
