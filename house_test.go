@@ -52,6 +52,8 @@ var budgets = []budget{
 	{"internal/rawjson", 130},
 	{"label", 1_450},
 	{"session", 2_000},
+	{"session/extract", 480},
+	{"session/handoff", 600},
 	{"annotate/transcript", 1_950},
 	{"annotate/*", 6_750},
 	{"prompt", 310},

@@ -55,6 +55,8 @@ var floors = []struct {
 	{"agent/skill", []string{".", "vfs", "internal/*"}},
 	{"agent/handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "agent/skill"}},
 	{"session", []string{".", "vfs", "internal/*", "label"}},
+	{"session/extract", []string{"internal/*"}},
+	{"session/handoff", []string{"internal/*", "session", "session/extract"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},

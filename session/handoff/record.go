@@ -1,0 +1,235 @@
+// What a handoff is made of, read from the turns.
+
+package handoff
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/extract"
+)
+
+// record is what the turns say. Lists have the last first.
+type record struct {
+	goal      string
+	asked     string
+	concluded []string
+	todos     []string
+	failing   []string
+	files     []string  // relative to dir when they lie in it
+	passed    []command // each once
+	dir       string
+}
+
+// command is a command line that was run.
+type command struct {
+	line  string // as it was typed, in one line
+	looks bool   // it changed nothing and checked nothing: it printed files
+}
+
+func (r *record) empty() bool {
+	return r.goal == "" && r.asked == "" && len(r.concluded)+len(r.todos)+len(r.failing)+len(r.files)+len(r.passed) == 0
+}
+
+// read reads the turns of one session.
+func read(turns []session.Turn) *record {
+	r := &record{}
+	turns = sinceClear(turns)
+	for i := range turns {
+		if d := turns[i].Dir(); d != "" && r.dir == "" {
+			r.dir = strings.TrimSuffix(strings.ReplaceAll(d, `\`, "/"), "/")
+		}
+	}
+	segment := sinceBoundary(turns)
+	for i := range segment {
+		if p := segment[i].Prompt(); p != "" {
+			if r.goal == "" {
+				r.goal = p
+			}
+			r.asked = p
+		}
+	}
+	recent := turns[max(0, len(turns)-window):]
+	for i := len(recent) - 1; i >= 0; i-- {
+		r.conclusions(&recent[i])
+	}
+	r.plan(turns)
+	r.calls(recent)
+	return r
+}
+
+// sinceClear returns the turns after the person last cleared the conversation.
+// That stands in the turn before, unless it came before the first.
+func sinceClear(turns []session.Turn) []session.Turn {
+	for i := len(turns) - 1; i >= 0; i-- {
+		events := turns[i].Events
+		at := slices.IndexFunc(events, func(e session.Event) bool { return e.Kind == session.Start && e.Text == "clear" })
+		switch {
+		case at < 0:
+		case slices.ContainsFunc(events[at:], func(e session.Event) bool { return e.Kind == session.Prompt }):
+			return turns[i:]
+		default:
+			return turns[i+1:]
+		}
+	}
+	return turns
+}
+
+// sinceBoundary returns the turns after the last compaction that a prompt
+// followed. In a turn that went on after it, the turn's own prompt still counts.
+func sinceBoundary(turns []session.Turn) []session.Turn {
+	for i := len(turns) - 2; i >= 0; i-- {
+		at := -1
+		for j, e := range turns[i].Events {
+			if e.Kind == session.Compact {
+				at = j
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		if slices.ContainsFunc(turns[i].Events[at:], func(e session.Event) bool { return e.Kind == session.Called || e.Kind == session.Text }) {
+			return turns[i:]
+		}
+		return turns[i+1:]
+	}
+	return turns
+}
+
+// conclusions adds what the agent found out in a turn, and the last sentences
+// with measured numbers.
+func (r *record) conclusions(t *session.Turn) {
+	said := t.Said()
+	all := extract.Concluded(said)
+	all = append(all, extract.Figures(said)...)
+	for _, s := range all {
+		if !slices.Contains(r.concluded, s) {
+			r.concluded = append(r.concluded, s)
+		}
+	}
+}
+
+// plan sets the open items of the last plan.
+func (r *record) plan(turns []session.Turn) {
+	for i := len(turns) - 1; i >= 0; i-- {
+		for _, e := range slices.Backward(turns[i].Events) {
+			if e.Kind != session.Plan || e.Agent != "" {
+				continue
+			}
+			for line := range strings.Lines(e.Text) {
+				if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- [ ] "); ok {
+					r.todos = append(r.todos, item)
+				}
+			}
+			return
+		}
+	}
+}
+
+// Bounds of what is looked at: what is older has no room anyway.
+const (
+	maxFiles    = 200
+	maxCommands = 120
+)
+
+// calls sets files and commands of the turns.
+func (r *record) calls(turns []session.Turn) {
+	seen := map[string]bool{}
+	for i := len(turns) - 1; i >= 0; i-- {
+		for _, e := range slices.Backward(turns[i].Calls()) {
+			for _, p := range e.Call.Wrote {
+				if p = r.relative(p); !slices.Contains(r.files, p) && len(r.files) < maxFiles {
+					r.files = append(r.files, p)
+				}
+			}
+			line := oneLine(e.Call.Command)
+			if line == "" || seen[line] || len(seen) >= maxCommands {
+				continue
+			}
+			seen[line] = true
+			if e.Call.Failed || e.Call.Exit != nil && *e.Call.Exit != 0 {
+				r.failing = append(r.failing, failure(line, e.Call))
+				continue
+			}
+			r.passed = append(r.passed, command{line, isLook(line)})
+		}
+	}
+}
+
+// relative returns a path with slashes, relative to the session's directory when
+// it lies in it.
+func (r *record) relative(p string) string {
+	p = strings.ReplaceAll(p, `\`, "/")
+	if rest, ok := strings.CutPrefix(p, r.dir+"/"); ok && r.dir != "" {
+		return path.Clean(rest)
+	}
+	return path.Clean(p)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// failedTest finds names of failed tests as test runners print them.
+var failedTest = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`)
+
+// failure returns a line on a command that failed and was not repeated since.
+func failure(line string, c *session.Call) string {
+	out := "- " + cutText(line, 160)
+	if c.Exit != nil {
+		out += " → exit " + strconv.Itoa(*c.Exit)
+	} else {
+		out += " → failed"
+	}
+	var names []string
+	for _, m := range failedTest.FindAllStringSubmatch(c.Output, 6) {
+		name := strings.TrimSpace(strings.Join(m[1:], ""))
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) > 0:
+		out += ": " + strings.Join(names, ", ")
+	case c.Output != "":
+		out += ": " + cutText(errorLine(c.Output), 120)
+	}
+	return out
+}
+
+// lookers are programs that print and change nothing.
+var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "pwd", "which", "echo", "tree", "less", "stat", "file", "du", "df", "env", "printenv", "type", "whoami", "date", "cd", "nl", "jq", "sort", "uniq", "diff", "Get-Content", "Get-ChildItem", "dir"}
+
+var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-files", "remote", "rev-parse", "grep"}
+
+// isLook reports whether each part of a command line only prints.
+func isLook(line string) bool {
+	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
+		w := strings.Fields(part)
+		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // the 1 of 2>&1
+			continue
+		}
+		if strings.Contains(part, " -i") && w[0] == "sed" || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
+			return false
+		}
+		if !slices.Contains(lookers, w[0]) && !(w[0] == "git" && len(w) > 1 && slices.Contains(gitLooks, w[1])) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// errorLine returns the line of an output that has its signature, else the last.
+func errorLine(output string) (line string) {
+	whole := session.Signature(output)
+	for line = range strings.Lines(output) {
+		if line = strings.TrimSpace(line); line != "" && session.Signature(line) == whole {
+			break
+		}
+	}
+	return line
+}

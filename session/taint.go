@@ -1,0 +1,232 @@
+// Taint: which calls of a turn read what others wrote. What an agent writes after
+// one, until the person's next prompt, may say what they want.
+
+package session
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// LabelTaint is the key of the labels that name tainting calls: the tool and its
+// argument. Programs write it; no caller of a verb gives or removes it.
+const LabelTaint = "taint"
+
+const (
+	maxTaints = 8   // labels of one turn
+	maxTaint  = 250 // bytes of one
+)
+
+// webTools are the tools of clients that read the web, mail or chats, by client.
+var webTools = map[string][]string{
+	"claude":   {"WebFetch", "WebSearch"},
+	"codex":    {"web_search", "web_search_call", "web.run", "browser"},
+	"gemini":   {"web_fetch", "google_web_search", "WebFetch", "GoogleSearch"},
+	"qwen":     {"web_fetch", "web_search", "WebFetch", "WebSearch"},
+	"opencode": {"webfetch", "websearch", "codesearch"},
+	"copilot":  {"web_fetch", "web_search", "fetch_copilot_cli_documentation", "WebFetch", "WebSearch"},
+}
+
+// openTools are the tools of clients whose names look like those of an MCP
+// server, and are none.
+var openTools = map[string][]string{
+	"opencode": {"apply_patch", "plan_exit", "plan_enter"},
+	"copilot":  {},
+}
+
+// ownServers are what the setup calls this program's server. Others that are
+// named so are taken for it.
+var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
+
+// foreignDirs are directories of a working tree that hold what others wrote.
+var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages", "vendor", "third_party",
+	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
+
+// Taints returns what the calls of the turn read of others, each once, as the
+// tool and its argument, in order of time.
+func (t *Turn) Taints() []string { return taintsOf(t.Events, t.Dir()) }
+
+// taintsOf is Taints of events in order of time, in a working directory.
+func taintsOf(events []Event, dir string) (found []string) {
+	var earlier strings.Builder // commands and paths of earlier calls: what they made is the agent's own
+	for _, e := range events {
+		if e.Kind != Called || e.Call == nil {
+			continue
+		}
+		if s := e.Call.taint(e.Client, dir, earlier.String()); s != "" && !slices.Contains(found, s) {
+			if found = append(found, s); len(found) == maxTaints {
+				break
+			}
+		}
+		earlier.WriteString(e.Call.Command + "\n" + strings.Join(e.Call.Wrote, "\n") + "\n")
+	}
+	return found
+}
+
+// taint returns the tool and its argument if the call reads what others wrote,
+// else "".
+func (c *Call) taint(client, dir, earlier string) string {
+	arg := ""
+	switch server := c.server(client); {
+	case server != "" && !slices.Contains(ownServers, strings.ToLower(server)):
+		arg = c.Asked
+	case c.Asked != "" || slices.Contains(webTools[client], c.Tool):
+		arg = c.Asked
+	default:
+		if arg = c.readsForeign(dir, earlier); arg == "" {
+			return ""
+		}
+	}
+	return strings.TrimSpace(text.Cut(strings.TrimSpace(short(c.Tool, maxWord)+" "+short(arg, maxPath)), maxTaint))
+}
+
+// server returns the MCP server of the tool, "" for a tool of the client.
+func (c *Call) server(client string) string {
+	if rest, ok := strings.CutPrefix(c.Tool, "mcp__"); ok {
+		server, _, _ := strings.Cut(rest, "__")
+		return server
+	}
+	name, apart := c.Tool, ""
+	switch client {
+	case "gemini":
+		rest, ok := strings.CutPrefix(name, "mcp_")
+		if !ok {
+			return ""
+		}
+		name, apart = rest, "_"
+	case "opencode":
+		apart = "_"
+	case "copilot":
+		apart = "-"
+	default:
+		return ""
+	}
+	if slices.Contains(openTools[client], name) || slices.Contains(webTools[client], name) {
+		return ""
+	}
+	for _, own := range ownServers {
+		if strings.HasPrefix(name, own+apart) {
+			return own
+		}
+	}
+	if i := strings.Index(name, apart); i > 0 {
+		return name[:i]
+	}
+	return ""
+}
+
+// readsForeign returns the first path or address that the call reads and that is
+// not the agent's or the person's own.
+func (c *Call) readsForeign(dir, earlier string) string {
+	for _, p := range c.Read {
+		if isForeign(p, dir) && !strings.Contains(earlier, p) {
+			return p
+		}
+	}
+	return commandReads(c.Command, dir, earlier)
+}
+
+// fetchers are programs that read what an address leads to; readers print files.
+// Of gh and glab, which have other uses, only what shows texts of others.
+var (
+	fetchers = []string{"curl", "wget", "http", "https", "xh", "lynx", "w3m", "links", "aria2c", "Invoke-WebRequest", "iwr", "Invoke-RestMethod", "irm"}
+	hubs     = []string{"gh", "glab"}
+	hubReads = []string{"view", "api", "list", "diff", "search", "status", "comment", "checks"}
+	readers  = []string{"cat", "bat", "head", "tail", "less", "more", "sed", "awk", "grep", "egrep", "rg", "ag", "jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
+)
+
+// commandReads returns the address or the path that a command line reads and that
+// is foreign. Quotes are taken off, and nothing is expanded.
+func commandReads(command, dir, earlier string) string {
+	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
+		words := strings.Fields(part)
+		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains([]string{"sudo", "env", "time", "nohup", "command", "exec"}, words[0])) {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			continue
+		}
+		program, args := strings.TrimSuffix(path.Base(slashed(words[0])), ".exe"), words[1:]
+		reads := slices.Contains(readers, program)
+		for i, w := range args {
+			w = strings.Trim(w, `"'<`)
+			switch {
+			case slices.Contains(fetchers, program) && isRemote(w),
+				slices.Contains(hubs, program) && i == 1 && slices.Contains(hubReads, w), slices.Contains(hubs, program) && i == 0 && (w == "api" || w == "search"),
+				reads && !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) && isForeign(w, dir) && !strings.Contains(earlier, w):
+				return strings.TrimSpace(part)
+			}
+		}
+	}
+	return ""
+}
+
+// isRemote reports whether a word of a command is an address on another machine.
+func isRemote(w string) bool {
+	if strings.HasPrefix(w, "-") {
+		return false
+	}
+	_, host, ok := strings.Cut(w, "://")
+	if !ok {
+		host = w
+	}
+	host, _, _ = strings.Cut(host, "/")
+	if strings.HasPrefix(host, ":") || strings.HasPrefix(host, "[::1]") {
+		return false
+	}
+	host, _, _ = strings.Cut(host, ":")
+	return (ok || strings.Contains(host, ".")) && host != "localhost" && host != "0.0.0.0" && !strings.HasPrefix(host, "127.")
+}
+
+// isForeign reports whether a path leads out of the working directory or into a
+// directory of what others wrote.
+func isForeign(p, dir string) bool {
+	p, dir = slashed(p), strings.TrimSuffix(slashed(dir), "/")
+	if p == "" {
+		return false
+	}
+	rel := p
+	switch {
+	case isAbs(p) && dir == "":
+		return true
+	case isAbs(p):
+		clean := path.Clean(p)
+		inner, ok := cutFold(clean, dir, strings.Contains(dir, ":"))
+		if !ok || inner != "" && inner[0] != '/' {
+			return true
+		}
+		rel = strings.TrimPrefix(inner, "/")
+	case strings.HasPrefix(p, "~"):
+		return true
+	}
+	rel = path.Clean(rel)
+	if rel == ".." || strings.HasPrefix(rel, "../") {
+		return true
+	}
+	for part := range strings.SplitSeq(rel, "/") {
+		if slices.Contains(foreignDirs, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutFold cuts a prefix, on Windows whatever its case.
+func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
+	if len(s) < len(prefix) || s[:len(prefix)] != prefix && !(fold && strings.EqualFold(s[:len(prefix)], prefix)) {
+		return "", false
+	}
+	return s[len(prefix):], true
+}
+
+// slashed returns a path of any system with slashes. A backslash that stands in a
+// name of a file is taken for one.
+func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+// isAbs reports whether a path with slashes is absolute on any system.
+func isAbs(p string) bool {
+	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
+}
