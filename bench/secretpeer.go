@@ -118,6 +118,10 @@ var ownKeywords = map[string][]string{
 	"kubernetes-secret-yaml":          {"kind:"},
 }
 
+// inValue are rules of assignments whose keyword is in the value.
+var inValue = []string{"gocardless-api-token", "lob-api-key", "lob-pub-api-key", "new-relic-browser-api-token", "new-relic-insert-key",
+	"new-relic-user-api-key", "typeform-api-token"}
+
 // apart are rules whose keyword need not be in the match.
 var apart = []string{"facebook-access-token", "sourcegraph-access-token"}
 
@@ -155,7 +159,9 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 		keywords[i] = strings.ToLower(keywords[i])
 	}
 	mode := "="
-	if !strings.Contains(short, "%{is}") {
+	if _, value, ok := strings.Cut(short, "%{is}"); ok && slices.Contains(inValue, r.ID) {
+		mode = strconv.Itoa(runOf(value))
+	} else if !ok {
 		mode = "0"
 		if !slices.Contains(apart, r.ID) {
 			mode = strconv.Itoa(runOf(short))

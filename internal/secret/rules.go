@@ -24,7 +24,8 @@ import (
 // for the rest of a name, for what assigns, and for what may follow a secret.
 //
 // A line that begins with a tab is of the rule before: what a match must not be,
-// as a target (secret, match, line) and an expression.
+// as a target (secret, match with the name before it, line) and an expression. After
+// a line of also and a name, such lines are of that rule.
 
 // Data of the rules.
 var (
@@ -86,21 +87,23 @@ type rules struct {
 
 var ruleSet = sync.OnceValue(func() *rules {
 	rs := &rules{names: map[string]bool{}}
+	var last *rule
 	var words []string
 	var of []int
 	for line := range strings.Lines(gitleaksRules + ownRules) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		switch {
 		case f[0] == "" && len(f) == 3:
-			last := rs.all[len(rs.all)-1]
 			last.allow = append(last.allow, allowance{f[1], compiled(f[2])})
+		case len(f) == 2 && f[0] == "also":
+			last = rs.all[slices.IndexFunc(rs.all, func(r *rule) bool { return r.name == f[1] })]
 		case len(f) == 6:
-			r := newRule(f)
+			last = newRule(f)
 			for _, k := range strings.Fields(f[4]) {
 				words, of = append(words, k), append(of, len(rs.all))
 			}
-			rs.all = append(rs.all, r)
-			rs.names[r.name] = true
+			rs.all = append(rs.all, last)
+			rs.names[last.name] = true
 		}
 	}
 	rs.keywords = newAutomaton(words, of)
@@ -246,7 +249,7 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 		target := secret
 		switch a.target {
 		case "match":
-			target = text[start:end]
+			target = withName(text, start, end)
 		case "line":
 			target = lineAround(text, start, end)
 		}
@@ -254,7 +257,7 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 			return true
 		}
 	}
-	return r.name == generic && (plainValue(secret) || hasStopword(secret))
+	return r.mode == assigns && plainValue(secret) && (r.name == generic || capitalized(secret)) || r.name == generic && hasStopword(secret)
 }
 
 // lineAround returns a part of a text with the rest of its lines, at most some
@@ -300,10 +303,98 @@ func example(s string) bool {
 		strings.IndexByte("${%@<", s[0]) >= 0 && variable().MatchString(s)
 }
 
-// plainValue reports whether what a name assigns looks like a path or an
-// identifier.
+// withName returns a match with the rest of the name before it, as expressions of
+// gitleaks have it.
+func withName(text string, start, end int) string {
+	for n := 0; n < 50 && start > 0 && (isWord(text[start-1]) || text[start-1] == '.' || text[start-1] == '-'); n++ {
+		start--
+	}
+	return text[start:end]
+}
+
+// leastWord is the mean length, in bytes, of the words of what looks like an
+// identifier or a path. Random letters and digits change sooner.
+const leastWord = 3.3
+
+// plainValue reports whether what a name assigns looks like an identifier or a
+// path: words that can be spoken, in camel case or between other bytes.
 func plainValue(s string) bool {
-	return false
+	words, letters, digits := 0, 0, 0
+	for s != "" {
+		n := wordSize(s)
+		w, kind := s[:n], kindOf(s[n-1])
+		if s = s[n:]; kind == other {
+			continue
+		}
+		if kind == digit {
+			digits++
+		}
+		if n > 3 && kind == lower && !spoken(w) {
+			return false
+		}
+		words, letters = words+1, letters+n
+	}
+	return words > 0 && 2*digits <= words && float64(letters) >= leastWord*float64(words)
+}
+
+// wordSize returns the bytes of the first word of an identifier in camel case:
+// RSA of RSAKey, then Key.
+func wordSize(s string) int {
+	kind, n := kindOf(s[0]), 1
+	for n < len(s) && kindOf(s[n]) == kind {
+		n++
+	}
+	if kind != upper || n == len(s) || kindOf(s[n]) != lower {
+		return n
+	}
+	if n > 1 {
+		return n - 1
+	}
+	for n < len(s) && kindOf(s[n]) == lower {
+		n++
+	}
+	return n
+}
+
+// spoken reports whether a word has vowels as words of most languages have them: a
+// fourth or more, and no five consonants in a row.
+func spoken(w string) bool {
+	vowels, row := 0, 0
+	for i := range len(w) {
+		if row++; strings.IndexByte("aeiouyAEIOUY", w[i]) >= 0 {
+			vowels++
+			row = 0
+		}
+		if row == 5 {
+			return false
+		}
+	}
+	return 4*vowels >= len(w)
+}
+
+// The kinds of bytes of an identifier.
+const (
+	other = iota
+	lower
+	upper
+	digit
+)
+
+func kindOf(c byte) int {
+	switch {
+	case 'a' <= c && c <= 'z':
+		return lower
+	case 'A' <= c && c <= 'Z':
+		return upper
+	case '0' <= c && c <= '9':
+		return digit
+	}
+	return other
+}
+
+// capitalized reports whether a word is written as a heading has it.
+func capitalized(s string) bool {
+	return kindOf(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // hasStopword reports whether a secret has a word in it that real ones have not.
