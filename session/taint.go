@@ -149,7 +149,7 @@ func commandReads(command, dir, earlier string) string {
 		if len(words) == 0 {
 			continue
 		}
-		program, args := strings.TrimSuffix(path.Base(slashed(words[0])), ".exe"), words[1:]
+		program, args := strings.TrimSuffix(path.Base(unixPath(words[0])), ".exe"), words[1:]
 		reads := slices.Contains(readers, program)
 		for i, w := range args {
 			w = strings.Trim(w, `"'<`)
@@ -184,7 +184,7 @@ func isRemote(w string) bool {
 // isForeign reports whether a path leads out of the working directory or into a
 // directory of what others wrote.
 func isForeign(p, dir string) bool {
-	p, dir = slashed(p), strings.TrimSuffix(slashed(dir), "/")
+	p, dir = unixPath(p), strings.TrimSuffix(unixPath(dir), "/")
 	if p == "" {
 		return false
 	}
@@ -222,9 +222,9 @@ func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// slashed returns a path of any system with slashes. A backslash that stands in a
+// unixPath returns a path of any system with slashes. A backslash that stands in a
 // name of a file is taken for one.
-func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+func unixPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // isAbs reports whether a path with slashes is absolute on any system.
 func isAbs(p string) bool {
