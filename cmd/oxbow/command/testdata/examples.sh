@@ -15,7 +15,8 @@ cp pool.go map.go && cp pool.go pkg/map.go && cp pool.go pkg/vtt/map.go
 echo '# A note' >notes/note.md
 echo '# To do when it breaks' >RUNBOOK.md
 echo 'What is left of it?' >question.md
-git init -q --template= . && git add . && git commit -q -m 'The pool, the proxy'
+git init -q --template= -b main . && git add . && git commit -q -m 'The pool, the proxy'
+git update-ref refs/remotes/origin/main main
 git remote add origin https://example.org/ada/oxbow.git
 git notes --ref=ai add -m x 2>/dev/null || true
 
