@@ -134,16 +134,32 @@ func (call *claudeCall) byPatch(res *claudeResult, c change) []Edit {
 	if call.in.Content != nil {
 		texts = append(texts, *call.in.Content)
 	}
-	lines := annotate.Lines([]byte(c.now))
-	var out []Edit
+	var now *string
+	if c.known {
+		now = &c.now
+	}
+	var hunks []hunk
 	for _, p := range res.Patch {
-		if p.New < 0 || p.New > 1<<30 {
-			continue
+		if p.New >= 0 && p.New <= 1<<30 {
+			hunks = append(hunks, hunk{first: max(p.New, 1), lines: p.Lines})
 		}
-		for _, s := range (hunk{first: max(p.New, 1), lines: p.Lines}).edits(call.edit) {
-			if c.known && fits(lines, s) {
+	}
+	return call.edit.byHunks(hunks, now, texts)
+}
+
+// byHunks makes edits of hunks: of the content after them, when it is known and they
+// fit; else with the leading tabs that the texts have.
+func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
+	var lines []string
+	if now != nil {
+		lines = annotate.Lines([]byte(*now))
+	}
+	var out []Edit
+	for _, h := range hunks {
+		for _, s := range h.edits(e) {
+			if now != nil && fits(lines, s) {
 				gone := s.Gone
-				s = s.from(c.now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
+				s = s.from(*now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
 				s.Gone, s.tabs = gone, false
 			} else {
 				s.Block, s.Before, s.After = withTabs(s.Block, texts), withTabs(s.Before, texts), withTabs(s.After, texts)
@@ -164,12 +180,14 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numbered) []Edit {
 		}
 		s := e
 		at, ok := locate(shown, t.New)
+		head, foot := common(t.Old, t.New)
 		if !ok {
-			s.part = t.New
+			if s.part = t.New; head+foot < len(t.New) {
+				s.same[0], s.same[1] = strings.Count(t.New[:head], "\n"), strings.Count(strings.TrimSuffix(t.New[len(t.New)-foot:], "\n"), "\n")
+			}
 			out = append(out, s)
 			continue
 		}
-		head, foot := common(t.Old, t.New)
 		if n := 1 + strings.Count(strings.TrimSuffix(t.New[head:len(t.New)-foot], "\n"), "\n"); head+foot < len(t.New) {
 			at = stretch{first: at.first + strings.Count(t.New[:head], "\n"), n: n}
 		}

@@ -380,7 +380,7 @@ func (c *codex) end() {
 		case len(call.changes) > 0:
 			c.t.Edits = append(c.t.Edits, c.reported(call)...)
 		default:
-			c.t.Edits = append(c.t.Edits, c.requested(call)...)
+			c.t.Edits = append(c.t.Edits, c.t.requested(call.edit, call.patch)...)
 		}
 	}
 }
@@ -426,22 +426,22 @@ func (c *codex) reported(call *codexCall) []Edit {
 
 // requested makes edits of the patch that was asked for. It holds no numbers of
 // lines but those of new files.
-func (c *codex) requested(call *codexCall) []Edit {
-	files, err := parseEnvelope(call.patch)
+func (t *Transcript) requested(made Edit, patch string) []Edit {
+	files, err := parseEnvelope(patch)
 	if err != nil {
-		c.t.Unread++
+		t.Unread++
 		return nil
 	}
 	var out []Edit
 	for _, f := range files {
-		e := call.edit
+		e := made
 		e.Path = f.path
 		if f.moved != "" {
-			c.t.Moves = append(c.t.Moves, Move{From: e.Path, To: f.moved, Dir: e.Dir, At: len(c.t.Edits)})
+			t.Moves = append(t.Moves, Move{From: e.Path, To: f.moved, Dir: e.Dir, At: len(t.Edits)})
 			e.Path = f.moved
 		}
 		if f.del {
-			c.t.Removed++
+			t.Removed++
 			continue
 		}
 		if f.add {

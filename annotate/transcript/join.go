@@ -163,6 +163,9 @@ func (e *Edit) find(lines []string) {
 			all[i] = numbered{i + 1, l}
 		}
 		if s, ok := locate(all, e.part); ok {
+			if n := s.n - e.same[0] - e.same[1]; n > 0 {
+				s.first, s.n = s.first+e.same[0], n
+			}
 			e.set(lines, s.first, s.n)
 		}
 		return

@@ -19,6 +19,10 @@ type client struct {
 var clients = []client{
 	{"claude-code", isClaude, newClaude},
 	{"codex", isCodex, newCodex},
+	{"gemini", isGemini, newGemini},
+	{"copilot", isCopilot, newCopilot},
+	{"qwen", isQwen, newQwen},
+	{"opencode", isOpencode, newOpencode},
 }
 
 // maxSniff is how many lines are looked at to tell whose a transcript is.

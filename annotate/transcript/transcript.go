@@ -4,7 +4,8 @@
 // edit of a file that the agent made, with the lines that came of it and the
 // visible reasoning before it. [Join] makes annotations of them.
 //
-// Claude Code and Codex are read. Another program is one more file: a reader
+// Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code are read, and what the
+// plug-in for opencode reports. Another program is one more file: a reader
 // that is given the lines, and a row of the table of clients.
 //
 //	t, err := transcript.Read(file)
@@ -60,13 +61,14 @@ type Edit struct {
 
 	tabs  bool     // leading tabs may be shown as two spaces each
 	part  string   // text that was put in and may begin or end within a line; Block is empty then
+	same  [2]int   // lines that the part begins and ends with and were there before
 	scope []string // what Block stands in, when it was found in the file
 	loose bool     // Block is to be found with other indents and commas
 }
 
 // Transcript is what one file tells.
 type Transcript struct {
-	Client string // "claude-code" or "codex"
+	Client string // "claude-code", "codex", "gemini", "copilot", "qwen" or "opencode"
 	Edits  []Edit // in the order in which the calls were made
 	Moves  []Move // likewise
 

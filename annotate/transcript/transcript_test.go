@@ -26,6 +26,10 @@ import (
 // was is where the tree of the samples stood.
 const was = "/home/ada/pool"
 
+// recorded is where the tree stood of the sessions that were recorded with real
+// clients and a scripted model.
+const recorded = "/home/dev/proj"
+
 func sample(t testing.TB, name string) *Transcript {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name+".jsonl"))
@@ -79,10 +83,15 @@ func TestSamples(t *testing.T) {
 		name string
 		want Transcript // its counts
 		out  int        // edits outside of the tree
+		from string
 	}{
-		{"claude-code", Transcript{Client: "claude-code", Lines: 60, Bad: 1, Calls: 16, Failed: 2, Pending: 1}, 1},
-		{"codex", Transcript{Client: "codex", Lines: 31, Bad: 1, Calls: 8, Failed: 2, Pending: 1, Removed: 1}, 1},
-		{"codex-2025", Transcript{Client: "codex", Lines: 8, Calls: 1}, 0},
+		{"claude-code", Transcript{Client: "claude-code", Lines: 60, Bad: 1, Calls: 16, Failed: 2, Pending: 1}, 1, was},
+		{"codex", Transcript{Client: "codex", Lines: 31, Bad: 1, Calls: 8, Failed: 2, Pending: 1, Removed: 1}, 1, was},
+		{"codex-2025", Transcript{Client: "codex", Lines: 8, Calls: 1}, 0, was},
+		{"gemini", Transcript{Client: "gemini", Lines: 46, Calls: 3, Failed: 1}, 0, recorded},
+		{"copilot", Transcript{Client: "copilot", Lines: 38, Calls: 3, Failed: 1}, 0, recorded},
+		{"qwen", Transcript{Client: "qwen", Lines: 19, Calls: 3, Failed: 1}, 0, recorded},
+		{"opencode", Transcript{Client: "opencode", Lines: 24, Calls: 3, Failed: 1}, 0, recorded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := sample(t, c.name)
@@ -92,7 +101,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("Read counts %+v, want %+v", counts, c.want)
 			}
 			b := pool(t)
-			j, err := Join(b, tr, &Options{From: was})
+			j, err := Join(b, tr, &Options{From: c.from})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,8 +193,7 @@ func TestAgain(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	for _, text := range []string{"", "hello\n", `{"a":1}` + "\n", strings.Repeat("{}\n", 300),
-		// Qwen Code and opencode have lines like those of Claude Code.
-		`{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","cwd":"/p","version":"0.9.0","message":{"role":"user","parts":[{"text":"edit it"}]}}` + "\n",
+		// opencode has lines like those of Claude Code.
 		`{"type":"step_start","timestamp":1,"sessionID":"s","part":{"type":"step-start"}}` + "\n"} {
 		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrUnknown) {
 			t.Errorf("Read(%.20q) = %v, want ErrUnknown", text, err)

@@ -1,0 +1,209 @@
+// What the readers of Gemini CLI, Copilot CLI, Qwen Code and opencode share: their
+// tools for files are much alike.
+
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// chat is a conversation whose lines come one after the other.
+type chat struct {
+	t       *Transcript
+	said    map[string]*reasoning // by sub-agent; "" for the main one
+	calls   map[string]*chatCall  // without an answer
+	seen    map[string]bool
+	done    map[int][]Edit // by order of calls
+	n       int
+	session string
+	dir     string
+	model   string
+}
+
+// chatCall is a call of a tool that edits, until it is answered.
+type chatCall struct {
+	at    int
+	edit  Edit
+	todo  []claudeEdit
+	whole *string // of the file, when the call wrote all of it
+	patch string
+}
+
+func newChat(t *Transcript) *chat {
+	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{}, done: map[int][]Edit{}}
+}
+
+// of returns what a sub-agent has said up to here.
+func (c *chat) of(sub string) *reasoning {
+	if r := c.said[sub]; r != nil {
+		return r
+	}
+	return &reasoning{}
+}
+
+func (c *chat) says(sub, text string, aloud bool) { c.said[sub] = c.of(sub).says(text, aloud) }
+
+// asks takes what a person wants, and not what a program says in the person's place.
+func (c *chat) asks(sub, text string) {
+	if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(text, "<") {
+		c.said[sub] = c.of(sub).asks(text)
+	}
+}
+
+// fileTools are the tools that edit, by name in lower case. What takes a patch has it
+// in place of a file.
+var fileTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true, "multiedit": true, "insert": true,
+	"str_replace": true, "str_replace_editor": true, "apply_patch": true, "patch": true}
+
+// toolArgs is what tools that edit are given, by the names of all clients.
+type toolArgs struct {
+	FilePath   string `json:"file_path"`
+	FilePathC  string `json:"filePath"`
+	Path       string `json:"path"`
+	Command    string `json:"command"`
+	Old        string `json:"old_string"`
+	OldC       string `json:"oldString"`
+	OldStr     string `json:"old_str"`
+	New        string `json:"new_string"`
+	NewC       string `json:"newString"`
+	NewStr     string `json:"new_str"`
+	InsertText string `json:"insert_text"`
+	All        bool   `json:"replace_all"`
+	AllC       bool   `json:"replaceAll"`
+	Multiple   bool   `json:"allow_multiple"`
+	Edits      []struct {
+		Old  string `json:"old_string"`
+		OldC string `json:"oldString"`
+		New  string `json:"new_string"`
+		NewC string `json:"newString"`
+	} `json:"edits"`
+	Content  *string `json:"content"`
+	FileText *string `json:"file_text"`
+	Input    string  `json:"input"`
+	Patch    string  `json:"patch"`
+	PatchC   string  `json:"patchText"`
+}
+
+// callOf reads the arguments of a tool, and returns nil for one that does not edit.
+func callOf(tool string, raw json.RawMessage) *chatCall {
+	if !fileTools[strings.ToLower(tool)] {
+		return nil
+	}
+	var a toolArgs
+	var text string
+	if json.Unmarshal(raw, &text) == nil { // arguments, or a patch, as a text
+		if raw = json.RawMessage(text); !json.Valid(raw) {
+			a.Patch = text
+		}
+	}
+	if a.Patch == "" && json.Unmarshal(raw, &a) != nil || a.Command == "view" {
+		return nil
+	}
+	call := &chatCall{whole: cmp.Or(a.Content, a.FileText), patch: a.Input + a.Patch + a.PatchC}
+	call.edit.Path = a.FilePath + a.FilePathC + a.Path
+	if len(a.Edits) > 0 {
+		for _, e := range a.Edits {
+			call.todo = append(call.todo, claudeEdit{Old: e.Old + e.OldC, New: e.New + e.NewC})
+		}
+	} else if call.whole == nil && call.patch == "" {
+		call.todo = []claudeEdit{{a.Old + a.OldC + a.OldStr, a.New + a.NewC + a.NewStr + a.InsertText, a.All || a.AllC || a.Multiple}}
+	}
+	return call
+}
+
+// key names a call by what it does, for clients whose hooks do not name it.
+func (call *chatCall) key() string {
+	b, _ := json.Marshal([]any{call.edit.Path, call.todo, call.whole, call.patch}) // these have a form
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
+// call takes a call of a tool, once. An empty id stands for what the call does.
+func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *chatCall {
+	call := callOf(tool, args)
+	if call == nil {
+		return nil
+	}
+	if id == "" {
+		id = call.key()
+	}
+	if c.seen[id] {
+		return c.calls[id]
+	}
+	c.seen[id] = true
+	e := &call.edit
+	e.Call, e.Dir, e.Why, e.Time, e.Session, e.Model, e.Sub = strings.TrimSpace(c.session+" "+id), c.dir, c.of(sub).why(), at, c.session, c.model, sub
+	call.at = c.n
+	c.n++
+	c.t.Calls++
+	c.calls[id] = call
+	c.said[sub] = c.of(sub).edits()
+	return call
+}
+
+// shown is what a client shows of an edit that was made.
+type shown struct {
+	Diff     string  `json:"fileDiff"`
+	Path     string  `json:"filePath"`
+	Now      *string `json:"newContent"`
+	Detailed string  `json:"detailedContent"`
+}
+
+// answer takes the answer to a call: whether it failed, and what the client shows.
+func (c *chat) answer(id string, failed bool, result json.RawMessage) {
+	call := c.calls[id]
+	if call == nil {
+		return
+	}
+	delete(c.calls, id)
+	if failed {
+		c.t.Failed++
+		return
+	}
+	var s shown
+	if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
+		s = shown{} // a text
+	}
+	es := c.edits(call, s)
+	if len(es) == 0 && call.patch == "" {
+		c.t.Unread++
+	}
+	c.done[call.at] = es
+}
+
+// edits finds the lines that a call has changed: by the diff that the client shows; by
+// what was written; or to be found in the file.
+func (c *chat) edits(call *chatCall, s shown) []Edit {
+	e := call.edit
+	if s.Path != "" {
+		e.Path = s.Path
+	}
+	if call.patch != "" {
+		return c.t.requested(e, call.patch)
+	}
+	if s.Now != nil && len(*s.Now) > maxFile {
+		s.Now = nil
+	}
+	if hunks, err := parseUnified(s.Diff + s.Detailed); err == nil && len(hunks) > 0 {
+		return count(e.byHunks(hunks, s.Now, nil))
+	}
+	if call.whole != nil {
+		return e.from(*call.whole, []stretch{{first: 1, n: len(annotate.Lines([]byte(*call.whole)))}})
+	}
+	return count(e.bySnippet(call.todo, nil))
+}
+
+func (c *chat) end() {
+	c.t.Pending += len(c.calls)
+	for i := range c.n {
+		c.t.Edits = append(c.t.Edits, c.done[i]...)
+	}
+}

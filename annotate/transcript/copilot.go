@@ -1,0 +1,91 @@
+// Transcripts of Copilot CLI: ~/.copilot/session-state/SESSION/events.jsonl.
+//
+// A line is {"type":T,"data":{…},"timestamp":…,"agentId":…}, where agentId is that
+// of a sub-agent. session.start has sessionId and context.cwd; user.message and
+// assistant.message have content, the second also toolRequests
+// [{"toolCallId","name","arguments"}]; tool.execution_complete has toolCallId,
+// success and result.detailedContent, a diff with its numbers of lines.
+
+package transcript
+
+import (
+	"encoding/json"
+	"time"
+)
+
+type copilotLine struct {
+	Type  string    `json:"type"`
+	Time  time.Time `json:"timestamp"`
+	Agent string    `json:"agentId"`
+	Data  struct {
+		Session   string `json:"sessionId"`
+		Producer  string `json:"producer"`
+		Model     string `json:"model"`
+		AgentName string `json:"agentName"`
+		Context   struct {
+			Dir string `json:"cwd"`
+		} `json:"context"`
+		Content  json.RawMessage `json:"content"`
+		Requests []struct {
+			ID   string          `json:"toolCallId"`
+			Name string          `json:"name"`
+			Args json.RawMessage `json:"arguments"`
+		} `json:"toolRequests"`
+		CallID  string          `json:"toolCallId"`
+		Success bool            `json:"success"`
+		Result  json.RawMessage `json:"result"`
+	} `json:"data"`
+}
+
+// isCopilot goes by the first event.
+func isCopilot(b []byte) bool {
+	var l copilotLine
+	return json.Unmarshal(b, &l) == nil && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
+}
+
+type copilot struct {
+	*chat
+	names map[string]string // of sub-agents
+}
+
+func newCopilot(t *Transcript) reader { return &copilot{chat: newChat(t), names: map[string]string{}} }
+
+func (c *copilot) line(b []byte) error {
+	var l copilotLine
+	if err := json.Unmarshal(b, &l); err != nil {
+		return err
+	}
+	d := &l.Data
+	sub := l.Agent
+	if name := c.names[sub]; name != "" {
+		sub = name
+	}
+	switch l.Type {
+	case "session.start", "session.resume":
+		if d.Session != "" {
+			c.session = d.Session
+		}
+		if d.Context.Dir != "" {
+			c.dir = d.Context.Dir
+		}
+	case "subagent.started":
+		c.names[l.Agent] = d.AgentName
+	case "user.message":
+		for _, t := range texts(d.Content, "text") {
+			c.asks(sub, t)
+		}
+	case "assistant.message":
+		c.model = d.Model
+		for _, t := range texts(d.Content, "text") {
+			c.says(sub, t, true)
+		}
+		for _, r := range d.Requests {
+			if r.ID != "" {
+				c.call(r.ID, sub, r.Name, r.Args, l.Time)
+			}
+		}
+	case "tool.execution_complete":
+		c.answer(d.CallID, !d.Success, d.Result)
+	}
+	return nil
+}

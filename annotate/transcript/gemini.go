@@ -1,0 +1,124 @@
+// Transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl.
+//
+// The first line is {"sessionId":…,"startTime":…,"kind":…}. A line with an id is a
+// message, {"id":…,"timestamp":…,"type":"user"|"gemini","content":…,"thoughts":
+// [{"subject":…,"description":…}],"model":…,"toolCalls":[{"id","name","args",
+// "status","resultDisplay":{"fileDiff","filePath","newContent"}}]}; it comes again
+// under its id as it grows. {"$set":{…}} changes the chat: one that is resumed gets
+// its messages so, and {"$rewindTo":ID} takes messages back. Hooks do not name calls,
+// so an edit is named by what it does.
+
+package transcript
+
+import (
+	"encoding/json"
+	"time"
+)
+
+type geminiMessage struct {
+	Session  string          `json:"sessionId"`
+	Start    string          `json:"startTime"`
+	Kind     string          `json:"kind"`
+	ID       string          `json:"id"`
+	Time     time.Time       `json:"timestamp"`
+	Type     string          `json:"type"`
+	Content  json.RawMessage `json:"content"`
+	Model    string          `json:"model"`
+	Thoughts []struct {
+		Subject     string `json:"subject"`
+		Description string `json:"description"`
+	} `json:"thoughts"`
+	Calls []struct {
+		ID      string          `json:"id"`
+		Name    string          `json:"name"`
+		Args    json.RawMessage `json:"args"`
+		Status  string          `json:"status"`
+		Display json.RawMessage `json:"resultDisplay"`
+	} `json:"toolCalls"`
+	Set *struct {
+		Messages []json.RawMessage `json:"messages"`
+	} `json:"$set"`
+	Rewind string `json:"$rewindTo"`
+}
+
+// isGemini goes by the header.
+func isGemini(b []byte) bool {
+	var l geminiMessage
+	return json.Unmarshal(b, &l) == nil && l.Session != "" && l.Start != "" && l.ID == "" && l.Type == ""
+}
+
+type gemini struct {
+	*chat
+	sub    string
+	before map[string]*reasoning // by message: what was said before it
+	last   string                // message
+}
+
+func newGemini(t *Transcript) reader {
+	return &gemini{chat: newChat(t), before: map[string]*reasoning{}}
+}
+
+func (c *gemini) line(b []byte) error {
+	var m geminiMessage
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	switch {
+	case m.Set != nil:
+		for _, more := range m.Set.Messages {
+			if err := c.line(more); err != nil {
+				return err
+			}
+		}
+	case m.Rewind != "":
+		if r := c.before[m.Rewind]; r != nil {
+			c.said[c.sub] = r
+		}
+	case m.Type == "" && m.Session != "":
+		if c.session = m.Session; m.Kind != "" && m.Kind != "main" {
+			c.sub = "sub-agent"
+		}
+	case m.Type == "user":
+		for _, t := range texts(m.Content, "") {
+			c.asks(c.sub, t)
+		}
+	case m.Type == "gemini":
+		c.message(&m)
+	}
+	return nil
+}
+
+// message takes a message; when it comes again, from where it began.
+func (c *gemini) message(m *geminiMessage) {
+	if m.ID != "" && m.ID == c.last {
+		c.said[c.sub] = c.before[m.ID]
+	} else if c.before[m.ID] != nil {
+		return // an older one, as of a chat that is gone on with
+	}
+	c.before[m.ID], c.last, c.model = c.of(c.sub), m.ID, m.Model
+	for _, t := range m.Thoughts {
+		c.says(c.sub, t.Subject+"\n"+t.Description, false)
+	}
+	for _, t := range texts(m.Content, "") {
+		c.says(c.sub, t, true)
+	}
+	for _, call := range m.Calls {
+		over := "over " + call.ID
+		if call.ID != "" && c.seen[over] {
+			continue
+		}
+		made := c.call("", c.sub, call.Name, call.Args, m.Time)
+		if made == nil {
+			continue
+		}
+		switch call.Status {
+		case "success", "":
+			c.seen[over] = true
+			c.answer(made.key(), false, call.Display)
+		case "error", "cancelled":
+			c.seen[over] = true
+			c.answer(made.key(), true, nil)
+			delete(c.seen, made.key()) // it may go well the next time
+		}
+	}
+}

@@ -1,0 +1,75 @@
+// What opencode's plug-in reports, a line each, which is what a hook is given. Its
+// own sessions stand in a database and are not read.
+//
+// A report is {"hook_event_name":"UserPromptSubmit"|"AgentText"|"PostToolUse"|…,
+// "session_id","cwd","timestamp","agent_type","prompt","text","tool_name",
+// "tool_use_id","tool_input","model"}. Between the reports may stand what a hook
+// noted of others: {"client":"opencode","kind":"prompt"|"text","agent","text"}.
+
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+type opencodeLine struct {
+	Event   string          `json:"hook_event_name"`
+	Session string          `json:"session_id"`
+	Dir     string          `json:"cwd"`
+	Time    time.Time       `json:"timestamp"`
+	Agent   string          `json:"agent_type"`
+	Prompt  string          `json:"prompt"`
+	Text    string          `json:"text"`
+	Model   string          `json:"model"`
+	Tool    string          `json:"tool_name"`
+	ID      string          `json:"tool_use_id"`
+	Input   json.RawMessage `json:"tool_input"`
+	Result  json.RawMessage `json:"tool_metadata"`
+
+	Kind   string `json:"kind"`
+	Client string `json:"client"`
+	Noted  string `json:"session"`
+	Sub    string `json:"agent"`
+}
+
+// isOpencode goes by the name that opencode gives a session.
+func isOpencode(b []byte) bool {
+	var l opencodeLine
+	return json.Unmarshal(b, &l) == nil && (l.Event != "" && strings.HasPrefix(l.Session, "ses_") || l.Client == "opencode" && l.Kind != "")
+}
+
+type opencode struct{ *chat }
+
+func newOpencode(t *Transcript) reader { return opencode{newChat(t)} }
+
+func (c opencode) line(b []byte) error {
+	var l opencodeLine
+	if err := json.Unmarshal(b, &l); err != nil {
+		return err
+	}
+	if l.Model != "" {
+		c.model = l.Model
+	}
+	if l.Event == "" {
+		c.session = l.Noted
+	} else {
+		c.session, c.dir = l.Session, l.Dir
+	}
+	sub := l.Agent + l.Sub
+	switch l.Event + l.Kind {
+	case "UserPromptSubmit":
+		c.asks(sub, l.Prompt)
+	case "prompt":
+		c.asks(sub, l.Text)
+	case "AgentText", "text":
+		c.says(sub, l.Text, true)
+	case "PostToolUse", "PostToolUseFailure":
+		if l.ID != "" {
+			c.call(l.ID, sub, l.Tool, l.Input, l.Time)
+			c.answer(l.ID, l.Event != "PostToolUse", l.Result)
+		}
+	}
+	return nil
+}

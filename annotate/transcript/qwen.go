@@ -1,0 +1,89 @@
+// Transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, those of
+// sub-agents in PROJECT/subagents/SESSION.
+//
+// A line is {"uuid","parentUuid","sessionId","timestamp","type":"user"|"assistant"|
+// "tool_result"|"system","provenance","cwd","agentName","model","message":{"parts":
+// [{"text","thought"},{"functionCall":{"id","name","args"}}]},"toolCallResult":
+// {"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. What a
+// sub-agent was answered has no display.
+
+package transcript
+
+import (
+	"encoding/json"
+	"time"
+)
+
+type qwenLine struct {
+	UUID       string    `json:"uuid"`
+	Session    string    `json:"sessionId"`
+	Type       string    `json:"type"`
+	Provenance string    `json:"provenance"`
+	Time       time.Time `json:"timestamp"`
+	Dir        string    `json:"cwd"`
+	Model      string    `json:"model"`
+	AgentID    string    `json:"agentId"`
+	AgentName  string    `json:"agentName"`
+	Message    struct {
+		Parts []struct {
+			Text    string `json:"text"`
+			Thought bool   `json:"thought"`
+			Call    *struct {
+				ID   string          `json:"id"`
+				Name string          `json:"name"`
+				Args json.RawMessage `json:"args"`
+			} `json:"functionCall"`
+			Answer *struct {
+				ID       string `json:"id"`
+				Response struct {
+					Error string `json:"error"`
+				} `json:"response"`
+			} `json:"functionResponse"`
+		} `json:"parts"`
+	} `json:"message"`
+	Result struct {
+		CallID  string          `json:"callId"`
+		Status  string          `json:"status"`
+		Display json.RawMessage `json:"resultDisplay"`
+	} `json:"toolCallResult"`
+}
+
+// isQwen goes by the parts of a message, which Claude Code has not.
+func isQwen(b []byte) bool {
+	var l qwenLine
+	return json.Unmarshal(b, &l) == nil && l.UUID != "" && l.Session != "" && (len(l.Message.Parts) > 0 || l.Provenance != "")
+}
+
+type qwen struct{ *chat }
+
+func newQwen(t *Transcript) reader { return qwen{newChat(t)} }
+
+func (c qwen) line(b []byte) error {
+	var l qwenLine
+	if err := json.Unmarshal(b, &l); err != nil {
+		return err
+	}
+	sub := l.AgentName
+	if sub == "" {
+		sub = l.AgentID
+	}
+	c.session, c.dir = l.Session, l.Dir
+	if l.Model != "" {
+		c.model = l.Model
+	}
+	for _, p := range l.Message.Parts {
+		switch {
+		case p.Call != nil && p.Call.ID != "":
+			c.call(p.Call.ID, sub, p.Call.Name, p.Call.Args, l.Time)
+		case p.Answer != nil && l.Result.CallID == "":
+			c.answer(p.Answer.ID, p.Answer.Response.Error != "", nil)
+		case p.Answer != nil:
+			c.answer(l.Result.CallID, l.Result.Status != "success" && l.Result.Status != "" || p.Answer.Response.Error != "", l.Result.Display)
+		case l.Type == "assistant":
+			c.says(sub, p.Text, !p.Thought)
+		case l.Type == "user" && l.Provenance != "system":
+			c.asks(sub, p.Text)
+		}
+	}
+	return nil
+}
