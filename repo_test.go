@@ -57,12 +57,13 @@ var floors = []struct {
 	{"session", []string{".", "vfs", "internal/*", "label"}},
 	{"session/extract", []string{"internal/*"}},
 	{"session/handoff", []string{"internal/*", "session", "session/extract"}},
+	{"session/transcript", []string{".", "internal/*", "session"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
 	{"vectors", []string{".", "vfs"}},
 	{"vectors/vectorstest", nil},
-	{"tool", []string{".", "vfs", "vectors", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*"}},
+	{"tool", []string{".", "vfs", "vectors", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},
@@ -70,7 +71,7 @@ var floors = []struct {
 	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "tool", "dialect"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
-	{"hooks", []string{".", "vfs", "internal/*", "tool"}},
+	{"hook", []string{"internal/*", "session", "session/transcript"}},
 	{"cmd/*", []string{"*"}},
 }
 

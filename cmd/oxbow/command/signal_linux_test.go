@@ -40,8 +40,8 @@ func terminalPair(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// session is oxbow at a terminal.
-type session struct {
+// terminalRun is oxbow at a terminal.
+type terminalRun struct {
 	cmd    *exec.Cmd
 	person *os.File
 	out    bytes.Buffer // its standard output
@@ -49,11 +49,11 @@ type session struct {
 }
 
 // atTerminal starts oxbow with a terminal as standard input and error.
-func atTerminal(t *testing.T, dir string, args ...string) *session {
+func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	t.Helper()
 	person, program := terminalPair(t)
 	defer program.Close()
-	s := &session{cmd: exec.Command("oxbow", args...), person: person}
+	s := &terminalRun{cmd: exec.Command("oxbow", args...), person: person}
 	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = program, &s.out, program
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
@@ -66,7 +66,7 @@ func atTerminal(t *testing.T, dir string, args ...string) *session {
 
 // until reads what the terminal shows until it has the text; with "", until the
 // program has closed it.
-func (s *session) until(t *testing.T, text string) {
+func (s *terminalRun) until(t *testing.T, text string) {
 	t.Helper()
 	b := make([]byte, 1024)
 	for text == "" || !strings.Contains(s.shown.String(), text) {

@@ -1,0 +1,179 @@
+// oxbow hook: what a client's hooks run.
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/hook"
+	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/trust"
+)
+
+// Bounds of one call of a hook.
+const (
+	maxReport    = 64 << 20 // bytes
+	reportWait   = 3 * time.Second
+	contextWait  = time.Second
+	contextLimit = 2_000 // tokens
+)
+
+// hooksOff is a file that switches hooks off: in a home, or in the directory
+// .oxbow of a project.
+const hooksOff = "hooks.off"
+
+func (a *app) hookCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook CLIENT",
+		Short: "Keep what a client's hook reports, and begin its sessions with the memory",
+		Long: `Hook is what clients run; oxbow setup registers it. It reads the report of a
+client's hook on standard input, puts what was said and done into the spool of
+the home, from where it goes into the archive of sessions, and when a session
+begins it answers with what oxbow context prints. Secrets are taken out before
+anything is written. It prints nothing on anything else, and exits with 0
+whatever happens: oxbow doctor says what went wrong.
+
+OXBOW_HOOKS=off stops it for one session. A file ` + hooksOff + ` stops it for a home,
+or for a project when it is in the project's directory ` + homeDir + `.`,
+		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
+  OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
+		Args: args(1, 1, "the client: claude, codex, gemini, opencode, copilot or qwen"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.hook(cmd.Context(), args[0])
+			return nil
+		},
+	}
+}
+
+// hook keeps what a report says, and answers it. It fails in silence.
+func (a *app) hook(ctx context.Context, client string) {
+	if a.env.Getenv("OXBOW_HOOKS") == "off" {
+		return
+	}
+	stdout := a.env.Stdout
+	a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
+	home, err := a.hookHome()
+	if err != nil {
+		return
+	}
+	redactor := secret.NewRedactor(home)
+	clean := func(s string) string {
+		s, _ = redactor.Redact(session.Strip(s))
+		return s
+	}
+	r := hook.Read(client, readReport(ctx, a.env.Stdin), hook.Env{Now: a.env.Now(), Clean: clean,
+		CopilotHome: cmp.Or(a.env.Getenv("COPILOT_HOME"), filepath.Join(a.userHome(), ".copilot"))})
+	if len(r.Events) == 0 || a.hooksAreOff(home, r.Events[0].Dir) {
+		return
+	}
+	if err := (session.Spool{Dir: filepath.Join(home, session.SpoolDir)}).Append(r.Events...); err != nil {
+		tool.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+	}
+	if r.Source != "" {
+		_, _ = stdout.Write(r.Answer(a.hookContext(ctx)))
+	}
+}
+
+// hookHome returns the home whose spool takes reports: of oxbow's own layout, and
+// the user's.
+func (a *app) hookHome() (string, error) {
+	v, err := a.verdict()
+	if err != nil {
+		return "", err
+	}
+	p, err := a.memoryPlace()
+	if err != nil {
+		return "", err
+	}
+	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() {
+		return "", tool.Untrusted(p.Home)
+	}
+	return filepath.Dir(p.Store), nil
+}
+
+// readReport returns what stands on standard input, "" when that is too much or
+// does not end in time.
+func readReport(ctx context.Context, in io.Reader) []byte {
+	done := make(chan []byte, 1)
+	go func() {
+		b, err := io.ReadAll(io.LimitReader(in, maxReport+1))
+		if err != nil || len(b) > maxReport {
+			b = nil
+		}
+		done <- b
+	}()
+	select {
+	case b := <-done:
+		return b
+	case <-time.After(reportWait):
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// hooksAreOff reports whether a file switches hooks off for the home, or for a
+// project that holds the directory of the session.
+func (a *app) hooksAreOff(home, dir string) bool {
+	if _, err := os.Stat(filepath.Join(home, hooksOff)); err == nil {
+		return true
+	}
+	for filepath.IsAbs(dir) {
+		if _, err := os.Stat(filepath.Join(dir, homeDir, hooksOff)); err == nil {
+			return true
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return false
+}
+
+// hookContext returns what stands before a model at the beginning; "" where it is
+// not to be had in time.
+func (a *app) hookContext(ctx context.Context) string {
+	ctx, stop := context.WithTimeout(ctx, contextWait)
+	defer stop()
+	done := make(chan string, 1)
+	go func() {
+		text, err := a.contextText(ctx)
+		if err != nil {
+			text = ""
+		}
+		done <- text
+	}()
+	select {
+	case text := <-done:
+		return text
+	case <-ctx.Done():
+		return ""
+	}
+}
+
+func (a *app) contextText(ctx context.Context) (string, error) {
+	bound, err := a.boundName()
+	if err != nil {
+		return "", err
+	}
+	d, other, err := a.layout()
+	if err != nil || !other || bound != "" {
+		out, err := run(ctx, a, tool.Select, tool.SelectIn{Budget: contextLimit})
+		return out.Text, err
+	}
+	h, err := a.openHome(d, look)
+	if err != nil {
+		return "", err
+	}
+	got, err := h.Context(ctx, dialect.Request{Budget: contextLimit})
+	return got.Text(), err
+}

@@ -1,0 +1,153 @@
+// Tests of the adapters, against recorded reports of real clients.
+
+package hook_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/hook"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var testEnv = hook.Env{
+	Now:   time.Date(2026, 11, 23, 1, 30, 0, 0, time.UTC),
+	Clean: strings.TrimSpace, CopilotHome: "/home/dev/.copilot",
+}
+
+// TestRecorded reads what clients gave their hooks in recorded sessions; the
+// events are those of a golden file.
+func TestRecorded(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/hooks.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recorded sessions: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			client, _, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-")
+			var got bytes.Buffer
+			for _, e := range reported(t, client, filepath.Dir(file)) {
+				line, err := json.Marshal(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got.Write(append(line, '\n'))
+			}
+			golden(t, filepath.Join(filepath.Dir(file), "hooks.golden"), got.Bytes())
+		})
+	}
+}
+
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))) {
+		t.Errorf("events are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestUnknown gives adapters what they do not know: no event, no answer, no panic.
+func TestUnknown(t *testing.T) {
+	for _, client := range append(hook.Clients(), "nobody") {
+		for _, in := range []string{"", "{", "null", "[]", "7", `"x"`, "{}", `{"session_id":"s"}`, `{"hook_event_name":"Stop"}`,
+			`{"session_id":"s","hook_event_name":"NeverHeard"}`, `{"session_id":7,"hook_event_name":"SessionStart"}`,
+			`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash"}`,
+			`{"session_id":"s","hook_event_name":"MessageDisplay","delta":"x"}`,
+			`{"session_id":"s","hook_event_name":"SubagentStop","agent_id":"a","agent_type":"","last_assistant_message":"x"}`,
+			`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":""}`} {
+			r := hook.Read(client, []byte(in), testEnv)
+			if len(r.Events) > 0 || r.Answer("context") != nil {
+				t.Errorf("%s: %s is %+v", client, in, r)
+			}
+		}
+	}
+}
+
+// TestAnswer gives context at the beginning only, and as each client wants it.
+func TestAnswer(t *testing.T) {
+	want := map[string]string{
+		"claude": `{"hookSpecificOutput":{"additionalContext":"FC/F","hookEventName":"SessionStart"},"suppressOutput":true}`, "copilot": `{"additionalContext":"FC/F"}`, "opencode": `{"context":"FC/F"}`,
+	}
+	for _, c := range hook.Clients() {
+		w := want[c]
+		if w == "" {
+			w = want["claude"]
+		}
+		r := hook.Read(c, []byte(`{"session_id":"s","hook_event_name":"SessionStart","source":"resume"}`), testEnv)
+		got := strings.NewReplacer(`\u003coxbow-memory\u003e\n`, "F", `\n\u003c/oxbow-memory\u003e`, "/F").Replace(string(r.Answer("C")))
+		if got != w+"\n" || r.Source != "resume" {
+			t.Errorf("%s answers %s", c, got)
+		}
+		for _, e := range []string{"Stop", "AfterAgent", "SessionEnd", "UserPromptSubmit", "BeforeAgent", "PostCompact"} {
+			r := hook.Read(c, []byte(`{"session_id":"s","prompt":"p","hook_event_name":"`+e+`"}`), testEnv)
+			if got := r.Answer("C"); got != nil {
+				t.Errorf("%s answers %s with %s", c, e, got)
+			}
+		}
+		long := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\n`, "n").Replace(string(r.Answer(strings.Repeat("ä", 20000))))
+		if n := strings.Index(long, "</oxbow-memory>") + len("</oxbow-memory>") - strings.Index(long, "<oxbow-memory>") - strings.Count(long, "ä"); n > 9_500 || n < 0 {
+			t.Errorf("%s: a long context has %d characters", c, n)
+		}
+	}
+}
+
+// TestSubagent keeps what a sub-agent is asked out of the person's prompts, and
+// gives its calls its name.
+func TestSubagent(t *testing.T) {
+	in := `{"session_id":"s","turn_id":"t","agent_id":"a1","agent_type":"tester","hook_event_name":"`
+	if r := hook.Read("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 {
+		t.Errorf("a sub-agent's task is %+v", r.Events)
+	}
+	r := hook.Read("codex", []byte(in+`PostToolUse","tool_name":"Bash","tool_use_id":"c","tool_input":{"command":"ls"},"tool_response":"x"}`), testEnv)
+	if len(r.Events) != 1 || r.Events[0].Agent != "tester" || r.Events[0].Turn != "" || r.Events[0].Kind != session.Called {
+		t.Errorf("a sub-agent's call is %+v", r.Events)
+	}
+	if r := hook.Read("claude", []byte(in+`SessionStart","source":"startup"}`), testEnv); len(r.Events) > 0 || r.Answer("C") != nil {
+		t.Errorf("the beginning of a sub-agent is answered")
+	}
+}
+
+// TestPlugin puts the command into the plug-in as JavaScript reads it.
+func TestPlugin(t *testing.T) {
+	b, err := hook.Plugin([]string{`C:\Program Files\oxbow.exe`, "hook", "opencode"})
+	if err != nil || !strings.Contains(string(b), `const command = ["C:\\Program Files\\oxbow.exe","hook","opencode"]`) {
+		t.Errorf("the plug-in is %s, %v", b[:min(len(b), 600)], err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*/hooks.jsonl")
+	for _, file := range files {
+		b, _ := os.ReadFile(file)
+		for l := range bytes.Lines(b) {
+			f.Add(l)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, c := range hook.Clients() {
+			r := hook.Read(c, b, testEnv)
+			for _, e := range r.Events {
+				if e.Client != c || e.Session == "" || e.Kind == "" {
+					t.Errorf("%s: %+v", c, e)
+				}
+			}
+			r.Answer("C")
+		}
+	})
+}

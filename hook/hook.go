@@ -1,0 +1,302 @@
+// What the hooks of clients say, as events, and what they are answered.
+
+// Package hook reads what clients give their hooks on standard input and makes
+// events of it, and it writes an answer as a client wants it.
+//
+// All give an object with much the same names of fields, and so does the plug-in
+// for opencode ([Plugin]). Gemini CLI and Copilot CLI name neither the prompt nor
+// the call that a report is about; [session.Fold] finds out.
+package hook
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/transcript"
+)
+
+// Env is what an adapter may know besides the report.
+type Env struct {
+	Now   time.Time
+	Clean func(string) string // takes out what may not be kept: secrets, and what hooks put into prompts
+
+	// CopilotHome is where Copilot CLI keeps its sessions.
+	CopilotHome string
+}
+
+// Report is what one call of a hook says.
+type Report struct {
+	Client string
+	Events []session.Event
+
+	// Source is how a session began, of the report that it did; "" of others.
+	// Only such a report is answered.
+	Source string
+
+	// Final reports that a turn or a session has ended.
+	Final bool
+}
+
+// report is the object on standard input, with the names of all clients.
+type report struct {
+	Event           string          `json:"hook_event_name"`
+	Session         string          `json:"session_id"`
+	Turn            string          `json:"turn_id"`
+	PromptID        string          `json:"prompt_id"`
+	Transcript      string          `json:"transcript_path"`
+	AgentTranscript string          `json:"agent_transcript_path"`
+	Dir             string          `json:"cwd"`
+	Time            time.Time       `json:"timestamp"`
+	Model           string          `json:"model"`
+	AgentID         string          `json:"agent_id"`
+	AgentType       string          `json:"agent_type"`
+	Parent          string          `json:"parent_agent_id"`
+	Source          string          `json:"source"`
+	Reason          string          `json:"reason"`
+	Prompt          string          `json:"prompt"`
+	Tool            string          `json:"tool_name"`
+	Input           json.RawMessage `json:"tool_input"`
+	Response        json.RawMessage `json:"tool_response"`
+	Result          json.RawMessage `json:"tool_result"`
+	UseID           string          `json:"tool_use_id"`
+	CallID          string          `json:"tool_call_id"`
+	Exit            *int            `json:"exit_status"`
+	Error           string          `json:"error"`
+	Last            string          `json:"last_assistant_message"`
+	Said            string          `json:"prompt_response"`
+	Text            string          `json:"text"`
+	TextID          string          `json:"text_id"`
+	Summary         string          `json:"compact_summary"`
+}
+
+// adapter is what is special about a client.
+type adapter struct {
+	events []string // those that are reported; others are passed over
+
+	// answer is the object that gives context to the client.
+	answer func(context string) any
+}
+
+// named is the answer that names its event, as most clients want it.
+func named(context string) any {
+	return map[string]any{"suppressOutput": true, "hookSpecificOutput": map[string]any{"hookEventName": "SessionStart", "additionalContext": context}}
+}
+
+// spoken are the events of clients that name prompts and calls.
+var spoken = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact", "SubagentStop", "Stop", "SessionEnd", "AgentText"}
+
+var adapters = map[string]adapter{
+	"claude":   {spoken, named},
+	"codex":    {spoken, named},
+	"qwen":     {spoken, named},
+	"opencode": {spoken, func(context string) any { return map[string]any{"context": context} }},
+	"gemini":   {[]string{"SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"}, named},
+	"copilot": {[]string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"}, func(context string) any {
+		return map[string]any{"additionalContext": context}
+	}},
+}
+
+// Clients are the clients whose hooks are known.
+func Clients() []string {
+	return []string{"claude", "codex", "gemini", "opencode", "copilot", "qwen"}
+}
+
+// Read reads what a client gave its hook. What is not known, or is no such
+// report, has no events.
+func Read(client string, stdin []byte, env Env) Report {
+	out := Report{Client: client}
+	var r report
+	if err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r); err != nil {
+		if _, ok := err.(*json.UnmarshalTypeError); !ok {
+			return out
+		}
+	}
+	if r.Session == "" || !slices.Contains(adapters[client].events, r.Event) {
+		return out
+	}
+	e := session.Event{
+		Client: client, Session: cmp.Or(r.Parent, r.Session), Turn: r.Turn + r.PromptID, Time: r.Time, Dir: r.Dir,
+		Agent: r.agent(client), Model: r.Model, Transcript: r.Transcript,
+	}
+	if e.Time.IsZero() {
+		e.Time = env.Now
+	}
+	if client == "copilot" && e.Transcript == "" && env.CopilotHome != "" && filepath.IsLocal(e.Session) {
+		e.Transcript = filepath.Join(env.CopilotHome, "session-state", e.Session, "events.jsonl")
+	}
+	if e.Agent != "" && client == "codex" {
+		e.Turn = "" // the sub-agent's own, which is in no person's turn
+	}
+	events[r.Event](&out, &r, e, env.Clean)
+	return out
+}
+
+// agent returns the sub-agent that a report is of, as transcripts name it.
+func (r *report) agent(client string) string {
+	switch {
+	case client == "opencode":
+		return r.AgentType
+	case r.AgentID == "": // the type alone is that of the main one
+		return ""
+	case client == "qwen" || r.AgentType == "":
+		return r.AgentID
+	}
+	return r.AgentType
+}
+
+// events are how a report becomes events, by the names that clients give them.
+var events = map[string]func(out *Report, r *report, e session.Event, clean func(string) string){
+	"SessionStart":       sessionStart,
+	"UserPromptSubmit":   promptSubmit,
+	"PostToolUse":        toolUse,
+	"PostToolUseFailure": toolUse,
+	"AgentText":          agentText,
+	"PostCompact":        compacted,
+	"Stop":               stopped,
+	"BeforeAgent":        promptSubmit,
+	"AfterTool":          toolUse,
+	"AfterAgent":         stopped,
+	"SubagentStop":       subagentStop,
+	"SessionEnd":         sessionEnd,
+}
+
+func (out *Report) add(e session.Event, kind session.Kind, text string) {
+	e.Kind, e.Text = kind, text
+	out.Events = append(out.Events, e)
+}
+
+// sources are how a session may begin, where clients have other words.
+var sources = map[string]string{"new": "startup", "": "startup"}
+
+func sessionStart(out *Report, r *report, e session.Event, _ func(string) string) {
+	if e.Agent != "" {
+		return
+	}
+	out.Source = r.Source
+	if s, ok := sources[r.Source]; ok {
+		out.Source = s
+	}
+	e.Turn = ""
+	out.add(e, session.Start, out.Source)
+}
+
+// promptSubmit passes over what no person wrote: the task of a sub-agent, what
+// the client says in the person's place, and the empty prompts that Qwen Code
+// reports once a round.
+func promptSubmit(out *Report, r *report, e session.Event, clean func(string) string) {
+	if r.AgentID != "" || e.Agent != "" || slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
+		return
+	}
+	if text := transcript.PromptText(r.Prompt, clean); text != "" {
+		out.add(e, session.Prompt, text)
+	}
+}
+
+func toolUse(out *Report, r *report, e session.Event, clean func(string) string) {
+	o := transcript.OutcomeOf(r.Response)
+	if len(r.Result) > 0 {
+		o = transcript.OutcomeOf(r.Result)
+	}
+	if r.Event == "PostToolUseFailure" {
+		o = transcript.Outcome{Failed: true, Output: r.Error}
+	}
+	if r.Exit != nil {
+		o.Exit = r.Exit
+	}
+	e.ID = r.UseID
+	if r.CallID != "" {
+		e.ID = r.CallID
+	}
+	if r.Tool == "" {
+		return
+	}
+	if out.Client == "copilot" {
+		r.Tool = cmp.Or(copilotTools[r.Tool], r.Tool)
+	}
+	if e, ok := transcript.Called(e, r.Tool, r.Input, o, clean); ok {
+		out.Events = append(out.Events, e)
+	}
+}
+
+// copilotTools are the names of tools in transcripts, by those that Copilot CLI
+// gives hooks in the manner of Claude Code.
+var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash", "Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
+
+func agentText(out *Report, r *report, e session.Event, clean func(string) string) {
+	if text := clean(r.Text); text != "" {
+		e.ID = r.TextID
+		out.add(e, session.Text, text)
+	}
+}
+
+func compacted(out *Report, r *report, e session.Event, clean func(string) string) {
+	e.ID = e.Turn
+	out.add(e, session.Compact, transcript.SummaryText(r.Summary, clean))
+}
+
+func stopped(out *Report, r *report, e session.Event, clean func(string) string) {
+	if text := clean(cmp.Or(r.Last, r.Said)); text != "" {
+		out.add(e, session.Text, text)
+	}
+	if e.Agent == "" {
+		out.Final = true
+		out.add(e, session.Stop, "")
+	}
+}
+
+// subagentStop passes over the agent by which Claude Code compacts: it has no
+// type.
+func subagentStop(out *Report, r *report, e session.Event, clean func(string) string) {
+	if r.AgentType == "" {
+		return
+	}
+	e.Transcript = r.AgentTranscript
+	if text := clean(r.Last); text != "" {
+		out.add(e, session.Text, text)
+	}
+}
+
+func sessionEnd(out *Report, r *report, e session.Event, _ func(string) string) {
+	out.Final = true
+	e.Turn = ""
+	out.add(e, session.End, r.Reason)
+}
+
+// maxContext bounds the characters of context that a client takes whole.
+const maxContext = 9_500
+
+// Answer returns what is written to standard output to give the client context;
+// nothing where it would not be heard, or does harm.
+func (r Report) Answer(context string) []byte {
+	if context = strings.TrimSpace(context); r.Source == "" || context == "" {
+		return nil
+	}
+	const begin, end, note = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">", "\n… (there is more: recall)"
+	if runes := []rune(context); len(runes) > maxContext-len(begin+end) {
+		context = string(runes[:maxContext-len(begin+end+note)]) + note
+	}
+	b, err := json.Marshal(adapters[r.Client].answer(begin + context + end))
+	if err != nil {
+		return nil
+	}
+	return append(b, '\n')
+}
+
+//go:embed opencode.js
+var plugin string
+
+// Plugin returns the text of the plug-in for opencode that runs a command.
+func Plugin(command []string) ([]byte, error) {
+	b, err := json.Marshal(command)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(strings.Replace(plugin, `["oxbow", "hook", "opencode"]`, string(b), 1)), nil
+}

@@ -1,0 +1,342 @@
+// What is kept of a call of a tool, whatever client made it.
+
+package transcript
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// role is what a tool does.
+type role int
+
+const (
+	other role = iota
+	shell
+	reads
+	writes
+	asks
+	plans
+)
+
+// roles are those of the tools that clients bring along, by name in lower case.
+var roles = map[string]role{
+	"bash": shell, "shell": shell, "exec_command": shell, "local_shell": shell, "shell_command": shell,
+	"container.exec": shell, "run_shell_command": shell, "powershell": shell, "execute_command": shell,
+
+	"read": reads, "view": reads, "read_file": reads, "notebookread": reads, "open_file": reads,
+
+	"edit": writes, "write": writes, "multiedit": writes, "notebookedit": writes, "notebook_edit": writes, "replace": writes,
+	"write_file": writes, "create": writes, "str_replace": writes, "insert": writes, "str_replace_editor": writes,
+	"multi_edit": writes, "apply_patch": writes, "patch": writes,
+
+	"webfetch": asks, "websearch": asks, "web_fetch": asks, "web_search": asks, "google_web_search": asks, "fetch": asks,
+	"codesearch": asks, "web_search_call": asks,
+
+	"todowrite": plans, "todo_write": plans, "update_plan": plans, "write_todos": plans, "update_todo": plans,
+}
+
+// input is the arguments of a tool, by the names that clients give them.
+type input struct {
+	Command   json.RawMessage `json:"command"`
+	Cmd       json.RawMessage `json:"cmd"`
+	FilePath  string          `json:"file_path"`
+	FilePathC string          `json:"filePath"`
+	Notebook  string          `json:"notebook_path"`
+	Absolute  string          `json:"absolute_path"`
+	Path      string          `json:"path"`
+	URL       string          `json:"url"`
+	Query     string          `json:"query"`
+	Prompt    string          `json:"prompt"`
+	Input     string          `json:"input"`
+	Patch     string          `json:"patch"`
+	PatchText string          `json:"patchText"`
+	Todos     json.RawMessage `json:"todos"`
+	Plan      json.RawMessage `json:"plan"`
+}
+
+// Outcome is how a call ended.
+type Outcome struct {
+	Failed bool
+	Exit   *int   // the status of a command, where the client says it apart from the output
+	Output string // what the tool answered
+
+	// Silent says that the client names the status of a command only when it is
+	// not 0.
+	Silent bool
+}
+
+// Called returns the event of a call that has answered, made of e: one of kind
+// [session.Called], or [session.Plan] of a tool that keeps a list. It returns
+// false where there is nothing to report. Clean takes out what may not be kept.
+func Called(e session.Event, tool string, args []byte, o Outcome, clean func(string) string) (session.Event, bool) {
+	var in input
+	_ = json.Unmarshal(args, &in) // what cannot be read stays empty
+	r := roles[strings.ToLower(tool)]
+	if r == plans {
+		e.Kind = session.Plan
+		e.Text = clean(planText(in))
+		return e, !o.Failed && e.Text != ""
+	}
+	c := &session.Call{Tool: tool, Failed: o.Failed}
+	command := commandOf(in)
+	if r == writes && command == "view" {
+		r = reads
+	}
+	file := in.FilePath + in.FilePathC + in.Notebook + in.Absolute
+	if file == "" {
+		file = in.Path
+	}
+	switch r {
+	case shell:
+		endCommand(c, o, clean)
+		c.Command = cut(clean(command))
+		if !c.Failed {
+			c.Wrote = patched(command)
+		}
+	case reads:
+		c.Read = named(file)
+	case writes:
+		if !c.Failed {
+			c.Wrote = named(file)
+			if c.Wrote == nil {
+				c.Wrote = patched(command + in.Input + in.Patch + in.PatchText)
+			}
+		}
+	case asks:
+		c.Asked = cut(clean(in.URL + in.Query))
+		if c.Asked == "" {
+			c.Asked = cut(clean(in.Prompt))
+		}
+	}
+	e.Kind, e.Call = session.Called, c
+	return e, true
+}
+
+func named(file string) []string {
+	if file == "" {
+		return nil
+	}
+	return []string{file}
+}
+
+// cut returns the beginning of a text, at most [session.MaxCommand] bytes.
+func cut(s string) string {
+	if len(s) <= session.MaxCommand {
+		return s
+	}
+	n := session.MaxCommand
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// commandOf returns the command line of a shell: a text, or an array of
+// arguments, of which a shell that is named first and its option are left out.
+func commandOf(in input) string {
+	raw := in.Command
+	if len(raw) == 0 {
+		raw = in.Cmd
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var args []string
+	if json.Unmarshal(raw, &args) != nil {
+		return ""
+	}
+	if len(args) == 3 && strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c") && strings.HasSuffix(path.Base(args[0]), "sh") {
+		return args[2]
+	}
+	return strings.Join(args, " ")
+}
+
+// patched returns the files that a patch of apply_patch changes.
+func patched(text string) (files []string) {
+	_, text, ok := strings.Cut(text, "*** Begin Patch")
+	if !ok {
+		return nil
+	}
+	for l := range strings.Lines(text) {
+		for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
+			if f, ok := strings.CutPrefix(l, mark); ok {
+				if f = strings.TrimSpace(f); f != "" && !slices.Contains(files, f) {
+					files = append(files, f)
+				}
+			}
+		}
+	}
+	return files
+}
+
+// planText returns the list of a plan as Markdown.
+func planText(in input) string {
+	raw := in.Todos
+	if len(raw) == 0 {
+		raw = in.Plan
+	}
+	var lines string
+	if json.Unmarshal(raw, &lines) == nil {
+		return strings.TrimSpace(lines)
+	}
+	var items []struct{ Content, Step, Description, Title, Status string }
+	_ = json.Unmarshal(raw, &items)
+	var b strings.Builder
+	for _, i := range items {
+		what := i.Content + i.Step
+		if what == "" {
+			what = i.Title
+		}
+		if what == "" {
+			what = i.Description
+		}
+		if what = strings.Join(strings.Fields(what), " "); what == "" {
+			continue
+		}
+		mark := " "
+		if i.Status == "completed" || i.Status == "done" {
+			mark = "x"
+		}
+		b.WriteString("- [" + mark + "] " + what + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// status finds the exit status in what clients put around the output of a
+// command: Claude Code and Codex before it, Gemini CLI and Qwen Code after it,
+// Copilot CLI in a last line.
+var status = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`)
+})
+
+// maxSearched is how much of the beginning and of the end of an output is looked
+// at for an exit status.
+const maxSearched = 1 << 10
+
+// endCommand sets how a command ended.
+func endCommand(c *session.Call, o Outcome, clean func(string) string) {
+	out := o.Output
+	var old struct {
+		Output   *string `json:"output"`
+		Metadata struct {
+			Exit *int `json:"exit_code"`
+		} `json:"metadata"`
+	}
+	if strings.HasPrefix(out, "{") && json.Unmarshal([]byte(out), &old) == nil && old.Output != nil {
+		out = *old.Output
+		if o.Exit == nil {
+			o.Exit = old.Metadata.Exit
+		}
+	}
+	if o.Exit == nil {
+		o.Exit = statusIn(out)
+	}
+	if o.Exit == nil && o.Silent && !o.Failed {
+		o.Exit = new(int)
+	}
+	c.Exit = o.Exit
+	c.Failed = o.Failed || o.Exit != nil && *o.Exit != 0
+	if c.Failed {
+		c.Output = tail(clean(unwrapped(out)))
+	}
+}
+
+func statusIn(out string) *int {
+	parts := []string{out}
+	if len(out) > 2*maxSearched {
+		parts = []string{out[:maxSearched], out[len(out)-maxSearched:]}
+	}
+	for _, p := range parts {
+		if m := status().FindStringSubmatch(p); m != nil {
+			if n, err := strconv.Atoi(m[1] + m[2] + m[3] + m[4]); err == nil {
+				return &n
+			}
+		}
+	}
+	return nil
+}
+
+// unwrapped returns the output of a command without what the client put around
+// it.
+func unwrapped(out string) string {
+	out = strings.TrimSpace(out)
+	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
+	if i := strings.Index(out, "\nOutput:\n"); i >= 0 && i < maxSearched && !strings.HasPrefix(out, "Output:") {
+		return out[i+len("\nOutput:\n"):] // Codex
+	}
+	if strings.HasPrefix(out, "Command: ") {
+		if _, rest, ok := strings.Cut(out, "\nOutput: "); ok {
+			out = "Output: " + rest // Qwen Code
+		}
+	}
+	if rest, ok := strings.CutPrefix(out, "Output: "); ok { // Gemini CLI, too
+		for _, mark := range []string{"\nError: (none)", "\nExit Code: ", "\nSignal: ", "\nProcess Group PGID: "} {
+			if i := strings.LastIndex(rest, mark); i >= 0 {
+				rest = rest[:i]
+			}
+		}
+		return rest
+	}
+	if i := strings.LastIndex(out, "\n<shellId: "); i >= 0 {
+		return out[:i]
+	}
+	if first, rest, _ := strings.Cut(out, "\n"); strings.HasPrefix(strings.TrimPrefix(first, "Error: "), "Exit code ") {
+		return rest
+	}
+	return out
+}
+
+// maxTail bounds the bytes of a tail.
+const maxTail = 4 << 10
+
+// tail returns the last lines of an output.
+func tail(s string) string {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
+	if len(s) > maxTail {
+		s = strings.ToValidUTF8(s[len(s)-maxTail:], "")
+	}
+	lines := strings.Split(s, "\n")
+	return strings.Join(lines[max(0, len(lines)-session.MaxOutputLines):], "\n")
+}
+
+// OutcomeOf returns the outcome of a call that a client reports as done, of what
+// it tells of the answer: a text, or an object of Claude Code, Gemini CLI, Qwen
+// Code or Copilot CLI.
+func OutcomeOf(response []byte) Outcome {
+	var o struct {
+		Stdout      *string         `json:"stdout"`
+		Stderr      string          `json:"stderr"`
+		Interrupted bool            `json:"interrupted"`
+		Background  string          `json:"backgroundTaskId"`
+		Content     json.RawMessage `json:"llmContent"`
+		Copilot     string          `json:"text_result_for_llm"`
+		Error       json.RawMessage `json:"error"`
+	}
+	if len(response) == 0 || response[0] != '{' {
+		return Outcome{Output: text(response)}
+	}
+	if json.Unmarshal(response, &o) != nil {
+		return Outcome{}
+	}
+	if o.Stdout != nil {
+		return Outcome{Failed: o.Interrupted, Silent: o.Background == "", Output: *o.Stdout + "\n" + o.Stderr}
+	}
+	out := o.Copilot + text(o.Content)
+	return Outcome{Failed: len(o.Error) > 0 && string(o.Error) != "null", Silent: outputFirst(out), Output: out}
+}
+
+// outputFirst reports whether an answer is Gemini CLI's of a command that ended:
+// its status is there only when it is not 0.
+func outputFirst(answer string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
+}

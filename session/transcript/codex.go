@@ -1,0 +1,240 @@
+// Transcripts of Codex: $CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl.
+//
+// A line is {"timestamp","type","payload"}. The first, session_meta, says whose the
+// file is: a sub-agent has a file of its own, with the session of its parent.
+// event_msg has what the person said, and how commands ended; response_item has
+// the agent's messages, calls and their outputs. Before September 2025 there were
+// no turn identifiers; a turn is then named by where it begins in the file.
+
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+type codex struct {
+	*file
+	task    string // the turn of the client's last task_started, until a prompt takes it
+	calls   map[string]codexCall
+	started bool
+}
+
+type codexCall struct {
+	event session.Event
+	name  string
+	args  []byte
+	exit  *int
+	ended bool // an event tells that it went well
+}
+
+func newCodex(f *file) reader { return &codex{file: f, calls: map[string]codexCall{}} }
+
+type codexPayload struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Session   string          `json:"session_id"`
+	Turn      string          `json:"turn_id"`
+	Role      string          `json:"role"`
+	Dir       string          `json:"cwd"`
+	Model     string          `json:"model"`
+	AgentRole string          `json:"agent_role"`
+	Message   string          `json:"message"`
+	Content   json.RawMessage `json:"content"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	Arguments string          `json:"arguments"`
+	Input     string          `json:"input"`
+	Action    json.RawMessage `json:"action"`
+	Output    json.RawMessage `json:"output"`
+	Exit      *int            `json:"exit_code"`
+	Success   *bool           `json:"success"`
+	Meta      struct {
+		Turn string `json:"turn_id"`
+	} `json:"internal_chat_message_metadata_passthrough"`
+	Item json.RawMessage `json:"item"`
+	Git  struct {
+		Branch string `json:"branch"`
+	} `json:"git"`
+}
+
+func (c *codex) line(b []byte, at int64) bool {
+	var kind string
+	var when time.Time
+	var payload json.RawMessage
+	if !pick(b, map[string]any{"type": &kind, "timestamp": &when, "payload": &payload}) {
+		return false
+	}
+	if payload == nil { // an old file: the line is the payload
+		payload, kind = b, "response_item"
+		if !c.started {
+			kind = "session_meta"
+		}
+	}
+	var p codexPayload
+	switch kind {
+	case "event_msg", "response_item":
+		_ = pick(payload, map[string]any{"type": &p.Type, "role": &p.Role})
+		if !codexWanted[p.Type] || p.Type == "message" && p.Role != "assistant" {
+			return true
+		}
+	case "session_meta":
+		_ = pick(payload, map[string]any{"id": &p.ID, "session_id": &p.Session, "cwd": &p.Dir, "agent_role": &p.AgentRole, "git": &p.Git})
+		c.meta(&p)
+		return true
+	case "turn_context", "compacted":
+	default:
+		return true
+	}
+	return c.take(kind, payload, &p, when, at)
+}
+
+// take decodes a payload that is wanted, and reports what it says.
+func (c *codex) take(kind string, payload []byte, p *codexPayload, when time.Time, at int64) bool {
+	if err := json.Unmarshal(payload, p); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return false
+	}
+	switch kind {
+	case "turn_context":
+		c.dir, c.model = p.Dir, p.Model
+		c.begin(p.Turn)
+	case "compacted":
+		e := c.event(session.Compact, c.compactTurn(), when)
+		e.Turn, e.Text = e.ID, SummaryText(p.Message, c.clean)
+		c.report(e)
+	default:
+		if take := codexTake[p.Type]; take != nil {
+			take(c, p, when, at)
+		}
+	}
+	return true
+}
+
+// meta reads what session the file is of.
+func (c *codex) meta(p *codexPayload) {
+	if c.started {
+		return // a fork repeats that of its parent
+	}
+	c.started = true
+	c.session, c.dir, c.branch = p.ID, p.Dir, p.Git.Branch
+	if p.Session != "" && p.Session != p.ID {
+		c.session = p.Session
+		if c.agent = p.AgentRole; c.agent == "" {
+			c.agent = p.ID
+		}
+	}
+}
+
+// begin notes the identifier of a turn that has begun.
+func (c *codex) begin(turn string) {
+	if turn != "" && turn != c.turn && c.agent == "" {
+		c.task = turn
+	}
+}
+
+// compactTurn is the turn in which the client compacts: of its own, or the
+// person's.
+func (c *codex) compactTurn() string {
+	if c.task != "" {
+		return c.task
+	}
+	return c.turn
+}
+
+// codexWanted are the types of payloads that are decoded.
+var codexWanted = map[string]bool{"user_message": true, "task_started": true, "item_completed": true, "exec_command_end": true, "patch_apply_end": true,
+	"message": true, "function_call": true, "custom_tool_call": true, "local_shell_call": true, "function_call_output": true, "custom_tool_call_output": true}
+
+var codexTake = map[string]func(*codex, *codexPayload, time.Time, int64){
+	"task_started": func(c *codex, p *codexPayload, _ time.Time, _ int64) { c.begin(p.Turn) },
+	"user_message": func(c *codex, p *codexPayload, when time.Time, at int64) { c.asked(p.Turn, p.Message, when, at) },
+
+	"item_completed":   (*codex).completed,
+	"exec_command_end": (*codex).ended,
+	"patch_apply_end":  (*codex).ended,
+
+	"message": func(c *codex, p *codexPayload, when time.Time, _ int64) {
+		c.say(c.event(session.Text, p.ID, when), text(p.Content, "output_text"))
+	},
+	"function_call":    (*codex).called,
+	"custom_tool_call": (*codex).called,
+	"local_shell_call": (*codex).called,
+
+	"function_call_output":    (*codex).answered,
+	"custom_tool_call_output": (*codex).answered,
+}
+
+// asked reports a prompt: of its own turn, or of the task that has begun.
+func (c *codex) asked(turn, said string, when time.Time, at int64) {
+	if turn == "" {
+		turn = c.task
+	}
+	c.prompt(turn, said, when, at)
+	if turn == c.turn {
+		c.task = ""
+	}
+}
+
+func (c *codex) completed(p *codexPayload, when time.Time, at int64) {
+	var item struct {
+		Type    string          `json:"type"`
+		ID      string          `json:"id"`
+		Status  string          `json:"status"`
+		Exit    *int            `json:"exit_code"`
+		Content json.RawMessage `json:"content"`
+	}
+	_ = pick(p.Item, map[string]any{"type": &item.Type, "id": &item.ID, "status": &item.Status, "exit_code": &item.Exit, "content": &item.Content})
+	switch item.Type {
+	case "UserMessage":
+		c.asked(p.Turn, text(item.Content, "text"), when, at)
+	case "CommandExecution", "FileChange":
+		done := item.Status == "completed"
+		c.ended(&codexPayload{CallID: item.ID, Exit: item.Exit, Success: &done}, when, at)
+	}
+}
+
+// ended notes how a call ended, whose output is still to come.
+func (c *codex) ended(p *codexPayload, _ time.Time, _ int64) {
+	if call, ok := c.calls[p.CallID]; ok {
+		call.exit = p.Exit
+		call.ended = p.Success == nil || *p.Success
+		c.calls[p.CallID] = call
+	}
+}
+
+func (c *codex) called(p *codexPayload, when time.Time, _ int64) {
+	call := codexCall{event: c.event(session.Called, p.CallID, when), name: p.Name, args: []byte(p.Arguments)}
+	switch {
+	case p.Type == "custom_tool_call":
+		call.args, _ = json.Marshal(map[string]string{"input": p.Input})
+	case p.Type == "local_shell_call":
+		call.args = p.Action
+		call.name = "Bash"
+	case p.Namespace != "":
+		call.name = p.Namespace + "__" + p.Name
+	}
+	if roles[call.name] == shell {
+		call.name = "Bash" // as hooks have it
+	}
+	c.calls[p.CallID] = call
+}
+
+func (c *codex) answered(p *codexPayload, _ time.Time, _ int64) {
+	call, ok := c.calls[p.CallID]
+	if !ok {
+		return
+	}
+	delete(c.calls, p.CallID)
+	o := Outcome{Exit: call.exit, Output: text(p.Output)}
+	o.Failed = strings.HasPrefix(o.Output, "unsupported call")
+	if call.name == "apply_patch" && !call.ended {
+		n := statusIn(o.Output)
+		o.Failed = n == nil || *n != 0
+	}
+	c.call(call.event, call.name, call.args, o)
+}

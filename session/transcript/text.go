@@ -1,0 +1,62 @@
+// The texts of people and of summaries, without what clients put around them.
+
+package transcript
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// own are the beginnings of texts in a person's name that are the client's.
+var own = []string{
+	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>", "<session_context>", "<turn_aborted>",
+	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted", "This session is being continued from a previous conversation",
+}
+
+var command = sync.OnceValue(func() [2]*regexp.Regexp {
+	return [2]*regexp.Regexp{
+		regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>`),
+		regexp.MustCompile(`(?s)<command-args>(.*?)</command-args>`),
+	}
+})
+
+// builtin are commands of Claude Code itself: no prompt.
+var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "/context", "/cost", "/doctor", "/exit", "/export", "/fork", "/help",
+	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename", "/resume", "/rewind", "/status", "/statusline", "/usage"}
+
+// PromptText returns what a person wrote, of the text that a client has in the
+// person's name; "" for what the client itself wrote there.
+func PromptText(s string, clean func(string) string) string {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "<command-") {
+		name, args := command()[0].FindStringSubmatch(s), command()[1].FindStringSubmatch(s)
+		if name == nil || slices.Contains(builtin, name[1]) {
+			return ""
+		}
+		if s = name[1]; args != nil {
+			s = strings.TrimSpace(s + " " + args[1])
+		}
+	}
+	if slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(s, o) }) {
+		return ""
+	}
+	return strings.TrimSpace(clean(s))
+}
+
+// SummaryText returns the summary of a conversation, of what a client made it or
+// put before the model.
+func SummaryText(s string, clean func(string) string) string {
+	if _, in, ok := strings.Cut(s, "<summary>"); ok {
+		s, _, _ = strings.Cut(in, "</summary>")
+	} else {
+		for _, head := range []string{"\nSummary:\n", "use the information in this summary to assist with your own analysis:\n"} {
+			if _, in, ok := strings.Cut(s, head); ok {
+				s = in
+			}
+		}
+		s, _, _ = strings.Cut(s, "\n\nIf you need specific details from before compaction")
+	}
+	return strings.TrimSpace(clean(strings.TrimSpace(s)))
+}

@@ -1,0 +1,169 @@
+// Reading the file in which a client keeps a session, as events.
+
+// Package transcript reads what clients keep of their sessions on disk, and makes
+// events of it: the same that their hooks report.
+//
+// A file is read from an offset to its end, line by line, in bounded memory. The
+// fields of a line are found without decoding the rest of it, which is most of
+// it. What is not known is passed over; a last line that is not whole yet is left
+// for the next time.
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// maxLine is the most bytes of a line; longer ones count as bad.
+const maxLine = 64 << 20
+
+var errUnknown = errors.New("the transcripts of this client are not known")
+
+// readers are those of the clients that keep one JSON object a line.
+var readers = map[string]func(*file) reader{
+	"claude":  newClaude,
+	"codex":   newCodex,
+	"gemini":  newGemini,
+	"copilot": newCopilot,
+	"qwen":    newQwen,
+}
+
+// maxRead is how many bytes are read at a time, up to the end of the turn.
+const maxRead = 8 << 20
+
+// Reader returns a function that reads a transcript on: what it has after a
+// cursor, which is "" at the start. It reads some megabytes, and at least a turn.
+// The last turn is reported again when there is more of it. A cursor that is given
+// back says that there is nothing more. Clean takes out of texts what may not be
+// kept.
+func Reader(clean func(string) string) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+		f := &file{client: client, path: path, clean: clean, most: maxRead}
+		next, err := f.readFrom(ctx, cursor)
+		if err != nil {
+			return nil, cursor, fmt.Errorf("read the transcript %s: %w", path, err)
+		}
+		return f.events, next, nil
+	}
+}
+
+// readFrom reads from a cursor: where the last turn begins, and the end of what was
+// read.
+func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
+	in, err := os.Open(f.path)
+	if err != nil {
+		return cursor, err
+	}
+	defer in.Close()
+	fi, err := in.Stat()
+	if err != nil {
+		return cursor, err
+	}
+	if !fi.Mode().IsRegular() {
+		return cursor, errors.New("it is no file")
+	}
+	var from, end int64
+	if _, err := fmt.Sscanf(cursor, "%d %d", &from, &end); err != nil || from < 0 || end < from || fi.Size() < end {
+		from, end = 0, -1 // a cursor of none, or of another file
+	}
+	if fi.Size() == end {
+		return cursor, nil
+	}
+	if err := f.read(ctx, in, from); err != nil {
+		return cursor, err
+	}
+	return fmt.Sprintf("%d %d", f.next, f.end), nil
+}
+
+// read collects the events of a file from an offset.
+func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
+	f.from, f.next, f.end = from, from, from
+	if f.client == "opencode" {
+		return f.export(in)
+	}
+	newReader := readers[f.client]
+	if newReader == nil {
+		return errUnknown
+	}
+	r := newReader(f)
+	if from > 0 { // the first line says of what session the file is
+		if err := f.readLines(ctx, in, r, 0, 1); err != nil {
+			return err
+		}
+		f.events, f.held, f.bad, f.next = nil, nil, 0, from
+	}
+	err := f.readLines(ctx, in, r, from, 0)
+	f.release()
+	return err
+}
+
+// readLines gives the reader the lines from an offset: as many, or all when most
+// is 0.
+func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int64, most int) error {
+	if _, err := in.Seek(at, io.SeekStart); err != nil {
+		return err
+	}
+	br := bufio.NewReaderSize(in, 1<<18)
+	for n := 0; !f.full && (most == 0 || n < most); {
+		b, size, err := readLine(br)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= maxLine && !json.Valid(b) {
+			return nil // it is still being written
+		}
+		if f.give(r, b, size, at) {
+			n++
+		}
+		at += size
+		f.end = at
+		if err == io.EOF {
+			return nil
+		}
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// give gives a line to the reader, and returns false for one that is empty.
+func (f *file) give(r reader, b []byte, size, at int64) bool {
+	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
+	if len(b) == 0 && size <= maxLine {
+		return false
+	}
+	if size > maxLine || !r.line(b, at) {
+		f.bad++
+	}
+	return true
+}
+
+// readLine returns the next line with its end, which holds until the next call,
+// and its size; nil for one that is too long.
+func readLine(br *bufio.Reader) (line []byte, size int64, err error) {
+	var all []byte
+	for {
+		part, err := br.ReadSlice('\n')
+		size += int64(len(part))
+		if err == nil && all == nil && size <= maxLine {
+			return part, size, nil
+		}
+		if size > maxLine {
+			all = nil
+		} else {
+			all = append(all, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return all, size, err
+		}
+	}
+}
