@@ -61,9 +61,10 @@ var floors = []struct {
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
+	{"setup", []string{"vfs", "internal/*"}},
 	{"vectors", []string{".", "vfs"}},
 	{"vectors/vectorstest", nil},
-	{"tool", []string{".", "vfs", "vectors", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
+	{"tool", []string{".", "vfs", "setup", "vectors", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},

@@ -100,7 +100,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"agent", "Give to agents:", []*cobra.Command{
 			a.mcpCommand(), a.hookCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
+			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
 			a.benchCommand(), a.demoCommand(run), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -1,0 +1,268 @@
+// oxbow setup, and the start of a server as a client starts it.
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/setup"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// hasHook is false until there is oxbow hook: a hook that does not run would stop
+// its client.
+const hasHook = false
+
+// setupIn is what setup takes, and whether it asks.
+type setupIn struct {
+	tool.SetupIn
+	Yes bool `json:"yes,omitempty" usage:"Do not ask."`
+}
+
+func (a *app) setupCommand() *cobra.Command {
+	return takes(&cobra.Command{
+		Use:   "setup [CLIENT...|all]",
+		Short: "Make your agents use this memory, or stop it",
+		Long: `Setup writes what an agent's client needs to use this memory: the server for its
+model, the tools that may run unasked (those that read, and remember; forget is
+asked about), and hooks. It edits the client's own files: entries of others,
+comments, order and line ends stay, a second run changes nothing, and --remove
+gives the bytes back, or where they changed since, takes out only what is
+oxbow's. It ends by starting the server as the client would.
+
+Clients: claude codex gemini opencode copilot qwen, proved by running them, and
+of cursor vscode windsurf zed cline kilo, by their documents, the server alone.
+Without one it says which are installed, and on a terminal asks.
+
+A home that --home or a variable chose is written down; else each project's own
+is found. See docs/setup.md for what is kept, and how to stop it for a session.`,
+		Example: `  oxbow setup
+  oxbow setup claude --dry-run       # the difference of each file
+  oxbow setup all --yes
+  oxbow setup --check
+  oxbow setup --remove --yes`,
+	}, a.setup)
+}
+
+func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
+	in.Clients = args
+	if err := a.prepareSetup(&in.SetupIn); err != nil {
+		return err
+	}
+	asks := a.env.StdinTerm && a.env.StderrTerm
+	if !in.Yes && !in.DryRun && !in.Check {
+		in.Agree = func(all []tool.SetupFile) error { return a.agree(all, asks) }
+	}
+	if len(args) == 0 && asks && !in.Remove && !in.Check && !in.DryRun {
+		var err error
+		if in.Clients, err = a.askClients(ctx, in.SetupIn); err != nil || len(in.Clients) == 0 {
+			return err
+		}
+	}
+	return perform(ctx, a, tool.SetupClients, in.SetupIn, func(out tool.SetupOut) { a.showClients(out, in.SetupIn) })
+}
+
+// prepareSetup fills in what setup needs to know of the machine.
+func (a *app) prepareSetup(in *tool.SetupIn) (err error) {
+	in.World = setup.World{Getenv: a.env.Getenv, GOOS: a.env.GOOS, User: a.userHome(), State: filepath.Join(a.configHome(), "setup")}
+	if in.World.User == "" || a.configHome() == "" {
+		return &hinted{errors.New("the user's own directory is not known"), "set HOME"}
+	}
+	if in.World.Dir, err = a.abs("."); err != nil {
+		return err
+	}
+	if in.Home, err = a.homeForClients(); err != nil {
+		return err
+	}
+	if strings.Contains(filepath.ToSlash(a.env.Executable), "/go-build") {
+		return &hinted{errors.New("this oxbow was built by go run and will be gone"), "go install ./cmd/oxbow, then run that one"}
+	}
+	if !hasHook {
+		in.NoInject, in.NoCapture = true, true
+	}
+	in.Probe, in.Executable = a.probe, a.executableFor()
+	return nil
+}
+
+// agree shows what would change, and asks.
+func (a *app) agree(all []tool.SetupFile, asks bool) error {
+	if !asks {
+		return misusef("add --yes, or look first with --dry-run", "setup changes files of other programs, and there is no terminal to ask at")
+	}
+	for _, f := range all {
+		fmt.Fprint(a.env.Stderr, cleanLines(f.Diff))
+	}
+	return a.confirm("Change these files?")
+}
+
+// cleanLines makes a text of several lines safe for a terminal.
+func cleanLines(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		b.WriteString(clean(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}
+
+// homeForClients returns the home that clients are given: the one that a flag or a
+// variable chose, and "" where they find it by themselves.
+func (a *app) homeForClients() (string, error) {
+	home, rule, err := a.findHome()
+	if err != nil || rule == foundRule {
+		return "", err
+	}
+	plain := a.locator
+	plain.env.Getenv = func(name string) string {
+		if name == "XDG_DATA_HOME" {
+			return ""
+		}
+		return a.env.Getenv(name)
+	}
+	if usual, err := plain.dataHome(); rule == dataRule && err == nil && usual == home {
+		return "", nil
+	}
+	return home, nil
+}
+
+// askClients asks for each client that is installed and not set up.
+func (a *app) askClients(ctx context.Context, in tool.SetupIn) (chosen []string, err error) {
+	out, err := run(ctx, a, tool.SetupClients, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range out.Clients {
+		if c.Installed && !c.SetUp && a.confirm("Set up "+c.Title+"?") == nil {
+			chosen = append(chosen, c.Client)
+		}
+	}
+	if len(chosen) == 0 {
+		a.showClients(out, in)
+	}
+	return chosen, nil
+}
+
+func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
+	if len(in.Clients) == 0 && !in.Remove && !in.Check {
+		for _, c := range out.Clients {
+			state := wordFor(c.Installed, "", "installed")
+			if c.SetUp {
+				state = "set up"
+			}
+			a.printf("%-9s %s  %s\n", c.Client, pad(c.Title, 12), cmp.Or(state, "not found"))
+		}
+		a.note("oxbow setup CLIENT sets one up; oxbow setup all those that are installed")
+		return
+	}
+	if len(out.Clients) == 0 {
+		a.note("%s", wordFor(len(in.Clients) > 0, "nothing is set up", "none of them is installed; name one to set it up all the same"))
+	}
+	for _, c := range out.Clients {
+		a.printf("%s\n", a.bold(c.Title))
+		for _, f := range c.Files {
+			did := wordFor((out.DryRun || in.Check) && f.Diff != "", f.Did, "would be "+f.Did)
+			a.printf("  %-9s  %s\n", did, clean(in.World.Title(f.Path)))
+			if did != f.Did {
+				a.printf("%s", cleanLines(f.Diff))
+			}
+		}
+		a.showServer(c.Server)
+		if c.Memory != "" {
+			a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory off switches it off\n", c.Title, c.Memory)
+		}
+		for _, n := range c.Notes {
+			a.printf("  note: %s\n", n)
+		}
+	}
+}
+
+func (a *app) showServer(s *tool.SetupServer) {
+	switch {
+	case s == nil:
+	case s.Problem != "":
+		a.printf("  problem: %s: %s\n", quote(s.Command[0]), clean(s.Problem))
+	default:
+		a.printf("  its server answers, on the home %s: %s\n", clean(s.Home), oneLine(s.Answer))
+	}
+}
+
+// probeTime is how long a server has for its answer.
+const probeTime = 20 * time.Second
+
+// clientVariables are those that every client gives its servers.
+var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
+
+// probe starts a server with the variables that every client gives, outside the
+// working directory unless the memory was found there, and asks it for its newest
+// entry.
+func (a *app) probe(ctx context.Context, s setup.Server) (answer, home string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	dir, rule, err := a.findHome()
+	if err != nil {
+		return "", "", err
+	}
+	if dir = a.userHome(); rule == foundRule {
+		dir, _ = a.abs(".")
+	}
+	vars := map[string]string{}
+	for _, name := range clientVariables {
+		if v := a.env.Getenv(name); v != "" {
+			vars[name] = v
+		}
+	}
+	for _, env := range []map[string]string{s.Env, s.Environment} {
+		for name, v := range env {
+			vars[name] = v
+		}
+	}
+	argv := s.Argv()
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Dir, c.Env = dir, []string{}
+	for name, v := range vars {
+		c.Env = append(c.Env, name+"="+v)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "oxbow-setup", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: c}, nil)
+	if err != nil {
+		return "", "", err
+	}
+	defer session.Close()
+	got, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "list", Arguments: map[string]any{"limit": 1}})
+	if err != nil {
+		return "", "", err
+	}
+	for _, part := range got.Content {
+		if t, ok := part.(*mcp.TextContent); ok {
+			answer += t.Text
+		}
+	}
+	there := locator{terminal: terminal{env: a.env}, homeFlag: s.Home()}
+	there.env.Getenv = func(name string) string { return vars[name] }
+	there.env.Getwd = func() (string, error) { return dir, nil }
+	home, _, err = there.findHome()
+	return answer, home, err
+}
+
+// executableFor returns the path by which clients start this program: the one in
+// PATH when it leads here, since that one stays when a new version comes.
+func (l *locator) executableFor() string {
+	this, err := os.Stat(l.env.Executable)
+	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")
+	for _, dir := range filepath.SplitList(l.env.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if fi, ferr := os.Stat(path); err == nil && ferr == nil && filepath.IsAbs(path) && os.SameFile(this, fi) {
+			return path
+		}
+	}
+	return l.env.Executable
+}

@@ -1,0 +1,250 @@
+// What each client's files are, and the form that they have. The first six were
+// proved by running the clients, the others follow their documents.
+
+package setup
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+var clients = []*Client{
+	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory", files: claudeFiles,
+		signs: func(w World) []string { return []string{w.dir("CLAUDE_CONFIG_DIR", ".claude", "")} }},
+	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, files: codexFiles, notes: codexNotes,
+		signs: func(w World) []string { return []string{codexHome(w)} }},
+	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, files: geminiFiles,
+		signs: func(w World) []string { return []string{w.user(".gemini/settings.json")} }},
+	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, files: opencodeFiles,
+		signs: func(w World) []string { return []string{w.dir("XDG_CONFIG_HOME", ".config", "opencode")} }},
+	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, files: copilotFiles, notes: copilotNotes,
+		signs: func(w World) []string { return []string{w.dir("COPILOT_HOME", ".copilot", "")} }},
+	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory", files: qwenFiles,
+		signs: func(w World) []string { return []string{w.user(".qwen")} }},
+	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
+		func(w World) string { return w.user(".cursor/mcp.json") }, ".cursor/mcp.json"),
+	plainClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
+		func(w World) string { return w.config("Code/User/mcp.json") }, ".vscode/mcp.json"),
+	plainClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
+		func(w World) string { return w.user(".codeium/windsurf/mcp_config.json") }, ""),
+	plainClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields { return fields{{"env", fields{}}} },
+		func(w World) string {
+			if w.GOOS == "windows" {
+				return w.config("Zed/settings.json")
+			}
+			return w.dir("XDG_CONFIG_HOME", ".config", "zed/settings.json")
+		}, ".zed/settings.json"),
+	plainClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields { return fields{{"disabled", false}, {"autoApprove", o.Allow}} },
+		func(w World) string {
+			if p := w.user(".cline/data/settings/cline_mcp_settings.json"); exists(p) {
+				return p
+			}
+			return w.config("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
+		}, ""),
+	{Name: "kilo", Title: "Kilo Code", Program: "kilo", files: kiloFiles,
+		signs: func(w World) []string { return []string{filepath.Dir(w.user(".config/kilo/kilo.jsonc"))} }},
+}
+
+// Clients returns all clients.
+func Clients() []*Client { return clients }
+
+// Find returns the client of that name, nil for none.
+func Find(name string) *Client {
+	for _, c := range clients {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// firstOf returns the first path that is there, or the last.
+func firstOf(paths ...string) string {
+	for _, p := range paths {
+		if exists(p) {
+			return p
+		}
+	}
+	return paths[len(paths)-1]
+}
+
+// plainClient is a client that has a file of servers and nothing else of oxbow.
+func plainClient(name, title string, path []string, before fields, after func(Options) fields, user func(World) string, project string) *Client {
+	return &Client{Name: name, Title: title, files: func(w World, o Options) []file {
+		if o.Project && project == "" {
+			return nil
+		}
+		var more fields
+		if after != nil {
+			more = after(o)
+		}
+		f := file{path: w.scoped(o, user(w), project), servers: path}
+		f.items, f.off = o.server(path, before, more...)
+		return []file{f}
+	}, signs: func(w World) []string { return []string{filepath.Dir(user(w))} }}
+}
+
+// with adds an item to those of a file.
+func (f *file) with(put, off []item) {
+	f.items, f.off = append(f.items, put...), append(f.off, off...)
+}
+
+func claudeFiles(w World, o Options) []file {
+	mcp := file{path: w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"), servers: []string{"mcpServers"}}
+	mcp.with(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
+	settings := file{path: w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), ".claude/settings.local.json")}
+	settings.with(o.allow("permissions", "allow"))
+	settings.with([]item{hooksItem("claude", true, o.hooks("claude", func(e event) fields {
+		argv := o.argv("hook", "claude")
+		return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
+	}))}, nil)
+	settings.memory = valueItem(false, "autoMemoryEnabled")
+	return []file{mcp, settings}
+}
+
+func geminiFiles(w World, o Options) []file {
+	f := file{path: w.scoped(o, w.user(".gemini/settings.json"), ".gemini/settings.json"), servers: []string{"mcpServers"}}
+	f.with(o.server(f.servers, nil))
+	f.with([]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))}, nil)
+	policy := file{path: w.user(".gemini/policies/oxbow.toml"), own: true}
+	if !o.NoMCP {
+		policy.whole = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\nmcpName = \"" + program +
+			"\"\ntoolName = " + tomlValue(o.Allow) + "\ndecision = \"allow\"\npriority = 100\n"
+	}
+	return []file{f, policy}
+}
+
+func qwenFiles(w World, o Options) []file {
+	f := file{path: w.scoped(o, w.user(".qwen/settings.json"), ".qwen/settings.json"), servers: []string{"mcpServers"}}
+	f.with(o.server(f.servers, nil))
+	f.with(o.allow("permissions", "allow"))
+	var more []field
+	if w.GOOS == "windows" {
+		more = []field{{"shell", "powershell"}}
+	}
+	f.with([]item{hooksItem("qwen", true, o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
+	f.memory = valueItem(false, "memory", "enableManagedAutoMemory")
+	return []file{f}
+}
+
+func copilotFiles(w World, o Options) []file {
+	mcp := file{path: w.dir("COPILOT_HOME", ".copilot", "mcp-config.json"), servers: []string{"mcpServers"}}
+	mcp.with(o.server(mcp.servers, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
+	hooks := file{path: w.scoped(o, w.dir("COPILOT_HOME", ".copilot", "hooks/oxbow.json"), ".github/hooks/oxbow.json"), own: true}
+	line := "bash"
+	if w.GOOS == "windows" {
+		line = "powershell"
+	}
+	command := commandLine(cond(w.GOOS == "windows", powerShell, posix), o.argv("hook", "copilot"))
+	want := o.hooks("copilot", func(e event) fields {
+		return fields{{"type", "command"}, {cond(line == "bash", "command", line), command}, {"timeout", e.timeout}}
+	})
+	if len(want) > 0 {
+		all := fields{}
+		for _, h := range want {
+			all = append(all, field{h.event, []fields{h.handler}})
+		}
+		hooks.whole = lines(fields{{"version", 1}, {"hooks", all}})
+	}
+	if o.Project {
+		return []file{hooks}
+	}
+	return []file{mcp, hooks}
+}
+
+func opencodeFiles(w World, o Options) []file {
+	dir := w.scoped(o, w.dir("XDG_CONFIG_HOME", ".config", "opencode"), "")
+	f := file{path: firstOf(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")), servers: []string{"mcp"}}
+	f.with(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
+	plugin := file{path: filepath.Join(w.scoped(o, dir, ".opencode"), "plugins", "oxbow.js"), own: true}
+	if o.Plugin != nil && !(o.NoInject && o.NoCapture) {
+		plugin.whole = o.Plugin(o.argv("hook", "opencode"))
+	}
+	return []file{f, plugin}
+}
+
+func kiloFiles(w World, o Options) []file {
+	dir := w.scoped(o, w.user(".config/kilo"), ".kilo")
+	f := file{path: firstOf(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")), servers: []string{"mcp"}}
+	f.with(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
+	return []file{f}
+}
+
+func copilotNotes(_ World, o Options) []string {
+	if o.NoMCP {
+		return nil
+	}
+	return []string{"Copilot CLI keeps no list of tools that run unasked: start it with --allow-tool=oxbow, or approve them when it asks"}
+}
+
+// codexHome returns the directory of Codex.
+func codexHome(w World) string { return w.dir("CODEX_HOME", ".codex", "") }
+
+func codexFiles(w World, o Options) []file {
+	dir := w.scoped(o, codexHome(w), ".codex")
+	hooks := file{path: filepath.Join(dir, "hooks.json")}
+	want := o.lineHooks(w, "codex", cmd, 1)
+	for i, h := range want {
+		if h.event == "SessionStart" {
+			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
+		}
+	}
+	hooks.with([]item{hooksItem("codex", true, want)}, nil)
+	config := file{path: filepath.Join(dir, "config.toml"), servers: []string{"mcp_servers"}}
+	config.toml = func(t, base *table, put bool) error {
+		if !put || o.NoMCP {
+			return takeServer(t, base)
+		}
+		argv := o.argv("mcp")
+		return putServer(t, fields{{"command", argv[0]}, {"args", argv[1:]}, {"required", true}, {"startup_timeout_sec", 20}})
+	}
+	return []file{hooks, config}
+}
+
+func codexNotes(w World, o Options) []string {
+	if o.Trust || o.NoInject && o.NoCapture {
+		return nil
+	}
+	return []string{"Codex runs no hook that you have not trusted: type /hooks in it once, or give --trust"}
+}
+
+// serverAt is the entry of the server in Codex' file.
+func serverAt(t *table) (s Server, there bool) {
+	m, there := t.at("mcp_servers", program).(map[string]any)
+	s.Command, _ = m["command"].(string)
+	args, _ := m["args"].([]any)
+	for _, a := range args {
+		word, _ := a.(string)
+		s.Args = append(s.Args, word)
+	}
+	return s, there
+}
+
+func putServer(t *table, want fields) error {
+	if is, ok := serverAt(t); ok {
+		if !is.Oxbow() {
+			return errOther("mcp_servers." + program)
+		}
+		want = merged(is, want)
+	}
+	return t.set(want, "mcp_servers", program)
+}
+
+func takeServer(t, base *table) error {
+	is, ok := serverAt(t)
+	if !ok || !is.Oxbow() || !filepath.IsAbs(is.Argv()[0]) {
+		return nil
+	}
+	if was, ok := base.at("mcp_servers", program).(map[string]any); ok {
+		for _, name := range []string{"required", "startup_timeout_sec"} {
+			if _, ok := was[name]; !ok {
+				if err := t.remove("mcp_servers", program, name); err != nil {
+					return err
+				}
+			}
+		}
+		before, _ := serverAt(base)
+		return t.set(fields{{"command", before.Command}, {"args", slices.Clone(before.Args)}}, "mcp_servers", program)
+	}
+	return t.remove("mcp_servers", program)
+}

@@ -1,0 +1,87 @@
+// A unified diff of a change.
+
+package setup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/diff"
+)
+
+// around is how many lines are shown around a difference.
+const around = 3
+
+// Diff returns the change as a unified diff, "" for none.
+func (c *Change) Diff() string {
+	if c.Same() {
+		return ""
+	}
+	a, b := slices.Collect(strings.Lines(string(c.Before))), slices.Collect(strings.Lines(string(c.After)))
+	in := diff.Interner{}
+	var m diff.Mapper
+	to := m.Map(in.Lines(a), in.Lines(b))
+	var out strings.Builder
+	name := func(there bool) string { return cond(there, c.Path, "/dev/null") }
+	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name(c.Before != nil), name(c.After != nil))
+	rows := rowsOf(a, b, to)
+	for i := 0; i < len(rows); {
+		if rows[i].sign == ' ' {
+			i++
+			continue
+		}
+		from, end := max(0, i-around), i
+		for j, same := i, 0; j < len(rows) && same <= 2*around; j++ {
+			if same++; rows[j].sign != ' ' {
+				same, end = 0, j+1
+			}
+		}
+		end = min(len(rows), end+around)
+		i = end
+		hunk(&out, rows[from:end])
+	}
+	return out.String()
+}
+
+// row is a line of a diff, with how many lines of each text stand before it.
+type row struct {
+	sign byte
+	line string
+	a, b int
+}
+
+func rowsOf(a, b []string, to []int) (rows []row) {
+	j := 0
+	for i, line := range a {
+		if to[i] < 0 {
+			rows = append(rows, row{'-', line, i, j})
+			continue
+		}
+		for ; j < to[i]; j++ {
+			rows = append(rows, row{'+', b[j], i, j})
+		}
+		rows = append(rows, row{' ', line, i, j})
+		j++
+	}
+	for ; j < len(b); j++ {
+		rows = append(rows, row{'+', b[j], len(a), j})
+	}
+	return rows
+}
+
+func hunk(out *strings.Builder, rows []row) {
+	na, nb := 0, 0
+	for _, r := range rows {
+		na += cond(r.sign != '+', 1, 0)
+		nb += cond(r.sign != '-', 1, 0)
+	}
+	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", rows[0].a+cond(na > 0, 1, 0), na, rows[0].b+cond(nb > 0, 1, 0), nb)
+	for _, r := range rows {
+		line, whole := strings.CutSuffix(r.line, "\n")
+		fmt.Fprintf(out, "%c%s\n", r.sign, strings.TrimSuffix(line, "\r"))
+		if !whole {
+			out.WriteString("\\ No newline at end of file\n")
+		}
+	}
+}

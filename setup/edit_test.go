@@ -1,0 +1,515 @@
+// Edits of files that people and clients wrote: what is foreign stays as it is.
+
+package setup
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// generated writes a configuration file: with comments, trailing commas, foreign
+// entries, another indentation, line end or byte order mark.
+func generated(r *rand.Rand, c *Client, f file) string {
+	if f.toml != nil {
+		return finish(r, generatedTOML(r))
+	}
+	indent, comments := []string{"  ", "\t", "    ", ""}[r.IntN(4)], r.IntN(2) == 0
+	var value func(depth int) string
+	line := func(depth int) string { return "\n" + strings.Repeat(indent, depth) }
+	comment := func(depth int) string {
+		if !comments || r.IntN(3) > 0 {
+			return ""
+		}
+		if r.IntN(2) == 0 {
+			return line(depth) + `// it's {"a", note`
+		}
+		return " /* a } note */"
+	}
+	object := func(depth int, members []string) string {
+		if len(members) == 0 {
+			return []string{"{}", "{ }", "{" + line(depth-1) + "}"}[r.IntN(3)]
+		}
+		out := "{"
+		for i, m := range members {
+			out += comment(depth) + line(depth) + m
+			if i < len(members)-1 || comments && r.IntN(3) == 0 {
+				out += ","
+			}
+			if comments && r.IntN(4) == 0 {
+				out += " // after"
+			}
+		}
+		return out + comment(depth) + line(depth-1) + "}"
+	}
+	value = func(depth int) string {
+		switch n := r.IntN(6); {
+		case n == 0:
+			return `"täxt // \"none\""`
+		case n == 1:
+			return `[1, 2.50, {"a":null}]`
+		case n == 2 || depth > 3:
+			return `true`
+		}
+		var members []string
+		for i := range r.IntN(3) {
+			members = append(members, fmt.Sprintf(`"k%d": %s`, i, value(depth+1)))
+		}
+		return object(depth, members)
+	}
+	members := []string{`"theme" : ` + value(2)}
+	if r.IntN(2) == 0 && len(f.servers) > 0 {
+		members = append(members, fmt.Sprintf("%q: %s", f.servers[0], object(2, []string{`"other": {"command":"other","args":["mcp"]}`}[:r.IntN(2)])))
+	}
+	if r.IntN(2) == 0 {
+		list := []string{`[]`, `["Bash", "Read"]`, "[" + line(3) + `"Bash"` + line(2) + "]"}[r.IntN(3)]
+		members = append(members, `"permissions": `+object(2, []string{`"allow": ` + list, `"deny": []`}[:1+r.IntN(2)]))
+	}
+	if r.IntN(2) == 0 && len(events[c.Name]) > 0 {
+		e := events[c.Name][r.IntN(len(events[c.Name]))].name
+		members = append(members, `"hooks": `+object(2, []string{fmt.Sprintf(`"%s": [{"hooks":[{"type":"command","command":"foreign hook"}]}]`, e)}[:r.IntN(2)]))
+	}
+	r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	text := object(1, members)
+	switch r.IntN(12) {
+	case 0:
+		text = "{}"
+	case 1:
+		text = ""
+	case 2:
+		text = `{"a":1}`
+	}
+	return finish(r, comment(0)+"\n"+text)
+}
+
+func generatedTOML(r *rand.Rand) string {
+	parts := []string{"# a note\nmodel = \"m\" # why\n", "\n[profiles.a]\nx = [\n 1,\n 2, # two\n]\n", "\n[mcp_servers.other]\ncommand = 'c'\n[mcp_servers.other.env]\nA=\"b\"\n",
+		"\n\n[[list]]\nn = 1\n[[list]]\nn = 2\n", "\n[hooks.state.\"/x:stop:0:0\"]\ntrusted_hash = \"sha256:0\"\n\n"}
+	text := ""
+	for _, p := range parts {
+		if r.IntN(2) == 0 {
+			text += p
+		}
+	}
+	return text
+}
+
+func finish(r *rand.Rand, text string) string {
+	if r.IntN(2) == 0 && text != "" {
+		text += "\n"
+	}
+	if r.IntN(3) == 0 {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if r.IntN(4) == 0 && text != "" {
+		text = byteOrderMark + text
+	}
+	return text
+}
+
+// TestGenerated sets clients up over generated files: removing gives the bytes
+// back, twice is once, a moved program changes nothing but its path, and edits of
+// others in between stay.
+func TestGenerated(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 1))
+	for n := range testenv.Long(4, 25) {
+		for _, c := range Clients() { // 300 configurations
+			dir := t.TempDir()
+			w, o := world(dir), options()
+			o.Off, o.Trust = r.IntN(2) == 0, r.IntN(2) == 0
+			for _, f := range c.files(w, o) {
+				if f.own || r.IntN(5) == 0 {
+					continue
+				}
+				write(t, f.path, generated(r, c, f))
+			}
+			write(t, filepath.Join(dir, "u/keep"), "")
+			what := fmt.Sprintf("%s, configuration %d", c.Name, n)
+			before := tree(t, dir)
+			run(t, c, w, o, false)
+			once := tree(t, dir)
+			foreignStays(t, what, before, once)
+			run(t, c, w, o, false)
+			equalTrees(t, what+", twice", tree(t, dir), once)
+
+			moved := o
+			moved.Executable = "/elsewhere/oxbow"
+			run(t, c, w, moved, false)
+			for p, text := range tree(t, dir) {
+				if want := strings.ReplaceAll(once[p], o.Executable, moved.Executable); text != want && !strings.Contains(p, "oxbow/setup") && !strings.Contains(text, "trusted_hash") {
+					t.Errorf("%s, moved: %s is\n%s\nwant\n%s", what, p, text, want)
+				}
+			}
+			if r.IntN(2) == 0 {
+				run(t, c, w, o, true)
+				equalTrees(t, what+", removed", tree(t, dir), before)
+			} else {
+				editsStay(t, what, c, w, moved)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// foreignStays compares the values of all files, without what is oxbow's.
+func foreignStays(t *testing.T, what string, before, after map[string]string) {
+	t.Helper()
+	for p, text := range before {
+		if _, b := splitBOM([]byte(text)); strings.HasSuffix(p, "/") || !holdsValue(b) {
+			continue
+		}
+		was, is := decoded(t, p, text), decoded(t, p, after[p])
+		if !within(was, is) {
+			t.Errorf("%s: %s lost something:\n%s\nis\n%s", what, p, text, after[p])
+		}
+		if bom, crlf := strings.HasPrefix(after[p], byteOrderMark), strings.Count(after[p], "\r\n"); bom != strings.HasPrefix(text, byteOrderMark) || strings.Contains(text, "\r\n") && crlf != strings.Count(after[p], "\n") {
+			t.Errorf("%s: %s has other line ends or another mark: %q", what, p, after[p])
+		}
+	}
+}
+
+// holdsValue reports whether a text is more than white space and comments.
+func holdsValue(text []byte) bool {
+	d, err := parseJSON(text)
+	return err != nil || d.was == nil
+}
+
+func decoded(t *testing.T, p, text string) (v any) {
+	t.Helper()
+	_, b := splitBOM([]byte(text))
+	if strings.HasSuffix(p, ".toml") {
+		m := map[string]any{}
+		if err := toml.Unmarshal(b, &m); err != nil {
+			t.Fatalf("%s: %v in\n%s", p, err, text)
+		}
+		return m
+	}
+	d, err := parseJSON(b)
+	if err != nil {
+		t.Fatalf("%s: %v in\n%s", p, err, text)
+	}
+	if err := json.Unmarshal(plain(&d.root), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// within reports whether all of a stands in b, in lists in the same order.
+func within(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		m, ok := b.(map[string]any)
+		for k, v := range a {
+			ok = ok && within(v, m[k])
+		}
+		return ok
+	case []any:
+		list, ok := b.([]any)
+		for _, v := range a {
+			for len(list) > 0 && !within(v, list[0]) {
+				list = list[1:]
+			}
+			if len(list) == 0 {
+				return false
+			}
+			list = list[1:]
+		}
+		return ok
+	}
+	return a == b || reflect.DeepEqual(a, b) || a == true && b == false // memory that was switched off
+}
+
+// editsStay edits every file as others would, and takes oxbow out.
+func editsStay(t *testing.T, what string, c *Client, w World, o Options) {
+	t.Helper()
+	want := map[string]any{}
+	for _, f := range c.files(w, o) {
+		b, err := os.ReadFile(f.path)
+		if err != nil || f.own {
+			continue
+		}
+		bom, text := splitBOM(b)
+		if f.toml != nil {
+			text = append(text, "\n[foreign]\nedit = true\n"...)
+		} else {
+			d, err := parseJSON(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.set(true, "foreign"); err != nil {
+				t.Fatal(err)
+			}
+			text = d.text
+		}
+		r, err := w.record(f.path)
+		if err != nil || r == nil {
+			t.Fatalf("%s: no record of %s: %v", what, f.path, err)
+		}
+		original, err := r.original()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := decoded(t, f.path, string(original)).(map[string]any)
+		if f.toml != nil {
+			m["foreign"] = map[string]any{"edit": true}
+		} else {
+			m["foreign"] = true
+		}
+		want[f.path] = m
+		write(t, f.path, string(joinBOM(bom, text)))
+	}
+	run(t, c, w, o, true)
+	for p, m := range want {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		if got := decoded(t, p, string(b)); !reflect.DeepEqual(got, m) {
+			t.Errorf("%s: after the removal %s is\n%s\nwant %v", what, p, b, m)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.State, "*")); len(left) > 0 {
+		t.Errorf("%s: %q are left", what, left)
+	}
+}
+
+// TestWithoutARecord takes out what another machine's setup wrote, and entries that
+// a person moved and wrote again in another form.
+func TestWithoutARecord(t *testing.T) {
+	w, o := world(t.TempDir()), options()
+	c := Find("claude")
+	settings := filepath.Join(w.User, ".claude/settings.json")
+	write(t, settings, `{"hooks":{"Stop":[{"hooks":[{"command":"/a/oxbow","args":["hook","claude"],"type":"command"},{"type":"command","command":"mine"}]}]},"permissions":{"allow":["mcp__oxbow__recall","Bash"]}}`)
+	write(t, filepath.Join(w.User, ".claude.json"), "{\"mcpServers\":{\n\"oxbow\":{\"args\":[\"mcp\"],\"command\":\"/a/oxbow\"}},\"n\":1e3}")
+	run(t, c, w, o, true)
+	got := tree(t, w.User)
+	if got[".claude/settings.json"] != `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]},"permissions":{"allow":["Bash"]}}` || got[".claude.json"] != "{\"n\":1e3}" {
+		t.Errorf("left: %q", got)
+	}
+}
+
+// TestByHand keeps what a person wrote of oxbow's server: members and arguments.
+func TestByHand(t *testing.T) {
+	for _, c := range []struct{ client, path, text, want string }{
+		{"claude", ".claude.json", `{"mcpServers":{"oxbow":{"command":"oxbow","args":["--tools","full","mcp"],"env":{"A":"b"}}}}`,
+			`{"mcpServers":{"oxbow":{"command":"/opt/oxbow/bin/oxbow","args":["--tools","full","mcp"],"env":{"A":"b"}, "type":"stdio", "alwaysLoad":true}}}`},
+		{"opencode", ".config/opencode/opencode.jsonc", `{"mcp": {"oxbow": {"type": "local", "command": ["oxbow", "mcp", "--ro"], "enabled": false}}}`,
+			`{"mcp": {"oxbow": {"type": "local", "command": ["/opt/oxbow/bin/oxbow","mcp","--ro"], "enabled": true}}}`},
+		{"codex", ".codex/config.toml", "[mcp_servers]\noxbow = { command = \"oxbow\", args = [\"mcp\"] } # by hand\n", ""},
+		{"codex", ".codex/config.toml", "[mcp_servers.oxbow] # by hand\ncommand = 'oxbow'\nargs = ['mcp', '--ro']\n[mcp_servers.oxbow.env]\nA='b'\n",
+			"[mcp_servers.oxbow] # by hand\ncommand = \"/opt/oxbow/bin/oxbow\"\nargs = ['mcp', '--ro']\nrequired = true\nstartup_timeout_sec = 20\n[mcp_servers.oxbow.env]\nA='b'\n"},
+	} {
+		w := world(t.TempDir())
+		path := filepath.Join(w.User, c.path)
+		write(t, path, c.text)
+		all, err := Find(c.client).Plan(w, options(), false)
+		if c.want == "" {
+			if err == nil || !strings.Contains(err.Error(), "header") {
+				t.Errorf("%s: %v", c.text, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		for _, ch := range all {
+			if err := ch.Apply(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := tree(t, w.User)[c.path]; got != c.want {
+			t.Errorf("%s became\n%s\nwant\n%s", c.text, got, c.want)
+		}
+		run(t, Find(c.client), w, options(), true)
+		if got := tree(t, w.User)[c.path]; got != c.text {
+			t.Errorf("%s came back as\n%s", c.text, got)
+		}
+	}
+}
+
+// TestRefused leaves files alone that cannot be read, and says where.
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n  \"a\": 1,\n  b\n}":         "line 3, column 3",
+		"[]":                             "line 1, column 1",
+		"{\"mcpServers\": 3}":            "neither an object",
+		"{\"hooks\": {\"Stop\": \"x\"}}": "neither an object",
+		`{"mcpServers":{"oxbow":{"command":"ox","args":[]}}}`: "another server",
+	} {
+		w := world(t.TempDir())
+		for _, p := range []string{".claude.json", ".claude/settings.json"} {
+			write(t, filepath.Join(w.User, p), text)
+		}
+		before := tree(t, w.User)
+		if _, err := Find("claude").Plan(w, options(), false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+		equalTrees(t, text, tree(t, w.User), before)
+	}
+	w := world(t.TempDir())
+	write(t, filepath.Join(w.User, ".codex/config.toml"), "a = 1\nb =\n")
+	if _, err := Find("codex").Plan(w, options(), false); err == nil || !strings.Contains(err.Error(), "line 2, column") {
+		t.Errorf("Plan = %v", err)
+	}
+}
+
+// TestLinksAndModes follows a link, and keeps it and the mode.
+func TestLinksAndModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	w := world(t.TempDir())
+	write(t, filepath.Join(w.User, "dotfiles/claude.json"), "{}")
+	if err := os.Chmod(filepath.Join(w.User, "dotfiles/claude.json"), 0o664); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(w.User, ".claude.json")
+	if err := os.Symlink("dotfiles/claude.json", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, remove := range []bool{false, true} {
+		run(t, Find("claude"), w, options(), remove)
+		to, err := os.Readlink(link)
+		fi, err2 := os.Stat(link)
+		if err != nil || err2 != nil || to != "dotfiles/claude.json" || fi.Mode().Perm() != 0o664 {
+			t.Errorf("link to %q, %v, %v, %v", to, fi.Mode(), err, err2)
+		}
+	}
+	if b, _ := os.ReadFile(link); string(b) != "{}" {
+		t.Errorf("it is %q", b)
+	}
+}
+
+// TestChangedMeanwhile does not write over what a client wrote after the plan.
+func TestChangedMeanwhile(t *testing.T) {
+	w := world(t.TempDir())
+	path := filepath.Join(w.User, ".claude.json")
+	write(t, path, "{}")
+	all, err := Find("claude").Plan(w, options(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, `{"n":2}`)
+	if err := all[0].Apply(); !Changed(err) {
+		t.Errorf("Apply = %v", err)
+	}
+	run(t, Find("claude"), w, options(), false)
+	run(t, Find("claude"), w, options(), true)
+	if b, _ := os.ReadFile(path); string(b) != `{"n":2}` {
+		t.Errorf("it is %q", b)
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		sh   shell
+		argv []string
+		want string
+	}{
+		{posix, []string{"/usr/bin/oxbow", "hook", "codex"}, "/usr/bin/oxbow hook codex"},
+		{posix, []string{"/my tools/oxbow", "hook", "codex"}, "'/my tools/oxbow' hook codex"},
+		{cmd, []string{`C:\Program Files\oxbow.exe`, "hook", "codex"}, `"C:\Program Files\oxbow.exe" hook codex`},
+		{powerShell, []string{`C:\Program Files\oxbow.exe`, "--home", `D:\it's`, "hook", "gemini"}, `& 'C:\Program Files\oxbow.exe' --home 'D:\it''s' hook gemini`},
+		{powerShell, []string{`C:\bin\oxbow.exe`, "hook", "gemini"}, `C:\bin\oxbow.exe hook gemini`},
+	} {
+		line := commandLine(c.sh, c.argv)
+		if line != c.want {
+			t.Errorf("commandLine(%q) = %s, want %s", c.argv, line, c.want)
+		}
+		if h := (Server{Command: line}); !h.hooks(c.argv[len(c.argv)-1]) || h.hooks("other") {
+			t.Errorf("%s is not known for a hook", line)
+		}
+	}
+}
+
+// TestTrustedHash holds hashes that Codex 0.169 took.
+func TestTrustedHash(t *testing.T) {
+	got := trustedHash("SessionEnd", "", map[string]any{"type": "command", "command": "/a/oxbow hook codex", "timeout": 10.0})
+	if want := "sha256:" + sum([]byte(`{"event_name":"session_end","hooks":[{"async":false,"command":"/a/oxbow hook codex","timeout":3,"type":"command"}]}`)); got != want {
+		t.Errorf("trustedHash = %s, want %s", got, want)
+	}
+}
+
+// FuzzJSON edits any file of JSON: the result can be read, foreign values are
+// equal, and taking the edits out gives them back.
+func FuzzJSON(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		f.Add(generated(r, Find("claude"), Find("claude").files(world("/"), options())[1]))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		w, o := world("/"), options()
+		fs := Find("claude").files(w, o)
+		one := file{items: append(fs[0].items, fs[1].items...)}
+		foreign, err := one.edit([]byte(text), nil, false, false)
+		if err != nil {
+			return
+		}
+		with, err := one.edit(foreign, foreign, true, false)
+		if err != nil {
+			return
+		}
+		if again, err := one.edit(with, foreign, true, false); err != nil || string(again) != string(with) {
+			t.Errorf("twice: %v, %q is not %q", err, again, with)
+		}
+		without, err := one.edit(with, foreign, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := decoded(t, ".json", string(foreign)), decoded(t, ".json", string(without))
+		if !within(a, decoded(t, ".json", string(with))) || !reflect.DeepEqual(a, b) {
+			t.Errorf("%q became %q and %q", foreign, with, without)
+		}
+	})
+}
+
+// FuzzTOML is FuzzJSON for Codex' configuration.
+func FuzzTOML(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		f.Add(finish(r, generatedTOML(r)))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		codex := Find("codex").files(world("/"), options())[1]
+		foreign, err := codex.edit([]byte(text), nil, false, false)
+		if err != nil {
+			return
+		}
+		with, err := codex.edit(foreign, foreign, true, false)
+		if err != nil {
+			return
+		}
+		if again, err := codex.edit(with, foreign, true, false); err != nil || string(again) != string(with) {
+			t.Errorf("twice: %v, %q is not %q", err, again, with)
+		}
+		without, err := codex.edit(with, foreign, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := decoded(t, ".toml", string(foreign)).(map[string]any), decoded(t, ".toml", string(without)).(map[string]any)
+		for _, m := range []map[string]any{a, b} {
+			maps.DeleteFunc(m, func(k string, v any) bool {
+				servers, ok := v.(map[string]any)
+				return k == "mcp_servers" && ok && len(servers) == 0
+			})
+		}
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%q became %q and %q", foreign, with, without)
+		}
+	})
+}

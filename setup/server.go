@@ -1,0 +1,142 @@
+// How clients' files say that a program is started: as a server, or by a hook.
+
+package setup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// program is the name of the program, and of the server in clients' files.
+const program = "oxbow"
+
+// Server is how a client starts a program. The command is one word, with its
+// arguments a list, or a line for a shell.
+type Server struct {
+	Command     any               `json:"command"`
+	Args        []string          `json:"args"`
+	Env         map[string]string `json:"env"`
+	Environment map[string]string `json:"environment"` // as opencode calls it
+	Bash        string            `json:"bash"`        // as Copilot calls a line for a shell
+}
+
+// Argv returns the command and its arguments.
+func (s Server) Argv() []string {
+	switch c := s.Command.(type) {
+	case string:
+		return append([]string{c}, s.Args...)
+	case []any:
+		var argv []string
+		for _, a := range c {
+			word, _ := a.(string)
+			argv = append(argv, word)
+		}
+		return argv
+	}
+	return nil
+}
+
+// Oxbow reports whether it starts oxbow as a server.
+func (s Server) Oxbow() bool {
+	argv := s.Argv()
+	return len(argv) > 1 && isOxbow(argv[0]) && slices.Contains(argv[1:], "mcp")
+}
+
+// isOxbow reports whether a path leads to a program of oxbow's name, on any system.
+func isOxbow(path string) bool {
+	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
+	return strings.TrimSuffix(base, ".exe") == program
+}
+
+// hooks reports whether it is a hook of oxbow for that client.
+func (s Server) hooks(client string) bool {
+	argv := s.Argv()
+	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
+		argv = words(line)
+	} else if s.Command == nil {
+		argv = words(s.Bash)
+	}
+	i := slices.Index(argv, "hook")
+	return i > 0 && i == len(argv)-2 && isOxbow(argv[0]) && argv[i+1] == client
+}
+
+// words cuts the line of a hook, as commandLine writes it for any system.
+func words(line string) (all []string) {
+	line = strings.TrimPrefix(line, "& ")
+	var word strings.Builder
+	quote, begun := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, begun = r, true
+		case quote == 0 && r == ' ':
+			if begun {
+				all = append(all, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if begun {
+		all = append(all, word.String())
+	}
+	return all
+}
+
+// shell is a program that runs the line of a hook.
+type shell int
+
+const (
+	posix shell = iota
+	cmd
+	powerShell
+)
+
+// commandLine writes a command for a shell.
+func commandLine(sh shell, argv []string) string {
+	if sh == posix {
+		quoted := make([]string, len(argv))
+		for i, w := range argv {
+			quoted[i] = text.ShellQuote(w)
+		}
+		return strings.Join(quoted, " ")
+	}
+	line, call := "", ""
+	for i, w := range argv {
+		if i > 0 {
+			line += " "
+		}
+		switch {
+		case strings.Trim(w, `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:\/`) == "":
+			line += w
+		case sh == powerShell:
+			line += "'" + strings.ReplaceAll(w, "'", "''") + "'"
+			call = cond(i == 0, "& ", call)
+		default:
+			line += `"` + w + `"` // a path has no quotes on Windows
+		}
+	}
+	return call + line
+}
+
+// Home returns the home that the command or its environment names, "" for none.
+func (s Server) Home() string {
+	home := cmp.Or(s.Env["OXBOW_HOME"], s.Environment["OXBOW_HOME"])
+	argv := s.Argv()
+	for i, a := range argv {
+		if v, ok := strings.CutPrefix(a, "--home="); ok {
+			home = v
+		} else if a == "--home" && i+1 < len(argv) {
+			home = argv[i+1]
+		}
+	}
+	return home
+}

@@ -1,0 +1,140 @@
+// Files of each client, before and after.
+
+package setup
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// world is a machine without clients below dir.
+func world(dir string) World {
+	return World{Getenv: func(string) string { return "" }, GOOS: "linux", User: filepath.Join(dir, "u"),
+		Dir: filepath.Join(dir, "p"), State: filepath.Join(dir, "u/.config/oxbow/setup")}
+}
+
+func options() Options {
+	return Options{Executable: "/opt/oxbow/bin/oxbow", Allow: []string{"recall", "remember"},
+		Plugin: func(argv []string) string { return "// oxbow " + strings.Join(argv, " ") + "\n" }}
+}
+
+// run plans and applies.
+func run(t *testing.T, c *Client, w World, o Options, remove bool) []*Change {
+	t.Helper()
+	all, err := c.Plan(w, o, remove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ch := range all {
+		if err := ch.Apply(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// tree returns the files below dir with their contents, without the records.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		if d.IsDir() {
+			all[rel+"/"] = ""
+			return nil
+		}
+		b, err := os.ReadFile(p)
+		all[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func equalTrees(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for p, w := range want {
+		if g, ok := got[p]; !ok {
+			t.Errorf("%s: %s is gone", what, p)
+		} else if g != w {
+			t.Errorf("%s: %s is\n%q\nwant\n%q", what, p, g, w)
+		}
+	}
+	for p := range got {
+		if _, ok := want[p]; !ok {
+			t.Errorf("%s: %s is left", what, p)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGolden sets each client up where there is nothing, compares what was
+// written, does it again, and takes it out.
+func TestGolden(t *testing.T) {
+	for _, c := range Clients() {
+		for _, project := range []bool{false, true} {
+			name := c.Name
+			if project {
+				name += "-project"
+			}
+			t.Run(name, func(t *testing.T) {
+				dir := t.TempDir()
+				w, o := world(dir), options()
+				o.Project, o.Home = project, "/home/me/my notes"
+				if len(c.files(w, o)) == 0 {
+					return // it has none of a project
+				}
+				write(t, filepath.Join(dir, "u/keep"), "")
+				write(t, filepath.Join(dir, "p/keep"), "")
+				before := tree(t, dir)
+				var got bytes.Buffer
+				for _, ch := range run(t, c, w, o, false) {
+					rel, _ := filepath.Rel(dir, ch.Path)
+					got.WriteString("==> " + filepath.ToSlash(rel) + "\n")
+					b, err := os.ReadFile(ch.Path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got.Write(b)
+				}
+				golden := filepath.Join("testdata", name+".golden")
+				if *update {
+					write(t, golden, got.String())
+				}
+				want, err := os.ReadFile(golden)
+				if err != nil || !bytes.Equal(got.Bytes(), bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))) {
+					t.Errorf("%v\n%s\nwant\n%s", err, got.Bytes(), want)
+				}
+				after := tree(t, dir)
+				for _, ch := range run(t, c, w, o, false) {
+					if !ch.Same() {
+						t.Errorf("a second run changes %s:\n%s", ch.Path, ch.Diff())
+					}
+				}
+				equalTrees(t, "twice", tree(t, dir), after)
+				run(t, c, w, o, true)
+				equalTrees(t, "removed", tree(t, dir), before)
+			})
+		}
+	}
+}

@@ -1,0 +1,236 @@
+// Setup: agents' clients are made to use the memory, and asked whether they do.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/setup"
+)
+
+// SetupIn is what setup takes.
+type SetupIn struct {
+	Clients   []string `json:"clients,omitempty" flag:"-" usage:"The clients, or all."`
+	Scope     string   `json:"scope,omitempty" enum:"user,project" usage:"Files of the user, or of this project."`
+	NoMCP     bool     `json:"no_mcp,omitempty" usage:"Without the server."`
+	NoInject  bool     `json:"no_inject,omitempty" usage:"Without the hooks that show a memory."`
+	NoCapture bool     `json:"no_capture,omitempty" usage:"Without the hooks that keep what is said and done."`
+	OwnMemory string   `json:"own_memory,omitempty" enum:"leave,off" usage:"Leave the client's own memory as it is, or switch it off."`
+	Trust     bool     `json:"trust,omitempty" usage:"Mark the hooks as trusted where the client (Codex) asks for that."`
+	Check     bool     `json:"check,omitempty" usage:"Change nothing; say what is set up, and start it."`
+	Remove    bool     `json:"remove,omitempty" usage:"Take oxbow out of the files again."`
+	DryRun    bool     `json:"dry_run,omitempty" usage:"Show what would change, and change nothing."`
+
+	World      setup.World                 `json:"-"`
+	Executable string                      `json:"-"` // path by which clients start oxbow
+	Home       string                      `json:"-"` // that they are given; "" where they find it
+	Plugin     func(argv []string) string  `json:"-"`
+	Agree      func(all []SetupFile) error `json:"-"` // asks before anything is written; nil for no question
+
+	// Probe starts a server as the client would, and returns what a tool answered
+	// and the home that it serves.
+	Probe func(ctx context.Context, s setup.Server) (answer, home string, err error) `json:"-"`
+}
+
+// SetupOut is what setup did.
+type SetupOut struct {
+	DryRun  bool          `json:"dry_run,omitempty"`
+	Clients []SetupClient `json:"clients"`
+}
+
+// Failed reports whether a server does not answer, or serves another home.
+func (o SetupOut) Failed() bool {
+	return slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
+		return c.Server != nil && c.Server.Problem != ""
+	})
+}
+
+// SetupClient is what setup did for a client, or with no client named, whether it
+// is there.
+type SetupClient struct {
+	Client    string       `json:"client"`
+	Title     string       `json:"title"`
+	Installed bool         `json:"installed"`
+	SetUp     bool         `json:"set_up"`
+	Files     []SetupFile  `json:"files,omitempty"`
+	Server    *SetupServer `json:"server,omitempty"`
+	Memory    string       `json:"memory,omitempty"` // the client's own, which was left as it is
+	Notes     []string     `json:"notes,omitempty"`
+}
+
+// SetupFile is one file of a client.
+type SetupFile struct {
+	Path string `json:"path"`
+	Did  string `json:"did"` // "created", "changed", "removed" or "unchanged"
+	Diff string `json:"diff,omitempty"`
+}
+
+// SetupServer is what the server answered that the client is to start.
+type SetupServer struct {
+	Command []string `json:"command"`
+	Home    string   `json:"home,omitempty"`
+	Answer  string   `json:"answer,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+// SetupClients sets clients up, takes oxbow out of them, or looks at them. Without
+// a client it says which there are; with remove or check it means all that are
+// set up.
+func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, error) {
+	out := SetupOut{DryRun: in.DryRun}
+	chosen, err := in.chosen()
+	if err != nil {
+		return out, err
+	}
+	if len(in.Clients) == 0 && !in.Remove && !in.Check {
+		for _, c := range setup.Clients() {
+			out.Clients = append(out.Clients, in.state(c))
+		}
+		return out, nil
+	}
+	o := in.options()
+	for _, c := range chosen {
+		s := in.state(c)
+		if len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, o) {
+			continue
+		}
+		if err := in.one(c, o, &s); err != nil {
+			return out, Advise(err, "nothing more was changed; mend the file, or leave this client out")
+		}
+		if !in.Remove {
+			s.Notes = c.Notes(in.World, o)
+			if !o.Off {
+				s.Memory = c.Memory
+			}
+			if !in.DryRun {
+				in.verify(ctx, w, c, &s)
+			}
+		}
+		out.Clients = append(out.Clients, s)
+	}
+	return out, nil
+}
+
+// chosen returns the clients that are named; all where none is.
+func (in *SetupIn) chosen() (all []*setup.Client, err error) {
+	if len(in.Clients) == 0 {
+		return setup.Clients(), nil
+	}
+	var names []string
+	for _, c := range setup.Clients() {
+		names = append(names, c.Name)
+	}
+	for _, name := range in.Clients {
+		c := setup.Find(name)
+		switch {
+		case name == "all":
+			for _, c := range setup.Clients() {
+				if c.Installed(in.World) || in.Remove {
+					all = append(all, c)
+				}
+			}
+		case c == nil:
+			return nil, Advise(invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
+		default:
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+func (in *SetupIn) options() setup.Options {
+	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP, NoInject: in.NoInject,
+		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.Plugin}
+	for _, v := range WithProfiles(append(Table(), append(Code(), RecallMemory())...), nil) {
+		if v.ReadOnly || v.Name == "remember" {
+			o.Allow = append(o.Allow, v.Name)
+		}
+	}
+	return o
+}
+
+// state says whether a client is there and set up.
+func (in *SetupIn) state(c *setup.Client) SetupClient {
+	return SetupClient{Client: c.Name, Title: c.Title, Installed: c.Installed(in.World), SetUp: len(c.Servers(in.World, in.Scope == "project")) > 0}
+}
+
+// one plans and applies what becomes of a client's files. A client that writes
+// one meanwhile is waited for by planning again.
+func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
+	for try := 0; ; try++ {
+		changes, err := c.Plan(in.World, o, in.Remove)
+		if err != nil {
+			return err
+		}
+		s.Files = filesOf(changes)
+		if in.DryRun || in.Check {
+			return nil
+		}
+		changed := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.Same() })
+		if changed && in.Agree != nil && try == 0 {
+			if err := in.Agree(s.Files); err != nil {
+				return err
+			}
+		}
+		err = apply(changes)
+		if !setup.Changed(err) || try == 5 {
+			s.SetUp = err == nil && !in.Remove
+			return err
+		}
+	}
+}
+
+func filesOf(changes []*setup.Change) (all []SetupFile) {
+	for _, ch := range changes {
+		if !ch.Same() || ch.Before != nil {
+			all = append(all, SetupFile{Path: ch.Path, Did: didOf(ch), Diff: ch.Diff()})
+		}
+	}
+	return all
+}
+
+func apply(changes []*setup.Change) error {
+	for _, ch := range changes {
+		if err := ch.Apply(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func didOf(c *setup.Change) string {
+	switch {
+	case c.Same():
+		return "unchanged"
+	case c.Before == nil:
+		return "created"
+	case c.After == nil:
+		return "removed"
+	}
+	return "changed"
+}
+
+// verify starts the server of a client, and compares its home with this one.
+func (in *SetupIn) verify(ctx context.Context, w *Workspace, c *setup.Client, s *SetupClient) {
+	servers := c.Servers(in.World, in.Scope == "project")
+	if len(servers) == 0 || in.Probe == nil {
+		return
+	}
+	server := servers[0].Server
+	r := &SetupServer{Command: server.Argv()}
+	s.Server = r
+	p, err := w.place()
+	if err == nil {
+		r.Answer, r.Home, err = in.Probe(ctx, server)
+	}
+	switch {
+	case err != nil:
+		r.Problem = fmt.Sprintf("it does not answer: %v", err)
+	case r.Home != "" && r.Home != p.Home && !SameFile(r.Home, p.Home):
+		r.Problem = fmt.Sprintf("it serves %s, and this command %s", filepath.Clean(r.Home), p.Home)
+	}
+}
