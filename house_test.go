@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 9_345},
+	{".", 9_365},
 	{"query", 850},
 	{"scope", 920},
 	{"storetest", 550},
@@ -63,10 +63,10 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"tool/*", 10_505},
+	{"tool/*", 11_070},
 	{"dialect/*", 9_571},
 	{"mcpserver", 1_827},
-	{"cmd/oxbow/command/*", 8_925},
+	{"cmd/oxbow/command/*", 9_095},
 	{"cmd/*", 50},
 	{"setup", 2_260},
 	{"vectors/*", 900},
@@ -76,7 +76,7 @@ var budgets = []budget{
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_460},
 	{"internal/screen", 165},
-	{"internal/secret", 800},
+	{"internal/secret", 850},
 	{"internal/*", 2_615},
 }
 

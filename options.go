@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"context"
 	"crypto/rand"
 	"io"
 	"time"
@@ -51,6 +52,11 @@ type Options struct {
 
 	// KeepFor is how long each change is kept beyond that; by default not at all.
 	KeepFor time.Duration
+
+	// Screen examines changes before they are applied, such as for secrets, and
+	// returns those to apply, or an error that refuses them all. It may read the
+	// store. Nil lets all pass; undo and restore are not examined.
+	Screen func(ctx context.Context, s Store, ops []Op) ([]Op, error)
 
 	// Ranking is how recall ranks unless a [Query] says otherwise:
 	// [RankOxbow] by default, or [RankSeed].

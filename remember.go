@@ -40,7 +40,13 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 
 // Apply makes all the changes durable, or none of them.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
-	err := m.store.Apply(ctx, ops...)
+	var err error
+	if m.opts.Screen != nil {
+		if ops, err = m.opts.Screen(ctx, m.store, ops); err != nil {
+			return err
+		}
+	}
+	err = m.store.Apply(ctx, ops...)
 	if _, ok := m.store.(Watcher); !ok && err == nil {
 		m.changed(Event{Reset: true})
 	}

@@ -112,7 +112,11 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
 		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
 	}
-	rs, err := b.Add(ctx, r)
+	rs := []annotate.Record{r}
+	if _, err := w.Secrets.records(ctx, rs); err != nil {
+		return AnnotateOut{}, err
+	}
+	rs, err = b.Add(ctx, rs...)
 	if err != nil {
 		return AnnotateOut{}, err
 	}

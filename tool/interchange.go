@@ -116,7 +116,7 @@ func ImportAnnotations(ctx context.Context, w *Workspace, in ImportAnnotationsIn
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	fresh, err := addNew(ctx, s, records, in.DryRun)
+	fresh, err := w.addNew(ctx, s, records, in.DryRun)
 	if err != nil {
 		return InterchangeOut{}, err
 	}

@@ -18,10 +18,11 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err := in.check(); err != nil {
 		return RememberOut{}, err
 	}
-	ctx, err := withOpID(ctx, in.OpID)
+	ctx, err := withOpID(w.stamped(ctx), in.OpID)
 	if err != nil {
 		return RememberOut{}, err
 	}
+	secrets := w.Secrets.remember(ctx, &in)
 	ctx, m, err := w.Memory(ctx, Create)
 	if err != nil {
 		return RememberOut{}, err
@@ -56,7 +57,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	case e.found:
 		out.Outcome = "updated"
 	}
-	out.Notes = append(out.Notes, e.nameNotes()...)
+	out.Notes = append(append(out.Notes, e.nameNotes()...), secrets...)
 	if !e.found {
 		notes, err := aliasNotes(ctx, m, now)
 		if err != nil {

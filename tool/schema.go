@@ -50,12 +50,19 @@ func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In
 	}
 	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
 		var in In
+		secrets := ""
+		if !t.ReadOnly {
+			args, secrets = w.Secrets.arguments(args)
+		}
 		if err := readArgs(name, params, args, reflect.ValueOf(&in).Elem()); err != nil {
 			return nil, err
 		}
 		out, err := run(ctx, w, in)
 		if err != nil {
 			return nil, err
+		}
+		if secrets != "" {
+			return screened{out, secrets}, nil
 		}
 		return out, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
 )
@@ -81,7 +82,7 @@ func AnnotateTranscripts(ctx context.Context, w *Workspace, in AnnotateTranscrip
 			return out, err
 		}
 		for _, n := range names {
-			err := out.read(ctx, s, n, in)
+			err := out.read(ctx, w, s, n, in)
 			switch {
 			case errors.Is(err, transcript.ErrUnknown) && dir:
 				out.Skipped.Others++
@@ -123,7 +124,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 }
 
 // read adds what came of one transcript.
-func (out *AnnotateTranscriptsOut) read(ctx context.Context, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
+func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *Workspace, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
 	r := in.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -141,7 +142,7 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, s *annotate.Store, 
 	if err != nil {
 		return err
 	}
-	fresh, err := addNew(ctx, s, j.Records, in.DryRun)
+	fresh, err := w.addNew(ctx, s, j.Records, in.DryRun)
 	if err != nil {
 		return err
 	}
@@ -169,7 +170,13 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, s *annotate.Store, 
 
 // addNew adds the records that are not there yet, unless the run is dry, and
 // returns them.
-func addNew(ctx context.Context, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+func (w *Workspace) addNew(ctx context.Context, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+	// Agents wrote them, whoever reads them in.
+	by, _ := oxbow.SourceFrom(ctx)
+	by.Actor = oxbow.Imported
+	if _, err := w.Secrets.records(oxbow.WithSource(ctx, by), records); err != nil {
+		return nil, err
+	}
 	has, err := s.Has(ctx, records)
 	if err != nil {
 		return nil, err

@@ -94,6 +94,10 @@ type Workspace struct {
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 
+	// Secrets decide what becomes of secrets in what is written. An agent's are
+	// replaced in the arguments of every call, before anything is made of them.
+	Secrets Secrets
+
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source
 }

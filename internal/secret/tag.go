@@ -14,8 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the file of a home that holds the key of its tags.
-const keyFile = "redact.key"
+// keyFile is the file of a home that holds the key of its tags. Git ignores it as it
+// does what else begins with the name of the store.
+const keyFile = "memory.oxbow.key"
 
 const (
 	keySize = 32 // bytes

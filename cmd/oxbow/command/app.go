@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -25,6 +26,8 @@ type app struct {
 	profileFlag string
 	embedFlag   string // URL
 	modelFlag   string // for embedFlag
+	allowSecret bool   // what looks like a secret is kept
+	secrets     *secret.Redactor
 	session     string // random, one a run
 	command     string // its words, without oxbow
 

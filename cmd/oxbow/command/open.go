@@ -100,7 +100,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		return nil, fmt.Errorf("OXBOW_KEEP: %w", err)
 	}
 	m, err := oxbow.Open(path, &oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		ReadOnly: how == look, KeepIndex: mayNot == nil})
+		ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screenOps})
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -173,6 +173,7 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 		},
 		Now:     a.env.Now,
 		Source:  src,
+		Secrets: a.secretsPolicy(),
 		Project: a.projectHere,
 		Place:   a.memoryPlace,
 		Host:    a.host(),

@@ -3,12 +3,8 @@
 package command
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,18 +61,4 @@ func (a *app) showRedacted(out tool.RedactOut) {
 			fmt.Fprintf(a.env.Stderr, "  %s\n", clean(l))
 		}
 	}
-}
-
-// confirm asks a question at the terminal. Anything but yes is an error.
-func (a *app) confirm(question string) error {
-	fmt.Fprintf(a.env.Stderr, "%s [y/N] ", question)
-	line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
-	}
-	return &hinted{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
 }

@@ -79,6 +79,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
 	fs.StringVar(&a.embedFlag, "embed", "", "recall by vectors, too, of the endpoint at `URL`, which gets every text and query")
 	fs.StringVar(&a.modelFlag, "embed-model", "", "the `NAME` of the model there")
+	fs.BoolVar(&a.allowSecret, "allow-secret", false, "keep what looks like a password or a key")
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")

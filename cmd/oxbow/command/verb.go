@@ -87,7 +87,13 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	}
 	stop := a.working(a.command)
 	defer func() { err = errors.Join(err, done()); stop() }()
-	return verb(ctx, w, in)
+	if out, err = verb(ctx, w, in); err != nil {
+		var again bool
+		if again, err = a.mayKeep(err); again {
+			return verb(ctx, w, in)
+		}
+	}
+	return out, err
 }
 
 // checked refuses texts of a verb's arguments that are not UTF-8, and required

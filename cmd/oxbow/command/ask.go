@@ -1,0 +1,44 @@
+// Questions at the terminal.
+
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// confirm asks a question at the terminal. Anything but yes is an error.
+func (a *app) confirm(question string) error {
+	fmt.Fprintf(a.env.Stderr, "%s [y/N] ", question)
+	line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	return &hinted{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
+}
+
+// mayKeep asks a person whether what looks like a secret is kept, and reports
+// whether it is. Without a terminal, the error says how.
+func (a *app) mayKeep(err error) (bool, error) {
+	found, ok := errors.AsType[*tool.SecretError](err)
+	if !ok {
+		return false, err
+	}
+	if !a.env.StdinTerm || !a.env.StderrTerm {
+		return false, &hinted{err, "leave it out, or keep it as it is with --allow-secret; nothing was written"}
+	}
+	if err := a.confirm(fmt.Sprintf("Line %d of the %s looks like a secret (%s). Keep it as it is?", found.Line, found.Part, found.Rule)); err != nil {
+		return false, &hinted{errors.New("nothing was written"), "leave it out, or keep it with --allow-secret"}
+	}
+	a.allowSecret = true
+	return true, nil
+}

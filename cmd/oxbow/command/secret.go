@@ -1,0 +1,30 @@
+// What becomes of secrets in what a run writes.
+
+package command
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// secretsPolicy returns what becomes of secrets in this run. The key of their tags
+// is in the home, or, of a home of another layout, in the user's configuration.
+func (a *app) secretsPolicy() tool.Secrets {
+	if a.secrets == nil {
+		dir := a.configHome()
+		if p, err := a.memoryPlace(); err == nil && p.Own() {
+			dir = p.Dir()
+		}
+		a.secrets = secret.NewRedactor(dir)
+	}
+	return tool.Secrets{Redactor: a.secrets, Allow: func() bool { return a.allowSecret }}
+}
+
+// screenOps is [oxbow.Options.Screen] for the memories of this run.
+func (a *app) screenOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+	p := a.secretsPolicy()
+	return p.Screen(ctx, s, ops)
+}

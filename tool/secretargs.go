@@ -1,0 +1,66 @@
+// Secrets in the arguments of calls.
+
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/secret"
+)
+
+// arguments returns the arguments of an agent's call without secrets, and a note of
+// what was replaced. Those that are no JSON are left for others to refuse.
+func (s *Secrets) arguments(args json.RawMessage) (json.RawMessage, string) {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return args, ""
+	}
+	var found []secret.Finding
+	v = s.value(v, &found)
+	if found == nil {
+		return args, ""
+	}
+	clean, err := json.Marshal(v)
+	if err != nil {
+		return args, ""
+	}
+	return clean, replaced(found)
+}
+
+// value replaces secrets in all strings of a JSON value.
+func (s *Secrets) value(v any, found *[]secret.Finding) any {
+	switch v := v.(type) {
+	case string:
+		return s.redact(v, found)
+	case []any:
+		for i := range v {
+			v[i] = s.value(v[i], found)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = s.value(v[k], found)
+		}
+	}
+	return v
+}
+
+// screened is an answer to a call whose arguments had secrets.
+type screened struct {
+	Answer
+	note string
+}
+
+// Text implements [Answer].
+func (a screened) Text() string {
+	return strings.TrimRight(a.Answer.Text(), "\n") + "\n\nnote: " + a.note
+}
+
+// Quoted implements [Quoter].
+func (a screened) Quoted() bool {
+	q, ok := a.Answer.(Quoter)
+	return ok && q.Quoted()
+}

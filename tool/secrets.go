@@ -1,0 +1,247 @@
+// Secrets in what is written: an agent's are replaced, a person is asked.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/internal/secret"
+)
+
+// SecretError refuses what a person wrote because it looks like a secret, which it
+// does not repeat.
+type SecretError struct {
+	Rule string // that matched
+	Part string // where, such as content
+	Line int    // in that, from 1
+}
+
+func (e *SecretError) Error() string {
+	return fmt.Sprintf("line %d of the %s looks like a secret (%s)", e.Line, e.Part, e.Rule)
+}
+
+// Is matches [oxbow.ErrInvalid].
+func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid }
+
+// Secrets decide what becomes of secrets in changes. The zero value replaces those
+// of agents without tags. It is shared by all calls of a door.
+type Secrets struct {
+	Redactor *secret.Redactor
+	Allow    func() bool // a person said that what looks like a secret is kept; nil for no
+}
+
+// keeps reports whether the context is of a person, and whether what looks like a
+// secret is kept then.
+func (s *Secrets) keeps(ctx context.Context) (person, keep bool) {
+	src, _ := oxbow.SourceFrom(ctx)
+	person = src.Actor == oxbow.Person
+	return person, person && s.Allow != nil && s.Allow()
+}
+
+// text returns a text of a change without secrets, or the error that a person gets.
+func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.Finding) (string, error) {
+	person, keep := s.keeps(ctx)
+	if keep {
+		return text, nil
+	}
+	if person {
+		if fs := secret.Find(text); fs != nil {
+			return "", &SecretError{fs[0].Rule, part, 1 + strings.Count(text[:fs[0].Start], "\n")}
+		}
+		return text, nil
+	}
+	return s.redact(text, found), nil
+}
+
+// entry is text for an entry's own texts. What the old version has too is left: to
+// change a tag does not change the content. A name is cut where it ends within a
+// secret of the content.
+func (s *Secrets) entry(ctx context.Context, e, old oxbow.Entry, found *[]secret.Finding) (oxbow.Entry, error) {
+	e = e.Clone()
+	screen := func(part string, t *string, had ...string) (err error) {
+		if !slices.Contains(had, *t) {
+			*t, err = s.text(ctx, part, *t, found)
+		}
+		return err
+	}
+	if _, keep := s.keeps(ctx); !keep && e.Name != "" && e.Name != old.Name {
+		e.Name = cutSecret(e.Name, e.Content)
+	}
+	err := errors.Join(screen("name", &e.Name, old.Name), screen("content", &e.Content, old.Content))
+	for i := range e.Aliases {
+		err = errors.Join(err, screen("aliases", &e.Aliases[i], old.Aliases...))
+	}
+	var labels []string
+	for _, l := range old.Labels {
+		labels = append(labels, l.Value)
+	}
+	for i := range e.Labels {
+		err = errors.Join(err, screen("labels", &e.Labels[i].Value, labels...))
+	}
+	return e, err
+}
+
+// leastPart is the least bytes of a secret that are one too.
+const leastPart = 8
+
+// cutSecret returns a name without the beginning of a secret of the content, with
+// which it ends: names are made from the first line, and cut.
+func cutSecret(name, content string) string {
+	for _, f := range secret.Find(content) {
+		whole := content[f.Start:f.End]
+		if strings.Contains(name, whole) {
+			continue
+		}
+		for n := len(whole) - 1; n >= leastPart; n-- {
+			if cut, ok := strings.CutSuffix(strings.TrimSuffix(name, "…"), whole[:n]); ok {
+				return strings.TrimSpace(cut + "[redacted: " + f.Rule + "]")
+			}
+		}
+	}
+	return name
+}
+
+// Screen implements [oxbow.Options.Screen]: it is what no door can forget.
+func (s *Secrets) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+	out := slices.Clone(ops)
+	for i, op := range out {
+		var err error
+		if out[i], err = s.op(ctx, store, op); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
+	var e oxbow.Entry
+	switch o := op.(type) {
+	case oxbow.Add:
+		e = oxbow.Entry{Name: o.Name, Content: o.Content, Aliases: o.Aliases, Labels: o.Labels}
+	case oxbow.Update:
+		e = oxbow.Entry{Content: o.Content, Aliases: o.Aliases, Labels: o.Labels}
+	case oxbow.Alias:
+		e = oxbow.Entry{Aliases: o.Aliases}
+	case oxbow.Relabel:
+		e = oxbow.Entry{Labels: o.Labels}
+	default:
+		return op, nil
+	}
+	var found []secret.Finding
+	clean, err := s.entry(ctx, e, oxbow.Entry{}, &found)
+	if err == nil && found == nil {
+		return op, nil
+	}
+	if _, adds := op.(oxbow.Add); !adds {
+		old, gerr := store.Get(ctx, oxbow.OpName(op))
+		if gerr != nil && !errors.Is(gerr, oxbow.ErrNotFound) {
+			return nil, gerr
+		}
+		clean, err = s.entry(ctx, e, old, &found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch o := op.(type) {
+	case oxbow.Add:
+		o.Name, o.Content, o.Aliases, o.Labels = clean.Name, clean.Content, clean.Aliases, clean.Labels
+		return o, nil
+	case oxbow.Update:
+		o.Content, o.Aliases, o.Labels = clean.Content, clean.Aliases, clean.Labels
+		return o, nil
+	case oxbow.Alias:
+		o.Aliases = clean.Aliases
+		return o, nil
+	case oxbow.Relabel:
+		o.Labels = clean.Labels
+		return o, nil
+	}
+	return op, nil
+}
+
+// remember replaces an agent's secrets before a name is made of the content, and
+// returns notes of it. What a person wrote is looked at when it is applied.
+func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
+	if person, _ := s.keeps(ctx); person {
+		return nil
+	}
+	var found []secret.Finding
+	redact := func(t *string) { *t = s.redact(*t, &found) }
+	redact(&in.Name)
+	redact(&in.Content)
+	redact(&in.Project)
+	for _, ts := range []*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles} {
+		*ts = slices.Clone(*ts)
+		for i := range *ts {
+			redact(&(*ts)[i])
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return []Note{Plain(replaced(found))}
+}
+
+// redact returns a text without secrets, and adds what it replaced.
+func (s *Secrets) redact(text string, found *[]secret.Finding) string {
+	clean, fs := s.Redactor.Redact(text)
+	*found = append(*found, fs...)
+	return clean
+}
+
+// records is text for what annotations say.
+func (s *Secrets) records(ctx context.Context, rs []annotate.Record) (found []secret.Finding, err error) {
+	for i := range rs {
+		if rs[i].Why, err = s.text(ctx, "reason", rs[i].Why, &found); err != nil {
+			return nil, err
+		}
+		rs[i].Rejected = slices.Clone(rs[i].Rejected)
+		for j, t := range rs[i].Rejected {
+			if rs[i].Rejected[j], err = s.text(ctx, "rejected way", t, &found); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// items replaces secrets in what is imported.
+func (s *Secrets) items(ctx context.Context, items iter.Seq2[exchange.Item, error]) iter.Seq2[exchange.Item, error] {
+	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
+	return func(yield func(exchange.Item, error) bool) {
+		for it, err := range items {
+			var found []secret.Finding
+			if err == nil {
+				it.Entry, err = s.entry(ctx, it.Entry, oxbow.Entry{}, &found)
+			}
+			if note := replaced(found); note != "" {
+				it.Warnings = append(it.Warnings, it.Ref+": "+note)
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+// replaced says what was replaced, in one sentence; "" for nothing.
+func replaced(found []secret.Finding) string {
+	var rules []string
+	for _, f := range found {
+		if !slices.Contains(rules, f.Rule) {
+			rules = append(rules, f.Rule)
+		}
+	}
+	if rules == nil {
+		return ""
+	}
+	return fmt.Sprintf("what looked like a secret was replaced before it was written (%s)", strings.Join(rules, ", "))
+}
