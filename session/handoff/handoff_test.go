@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/extract"
 )
 
 const tree = "/home/ann/src/github.com/acme/ledger"
@@ -142,7 +143,7 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 				ok = 1
 			}
 			c, cs = c+ok, cs+1
-			if !isLook(line) {
+			if !extract.Looks(line) {
 				w, ws = w+ok, ws+1
 			}
 		}
@@ -320,8 +321,8 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]bool{"git status --short && git diff": true, "sed -i s/a/b/ x": false, "cat a > b": false, "ls 2>&1 | head": true, "git commit -m x": false, "go test": false, "cat x 2>/dev/null": true} {
-		if got := isLook(in); got != want {
-			t.Errorf("isLook(%q) = %v", in, got)
+		if got := extract.Looks(in); got != want {
+			t.Errorf("Looks(%q) = %v", in, got)
 		}
 	}
 }

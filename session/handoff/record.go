@@ -155,7 +155,7 @@ func (r *record) calls(turns []session.Turn) {
 				r.failing = append(r.failing, failure(line, e.Call))
 				continue
 			}
-			r.passed = append(r.passed, command{line, isLook(line)})
+			r.passed = append(r.passed, command{line, extract.Looks(line)})
 		}
 	}
 }
@@ -198,30 +198,6 @@ func failure(line string, c *session.Call) string {
 	}
 	return out
 }
-
-// lookers are programs that print and change nothing.
-var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "pwd", "which", "echo", "tree", "less", "stat", "file", "du", "df", "env", "printenv", "type", "whoami", "date", "cd", "nl", "jq", "sort", "uniq", "diff", "Get-Content", "Get-ChildItem", "dir"}
-
-var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-files", "remote", "rev-parse", "grep"}
-
-// isLook reports whether each part of a command line only prints.
-func isLook(line string) bool {
-	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
-		w := strings.Fields(part)
-		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // the 1 of 2>&1
-			continue
-		}
-		if strings.Contains(part, " -i") && w[0] == "sed" || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
-			return false
-		}
-		if !slices.Contains(lookers, w[0]) && !(w[0] == "git" && len(w) > 1 && slices.Contains(gitLooks, w[1])) {
-			return false
-		}
-	}
-	return true
-}
-
-func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // errorLine returns the line of an output that has its signature, else the last.
 func errorLine(output string) (line string) {

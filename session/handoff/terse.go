@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/session/extract"
 )
 
 // fileForms returns the lines of the files: each on its own, and by directory.
@@ -68,29 +69,7 @@ func commandForms(r *record) [4][]string {
 }
 
 // core returns what a command line does, without how it was called.
-func core(line, dir string) string { return withoutQuotes(withoutShape(line, dir)) }
-
-// shape is what a command line has before and after it, and in it, that does not
-// change what it does: where it runs, and how much of its output is shown.
-var (
-	shapeBefore = regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
-	shapeAfter  = regexp.MustCompile(` ?(?:2>&1|2>/dev/null|>/dev/null|&>/dev/null|\|& ?cat|\| ?(?:tail|head)(?: -n)?(?: ?-?[0-9]+)?|\| ?tee [^ |]+|; ?echo (?:"[^"]*"|[^ ]*\$\?[^ ]*)|\|\| true)$`)
-	shapeFlags  = regexp.MustCompile(` (?:-count=1|-v|--color=\S+|--no-color|--?timeout[= ]\S+|--silent|-q|--quiet)\b`)
-)
-
-func withoutShape(line, dir string) string {
-	if dir != "" {
-		line = strings.ReplaceAll(line, dir+"/", "")
-	}
-	for {
-		short := strings.TrimSpace(shapeAfter.ReplaceAllString(shapeBefore.ReplaceAllString(line, ""), ""))
-		if short == line || short == "" {
-			break
-		}
-		line = short
-	}
-	return shapeFlags.ReplaceAllString(line, "")
-}
+func core(line, dir string) string { return withoutQuotes(extract.Bare(line, dir)) }
 
 var (
 	quoted   = regexp.MustCompile(`"[^"]*"?|'[^']*'?`)

@@ -1,0 +1,57 @@
+// What is read of command lines.
+
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// shape is what a command line has before and after it, and in it, that does not
+// change what it does: where it runs, and how much of its output is shown.
+var (
+	shapeBefore = regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
+	shapeAfter  = regexp.MustCompile(` ?(?:2>&1|2>/dev/null|>/dev/null|&>/dev/null|\|& ?cat|\| ?(?:tail|head)(?: -n)?(?: ?-?[0-9]+)?|\| ?tee [^ |]+|; ?echo (?:"[^"]*"|[^ ]*\$\?[^ ]*)|\|\| true)$`)
+	shapeFlags  = regexp.MustCompile(` (?:-count=1|-v|--color=\S+|--no-color|--?timeout[= ]\S+|--silent|-q|--quiet)\b`)
+)
+
+// Bare returns a command line, of one line, without what does not change what it
+// does: where it runs, dir, and how much of its output is shown.
+func Bare(line, dir string) string {
+	if dir != "" {
+		line = strings.ReplaceAll(line, dir+"/", "")
+	}
+	for {
+		short := strings.TrimSpace(shapeAfter.ReplaceAllString(shapeBefore.ReplaceAllString(line, ""), ""))
+		if short == line || short == "" {
+			break
+		}
+		line = short
+	}
+	return shapeFlags.ReplaceAllString(line, "")
+}
+
+// lookers are programs that print and change nothing.
+var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "pwd", "which", "echo", "tree", "less", "stat", "file", "du", "df", "env", "printenv", "type", "whoami", "date", "cd", "nl", "jq", "sort", "uniq", "diff", "Get-Content", "Get-ChildItem", "dir"}
+
+var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-files", "remote", "rev-parse", "grep"}
+
+// Looks reports whether a command line, of one line, only prints what is there.
+func Looks(line string) bool {
+	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
+		w := strings.Fields(part)
+		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // the 1 of 2>&1
+			continue
+		}
+		if strings.Contains(part, " -i") && w[0] == "sed" || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
+			return false
+		}
+		if !slices.Contains(lookers, w[0]) && !(w[0] == "git" && len(w) > 1 && slices.Contains(gitLooks, w[1])) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

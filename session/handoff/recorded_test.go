@@ -1,0 +1,56 @@
+// Tests handoffs of sessions of real clients.
+
+package handoff
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/transcript"
+)
+
+// All commands that passed and all files stand in the handoff, as they were typed.
+func TestRecorded(t *testing.T) {
+	dirs, err := filepath.Glob("../../hook/testdata/*-*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no recorded sessions: %v", err)
+	}
+	commands, files := 0, 0
+	for _, dir := range dirs {
+		client, _, _ := strings.Cut(filepath.Base(dir), "-")
+		var events []session.Event
+		transcripts, _ := filepath.Glob(filepath.Join(dir, "transcript*"))
+		for _, name := range transcripts {
+			got, _, err := transcript.Reader(func(s string) string { return s })(t.Context(), client, name, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, got...)
+		}
+		turns := session.Fold(events)
+		out := Text(turns, nil)
+		r := read(turns)
+		for i := range turns {
+			for _, e := range turns[i].Calls() {
+				for _, p := range e.Call.Wrote {
+					if files++; !strings.Contains(out, "\n"+r.relative(p)+"\n") {
+						t.Errorf("%s: the file %s is not in\n%s", dir, p, out)
+					}
+				}
+				if c := oneLine(e.Call.Command); c != "" && !e.Call.Failed && (e.Call.Exit == nil || *e.Call.Exit == 0) {
+					if commands++; !strings.Contains(out, "\n"+c+"\n") {
+						t.Errorf("%s: the command %s is not in\n%s", dir, c, out)
+					}
+				}
+			}
+		}
+		if len(turns) > 0 {
+			t.Logf("%s: %d turns\n%s", dir, len(turns), out)
+		}
+	}
+	if commands == 0 || files == 0 {
+		t.Errorf("%d commands and %d files", commands, files)
+	}
+}

@@ -1,0 +1,137 @@
+// How many lines of the files were added and deleted since the last commit. Git is
+// asked for objects alone: nothing that a repository says is run.
+
+package handoff
+
+import (
+	"context"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// Bounds of what is compared.
+const (
+	maxStats = 60
+	maxFile  = 512 << 10 // bytes
+	statTime = 300 * time.Millisecond
+)
+
+// Now returns the handoff of a session's turns, as [Text] does, with the stats of
+// the working tree where they can be had in time.
+func Now(ctx context.Context, turns []session.Turn) string { return Text(turns, statsOf(ctx, turns)) }
+
+// statsOf returns the stats of what the turns changed in the working tree of their
+// directory; none where it cannot be had in time.
+func statsOf(ctx context.Context, turns []session.Turn) map[string]Stat {
+	r := read(turns)
+	dir := filepath.FromSlash(r.dir)
+	if !filepath.IsAbs(dir) || len(r.files) == 0 {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, statTime)
+	defer stop()
+	repo, err := git.Find(dir, &git.Options{Timeout: statTime, Output: 16 << 20})
+	if err != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(repo.Root()) // no link leads out of it
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	in, err := filepath.Rel(repo.Root(), dir)
+	if err != nil {
+		return nil
+	}
+	now := map[string]string{}
+	var files []string
+	for _, f := range r.files[:min(len(r.files), maxStats)] {
+		if b, ok := readFile(root, path.Join(filepath.ToSlash(in), f)); ok {
+			now[f] = b
+			files = append(files, f)
+		}
+	}
+	was, err := committed(ctx, repo, filepath.ToSlash(in), files)
+	if err != nil {
+		return nil
+	}
+	stats := map[string]Stat{}
+	for f, text := range now {
+		if s := compare(was[f], text); s != (Stat{}) {
+			stats[f] = s
+		}
+	}
+	return stats
+}
+
+// readFile returns the text of a regular file, "" for one that is not there.
+func readFile(root *os.Root, name string) (text string, ok bool) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", false
+	}
+	fi, err := root.Lstat(filepath.FromSlash(name))
+	if os.IsNotExist(err) {
+		return "", true
+	}
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxFile {
+		return "", false
+	}
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	return string(b), err == nil && !strings.Contains(string(b[:min(len(b), 8000)]), "\x00")
+}
+
+// committed returns what the files had at the last commit; "" for those that were
+// not there.
+func committed(ctx context.Context, repo *git.Repo, in string, files []string) (map[string]string, error) {
+	head, err := repo.Head(ctx)
+	if err != nil || head == "" {
+		return nil, err
+	}
+	var places []git.FileAt
+	for _, f := range files {
+		places = append(places, git.FileAt{Commit: head, File: path.Join(in, f)})
+	}
+	blobs, err := repo.BlobsAt(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := repo.Blobs(ctx, slices.DeleteFunc(slices.Clone(blobs), func(b string) bool { return b == "" }))
+	if err != nil {
+		return nil, err
+	}
+	was := map[string]string{}
+	for i, b := range blobs {
+		was[files[i]] = string(texts[b])
+	}
+	return was, nil
+}
+
+// compare counts the lines that differ. Line ends do not.
+func compare(a, b string) Stat {
+	in, m := diff.Interner{}, diff.Mapper{}
+	lines := func(s string) []int32 {
+		return in.Lines(slices.Collect(strings.Lines(strings.ReplaceAll(s, "\r\n", "\n"))))
+	}
+	old, now := lines(a), lines(b)
+	kept := 0
+	for _, to := range m.Map(old, now) {
+		if to >= 0 {
+			kept++
+		}
+	}
+	return Stat{Added: len(now) - kept, Deleted: len(old) - kept}
+}
