@@ -67,7 +67,7 @@ func reported(t *testing.T, client, dir string) (all []session.Event) {
 
 func kept(t *testing.T, client, dir string) (all []session.Event) {
 	t.Helper()
-	read := transcript.Reader(testEnv.Clean)
+	read := transcript.Reader(testEnv.Clean, nil)
 	files, _ := filepath.Glob(filepath.Join(dir, "transcript*"))
 	for _, file := range files {
 		got, next, err := read(t.Context(), client, file, "")

@@ -85,10 +85,10 @@ type claudeBlock struct {
 
 func (c *claude) line(b []byte, at int64) bool {
 	var l claudeLine
-	want := map[string]any{"type": &l.kind, "uuid": &l.uuid, "sessionId": &l.session, "cwd": &l.dir, "gitBranch": &l.branch, "promptId": &l.prompt,
-		"agentId": &l.agent, "attributionAgent": &l.agentType, "promptSource": &l.source, "timestamp": &l.when, "isSidechain": &l.side, "isMeta": &l.meta,
-		"isCompactSummary": &l.summary, "message": &l.message, "toolUseResult": &l.result, "turnPosition": &l.place}
-	if !pick(b, want) {
+	want := []field{{"type", &l.kind}, {"uuid", &l.uuid}, {"sessionId", &l.session}, {"cwd", &l.dir}, {"gitBranch", &l.branch}, {"promptId", &l.prompt},
+		{"agentId", &l.agent}, {"attributionAgent", &l.agentType}, {"promptSource", &l.source}, {"timestamp", &l.when}, {"isSidechain", &l.side}, {"isMeta", &l.meta},
+		{"isCompactSummary", &l.summary}, {"message", &l.message}, {"toolUseResult", &l.result}, {"turnPosition", &l.place}}
+	if !pick(b, want...) {
 		return false
 	}
 	if c.born.IsZero() {
@@ -143,7 +143,7 @@ func (c *claude) user(l *claudeLine, at int64) {
 	var m struct {
 		Content json.RawMessage `json:"content"`
 	}
-	_ = pick(l.message, map[string]any{"content": &m.Content})
+	_ = pick(l.message, field{"content", &m.Content})
 	if l.prompt != "" && c.agent != "" {
 		c.turn = l.prompt
 	}

@@ -20,6 +20,7 @@ import (
 type codex struct {
 	*file
 	task    string // the turn of the client's last task_started, until a prompt takes it
+	taskAt  int64  // where that begins
 	calls   map[string]codexCall
 	started bool
 }
@@ -67,7 +68,7 @@ func (c *codex) line(b []byte, at int64) bool {
 	var kind string
 	var when time.Time
 	var payload json.RawMessage
-	if !pick(b, map[string]any{"type": &kind, "timestamp": &when, "payload": &payload}) {
+	if !pick(b, field{"type", &kind}, field{"timestamp", &when}, field{"payload", &payload}) {
 		return false
 	}
 	if payload == nil { // an old file: the line is the payload
@@ -79,12 +80,12 @@ func (c *codex) line(b []byte, at int64) bool {
 	var p codexPayload
 	switch kind {
 	case "event_msg", "response_item":
-		_ = pick(payload, map[string]any{"type": &p.Type, "role": &p.Role})
+		_ = pick(payload, field{"type", &p.Type}, field{"role", &p.Role})
 		if !codexWanted[p.Type] || p.Type == "message" && p.Role != "assistant" {
 			return true
 		}
 	case "session_meta":
-		_ = pick(payload, map[string]any{"id": &p.ID, "session_id": &p.Session, "cwd": &p.Dir, "agent_role": &p.AgentRole, "git": &p.Git})
+		_ = pick(payload, field{"id", &p.ID}, field{"session_id", &p.Session}, field{"cwd", &p.Dir}, field{"agent_role", &p.AgentRole}, field{"git", &p.Git})
 		c.meta(&p)
 		return true
 	case "turn_context", "compacted":
@@ -102,7 +103,7 @@ func (c *codex) take(kind string, payload []byte, p *codexPayload, when time.Tim
 	switch kind {
 	case "turn_context":
 		c.dir, c.model = p.Dir, p.Model
-		c.begin(p.Turn)
+		c.begin(p.Turn, at)
 	case "compacted":
 		e := c.event(session.Compact, c.compactTurn(), when)
 		e.Turn, e.Text = e.ID, SummaryText(p.Message, c.clean)
@@ -131,9 +132,9 @@ func (c *codex) meta(p *codexPayload) {
 }
 
 // begin notes the identifier of a turn that has begun.
-func (c *codex) begin(turn string) {
-	if turn != "" && turn != c.turn && c.agent == "" {
-		c.task = turn
+func (c *codex) begin(turn string, at int64) {
+	if turn != "" && turn != c.turn && turn != c.task && c.agent == "" {
+		c.task, c.taskAt = turn, at
 	}
 }
 
@@ -151,7 +152,7 @@ var codexWanted = map[string]bool{"user_message": true, "task_started": true, "i
 	"message": true, "function_call": true, "custom_tool_call": true, "local_shell_call": true, "function_call_output": true, "custom_tool_call_output": true}
 
 var codexTake = map[string]func(*codex, *codexPayload, time.Time, int64){
-	"task_started": func(c *codex, p *codexPayload, _ time.Time, _ int64) { c.begin(p.Turn) },
+	"task_started": func(c *codex, p *codexPayload, _ time.Time, at int64) { c.begin(p.Turn, at) },
 	"user_message": func(c *codex, p *codexPayload, when time.Time, at int64) { c.asked(p.Turn, p.Message, when, at) },
 
 	"item_completed":   (*codex).completed,
@@ -174,6 +175,9 @@ func (c *codex) asked(turn, said string, when time.Time, at int64) {
 	if turn == "" {
 		turn = c.task
 	}
+	if turn != "" && turn == c.task {
+		at = c.taskAt
+	}
 	c.prompt(turn, said, when, at)
 	if turn == c.turn {
 		c.task = ""
@@ -188,7 +192,7 @@ func (c *codex) completed(p *codexPayload, when time.Time, at int64) {
 		Exit    *int            `json:"exit_code"`
 		Content json.RawMessage `json:"content"`
 	}
-	_ = pick(p.Item, map[string]any{"type": &item.Type, "id": &item.ID, "status": &item.Status, "exit_code": &item.Exit, "content": &item.Content})
+	_ = pick(p.Item, field{"type", &item.Type}, field{"id", &item.ID}, field{"status", &item.Status}, field{"exit_code", &item.Exit}, field{"content", &item.Content})
 	switch item.Type {
 	case "UserMessage":
 		c.asked(p.Turn, text(item.Content, "text"), when, at)

@@ -85,7 +85,7 @@ func (c *copilot) line(b []byte, at int64) bool {
 	var kind, agent string
 	var when time.Time
 	var data json.RawMessage
-	if !pick(b, map[string]any{"type": &kind, "timestamp": &when, "data": &data, "agentId": &agent}) {
+	if !pick(b, field{"type", &kind}, field{"timestamp", &when}, field{"data", &data}, field{"agentId", &agent}) {
 		return false
 	}
 	take := copilotTake[kind]

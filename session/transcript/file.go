@@ -25,7 +25,7 @@ type file struct {
 	from   int64 // where the reading began
 	next   int64 // where the last turn begins
 	end    int64 // of the lines that were read
-	bad    int   // lines that are no JSON
+	bad    int   // lines that are none
 	full   bool  // as much was read as was asked for
 	events []session.Event
 

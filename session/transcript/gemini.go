@@ -40,7 +40,7 @@ func (g gemini) line(b []byte, at int64) bool {
 	var id, kind, model, of string
 	var when time.Time
 	var content, calls json.RawMessage
-	if !pick(b, map[string]any{"sessionId": &of, "id": &id, "type": &kind, "model": &model, "timestamp": &when, "content": &content, "toolCalls": &calls}) {
+	if !pick(b, field{"sessionId", &of}, field{"id", &id}, field{"type", &kind}, field{"model", &model}, field{"timestamp", &when}, field{"content", &content}, field{"toolCalls", &calls}) {
 		return false
 	}
 	if of != "" && id == "" {

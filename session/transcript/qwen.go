@@ -52,9 +52,9 @@ func (q *qwen) line(b []byte, at int64) bool {
 		when                                                           time.Time
 		message, payload, result                                       json.RawMessage
 	}
-	if !pick(b, map[string]any{"type": &l.kind, "uuid": &l.uuid, "sessionId": &l.of, "cwd": &l.dir, "gitBranch": &l.branch, "model": &l.model,
-		"provenance": &l.provenance, "subtype": &l.subtype, "agentId": &l.agent, "timestamp": &l.when, "message": &l.message,
-		"systemPayload": &l.payload, "toolCallResult": &l.result}) {
+	if !pick(b, field{"type", &l.kind}, field{"uuid", &l.uuid}, field{"sessionId", &l.of}, field{"cwd", &l.dir}, field{"gitBranch", &l.branch}, field{"model", &l.model},
+		field{"provenance", &l.provenance}, field{"subtype", &l.subtype}, field{"agentId", &l.agent}, field{"timestamp", &l.when}, field{"message", &l.message},
+		field{"systemPayload", &l.payload}, field{"toolCallResult", &l.result}) {
 		return false
 	}
 	q.session, q.dir, q.branch, q.agent = l.of, l.dir, l.branch, l.agent

@@ -5,6 +5,8 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"time"
+	"unicode/utf8"
 )
 
 // fields calls f with each key and the bytes of its value of the object that b
@@ -42,19 +44,46 @@ func fields(b []byte, f func(key, value []byte)) bool {
 	}
 }
 
-// pick decodes the fields of an object that are named in want, each into its
-// place. It returns false where b is no whole object; a value of another type
-// leaves its place as it is.
-func pick(b []byte, want map[string]any) bool {
+// field is a field that is wanted of an object, and where its value goes.
+type field struct {
+	key string
+	to  any
+}
+
+// pick decodes the fields of an object that are wanted, each into its place. It
+// returns false where b is no whole object; a value of another type leaves its
+// place as it is.
+func pick(b []byte, want ...field) bool {
 	return fields(b, func(key, value []byte) {
-		if to, ok := want[string(key)]; ok {
-			if raw, ok := to.(*json.RawMessage); ok {
-				*raw = value
+		for i := range want {
+			if string(key) == want[i].key {
+				decode(value, want[i].to)
 				return
 			}
-			_ = json.Unmarshal(value, to)
 		}
 	})
+}
+
+func decode(value []byte, to any) {
+	plain := len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value)
+	switch to := to.(type) {
+	case *json.RawMessage:
+		*to = value
+	case *string:
+		if plain {
+			*to = string(value[1 : len(value)-1])
+			return
+		}
+		_ = json.Unmarshal(value, to)
+	case *bool:
+		*to = string(value) == "true"
+	case *time.Time:
+		if plain {
+			_ = to.UnmarshalJSON(value)
+		}
+	default:
+		_ = json.Unmarshal(value, to)
+	}
 }
 
 func space(b []byte, i int) int {
@@ -118,8 +147,9 @@ func valueEnd(b []byte, i int) int {
 // text returns the text of a string, or of an array of parts with text in it,
 // joined by line ends.
 func text(raw json.RawMessage, types ...string) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
+	if len(raw) > 0 && raw[0] == '"' {
+		var s string
+		decode(raw, &s)
 		return s
 	}
 	var parts []struct {

@@ -43,13 +43,17 @@ const maxRead = 8 << 20
 // cursor, which is "" at the start. It reads some megabytes, and at least a turn.
 // The last turn is reported again when there is more of it. A cursor that is given
 // back says that there is nothing more. Clean takes out of texts what may not be
-// kept.
-func Reader(clean func(string) string) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+// kept. Bad is called with the number of lines that cannot be read; nil for no
+// calls.
+func Reader(clean func(string) string, bad func(path string, lines int)) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		f := &file{client: client, path: path, clean: clean, most: maxRead}
 		next, err := f.readFrom(ctx, cursor)
 		if err != nil {
 			return nil, cursor, fmt.Errorf("read the transcript %s: %w", path, err)
+		}
+		if f.bad > 0 && bad != nil {
+			bad(path, f.bad)
 		}
 		return f.events, next, nil
 	}

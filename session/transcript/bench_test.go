@@ -1,0 +1,38 @@
+// What reading costs. The megabytes a second are of a core.
+
+package transcript_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/session/transcript"
+)
+
+func BenchmarkReader(b *testing.B) {
+	for _, c := range []string{"claude", "codex", "gemini", "copilot", "qwen"} {
+		b.Run(c, func(b *testing.B) {
+			one, err := os.ReadFile("../../hook/testdata/" + c + "-work/transcript.0.jsonl")
+			if err != nil {
+				b.Fatal(err)
+			}
+			path := filepath.Join(b.TempDir(), "transcript.jsonl")
+			if err := os.WriteFile(path, bytes.Repeat(one, 16<<20/len(one)), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			read := transcript.Reader(strings.TrimSpace, nil)
+			b.SetBytes(16 << 20)
+			for b.Loop() {
+				for at, before := "", "none"; at != before; {
+					before = at
+					if _, at, err = read(b.Context(), c, path, at); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

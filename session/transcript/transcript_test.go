@@ -1,0 +1,162 @@
+// Tests of reading on from a cursor, and of what is no transcript.
+
+package transcript_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/transcript"
+)
+
+// recorded returns the recorded transcripts, by path.
+func recorded(tb testing.TB) []string {
+	tb.Helper()
+	files, err := filepath.Glob("../../hook/testdata/*/transcript*")
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no recorded transcripts: %v", err)
+	}
+	return files
+}
+
+func clientOf(file string) string {
+	client, _, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-")
+	return client
+}
+
+// readAll reads from a cursor until there is nothing more.
+func readAll(t *testing.T, client, path, cursor string) (all []session.Event, at string) {
+	t.Helper()
+	read := transcript.Reader(strings.TrimSpace, nil)
+	for at = cursor; ; {
+		events, next, err := read(t.Context(), client, path, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, events...)
+		if next == at {
+			return all, at
+		}
+		at = next
+	}
+}
+
+func folded(t *testing.T, events []session.Event) string {
+	t.Helper()
+	b, err := json.MarshalIndent(session.Fold(events), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestCursor ends a transcript anywhere, also within a line, and lets it grow:
+// what is read in two goes makes the same turns, and the end is the end.
+func TestCursor(t *testing.T) {
+	for _, file := range recorded(t) {
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "transcript.jsonl")
+			write := func(b []byte) {
+				if err := os.WriteFile(path, b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(b)
+			whole, _ := readAll(t, clientOf(file), path, "")
+			want := folded(t, whole)
+			for n := 0; n < len(b); n += 1 + len(b)/60 {
+				write(b[:n])
+				first, at := readAll(t, clientOf(file), path, "")
+				write(b)
+				rest, end := readAll(t, clientOf(file), path, at)
+				if got := folded(t, append(first, rest...)); got != want {
+					t.Fatalf("cut at %d, cursor %q: turns differ at\n%s", n, at, difference(got, want))
+				}
+				if more, again := readAll(t, clientOf(file), path, end); len(more) > 0 || again != end {
+					t.Fatalf("after the end are %d events, at %q", len(more), again)
+				}
+			}
+		})
+	}
+}
+
+// TestStrange reads what is no transcript, or one that was damaged: without a
+// failure, and what is whole is found.
+func TestStrange(t *testing.T) {
+	dir := t.TempDir()
+	long := filepath.Join(dir, "long")
+	line := `{"type":"user","sessionId":"s","promptId":"p%d","timestamp":"2026-11-23T01:30:0%dZ","message":{"content":"ask %d"}}` + "\n"
+	text := fmt.Sprintf(line, 1, 1, 1) + "not JSON\n{\"type\":\n\n[]\n\x00\xff\n{\"type\":\"new\",\"data\":{}}\n" + strings.Repeat("x", 65<<20) + "\n" + fmt.Sprintf(line, 2, 2, 2)
+	if err := os.WriteFile(long, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bad := 0
+	events, _, err := transcript.Reader(strings.TrimSpace, func(_ string, lines int) { bad += lines })(t.Context(), "claude", long, "")
+	if err != nil || len(events) != 2 || events[1].Text != "ask 2" || bad != 5 {
+		t.Errorf("read %d events and %d bad lines, %v", len(events), bad, err)
+	}
+	for _, path := range []string{dir, filepath.Join(dir, "missing")} {
+		if _, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), "claude", path, ""); err == nil {
+			t.Errorf("%s is read", path)
+		}
+	}
+	// A cursor of another file begins again.
+	if events, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), "claude", long, "7 999999999999"); err != nil || len(events) != 2 {
+		t.Errorf("with a cursor beyond the end are %d events, %v", len(events), err)
+	}
+}
+
+// FuzzReader reads any bytes as the transcript of each client.
+func FuzzReader(f *testing.F) {
+	for _, file := range recorded(f) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for l := range bytes.Lines(b) {
+			f.Add(l)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "transcript.jsonl")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
+			events, next, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, "")
+			if err != nil && c != "opencode" {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				if e.Client != c || e.Session == "" || e.Kind == "" {
+					t.Errorf("%s: %+v", c, e)
+				}
+			}
+			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, next); err == nil && again != next {
+				t.Errorf("%s: after %q comes %q", c, next, again)
+			}
+		}
+	})
+}
+
+// difference shows the first line of got that is not that of want.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			return g[i] + "\nwant\n" + strings.Join(w[min(i, len(w)):min(i+1, len(w))], "")
+		}
+	}
+	return "the end"
+}
