@@ -16,13 +16,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/hook"
 	"github.com/oxbow-memory/oxbow/setup"
 	"github.com/oxbow-memory/oxbow/tool"
 )
-
-// hasHook is false until there is oxbow hook: a hook that does not run would stop
-// its client.
-const hasHook = false
 
 // setupIn is what setup takes, and whether it asks.
 type setupIn struct {
@@ -88,8 +85,12 @@ func (a *app) prepareSetup(in *tool.SetupIn) (err error) {
 	if strings.Contains(filepath.ToSlash(a.env.Executable), "/go-build") {
 		return &hinted{errors.New("this oxbow was built by go run and will be gone"), "go install ./cmd/oxbow, then run that one"}
 	}
-	if !hasHook {
-		in.NoInject, in.NoCapture = true, true
+	in.Plugin = func(argv []string) string {
+		b, err := hook.Plugin(argv)
+		if err != nil {
+			panic(err) // words have a form in JSON
+		}
+		return string(b)
 	}
 	in.Probe, in.Executable = a.probe, a.executableFor()
 	return nil
