@@ -52,7 +52,7 @@ var budgets = []budget{
 	{"internal/rawjson", 130},
 	{"label", 1_450},
 	{"session", 2_000},
-	{"annotate/transcript", 2_570},
+	{"annotate/transcript", 3_010},
 	{"session/extract", 530},
 	{"session/handoff", 720},
 	{"annotate/*", 6_750},

@@ -479,3 +479,33 @@ func touchedLines(before, after []string) func(Span) bool {
 		return gone[s.Last] > gone[s.First-1] || apart[s.Last] > apart[s.First]
 	}
 }
+
+// Touched returns the annotations of lines of a file that a change of its content
+// touches, as [Store.Diff] does.
+func (b *Store) Touched(ctx context.Context, file string, change func(text string) (string, bool)) ([]Found, error) {
+	if err := CheckFile(file); err != nil {
+		return nil, err
+	}
+	p, err := b.resolve(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	now, ok := change(strings.ReplaceAll(string(p.content), "\r\n", "\n"))
+	if !ok {
+		return nil, nil
+	}
+	touches := touchedLines(Lines(p.content), Lines([]byte(now)))
+	var out []Found
+	for _, f := range p.found {
+		if f.In == file && f.Placed != Lost && touches(f.Now) {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// Annotated reports whether the tree has annotations.
+func (b *Store) Annotated() bool {
+	_, err := b.work.Stat(b.dir)
+	return err == nil
+}

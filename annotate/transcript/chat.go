@@ -108,6 +108,9 @@ func callOf(tool string, raw json.RawMessage) *chatCall {
 		return nil
 	}
 	call := &chatCall{whole: cmp.Or(a.Content, a.FileText), patch: a.Input + a.Patch + a.PatchC}
+	if call.patch == "" && strings.Contains(a.Command, "*** Begin Patch") {
+		call.patch = a.Command
+	}
 	call.edit.Path = a.FilePath + a.FilePathC + a.Path
 	if len(a.Edits) > 0 {
 		for _, e := range a.Edits {

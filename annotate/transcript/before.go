@@ -1,0 +1,111 @@
+// What stands in the lines that a tool is about to change.
+
+package transcript
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// Before returns the annotations of the lines that a hook reports as about to change,
+// those of which no more than similar lines stand there left out. Of a change that
+// cannot be made there are none.
+func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found, error) {
+	l, ok := r.read()
+	if !ok || l.Event != "PreToolUse" && l.Event != "BeforeTool" {
+		return nil, nil
+	}
+	call := callOf(l.Tool, l.Input)
+	if call == nil {
+		return nil, nil
+	}
+	call.edit.Dir = l.Dir
+	var out []annotate.Found
+	for _, c := range call.changes() {
+		file, ok := fileOf(b, &Edit{Path: c.path, Dir: l.Dir}, "")
+		if !ok {
+			continue
+		}
+		found, err := b.Touched(ctx, file, c.apply)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
+			continue // a new file, or one without lines
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return slices.DeleteFunc(out, func(f annotate.Found) bool { return f.Confidence < .5 }), nil
+}
+
+// fileEdit is what a call does to one file: apply returns its content afterwards, and
+// false when that cannot be told.
+type fileEdit struct {
+	path  string
+	apply func(text string) (string, bool)
+}
+
+// changes returns what a call does to files.
+func (call *chatCall) changes() []fileEdit {
+	if call.patch == "" {
+		return []fileEdit{{call.edit.Path, func(text string) (string, bool) {
+			if call.whole != nil {
+				return *call.whole, true
+			}
+			now, _, ok := replaceIn(text, call.todo)
+			return now, ok
+		}}}
+	}
+	files, err := parseEnvelope(call.patch)
+	if err != nil {
+		return nil
+	}
+	var out []fileEdit
+	for _, f := range files {
+		if !f.add {
+			out = append(out, fileEdit{f.path, f.apply})
+		}
+	}
+	return out
+}
+
+// apply makes the change of a patch: each hunk where its old lines stand, after the one
+// before it.
+func (f fileChange) apply(text string) (string, bool) {
+	if f.del {
+		return "", true
+	}
+	lines := annotate.Lines([]byte(text))
+	from := 0
+	for _, h := range f.hunks {
+		var old, now []string
+		for _, l := range h.lines {
+			switch {
+			case l == "":
+				old, now = append(old, ""), append(now, "")
+			case l[0] == '-':
+				old = append(old, l[1:])
+			case l[0] == '+':
+				now = append(now, l[1:])
+			default:
+				old, now = append(old, l[1:]), append(now, l[1:])
+			}
+		}
+		at := from
+		for at+len(old) <= len(lines) && !slices.Equal(lines[at:at+len(old)], old) {
+			at++
+		}
+		if at+len(old) > len(lines) {
+			return "", false
+		}
+		lines = slices.Concat(lines[:at], now, lines[at+len(old):])
+		from = at + len(now)
+	}
+	return strings.Join(lines, "\n") + "\n", true
+}

@@ -1,0 +1,316 @@
+// Annotations while a session runs: of what a client tells its hook after an edit,
+// and of its transcript, which has the reasoning.
+//
+// The report of a hook has the result of a call that the transcript does not have
+// yet, and the transcript has what was said before it. So the report is read as the
+// next line of the transcript, and an edit has the same name as when the transcript
+// is read later.
+
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// Bounds of what is read of a transcript for a report: its end, and its first line.
+const (
+	lastPart  = 2 << 20  // bytes, after an edit
+	turnPart  = 16 << 20 // bytes, at the end of a turn
+	firstLine = 1 << 20  // bytes
+
+	lateWait  = 500 * time.Millisecond // for a transcript that is written after the hook began
+	lateEvery = 10 * time.Millisecond
+)
+
+// Report is what a client gave its hook.
+type Report struct {
+	Client string // as setup names it
+	Raw    []byte // what stood on standard input
+
+	CopilotHome string // where Copilot CLI keeps its sessions
+	Noted       string // the file in which hooks have noted what opencode reported before
+
+	Clean  func(string) string // takes out of reasoning what may not be kept
+	Secret func(string) bool   // lines that hold secrets get no annotation
+}
+
+// liveReport is the object on standard input, with the names of all clients.
+type liveReport struct {
+	Event           string          `json:"hook_event_name"`
+	Session         string          `json:"session_id"`
+	Transcript      string          `json:"transcript_path"`
+	AgentTranscript string          `json:"agent_transcript_path"`
+	Dir             string          `json:"cwd"`
+	AgentID         string          `json:"agent_id"`
+	AgentType       string          `json:"agent_type"`
+	Tool            string          `json:"tool_name"`
+	Input           json.RawMessage `json:"tool_input"`
+	Response        json.RawMessage `json:"tool_response"`
+	UseID           string          `json:"tool_use_id"`
+	CallID          string          `json:"tool_call_id"`
+	Time            time.Time       `json:"timestamp,omitzero"`
+}
+
+func (r Report) read() (*liveReport, bool) {
+	var l liveReport
+	err := json.Unmarshal(bytes.TrimPrefix(r.Raw, []byte("\ufeff")), &l)
+	return &l, err == nil && l.Session != "" && filepath.IsLocal(l.Session)
+}
+
+// About is what a report is about.
+type About struct {
+	Session string
+	Dir     string // of the file that is edited, or else the one that the agent works in; "" for neither
+	Before  bool   // an edit is about to be made
+	After   bool   // one was made, or a turn has ended
+}
+
+// About returns what the report is about, nothing of one that cannot be read.
+func (r Report) About() About {
+	l, ok := r.read()
+	if !ok {
+		return About{}
+	}
+	a := About{Session: l.Session, Dir: l.Dir}
+	if call := callOf(l.Tool, l.Input); call != nil && filepath.IsAbs(call.edit.Path) {
+		a.Dir = filepath.Dir(call.edit.Path)
+	}
+	a.Before = slices.Contains([]string{"PreToolUse", "BeforeTool"}, l.Event) && editsFiles(l)
+	a.After = slices.Contains(editEvents, l.Event) && editsFiles(l) || slices.Contains(endEvents, l.Event)
+	return a
+}
+
+// The events of clients after an edit, and at the end of a turn, of a sub-agent or of a
+// session.
+var (
+	editEvents = []string{"PostToolUse", "AfterTool"}
+	endEvents  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
+)
+
+// liveReaders are how the readers take the result of a call from a report: the line
+// that the transcript will have for it, and the name that its edits have there.
+var liveReaders = map[string]struct {
+	reader string
+	answer func(l *liveReport, in reader) (line any, call string)
+}{
+	"claude": {"claude-code", func(l *liveReport, _ reader) (any, string) {
+		return map[string]any{"type": "user", "sessionId": l.Session, "isSidechain": l.AgentID != "", "agentId": l.AgentID, "toolUseResult": l.Response,
+			"message": map[string]any{"content": []any{map[string]any{"type": "tool_result", "tool_use_id": l.UseID, "content": ""}}}}, l.UseID
+	}},
+	"codex": {"codex", func(l *liveReport, _ reader) (any, string) {
+		return map[string]any{"type": "response_item", "payload": map[string]any{"type": "custom_tool_call_output", "call_id": l.UseID, "output": l.Response}}, l.UseID
+	}},
+	"gemini": {"gemini", func(l *liveReport, _ reader) (any, string) {
+		status, shown := l.outcome()
+		call := map[string]any{"name": l.Tool, "args": l.Input, "status": status, "resultDisplay": shown}
+		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " + callOf(l.Tool, l.Input).key()
+	}},
+	"copilot": {"copilot", func(l *liveReport, in reader) (any, string) {
+		id := in.(*copilot).pending(callOf(l.Tool, l.Input))
+		return map[string]any{"type": "tool.execution_complete", "data": map[string]any{"toolCallId": id, "success": true}}, l.Session + " " + id
+	}},
+	"qwen": {"qwen", func(l *liveReport, _ reader) (any, string) {
+		status, shown := l.outcome()
+		answer := map[string]any{"functionResponse": map[string]any{"id": l.CallID}}
+		return map[string]any{"type": "tool_result", "sessionId": l.Session, "cwd": l.Dir, "message": map[string]any{"parts": []any{answer}},
+			"toolCallResult": map[string]any{"callId": l.CallID, "status": status, "resultDisplay": shown}}, l.Session + " " + l.CallID
+	}},
+	"opencode": {"opencode", func(l *liveReport, _ reader) (any, string) { return l, l.Session + " " + l.UseID }},
+}
+
+// outcome returns how a call ended, as the transcripts of Gemini CLI and Qwen Code say
+// it, and what the client shows.
+func (l *liveReport) outcome() (status string, shown json.RawMessage) {
+	var o struct {
+		Display json.RawMessage `json:"returnDisplay"`
+		Error   json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(l.Response, &o) // what cannot be read stays empty
+	if len(o.Error) > 0 && string(o.Error) != "null" {
+		return "error", nil
+	}
+	return "success", o.Display
+}
+
+// pending returns the name of the call without an answer that does the same as one,
+// the last of several, or "".
+func (c *chat) pending(same *chatCall) string {
+	found, at := "", -1
+	for id, call := range c.calls {
+		if same != nil && call.at > at && call.key() == same.key() {
+			found, at = id, call.at
+		}
+	}
+	return found
+}
+
+// Live returns the annotations of what a hook reports: of the edit, after one; at the end
+// of a turn, of a sub-agent and of a session, of all edits in the end of the transcript.
+// Of an edit whose reasoning is not written in time there are none: it comes with the
+// end of the turn. It changes nothing.
+func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, error) {
+	l, ok := r.read()
+	if _, known := liveReaders[r.Client]; !ok || !known {
+		return nil, nil
+	}
+	var t *Transcript
+	var err error
+	switch {
+	case slices.Contains(editEvents, l.Event) && editsFiles(l):
+		t, err = r.afterEdit(ctx, l)
+	case slices.Contains(endEvents, l.Event):
+		t, err = r.replay(l, turnPart, false)
+	}
+	if errors.Is(err, fs.ErrNotExist) || t == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j, err := Join(b, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(j.Records, func(a annotate.Record) bool { return r.secret(a) }), ctx.Err()
+}
+
+// secret reports whether something in the lines of an annotation is.
+func (r Report) secret(a annotate.Record) bool {
+	return r.Secret(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n"))
+}
+
+// editsFiles reports whether a report is of a tool that edits.
+func editsFiles(l *liveReport) bool {
+	switch strings.ToLower(l.Tool) {
+	case "notebookedit", "multiedit":
+		return true
+	case "bash", "shell", "exec_command", "local_shell", "shell_command":
+		return bytes.Contains(l.Input, []byte("*** Begin Patch"))
+	}
+	return callOf(l.Tool, l.Input) != nil
+}
+
+// afterEdit reads the transcript until it has the call of a report, or for as long as
+// is waited for a late one. Others of its edits are left out.
+func (r Report) afterEdit(ctx context.Context, l *liveReport) (*Transcript, error) {
+	ctx, stop := context.WithTimeout(ctx, lateWait)
+	defer stop()
+	for size := int64(-1); ; {
+		now := int64(0)
+		if fi, err := os.Stat(r.file(l)); err == nil {
+			now = fi.Size()
+		}
+		if now != size {
+			size = now
+			t, err := r.replay(l, lastPart, true)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			if err == nil && len(t.Edits) > 0 {
+				return t, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case <-time.After(lateEvery):
+		}
+	}
+}
+
+// file returns the transcript that has what a report is about: in Claude Code a
+// sub-agent has its own, next to that of the session; Qwen Code has a directory for them.
+func (r Report) file(l *liveReport) string {
+	switch {
+	case l.AgentTranscript != "":
+		return l.AgentTranscript
+	case r.Client == "opencode":
+		return r.Noted
+	case r.Client == "copilot":
+		return filepath.Join(r.CopilotHome, "session-state", l.Session, "events.jsonl")
+	case l.AgentID == "" || !filepath.IsLocal(l.AgentID):
+		return l.Transcript
+	case r.Client == "claude":
+		return filepath.Join(strings.TrimSuffix(l.Transcript, ".jsonl"), "subagents", "agent-"+l.AgentID+".jsonl")
+	case r.Client == "qwen":
+		return filepath.Join(filepath.Dir(filepath.Dir(l.Transcript)), "subagents", l.Session, "agent-"+l.AgentID+".jsonl")
+	}
+	return l.Transcript
+}
+
+// replay reads the end of a transcript. With answered, the report is its next line, and
+// other edits than those of its call are left out.
+func (r Report) replay(l *liveReport, most int64, answered bool) (*Transcript, error) {
+	text, err := endOf(r.file(l), most)
+	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
+		return nil, err
+	}
+	live := liveReaders[r.Client]
+	t := &Transcript{Client: live.reader}
+	i := slices.IndexFunc(clients, func(c client) bool { return c.name == live.reader })
+	in := clients[i].open(t)
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && in.line(line) != nil {
+			t.Bad++
+		}
+	}
+	call := ""
+	if answered {
+		var next any
+		next, call = live.answer(l, in)
+		line, err := json.Marshal(next)
+		if err != nil {
+			return nil, err
+		}
+		if err := in.line(line); err != nil {
+			return nil, err
+		}
+	}
+	in.end()
+	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return answered && e.Call != call })
+	for i := range t.Edits {
+		t.Edits[i].Why = cmp.Or(r.Clean(t.Edits[i].Why), annotate.NoReasoning)
+	}
+	return t, nil
+}
+
+// endOf returns the first line of a file and the lines in its last bytes.
+func endOf(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if fi.Size() <= most {
+		return io.ReadAll(io.LimitReader(f, most))
+	}
+	head, err := bufio.NewReader(io.LimitReader(f, firstLine)).ReadBytes('\n')
+	if err != nil {
+		head = nil // it is too long
+	}
+	tail := make([]byte, most)
+	n, err := f.ReadAt(tail, fi.Size()-most)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	_, tail, _ = bytes.Cut(tail[:n], []byte("\n"))
+	return slices.Concat(head, tail), nil
+}

@@ -1,0 +1,352 @@
+// Tests of annotations while a session runs, with what real clients gave their hooks and
+// what stood in their transcripts by then.
+
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/annotate"
+)
+
+// session is a recorded session in a tree of its own.
+type session struct {
+	t          *testing.T
+	client     string
+	dir        string
+	transcript []byte
+	reports    [][]byte
+	b          *annotate.Store
+}
+
+func recordedSession(t *testing.T, client string) *session {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{t: t, client: client, dir: filepath.Join(dir, "proj")}
+	read := func(names ...string) []byte {
+		for _, n := range names {
+			if text, err := os.ReadFile(n); err == nil {
+				quoted, err := json.Marshal(s.dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return bytes.ReplaceAll(text, []byte(recorded), bytes.Trim(quoted, `"`))
+			}
+		}
+		return nil
+	}
+	s.transcript = read("testdata/live/"+client+".jsonl", "testdata/"+client+".jsonl")
+	for l := range bytes.Lines(read("testdata/live/" + client + ".hooks")) {
+		s.reports = append(s.reports, l)
+	}
+	if len(s.transcript) == 0 || len(s.reports) == 0 {
+		t.Fatal("there is no recording")
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if s.b, err = annotate.OpenDir(t.Context(), s.dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.b.Close() })
+	return s
+}
+
+// at returns the time of a line; the zero time for none.
+func at(line []byte) time.Time {
+	var l struct {
+		Time     time.Time `json:"timestamp"`
+		Recorded time.Time `json:"recorded_at"`
+	}
+	_ = json.Unmarshal(line, &l)
+	if !l.Recorded.IsZero() {
+		return l.Recorded
+	}
+	return l.Time
+}
+
+// until returns the lines of the transcript that were there at a time, and that do not
+// hold the result of the call; opencode has none but its reports.
+func (s *session) until(now time.Time) []byte {
+	var out []byte
+	for l := range bytes.Lines(s.transcript) {
+		var m struct {
+			Calls []struct {
+				Time time.Time `json:"timestamp"`
+			} `json:"toolCalls"`
+		}
+		_ = json.Unmarshal(l, &m)
+		if len(m.Calls) > 0 && m.Calls[0].Time.After(now.Add(-10*time.Millisecond)) { // Gemini stamps when a message begins
+			continue
+		}
+		if !at(l).After(now) {
+			out = append(out, l...)
+		}
+	}
+	return out
+}
+
+// write puts the transcript where the client has it, and returns the report as it would
+// come then.
+func (s *session) write(report, text []byte) Report {
+	s.t.Helper()
+	var l liveReport
+	if err := json.Unmarshal(report, &l); err != nil {
+		s.t.Fatal(err)
+	}
+	home := filepath.Dir(s.dir)
+	r := Report{Client: s.client, CopilotHome: home, Noted: filepath.Join(home, "noted"), Clean: func(s string) string { return s }, Secret: func(string) bool { return false }}
+	l.Transcript = filepath.Join(home, "t.jsonl")
+	name := l.Transcript
+	switch s.client {
+	case "copilot":
+		name = r.file(&l)
+	case "opencode":
+		name = r.Noted
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	var err error
+	if r.Raw, err = json.Marshal(l); err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// apply makes the edit of a report in the tree, as the client has done.
+func (s *session) apply(report []byte) {
+	s.t.Helper()
+	var l liveReport
+	if err := json.Unmarshal(report, &l); err != nil {
+		s.t.Fatal(err)
+	}
+	files, err := parseEnvelope(callOf(l.Tool, l.Input).patch)
+	if err == nil {
+		for _, f := range files {
+			if f.add {
+				var text strings.Builder
+				for _, h := range f.hunks[0].lines {
+					text.WriteString(h[1:] + "\n")
+				}
+				s.put(f.path, text.String())
+			}
+		}
+	}
+	for _, c := range callOf(l.Tool, l.Input).changes() {
+		path := c.path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.dir, path)
+		}
+		old, err := os.ReadFile(path)
+		if err != nil {
+			old = nil
+		}
+		if now, ok := c.apply(string(old)); ok {
+			s.put(path, now)
+		}
+	}
+}
+
+func (s *session) put(path, text string) {
+	s.t.Helper()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.dir, path)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+const hello = "package main\n\nimport \"fmt\"\n\n// Greet says hello.\nfunc Greet(name string) {\n\tfmt.Println(\"hello, \" + name)\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
+
+// brief says what matters of records.
+func brief(rs []annotate.Record) (out []string) {
+	for _, r := range rs {
+		out = append(out, fmt.Sprintf("%s %s:%s %s %s | %s", r.ID, r.File, r.Span, hash(r.Block), r.Agent, strings.ReplaceAll(r.Why, "\n", " ")))
+	}
+	return out
+}
+
+// TestLive: each edit of a recorded session is annotated from what its hook is given, and
+// reading the transcript afterwards gives the same annotations, by the same names.
+func TestLive(t *testing.T) {
+	for _, client := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
+		t.Run(client, func(t *testing.T) {
+			s := recordedSession(t, client)
+			s.put("hello.go", hello)
+			var live []annotate.Record
+			for _, report := range s.reports {
+				var l liveReport
+				if err := json.Unmarshal(report, &l); err != nil {
+					t.Fatal(err)
+				}
+				if l.Tool == "" {
+					continue
+				}
+				s.apply(report)
+				got, err := Live(t.Context(), s.b, s.write(report, s.until(at(report))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				live = append(live, got...)
+			}
+			if len(live) < 2 {
+				t.Fatalf("live annotations are %q", brief(live))
+			}
+			tr, err := Read(bytes.NewReader(s.transcript))
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := Join(s.b, tr, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := brief(live), brief(j.Records); !reflect.DeepEqual(got, want) {
+				t.Errorf("live:\n%s\nread afterwards:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			end := []byte(fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q}`, map[bool]string{true: "AfterAgent", false: "Stop"}[client == "gemini"], cmp.Or(live[0].Session, "s")))
+			at, err := Live(t.Context(), s.b, s.write(end, s.transcript))
+			if got, want := brief(at), brief(j.Records); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("at the end of the turn:\n%s, %v\nwant:\n%s", strings.Join(got, "\n"), err, strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
+// TestLiveLate: a transcript that is written after the hook began is waited for; what is
+// never written comes at the end of the turn.
+func TestLiveLate(t *testing.T) {
+	s := recordedSession(t, "claude")
+	s.put("hello.go", hello)
+	report := s.reports[0]
+	s.apply(report)
+	whole := s.until(at(report))
+	lines := bytes.SplitAfter(bytes.TrimSpace(whole), []byte("\n"))
+	r := s.write(report, bytes.Join(lines[:len(lines)-2], nil))
+	done := make(chan []annotate.Record)
+	go func() {
+		got, _ := Live(t.Context(), s.b, r)
+		done <- got
+	}()
+	s.write(report, whole)
+	if got := <-done; len(got) != 1 || !strings.Contains(got[0].Why, "SAY-2") {
+		t.Errorf("a late transcript gives %q", brief(got))
+	}
+	r = s.write(report, bytes.Join(lines[:2], nil))
+	began := time.Now()
+	if got, err := Live(t.Context(), s.b, r); len(got) > 0 || err != nil || time.Since(began) > 3*time.Second {
+		t.Errorf("without the text: %q, %v after %v", brief(got), err, time.Since(began))
+	}
+}
+
+// TestLiveSecret: lines with a secret are not copied into annotations, and reasoning is
+// cleaned.
+func TestLiveSecret(t *testing.T) {
+	s := recordedSession(t, "gemini")
+	s.put("hello.go", hello)
+	s.apply(s.reports[0])
+	r := s.write(s.reports[0], s.until(at(s.reports[0])))
+	r.Clean = func(s string) string { return strings.ReplaceAll(s, "SAY-2", "[redacted]") }
+	if got, err := Live(t.Context(), s.b, r); err != nil || len(got) != 1 || strings.Contains(got[0].Why, "SAY-2") || !strings.Contains(got[0].Why, "[redacted]") {
+		t.Errorf("reasoning with a secret: %q, %v", brief(got), err)
+	}
+	r.Secret = func(s string) bool { return strings.Contains(s, "hello, ") }
+	if got, err := Live(t.Context(), s.b, r); err != nil || len(got) != 0 {
+		t.Errorf("lines with a secret: %q, %v", brief(got), err)
+	}
+}
+
+// TestBefore: the annotations of exactly the lines that a call is about to change.
+func TestBefore(t *testing.T) {
+	s := recordedSession(t, "claude")
+	s.put("hello.go", hello)
+	for _, a := range []annotate.Record{{Span: annotate.Span{First: 6, Last: 8}, Why: "greets"}, {Span: annotate.Span{First: 10, Last: 12}, Why: "main"}} {
+		a.File = "hello.go"
+		if _, err := s.b.Add(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ tool, input, want string }{
+		{"Edit", `{"file_path":"hello.go","old_string":"hello, ","new_string":"hi, "}`, "greets"},
+		{"Edit", `{"file_path":"hello.go","old_string":"world","new_string":"you"}`, "main"},
+		{"Edit", `{"file_path":"hello.go","old_string":"import","new_string":"import"}`, ""},
+		{"Edit", `{"file_path":"hello.go","old_string":"not there","new_string":"x"}`, ""},
+		{"Write", `{"file_path":"hello.go","content":"package main\n"}`, "greets main"},
+		{"write_file", `{"file_path":"new.go","content":"package main\n"}`, ""},
+		{"apply_patch", `{"command":"*** Begin Patch\n*** Update File: hello.go\n@@\n func main() {\n-\tGreet(\"world\")\n+\tGreet(\"you\")\n }\n*** End Patch"}`, "main"},
+		{"apply_patch", `{"command":"*** Begin Patch\n*** Delete File: hello.go\n*** End Patch"}`, "greets main"},
+		{"Edit", `{"file_path":"../outside.go","old_string":"a","new_string":"b"}`, ""},
+		{"Bash", `{"command":"rm hello.go"}`, ""},
+		{"Edit", `[]`, ""},
+	} {
+		raw := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":%q,"tool_input":%s}`, s.dir, c.tool, c.input)
+		found, err := Before(t.Context(), s.b, Report{Client: "claude", Raw: []byte(raw)})
+		var got []string
+		for _, f := range found {
+			got = append(got, f.Why)
+		}
+		if strings.Join(got, " ") != c.want || err != nil {
+			t.Errorf("before %s %s: %q, %v, want %q", c.tool, c.input, got, err, c.want)
+		}
+	}
+}
+
+// FuzzLive: nothing that a client says ends the hook, or gives an annotation that cannot
+// be kept.
+func FuzzLive(f *testing.F) {
+	for _, client := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
+		hooks, err := os.ReadFile("testdata/live/" + client + ".hooks")
+		if err != nil {
+			f.Fatal(err)
+		}
+		for l := range bytes.Lines(hooks) {
+			f.Add(client, l, []byte("{}\n"))
+		}
+	}
+	f.Add("claude", []byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a\n@@\n-x\n*** End Patch"}}`), []byte(""))
+	f.Fuzz(func(t *testing.T, client string, raw, text []byte) {
+		dir := t.TempDir()
+		noted := filepath.Join(dir, "noted")
+		if err := os.WriteFile(noted, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, err := annotate.OpenDir(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		r := Report{Client: client, Raw: raw, CopilotHome: dir, Noted: noted, Clean: func(s string) string { return s }, Secret: func(string) bool { return false }}
+		if l, ok := r.read(); ok && client != "opencode" && client != "copilot" {
+			l.Transcript, l.AgentID, l.AgentTranscript = noted, "", noted
+			if r.Raw, err = json.Marshal(l); err != nil {
+				t.Skip()
+			}
+		}
+		_ = r.About()
+		l, ok := r.read()
+		if _, known := liveReaders[client]; ok && known && editsFiles(l) {
+			if _, err := r.replay(l, lastPart, true); err != nil {
+				t.Logf("replay: %v", err)
+			}
+		}
+		if _, err := Before(t.Context(), b, r); err != nil {
+			t.Logf("before: %v", err)
+		}
+	})
+}
