@@ -81,12 +81,12 @@ type adapter struct {
 	events []string // those that are reported; others are passed over
 
 	// answer is the object that gives context to the client.
-	answer func(context string) any
+	answer func(event, context string) any
 }
 
 // named is the answer that names its event, as most clients want it.
-func named(context string) any {
-	return map[string]any{"suppressOutput": true, "hookSpecificOutput": map[string]any{"hookEventName": "SessionStart", "additionalContext": context}}
+func named(event, context string) any {
+	return map[string]any{"suppressOutput": true, "hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context}}
 }
 
 // spoken are the events of clients that name prompts and calls.
@@ -96,9 +96,9 @@ var adapters = map[string]adapter{
 	"claude":   {spoken, named},
 	"codex":    {spoken, named},
 	"qwen":     {spoken, named},
-	"opencode": {spoken, func(context string) any { return map[string]any{"context": context} }},
+	"opencode": {spoken, func(_, context string) any { return map[string]any{"context": context} }},
 	"gemini":   {[]string{"SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"}, named},
-	"copilot": {[]string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"}, func(context string) any {
+	"copilot": {[]string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"}, func(_, context string) any {
 		return map[string]any{"additionalContext": context}
 	}},
 }
@@ -278,15 +278,31 @@ func (r Report) Answer(context string) []byte {
 	if context = strings.TrimSpace(context); r.Source == "" || context == "" {
 		return nil
 	}
-	const begin, end, note = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">", "\n… (there is more: recall)"
+	const note = "\n… (there is more: recall)"
 	if runes := []rune(context); len(runes) > maxContext-len(begin+end) {
 		context = string(runes[:maxContext-len(begin+end+note)]) + note
 	}
-	b, err := json.Marshal(adapters[r.Client].answer(begin + context + end))
+	return reply(r.Client, "SessionStart", context)
+}
+
+// The fence in which context stands.
+const begin, end = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
+
+func reply(client, event, context string) []byte {
+	b, err := json.Marshal(adapters[client].answer(event, begin+context+end))
 	if err != nil {
 		return nil
 	}
 	return append(b, '\n')
+}
+
+// Before returns what is written to standard output to give the client context before a
+// tool is used; nothing where it would not be heard.
+func Before(client, context string) []byte {
+	if context == "" || client == "gemini" || client == "opencode" || adapters[client].answer == nil {
+		return nil
+	}
+	return reply(client, "PreToolUse", context)
 }
 
 //go:embed opencode.js

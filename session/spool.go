@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -68,6 +69,11 @@ func (s Spool) Append(events ...Event) error {
 		}
 	}
 	return fmt.Errorf("%s was taken away %d times meanwhile", name, spoolRounds)
+}
+
+// File returns the path of the file of a session, which need not be there.
+func (s Spool) File(client, session string) string {
+	return filepath.Join(s.Dir, spoolName(client, session))
 }
 
 // appendTo writes to the end of a file, and reports whether that is still the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/annotate/transcript"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/hook"
 	"github.com/oxbow-memory/oxbow/internal/secret"
@@ -43,6 +44,11 @@ begins it answers with what oxbow context prints. Secrets are taken out before
 anything is written. It prints nothing on anything else, and exits with 0
 whatever happens: oxbow doctor says what went wrong.
 
+After an edit what the agent said before it becomes an annotation of its lines,
+in a repository that has annotations (OXBOW_ANNOTATE=on: in each; off: in none),
+and before an edit the annotations of exactly the lines that it changes are given
+to the model, on one line, each once a session (OXBOW_WHYS=off: not).
+
 OXBOW_HOOKS=off stops it for one session. A file ` + hooksOff + ` stops it for a home,
 or for a project when it is in the project's directory ` + homeDir + `.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
@@ -71,8 +77,13 @@ func (a *app) hook(ctx context.Context, client string) {
 		s, _ = redactor.Redact(session.Strip(s))
 		return s
 	}
-	r := hook.Read(client, readReport(ctx, a.env.Stdin), hook.Env{Now: a.env.Now(), Clean: clean,
-		CopilotHome: cmp.Or(a.env.Getenv("COPILOT_HOME"), filepath.Join(a.userHome(), ".copilot"))})
+	raw := readReport(ctx, a.env.Stdin)
+	copilot := cmp.Or(a.env.Getenv("COPILOT_HOME"), filepath.Join(a.userHome(), ".copilot"))
+	defer func() {
+		_, _ = stdout.Write(a.hookWhys(ctx, home, transcript.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
+			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}))
+	}()
+	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
 	if len(r.Events) == 0 || a.hooksAreOff(home, r.Events[0].Dir) {
 		return
 	}
