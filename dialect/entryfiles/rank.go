@@ -61,20 +61,33 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	}
 	var changes []index.Change
 	for _, e := range fresh {
-		d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
-		d.SetWords(text.CrabtalkBytes(e.Content))
-		changes = append(changes, index.Change{ID: e.ID, Document: d})
+		changes = append(changes, index.Change{ID: e.ID, Document: wordsOf(e), Old: r.old(e.ID)})
 		r.entries[e.ID] = e
 	}
 	if len(r.entries) > n {
 		for id := range r.entries {
 			if !there[id] {
-				changes = append(changes, index.Change{ID: id})
+				changes = append(changes, index.Change{ID: id, Old: r.old(id)})
 				delete(r.entries, id)
 			}
 		}
 	}
 	r.index.Apply(changes...)
+	return nil
+}
+
+// wordsOf returns what the index has of an entry.
+func wordsOf(e oxbow.Entry) *index.Document {
+	d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
+	d.SetWords(text.CrabtalkBytes(e.Content))
+	return d
+}
+
+// old returns the document that the index has of an entry, nil for none.
+func (r *ranker) old(id uint64) *index.Document {
+	if e, ok := r.entries[id]; ok {
+		return wordsOf(e)
+	}
 	return nil
 }
 

@@ -124,15 +124,24 @@ func TestExactAgainstBruteForce(t *testing.T) {
 				return ws
 			}
 			x, m := New(tt.params), &model{tt.params, map[uint64]modelDoc{}}
+			texts := map[uint64]*Document{} // as the index has them
 			change := func() {
 				id := uint64(rng.IntN(tt.docs*5/4 + 50))
+				c := Change{ID: id, Old: texts[id]}
+				if rng.IntN(50) == 0 {
+					c.Old = nil
+				}
+				delete(texts, id)
 				if rng.IntN(4) == 0 {
-					x.Delete(id)
+					x.Apply(c)
 					delete(m.docs, id)
 					return
 				}
 				newer, terms := int64(rng.IntN(5)), words(rng.IntN(25)*rng.IntN(4))
-				x.put(id, newer, Words(0, terms))
+				d := Words(0, terms)
+				d.ID, d.Updated = id, newer
+				c.Document, texts[id] = &d, &d
+				x.Apply(c)
 				m.put(id, newer, terms)
 			}
 			for range tt.docs * 3 / 2 {
