@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -356,6 +357,7 @@ func writeGoldenIndex(t *testing.T, store string) {
 }
 
 func TestGoldenRecall(t *testing.T) {
+	testenv.Sequential(t)
 	h := newGoldenHome(t)
 	m := h.open()
 	h.apply(m, goldenOps(), func(int) {})

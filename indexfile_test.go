@@ -377,6 +377,7 @@ func sealHead(b []byte) { binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(
 // An index file with any one bit turned over, or cut at any length, is either not
 // opened, or found out when it is read, or reads the same.
 func TestIndexFlipped(t *testing.T) {
+	testenv.Sequential(t)
 	h := newIndexHome(t, 264)
 	sound := h.file()
 	m := h.open(&Options{ReadOnly: true})

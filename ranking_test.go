@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -405,6 +406,7 @@ func scoreOf(hits []oxbow.Hit, name string) float64 {
 // The best hits with a half-life are those of all entries, each score
 // multiplied.
 func TestRecencyIsExact(t *testing.T) {
+	testenv.Sequential(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})

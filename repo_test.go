@@ -21,6 +21,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -426,6 +427,7 @@ func toolsAreDescribed(fsys fs.FS, verbs []string) (wrong []string) {
 }
 
 func TestRepo(t *testing.T) {
+	testenv.Sequential(t)
 	h := presentHouse(t)
 	if n := len(h.files); n < 50 {
 		t.Errorf("found %d files of Go, want the whole house", n)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -133,6 +134,7 @@ func all(t *testing.T, m *Memory, q Query) string {
 }
 
 func TestScanAnswersAsIndex(t *testing.T) {
+	testenv.Sequential(t)
 	asked, scans, found := 0, 0, 0
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -165,6 +167,7 @@ func TestScanAnswersAsIndex(t *testing.T) {
 // What a scan found answers a later question only when it holds every term that
 // this one asks about, those of its filter too.
 func TestScanAnswersNoOtherQuestion(t *testing.T) {
+	testenv.Sequential(t)
 	for _, rank := range []string{RankOxbow, RankSeed} {
 		h := &indexHome{t, vfs.NewMem()}
 		h.talkative(rand.New(rand.NewPCG(1, 7)), 150)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
@@ -206,6 +207,7 @@ func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
 }
 
 func TestSnapshotDamaged(t *testing.T) {
+	testenv.Sequential(t)
 	h, want := snapshotHome(t)
 	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
 	if err != nil {
@@ -409,6 +411,7 @@ func TestSnapshotAfterRedaction(t *testing.T) {
 
 // Every bit and every length of a snapshot counts: what is damaged is refused.
 func TestSnapshotEveryBit(t *testing.T) {
+	testenv.Sequential(t)
 	h, _ := snapshotHome(t)
 	mem := h.fs.(*vfs.Mem)
 	m := h.open(Options{ReadOnly: true})

@@ -171,6 +171,7 @@ func TestStopAnywhere(t *testing.T) {
 // synced, leaves the old or the new tree too. A dump that was reported done is
 // there after it. See package crashfs for what may be lost.
 func TestCrashAnywhere(t *testing.T) {
+	testenv.Sequential(t)
 	ctx := t.Context()
 	old := storeOf(t, note("change", "before"), note("Case", "same"), oxbow.Add{Name: "arch", Kind: oxbow.Archive, Content: "a", Created: noon})
 	next := storeOf(t, note("change", "after"), note("case", "same"), oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Created: noon})
@@ -245,6 +246,7 @@ func TestCrashAnywhere(t *testing.T) {
 
 // A sync that fails is an error, and what was not synced is not relied on.
 func TestSyncFails(t *testing.T) {
+	testenv.Sequential(t)
 	for _, o := range []*DumpOptions{nil, {bulk: 1}} {
 		testSyncFails(t, o)
 	}

@@ -94,6 +94,7 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 // Small indexes change all the time and are full of ties; large ones have many
 // windows, in which weak terms are skipped.
 func TestExactAgainstBruteForce(t *testing.T) {
+	testenv.Sequential(t)
 	tests := []struct {
 		name                          string
 		params                        Params

@@ -28,6 +28,15 @@ func Long(everyday, full int) int {
 	return everyday
 }
 
+// Sequential skips a test under -short, with which the race detector is run: what
+// it repeats runs on one goroutine, and without -short.
+func Sequential(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine repeats this: run it without -short")
+	}
+}
+
 // Program returns the path of the program of that name. Where there is none it
 // ends the test: skipped, or failed when env requires the program. The hint
 // says how to get it, such as "apt install strace".

@@ -152,7 +152,7 @@ func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed 
 	if err != nil {
 		return false, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-run", "^"+test+"$", pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+"$", pkg)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	switch {
