@@ -64,7 +64,7 @@ var budgets = []budget{
 	{"auth", 430},
 	{"trust", 400},
 	{"tool/*", 11_070},
-	{"dialect/*", 9_571},
+	{"dialect/*", 9_585},
 	{"mcpserver", 1_827},
 	{"cmd/oxbow/command/*", 9_095},
 	{"cmd/*", 50},
@@ -77,7 +77,7 @@ var budgets = []budget{
 	{"internal/git", 1_460},
 	{"internal/screen", 165},
 	{"internal/secret", 850},
-	{"internal/*", 2_615},
+	{"internal/*", 2_625},
 }
 
 // Functions are at most so long. As many as the limits say are longer.
