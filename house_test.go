@@ -25,7 +25,7 @@ import (
 )
 
 // modules are the directories of the modules inside this one.
-var modules = []string{"bench", "browser", "torture"}
+var modules = []string{"bench", "browser", "clienttest", "torture"}
 
 // maxCircle is how many files of a package may stand in circles: each uses the
 // next, and the last the first. In the root none may. No package is excepted.

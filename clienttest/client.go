@@ -1,0 +1,127 @@
+// The clients: where they are, and how a run of them is begun without a person.
+
+package clienttest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// client is a client at the version that it was proved with.
+type client struct {
+	name, install string // of the program, and what npm installs
+	script        string // of a program that node runs, below node_modules; "" for one that runs by itself
+	tool          func(tool string, input map[string]any) call
+
+	// prepare writes what the client needs to use the model at a URL, and returns
+	// its environment.
+	prepare func(home, url string) ([]string, error)
+	run     []string // arguments before the prompt
+}
+
+// prefixed names tools with a prefix.
+func prefixed(prefix string) func(string, map[string]any) call {
+	return func(tool string, input map[string]any) call { return call{Name: prefix + tool, Input: input} }
+}
+
+var clients = []client{
+	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixed("mcp__oxbow__"), func(home, url string) ([]string, error) {
+		return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=test", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, writeJSON(filepath.Join(home, ".claude.json"), object{"hasCompletedOnboarding": true})
+	}, []string{"--model", "claude-sonnet-4-5", "--output-format", "stream-json", "--verbose", "-p"}},
+
+	{"codex", "@openai/codex@0.169.0", "", func(tool string, input map[string]any) call {
+		return call{Namespace: "mcp__oxbow", Name: tool, Input: input}
+	}, func(home, url string) ([]string, error) {
+		return []string{"MODEL_KEY=test"}, write(filepath.Join(home, ".codex", "config.toml"), `model = "gpt-5.1-codex"
+model_provider = "scripted"
+approval_policy = "on-request"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "`+url+`/v1"
+env_key = "MODEL_KEY"
+wire_api = "responses"
+[analytics]
+enabled = false
+`)
+	}, []string{"exec", "--json", "--skip-git-repo-check"}},
+
+	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixed("mcp_oxbow_"), func(home, url string) ([]string, error) {
+		return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+			writeJSON(filepath.Join(home, ".gemini", "settings.json"), object{"security": object{"auth": object{"selectedType": "gemini-api-key"}},
+				"privacy": object{"usageStatisticsEnabled": false}, "general": object{"enableAutoUpdate": false}})
+	}, []string{"-m", "gemini-2.5-flash", "--skip-trust", "-o", "stream-json", "-p"}},
+
+	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixed("oxbow_"), func(home, url string) ([]string, error) {
+		return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1"},
+			writeJSON(filepath.Join(home, ".config", "opencode", "opencode.json"), object{"model": "scripted/m", "small_model": "scripted/m", "autoupdate": false,
+				"provider": object{"scripted": object{"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": url + "/v1", "apiKey": "test"},
+					"models": object{"m": object{"name": "m", "tool_call": true, "limit": object{"context": 200000, "output": 8000}}}}}})
+	}, []string{"run", "--format", "json"}},
+
+	{"copilot", "@github/copilot@1.0.102", "", prefixed("oxbow-"), func(home, url string) ([]string, error) {
+		return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=gpt-4.1"}, nil
+	}, []string{"--no-auto-update", "--allow-tool=oxbow", "--output-format", "json", "-p"}},
+
+	{"qwen", "@qwen-code/qwen-code@0.24.4", "@qwen-code/qwen-code/cli-entry.js", func(tool string, input map[string]any) call {
+		return call{Name: "tool_call", Input: object{"name": "mcp__oxbow__" + tool, "arguments": input}}
+	}, func(home, url string) ([]string, error) {
+		return []string{"OPENAI_API_KEY=test", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted"},
+			writeJSON(filepath.Join(home, ".qwen", "settings.json"), object{"security": object{"auth": object{"selectedType": "openai"}},
+				"privacy": object{"usageStatisticsEnabled": false}, "general": object{"disableAutoUpdate": true}})
+	}, []string{"--auth-type", "openai", "-o", "stream-json", "-p"}},
+}
+
+// command returns the words that start a client which stands below a directory,
+// nil where it does not.
+func (c *client) command(dir string) []string {
+	modules := filepath.Join(dir, c.name, "node_modules")
+	argv := []string{filepath.Join(modules, ".bin", c.name)}
+	if c.script != "" {
+		argv = []string{"node", filepath.Join(modules, filepath.FromSlash(c.script))}
+	}
+	if _, err := os.Stat(argv[len(argv)-1]); err != nil {
+		return nil
+	}
+	return argv
+}
+
+// hint says how to get a client.
+func (c *client) hint(dir string) string {
+	if dir == "" {
+		dir = "$" + clientsEnv
+	}
+	return "npm install --prefix " + dir + "/" + c.name + " " + c.install + " (Node 22), with " + clientsEnv + " set to that directory"
+}
+
+// clientsEnv is the variable that names the directory of the clients.
+const clientsEnv = "OXBOW_CLIENTS"
+
+// required reports whether OXBOW_REQUIRE names a client. It does not by "all":
+// clients are large, and npm has to be reached for them.
+func required(name string) bool {
+	for n := range strings.SplitSeq(os.Getenv("OXBOW_REQUIRE"), ",") {
+		if strings.TrimSpace(n) == name {
+			return true
+		}
+	}
+	return false
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return write(path, string(b)+"\n")
+}
+
+func write(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}

@@ -1,0 +1,143 @@
+// Each client remembers, recalls and is kept, after oxbow setup and nothing else.
+
+package clienttest
+
+import (
+	"bytes"
+	"context"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const sentence = "We ship on Tuesdays, never on Fridays."
+
+// oxbow builds the program.
+func oxbow(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "oxbow")
+	if out, err := exec.Command("go", "build", "-C", "..", "-o", path, "./cmd/oxbow").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+func TestClients(all *testing.T) {
+	dir, program := os.Getenv(clientsEnv), ""
+	for _, c := range clients {
+		all.Run(c.name, func(t *testing.T) {
+			argv := c.command(dir)
+			switch {
+			case argv == nil && required(c.name):
+				t.Fatal("OXBOW_REQUIRE names it: " + c.hint(dir))
+			case argv == nil:
+				t.Skip(c.hint(dir))
+			case program == "":
+				program = oxbow(all)
+			}
+			accept(t, &c, argv, program, filepath.Join(dir, c.name, "node_modules"))
+		})
+	}
+}
+
+// accept sets a client up in a new home, runs it once, looks at what is there, and
+// takes oxbow out.
+func accept(t *testing.T, c *client, argv []string, program, modules string) {
+	m := &model{name: c.tool, steps: []step{
+		{"remember", object{"name": "deploy-day", "content": sentence}},
+		{"recall", object{"query": "when do we ship"}},
+	}}
+	s := httptest.NewServer(m)
+	defer s.Close()
+	home, project := t.TempDir(), t.TempDir()
+	env := []string{"HOME=" + home, "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}
+	more, err := c.prepare(home, s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.name == "opencode" { // it would ask npm for its own plug-in package
+		if err := os.Symlink(modules, filepath.Join(home, ".config", "opencode", "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(dir string, env []string, argv ...string) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.Dir, cmd.Env, cmd.WaitDelay = dir, env, time.Second
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", argv, err, tail(out))
+		}
+		return string(out)
+	}
+	run(project, env, program, "setup", c.name, "--yes", "--trust")
+	if out := run(project, env, program, "setup", c.name, "--yes", "--trust", "--json"); strings.Contains(out, `"did":"changed"`) {
+		t.Errorf("a second run changed something: %s", out)
+	}
+	run(project, slices.Concat(env, more), slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+
+	if got := m.last(); strings.Count(got, "never on Fridays") < 2 {
+		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
+	}
+	if out := run(project, env, program, "get", "deploy-day"); !strings.Contains(out, sentence) {
+		t.Errorf("the memory holds %q", out)
+	}
+	kept := keptBy(t, home)
+	for _, want := range []string{marker, `remember`, `recall`, `"client":"` + c.name + `"`} {
+		if !strings.Contains(kept, want) {
+			t.Errorf("the spool has no %s:\n%s", want, tail([]byte(kept)))
+		}
+	}
+	run(project, env, program, "setup", "--remove", "--yes")
+	leftBehind(t, home, program)
+}
+
+// keptBy returns the spool of the home.
+func keptBy(t *testing.T, home string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(home, ".local", "share", "oxbow", "spool", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
+// leftBehind looks for the program in what clients are configured by.
+func leftBehind(t *testing.T, home, program string) {
+	t.Helper()
+	err := filepath.WalkDir(home, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == ".cache" || d.Name() == ".local") {
+			return filepath.SkipDir
+		}
+		if ext := filepath.Ext(p); !d.Type().IsRegular() || ext != ".json" && ext != ".toml" && ext != ".js" {
+			return nil
+		}
+		if b, err := os.ReadFile(p); err == nil && bytes.Contains(b, []byte(program)) {
+			t.Errorf("%s still starts oxbow:\n%s", p, tail(b))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if files, _ := os.ReadDir(filepath.Join(home, ".config", "oxbow")); len(files) > 0 {
+		t.Errorf("%q are left in the configuration directory", files)
+	}
+}
+
+func tail(b []byte) []byte { return b[max(0, len(b)-3000):] }
