@@ -282,14 +282,14 @@ func (r Report) Answer(context string) []byte {
 	if runes := []rune(context); len(runes) > maxContext-len(begin+end) {
 		context = string(runes[:maxContext-len(begin+end+note)]) + note
 	}
-	return reply(r.Client, "SessionStart", context)
+	return reply(adapters[r.Client].answer, "SessionStart", context)
 }
 
 // The fence in which context stands.
 const begin, end = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
 
-func reply(client, event, context string) []byte {
-	b, err := json.Marshal(adapters[client].answer(event, begin+context+end))
+func reply(answer func(event, context string) any, event, context string) []byte {
+	b, err := json.Marshal(answer(event, begin+context+end))
 	if err != nil {
 		return nil
 	}
@@ -297,12 +297,19 @@ func reply(client, event, context string) []byte {
 }
 
 // Before returns what is written to standard output to give the client context before a
-// tool is used; nothing where it would not be heard.
+// tool is used; nothing for a client that does not give it to the model.
 func Before(client, context string) []byte {
-	if context == "" || client == "gemini" || client == "opencode" || adapters[client].answer == nil {
+	answer := adapters[client].answer
+	switch client {
+	case "claude", "codex": // Codex takes no other field here
+		answer = func(event, context string) any {
+			return map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context}}
+		}
+	case "copilot":
+	default:
 		return nil
 	}
-	return reply(client, "PreToolUse", context)
+	return reply(answer, "PreToolUse", context)
 }
 
 //go:embed opencode.js

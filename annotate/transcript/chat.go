@@ -107,17 +107,17 @@ func callOf(tool string, raw json.RawMessage) *chatCall {
 	if a.Patch == "" && json.Unmarshal(raw, &a) != nil || a.Command == "view" {
 		return nil
 	}
-	call := &chatCall{whole: cmp.Or(a.Content, a.FileText), patch: a.Input + a.Patch + a.PatchC}
+	call := &chatCall{whole: cmp.Or(a.Content, a.FileText), patch: cmp.Or(a.Input, a.Patch, a.PatchC)}
 	if call.patch == "" && strings.Contains(a.Command, "*** Begin Patch") {
 		call.patch = a.Command
 	}
-	call.edit.Path = a.FilePath + a.FilePathC + a.Path
+	call.edit.Path = cmp.Or(a.FilePath, a.FilePathC, a.Path)
 	if len(a.Edits) > 0 {
 		for _, e := range a.Edits {
-			call.todo = append(call.todo, claudeEdit{Old: e.Old + e.OldC, New: e.New + e.NewC})
+			call.todo = append(call.todo, claudeEdit{Old: cmp.Or(e.Old, e.OldC), New: cmp.Or(e.New, e.NewC)})
 		}
 	} else if call.whole == nil && call.patch == "" {
-		call.todo = []claudeEdit{{a.Old + a.OldC + a.OldStr, a.New + a.NewC + a.NewStr + a.InsertText, a.All || a.AllC || a.Multiple}}
+		call.todo = []claudeEdit{{cmp.Or(a.Old, a.OldC, a.OldStr), cmp.Or(a.New, a.NewC, a.NewStr, a.InsertText), a.All || a.AllC || a.Multiple}}
 	}
 	return call
 }

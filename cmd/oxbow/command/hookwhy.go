@@ -17,7 +17,7 @@ import (
 // of lines that are about to be edited.
 func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []byte {
 	about := r.About()
-	if about.Before && a.env.Getenv("OXBOW_WHYS") == "off" || !about.Before && (!about.After || a.env.Getenv("OXBOW_ANNOTATE") == "off") ||
+	if about.Before && (a.env.Getenv("OXBOW_WHYS") == "off" || hook.Before(r.Client, "") == nil) || !about.Before && (!about.After || a.env.Getenv("OXBOW_ANNOTATE") == "off") ||
 		!filepath.IsAbs(about.Dir) || a.hooksAreOff(home, about.Dir) {
 		return nil
 	}
@@ -31,8 +31,10 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 	w := &tool.Workspace{Now: a.env.Now, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
 	in := tool.HookReportIn{Report: r, Everywhere: a.env.Getenv("OXBOW_ANNOTATE") == "on", Session: about.Session, Shown: filepath.Join(spool.Dir, "whys")}
 	if about.Before {
-		out, _ := tool.WhyBefore(ctx, w, in) // an edit does not wait for what went wrong
-		return hook.Before(r.Client, out.Line)
+		if out, _ := tool.WhyBefore(ctx, w, in); out.Line != "" { // an edit does not wait for what went wrong
+			return hook.Before(r.Client, out.Line)
+		}
+		return nil
 	}
 	if _, err := tool.AnnotateHook(ctx, w, in); err != nil {
 		tool.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
