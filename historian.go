@@ -160,12 +160,12 @@ func (d *db) Versions(ctx context.Context, name string) iter.Seq2[Version, error
 			yield(Version{}, &NameError{name, ErrNotFound})
 			return
 		}
-		for seq != 0 {
+		for id := uint64(0); seq != 0; {
 			if err := ctx.Err(); err != nil {
 				yield(Version{}, err)
 				return
 			}
-			vs, err := d.versionsIn(seq, name)
+			vs, err := d.versionsIn(seq, name, id)
 			if err != nil {
 				yield(Version{}, err)
 				return
@@ -177,15 +177,16 @@ func (d *db) Versions(ctx context.Context, name string) iter.Seq2[Version, error
 				if !yield(v, nil) {
 					return
 				}
-				seq = v.Prev
+				seq, id = v.Prev, v.Entry.ID
 			}
 		}
 	}
 }
 
 // versionsIn returns what the change of that number, or the base when that is
-// where it ended up, says of the name, in order.
-func (d *db) versionsIn(seq uint64, name string) ([]Version, error) {
+// where it ended up, says of the name, in order. What was erased says no name: it
+// is of the entry of that ID, 0 where it is not known.
+func (d *db) versionsIn(seq uint64, name string, id uint64) ([]Version, error) {
 	_, v, ok, err := d.record(seq)
 	if err != nil {
 		return nil, err
@@ -193,6 +194,9 @@ func (d *db) versionsIn(seq uint64, name string) ([]Version, error) {
 	var vs []Version
 	if ok {
 		for _, p := range v.ops {
+			if p.erased && id != 0 && p.entry.ID == id {
+				p.entry.Name = name
+			}
 			if p.entry.Name == name {
 				vs = append(vs, version(seq, v, p))
 			}
@@ -419,7 +423,7 @@ func (d *db) before(seq uint64, ops []put, p put) (*Version, error) {
 	if p.prev == 0 {
 		return nil, nil
 	}
-	vs, err := d.versionsIn(p.prev, p.entry.Name)
+	vs, err := d.versionsIn(p.prev, p.entry.Name, p.entry.ID)
 	if err != nil {
 		return nil, err
 	}

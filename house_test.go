@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 9_365},
+	{".", 9_420},
 	{"query", 850},
 	{"scope", 920},
 	{"storetest", 550},
@@ -63,10 +63,10 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"tool/*", 11_070},
+	{"tool/*", 11_230},
 	{"dialect/*", 9_585},
 	{"mcpserver", 1_827},
-	{"cmd/oxbow/command/*", 9_095},
+	{"cmd/oxbow/command/*", 9_175},
 	{"cmd/*", 50},
 	{"setup", 2_260},
 	{"vectors/*", 900},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,6 +210,48 @@ func TestErase(t *testing.T) {
 	}
 	if bytes.Contains(fileOf(t, fsys, "m.oxbow"), []byte("a new one")) {
 		t.Error("the base still holds what was erased")
+	}
+}
+
+// Versions are erased from the log and from the base; what is current is not.
+func TestRedactVersions(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := newMemory(t, fsys)
+	other := newMemory(t, fsys)
+	remember(t, m, "a", "hunter2 in the base")
+	if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), clockEnd, false); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, m, "a", "clean")
+	remember(t, m, "b", "hunter2 in the log")
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "c", Content: "beside it"}, oxbow.Update{Name: "b", Content: "clean, too"}); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, m, "d", "hunter2 is current")
+	seen := 0
+	secret := func(e oxbow.Entry, current bool) bool {
+		seen++
+		if current != (e.Name == "c" || e.Name == "d" || strings.HasPrefix(e.Content, "clean")) || e.Version == 0 {
+			t.Errorf("%s@%d %q: current is %t", e.Name, e.Version, e.Content, current)
+		}
+		return strings.Contains(e.Content, "hunter2")
+	}
+	if rep, err := m.RedactVersions(t.Context(), secret, true); err != nil || rep.Versions != 2 || rep.Seq != 0 || seen != 6 {
+		t.Fatalf("dry: %+v, %v, %d versions seen", rep, err, seen)
+	}
+	if rep, err := m.RedactVersions(t.Context(), secret, false); err != nil || rep.Versions != 2 || rep.Seq == 0 {
+		t.Fatalf("RedactVersions() = %+v, %v", rep, err)
+	}
+	if n := bytes.Count(fileOf(t, fsys, "m.oxbow"), []byte("hunter2")); n != 1 {
+		t.Errorf("the file holds it %d times, want the current one", n)
+	}
+	for name, want := range map[string]string{"a": "clean", "b": "clean, too", "c": "beside it", "d": "hunter2 is current"} {
+		if got := contentOf(t, other, name); got != want {
+			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+	if rep, err := m.RedactVersions(t.Context(), secret, false); err != nil || rep.Versions != 0 || rep.Seq != 0 {
+		t.Errorf("a second time = %+v, %v, want nothing to do", rep, err)
 	}
 }
 

@@ -9,16 +9,23 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
-// An Redactor is a Store that can take what an entry held out of its history.
+// A Redactor is a Store that can take what an entry held out of its history.
 type Redactor interface {
-	// Erase removes the entry of that name, with all its versions, from the
+	// Redact removes the entry of that name, with all its versions, from the
 	// store and from its history. It cannot be undone. With dry, it only
 	// counts. A name that was never used is ErrNotFound.
 	Redact(ctx context.Context, name string, dry bool) (RedactReport, error)
+
+	// RedactVersions removes, from the history alone, each version for which match
+	// returns true, of any entry. Match is called with every version that the
+	// store holds, its Version set; what it returns for one that is current counts
+	// for nothing. It must not call the store. With dry, nothing is removed.
+	RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error)
 }
 
 // RedactReport is what was erased.
@@ -29,10 +36,30 @@ type RedactReport struct {
 	Left []string
 }
 
-// Erase implements [Redactor]. Each op on the name is replaced by its hash, from
-// which the digest of its change is made, so that the chain is that of before.
-// A new change says how many were erased, not of what.
+// Redact implements [Redactor].
 func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
+	return d.erase(ctx, dry, func() error {
+		if d.st.touched(name) == 0 {
+			return &NameError{name, ErrNotFound}
+		}
+		return nil
+	}, func(e *Entry) bool { return e.Name == name })
+}
+
+// RedactVersions implements [Redactor].
+func (d *db) RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error) {
+	return d.erase(ctx, dry, func() error { return nil }, func(e *Entry) bool {
+		now := d.st.find(e.Name)
+		current := now != nil && now.Version == e.Version
+		return match(*e, current) && !current
+	})
+}
+
+// erase replaces each op that pick reports by its hash, from which the digest of
+// its change is made, so that the chain is that of before. A new change says how
+// many were erased, not of what. May is asked first, with all of the log read. With
+// dry, and where there is nothing to erase, nothing changes.
+func (d *db) erase(ctx context.Context, dry bool, may func() error, pick func(e *Entry) bool) (RedactReport, error) {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	rep := RedactReport{Left: []string{
@@ -45,28 +72,31 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 		if err := d.loadAll(); err != nil {
 			return err
 		}
-		if d.st.touched(name) == 0 {
-			return &NameError{name, ErrNotFound}
+		if err := may(); err != nil {
+			return err
 		}
 		base := newState()
 		if _, err := d.replayTo(d.base, base); err != nil {
 			return err
 		}
-		if base.names[name] != nil {
-			rep.Versions++
-			base.remove(base.names[name], d.base)
+		for _, e := range slices.Clone(base.order) {
+			if pick(e) {
+				rep.Versions++
+				base.remove(e, d.base)
+			}
 		}
-		edit := func(b []byte) ([]byte, error) { return eraseOps(b, name, &rep.Versions) }
+		ops := rep.Versions
+		edit := func(r wal.Record) ([]byte, error) { return eraseOps(r, pick, &rep.Versions, &ops) }
 		for _, off := range d.offsets {
 			r, err := d.log.At(off)
 			if err == nil {
-				_, err = edit(r.Body)
+				_, err = edit(r)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if dry {
+		if dry || ops == 0 {
 			return nil
 		}
 		if err := d.dropDerived(); err != nil {
@@ -80,18 +110,19 @@ func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, e
 		}
 		counted := rep.Versions
 		var err error
-		rep.Seq, err = d.rewrite(ctx, baseRecords, sum, fmt.Sprintf("erasure: %d versions of an entry erased for good", counted), edit)
+		rep.Seq, err = d.rewrite(ctx, baseRecords, sum, fmt.Sprintf("erasure: %d versions erased for good", counted), edit)
 		rep.Versions = counted
 		return err
 	})
 	return rep, err
 }
 
-// eraseOps returns a body with the ops on that name erased, and counts those
-// that held a version. What it does not touch keeps its bytes.
-func eraseOps(data []byte, name string, versions *int) ([]byte, error) {
+// eraseOps returns the body of a change with the ops erased that pick reports, and
+// counts them and those that held a version. What it does not touch keeps its
+// bytes.
+func eraseOps(r wal.Record, pick func(*Entry) bool, versions, ops *int) ([]byte, error) {
 	var out []byte
-	err := eachField(string(data), func(f field) error {
+	err := eachField(string(r.Body), func(f field) error {
 		if f.num != fieldOp {
 			out = append(out, f.raw...)
 			return nil
@@ -100,10 +131,11 @@ func eraseOps(data []byte, name string, versions *int) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		if p.entry.Name != name {
+		if p.entry.Version = r.Seq; !pick(p.entry) {
 			out = append(out, f.raw...)
 			return nil
 		}
+		*ops++
 		if p.verb != VerbRemove {
 			*versions++
 		}
@@ -115,13 +147,14 @@ func eraseOps(data []byte, name string, versions *int) ([]byte, error) {
 				e = appendUint(e, 3, uint64(i))
 			}
 		}
+		e = appendUint(e, 10, p.prev)
 		out = appendBytes(out, fieldErased, e)
 		return nil
 	})
 	return out, err
 }
 
-// Erase takes the entry of that name, with all its versions, out of the store
+// Redact takes the entry of that name, with all its versions, out of the store
 // for good. See [Redactor].
 func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
 	e, ok := m.store.(Redactor)
@@ -131,10 +164,19 @@ func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactRepor
 	return e.Redact(ctx, name, dry)
 }
 
+// RedactVersions takes versions out of the history for good. See [Redactor].
+func (m *Memory) RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error) {
+	e, ok := m.store.(Redactor)
+	if !ok {
+		return RedactReport{}, ErrUnsupported
+	}
+	return e.RedactVersions(ctx, match, dry)
+}
+
 // rewrite writes the log again, with the entries of its base and each body as edit
 // makes it, whose digest must stay, adds the change that records it, and reads it.
 // The lock and logmu are held.
-func (d *db) rewrite(ctx context.Context, base [][]byte, sum []byte, note string, edit func([]byte) ([]byte, error)) (uint64, error) {
+func (d *db) rewrite(ctx context.Context, base [][]byte, sum []byte, note string, edit func(wal.Record) ([]byte, error)) (uint64, error) {
 	old, end, chain := d.log, d.log.End(), d.log.Header().Chain
 	mark := d.durableMark(ctx, sum, note)
 	w, err := old.Rewriter(d.base, chain)
@@ -152,7 +194,7 @@ func (d *db) rewrite(ctx context.Context, base [][]byte, sum []byte, note string
 	for _, off := range d.offsets {
 		r, rerr := old.At(off)
 		if err = cmp.Or(err, rerr); err == nil {
-			r.Body, err = edit(r.Body)
+			r.Body, err = edit(r)
 		}
 		if err != nil {
 			break

@@ -106,7 +106,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
 			deltas[0].Entry = nil
 		case p.verb == VerbRestore && p.prev != 0:
 			// An undo may put an entry in the place of another of that name.
-			before, err := t.db.versionsIn(p.prev, p.entry.Name)
+			before, err := t.db.versionsIn(p.prev, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err
 			}

@@ -323,10 +323,10 @@ func entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbo
 	if err != nil {
 		return e, false, nil, missing(ctx, m, name, err)
 	}
-	note := fmt.Sprintf("this is %q as of change %d; get without @%d gives what it says now", name, seq, seq)
 	if v.Erased {
-		note += "; its content was erased for good"
+		return e, false, nil, fmt.Errorf("%q as of change %d was erased for good: %w", name, seq, oxbow.ErrNotFound)
 	}
+	note := fmt.Sprintf("this is %q as of change %d; get without @%d gives what it says now", name, seq, seq)
 	return v.Entry, true, []Note{Plain(note)}, nil
 }
 

@@ -97,7 +97,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"move", "Bring in and take out:", []*cobra.Command{
 			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
-			a.doctorCommand(), a.checkCommand(), a.backupCommand(), a.recoverCommand()}},
+			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{
 			a.mcpCommand(), a.hookCommand(), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{

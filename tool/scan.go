@@ -1,0 +1,238 @@
+// The verb scan: secrets in what is kept already.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/secret"
+)
+
+// archiveFile is the file of a home that holds the sessions of agents.
+const archiveFile = "sessions.oxbow"
+
+// ScanIn is what scan takes.
+type ScanIn struct {
+	Fix    bool `json:"fix,omitempty" usage:"replace what is found, in the history too, for good"`
+	DryRun bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
+}
+
+// ScanOut is what scan gives. It repeats no secret.
+type ScanOut struct {
+	DryRun   bool          `json:"dry_run,omitempty"`
+	Found    []FoundSecret `json:"found"`
+	Fixed    int           `json:"fixed,omitempty"`    // of those found
+	Versions int           `json:"versions,omitempty"` // erased from the history
+	Left     []string      `json:"left,omitempty"`     // what --fix does not reach
+}
+
+// Failed reports whether secrets are left.
+func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
+
+// FoundSecret is where a secret is.
+type FoundSecret struct {
+	Name    string `json:"name"` // of the entry, without secrets
+	Version uint64 `json:"version"`
+	Current bool   `json:"current"` // not in the history alone
+	Archive bool   `json:"archive,omitempty"`
+	Rule    string `json:"rule"`
+	Part    string `json:"part"`           // name, content, alias, label
+	Line    int    `json:"line,omitempty"` // of the content, from 1
+}
+
+// Scan looks for secrets in the notes, in the archive of sessions, and in the
+// history of both; with Fix it replaces them. That cannot be undone.
+func Scan(ctx context.Context, w *Workspace, in ScanIn) (ScanOut, error) {
+	out := ScanOut{DryRun: in.DryRun, Found: []FoundSecret{}}
+	fix := in.Fix && !in.DryRun
+	ctx, m, err := w.Memory(ctx, Write.Unless(!fix))
+	if err != nil {
+		return out, err
+	}
+	if err := out.memory(ctx, w, m, fix, false); err != nil {
+		return out, err
+	}
+	p, err := w.place()
+	if err != nil || !p.Own() {
+		return out, nil // an archive is next to oxbow's own layout alone
+	}
+	if err := out.archive(ctx, w, filepath.Join(p.Dir(), archiveFile), fix); err != nil || !in.Fix {
+		return out, err
+	}
+	if fix && len(out.Found) > 0 {
+		if err := os.Remove(p.Store + VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, wrapped("removing the vectors", err)
+		}
+	}
+	left, err := staleFiles(p.Store)
+	for _, l := range left {
+		out.Left = append(out.Left, l.path)
+	}
+	return out, err
+}
+
+// archive is memory for the archive of sessions, if there is one.
+func (o *ScanOut) archive(ctx context.Context, w *Workspace, file string, fix bool) (err error) {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, Source: w.Source, ReadOnly: !fix})
+	if err != nil {
+		return wrapped("opening the archive of sessions", err)
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return o.memory(ctx, w, m, fix, true)
+}
+
+// memory looks through one memory.
+func (o *ScanOut) memory(ctx context.Context, w *Workspace, m *oxbow.Memory, fix, archive bool) error {
+	before := len(o.Found)
+	see := func(e oxbow.Entry, current bool) {
+		for _, f := range secretsOf(e) {
+			f.Name, f.Version, f.Current, f.Archive = w.Secrets.redact(e.Name, new([]secret.Finding)), e.Version, current, archive
+			o.Found = append(o.Found, f)
+		}
+	}
+	now := map[string]uint64{}
+	var dirty []oxbow.Entry
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return wrapped("scanning", err)
+		}
+		now[e.Name] = e.Version
+		n := len(o.Found)
+		if see(e, true); len(o.Found) > n {
+			dirty = append(dirty, e)
+		}
+	}
+	if err := eachOldVersion(ctx, m, now, func(e oxbow.Entry) { see(e, false) }); err != nil {
+		return wrapped("scanning the history", err)
+	}
+	if !fix || len(o.Found) == before {
+		return nil
+	}
+	if err := w.Secrets.clean(ctx, m, dirty); err != nil {
+		return wrapped("replacing secrets", err)
+	}
+	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool { return !current && secretsOf(e) != nil }, false)
+	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
+		return wrapped("erasing old versions", err)
+	}
+	o.Versions += r.Versions
+	o.Left = unique(append(o.Left, r.Left...))
+	o.Fixed += len(o.Found) - before
+	if size, ok := m.Store().(oxbow.Counter); ok {
+		if s, err := size.Stats(ctx); err == nil && s.Bytes < mostIndexed {
+			_ = m.MakeIndex(ctx) // else the next recall makes it
+		}
+	}
+	return nil
+}
+
+// eachOldVersion calls fn with the versions in the history that are not those of
+// now: the changes that the log holds, and the entries that it begins with.
+func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64, fn func(oxbow.Entry)) error {
+	first := uint64(0)
+	for c, err := range m.Log(ctx) {
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		first = c.Seq
+		for _, v := range c.Versions {
+			if v.Entry.Version = c.Seq; !v.Erased && now[v.Entry.Name] != c.Seq {
+				fn(v.Entry)
+			}
+		}
+	}
+	if first <= 1 {
+		return nil
+	}
+	base, err := m.AsOf(ctx, first-1)
+	if err != nil {
+		return err
+	}
+	for e, berr := range base.Entries(ctx, oxbow.Filter{}) {
+		if berr != nil {
+			err = berr
+		} else if now[e.Name] != e.Version {
+			fn(e)
+		}
+	}
+	return errors.Join(err, base.Close())
+}
+
+// secretsOf returns where an entry has secrets.
+func secretsOf(e oxbow.Entry) (found []FoundSecret) {
+	look := func(part, text string) {
+		for _, f := range secret.Find(text) {
+			s := FoundSecret{Rule: f.Rule, Part: part}
+			if part == "content" {
+				s.Line = 1 + strings.Count(text[:f.Start], "\n")
+			}
+			found = append(found, s)
+		}
+	}
+	look("name", e.Name)
+	look("content", e.Content)
+	for _, a := range e.Aliases {
+		look("alias", a)
+	}
+	for _, l := range e.Labels {
+		look("label", l.Value)
+	}
+	return found
+}
+
+// clean writes entries again without their secrets. One whose name had one gets
+// another name.
+func (s *Secrets) clean(ctx context.Context, m *oxbow.Memory, dirty []oxbow.Entry) error {
+	by, _ := oxbow.SourceFrom(ctx)
+	by.Actor = oxbow.Program
+	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
+	for _, old := range dirty {
+		var found []secret.Finding
+		e, err := s.entry(ctx, old, oxbow.Entry{}, &found)
+		if err != nil {
+			return err
+		}
+		e.Aliases = unique(e.Aliases)
+		e.Labels = slices.Compact(oxbow.SortLabels(e.Labels))
+		if e.Name == old.Name {
+			err = m.Apply(ctx, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version})
+		} else {
+			add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+			for n := 2; ; n++ {
+				if err = m.Apply(ctx, oxbow.Remove{Name: old.Name, If: old.Version}, add); !errors.Is(err, oxbow.ErrExists) {
+					break
+				}
+				add.Name = fmt.Sprintf("%s (%d)", e.Name, n)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unique returns the words without those that are there twice, in their order.
+func unique(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
