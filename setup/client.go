@@ -127,7 +127,7 @@ var events = map[string][]event{
 	"gemini": {{"SessionStart", "", inject, 5}, {"BeforeAgent", "", capture, 5}, {"AfterTool", "*", capture, 5}, {"AfterAgent", "", capture, 5}, {"SessionEnd", "", capture, 5}},
 	"copilot": {{"SessionStart", "", inject, 5}, {"UserPromptSubmit", "", capture, 5}, {"PreToolUse", "", inject, 5}, {"PostToolUse", "", capture, 5}, {"PostToolUseFailure", "", capture, 5}, {"Stop", "", capture, 5},
 		{"SessionEnd", "", capture, 5}},
-	"qwen": {{"SessionStart", "", inject, 5}, {"UserPromptSubmit", "", capture, 5}, {"PreToolUse", "edit|write_file|replace", inject, 5}, {"PostToolUse", "", capture, 5}, {"PostToolUseFailure", "", capture, 5},
+	"qwen": {{"SessionStart", "", inject, 5}, {"UserPromptSubmit", "", capture, 5}, {"PostToolUse", "", capture, 5}, {"PostToolUseFailure", "", capture, 5},
 		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5}, {"SessionEnd", "", capture, 5}},
 }
 

@@ -201,11 +201,23 @@ func codexFiles(w World, o Options) []file {
 	return []file{hooks, config}
 }
 
+// codexNotes says that hooks are not trusted yet.
 func codexNotes(w World, o Options) []string {
-	if o.Trust || o.NoInject && o.NoCapture {
+	files := codexFiles(w, o)
+	hooks, err := follow(files[0].path)
+	text, herr := readFile(hooks)
+	config, cerr := readFile(files[1].path)
+	_, config = splitBOM(config)
+	t, terr := parseTOML(config)
+	if err != nil || herr != nil || cerr != nil || terr != nil {
 		return nil
 	}
-	return []string{"Codex runs no hook that you have not trusted: type /hooks in it once, or give --trust"}
+	for key, hash := range trusts(hooks, text) {
+		if t.at("hooks", "state", key, "trusted_hash") != hash {
+			return []string{"Codex runs no hook that you have not trusted: type /hooks in it once, or give --trust"}
+		}
+	}
+	return nil
 }
 
 // serverAt is the entry of the server in Codex' file.
