@@ -15,6 +15,7 @@
 //	go run . labels --data DIR   # on LoCoMo, QMSum and source files
 //	go run . profiles --data DIR # on LoCoMo and LongMemEval
 //	go run . tokens --data DIR   # on those, QMSum and source files
+//	go run . secrets             # which samples of gitleaks are found; --find DIR lists hits
 //	go run . survive
 //	go run . drift --repo DIR    # over the history of a git repository
 //

@@ -29,7 +29,11 @@ func newAutomaton(words []string, rules []int) *automaton {
 	for c := 'a'; c <= 'z'; c++ {
 		a.class[c-'a'+'A'] = a.class[c]
 	}
-	a.next = make([]uint16, a.width)
+	letters := 1
+	for _, w := range words {
+		letters += len(w)
+	}
+	a.next = make([]uint16, a.width, a.width*letters)
 	ends := [][]hit{nil}
 	for i, w := range words {
 		s := 0
@@ -38,7 +42,7 @@ func newAutomaton(words []string, rules []int) *automaton {
 			if *to == 0 {
 				*to = uint16(len(ends))
 				ends = append(ends, nil)
-				a.next = append(a.next, make([]uint16, a.width)...)
+				a.next = a.next[:len(a.next)+a.width]
 				s = len(ends) - 1
 				continue
 			}
