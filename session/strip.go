@@ -5,6 +5,7 @@ package session
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Fence is the element in which hooks of oxbow put memory before a model. [Strip]
@@ -21,7 +22,9 @@ var fences = []string{
 }
 
 // fenceTag matches the tags of fences.
-var fenceTag = regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>`)
+var fenceTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>`)
+})
 
 // Strip returns a text without the fences of what hooks put into it, those of
 // others among them, and without white space around it. A fence that is not closed
@@ -32,7 +35,7 @@ func Strip(s string) string {
 	}
 	var b strings.Builder
 	at, open, depth := 0, "", 0 // where the text goes on, the fence that is open, and how many of its kind
-	for _, m := range fenceTag.FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range fenceTag().FindAllStringSubmatchIndex(s, -1) {
 		name, closing := strings.ToLower(s[m[4]:m[5]]), m[2] < m[3]
 		switch {
 		case open == "":

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ErrNoCommit is returned for a name that leads to no commit of this clone.
@@ -29,16 +30,16 @@ var refPlaces = []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs
 
 // A revision is a name, and steps to its parents.
 var (
-	revision = regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`)
-	refName  = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_./+=,%#!&@-]*$`)
-	someHex  = regexp.MustCompile(`^[0-9a-f]{4,64}$`)
+	revision = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`) })
+	refName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_./+=,%#!&@-]*$`) })
+	someHex  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
 // Resolve returns the commit that a revision names: a branch, a tag, a
 // reference, the beginning of a commit's name or @ for HEAD, with ~N and ^N
 // after it. Errors match [ErrNoCommit].
 func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
-	m := revision.FindStringSubmatch(name)
+	m := revision().FindStringSubmatch(name)
 	if m == nil {
 		return "", fmt.Errorf("%.80q %w", name, ErrNoCommit)
 	}
@@ -64,7 +65,7 @@ func (r *Repo) named(ref string) string {
 	if ref == "@" {
 		ref = "HEAD"
 	}
-	if !refName.MatchString(ref) || !fs.ValidPath(ref) || strings.Contains(ref, "..") {
+	if !refName().MatchString(ref) || !fs.ValidPath(ref) || strings.Contains(ref, "..") {
 		return ""
 	}
 	for _, place := range refPlaces {
@@ -75,7 +76,7 @@ func (r *Repo) named(ref string) string {
 			return id
 		}
 	}
-	if someHex.MatchString(ref) {
+	if someHex().MatchString(ref) {
 		return ref
 	}
 	return ""

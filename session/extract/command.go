@@ -6,14 +6,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // shape is what a command line has before and after it, and in it, that does not
 // change what it does: where it runs, and how much of its output is shown.
 var (
-	shapeBefore = regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
-	shapeAfter  = regexp.MustCompile(` ?(?:2>&1|2>/dev/null|>/dev/null|&>/dev/null|\|& ?cat|\| ?(?:tail|head)(?: -n)?(?: ?-?[0-9]+)?|\| ?tee [^ |]+|; ?echo (?:"[^"]*"|[^ ]*\$\?[^ ]*)|\|\| true)$`)
-	shapeFlags  = regexp.MustCompile(` (?:-count=1|-v|--color=\S+|--no-color|--?timeout[= ]\S+|--silent|-q|--quiet)\b`)
+	shapeBefore = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`) })
+	shapeAfter  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(` ?(?:2>&1|2>/dev/null|>/dev/null|&>/dev/null|\|& ?cat|\| ?(?:tail|head)(?: -n)?(?: ?-?[0-9]+)?|\| ?tee [^ |]+|; ?echo (?:"[^"]*"|[^ ]*\$\?[^ ]*)|\|\| true)$`)
+	})
+	shapeFlags = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(` (?:-count=1|-v|--color=\S+|--no-color|--?timeout[= ]\S+|--silent|-q|--quiet)\b`)
+	})
 )
 
 // Bare returns a command line, of one line, without what does not change what it
@@ -23,13 +28,13 @@ func Bare(line, dir string) string {
 		line = strings.ReplaceAll(line, dir+"/", "")
 	}
 	for {
-		short := strings.TrimSpace(shapeAfter.ReplaceAllString(shapeBefore.ReplaceAllString(line, ""), ""))
+		short := strings.TrimSpace(shapeAfter().ReplaceAllString(shapeBefore().ReplaceAllString(line, ""), ""))
 		if short == line || short == "" {
 			break
 		}
 		line = short
 	}
-	return shapeFlags.ReplaceAllString(line, "")
+	return shapeFlags().ReplaceAllString(line, "")
 }
 
 // lookers are programs that print and change nothing.

@@ -2,16 +2,21 @@
 
 package extract
 
-import "regexp"
+import (
+	"regexp"
+	"sync"
+)
 
 // figure is a number with a unit, as measurements have.
-var figure = regexp.MustCompile(`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`)
+var figure = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`)
+})
 
 // Figures returns the sentences of an agent's text that have a number with a unit
 // and are no plan.
 func Figures(text string) (found []string) {
 	sentences(text, func(s string) bool {
-		if figure.MatchString(s) && !plan().MatchString(words(s)) {
+		if figure().MatchString(s) && !plan().MatchString(words(s)) {
 			found = append(found, s)
 		}
 		return len(found) < maxFound

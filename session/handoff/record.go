@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/extract"
@@ -173,7 +174,9 @@ func (r *record) relative(p string) string {
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // failedTest finds names of failed tests as test runners print them.
-var failedTest = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`)
+var failedTest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`)
+})
 
 // failure returns a line on a command that failed and was not repeated since.
 func failure(line string, c *session.Call) string {
@@ -184,7 +187,7 @@ func failure(line string, c *session.Call) string {
 		out += " → failed"
 	}
 	var names []string
-	for _, m := range failedTest.FindAllStringSubmatch(c.Output, 6) {
+	for _, m := range failedTest().FindAllStringSubmatch(c.Output, 6) {
 		name := strings.TrimSpace(strings.Join(m[1:], ""))
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -23,7 +23,7 @@ func TestRecorded(t *testing.T) {
 		var events []session.Event
 		transcripts, _ := filepath.Glob(filepath.Join(dir, "transcript*"))
 		for _, name := range transcripts {
-			got, _, err := transcript.Reader(func(s string) string { return s })(t.Context(), client, name, "")
+			got, _, err := transcript.Reader(func(s string) string { return s }, nil)(t.Context(), client, name, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session/extract"
@@ -72,8 +73,8 @@ func commandForms(r *record) [4][]string {
 func core(line, dir string) string { return withoutQuotes(extract.Bare(line, dir)) }
 
 var (
-	quoted   = regexp.MustCompile(`"[^"]*"?|'[^']*'?`)
-	plainArg = regexp.MustCompile(`^["'][\w./:^$@%+=-]+["']$`)
+	quoted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"?|'[^']*'?`) })
+	plainArg = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["'][\w./:^$@%+=-]+["']$`) })
 )
 
 // maxQuoted is the bytes of an argument in quotes, such as a message or a script,
@@ -83,9 +84,9 @@ const maxQuoted = 28
 // withoutQuotes returns a command line without quotes that are not needed, in
 // which long arguments in quotes are cut.
 func withoutQuotes(line string) string {
-	line = quoted.ReplaceAllStringFunc(line, func(q string) string {
+	line = quoted().ReplaceAllStringFunc(line, func(q string) string {
 		switch {
-		case plainArg.MatchString(q):
+		case plainArg().MatchString(q):
 			return q[1 : len(q)-1]
 		case len(q) > maxQuoted:
 			return q[:1] + strings.TrimSpace(text.Cut(q[1:], 12)) + ".." + q[:1]

@@ -11,6 +11,10 @@ package transcript
 
 import (
 	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/session"
@@ -18,7 +22,22 @@ import (
 
 type gemini struct{ *file }
 
-func newGemini(f *file) reader { return gemini{f} }
+func newGemini(f *file) reader {
+	f.dir = geminiRoot(f.path)
+	return gemini{f}
+}
+
+// geminiRoot returns the directory that a session is of, which stands in a file of
+// the project; "" where there is none.
+func geminiRoot(path string) string {
+	in, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	b, _ := io.ReadAll(io.LimitReader(in, 1<<12))
+	return strings.TrimSpace(string(b))
+}
 
 type geminiCall struct {
 	ID     string          `json:"id"`

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -187,4 +188,17 @@ func (a *app) contextText(ctx context.Context) (string, error) {
 	}
 	got, err := h.Context(ctx, dialect.Request{Budget: contextLimit})
 	return got.Text(), err
+}
+
+// hookArgs returns the client and the home of a command line that is a client's
+// call of its hook, as setup writes it: such a run does without the tree of
+// commands.
+func hookArgs(args []string) (client, home string, ok bool) {
+	if len(args) == 4 && args[0] == "--home" && args[1] != "" {
+		home, args = args[1], args[2:]
+	}
+	if len(args) != 2 || args[0] != "hook" || !slices.Contains(hook.Clients(), args[1]) {
+		return "", "", false
+	}
+	return args[1], home, true
 }

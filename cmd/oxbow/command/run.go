@@ -29,6 +29,12 @@ func Run(ctx context.Context, env Env) int {
 	}
 	a := newApp(env)
 	a.progress = shown
+	if client, home, ok := hookArgs(env.Args); ok {
+		a.homeFlag = home
+		a.hook(ctx, client)
+		_ = a.close()
+		return 0
+	}
 	root := a.root(Run)
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close()))
