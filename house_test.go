@@ -51,7 +51,7 @@ var budgets = []budget{
 	{"exchange", 3_775},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 2_000},
+	{"session", 2_350},
 	{"annotate/transcript", 3_010},
 	{"session/extract", 530},
 	{"session/handoff", 720},
@@ -87,7 +87,7 @@ const (
 )
 
 // maxUnused is how many exported names no other package uses.
-const maxUnused = 66
+const maxUnused = 72
 
 // oldWords are words for which the glossary in docs/design.md has another: they
 // are no identifier, no word of one, and no file's name. What begins with a

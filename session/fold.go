@@ -28,18 +28,8 @@ import (
 	"time"
 )
 
-const (
-	promptNear = 2 * time.Minute
-	callNear   = 10 * time.Minute
-	doubleNear = 2 * time.Second
-)
-
-// cutKind stands, among the reports of a turn, for those that were left out.
-const cutKind Kind = "cut"
-
 // Fold returns the turns that events make, by client, session and time.
 func Fold(events []Event) []Turn {
-	type talk struct{ client, session string }
 	talks := map[talk][]Event{}
 	for _, e := range events {
 		e = e.clean()
@@ -55,30 +45,6 @@ func Fold(events []Event) []Turn {
 		}
 	}
 	return turns
-}
-
-// key is what two reports of one event have in common.
-type key struct {
-	turn string
-	kind Kind
-	id   string
-	text string    // where there is no id
-	time time.Time // likewise, of prompts and calls: they may be repeated
-}
-
-func (e *Event) key() key {
-	k := key{turn: e.Turn, kind: e.Kind, id: e.ID}
-	if e.ID != "" {
-		return k
-	}
-	k.text = e.Agent + "\x00" + e.Text
-	if e.Call != nil {
-		k.text += "\x00" + e.Call.input()
-	}
-	if e.Kind == Prompt || e.Kind == Called || e.Kind == cutKind {
-		k.time = e.Time
-	}
-	return k
 }
 
 // union merges the reports of equal keys, and sorts them.
@@ -126,39 +92,57 @@ func (g *group) absorb(o *group) {
 	g.reports = append(g.reports, o.reports...)
 }
 
+// groups are the turns of a session that is being folded.
+type groups struct {
+	all       []*group
+	named     map[string]*group // by Turn; by ID, with a NUL in front, where there is none
+	anonymous []*group
+	rest      []Event // that no prompt owns yet
+}
+
+// in adds an event to the group of a name.
+func (gs *groups) in(name string, e Event) {
+	if gs.named[name] == nil {
+		gs.named[name] = &group{}
+		gs.all = append(gs.all, gs.named[name])
+	}
+	gs.named[name].add(e)
+}
+
+func (gs *groups) add(e Event) {
+	switch {
+	case e.Turn != "":
+		gs.in(e.Turn, e)
+	case e.Kind != Prompt || e.Agent != "":
+		gs.rest = append(gs.rest, e)
+	case e.ID != "":
+		gs.in("\x00"+e.ID, e)
+	default:
+		if i := slices.IndexFunc(gs.anonymous, func(g *group) bool { return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear }); i >= 0 {
+			gs.anonymous[i].add(e)
+			return
+		}
+		g := &group{}
+		g.add(e)
+		gs.anonymous = append(gs.anonymous, g)
+	}
+}
+
+// takes reports whether a group can take in another of the same prompt.
+func takes(a, b *group) bool {
+	if a.turn != "" {
+		return b.turn == "" && (a.id == "" || b.id == "" || a.id == b.id)
+	}
+	return a.id != "" && b.turn == "" && b.id == ""
+}
+
 // groupsOf returns the turns of a session, by time. The reports are sorted.
 func groupsOf(reports []Event) []*group {
-	named, byID := map[string]*group{}, map[string]*group{}
-	var all, anonymous []*group
-	var rest []Event
-	in := func(groups map[string]*group, name string, e Event) {
-		if groups[name] == nil {
-			groups[name] = &group{}
-			all = append(all, groups[name])
-		}
-		groups[name].add(e)
-	}
+	gs := groups{named: map[string]*group{}}
 	for _, e := range reports {
-		switch {
-		case e.Turn != "":
-			in(named, e.Turn, e)
-		case e.Kind != Prompt || e.Agent != "":
-			rest = append(rest, e)
-		case e.ID != "":
-			in(byID, e.ID, e)
-		default:
-			if i := slices.IndexFunc(anonymous, func(g *group) bool { return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear }); i >= 0 {
-				anonymous[i].add(e)
-				continue
-			}
-			g := &group{}
-			g.add(e)
-			anonymous = append(anonymous, g)
-		}
+		gs.add(e)
 	}
-	all = joinGroups(append(all, anonymous...), func(a, b *group) bool {
-		return a.turn != "" && b.turn == "" && (a.id == "" || b.id == "" || a.id == b.id) || a.turn == "" && a.id != "" && b.turn == "" && b.id == ""
-	})
+	all := joinGroups(append(gs.all, gs.anonymous...))
 	for _, g := range all {
 		if g.prompts == 0 {
 			g.start = g.reports[0].Time
@@ -167,12 +151,12 @@ func groupsOf(reports []Event) []*group {
 	slices.SortFunc(all, func(a, b *group) int {
 		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.turn, b.turn), cmp.Compare(a.id, b.id), cmp.Compare(a.text, b.text))
 	})
-	return place(all, rest)
+	return place(all, gs.rest)
 }
 
-// joinGroups joins groups of one prompt: those of equal text of which may says that
-// the first can take in the second.
-func joinGroups(all []*group, may func(a, b *group) bool) []*group {
+// joinGroups joins groups of one prompt: those of equal text of which the first can
+// take in the second.
+func joinGroups(all []*group) []*group {
 	byText := map[string][]*group{}
 	for _, g := range all {
 		if g.prompts > 0 {
@@ -184,7 +168,7 @@ func joinGroups(all []*group, may func(a, b *group) bool) []*group {
 		// Those with an identifier of their own take in first, then those of a turn.
 		for _, named := range []bool{false, true} {
 			nearest(same, promptNear, func(g *group) time.Time { return g.start }, func(a, b *group) bool {
-				return (a.turn != "") == named && !gone[a] && !gone[b] && may(a, b)
+				return (a.turn != "") == named && !gone[a] && !gone[b] && takes(a, b)
 			}, func(a, b *group) {
 				a.absorb(b)
 				gone[b] = true
@@ -192,31 +176,6 @@ func joinGroups(all []*group, may func(a, b *group) bool) []*group {
 		}
 	}
 	return slices.DeleteFunc(all, func(g *group) bool { return gone[g] })
-}
-
-// nearest calls join for pairs that fit, the nearest in time first, each element
-// in one pair.
-func nearest[E comparable](es []E, most time.Duration, at func(E) time.Time, fit func(a, b E) bool, join func(a, b E)) {
-	type pair struct {
-		a, b  int
-		apart time.Duration
-	}
-	var pairs []pair
-	for i, a := range es {
-		for j, b := range es {
-			if d := at(a).Sub(at(b)).Abs(); i != j && d <= most && fit(a, b) {
-				pairs = append(pairs, pair{i, j, d})
-			}
-		}
-	}
-	slices.SortStableFunc(pairs, func(p, q pair) int { return cmp.Compare(p.apart, q.apart) })
-	used := make([]bool, len(es))
-	for _, p := range pairs {
-		if !used[p.a] && !used[p.b] {
-			used[p.a], used[p.b] = true, true
-			join(es[p.a], es[p.b])
-		}
-	}
 }
 
 // place puts the events without a turn where they belong. The groups are sorted.

@@ -28,6 +28,9 @@ type Turn struct {
 	reports []Event // what Events were made of, each as it was reported
 }
 
+// talk is one session of a client.
+type talk struct{ client, session string }
+
 // texts joins the texts of events of a kind that are of the main agent.
 func (t *Turn) texts(k Kind) string {
 	var all []string
@@ -64,6 +67,9 @@ func (t *Turn) first(of func(*Event) string) string {
 	}
 	return ""
 }
+
+// cutKind stands, among the reports of a turn, for those that were left out.
+const cutKind Kind = "cut"
 
 // kindOrder are the kinds in the order of events of the same time.
 var kindOrder = []Kind{Start, Prompt, Plan, Text, Called, Compact, Stop, End, cutKind}

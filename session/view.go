@@ -3,11 +3,67 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 )
+
+const (
+	promptNear = 2 * time.Minute
+	callNear   = 10 * time.Minute
+	doubleNear = 2 * time.Second
+)
+
+// key is what two reports of one event have in common.
+type key struct {
+	turn string
+	kind Kind
+	id   string
+	text string    // where there is no id
+	time time.Time // likewise, of prompts and calls: they may be repeated
+}
+
+func (e *Event) key() key {
+	k := key{turn: e.Turn, kind: e.Kind, id: e.ID}
+	if e.ID != "" {
+		return k
+	}
+	k.text = e.Agent + "\x00" + e.Text
+	if e.Call != nil {
+		k.text += "\x00" + e.Call.input()
+	}
+	if e.Kind == Prompt || e.Kind == Called || e.Kind == cutKind {
+		k.time = e.Time
+	}
+	return k
+}
+
+// nearest calls join for pairs that fit, the nearest in time first, each element
+// in one pair.
+func nearest[E comparable](es []E, most time.Duration, at func(E) time.Time, fit func(a, b E) bool, join func(a, b E)) {
+	type pair struct {
+		a, b  int
+		apart time.Duration
+	}
+	var pairs []pair
+	for i, a := range es {
+		for j, b := range es {
+			if d := at(a).Sub(at(b)).Abs(); i != j && d <= most && fit(a, b) {
+				pairs = append(pairs, pair{i, j, d})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(p, q pair) int { return cmp.Compare(p.apart, q.apart) })
+	used := make([]bool, len(es))
+	for _, p := range pairs {
+		if !used[p.a] && !used[p.b] {
+			used[p.a], used[p.b] = true, true
+			join(es[p.a], es[p.b])
+		}
+	}
+}
 
 // view joins the reports of a turn by the rules above [Fold]. The reports are
 // sorted.

@@ -1,0 +1,413 @@
+// Archive: turns as entries of a memory.
+//
+// A turn is an entry CLIENT/SESSION/0001, numbered in the order of time. An entry
+// CLIENT/SESSION sums the session up; each change of a session changes it, so that
+// of two processes one comes first and the other begins again. An entry cursor/…
+// says up to where a transcript was read.
+
+package session
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// StoreFile is the name of the archive's file in a home.
+const StoreFile = "sessions.oxbow"
+
+// Archive keeps turns. It is safe for concurrent use, as the memory is.
+type Archive struct {
+	Memory *oxbow.Memory
+
+	// Project returns the name and the root directory of the project of a
+	// directory; "" where they are not known. Nil knows none.
+	Project func(dir string) (name, root string)
+
+	// Redact takes secrets out of a text. Nil takes out none.
+	Redact func(string) string
+
+	// Label returns labels of a turn beyond those that are made of its events. It
+	// is a function of the turn alone. Nil returns none.
+	Label func(t *Turn) []oxbow.Label
+}
+
+// Report is what came into an archive.
+type Report struct {
+	Events  int `json:"events"`            // that were read
+	Bad     int `json:"bad,omitempty"`     // lines and events that are none
+	Turns   int `json:"turns"`             // new
+	Changed int `json:"changed,omitempty"` // turns that were there and know more now
+}
+
+func (r *Report) add(o Report) {
+	r.Events, r.Bad, r.Turns, r.Changed = r.Events+o.Events, r.Bad+o.Bad, r.Turns+o.Turns, r.Changed+o.Changed
+}
+
+// name is that of the session's entry.
+func (t talk) name() string { return namePart(t.client) + "/" + namePart(t.session) }
+
+func (t talk) turn(n int) string { return fmt.Sprintf("%s/%04d", t.name(), n) }
+
+// namePart returns an identifier as a part of a name.
+func namePart(s string) string {
+	part := strings.ReplaceAll(s, "/", "_")
+	if part != s || len(part) > 100 {
+		sum := sha256.Sum256([]byte(s))
+		part = short(part, 100) + "-" + hex.EncodeToString(sum[:6])
+	}
+	return part
+}
+
+// kept is a session as it is stored. An entry of version 0 is not there.
+type kept struct {
+	talk  talk
+	head  oxbow.Entry
+	turns []oxbow.Entry
+	all   []Turn
+}
+
+// load reads a session. A turn that cannot be read is as one that is not there.
+func (a *Archive) load(ctx context.Context, t talk) (k kept, err error) {
+	k.talk = t
+	if k.head, err = a.get(ctx, t.name()); err != nil {
+		return k, err
+	}
+	var s Summary
+	_ = json.Unmarshal([]byte(k.head.Content), &s) // else it has no turns
+	for n := 1; ; n++ {
+		e, err := a.get(ctx, t.turn(n))
+		if err != nil || e.Version == 0 && n > s.Turns {
+			return k, err
+		}
+		k.turns = append(k.turns, e)
+		if turn, err := Parse(e.Content); err == nil && turn.Client == t.client && turn.Session == t.session && turn.N == n {
+			k.all = append(k.all, turn)
+		}
+	}
+}
+
+// get returns the entry of that name; one of version 0 where there is none.
+func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
+	e, err := a.Memory.Store().Get(ctx, name)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return oxbow.Entry{}, nil
+	}
+	return e, err
+}
+
+// Add adds what events report. Events that are there change nothing.
+func (a *Archive) Add(ctx context.Context, events []Event) (Report, error) {
+	return a.add(ctx, events, nil)
+}
+
+// addBytes is about how many bytes of turns are one change.
+const addBytes = 4 << 20
+
+// addition is the changes that are to be made as one.
+type addition struct {
+	*Archive
+	events map[talk][]Event
+	batch  []talk // whose changes are ops
+	ops    []oxbow.Op
+	size   int
+	sum    Report // of the batch
+	done   Report
+}
+
+// add is Add, with a last change for when all is there.
+func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op, error)) (Report, error) {
+	add := addition{Archive: a, events: map[talk][]Event{}, done: Report{Events: len(events)}}
+	for _, e := range events {
+		e = a.incoming(e)
+		if e.Client == "" || e.Session == "" || e.Kind == "" || e.Kind == cutKind {
+			add.done.Bad++
+			continue
+		}
+		t := talk{e.Client, e.Session}
+		add.events[t] = append(add.events[t], e)
+	}
+	for _, t := range slices.SortedFunc(maps.Keys(add.events), func(a, b talk) int { return strings.Compare(a.name(), b.name()) }) {
+		if err := add.session(ctx, t); err != nil {
+			return add.done, err
+		}
+	}
+	if err := add.flush(ctx); err != nil || then == nil {
+		return add.done, err
+	}
+	for {
+		op, err := then()
+		if err != nil || op == nil {
+			return add.done, err
+		}
+		if err = a.commit(ctx, []oxbow.Op{op}); !again(err) {
+			return add.done, err
+		}
+	}
+}
+
+// session adds the changes of a session to the batch.
+func (a *addition) session(ctx context.Context, t talk) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	k, err := a.load(ctx, t)
+	if err != nil {
+		return err
+	}
+	ops, r := a.changes(&k, a.events[t])
+	for _, op := range ops {
+		a.size += sizeOf(op)
+	}
+	a.batch, a.ops = append(a.batch, t), append(a.ops, ops...)
+	a.sum.add(r)
+	if a.size < addBytes {
+		return nil
+	}
+	return a.flush(ctx)
+}
+
+// flush makes the changes of the batch. When another process was first, its
+// sessions are added to one after the other.
+func (a *addition) flush(ctx context.Context) error {
+	err := a.commit(ctx, a.ops)
+	if again(err) {
+		a.sum, err = Report{}, nil
+		for _, t := range a.batch {
+			r, err := a.addAlone(ctx, t, a.events[t])
+			if a.sum.add(r); err != nil {
+				return err
+			}
+		}
+	}
+	if err == nil {
+		a.done.add(a.sum)
+	}
+	a.batch, a.ops, a.size, a.sum = nil, nil, 0, Report{}
+	return err
+}
+
+// addAlone adds to one session, until no other process is first.
+func (a *Archive) addAlone(ctx context.Context, t talk, events []Event) (Report, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return Report{}, err
+		}
+		k, err := a.load(ctx, t)
+		if err != nil {
+			return Report{}, err
+		}
+		ops, r := a.changes(&k, events)
+		if err = a.commit(ctx, ops); !again(err) {
+			return r, err
+		}
+	}
+}
+
+// again reports whether another process was first.
+func again(err error) bool {
+	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
+}
+
+func (a *Archive) commit(ctx context.Context, ops []oxbow.Op) error {
+	if len(ops) == 0 {
+		return nil
+	}
+	return a.Memory.Apply(ctx, ops...)
+}
+
+func sizeOf(op oxbow.Op) int {
+	switch op := op.(type) {
+	case oxbow.Add:
+		return len(op.Content)
+	case oxbow.Update:
+		return len(op.Content)
+	}
+	return 0
+}
+
+// incoming returns the event as it is kept: without secrets, and a prompt without
+// fences.
+func (a *Archive) incoming(e Event) Event {
+	if e.Kind == Prompt {
+		e.Text = Strip(e.Text)
+	}
+	if a.Redact != nil {
+		e.Text = a.Redact(e.Text)
+		if e.Call != nil {
+			c := *e.Call
+			c.Command, c.Output, c.Asked = a.Redact(c.Command), a.Redact(c.Output), a.Redact(c.Asked)
+			e.Call = &c
+		}
+	}
+	return e.clean()
+}
+
+// moved is how far apart the time of an entry and of its turn may be. An entry
+// keeps its time, so one that is further off is made again.
+const moved = 5 * time.Minute
+
+// changes returns what makes the stored session know the events, too.
+func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report) {
+	for _, t := range k.all {
+		events = append(events, t.Reports()...)
+	}
+	given := map[string][]oxbow.Label{} // to a turn, by what tells it from the others
+	for _, t := range k.all {
+		given[t.identity()] = k.turns[t.N-1].Labels
+	}
+	turns := Fold(events)
+	for i, t := range turns {
+		var old oxbow.Entry
+		if i < len(k.turns) {
+			old = k.turns[i]
+		}
+		content := t.Content()
+		if content == old.Content && old.Version != 0 {
+			continue
+		}
+		labels := a.labels(&t, given[t.identity()])
+		switch {
+		case old.Version == 0:
+			r.Turns++
+			ops = append(ops, oxbow.Add{Name: k.talk.turn(t.N), Kind: oxbow.History, Content: content, Labels: labels, Created: t.Start})
+		case old.Created.Sub(t.Start).Abs() > moved && !t.Start.IsZero():
+			r.Changed++
+			ops = append(ops, oxbow.Remove{Name: old.Name, If: old.Version},
+				oxbow.Add{Name: old.Name, Kind: oxbow.History, Content: content, Labels: labels, Created: t.Start})
+		default:
+			r.Changed++
+			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
+		}
+	}
+	for i := len(turns); i < len(k.turns); i++ { // two turns that were one
+		if e := k.turns[i]; e.Version != 0 {
+			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+		}
+	}
+	if len(ops) == 0 {
+		return nil, r
+	}
+	return append(ops, a.headOp(k, turns)), r
+}
+
+// identity tells a turn from the others of its session.
+func (t *Turn) identity() string { return cmp.Or(t.ID, t.Start.Format(time.RFC3339Nano)) }
+
+// headOp returns the change of the entry that sums a session up.
+func (a *Archive) headOp(k *kept, turns []Turn) oxbow.Op {
+	s := Summary{Client: k.talk.client, Session: k.talk.session, Turns: len(turns)}
+	for i, t := range turns {
+		if i == 0 {
+			s.Start = t.Start
+		}
+		if t.End.After(s.Last) {
+			s.Last = t.End
+		}
+		if s.Prompt == "" {
+			s.Prompt = cutMarked(short(t.Prompt(), 300), 300)
+		}
+		if s.Dir == "" {
+			s.Dir, s.Branch = t.Dir(), t.Branch()
+		}
+	}
+	s.Project, _ = a.project(s.Dir, k.head.Labels)
+	b, _ := json.Marshal(&s) // of texts, numbers and valid times
+	labels := appendLabel(nil, "client", s.Client)
+	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
+	labels = appendLabel(labels, summaryLabel, fmt.Sprint(s.Turns))
+	if k.head.Version == 0 {
+		return oxbow.Add{Name: k.talk.name(), Kind: oxbow.History, Content: string(b), Labels: labels, Created: s.Start}
+	}
+	return oxbow.Update{Name: k.talk.name(), Content: string(b), Labels: labels, If: k.head.Version}
+}
+
+// Summary is what is known of a session.
+type Summary struct {
+	Client  string    `json:"client"`
+	Session string    `json:"session"`
+	Project string    `json:"project,omitempty"`
+	Dir     string    `json:"dir,omitempty"`
+	Branch  string    `json:"branch,omitempty"`
+	Start   time.Time `json:"start,omitzero"`
+	Last    time.Time `json:"last,omitzero"`
+	Turns   int       `json:"turns"`
+	Prompt  string    `json:"prompt,omitempty"` // the first, cut
+}
+
+// summaryLabel marks the entries that sum sessions up.
+const summaryLabel = "turns"
+
+// Sessions returns what is known of the sessions that a filter by client and
+// project selects and that were active at or after a time, the last active first.
+// Of very many, the last written are looked at.
+func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time) ([]Summary, error) {
+	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
+		Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
+	if err != nil {
+		return nil, err
+	}
+	all := []Summary{}
+	for _, h := range hits {
+		var s Summary
+		if json.Unmarshal([]byte(h.Entry.Content), &s) == nil && !s.Last.Before(since) {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Summary) int { return b.Last.Compare(a.Last) })
+	return all, nil
+}
+
+// Find returns the sessions that an identifier, or the beginning of one, names:
+// SESSION or CLIENT/SESSION.
+func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
+	if e, err := a.get(ctx, id); err != nil || e.Version != 0 {
+		var s Summary
+		if err == nil && json.Unmarshal([]byte(e.Content), &s) == nil && s.Turns > 0 {
+			return []Summary{s}, nil
+		}
+	}
+	all, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	exact := func(s Summary) bool { return s.Session == id }
+	if i := slices.IndexFunc(all, exact); i >= 0 {
+		return slices.DeleteFunc(all, func(s Summary) bool { return !exact(s) }), nil
+	}
+	return slices.DeleteFunc(all, func(s Summary) bool {
+		return !strings.HasPrefix(s.Session, id) && !strings.HasPrefix(s.Client+"/"+s.Session, id)
+	}), nil
+}
+
+// Turns returns the turns of a session; none when there is no such session.
+func (a *Archive) Turns(ctx context.Context, client, session string) ([]Turn, error) {
+	k, err := a.load(ctx, talk{client, session})
+	return k.all, err
+}
+
+// Forget removes a session, and returns how many turns it had. The archive's
+// history keeps them until it is compacted.
+func (a *Archive) Forget(ctx context.Context, client, session string) (int, error) {
+	k, err := a.load(ctx, talk{client, session})
+	if err != nil || k.head.Version == 0 {
+		return 0, err
+	}
+	ops := []oxbow.Op{oxbow.Remove{Name: k.head.Name, If: k.head.Version}}
+	for _, e := range k.turns {
+		if e.Version != 0 {
+			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+		}
+	}
+	return len(ops) - 1, a.commit(ctx, ops)
+}

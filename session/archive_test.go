@@ -1,0 +1,295 @@
+// The archive: turns as entries, the spool into it, and processes that end anywhere.
+
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// open opens the archive of a home. At its end, the test checks the store.
+func open(t *testing.T, home string) *session.Archive {
+	t.Helper()
+	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		rep, err := m.Check(context.Background())
+		if err != nil || len(rep.Problems) > 0 {
+			t.Errorf("Check = %v, %v", rep.Problems, err)
+		}
+		m.Close()
+	})
+	return &session.Archive{Memory: m, Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
+}
+
+func add(t *testing.T, a *session.Archive, want string, events ...session.Event) {
+	t.Helper()
+	r, err := a.Add(t.Context(), events)
+	if got := fmt.Sprintf("%d new, %d changed", r.Turns, r.Changed); err != nil || got != want {
+		t.Fatalf("Add = %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestArchive(t *testing.T) {
+	a := open(t, t.TempDir())
+	prompt := event(session.Prompt, "p1", "", 0, "<hook_context>old</hook_context>why does the build fail")
+	prompt.Dir, prompt.Branch = "/src/shop", "main"
+	test := exited(call("p1", "c1", 5, "go test ./..."), 1)
+	test.Dir, test.Call.Failed, test.Call.Output = "/src/shop", true, "--- FAIL: TestPay (0.03s)\nFAIL"
+	edit := event(session.Called, "p1", "c2", 6, "")
+	edit.Call = &session.Call{Tool: "Edit", Wrote: []string{"/src/shop/pay/pay.go"}, Read: []string{"/etc/hosts"}}
+	add(t, a, "1 new, 0 changed", prompt, test)
+	add(t, a, "0 new, 0 changed", test, prompt)
+	add(t, a, "1 new, 1 changed", edit, event(session.Text, "p1", "m1", 7, "The root cause was a rounding error."), event(session.Prompt, "p2", "", 60, "thanks"))
+
+	e, err := a.Memory.Get(t.Context(), "claude/s/0001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := session.Readable(e.Content), "user: why does the build fail\n\nassistant: The root cause was a rounding error.\n\n--- FAIL: TestPay (0.03s)\nFAIL"; got != want {
+		t.Errorf("content = %q, want %q", got, want)
+	}
+	want := `branch:main client:claude cmd:"go test ./..." error:"--- FAIL: TestPay (N)" exit:1 file:/etc/hosts file:pay/pay.go project:shop session:s taint:"Edit /etc/hosts" test:fail tool:Bash tool:Edit turn:1`
+	if got := fmt.Sprint(e.Labels); got != "["+want+"]" {
+		t.Errorf("labels = %s\nwant %s", got, want)
+	}
+	// Nothing but the texts is ranked.
+	hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "rounding", Explain: true, Filter: session.TurnFilter})
+	if err != nil || len(hits) != 1 || hits[0].Entry.Name != "claude/s/0001" {
+		t.Fatalf("Recall = %v, %v", hits, err)
+	}
+	if n := hits[0].Explanation.Length; n > 100 {
+		t.Errorf("the turn is %v terms long", n)
+	}
+	all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{})
+	if err != nil || len(all) != 1 || all[0].Turns != 2 || all[0].Prompt != "why does the build fail" || all[0].Project != "shop" || !all[0].Last.Equal(at(60)) {
+		t.Errorf("Sessions = %+v, %v", all, err)
+	}
+	if some, err := a.Sessions(t.Context(), oxbow.Filter{}, at(61)); err != nil || len(some) != 0 {
+		t.Errorf("Sessions since later = %+v, %v", some, err)
+	}
+	// An earlier turn moves the others on.
+	add(t, a, "1 new, 2 changed", event(session.Prompt, "p0", "", -3600, "hello"))
+	turns, err := a.Turns(t.Context(), "claude", "s")
+	if err != nil || len(turns) != 3 || turns[0].Prompt() != "hello" || turns[2].Prompt() != "thanks" {
+		t.Errorf("Turns = %v, %v", shown(turns), err)
+	}
+	if n, err := a.Forget(t.Context(), "claude", "s"); n != 3 || err != nil {
+		t.Errorf("Forget = %d, %v", n, err)
+	}
+	if turns, err := a.Turns(t.Context(), "claude", "s"); len(turns) > 0 || err != nil {
+		t.Errorf("after Forget: %v, %v", turns, err)
+	}
+}
+
+// However events come in, the archive holds the same.
+func TestArchiveOrder(t *testing.T) {
+	contents := func(a *session.Archive) string {
+		var b strings.Builder
+		for e, err := range a.Memory.Entries(t.Context(), oxbow.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(e.Name, "cursor/") {
+				fmt.Fprintf(&b, "%s %v\n%s\n", e.Name, e.Labels, e.Content)
+			}
+		}
+		lines := strings.SplitAfter(b.String(), "\n")
+		slices.Sort(lines)
+		return strings.Join(lines, "")
+	}
+	for seed := range uint64(15) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		events := randomEvents(r)
+		one, parts := open(t, t.TempDir()), open(t, t.TempDir())
+		if _, err := one.Add(t.Context(), events); err != nil {
+			t.Fatal(err)
+		}
+		again := slices.Concat(events, events)
+		r.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
+		for len(again) > 0 {
+			n := 1 + r.IntN(len(again))
+			if _, err := parts.Add(t.Context(), again[:n]); err != nil {
+				t.Fatal(err)
+			}
+			again = again[n:]
+		}
+		if got, want := contents(parts), contents(one); got != want {
+			t.Fatalf("seed %d: in parts\n%s\nwant\n%s", seed, got, want)
+		}
+	}
+}
+
+// lines is a transcript of as many prompts, three read at a time.
+func lines(n *int) session.Reader {
+	return func(_ context.Context, client, path, cursor string) (events []session.Event, next string, err error) {
+		from, _ := strconv.Atoi(cursor)
+		to := min(from+3, *n)
+		for i := from; i < to; i++ {
+			events = append(events, session.Event{Client: client, Session: "s", Kind: session.Prompt, Turn: fmt.Sprint("t", i), ID: fmt.Sprint("u", i), Time: at(float64(i)), Text: fmt.Sprint("prompt ", i)})
+		}
+		return events, strconv.Itoa(to), nil
+	}
+}
+
+func TestDrain(t *testing.T) {
+	home := t.TempDir()
+	a, spool, n := open(t, home), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, 7
+	drain := func(want string) {
+		t.Helper()
+		r, err := a.Drain(t.Context(), spool, lines(&n))
+		if got := fmt.Sprintf("%d new, %d changed", r.Turns, r.Changed); err != nil || got != want {
+			t.Errorf("Drain = %s, %v; want %s", got, err, want)
+		}
+	}
+	drain("0 new, 0 changed") // no spool yet
+	hook := session.Event{Client: "gemini", Session: "s", Kind: session.Prompt, Text: "prompt 0", Time: at(0.1), Transcript: "/t.jsonl"}
+	for range 2 {
+		if err := spool.Append(hook); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drain("7 new, 1 changed") // the turn of the hook is the first of the transcript
+	drain("0 new, 0 changed")
+	n = 8
+	hook.Kind, hook.Text, hook.Time = session.Stop, "", at(8.5)
+	if err := spool.Append(hook); err != nil {
+		t.Fatal(err)
+	}
+	drain("1 new, 2 changed")
+	if turns, err := a.Turns(t.Context(), "gemini", "s"); err != nil || len(turns) != 8 {
+		t.Errorf("Turns = %s, %v", shown(turns), err)
+	}
+	files, err := os.ReadDir(spool.Dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("the spool holds %v, %v; want the lock alone", files, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := spool.Append(hook); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Drain(ctx, spool, nil); err != context.Canceled {
+		t.Errorf("Drain without time = %v", err)
+	}
+	drain("0 new, 0 changed")
+}
+
+// Roles of this program when a test starts it.
+const roleVariable = "OXBOW_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	home := os.Getenv("OXBOW_TEST_HOME")
+	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	switch role, from, _ := strings.Cut(os.Getenv(roleVariable), " "); role {
+	case "hook": // appends events, and says which were acknowledged
+		first, _ := strconv.Atoi(from)
+		for i := first; i < first+10_000; i++ {
+			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.Prompt, Turn: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
+			if err := spool.Append(e); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			fmt.Println(i)
+		}
+	case "drain":
+		m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
+		for err == nil {
+			_, err = (&session.Archive{Memory: m}).Drain(context.Background(), spool, nil)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// Hooks append while processes drain, and all of them are killed at any time: what
+// was acknowledged is there, once.
+func TestKilled(t *testing.T) {
+	home := t.TempDir()
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	var mu sync.Mutex
+	acknowledged := map[string]bool{}
+	for round := range rounds {
+		var done sync.WaitGroup
+		for i, role := range []string{"hook", "hook", "drain", "drain"} {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "OXBOW_TEST_HOME="+home, fmt.Sprintf("%s=%s %d", roleVariable, role, 100_000*(2*round+i)))
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			done.Go(func() {
+				kill := time.AfterFunc(time.Duration(60+37*((round*4+i)%5))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+				defer kill.Stop()
+				buf := make([]byte, 0, 1<<20)
+				for len(buf) < cap(buf) {
+					n, err := out.Read(buf[len(buf):cap(buf)])
+					if buf = buf[:len(buf)+n]; err != nil {
+						break
+					}
+				}
+				_ = cmd.Wait()
+				mu.Lock()
+				defer mu.Unlock()
+				for line := range strings.Lines(string(buf)) {
+					if s, whole := strings.CutSuffix(line, "\n"); whole {
+						acknowledged["p"+s] = true
+					}
+				}
+			})
+		}
+		done.Wait()
+	}
+	a := open(t, home)
+	if _, err := a.Drain(t.Context(), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, s := range []string{"s0", "s1"} {
+		turns, err := a.Turns(t.Context(), "claude", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, turn := range turns {
+			seen[turn.ID]++
+		}
+	}
+	for id := range acknowledged {
+		if seen[id] != 1 {
+			t.Errorf("turn %s was acknowledged, and is there %d times", id, seen[id])
+		}
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("turn %s is there %d times", id, n)
+		}
+	}
+	if len(acknowledged) < rounds {
+		t.Errorf("only %d events were acknowledged", len(acknowledged))
+	}
+	t.Logf("%d acknowledged, %d turns", len(acknowledged), len(seen))
+}

@@ -1,0 +1,132 @@
+// The labels of a turn.
+
+package session
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// turnLabel marks the entries that are turns. Its value is the ordinal.
+const turnLabel = "turn"
+
+// TurnFilter selects the entries of an archive that are turns.
+var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
+
+// most are the most labels of a key that a turn has, in the order in which they
+// are given. Together they fit an entry.
+var most = []struct {
+	key string
+	n   int
+}{{"client", 1}, {"session", 1}, {turnLabel, 1}, {oxbow.LabelProject, 1}, {"branch", 1}, {"agent", 10}, {"test", 2}, {"exit", 8}, {"error", 10},
+	{"taint", 10}, {"tool", 30}, {oxbow.LabelFile, 80}, {"cmd", 80}}
+
+// maxForeign is the most labels that others have given, or that [Archive.Label] gives.
+const maxForeign = oxbow.MaxLabels - 236
+
+// labels returns the labels of a turn. Of those that its entry has, the ones of
+// other keys are kept.
+func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
+	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)}, "branch": {t.Branch()}, "taint": t.Taints()}
+	project, root := a.project(t.Dir(), old)
+	given[oxbow.LabelProject] = []string{project}
+	add := func(key, value string) { given[key] = append(given[key], value) }
+	for _, e := range t.Events {
+		add("agent", e.Agent)
+		c := e.Call
+		if c == nil {
+			continue
+		}
+		add("tool", c.Tool)
+		add("cmd", c.Command)
+		for _, p := range slices.Concat(c.Wrote, c.Read) {
+			add(oxbow.LabelFile, relative(p, e.Dir, root))
+		}
+		if c.Exit != nil {
+			add("exit", fmt.Sprint(*c.Exit))
+		}
+		failed := c.Failed || c.Exit != nil && *c.Exit != 0
+		if failed {
+			add("error", Signature(c.Output))
+		}
+		if isTest.MatchString(c.Command) {
+			add("test", map[bool]string{false: "pass", true: "fail"}[failed])
+		}
+	}
+	var all []oxbow.Label
+	for _, m := range most {
+		for _, v := range given[m.key] {
+			if n := len(valuesOf(all, m.key)); n < m.n {
+				all = appendLabel(all, m.key, v)
+			}
+		}
+	}
+	var foreign []oxbow.Label
+	if a.Label != nil {
+		foreign = a.Label(t)
+	}
+	foreign = slices.DeleteFunc(append(foreign, old...), func(l oxbow.Label) bool { return isMade(l.Key) })
+	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxForeign)]...))
+}
+
+func isMade(key string) bool {
+	for _, m := range most {
+		if m.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func valuesOf(ls []oxbow.Label, key string) []string { return oxbow.Entry{Labels: ls}.Values(key) }
+
+// appendLabel adds a label, once, in a form that a label can have. An empty value
+// is none.
+func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
+	l := oxbow.Label{Key: key, Value: short(value, oxbow.MaxName)}
+	if slices.Contains(ls, l) || oxbow.CheckLabel(l) != nil {
+		return ls
+	}
+	return append(ls, l)
+}
+
+// project returns the name and root of a directory's project. One that cannot be
+// found any more is that of the entry's labels.
+func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
+	if a.Project == nil || dir == "" {
+		return "", ""
+	}
+	name, root = a.Project(dir)
+	if vs := valuesOf(old, oxbow.LabelProject); name == "" && len(vs) > 0 {
+		name = vs[0]
+	}
+	return name, root
+}
+
+// relative returns a path below the root of its project, with slashes; any other
+// path as it is.
+func relative(p, dir, root string) string {
+	p, dir, root = unixPath(p), unixPath(dir), unixPath(root)
+	if !isAbs(p) && dir != "" {
+		p = path.Join(dir, p)
+	}
+	p = path.Clean(p)
+	if root == "" {
+		root = dir
+	}
+	if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/"); ok {
+		return rest
+	}
+	return p
+}
+
+// isTest matches commands that run tests.
+var isTest = regexp.MustCompile(`(?:^|[;&|(]\s*|\s)(?:go test|go vet|cargo (?:test|nextest)|pytest|python3? -m (?:pytest|unittest)|tox|nox|` +
+	`(?:npm|pnpm|yarn|bun)(?: run)? test\S*|npx (?:jest|vitest|mocha|playwright)|jest|vitest|mocha|deno test|node --test|` +
+	`mvn\s.*\btest|(?:\./)?gradlew?\s.*\b(?:test|check)|dotnet test|swift test|mix test|rspec|bundle exec r(?:spec|ake)|rake test|phpunit|` +
+	`make (?:test|check)\S*|ctest|bazel test|just test|zig build test)(?:\s|$|[;&|)])`)
