@@ -58,6 +58,7 @@ var floors = []struct {
 	{"session", []string{".", "vfs", "internal/*", "label"}},
 	{"session/extract", []string{"internal/*"}},
 	{"session/handoff", []string{"internal/*", "session", "session/extract"}},
+	{"session/inbox", []string{".", "internal/*", "session", "session/extract"}},
 	{"session/transcript", []string{".", "internal/*", "session"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},
 	{"annotate/*", []string{".", "internal/*", "annotate"}},

@@ -138,30 +138,41 @@ var (
 	readers  = []string{"cat", "bat", "head", "tail", "less", "more", "sed", "awk", "grep", "egrep", "rg", "ag", "jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
 )
 
-// commandReads returns the address or the path that a command line reads and that
-// is foreign. Quotes are taken off, and nothing is expanded.
+// commandReads returns the part of a command line that reads an address or a path
+// that is foreign. Quotes are taken off, and nothing is expanded.
 func commandReads(command, dir, earlier string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
-		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains([]string{"sudo", "env", "time", "nohup", "command", "exec"}, words[0])) {
+		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(wrappers, words[0])) {
 			words = words[1:]
 		}
-		if len(words) == 0 {
-			continue
+		for i, w := range words {
+			words[i] = strings.Trim(w, `"'<`)
 		}
-		program, args := strings.TrimSuffix(path.Base(unixPath(words[0])), ".exe"), words[1:]
-		reads := slices.Contains(readers, program)
-		for i, w := range args {
-			w = strings.Trim(w, `"'<`)
-			switch {
-			case slices.Contains(fetchers, program) && isRemote(w),
-				slices.Contains(hubs, program) && i == 1 && slices.Contains(hubReads, w), slices.Contains(hubs, program) && i == 0 && (w == "api" || w == "search"),
-				reads && !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) && isForeign(w, dir) && !strings.Contains(earlier, w):
-				return strings.TrimSpace(part)
-			}
+		if len(words) > 0 && readsOthers(words, func(p string) bool { return isForeign(p, dir) && !strings.Contains(earlier, p) }) {
+			return strings.TrimSpace(part)
 		}
 	}
 	return ""
+}
+
+// wrappers are programs that run the one after them.
+var wrappers = []string{"sudo", "env", "time", "nohup", "command", "exec"}
+
+// readsOthers reports whether a program reads what others wrote.
+func readsOthers(words []string, foreign func(path string) bool) bool {
+	args := words[1:]
+	switch program := strings.TrimSuffix(path.Base(unixPath(words[0])), ".exe"); {
+	case slices.Contains(fetchers, program):
+		return slices.ContainsFunc(args, isRemote)
+	case slices.Contains(hubs, program):
+		return len(args) > 0 && (args[0] == "api" || args[0] == "search" || len(args) > 1 && slices.Contains(hubReads, args[1]))
+	case slices.Contains(readers, program):
+		return slices.ContainsFunc(args, func(w string) bool {
+			return !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) && foreign(w)
+		})
+	}
+	return false
 }
 
 // isRemote reports whether a word of a command is an address on another machine.

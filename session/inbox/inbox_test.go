@@ -1,0 +1,183 @@
+// Tests what sessions teach, and that it is kept once.
+
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+var start = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+// events are those of a session, each a second after the one before.
+func events(id string, all ...session.Event) []session.Event {
+	for i := range all {
+		all[i].Client, all[i].Session, all[i].Dir, all[i].ID = "claude", id, "/src/shop", fmt.Sprint("e", i)
+		all[i].Time = start.Add(time.Duration(i) * time.Second)
+	}
+	return all
+}
+
+func says(s string) session.Event  { return session.Event{Kind: session.Prompt, Text: s} }
+func agent(s string) session.Event { return session.Event{Kind: session.Text, Text: s} }
+
+func edits(files ...string) session.Event {
+	return session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: files}}
+}
+
+func runs(command string, exit int, output string) session.Event {
+	return session.Event{Kind: session.Called, Call: &session.Call{Tool: "Bash", Command: command, Exit: &exit, Failed: exit != 0, Output: output}}
+}
+
+func TestProposals(t *testing.T) {
+	turns := session.Fold(events("s",
+		says("Fix the tax. Remember that prices are in cents."),
+		edits("/src/shop/tax.go", "/src/shop/tax_test.go"),
+		says("No, use integer division. From now on use table tests."),
+		agent("Done."),
+		edits("/src/shop/tax.go"),
+		says("No, not that."),
+	))
+	var got []string
+	for _, p := range Proposals(turns) {
+		got = append(got, fmt.Sprint(p.Why, p.Turn.N, " ", p.Sentence, p.Files))
+	}
+	want := []string{"asked1 Remember that prices are in cents.[]", "asked2 From now on use table tests.[]", "lesson2 No, use integer division.[tax.go tax_test.go]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("Proposals() = %q, want %q", got, want)
+	}
+}
+
+func TestFixes(t *testing.T) {
+	turns := session.Fold(events("s",
+		says("x"),
+		runs("go test ./...", 1, "tax.go:12: undefined: Rate"),
+		runs("go test ./...", 1, "tax.go:14: undefined: Rate"),
+		edits("/src/shop/tax.go"),
+		runs("go generate", 0, ""),
+		says("go on"),
+		runs("go test ./...", 0, ""),
+		runs("make", 2, "make: fail"),
+		runs("make", 0, ""),
+	))
+	fixes := Fixes(turns)
+	if len(fixes) != 1 {
+		t.Fatalf("Fixes() = %+v", fixes)
+	}
+	want := "`go test ./...` failed: PATH undefined: Rate\n\nIt passed after changes of tax.go.\n\nRun between:\n- go generate\n"
+	if got := strings.ReplaceAll(fixes[0].Text(), "PATH: ", "PATH "); got != want {
+		t.Errorf("Text() = %q, want %q", got, want)
+	}
+}
+
+func TestReverted(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		last []session.Event
+		want []int
+	}{
+		{"a file is restored", []session.Event{says("y"), runs("git restore tax.go", 0, "")}, []int{0}},
+		{"another file is restored", []session.Event{says("y"), runs("git restore vat.go", 0, "")}, nil},
+		{"all is restored", []session.Event{says("y"), runs("git checkout .", 0, "")}, []int{1}},
+		{"it failed", []session.Event{says("y"), runs("git restore tax.go", 1, "no")}, nil},
+		{"unstaged alone", []session.Event{says("y"), runs("git restore --staged tax.go", 0, "")}, nil},
+		{"the person refuses", []session.Event{says("No, undo that.")}, []int{1}},
+		{"the person goes on", []session.Event{says("No problem, go on.")}, nil},
+	} {
+		turns := session.Fold(events("s", append([]session.Event{says("x"), edits("/src/shop/tax.go"), says("z"), edits("/src/shop/rate.go")}, c.last...)...))
+		if got := Reverted(turns); !slices.Equal(got, c.want) {
+			t.Errorf("%s: Reverted() = %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func open(t *testing.T) *session.Archive {
+	t.Helper()
+	m, err := oxbow.Open(filepath.Join(t.TempDir(), session.StoreFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check = %v, %v", r.Problems, err)
+		}
+		m.Close()
+	})
+	return &session.Archive{Memory: m, Label: Label, Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
+}
+
+func update(t *testing.T, a *session.Archive, want int) {
+	t.Helper()
+	if n, err := Update(t.Context(), a); err != nil || n != want {
+		t.Fatalf("Update() = %d, %v; want %d", n, err, want)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	a := open(t)
+	talk := []session.Event{
+		says("Remember that prices are in cents."), agent("The root cause was the rounding."),
+		runs("go test ./...", 1, "undefined: Rate"), edits("/src/shop/tax.go"), runs("cd /src/shop && go test ./... 2>&1 | tail -5", 0, ""), runs("go test ./...", 0, ""),
+		says("No, undo that and keep the floats."), runs("ls", 0, ""),
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		if _, err := a.Add(t.Context(), events(id, slices.Clone(talk)...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(t, a, 3)
+	before, err := a.Memory.Store().Get(t.Context(), cursorName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, a, 0)
+	if after, err := a.Memory.Store().Get(t.Context(), cursorName); err != nil || after.Version != before.Version {
+		t.Errorf("a second update writes: %v", err)
+	}
+	items, err := List(t.Context(), a.Memory, Open, "shop")
+	if err != nil || len(items) != 2 {
+		t.Fatalf("List() = %+v, %v", items, err)
+	}
+	i := slices.IndexFunc(items, func(it Item) bool { return it.Why == Asked })
+	asked, lesson := items[i], items[1-i]
+	if asked.Sentence != "Remember that prices are in cents." || asked.Sessions() != 3 || lesson.Sentence != "No, undo that and keep the floats." || !slices.Equal(lesson.Files, []string{"tax.go"}) {
+		t.Errorf("List() = %+v", items)
+	}
+	turn, err := a.Memory.Get(t.Context(), "claude/a/0001")
+	if err != nil || !slices.Equal(turn.Values("concluded"), []string{"yes"}) || !slices.Equal(turn.Values("reverted"), []string{"yes"}) {
+		t.Errorf("the first turn has %v, %v", turn.Labels, err)
+	}
+	if got, err := Runs(t.Context(), a.Memory, "shop"); err != nil || !slices.Equal(got, []string{"go test ./..."}) {
+		t.Errorf("Runs() = %q, %v", got, err)
+	}
+	hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "undefined Rate", Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"fix"}}}}})
+	if err != nil || len(hits) != 3 {
+		t.Errorf("%d fixes, %v", len(hits), err)
+	}
+
+	// A state stays, whatever is said again.
+	if err := Set(t.Context(), a.Memory, asked.ID, Dropped); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Add(t.Context(), events("d", slices.Clone(talk)...)); err != nil {
+		t.Fatal(err)
+	}
+	update(t, a, 1)
+	if it, err := Get(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != Dropped || it.Sessions() != 4 {
+		t.Errorf("Get() = %+v, %v", it, err)
+	}
+	if items, err := List(t.Context(), a.Memory, Open, ""); err != nil || len(items) != 1 {
+		t.Errorf("List() = %+v, %v", items, err)
+	}
+	if _, err := Get(t.Context(), a.Memory, "zz"); err == nil {
+		t.Error("Get() finds what is not there")
+	}
+}

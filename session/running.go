@@ -1,0 +1,259 @@
+// Which running session a call to this program's server comes from, and what that
+// session has read of others since the person's last prompt.
+
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Caller is what a server knows of who calls it. All is the client's own word but
+// Dir, and each may be "".
+type Caller struct {
+	Client  string // as setup names it; "" for one that is not known
+	Session string // the client's identifier
+	Call    string // the client's identifier of the call
+	Dir     string // the working directory
+}
+
+// Bounds of what is read to answer one call.
+const (
+	maxRunning  = 16             // sessions
+	runningFor  = 12 * time.Hour // since a session last reported
+	tailOfSpool = 1 << 20        // bytes
+	tailOfTalk  = 128 << 10      // bytes of a transcript, in which the call is looked for
+)
+
+// Taints returns what the caller's session has read of others since the person's
+// last prompt, as [Turn.Taints] does. The session is the one that the caller names,
+// or whose spool or transcript has the call; else it is any that runs in the
+// caller's directory, if that is known, and what taints one of them taints the call.
+// Open returns the archive, in which is what was drained of them meanwhile; it is
+// called when the spool does not tell.
+func (s Spool) Taints(ctx context.Context, c Caller, open func(context.Context) (*Archive, error), now time.Time) ([]string, error) {
+	all := s.running(now) // before the archive takes it
+	chosen := c.named(all)
+	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isPrompt) {
+		a, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// An archive is for one goroutine; the memory is shared.
+		if chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now); err != nil {
+			return nil, err
+		}
+	}
+	var found []string
+	for _, r := range chosen {
+		for _, t := range taintsOf(r.sincePrompt(), r.dir) {
+			if !slices.Contains(found, t) && len(found) < maxTaints {
+				found = append(found, t)
+			}
+		}
+	}
+	return found, nil
+}
+
+// choose returns the sessions that may have made the call, of those with a spool
+// and those of the archive.
+func (a *Archive) choose(ctx context.Context, c Caller, all []running, now time.Time) ([]running, error) {
+	all, err := a.running(ctx, all, now)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if err := all[i].addEarlier(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	if chosen := c.named(all); len(chosen) > 0 || c.Dir == "" {
+		return chosen, nil
+	}
+	return only(all, func(r *running) bool {
+		return (c.Client == "" || r.client == c.Client) && (r.dir == "" || isInside(c.Dir, r.dir) || isInside(r.dir, c.Dir))
+	}), nil
+}
+
+// named returns the session that the caller names, or that has made the call.
+func (c *Caller) named(all []running) []running {
+	if c.Session != "" {
+		if named := only(all, func(r *running) bool { return r.session == c.Session }); len(named) > 0 {
+			return named
+		}
+	}
+	if c.Call == "" {
+		return nil
+	}
+	return only(all, func(r *running) bool { return r.has(c.Call) })
+}
+
+func only(all []running, fits func(*running) bool) (some []running) {
+	for i := range all {
+		if fits(&all[i]) {
+			some = append(some, all[i])
+		}
+	}
+	return some
+}
+
+// addEarlier adds the last turn of the archive where the spool has no prompt.
+func (r *running) addEarlier(ctx context.Context, a *Archive) error {
+	if slices.ContainsFunc(r.events, isPrompt) {
+		return nil
+	}
+	turns, err := a.Turns(ctx, r.client, r.session)
+	if err != nil || len(turns) == 0 {
+		return err
+	}
+	r.events = slices.Concat(turns[len(turns)-1].Events, r.events)
+	for _, e := range r.events {
+		r.transcript = cmp.Or(e.Transcript, r.transcript)
+		if e.ID != "" {
+			r.bytes = append(append(r.bytes, e.ID...), '\n')
+		}
+	}
+	return nil
+}
+
+// sincePrompt returns the events since the person's last prompt.
+func (r *running) sincePrompt() []Event {
+	for i := len(r.events) - 1; i >= 0; i-- {
+		if isPrompt(r.events[i]) {
+			return r.events[i:]
+		}
+	}
+	return r.events
+}
+
+// running returns the sessions and those of the archive that reported lately.
+func (a *Archive) running(ctx context.Context, all []running, now time.Time) ([]running, error) {
+	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: maxRunning, Filter: SessionFilter}) // those written last
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hits {
+		var s Summary
+		if now.Sub(h.Entry.Updated) > runningFor || json.Unmarshal([]byte(h.Entry.Content), &s) != nil {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(r running) bool { return r.client == s.Client && r.session == s.Session }) {
+			all = append(all, running{client: s.Client, session: s.Session, dir: s.Dir})
+		}
+	}
+	return all, nil
+}
+
+func isPrompt(e Event) bool { return e.Kind == Prompt && e.Agent == "" }
+
+// running is a session with a spool.
+type running struct {
+	client, session, dir, transcript string
+	events                           []Event
+	bytes                            []byte
+}
+
+// has reports whether the session made the call, as far as can be told.
+func (r *running) has(call string) bool {
+	if len(call) < 6 { // too short to be an identifier
+		return false
+	}
+	return bytes.Contains(r.bytes, []byte(call)) || r.transcript != "" && bytes.Contains(tailOf(r.transcript, tailOfTalk), []byte(call))
+}
+
+// running returns the sessions that reported lately, the last first. One whose
+// spool was drained has no file until it reports again.
+func (s Spool) running(now time.Time) (all []running) {
+	files, err := os.ReadDir(s.Dir)
+	if err != nil {
+		return nil
+	}
+	type recent struct {
+		name string
+		time time.Time
+	}
+	var names []recent
+	for _, f := range files {
+		fi, err := f.Info()
+		if err == nil && fi.Mode().IsRegular() && strings.HasSuffix(f.Name(), spoolSuffix) && now.Sub(fi.ModTime()) < runningFor {
+			names = append(names, recent{f.Name(), fi.ModTime()})
+		}
+	}
+	slices.SortFunc(names, func(a, b recent) int { return cmp.Or(b.time.Compare(a.time), strings.Compare(a.name, b.name)) })
+	for _, n := range names[:min(len(names), maxRunning)] {
+		name := filepath.Join(s.Dir, n.name)
+		r := running{bytes: slices.Concat(tailOf(name+takenSuffix, tailOfSpool), []byte{'\n'}, tailOf(name, tailOfSpool))}
+		r.events, _ = readEvents(r.bytes)
+		for _, e := range r.events {
+			r.client, r.session = e.Client, e.Session
+			r.dir, r.transcript = cmp.Or(e.Dir, r.dir), cmp.Or(e.Transcript, r.transcript)
+		}
+		if len(r.events) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// tailOf returns the last bytes of a file; none when it cannot be read.
+func tailOf(name string, most int64) []byte {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	b := make([]byte, min(fi.Size(), most))
+	n, _ := f.ReadAt(b, fi.Size()-int64(len(b)))
+	return b[:n]
+}
+
+// isInside reports whether a directory is another, or lies in it.
+func isInside(dir, other string) bool {
+	dir, other = unixPath(dir), strings.TrimSuffix(unixPath(other), "/")
+	rest, ok := cutFold(dir, other, strings.Contains(other, ":"))
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// CallerOf reads what a client says of itself in a call of the Model Context
+// Protocol: its name, and the meta of the request.
+func CallerOf(clientName string, meta map[string]any) Caller {
+	var c Caller
+	for _, k := range []struct{ prefix, client string }{{"claude", "claude"}, {"codex", "codex"}, {"gemini", "gemini"}, {"opencode", "opencode"}, {"github-copilot", "copilot"}, {"copilot", "copilot"}, {"qwen", "qwen"}} {
+		if strings.HasPrefix(strings.ToLower(clientName), k.prefix) {
+			c.Client = k.client
+			break
+		}
+	}
+	get := func(keys ...string) string {
+		for _, k := range keys {
+			if s, ok := meta[k].(string); ok && s != "" {
+				return short(s, maxWord)
+			}
+		}
+		return ""
+	}
+	c.Session = get("sessionId", "session_id")
+	c.Call = get("claudecode/toolUseId", "callId", "call_id")
+	if turn, ok := meta["x-codex-turn-metadata"].(string); ok && c.Session == "" {
+		var m struct {
+			Session string `json:"session_id"`
+		}
+		if json.Unmarshal([]byte(turn), &m) == nil {
+			c.Session = short(m.Session, maxWord)
+		}
+	}
+	return c
+}

@@ -1,0 +1,95 @@
+// Tests that a call is joined to the session that makes it.
+
+package session
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func TestSpoolTaints(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	now := time.Now()
+	transcript := filepath.Join(t.TempDir(), "b.jsonl")
+	if err := os.WriteFile(transcript, []byte(`{"id":"toolu_b"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	put := func(session, dir string, events ...Event) {
+		t.Helper()
+		for i, e := range events {
+			e.Client, e.Session, e.Dir, e.Time = "claude", session, dir, now.Add(time.Duration(i)*time.Second)
+			if session == "b" {
+				e.Transcript = transcript
+			}
+			if err := s.Append(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	web := func(q string) Event {
+		return Event{Kind: Called, ID: "toolu_" + q, Call: &Call{Tool: "WebSearch", Asked: q}}
+	}
+	put("a", "/p", Event{Kind: Prompt, Text: "x"}, web("old"), Event{Kind: Prompt, Text: "y"}, Event{Kind: Text, Text: "z"})
+	put("b", "/p/sub", Event{Kind: Prompt, Text: "x"}, web("new"))
+	put("c", "/q", Event{Kind: Prompt, Text: "x"}, web("other"))
+	m, err := oxbow.Open(filepath.Join(t.TempDir(), StoreFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	a := &Archive{Memory: m}
+	archive := func(context.Context) (*Archive, error) { return a, nil }
+	put("d", "/r", Event{Kind: Prompt, Text: "x"}, web("early"))
+	if _, err := a.Drain(t.Context(), s, nil); err != nil {
+		t.Fatal(err)
+	}
+	// All were drained, and some have reported since.
+	put("d", "/r", web("late"))
+	put("b", "/p/sub", Event{Kind: Text, Text: "w"})
+	for _, c := range []struct {
+		name   string
+		caller Caller
+		want   []string
+	}{
+		{"the session is named", Caller{Session: "c"}, []string{"WebSearch other"}},
+		{"the prompt ended what was", Caller{Session: "a"}, nil},
+		{"the spool has the call", Caller{Call: "toolu_late"}, []string{"WebSearch early", "WebSearch late"}},
+		{"the transcript has the call", Caller{Call: "toolu_b", Dir: "/p"}, []string{"WebSearch new"}},
+		{"by directory", Caller{Client: "claude", Dir: "/q"}, []string{"WebSearch other"}},
+		{"any that may be", Caller{Client: "claude", Call: "toolu_x", Dir: "/p"}, []string{"WebSearch new"}},
+		{"another client", Caller{Client: "codex", Dir: "/q"}, nil},
+		{"elsewhere", Caller{Client: "claude", Dir: "/s"}, nil},
+		{"the prompt is in the archive", Caller{Session: "d"}, []string{"WebSearch early", "WebSearch late"}},
+	} {
+		if got, err := s.Taints(t.Context(), c.caller, archive, now); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+	if got, err := s.Taints(t.Context(), Caller{Session: "c"}, archive, now.Add(2*runningFor)); got != nil || err != nil {
+		t.Errorf("of a session that ended long ago: %q, %v", got, err)
+	}
+}
+
+func TestCallerOf(t *testing.T) {
+	for _, c := range []struct {
+		client string
+		meta   map[string]any
+		want   Caller
+	}{
+		{"claude-code", map[string]any{"claudecode/toolUseId": "toolu_1", "progressToken": 1.0}, Caller{Client: "claude", Call: "toolu_1"}},
+		{"codex-mcp-client", map[string]any{"callId": "call_1", "sessionId": "s"}, Caller{Client: "codex", Session: "s", Call: "call_1"}},
+		{"codex-mcp-client", map[string]any{"x-codex-turn-metadata": `{"session_id":"s"}`}, Caller{Client: "codex", Session: "s"}},
+		{"gemini-cli-mcp-client", nil, Caller{Client: "gemini"}},
+		{"somebody", map[string]any{"sessionId": 7}, Caller{}},
+	} {
+		if got := CallerOf(c.client, c.meta); got != c.want {
+			t.Errorf("CallerOf(%q, %v) = %+v, want %+v", c.client, c.meta, got, c.want)
+		}
+	}
+}
