@@ -255,6 +255,24 @@ func TestLiveLate(t *testing.T) {
 	}
 }
 
+// TestLiveNoted: what opencode reported before stands in the notes of hooks; what was said
+// before another edit is not the reason of this one.
+func TestLiveNoted(t *testing.T) {
+	s := recordedSession(t, "opencode")
+	s.put("hello.go", hello)
+	noted := `{"client":"opencode","session":"s","kind":"prompt","text":"do it"}
+{"client":"opencode","session":"s","kind":"text","text":"for the first"}
+{"client":"opencode","session":"s","kind":"call","id":"1","call":{"tool":"edit","wrote":["a.go"]}}
+{"client":"opencode","session":"s","kind":"text","text":"for the second"}
+{"client":"opencode","session":"s","kind":"call","id":"2","call":{"tool":"edit","wrote":["hello.go"]}}
+{"client":"opencode","ses`
+	report := fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":"s","cwd":%q,"tool_name":"edit","tool_use_id":"2","tool_input":{"filePath":"hello.go","oldString":"x","newString":"Greet(\"world\")"}}`, s.dir)
+	got, err := Live(t.Context(), s.b, s.write([]byte(report), []byte(noted)))
+	if err != nil || len(got) != 1 || got[0].Why != "for the second" || got[0].Span != (annotate.Span{First: 11, Last: 11}) {
+		t.Errorf("annotations %q, %v", brief(got), err)
+	}
+}
+
 // TestLiveSecret: lines with a secret are not copied into annotations, and reasoning is
 // cleaned.
 func TestLiveSecret(t *testing.T) {

@@ -4,7 +4,8 @@
 // A report is {"hook_event_name":"UserPromptSubmit"|"AgentText"|"PostToolUse"|…,
 // "session_id","cwd","timestamp","agent_type","prompt","text","tool_name",
 // "tool_use_id","tool_input","model"}. Between the reports may stand what a hook
-// noted of others: {"client":"opencode","kind":"prompt"|"text","agent","text"}.
+// noted of others: {"client":"opencode","kind":"prompt"|"text"|"call","agent","text",
+// "call":{"wrote"}}.
 
 package transcript
 
@@ -32,6 +33,9 @@ type opencodeLine struct {
 	Client string `json:"client"`
 	Noted  string `json:"session"`
 	Sub    string `json:"agent"`
+	Call   struct {
+		Wrote []string `json:"wrote"`
+	} `json:"call"`
 }
 
 // isOpencode goes by the name that opencode gives a session.
@@ -65,6 +69,10 @@ func (c opencode) line(b []byte) error {
 		c.asks(sub, l.Text)
 	case "AgentText", "text":
 		c.says(sub, l.Text, true)
+	case "call":
+		if len(l.Call.Wrote) > 0 {
+			c.said[sub] = c.of(sub).edits()
+		}
 	case "PostToolUse", "PostToolUseFailure":
 		if l.ID != "" {
 			c.call(l.ID, sub, l.Tool, l.Input, l.Time)
