@@ -52,6 +52,8 @@ var parts = strings.NewReplacer(
 // Windows: how many bytes before and after a keyword a rule looks at.
 const (
 	before, after = 128, 600
+	assignBefore  = 48
+	assignAfter   = 340
 	farBefore     = 1200
 	farAfter      = 8 << 10
 	keyAfter      = 64 << 10
@@ -132,6 +134,8 @@ func newRule(f []string) *rule {
 	switch {
 	case f[0] == "private-key":
 		r.after = keyAfter
+	case r.mode == assigns:
+		r.before, r.after = assignBefore, assignAfter
 	case r.mode == 0:
 		r.before, r.after = farBefore, farAfter
 	case r.mode > 0:
