@@ -46,9 +46,9 @@ A home that --home or a variable chose is written down; else each project's own
 is found. See docs/setup.md for what is kept, and how to stop it for a session.`,
 		Example: `  oxbow setup
   oxbow setup claude --dry-run       # the difference of each file
-  oxbow setup all --yes
+  oxbow setup all --yes              # asks nothing at a terminal
   oxbow setup --check
-  oxbow setup --remove --yes`,
+  oxbow setup --remove`,
 	}, a.setup)
 }
 
@@ -58,8 +58,8 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 		return err
 	}
 	asks := a.env.StdinTerm && a.env.StderrTerm
-	if !in.Yes && !in.DryRun && !in.Check {
-		in.Agree = func(all []tool.SetupFile) error { return a.agree(all, asks) }
+	if asks && !in.Yes && !in.DryRun && !in.Check {
+		in.Agree = a.agree
 	}
 	if len(args) == 0 && asks && !in.Remove && !in.Check && !in.DryRun {
 		var err error
@@ -97,10 +97,7 @@ func (a *app) prepareSetup(in *tool.SetupIn) (err error) {
 }
 
 // agree shows what would change, and asks.
-func (a *app) agree(all []tool.SetupFile, asks bool) error {
-	if !asks {
-		return misusef("add --yes, or look first with --dry-run", "setup changes files of other programs, and there is no terminal to ask at")
-	}
+func (a *app) agree(all []tool.SetupFile) error {
 	for _, f := range all {
 		fmt.Fprint(a.env.Stderr, cleanLines(f.Diff))
 	}
