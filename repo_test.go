@@ -71,7 +71,7 @@ var floors = []struct {
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "scope", "query", "crmem", "mdtree", "prompt", "profile", "agent/*", "tool", "dialect", "dialect/internal/*"}},
-	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "tool", "dialect"}},
+	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "session", "tool", "dialect"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "tool"}},
 	{"hook", []string{"internal/*", "session", "session/transcript"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -76,6 +77,7 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 	workspace := *s.workspace
 	if len(v.scopes) > 0 {
 		workspace.Open = v.opener()
+		workspace.Sessions = v.sessions()
 	}
 	if v.bound != nil {
 		workspace.Source.Profile = v.bound.Name
@@ -120,6 +122,26 @@ func (v *view) opener() func(context.Context, tool.Access) (*oxbow.Memory, error
 			}
 		}
 		return m, nil
+	}
+}
+
+// sessions returns a function that gives the archive of sessions bound to the
+// scopes.
+func (v *view) sessions() func(context.Context) (*session.Archive, error) {
+	open := v.Server.workspace.Sessions
+	if open == nil {
+		return nil
+	}
+	return func(ctx context.Context) (*session.Archive, error) {
+		a, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		narrow := *a
+		for _, s := range v.scopes {
+			narrow.Memory = scope.Within(narrow.Memory, s)
+		}
+		return &narrow, nil
 	}
 }
 

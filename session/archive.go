@@ -34,7 +34,8 @@ type Archive struct {
 	// directory; "" where they are not known. Nil knows none.
 	Project func(dir string) (name, root string)
 
-	// Redact takes secrets out of a text. Nil takes out none.
+	// Redact takes secrets, and the fences of hooks, out of a text. Nil takes out
+	// none.
 	Redact func(string) string
 
 	// Label returns labels of a turn beyond those that are made of its events. It
@@ -112,7 +113,7 @@ func (a *Archive) Add(ctx context.Context, events []Event) (Report, error) {
 }
 
 // addBytes is about how many bytes of turns are one change.
-const addBytes = 4 << 20
+const addBytes = 512 << 10
 
 // addition is the changes that are to be made as one.
 type addition struct {
@@ -236,12 +237,8 @@ func sizeOf(op oxbow.Op) int {
 	return 0
 }
 
-// incoming returns the event as it is kept: without secrets, and a prompt without
-// fences.
+// incoming returns the event as it is kept.
 func (a *Archive) incoming(e Event) Event {
-	if e.Kind == Prompt {
-		e.Text = Strip(e.Text)
-	}
 	if a.Redact != nil {
 		e.Text = a.Redact(e.Text)
 		if e.Call != nil {
@@ -350,22 +347,47 @@ const summaryLabel = "turns"
 
 // Sessions returns what is known of the sessions that a filter by client and
 // project selects and that were active at or after a time, the last active first.
-// Of very many, the last written are looked at.
-func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time) ([]Summary, error) {
-	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
-		Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
-	if err != nil {
-		return nil, err
-	}
+// There are at least most, when so many are kept; of very many, those that were
+// written last are looked at.
+func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time, most int) ([]Summary, error) {
+	heads, err := a.heads(ctx, f, most)
 	all := []Summary{}
-	for _, h := range hits {
+	for _, e := range heads {
 		var s Summary
-		if json.Unmarshal([]byte(h.Entry.Content), &s) == nil && !s.Last.Before(since) {
+		if json.Unmarshal([]byte(e.Content), &s) == nil && !s.Last.Before(since) {
 			all = append(all, s)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Summary) int { return b.Last.Compare(a.Last) })
-	return all, nil
+	return all, err
+}
+
+// heads returns the entries that sum sessions up. Without a filter, the entries
+// that were written last say which: then no index is needed, and few are read.
+func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []oxbow.Entry, err error) {
+	if _, whole := a.Memory.Store().(oxbow.Counter); !whole || !f.IsZero() {
+		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
+			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
+		for _, h := range hits {
+			heads = append(heads, h.Entry)
+		}
+		return heads, err
+	}
+	for n := 4*most + 64; ; n *= 4 {
+		page, total, err := oxbow.Newest(ctx, a.Memory.Store(), oxbow.Filter{}, 0, n)
+		if err != nil {
+			return nil, err
+		}
+		heads = heads[:0]
+		for _, e := range page {
+			if _, ok := e.Label(summaryLabel); ok {
+				heads = append(heads, e)
+			}
+		}
+		if len(heads) >= most || n >= total {
+			return heads, nil
+		}
+	}
 }
 
 // Find returns the sessions that an identifier, or the beginning of one, names:
@@ -377,7 +399,7 @@ func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 			return []Summary{s}, nil
 		}
 	}
-	all, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{})
+	all, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, oxbow.MaxLimit)
 	if err != nil {
 		return nil, err
 	}

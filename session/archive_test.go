@@ -47,7 +47,7 @@ func add(t *testing.T, a *session.Archive, want string, events ...session.Event)
 
 func TestArchive(t *testing.T) {
 	a := open(t, t.TempDir())
-	prompt := event(session.Prompt, "p1", "", 0, "<hook_context>old</hook_context>why does the build fail")
+	prompt := event(session.Prompt, "p1", "", 0, "why does the build fail")
 	prompt.Dir, prompt.Branch = "/src/shop", "main"
 	test := exited(call("p1", "c1", 5, "go test ./..."), 1)
 	test.Dir, test.Call.Failed, test.Call.Output = "/src/shop", true, "--- FAIL: TestPay (0.03s)\nFAIL"
@@ -76,11 +76,11 @@ func TestArchive(t *testing.T) {
 	if n := hits[0].Explanation.Length; n > 100 {
 		t.Errorf("the turn is %v terms long", n)
 	}
-	all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{})
+	all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{}, 10)
 	if err != nil || len(all) != 1 || all[0].Turns != 2 || all[0].Prompt != "why does the build fail" || all[0].Project != "shop" || !all[0].Last.Equal(at(60)) {
 		t.Errorf("Sessions = %+v, %v", all, err)
 	}
-	if some, err := a.Sessions(t.Context(), oxbow.Filter{}, at(61)); err != nil || len(some) != 0 {
+	if some, err := a.Sessions(t.Context(), oxbow.Filter{}, at(61), 10); err != nil || len(some) != 0 {
 		t.Errorf("Sessions since later = %+v, %v", some, err)
 	}
 	// An earlier turn moves the others on.

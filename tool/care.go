@@ -19,6 +19,8 @@ import (
 type BackupIn struct {
 	File  string `json:"file" flag:"-" jsonschema:"path of the new file"`
 	Force bool   `json:"force,omitempty" jsonschema:"replace a file of that name"`
+
+	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 }
 
 // BackupOut describes a copy.
@@ -30,6 +32,8 @@ type BackupOut struct {
 	Head     string    `json:"head"`
 	Problems []Problem `json:"problems,omitempty"`
 
+	Left string `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
+
 	Store string `json:"-"` // what was copied
 }
 
@@ -38,10 +42,30 @@ func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
 
 // Backup copies the memory to a file, while others use it, and checks the copy.
 func Backup(ctx context.Context, w *Workspace, in BackupIn) (BackupOut, error) {
+	left, err := w.archiveFile()
+	if err != nil {
+		return BackupOut{}, err
+	}
+	if in.Sessions {
+		if left == "" {
+			return BackupOut{}, Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
+		}
+		if w, err = w.overSessions(ctx); err != nil {
+			return BackupOut{}, err
+		}
+		return backup(ctx, w, left, in)
+	}
 	store, err := w.existingStore("backup")
 	if err != nil {
 		return BackupOut{}, err
 	}
+	out, err := backup(ctx, w, store, in)
+	out.Left = left
+	return out, err
+}
+
+// backup copies the store of the workspace's memory.
+func backup(ctx context.Context, w *Workspace, store string, in BackupIn) (BackupOut, error) {
 	src, err := os.Stat(store)
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)

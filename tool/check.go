@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -33,6 +34,7 @@ type CheckOut struct {
 	Notes    []string   `json:"notes,omitempty"` // what is no damage, such as an alias of two entries
 
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // of the working tree, where there are any
+	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive, where there is one
 
 	durable uint64 // last change that was once durable, as far as known
 	lost    uint64 // highest change that is known to be damaged
@@ -80,7 +82,8 @@ func (p LineProblem) At() string {
 	return fmt.Sprintf("%s:%d:", p.File, p.Line)
 }
 
-// Check reads the whole memory, and the annotations of the working tree.
+// Check reads the whole memory, the annotations of the working tree, and the archive
+// of sessions.
 func Check(ctx context.Context, w *Workspace, _ CheckIn) (CheckOut, error) {
 	out, err := examine(ctx, w)
 	if err != nil {
@@ -92,10 +95,13 @@ func Check(ctx context.Context, w *Workspace, _ CheckIn) (CheckOut, error) {
 	if err == nil {
 		out.Annotations, err = checkAnnotations(ctx, w)
 	}
+	if err == nil {
+		out.Sessions, err = checkSessions(ctx, w)
+	}
 	if err != nil {
 		return out, err
 	}
-	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0)
+	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0) && (out.Sessions == nil || len(out.Sessions.Problems) == 0)
 	return out, nil
 }
 
@@ -347,4 +353,45 @@ func statsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
 	}
 	s, err := c.Stats(ctx)
 	return s, wrapped("counting", err)
+}
+
+// archiveFile returns the path of the archive of sessions, "" where there is none.
+func (w *Workspace) archiveFile() (string, error) {
+	if w.Place == nil {
+		return "", nil
+	}
+	p, err := w.place()
+	if err != nil || !p.Own() || p.Home == p.Store {
+		return "", err
+	}
+	file := filepath.Join(p.Dir(), session.StoreFile)
+	if _, err := os.Stat(file); err != nil {
+		return "", nil
+	}
+	return file, nil
+}
+
+// SessionsCheck is what a check found in the archive of sessions.
+type SessionsCheck struct {
+	Store    string    `json:"store"`
+	Entries  int       `json:"entries"`
+	Bytes    int64     `json:"bytes"`
+	Problems []Problem `json:"problems"`
+}
+
+// checkSessions checks the archive of sessions, nil where there is none.
+func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
+	file, err := w.archiveFile()
+	if err != nil || file == "" {
+		return nil, err
+	}
+	out := &SessionsCheck{Store: file, Problems: []Problem{}}
+	r, err := checkFile(ctx, w, file)
+	var damage *oxbow.CorruptError
+	if errors.As(err, &damage) {
+		out.Problems = append(out.Problems, Problem{Offset: damage.Offset, What: damage.Reason, Mend: "move the file away: the transcripts of the clients can be imported again"})
+		return out, nil
+	}
+	out.Entries, out.Bytes, out.Problems = r.Entries, r.Bytes, append(out.Problems, problemsOf(r)...)
+	return out, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/session"
 )
 
 // defaultAround is how many turns are shown before and after a hit in a talk. On
@@ -23,12 +24,7 @@ import (
 // 86 with these.
 const defaultAround = 2
 
-// Recall finds entries by words, best first.
-func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
-	return recallWhere(ctx, w, in, oxbow.Filter{})
-}
-
-// recallWhere is Recall with a filter that no words say.
+// recallWhere asks one memory, with a filter that no words say.
 func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	q, err := in.query(w.now(), where)
 	if err != nil {
@@ -67,6 +63,9 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
+	if w.overTurns {
+		readable(hits)
+	}
 	out.Notes = append(out.Notes, lacked()...)
 	read, err := m.ParseQuery(ctx, q)
 	if err != nil {
@@ -96,6 +95,19 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		}
 	}
 	return out, nil
+}
+
+// readable leaves out of turns what is only for programs.
+func readable(hits []oxbow.Hit) {
+	for i := range hits {
+		h := &hits[i]
+		h.Entry.Content = session.Readable(h.Entry.Content)
+		for _, near := range [][]oxbow.Entry{h.Before, h.After} {
+			for j := range near {
+				near[j].Content = session.Readable(near[j].Content)
+			}
+		}
+	}
 }
 
 // query returns the query that the arguments make, but for its limit and time.
@@ -288,6 +300,14 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		return GetOut{}, err
 	}
 	e, past, notes, err := entryOrVersion(ctx, m, in.Name)
+	if errors.Is(err, oxbow.ErrNotFound) && strings.Count(in.Name, "/") > 1 && w.Sessions != nil && !w.overTurns {
+		if over, oerr := w.overSessions(ctx); oerr == nil {
+			return Get(ctx, over, in)
+		}
+	}
+	if w.overTurns {
+		e.Content = session.Readable(e.Content)
+	}
 	if err != nil {
 		return GetOut{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/session"
 )
 
 // Access is what a verb does with the memory.
@@ -52,6 +53,10 @@ type Workspace struct {
 	// nil where there is none. It is called only when there is something to
 	// look at.
 	Annotations func(ctx context.Context) (*annotate.Store, error)
+
+	// Sessions returns the archive of sessions, with what hooks have reported up to
+	// now. Nil where none is kept.
+	Sessions func(ctx context.Context) (*session.Archive, error)
 
 	// Place returns where the memory lies, and Host describes what is around it.
 	// Verbs that look after the files need both; nil where there are none.
@@ -100,6 +105,8 @@ type Workspace struct {
 
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source
+
+	overTurns bool // the memory is the archive: contents are those of turns
 }
 
 func (w *Workspace) now() time.Time {

@@ -122,6 +122,7 @@ var inScope = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp", "context",
 	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest", "label project",
 	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
+	"session", "session list", "session show", "session search", "session resume",
 	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
 	"annotate merge-driver", // joins files that git names
 	"help", "version", "completion", "__complete", "__completeNoDesc",

@@ -20,7 +20,8 @@ compares what the file says with what the memory answers. It changes nothing.
 The exit status is 1 when there is a problem: oxbow recover then saves what can
 still be read. The head it prints is a hash over all changes: note it elsewhere
 to prove later that nothing before was edited. The annotations of the code in
-the working directory, if there are any, are read line by line, too.`,
+the working directory, if there are any, are read line by line, and the archive
+of sessions as the memory is.`,
 		Example: `  oxbow check
   oxbow check --json --home ~/brain`,
 	}, tool.Check, positional, a.showChecked)
@@ -31,6 +32,12 @@ func (a *app) showChecked(out tool.CheckOut) {
 	a.showCheck(out, len(out.Problems) == 0)
 	if out.Annotations != nil {
 		a.showCheckedAnnotations(out.Annotations)
+	}
+	if s := out.Sessions; s != nil && len(s.Problems) > 0 {
+		a.printf("%s has %s:\n", s.Store, count(len(s.Problems), "problem", "problems"))
+		a.showProblems(s.Problems)
+	} else if s != nil && !a.quiet {
+		a.printf("%s is sound: %s, %s\n", s.Store, count(s.Entries, "entry", "entries"), bytesText(s.Bytes))
 	}
 }
 

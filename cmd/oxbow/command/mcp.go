@@ -178,7 +178,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		o.Home, o.Tools, o.Leave = h, toolsOf(h, o.Sets), leftOut(d, h)
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
-	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy()}
+	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive()}
 	if workspace.Vectors, err = a.vectors(); err != nil {
 		return err
 	}

@@ -180,6 +180,8 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 		Words:   referenceText,
 		Loader:  a.loader,
 
+		Sessions: a.archive(),
+
 		Unbounded: true,
 	}
 	if w.Vectors, err = a.vectors(); err != nil {

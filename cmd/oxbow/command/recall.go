@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) recallCommand() *cobra.Command {
-	var whole bool // a budget was asked for
+	var whole, sessions bool // a budget was asked for; the archive is
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
 		Short: "Find entries by words, best first",
@@ -27,15 +27,23 @@ demanded (+word), left out (-word), "two words" together, or begun (ret*).`,
   oxbow recall deploy project:harbor -tag:draft --limit 3
   oxbow recall retry -payment '"two words"' --explain
   oxbow recall prices --as-of 2026-01-31 --json
-  oxbow recall prices --recency 30d`,
+  oxbow recall prices --recency 30d
+  oxbow recall rounding error --sessions`,
 	}
 	does(a, c, tool.Recall, func(in *tool.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
+		if sessions {
+			if in.In != "" && in.In != "sessions" {
+				return misusef("leave one of them out", "--sessions and --in %s are given", in.In)
+			}
+			in.In = "sessions"
+		}
 		if strings.TrimSpace(in.Query) == "" && !slices.ContainsFunc(withoutWords, f.given) {
 			return misusef("for example: oxbow recall deploy project:harbor; oxbow list shows all entries", "recall needs words to look for, or a filter")
 		}
 		return nil
 	}, func(out tool.RecallOut) { a.showRecalled(out, whole) })
+	c.Flags().BoolVar(&sessions, "sessions", false, "look in what was said in past sessions")
 	return c
 }
 

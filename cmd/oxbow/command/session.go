@@ -1,0 +1,197 @@
+// oxbow session: what was said in past sessions of agents.
+
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) sessionCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "session",
+		Short: "List, show, search and forget past sessions of agents",
+		Long: `Session works on the archive of sessions, sessions.oxbow in the home: what
+people and agents said, one entry a turn, with the commands, files and failures
+of each. Hooks of agents report it as it happens. It is apart from the memory:
+recall asks it only with --sessions, or in:sessions among the words.`,
+		Example: `  oxbow session list --project harbor
+  oxbow session show 178e33fd --last 3
+  oxbow session search rounding error cmd:"go test ./..."`,
+		RunE: group("session"),
+	}
+	c.AddCommand(a.sessionListCommand(), a.paged(a.sessionShowCommand()), a.paged(a.sessionSearchCommand()), a.sessionResumeCommand(), a.sessionForgetCommand())
+	return c
+}
+
+func (a *app) sessionListCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the sessions, the last active first",
+		Example: `  oxbow session list --client claude --since 7d
+  oxbow session list --project auto --json`,
+		Args: args(0, 0, ""),
+	}, tool.Sessions, func(in *tool.SessionsIn, _ *flagSet, _ []string) (err error) {
+		in.Project, err = a.projectNamed(in.Project)
+		return err
+	}, func(out tool.SessionsOut) {
+		for _, s := range out.Sessions {
+			if a.quiet {
+				a.printf("%s\n", clean(s.Session))
+				continue
+			}
+			a.printf("%s  %s\n", a.date(s.Last), a.bold(clean(s.Client+"/"+s.Session)))
+			about := count(s.Turns, "turn", "turns")
+			if s.Project != "" {
+				about = clean(s.Project) + " · " + about
+			}
+			a.printf("   %s\n", a.dim(about))
+			if p := strings.Join(strings.Fields(clean(s.Prompt)), " "); p != "" {
+				a.printf("   %s\n", a.cut(p, a.width()-3))
+			}
+		}
+		switch {
+		case len(out.Sessions) == 0:
+			a.note("no session is kept; hooks report them")
+		case out.More:
+			a.note("there are more; --limit shows them")
+		}
+	})
+}
+
+func (a *app) sessionShowCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:     "show SESSION",
+		Short:   "Show what was said and done in a session",
+		Example: `  oxbow session show 178e33fd --last 3`,
+		Args:    args(1, 1, "the identifier of a SESSION, or how it begins"),
+	}, tool.ShowSession, positional, func(out tool.SessionOut) {
+		a.printf("%s\n", a.bold(clean(out.Client+"/"+out.Summary.Session)))
+		if out.Dir != "" {
+			a.printf("%s\n", a.dim(clean(out.Dir)))
+		}
+		for _, t := range out.List {
+			a.showTurn(&t)
+		}
+	})
+}
+
+// showTurn shows a turn: the person's text marked by >, what was called by $ and *.
+func (a *app) showTurn(t *session.Turn) {
+	a.printf("\n%s\n", a.dim(fmt.Sprintf("%d  %s", t.N, a.date(t.Start))))
+	for _, e := range t.Events {
+		head := ""
+		switch e.Kind {
+		case session.Prompt:
+			head = "> "
+		case session.Text:
+		case session.Plan, session.Compact:
+			head = "(" + string(e.Kind) + ") "
+		case session.Called:
+			if e.Call != nil {
+				a.showCall(e.Call)
+			}
+			continue
+		default:
+			continue
+		}
+		a.hang(head, clean(e.Text))
+	}
+	if t.Cut {
+		a.printf("%s\n", a.dim("(the turn was larger than what is kept)"))
+	}
+}
+
+func (a *app) showCall(c *session.Call) {
+	line := "* " + c.Tool
+	if c.Command != "" {
+		line = "$ " + c.Command
+	}
+	if c.Asked != "" {
+		line += " " + c.Asked
+	}
+	for _, p := range append(append([]string{}, c.Wrote...), c.Read...) {
+		line += " " + p
+	}
+	switch {
+	case c.Exit != nil && *c.Exit != 0:
+		line += fmt.Sprintf("  (exit %d)", *c.Exit)
+	case c.Failed:
+		line += "  (failed)"
+	}
+	a.printf("%s\n", a.dim(clean(line)))
+	if c.Output != "" {
+		for l := range strings.Lines(c.Output) {
+			a.printf("  %s\n", a.dim(clean(strings.TrimRight(l, "\n"))))
+		}
+	}
+}
+
+func (a *app) sessionSearchCommand() *cobra.Command {
+	var whole bool // a budget was asked for
+	var files bool
+	c := &cobra.Command{
+		Use:   "search WORDS…",
+		Short: "Find turns of past sessions by words, best first",
+		Long: `Search ranks turns as recall ranks entries, and takes the same filters. Labels
+of turns are client, session, project, branch, file, cmd, exit, test, error,
+tool, agent and taint; give those in --filter.`,
+		Example: `  oxbow session search rounding error --project harbor
+  oxbow session search --filter 'test:fail client:claude'
+  oxbow session search deploy --files`,
+	}
+	c.Flags().BoolVar(&files, "files", false, "list the files that the turns touched")
+	return does(a, c, tool.SearchSessions, func(in *tool.RecallIn, f *flagSet, args []string) error {
+		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
+		return nil
+	}, func(out tool.RecallOut) {
+		a.showRecalled(out, whole)
+		for i, h := range out.Hits {
+			if fs := h.Labels["file"]; files && len(fs) > 0 {
+				a.hang(fmt.Sprintf("%d  files: ", i+1), clean(strings.Join(fs, " ")))
+			}
+		}
+	})
+}
+
+func (a *app) sessionResumeCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "resume SESSION",
+		Short: "Print the command line that goes on with a session",
+		Example: `  oxbow session resume 178e33fd
+  eval "$(oxbow session resume 178e33fd)"`,
+		Args: args(1, 1, "the identifier of a SESSION, or how it begins"),
+	}, tool.ResumeSession, positional, func(out tool.ResumeOut) { a.printf("%s\n", clean(out.Command)) })
+}
+
+func (a *app) sessionForgetCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "forget SESSION",
+		Short: "Take a session out of the archive",
+		Long: `Forget removes the turns of a session. They stay in the archive's history, and
+--undo brings back the session that was forgotten last; with --purge that
+history is erased as well. The client's own transcript is not touched.`,
+		Example: `  oxbow session forget 178e33fd --dry-run
+  oxbow session forget --undo`,
+		Args: args(0, 1, "the identifier of a SESSION"),
+	}, tool.ForgetSession, positional, func(out tool.ForgetSessionOut) {
+		what := clean(out.Client+"/"+out.Session) + ": " + count(out.Turns, "turn", "turns")
+		switch {
+		case out.Undone:
+			a.printf("brought back %s\n", what)
+		case out.DryRun:
+			a.printf("would forget %s\n", what)
+		default:
+			a.printf("forgot %s\n", what)
+			if !out.Purged {
+				a.note("to take this back: oxbow session forget --undo")
+			}
+		}
+	})
+}

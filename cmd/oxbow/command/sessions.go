@@ -1,0 +1,153 @@
+// Opens the archive of sessions, and drains the spool of hooks into it.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	// drainWait is how long a command waits for what hooks have reported to be in
+	// the archive. What is not, the next one takes.
+	drainWait = 500 * time.Millisecond
+
+	// The archive compacts itself: a turn is written again as it goes on.
+	archiveChanges = 1000
+	archiveAge     = 7 * 24 * time.Hour
+)
+
+// archive returns a function that opens the archive of the home at its first call,
+// drains the spool at each, and returns what the run may see. The archive is closed
+// at the end of the run.
+func (a *app) archive() func(context.Context) (*session.Archive, error) {
+	var mu sync.Mutex // guards the following
+	var all, seen *session.Archive
+	var spool session.Spool
+	return func(ctx context.Context) (*session.Archive, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if all == nil {
+			home, err := a.archiveHome()
+			if err != nil {
+				return nil, err
+			}
+			spool.Dir = filepath.Join(home, session.SpoolDir)
+			if all, err = a.openArchive(home, spool); err != nil {
+				return nil, err
+			}
+		}
+		if !all.Memory.Options().ReadOnly {
+			short, cancel := context.WithTimeout(ctx, drainWait)
+			_, err := all.Drain(short, spool, transcript.Reader(all.Redact, nil))
+			cancel()
+			if err != nil && short.Err() == nil {
+				a.warn("what hooks have reported is not in the archive yet: %v", err)
+			}
+		}
+		if seen == nil {
+			r, err := a.bound()
+			if err != nil {
+				return nil, err
+			}
+			if seen = all; r != nil {
+				narrow := *all
+				narrow.Memory = scope.Within(all.Memory, r.Scope())
+				seen = &narrow
+			}
+		}
+		return seen, nil
+	}
+}
+
+// archiveHome returns the home, where it can have an archive.
+func (a *app) archiveHome() (string, error) {
+	if err := a.ownOnly("session"); err != nil {
+		return "", err
+	}
+	path, err := a.storePath()
+	if err != nil {
+		return "", err
+	}
+	home, err := a.home()
+	if err != nil {
+		return "", err
+	}
+	if home == path {
+		return "", &hinted{errors.New("a home that is a file has no archive of sessions"), "give its directory as the home"}
+	}
+	foreign, err := a.isForeign()
+	if err == nil && foreign {
+		err = tool.Untrusted(home)
+	}
+	return home, err
+}
+
+// openArchive opens the archive: to be written to where that is possible and there
+// is one, or something for it.
+func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, error) {
+	src, err := a.source()
+	if err != nil {
+		return nil, err
+	}
+	src.Actor = oxbow.Program
+	path := filepath.Join(home, session.StoreFile)
+	o := &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, KeepChanges: archiveChanges, KeepFor: archiveAge, SealAfter: a.sealAfter}
+	_, missing := os.Stat(path)
+	switch {
+	case missing != nil && !isDir(spool.Dir):
+		o.FS, path = vfs.NewMem(), session.StoreFile
+	case a.host().MayWrite(path) != nil:
+		o.ReadOnly = true
+	default:
+		if err := tool.WriteGitignore(home); err != nil {
+			o.ReadOnly = true
+		}
+	}
+	m, err := oxbow.Open(path, o)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	a.closers = append(a.closers, m.Close)
+	return &session.Archive{Memory: m, Project: projectOf, Redact: cleaner(home)}, nil
+}
+
+// cleaner returns what takes secrets and the fences of hooks out of a text.
+func cleaner(home string) func(string) string {
+	redactor := secret.NewRedactor(home)
+	return func(s string) string {
+		s, _ = redactor.Redact(session.Strip(s))
+		return s
+	}
+}
+
+// projectOf returns the name and root of the project of a directory, which may be
+// gone, or of another system.
+func projectOf(dir string) (name, root string) {
+	if !filepath.IsAbs(dir) {
+		words := strings.FieldsFunc(dir, func(r rune) bool { return r == '/' || r == '\\' })
+		if len(words) == 0 {
+			return "", dir
+		}
+		return words[len(words)-1], dir
+	}
+	p, err := label.ProjectOf(filepath.Clean(dir), os.ReadFile, isDir)
+	if err != nil {
+		return "", dir
+	}
+	return p.Name, p.Root
+}

@@ -1,0 +1,334 @@
+// Verbs of the archive of sessions: list, show, search, resume, forget; and recall,
+// which may ask it.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// sessions returns the archive of sessions.
+func (w *Workspace) sessions(ctx context.Context) (context.Context, *session.Archive, error) {
+	if w.Sessions == nil {
+		return ctx, nil, fmt.Errorf("%w: no sessions are kept here", oxbow.ErrUnsupported)
+	}
+	a, err := w.Sessions(ctx)
+	return w.stamped(ctx), a, err
+}
+
+// overSessions returns a workspace whose memory is the archive.
+func (w *Workspace) overSessions(ctx context.Context) (*Workspace, error) {
+	_, a, err := w.sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	over := *w
+	over.Open = func(context.Context, Access) (*oxbow.Memory, error) { return a.Memory, nil }
+	over.Annotations, over.Vectors, over.overTurns = nil, nil, true
+	return &over, nil
+}
+
+// The memories that recall may ask.
+const (
+	inNotes    = "notes"
+	inSessions = "sessions"
+	inBoth     = "both"
+)
+
+// cutIn takes a term such as in:sessions out of a query.
+func (in *RecallIn) cutIn() error {
+	words := strings.Fields(in.Query)
+	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "in:") && w != "in:" })
+	if i < 0 {
+		return nil
+	}
+	said := strings.TrimPrefix(words[i], "in:")
+	switch {
+	case !slices.Contains([]string{inNotes, inSessions, inBoth}, said):
+		return nil // a word like any other
+	case in.In != "" && in.In != said:
+		return bad("in", in.In, "is not what the query says, which is in:"+said)
+	}
+	in.In = said
+	in.Query = strings.TrimSpace(strings.Replace(" "+in.Query+" ", " "+words[i]+" ", " ", 1))
+	return nil
+}
+
+// Recall finds entries by words, best first, in the memories that are wanted.
+func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
+	if err := in.cutIn(); err != nil {
+		return RecallOut{}, err
+	}
+	if in.In == "" || in.In == inNotes {
+		return recallWhere(ctx, w, in, oxbow.Filter{})
+	}
+	over, err := w.overSessions(ctx)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	if in.In == inSessions {
+		return recallWhere(ctx, over, in, session.TurnFilter)
+	}
+	if in.MaxTokens == nil && !w.Unbounded {
+		half := defaultMaxTokens / 2
+		in.MaxTokens = &half
+	} else if in.MaxTokens != nil {
+		half := (*in.MaxTokens + 1) / 2
+		in.MaxTokens = &half
+	}
+	notes, err := recallWhere(ctx, w, in, oxbow.Filter{})
+	if err != nil {
+		return notes, err
+	}
+	turns, err := recallWhere(ctx, over, in, session.TurnFilter)
+	if err != nil || len(turns.Hits) == 0 {
+		return notes, err
+	}
+	if len(notes.Hits) == 0 {
+		return turns, nil
+	}
+	notes.Hits, notes.More = append(notes.Hits, turns.Hits...), notes.More || turns.More
+	notes.Notes = append(append(notes.Notes, turns.Notes...), Notef("%s from past sessions come last", plural(len(turns.Hits), "hit", "hits")))
+	return notes, nil
+}
+
+// SessionsIn is what list of sessions takes.
+type SessionsIn struct {
+	Project string `json:"project,omitempty" usage:"Only sessions of this project."`
+	Client  string `json:"client,omitempty" usage:"Only sessions of this client, such as claude."`
+	Since   string `json:"since,omitempty" value:"DATE" usage:"Only sessions that were active on or after this date (2026-04-18, 7d, yesterday)."`
+	Limit   *int   `json:"limit,omitempty" usage:"Most sessions, 20 by default."`
+}
+
+// SessionsOut are sessions, the last active first.
+type SessionsOut struct {
+	Sessions []session.Summary `json:"sessions"`
+	More     bool              `json:"more,omitempty"` // there are others
+}
+
+const defaultSessions = 20
+
+// Sessions lists the sessions that are kept.
+func Sessions(ctx context.Context, w *Workspace, in SessionsIn) (SessionsOut, error) {
+	out := SessionsOut{Sessions: []session.Summary{}}
+	var f oxbow.Filter
+	for _, t := range [][2]string{{"client", in.Client}, {oxbow.LabelProject, in.Project}} {
+		if t[1] != "" {
+			f.Terms = append(f.Terms, oxbow.Term{Key: t[0], Values: t[1:]})
+		}
+	}
+	since, err := w.since(in.Since)
+	if err != nil {
+		return out, err
+	}
+	limit, _, err := limitOf(in.Limit, defaultSessions)
+	if err != nil {
+		return out, err
+	}
+	ctx, a, err := w.sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	all, err := a.Sessions(ctx, f, since, limit+1)
+	out.More = len(all) > limit
+	out.Sessions = append(out.Sessions, all[:min(limit, len(all))]...)
+	return out, err
+}
+
+// since returns the time that a date or a span before now means.
+func (w *Workspace) since(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, ok := parseSpan(s); ok {
+		return w.now().Add(-d), nil
+	}
+	f, err := query.ParseFilter("on:"+quoteValue(s), w.now())
+	if err != nil {
+		return time.Time{}, bad("since", s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
+	}
+	return f.After, nil
+}
+
+func quoteValue(s string) string { return fmt.Sprintf("%q", s) }
+
+// SessionIn names a session.
+type SessionIn struct {
+	Session string `json:"session" flag:"-" usage:"Identifier of the session, or how it begins; CLIENT/SESSION is one, too."`
+	Last    int    `json:"last,omitempty" usage:"Only the last N turns."`
+}
+
+// SessionOut is a session and its turns.
+type SessionOut struct {
+	session.Summary
+	List []session.Turn `json:"list"`
+}
+
+// oneSession returns the one session that a name means.
+func oneSession(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
+	found, err := a.Find(ctx, strings.TrimSpace(name))
+	switch {
+	case err != nil:
+		return session.Summary{}, err
+	case len(found) == 0:
+		return session.Summary{}, Advise(&oxbow.NameError{Name: name, Err: errNoSession}, "oxbow session list shows which there are")
+	case len(found) > 1:
+		return session.Summary{}, Advise(bad("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
+			plural(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client, found[1].Session)), "write more of it, or CLIENT/SESSION")
+	}
+	return found[0], nil
+}
+
+// noSessionError matches [oxbow.ErrNotFound].
+type noSessionError struct{}
+
+func (noSessionError) Error() string        { return "session not found" }
+func (noSessionError) Is(target error) bool { return target == oxbow.ErrNotFound }
+
+var errNoSession noSessionError
+
+// ShowSession gives the turns of a session.
+func ShowSession(ctx context.Context, w *Workspace, in SessionIn) (out SessionOut, err error) {
+	if in.Last < 0 {
+		return out, bad("last", fmt.Sprint(in.Last), "is less than 1")
+	}
+	ctx, a, err := w.sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	if out.Summary, err = oneSession(ctx, a, in.Session); err != nil {
+		return out, err
+	}
+	out.List, err = a.Turns(ctx, out.Client, out.Session)
+	if in.Last > 0 {
+		out.List = out.List[max(0, len(out.List)-in.Last):]
+	}
+	return out, err
+}
+
+// SearchSessions finds turns by words, best first.
+func SearchSessions(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
+	in.In = inSessions
+	return Recall(ctx, w, in)
+}
+
+// ResumeIn names a session to go on with.
+type ResumeIn struct {
+	Session string `json:"session" flag:"-" usage:"Identifier of the session, or how it begins."`
+}
+
+// ResumeOut is how a client goes on with a session.
+type ResumeOut struct {
+	Client  string `json:"client"`
+	Session string `json:"session"`
+	Dir     string `json:"dir,omitempty"`
+	Command string `json:"command"`
+}
+
+// resumes are the words after which a client takes the identifier of a session.
+var resumes = map[string][]string{
+	"claude": {"claude", "--resume"}, "codex": {"codex", "resume"}, "gemini": {"gemini", "--resume"},
+	"opencode": {"opencode", "-s"}, "copilot": {"copilot", "--resume"}, "qwen": {"qwen", "--resume"},
+}
+
+// ResumeSession gives the command line by which a client goes on with a session.
+func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOut, err error) {
+	ctx, a, err := w.sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	s, err := oneSession(ctx, a, in.Session)
+	if err != nil {
+		return out, err
+	}
+	words, ok := resumes[s.Client]
+	if !ok {
+		return out, Advise(fmt.Errorf("%w: it is not known how %s goes on with a session", oxbow.ErrUnsupported, s.Client),
+			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said")
+	}
+	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: strings.Join(words, " ") + " " + text.ShellQuote(s.Session)}
+	if s.Dir != "" {
+		out.Command = "cd " + text.ShellQuote(s.Dir) + " && " + out.Command
+	}
+	return out, nil
+}
+
+// ForgetSessionIn names a session that is to be forgotten.
+type ForgetSessionIn struct {
+	Session string `json:"session,omitempty" flag:"-" usage:"Identifier of the session, or how it begins."`
+	DryRun  bool   `json:"dry_run,omitempty" usage:"Say what would be forgotten, and change nothing."`
+	Undo    bool   `json:"undo,omitempty" usage:"Bring back what was forgotten last."`
+	Purge   bool   `json:"purge,omitempty" usage:"Erase the archive's history as well: then nothing brings it back."`
+}
+
+// ForgetSessionOut is what was forgotten or brought back.
+type ForgetSessionOut struct {
+	DryRun  bool   `json:"dry_run,omitempty"`
+	Undone  bool   `json:"undone,omitempty"`
+	Purged  bool   `json:"purged,omitempty"`
+	Client  string `json:"client,omitempty"`
+	Session string `json:"session,omitempty"`
+	Turns   int    `json:"turns"`
+}
+
+// forgetNote begins the note of a change that forgets a session.
+const forgetNote = "forget session "
+
+// ForgetSession removes a session from the archive, or brings back the one that was
+// removed last.
+func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out ForgetSessionOut, err error) {
+	ctx, a, err := w.sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	if in.Undo {
+		return undoForget(ctx, a)
+	}
+	if in.Session == "" {
+		return out, Advise(bad("session", "", "is empty; say which"), "oxbow session list shows which there are")
+	}
+	s, err := oneSession(ctx, a, in.Session)
+	if err != nil {
+		return out, err
+	}
+	out = ForgetSessionOut{DryRun: in.DryRun, Client: s.Client, Session: s.Session, Turns: s.Turns}
+	if in.DryRun {
+		return out, nil
+	}
+	out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
+	if c, ok := a.Memory.Store().(oxbow.Compactor); ok && in.Purge && err == nil {
+		_, err = c.Compact(ctx, w.now().Add(time.Second), false)
+		out.Purged = err == nil
+	}
+	return out, err
+}
+
+func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, err error) {
+	reverted := map[uint64]bool{}
+	for c, err := range a.Memory.Log(ctx) {
+		if err != nil {
+			return out, err
+		}
+		for _, seq := range c.Reverts {
+			reverted[seq] = true
+		}
+		name, ok := strings.CutPrefix(c.Note, forgetNote)
+		if !ok || reverted[c.Seq] {
+			continue
+		}
+		_, err := a.Memory.Revert(ctx, c.Seq)
+		out.Undone, out.Turns = true, len(c.Versions)-1
+		out.Client, out.Session, _ = strings.Cut(name, "/")
+		return out, err
+	}
+	return out, fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession)
+}
