@@ -16,7 +16,7 @@ import (
 // ignores leave out of git what is not for others: the store, with all files that
 // begin with its name, tokens, and what an editor could not save. Annotations,
 // profiles and skills may be shared.
-var ignores = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "token", ".token-*", "unsaved/"}
+var ignores = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", ".token-*", "unsaved/"}
 
 // WriteGitignore makes the .gitignore of a home in a working tree of git, or in a
 // directory that may become one, and the home. One that is there is left as it is:

@@ -153,7 +153,7 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	w := newWorld(t)
 	walk(newApp(w.env).root(Run))
 	slices.Sort(commands)
-	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new", "profile select", "recall", "spawn"}
+	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new", "profile select", "recall", "session search", "spawn"}
 	if n != 8 || !slices.Equal(commands, want) {
 		t.Errorf("%d tools and the commands %q have it, want 8 and %q", n, commands, want)
 	}
