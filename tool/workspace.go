@@ -179,6 +179,27 @@ func (w *Workspace) existingStore(verb string) (string, error) {
 	return store, nil
 }
 
+// sessions returns the archive of sessions.
+func (w *Workspace) sessions(ctx context.Context) (context.Context, *session.Archive, error) {
+	if w.Sessions == nil {
+		return ctx, nil, fmt.Errorf("%w: no sessions are kept here", oxbow.ErrUnsupported)
+	}
+	a, err := w.Sessions(ctx)
+	return w.stamped(ctx), a, err
+}
+
+// overSessions returns a workspace whose memory is the archive.
+func (w *Workspace) overSessions(ctx context.Context) (*Workspace, error) {
+	_, a, err := w.sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	over := *w
+	over.Open = func(context.Context, Access) (*oxbow.Memory, error) { return a.Memory, nil }
+	over.Annotations, over.Vectors, over.overTurns = nil, nil, true
+	return &over, nil
+}
+
 // annotations is Memory for the annotations of the working tree.
 func (w *Workspace) annotations(ctx context.Context) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {

@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,7 +121,7 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 	}
 	m, err := oxbow.Open(path, o)
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, fmt.Errorf("opening the archive of sessions, %s: %w", path, err)
 	}
 	a.closers = append(a.closers, m.Close)
 	return &session.Archive{Memory: m, Project: projectOf, Redact: cleaner(home)}, nil
