@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -92,6 +93,20 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 		ctx = tool.WithSeen(ctx, d.seenBy(src.Session+" "+src.Claimed.Client))
 	}
 	return oxbow.WithSource(ctx, src)
+}
+
+// callerOf returns what is known of the client's session that a call is of. Over
+// HTTP the client may be anywhere.
+func (d *transport) callerOf(req *mcp.CallToolRequest) session.Caller {
+	name := ""
+	if info := req.ClientInfo(); info != nil {
+		name = info.Name
+	}
+	c := session.CallerOf(name, req.Params.Meta)
+	if d.name == stdioName {
+		c.Dir = d.workspace.Dir
+	}
+	return c
 }
 
 // maxSessions is the most sessions of which it is known what they were shown.

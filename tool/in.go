@@ -18,6 +18,8 @@ type RememberIn struct {
 	Clear        []string `json:"clear,omitempty" also:"remove" enum:"part" jsonschema:"Parts to empty." usage:"Parts to empty on update: what is left out stays as it was."`
 	IfVersion    *uint64  `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Refuse if it changed since." usage:"Change it only if it is still at this version."`
 	OpID         string   `json:"op_id,omitempty" also:"idempotency_key,request_id" usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
+
+	From []string `json:"-"` // turns of sessions that it was said in; a program gives them
 }
 
 // RecallIn is what recall takes.

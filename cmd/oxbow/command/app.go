@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -41,7 +43,10 @@ type app struct {
 	caution atomic.Pointer[func(say func(tool.Note) string) string]
 	opened  dialect.Home   // of another layout, nil while it is not needed
 	closers []func() error // for the end of the run
-	unknown error          // the command that help was asked for
+
+	sessions func(context.Context) (*session.Archive, error)      // the archive; nil until it is needed
+	taints   func(ctx context.Context, c session.Caller) []string // of a server's calls; nil where there are none
+	unknown  error                                                // the command that help was asked for
 }
 
 func newApp(env Env) *app { return &app{locator: locator{terminal: terminal{env: env}}} }

@@ -1,4 +1,4 @@
-// What becomes of secrets in what a run writes.
+// What becomes of secrets in what a run writes, and what taints it.
 
 package command
 
@@ -26,5 +26,12 @@ func (a *app) secretsPolicy() tool.Secrets {
 // screenOps is [oxbow.Options.Screen] for the memories of this run.
 func (a *app) screenOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	p := a.secretsPolicy()
-	return p.Screen(ctx, s, ops)
+	ops, err := p.Screen(ctx, s, ops)
+	if err != nil {
+		return nil, err
+	}
+	if a.taints == nil {
+		return ops, nil
+	}
+	return tool.Stamp(ctx, s, ops, a.taints)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/inbox"
 	"github.com/oxbow-memory/oxbow/session/transcript"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -36,6 +37,13 @@ const (
 // drains the spool at each, and returns what the run may see. The archive is closed
 // at the end of the run.
 func (a *app) archive() func(context.Context) (*session.Archive, error) {
+	if a.sessions == nil {
+		a.sessions = a.openSessions()
+	}
+	return a.sessions
+}
+
+func (a *app) openSessions() func(context.Context) (*session.Archive, error) {
 	var mu sync.Mutex // guards the following
 	var all, seen *session.Archive
 	var spool session.Spool
@@ -124,7 +132,7 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 		return nil, fmt.Errorf("opening the archive of sessions, %s: %w", path, err)
 	}
 	a.closers = append(a.closers, m.Close)
-	return &session.Archive{Memory: m, Project: projectOf, Redact: cleaner(home)}, nil
+	return &session.Archive{Memory: m, Project: projectOf, Label: inbox.Label, Redact: cleaner(home)}, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.
@@ -151,4 +159,18 @@ func projectOf(dir string) (name, root string) {
 		return "", dir
 	}
 	return p.Name, p.Root
+}
+
+// taintsOf returns what the session of a caller has read of others since the last
+// prompt; nothing in a home without sessions.
+func (a *app) taintsOf(ctx context.Context, c session.Caller) []string {
+	home, err := a.archiveHome()
+	if err != nil {
+		return nil
+	}
+	found, err := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Taints(ctx, c, a.archive(), a.env.Now())
+	if err != nil {
+		a.warn("whether the session has read what others wrote is not known: %v", err)
+	}
+	return found
 }

@@ -1,0 +1,157 @@
+// oxbow inbox: what persons said in sessions, and may be worth a note.
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/session/inbox"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) inboxCommand() *cobra.Command {
+	c := does(a, &cobra.Command{
+		Use:   "inbox",
+		Short: "Show what you asked agents to remember, and make notes of it",
+		Long: `Inbox lists proposals: sentences of yours in sessions with agents that ask to
+remember something ("from now on…", "we decided…"), or that correct what an agent
+just did. Hooks bring the sessions, see oxbow setup. Nothing becomes a note until
+you accept it. What you drop does not come back.
+
+With OXBOW_INBOX=twice, inbox makes a note of what you asked for in two sessions.
+With --project it also lists the commands that passed in three sessions of the
+project and more.`,
+		Example: `  oxbow inbox
+  oxbow inbox --project auto --json`,
+		Args: args(0, 0, "no arguments, or list, show, accept or drop"),
+	}, tool.Inbox, a.inboxArguments, a.showInbox)
+	c.AddCommand(a.inboxListCommand(), a.inboxShowCommand(), a.inboxAcceptCommand(), a.inboxDropCommand())
+	return c
+}
+
+func (a *app) inboxArguments(in *tool.InboxIn, _ *flagSet, _ []string) (err error) {
+	in.Twice = a.env.Getenv("OXBOW_INBOX") == "twice"
+	in.Project, err = a.projectNamed(in.Project)
+	return err
+}
+
+func (a *app) showInbox(out tool.InboxOut) {
+	for _, n := range out.Noted {
+		a.showRemembered(n)
+	}
+	for _, it := range out.Proposals {
+		a.showProposal(it)
+	}
+	if len(out.Runs) > 0 {
+		a.printf("how it is run:\n")
+		for _, r := range out.Runs {
+			a.printf("  %s\n", clean(r))
+		}
+	}
+	if len(out.Proposals) == 0 {
+		a.note("nothing waits; a proposal comes when you tell an agent, in a session that hooks report, what to remember (oxbow setup connects them)")
+	}
+}
+
+func (a *app) showProposal(it inbox.Item) {
+	if a.quiet {
+		a.printf("%s\n", it.ID)
+		return
+	}
+	about := []string{a.date(it.Said)}
+	if it.Project != "" {
+		about = append(about, it.Project)
+	}
+	if it.State != inbox.Open {
+		about = append(about, it.State)
+	}
+	if n := it.Sessions(); n > 1 {
+		about = append(about, fmt.Sprintf("in %d sessions", n))
+	}
+	if it.Why == inbox.Lesson {
+		about = append(about, "on "+strings.Join(it.Files, ", "))
+	}
+	a.printf("%s  %s\n", a.bold(it.ID), clean(strings.Join(about, ", ")))
+	a.hang("  ", clean(it.Sentence))
+}
+
+func (a *app) inboxListCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the proposals, the last said first",
+		Example: "  oxbow inbox list --all",
+		Args:    args(0, 0, "no arguments"),
+	}, tool.Inbox, a.inboxArguments, a.showInbox)
+}
+
+func (a *app) inboxShowCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show a proposal with all that you said there",
+		Example: "  oxbow inbox show 3fa9",
+		Args:    args(1, 1, "the ID of a proposal"),
+	}, tool.Proposal, positional, func(out tool.ProposalOut) {
+		a.showProposal(out.Item)
+		for _, f := range out.From {
+			a.printf("  said in %s\n", clean(f))
+		}
+		if out.Prompt != "" && out.Prompt != out.Sentence {
+			a.printf("\n")
+			a.hang("  | ", clean(out.Prompt))
+		}
+	})
+}
+
+func (a *app) inboxAcceptCommand() *cobra.Command {
+	var edit bool
+	c := does(a, &cobra.Command{
+		Use:   "accept ID…",
+		Short: "Make notes of proposals",
+		Long: `Accept remembers the sentence, with its project, its files and a label from that
+names the turn. --edit opens it in your editor first. oxbow undo takes it back.`,
+		Example: `  oxbow inbox accept 3fa9 81c0
+  oxbow inbox accept 3fa9 --name prices --edit`,
+		Args: args(1, -1, "the IDs of proposals"),
+	}, func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out tool.AcceptProposalsOut, err error) {
+		if edit {
+			if len(in.IDs) != 1 {
+				return out, misusef("accept the others without it", "--edit takes one proposal at a time")
+			}
+			it, err := tool.Proposal(ctx, w, tool.ProposalIn{ID: in.IDs[0]})
+			if err != nil {
+				return out, err
+			}
+			if in.Content, err = a.editText(editing{"proposal", ".md", "oxbow inbox accept " + it.ID + " --edit"}, it.Sentence+"\n"); err != nil {
+				return out, err
+			}
+			if in.Content = strings.TrimSpace(in.Content); in.Content == "" {
+				return out, misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
+			}
+		}
+		return tool.AcceptProposals(ctx, w, in)
+	}, positional, func(out tool.AcceptProposalsOut) {
+		for _, n := range out.Notes {
+			a.showRemembered(n)
+		}
+	})
+	c.Flags().BoolVar(&edit, "edit", false, "change the text in your editor first")
+	return c
+}
+
+func (a *app) inboxDropCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:     "drop ID…",
+		Short:   "Put proposals away; they do not come back",
+		Example: "  oxbow inbox drop 3fa9",
+		Args:    args(1, -1, "the IDs of proposals"),
+	}, tool.DropProposals, positional, func(out tool.InboxOut) {
+		for _, it := range out.Proposals {
+			a.printf("dropped %s\n", it.ID)
+		}
+	})
+}

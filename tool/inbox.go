@@ -1,0 +1,209 @@
+// Verbs of the inbox: what persons said in sessions, and may be worth a note.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/inbox"
+)
+
+// InboxIn is what the inbox takes.
+type InboxIn struct {
+	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is that of the working directory"`
+	All     bool   `json:"all,omitempty" usage:"the accepted and the dropped ones too"`
+
+	// Twice makes a note of what a person has asked to remember in two sessions.
+	Twice bool `json:"-"`
+}
+
+// InboxOut are proposals, the last said first.
+type InboxOut struct {
+	Proposals []inbox.Item  `json:"proposals"`
+	Noted     []RememberOut `json:"noted,omitempty"`   // what was said twice
+	Runs      []string      `json:"how_run,omitempty"` // commands of the project that passed in three sessions
+}
+
+// inbox returns the archive with proposals up to now.
+func (w *Workspace) inbox(ctx context.Context) (context.Context, *session.Archive, error) {
+	ctx, a, err := w.sessions(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if !a.Memory.Options().ReadOnly {
+		_, err = inbox.Update(ctx, a)
+	}
+	return ctx, a, err
+}
+
+// Inbox lists the proposals.
+func Inbox(ctx context.Context, w *Workspace, in InboxIn) (out InboxOut, err error) {
+	out.Proposals = []inbox.Item{}
+	ctx, a, err := w.inbox(ctx)
+	if err != nil {
+		return out, err
+	}
+	if in.Twice {
+		open, err := inbox.List(ctx, a.Memory, inbox.Open, in.Project)
+		if err != nil {
+			return out, err
+		}
+		for _, it := range open {
+			if it.Why != inbox.Asked || it.Sessions() < 2 {
+				continue
+			}
+			noted, err := w.accept(ctx, a, it, "", "")
+			if err != nil {
+				return out, err
+			}
+			out.Noted = append(out.Noted, noted)
+		}
+	}
+	state := inbox.Open
+	if in.All {
+		state = ""
+	}
+	if out.Proposals, err = inbox.List(ctx, a.Memory, state, in.Project); err != nil || in.Project == "" {
+		return out, err
+	}
+	out.Runs, err = inbox.Runs(ctx, a.Memory, in.Project)
+	return out, err
+}
+
+// ProposalIn names a proposal.
+type ProposalIn struct {
+	ID string `json:"id" flag:"-" usage:"id of the proposal, or how it begins"`
+}
+
+// ProposalOut is a proposal, and what was said around it.
+type ProposalOut struct {
+	inbox.Item
+	Prompt string `json:"prompt,omitempty"` // the whole of what the person said, of the first turn
+}
+
+// Proposal shows a proposal with the prompt that it stands in.
+func Proposal(ctx context.Context, w *Workspace, in ProposalIn) (out ProposalOut, err error) {
+	ctx, a, err := w.inbox(ctx)
+	if err != nil {
+		return out, err
+	}
+	if out.Item, err = proposal(ctx, a, in.ID); err != nil {
+		return out, err
+	}
+	for _, name := range out.From {
+		e, err := a.Memory.Get(ctx, name)
+		if err != nil {
+			continue // a session that was forgotten
+		}
+		if t, err := session.Parse(e.Content); err == nil {
+			out.Prompt = t.Prompt()
+			break
+		}
+	}
+	return out, nil
+}
+
+func proposal(ctx context.Context, a *session.Archive, id string) (inbox.Item, error) {
+	it, err := inbox.Get(ctx, a.Memory, id)
+	if err != nil {
+		err = Advise(err, "oxbow inbox --all lists the ids")
+	}
+	return it, err
+}
+
+// AcceptProposalsIn names proposals that become notes.
+type AcceptProposalsIn struct {
+	IDs  []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
+	Name string   `json:"name,omitempty" usage:"name of the note; by default its first line"`
+
+	// Content takes the place of the sentence; "" for none. It is of one proposal.
+	Content string `json:"-"`
+}
+
+// AcceptProposalsOut are the notes, in the order of the ids.
+type AcceptProposalsOut struct {
+	Notes []RememberOut `json:"notes"`
+}
+
+// AcceptProposals makes notes of proposals, as remember does. The note is there
+// before the proposal is marked; accepting again makes the same note.
+func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
+	out := AcceptProposalsOut{Notes: []RememberOut{}}
+	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
+		return out, bad("name", in.Name, "is for one proposal alone")
+	}
+	ctx, a, err := w.inbox(ctx)
+	if err != nil {
+		return out, err
+	}
+	items, err := proposals(ctx, a, in.IDs)
+	if err != nil {
+		return out, err
+	}
+	for _, it := range items {
+		note, err := w.accept(ctx, a, it, in.Name, in.Content)
+		if err != nil {
+			return out, err
+		}
+		out.Notes = append(out.Notes, note)
+	}
+	return out, nil
+}
+
+// proposals finds all before anything is done.
+func proposals(ctx context.Context, a *session.Archive, ids []string) (items []inbox.Item, err error) {
+	for _, id := range ids {
+		it, err := proposal(ctx, a, id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(items, func(o inbox.Item) bool { return o.ID == it.ID }) {
+			items = append(items, it)
+		}
+	}
+	return items, nil
+}
+
+func (w *Workspace) accept(ctx context.Context, a *session.Archive, it inbox.Item, name, content string) (RememberOut, error) {
+	if content == "" {
+		content = it.Sentence
+	}
+	in := RememberIn{Name: name, Content: content, Project: it.Project, RelatedFiles: it.Files, From: it.From[:min(len(it.From), 4)]}
+	if it.Why == inbox.Lesson {
+		in.Tags = []string{inbox.Lesson}
+	}
+	out, err := Remember(ctx, w, in)
+	if err != nil {
+		return out, fmt.Errorf("accepting %s: %w", it.ID, err)
+	}
+	return out, inbox.Set(ctx, a.Memory, it.ID, inbox.Accepted)
+}
+
+// DropProposalsIn names proposals that are not wanted.
+type DropProposalsIn struct {
+	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
+}
+
+// DropProposals marks proposals as dropped: they do not come back.
+func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
+	out := InboxOut{Proposals: []inbox.Item{}}
+	ctx, a, err := w.inbox(ctx)
+	if err != nil {
+		return out, err
+	}
+	items, err := proposals(ctx, a, in.IDs)
+	if err != nil {
+		return out, err
+	}
+	for _, it := range items {
+		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Dropped); err != nil {
+			return out, err
+		}
+		it.State = inbox.Dropped
+		out.Proposals = append(out.Proposals, it)
+	}
+	return out, nil
+}
