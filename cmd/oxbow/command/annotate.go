@@ -35,8 +35,8 @@ With --from-transcript it reads what an agent said before each edit instead,
 and ties that to the lines of the edit. Claude Code keeps transcripts in
 ~/.claude/projects, Codex in ~/.codex/sessions, Gemini CLI in ~/.gemini/tmp,
 Copilot CLI in ~/.copilot/session-state, Qwen Code in ~/.qwen/projects. A
-transcript that is read again adds only what is new. What the agent said is then part of the repository: look
-at it with --dry-run first.`,
+transcript that is read again adds only what is new. What the agent said is then
+part of the repository: look at it with --dry-run first.`,
 		Example: `  oxbow annotate pool.go:42-60 --why "The proxy drops idle connections."
   oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"
   oxbow annotate --from-transcript ~/.claude/projects/-home-ada-pool --dry-run`,

@@ -31,8 +31,8 @@ hold the words come last. --filter also selects by agent, model and profile.
 With --diff it shows the annotations of the lines that a change changes or
 deletes, and those that it adds: of A..B, of A...B (since B left A), or of what
 the working tree, or with --staged the index, has changed since a commit, by
-default HEAD. Sidecars count as they are committed. What goes to a file or a pipe
-is Markdown for a pull request, and nothing when there are no such annotations.
+default HEAD. Sidecars count as they are committed. To a file or a pipe it is
+Markdown for a pull request, and nothing when there are no such annotations.
 With --fail the exit status is 3 when lines with an annotation were touched.`,
 		Example: `  oxbow why pool.go:42-60
   oxbow why pool.go
