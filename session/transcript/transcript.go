@@ -25,6 +25,9 @@ import (
 // maxLine is the most bytes of a line; longer ones count as bad.
 const maxLine = 64 << 20
 
+// ErrRead is matched by the errors of a [Reader]: the file could not be read.
+var ErrRead = errors.New("reading the transcript")
+
 var errUnknown = errors.New("the transcripts of this client are not known")
 
 // readers are those of the clients that keep one JSON object a line.
@@ -50,7 +53,7 @@ func Reader(clean func(string) string, bad func(path string, lines int)) func(ct
 		f := &file{client: client, path: path, clean: clean, most: maxRead}
 		next, err := f.readFrom(ctx, cursor)
 		if err != nil {
-			return nil, cursor, fmt.Errorf("read the transcript %s: %w", path, err)
+			return nil, cursor, fmt.Errorf("%w %s: %w", ErrRead, path, err)
 		}
 		if f.bad > 0 && bad != nil {
 			bad(path, f.bad)

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/hook"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/handoff"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/trust"
 )
@@ -28,11 +28,8 @@ const (
 	reportWait   = 3 * time.Second
 	contextWait  = time.Second
 	contextLimit = 2_000 // tokens
+	finalWait    = 700 * time.Millisecond
 )
-
-// hooksOff is a file that switches hooks off: in a home, or in the directory
-// .oxbow of a project.
-const hooksOff = "hooks.off"
 
 func (a *app) hookCommand() *cobra.Command {
 	return &cobra.Command{
@@ -92,7 +89,24 @@ func (a *app) hook(ctx context.Context, client string) {
 		tool.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
 	if r.Source != "" {
-		_, _ = stdout.Write(r.Answer(a.hookContext(ctx)))
+		_, _ = stdout.Write(r.Answer(a.hookContext(ctx, r)))
+	}
+	if r.Final {
+		a.drainSpool(ctx)
+	}
+}
+
+// drainSpool brings what hooks have reported into the archive, as far as it can be
+// done in a short time. What is left comes at the next occasion.
+func (a *app) drainSpool(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = a.archive()(ctx)
+	}()
+	select {
+	case <-done:
+	case <-time.After(finalWait):
 	}
 }
 
@@ -133,27 +147,9 @@ func readReport(ctx context.Context, in io.Reader) []byte {
 	return nil
 }
 
-// hooksAreOff reports whether a file switches hooks off for the home, or for a
-// project that holds the directory of the session.
-func (a *app) hooksAreOff(home, dir string) bool {
-	if _, err := os.Stat(filepath.Join(home, hooksOff)); err == nil {
-		return true
-	}
-	for filepath.IsAbs(dir) {
-		if _, err := os.Stat(filepath.Join(dir, homeDir, hooksOff)); err == nil {
-			return true
-		}
-		if filepath.Dir(dir) == dir {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	return false
-}
-
 // hookContext returns what stands before a model at the beginning; "" where it is
 // not to be had in time.
-func (a *app) hookContext(ctx context.Context) string {
+func (a *app) hookContext(ctx context.Context, r hook.Report) string {
 	ctx, stop := context.WithTimeout(ctx, contextWait)
 	defer stop()
 	done := make(chan string, 1)
@@ -161,6 +157,9 @@ func (a *app) hookContext(ctx context.Context) string {
 		text, err := a.contextText(ctx)
 		if err != nil {
 			text = ""
+		}
+		if r.Source == "compact" || r.Source == "resume" {
+			text += a.handoffOf(ctx, r.Client, r.Events[0].Session)
 		}
 		done <- text
 	}()
@@ -170,6 +169,19 @@ func (a *app) hookContext(ctx context.Context) string {
 	case <-ctx.Done():
 		return ""
 	}
+}
+
+// handoffOf returns what an agent needs to go on with its session, "" for nothing.
+func (a *app) handoffOf(ctx context.Context, client, id string) string {
+	archive, err := a.archive()(ctx)
+	if err != nil {
+		return ""
+	}
+	turns, err := archive.Turns(ctx, client, id)
+	if err != nil || len(turns) == 0 {
+		return ""
+	}
+	return "\n\n" + handoff.Now(ctx, turns)
 }
 
 func (a *app) contextText(ctx context.Context) (string, error) {

@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow/annotate"
@@ -12,6 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 )
+
+// hooksOff is a file that switches hooks off: in a home, or in the directory
+// .oxbow of a project.
+const hooksOff = "hooks.off"
 
 // hookWhys annotates what a report says was edited, and returns what the client is told
 // of lines that are about to be edited.
@@ -40,4 +45,22 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 		tool.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
 	return nil
+}
+
+// hooksAreOff reports whether a file switches hooks off for the home, or for a
+// project that holds the directory of the session.
+func (a *app) hooksAreOff(home, dir string) bool {
+	if _, err := os.Stat(filepath.Join(home, hooksOff)); err == nil {
+		return true
+	}
+	for filepath.IsAbs(dir) {
+		if _, err := os.Stat(filepath.Join(dir, homeDir, hooksOff)); err == nil {
+			return true
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return false
 }

@@ -4,11 +4,14 @@ package command
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/transcript"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -25,7 +28,7 @@ recall asks it only with --sessions, or in:sessions among the words.`,
   oxbow session search rounding error cmd:"go test ./..."`,
 		RunE: group("session"),
 	}
-	c.AddCommand(a.sessionListCommand(), a.paged(a.sessionShowCommand()), a.paged(a.sessionSearchCommand()), a.sessionResumeCommand(), a.sessionForgetCommand())
+	c.AddCommand(a.sessionListCommand(), a.paged(a.sessionShowCommand()), a.paged(a.sessionSearchCommand()), a.sessionResumeCommand(), a.sessionImportCommand(), a.sessionForgetCommand())
 	return c
 }
 
@@ -192,6 +195,47 @@ history is erased as well. The client's own transcript is not touched.`,
 			if !out.Purged {
 				a.note("to take this back: oxbow session forget --undo")
 			}
+		}
+	})
+}
+
+func (a *app) sessionImportCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "import [CLIENT…|all]",
+		Short: "Add what clients have kept of their sessions themselves",
+		Long: `Import reads the transcripts that Claude Code, Codex, Gemini CLI, Copilot CLI
+and Qwen Code keep in your own directory, and adds what the archive does not
+have yet. The next import goes on where this one ended. Secrets are taken out
+first; the clients' files stay as they are.`,
+		Example: `  oxbow session import --dry-run
+  oxbow session import claude --since 30d`,
+	}, tool.ImportSessions, func(in *tool.ImportSessionsIn, _ *flagSet, args []string) error {
+		in.Clients, in.Home, in.Progress = args, a.userHome(), a.advance
+		if in.DryRun {
+			return nil
+		}
+		home, err := a.archiveHome()
+		if err != nil {
+			return err
+		}
+		in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
+		return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // an archive is made where there is a spool
+	}, func(out tool.ImportSessionsOut) {
+		for _, c := range out.Clients {
+			if out.DryRun {
+				a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
+				continue
+			}
+			a.printf("%s: %s new, %d changed, of %s, %s\n", c.Client, count(c.Turns, "turn", "turns"), c.Changed, count(c.Files, "file", "files"), bytesText(c.Bytes))
+			if c.Bad > 0 {
+				a.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
+			}
+		}
+		for _, f := range out.Unread {
+			a.warn("%s", clean(f.Error))
+		}
+		if len(out.Clients) == 0 {
+			a.note("no client has kept a session here")
 		}
 	})
 }
