@@ -44,8 +44,8 @@ whatever happens: oxbow doctor says what went wrong.
 
 After an edit what the agent said before it becomes an annotation of its lines,
 in a repository that has annotations (OXBOW_ANNOTATE=on: in each; off: in none),
-and before an edit the annotations of exactly the lines that it changes go to the
-model, on one line, each once a session (OXBOW_WHYS=off: not).
+and before an edit the annotations of exactly the lines that it changes go to
+the model, on one line, each once a session (OXBOW_WHYS=off: not).
 
 OXBOW_HOOKS=off stops it for one session. A file ` + hooksOff + ` stops it for a home,
 or for a project when it is in the project's directory ` + homeDir + `.`,
