@@ -16,6 +16,7 @@ import (
 // notRun are examples that are not run, and why.
 var notRun = regexp.MustCompile(`` +
 	`/mnt/stick|` + // no such place
+	`inbox (show|accept|drop) 3fa9|` + // no such proposal; inbox.txt
 	`Out-String|fpath|` + // of other shells
 	`--as-of 2026-04-18|` + // before the memory of the test held anything
 	`--http|` + // serves until it is ended; TestServeHTTP

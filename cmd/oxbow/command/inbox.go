@@ -18,13 +18,13 @@ func (a *app) inboxCommand() *cobra.Command {
 		Use:   "inbox",
 		Short: "Show what you asked agents to remember, and make notes of it",
 		Long: `Inbox lists proposals: sentences of yours in sessions with agents that ask to
-remember something ("from now on…", "we decided…"), or that correct what an agent
-just did. Hooks bring the sessions, see oxbow setup. Nothing becomes a note until
-you accept it. What you drop does not come back.
+remember something ("from now on…", "we decided…"), or that correct what an
+agent just did. Hooks bring the sessions, see oxbow setup. Nothing becomes a
+note until you accept it. What you drop does not come back.
 
-With OXBOW_INBOX=twice, inbox makes a note of what you asked for in two sessions.
-With --project it also lists the commands that passed in three sessions of the
-project and more.`,
+With OXBOW_INBOX=twice, inbox makes a note of what you asked for in two
+sessions. With --project it also lists the commands that passed in three
+sessions of the project and more.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
 		Args: args(0, 0, "no arguments, or list, show, accept or drop"),
