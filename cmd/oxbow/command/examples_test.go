@@ -34,9 +34,10 @@ var reading = regexp.MustCompile(`^oxbow (get|list|recall|log|stats|check|doctor
 
 // before are commands that make room for what an example makes.
 var before = map[string]string{
-	"profile new vtt": "rm .oxbow/profiles/vtt.yaml",
-	"backup ~/":       "rm ~/backups/*",
-	"convert ~/":      "rm -r ~/brain",
+	"profile new vtt":       "rm .oxbow/profiles/vtt.yaml",
+	"backup ~/":             "rm ~/backups/*",
+	"convert ~/":            "rm -r ~/brain",
+	"session forget --undo": "oxbow session forget 178e33fd",
 }
 
 func TestExamples(t *testing.T) {

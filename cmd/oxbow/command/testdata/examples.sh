@@ -47,3 +47,8 @@ oxbow init --dialect crabtalk --home "$HOME/.crabtalk" -q
 oxbow init --dialect duragent --home ./bot -q
 printf 'ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note\n' >"$HOME/.oxbow-tokens"
 chmod 600 "$HOME/.oxbow-tokens"
+
+# a session with an agent, as its hooks report it
+for event in '"hook_event_name":"UserPromptSubmit","prompt":"mend the rounding error"' '"hook_event_name":"Stop","last_assistant_message":"Mended."'; do
+	echo "{\"session_id\":\"178e33fd-9063-4693-b268-8132b017fc0c\",\"cwd\":\"$PWD\",\"prompt_id\":\"p1\",$event}" | oxbow hook claude
+done
