@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
-	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/hook"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/session"
@@ -184,22 +183,13 @@ func (a *app) handoffOf(ctx context.Context, client, id string) string {
 	return "\n\n" + handoff.Now(ctx, turns)
 }
 
+// contextText returns what oxbow context prints, "" for a heading alone.
 func (a *app) contextText(ctx context.Context) (string, error) {
-	bound, err := a.boundName()
-	if err != nil {
+	out, err := run(ctx, a, tool.Select, tool.SelectIn{Budget: contextLimit})
+	if err != nil || len(out.Context.Parts) < 2 {
 		return "", err
 	}
-	d, other, err := a.layout()
-	if err != nil || !other || bound != "" {
-		out, err := run(ctx, a, tool.Select, tool.SelectIn{Budget: contextLimit})
-		return out.Text, err
-	}
-	h, err := a.openHome(d, look)
-	if err != nil {
-		return "", err
-	}
-	got, err := h.Context(ctx, dialect.Request{Budget: contextLimit})
-	return got.Text(), err
+	return out.Text, nil
 }
 
 // hookArgs returns the client and the home of a command line that is a client's
