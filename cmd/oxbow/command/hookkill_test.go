@@ -1,0 +1,171 @@
+// Hooks that are killed anywhere while other processes drain: what one of them
+// acknowledged is in the archive, once.
+
+package command
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// killer runs the program on a home, and kills about half of its processes.
+type killer struct {
+	t    *testing.T
+	home string
+
+	mu    sync.Mutex // guards the following
+	rand  *rand.Rand
+	took  map[string]time.Duration // by processes of a kind that were not killed
+	kills map[string]int
+}
+
+// run reports whether a process ended by itself, which it does well and in silence.
+func (k *killer) run(kind, stdin string, args ...string) bool {
+	after := time.Minute
+	k.mu.Lock()
+	if took := k.took[kind]; took > 0 && k.rand.IntN(2) == 0 {
+		after = time.Duration(k.rand.Int64N(int64(took)))
+	}
+	k.mu.Unlock()
+	cmd := exec.Command("oxbow", append([]string{"--home", k.home}, args...)...)
+	var said strings.Builder
+	cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), &said
+	if kind != "list" {
+		cmd.Stdout = &said
+	}
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		k.t.Error(err)
+		return false
+	}
+	var killed atomic.Bool
+	timer := time.AfterFunc(after, func() {
+		killed.Store(true)
+		_ = cmd.Process.Kill()
+	})
+	err := cmd.Wait()
+	timer.Stop()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case !killed.Load() && (err != nil || said.Len() > 0):
+		k.t.Errorf("%s: %v, %q", kind, err, said.String())
+	case !killed.Load():
+		k.took[kind] = time.Since(begun)
+	case err != nil:
+		k.kills[kind]++
+	}
+	return err == nil
+}
+
+func TestHooksKilled(t *testing.T) {
+	want := testenv.Long(100, 1000)
+	if testing.Short() { // with the race detector a process takes half a second to begin
+		want = 20
+	}
+	k := &killer{t: t, home: t.TempDir(), rand: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)), took: map[string]time.Duration{}, kills: map[string]int{}}
+	enough := func() bool {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.kills["report"]+k.kills["stop"] >= want || t.Failed()
+	}
+	var turns atomic.Int64
+	acknowledged := make([]map[string]bool, 3) // by worker
+	session30 := func(n int64) string { return fmt.Sprint("s", n/30) }
+	var hooks, drains sync.WaitGroup
+	for i := range acknowledged {
+		acknowledged[i] = map[string]bool{}
+		hooks.Go(func() {
+			for !enough() {
+				n := turns.Add(1)
+				for _, r := range []struct{ kind, key, format string }{
+					{"report", "prompt", `{"session_id":%q,"hook_event_name":"UserPromptSubmit","prompt_id":"%d","prompt":"prompt %[2]d","cwd":"/p"}`},
+					{"report", "call", `{"session_id":%q,"hook_event_name":"PostToolUse","prompt_id":"%d","tool_use_id":"call %[2]d","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":""},"cwd":"/p"}`},
+					{"stop", "text", `{"session_id":%q,"hook_event_name":"Stop","prompt_id":"%d","last_assistant_message":"text %[2]d","cwd":"/p"}`},
+				} {
+					if k.run(r.kind, fmt.Sprintf(r.format, session30(n), n), "hook", "claude") {
+						acknowledged[i][fmt.Sprint(r.key, " ", n)] = true
+					}
+				}
+			}
+		})
+	}
+	var over atomic.Bool
+	for range 2 {
+		drains.Go(func() {
+			for !over.Load() {
+				k.run("list", "", "session", "list", "-q")
+			}
+		})
+	}
+	hooks.Wait()
+	over.Store(true)
+	drains.Wait()
+
+	seen := archived(t, k.home, session30(turns.Load()))
+	n := 0
+	for _, keys := range acknowledged {
+		for key := range keys {
+			if n++; seen[key] == 0 {
+				t.Errorf("%s was acknowledged, and is not in the archive", key)
+			}
+		}
+	}
+	for key, times := range seen {
+		if times != 1 {
+			t.Errorf("%s is in the archive %d times", key, times)
+		}
+	}
+	t.Logf("%d turns, %d acknowledged, killed: %v", turns.Load(), n, k.kills)
+}
+
+// archived drains what is left, and counts what stands in the sessions s0 to last.
+func archived(t *testing.T, home, last string) map[string]int {
+	t.Helper()
+	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	a, spool := &session.Archive{Memory: m}, session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	if r, err := a.Drain(t.Context(), spool, nil); err != nil {
+		t.Fatalf("Drain = %+v, %v", r, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.json*")); len(left) > 0 {
+		t.Errorf("in the spool is left: %v", left)
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check = %v, %v", rep.Problems, err)
+	}
+	seen := map[string]int{}
+	for i, id := 0, ""; id != last; i++ {
+		id = fmt.Sprint("s", i)
+		turns, err := a.Turns(t.Context(), "claude", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, turn := range turns {
+			seen["turn "+turn.ID]++
+			for _, e := range turn.Events {
+				switch e.Kind {
+				case session.Called:
+					seen[e.ID]++
+				case session.Prompt, session.Text:
+					seen[e.Text]++
+				}
+			}
+		}
+	}
+	return seen
+}
