@@ -64,7 +64,7 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"tool/*", 12_020},
+	{"tool/*", 12_050},
 	{"dialect/*", 9_585},
 	{"mcpserver", 1_880},
 	{"cmd/oxbow/command/*", 9_790},

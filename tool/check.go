@@ -379,6 +379,8 @@ type SessionsCheck struct {
 	Problems []Problem `json:"problems"`
 }
 
+const mendSessions = "move the file away: the transcripts of the clients can be imported again"
+
 // checkSessions checks the archive of sessions, nil where there is none.
 func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
 	file, err := w.archiveFile()
@@ -388,8 +390,12 @@ func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
 	out := &SessionsCheck{Store: file, Problems: []Problem{}}
 	r, err := checkFile(ctx, w, file)
 	var damage *oxbow.CorruptError
-	if errors.As(err, &damage) {
-		out.Problems = append(out.Problems, Problem{Offset: damage.Offset, What: damage.Reason, Mend: "move the file away: the transcripts of the clients can be imported again"})
+	switch {
+	case errors.As(err, &damage):
+		out.Problems = append(out.Problems, Problem{Offset: damage.Offset, What: damage.Reason, Mend: mendSessions})
+		return out, nil
+	case errors.Is(err, oxbow.ErrNotStore):
+		out.Problems = append(out.Problems, Problem{What: oxbow.ErrNotStore.Error(), Mend: mendSessions})
 		return out, nil
 	}
 	out.Entries, out.Bytes, out.Problems = r.Entries, r.Bytes, append(out.Problems, problemsOf(r)...)

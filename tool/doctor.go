@@ -38,7 +38,7 @@ func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
 	if p.Own() && !d.closed { // what others keep next to their files is theirs
 		d.lock()
 		d.staleFiles()
-		d.hooks()
+		d.hooks(ctx)
 	}
 	if trusted && !d.closed {
 		if err := d.memory(ctx, in.Full); err != nil {

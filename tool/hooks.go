@@ -1,13 +1,17 @@
-// The last failure of a hook: hooks are silent, doctor is not.
+// What went wrong in hooks: they are silent, doctor is not.
 
 package tool
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -33,12 +37,31 @@ func (f HookFailure) Record(home string) {
 	}
 }
 
-// hooks looks for the last failure of a hook.
-func (d *diagnosis) hooks() {
-	b, err := os.ReadFile(failureFile(d.dir))
-	var f HookFailure
-	if err != nil || json.Unmarshal(b, &f) != nil || d.w.now().Sub(f.Time) > failureKept {
-		return
+// hooks looks at what hooks write to: the spool and the archive; and for the last
+// failure of a hook.
+func (d *diagnosis) hooks(ctx context.Context) {
+	const about = "hooks"
+	spool := filepath.Join(d.dir, session.SpoolDir)
+	fi, err := os.Stat(spool)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		d.findError(about, err)
+	case err == nil && !fi.IsDir():
+		d.add(problem, about, "move it away", "%s is not a directory: what hooks report is lost", spool)
+	case err == nil && !sysinfo.Writable(spool):
+		d.add(problem, about, "change its owner or mode", "%s may not be written by this user: what hooks report is lost", spool)
 	}
-	d.add(warning, "hooks", "what the client has kept itself comes with oxbow session import", "a hook of %s could not keep what it was given at %s: %s", f.Client, d.w.date(f.Time), f.Error)
+	var f HookFailure
+	if b, err := os.ReadFile(failureFile(d.dir)); err == nil && json.Unmarshal(b, &f) == nil && d.w.now().Sub(f.Time) <= failureKept {
+		d.add(warning, about, "what the client has kept itself comes with oxbow session import", "a hook of %s could not keep what it was given at %s: %s", f.Client, d.w.date(f.Time), f.Error)
+	}
+	out, err := checkSessions(ctx, d.w)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		d.findError("sessions", err)
+	case out != nil:
+		for _, p := range out.Problems {
+			d.add(problem, "sessions", p.Mend, "%s: %s", out.Store, p.What)
+		}
+	}
 }

@@ -109,8 +109,8 @@ func (a *app) drainSpool(ctx context.Context) {
 	}
 }
 
-// hookHome returns the home whose spool takes reports: of oxbow's own layout, and
-// the user's.
+// hookHome returns the home whose spool takes reports: a directory of oxbow's own
+// layout, and the user's.
 func (a *app) hookHome() (string, error) {
 	v, err := a.verdict()
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *app) hookHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() {
+	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() || p.Home == p.Store {
 		return "", tool.Untrusted(p.Home)
 	}
 	return filepath.Dir(p.Store), nil
