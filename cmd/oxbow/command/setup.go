@@ -206,12 +206,15 @@ var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPR
 func (a *app) probe(ctx context.Context, s setup.Server) (answer, home string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	dir, rule, err := a.findHome()
+	_, rule, err := a.findHome()
 	if err != nil {
 		return "", "", err
 	}
-	if dir = a.userHome(); rule == foundRule {
-		dir, _ = a.abs(".")
+	dir := a.userHome()
+	if rule == foundRule {
+		if dir, err = a.abs("."); err != nil {
+			return "", "", err
+		}
 	}
 	vars := map[string]string{}
 	for _, name := range clientVariables {
