@@ -5,6 +5,7 @@ package clienttest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -89,32 +90,29 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	if out := run(project, env, program, "get", "deploy-day"); !strings.Contains(out, sentence) {
 		t.Errorf("the memory holds %q", out)
 	}
-	kept := keptBy(t, home)
-	for _, want := range []string{marker, `remember`, `recall`, `"client":"` + c.name + `"`} {
-		if !strings.Contains(kept, want) {
-			t.Errorf("the spool has no %s:\n%s", want, tail([]byte(kept)))
+	var archive struct {
+		Sessions []struct {
+			Client, Session string
+			Turns           int
 		}
 	}
-	run(project, env, program, "setup", "--remove", "--yes")
+	out := run(project, env, program, "session", "list", "--json")
+	if err := json.Unmarshal([]byte(out), &archive); err != nil || len(archive.Sessions) != 1 || archive.Sessions[0].Client != c.name || archive.Sessions[0].Turns != 1 {
+		t.Fatalf("%v; want one turn of one session of %s: %s", err, c.name, out)
+	}
+	kept := run(project, env, program, "session", "show", archive.Sessions[0].Session, "--json")
+	for want, times := range map[string]int{`"kind":"prompt"`: 1, marker: 1, `"kind":"call"`: 2} {
+		if got := strings.Count(kept, want); got < times || want != marker && got > times {
+			t.Errorf("the archive has %s %d times, want %d:\n%s", want, got, times, tail([]byte(kept)))
+		}
+	}
+	// What the hooks reported and what the client kept are the same turn.
+	run(project, env, program, "session", "import", "all")
+	if again := run(project, env, program, "session", "list", "--json"); again != out {
+		t.Errorf("an import changed the archive:\n%s\nwas\n%s", again, out)
+	}
+	run(project, env, program, "setup", "--remove")
 	leftBehind(t, home, program)
-}
-
-// keptBy returns the spool of the home.
-func keptBy(t *testing.T, home string) string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(home, ".local", "share", "oxbow", "spool", "*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all strings.Builder
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(b)
-	}
-	return all.String()
 }
 
 // leftBehind looks for the program in what clients are configured by.
