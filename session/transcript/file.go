@@ -25,6 +25,7 @@ type file struct {
 	from   int64 // where the reading began
 	next   int64 // where the last turn begins
 	end    int64 // of the lines that were read
+	seen   int64 // end of the lines of which the bad ones were counted before
 	bad    int   // lines that are none
 	full   bool  // as much was read as was asked for
 	events []session.Event

@@ -84,6 +84,7 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	if fi.Size() == end {
 		return cursor, nil
 	}
+	f.seen = end
 	if err := f.read(ctx, in, from); err != nil {
 		return cursor, err
 	}
@@ -148,7 +149,7 @@ func (f *file) give(r reader, b []byte, size, at int64) bool {
 	if len(b) == 0 && size <= maxLine {
 		return false
 	}
-	if size > maxLine || !r.line(b, at) {
+	if (size > maxLine || !r.line(b, at)) && at >= f.seen {
 		f.bad++
 	}
 	return true
