@@ -233,11 +233,16 @@ func TestHistoryDoesNotShow(t *testing.T) {
 		fresh.put(uint64(i), int64(i), Words(0, d))
 		worn.put(uint64(i), 0, Words(0, docs[len(docs)-1-i]))
 	}
+	had := make([]Doc, len(docs)) // what worn has
+	for i := range docs {
+		had[i] = Words(0, docs[len(docs)-1-i])
+	}
 	for round := range 3 {
 		for i := range docs {
 			if j := (i * 7919) % len(docs); round == 2 || j%3 > 0 {
-				worn.Delete(uint64(j))
-				worn.put(uint64(j), int64(j), Words(0, docs[j]))
+				worn.Apply(Change{ID: uint64(j), Old: &had[j]})
+				had[j] = Words(0, docs[j])
+				worn.put(uint64(j), int64(j), had[j])
 			}
 		}
 	}
@@ -257,8 +262,9 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 	}
 	x.put(5000, 0, Words(0, []string{"hot"}))
 	x.put(5001, 0, Words(0, []string{"hot"}))
+	hot := Words(5000, []string{"hot"})
 	for range 10_000 {
-		x.put(5000, 0, Words(0, []string{"hot"}))
+		x.Apply(Change{ID: 5000, Document: &hot, Old: &hot})
 		docs, postings := 0, 0
 		for _, v := range x.Searcher().views {
 			docs += len(v.ids)
