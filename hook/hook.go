@@ -9,7 +9,6 @@
 package hook
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/transcript"
 )
@@ -42,38 +42,6 @@ type Report struct {
 
 	// Final reports that a turn or a session has ended.
 	Final bool
-}
-
-// report is the object on standard input, with the names of all clients.
-type report struct {
-	Event           string          `json:"hook_event_name"`
-	Session         string          `json:"session_id"`
-	Turn            string          `json:"turn_id"`
-	PromptID        string          `json:"prompt_id"`
-	Transcript      string          `json:"transcript_path"`
-	AgentTranscript string          `json:"agent_transcript_path"`
-	Dir             string          `json:"cwd"`
-	Time            time.Time       `json:"timestamp"`
-	Model           string          `json:"model"`
-	AgentID         string          `json:"agent_id"`
-	AgentType       string          `json:"agent_type"`
-	Parent          string          `json:"parent_agent_id"`
-	Source          string          `json:"source"`
-	Reason          string          `json:"reason"`
-	Prompt          string          `json:"prompt"`
-	Tool            string          `json:"tool_name"`
-	Input           json.RawMessage `json:"tool_input"`
-	Response        json.RawMessage `json:"tool_response"`
-	Result          json.RawMessage `json:"tool_result"`
-	UseID           string          `json:"tool_use_id"`
-	CallID          string          `json:"tool_call_id"`
-	Exit            *int            `json:"exit_status"`
-	Error           string          `json:"error"`
-	Last            string          `json:"last_assistant_message"`
-	Said            string          `json:"prompt_response"`
-	Text            string          `json:"text"`
-	TextID          string          `json:"text_id"`
-	Summary         string          `json:"compact_summary"`
 }
 
 // adapter is what is special about a client.
@@ -112,18 +80,13 @@ func Clients() []string {
 // report, has no events.
 func Read(client string, stdin []byte, env Env) Report {
 	out := Report{Client: client}
-	var r report
-	if err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r); err != nil {
-		if _, ok := err.(*json.UnmarshalTypeError); !ok {
-			return out
-		}
-	}
-	if r.Session == "" || !slices.Contains(adapters[client].events, r.Event) {
+	r, ok := clientline.ReadReport(stdin)
+	if !ok || !slices.Contains(adapters[client].events, r.Event) {
 		return out
 	}
 	e := session.Event{
 		Client: client, Session: cmp.Or(r.Parent, r.Session), Turn: r.Turn + r.PromptID, Time: r.Time, Dir: r.Dir,
-		Agent: r.agent(client), Model: r.Model, Transcript: r.Transcript,
+		Agent: agentOf(r, client), Model: r.Model, Transcript: r.Transcript,
 	}
 	if e.Time.IsZero() {
 		e.Time = env.Now
@@ -138,8 +101,8 @@ func Read(client string, stdin []byte, env Env) Report {
 	return out
 }
 
-// agent returns the sub-agent that a report is of, as transcripts name it.
-func (r *report) agent(client string) string {
+// agentOf returns the sub-agent that a report is of, as transcripts name it.
+func agentOf(r clientline.Report, client string) string {
 	switch {
 	case client == "opencode":
 		return r.AgentType
@@ -152,7 +115,7 @@ func (r *report) agent(client string) string {
 }
 
 // events are how a report becomes events, by the names that clients give them.
-var events = map[string]func(out *Report, r *report, e session.Event, clean func(string) string){
+var events = map[string]func(out *Report, r *clientline.Report, e session.Event, clean func(string) string){
 	"SessionStart":       sessionStart,
 	"UserPromptSubmit":   promptSubmit,
 	"PostToolUse":        toolUse,
@@ -175,7 +138,7 @@ func (out *Report) add(e session.Event, kind session.Kind, text string) {
 // sources are how a session may begin, where clients have other words.
 var sources = map[string]string{"new": "startup", "": "startup"}
 
-func sessionStart(out *Report, r *report, e session.Event, _ func(string) string) {
+func sessionStart(out *Report, r *clientline.Report, e session.Event, _ func(string) string) {
 	if e.Agent != "" {
 		return
 	}
@@ -190,7 +153,7 @@ func sessionStart(out *Report, r *report, e session.Event, _ func(string) string
 // promptSubmit passes over what no person wrote: the task of a sub-agent, what
 // the client says in the person's place, and the empty prompts that Qwen Code
 // reports once a round.
-func promptSubmit(out *Report, r *report, e session.Event, clean func(string) string) {
+func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	if r.AgentID != "" || e.Agent != "" || slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
@@ -199,7 +162,7 @@ func promptSubmit(out *Report, r *report, e session.Event, clean func(string) st
 	}
 }
 
-func toolUse(out *Report, r *report, e session.Event, clean func(string) string) {
+func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	o := transcript.OutcomeOf(r.Response)
 	if len(r.Result) > 0 {
 		o = transcript.OutcomeOf(r.Result)
@@ -229,19 +192,19 @@ func toolUse(out *Report, r *report, e session.Event, clean func(string) string)
 // gives hooks in the manner of Claude Code.
 var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash", "Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
-func agentText(out *Report, r *report, e session.Event, clean func(string) string) {
+func agentText(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	if text := clean(r.Text); text != "" {
 		e.ID = r.TextID
 		out.add(e, session.Text, text)
 	}
 }
 
-func compacted(out *Report, r *report, e session.Event, clean func(string) string) {
+func compacted(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	e.ID = e.Turn
 	out.add(e, session.Compact, transcript.SummaryText(r.Summary, clean))
 }
 
-func stopped(out *Report, r *report, e session.Event, clean func(string) string) {
+func stopped(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	if text := clean(cmp.Or(r.Last, r.Said)); text != "" {
 		out.add(e, session.Text, text)
 	}
@@ -253,7 +216,7 @@ func stopped(out *Report, r *report, e session.Event, clean func(string) string)
 
 // subagentStop passes over the agent by which Claude Code compacts: it has no
 // type.
-func subagentStop(out *Report, r *report, e session.Event, clean func(string) string) {
+func subagentStop(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
 	}
@@ -263,7 +226,7 @@ func subagentStop(out *Report, r *report, e session.Event, clean func(string) st
 	}
 }
 
-func sessionEnd(out *Report, r *report, e session.Event, _ func(string) string) {
+func sessionEnd(out *Report, r *clientline.Report, e session.Event, _ func(string) string) {
 	out.Final = true
 	e.Turn = ""
 	out.add(e, session.End, r.Reason)

@@ -21,40 +21,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
-
-type claudeLine struct {
-	Type      string    `json:"type"`
-	UUID      string    `json:"uuid"`
-	Parent    string    `json:"parentUuid"`
-	Logical   string    `json:"logicalParentUuid"` // across a compaction
-	Session   string    `json:"sessionId"`
-	Cwd       string    `json:"cwd"`
-	Time      time.Time `json:"timestamp"`
-	Sidechain bool      `json:"isSidechain"`
-	Agent     string    `json:"agentId"`
-	Meta      bool      `json:"isMeta"`
-	Summary   bool      `json:"isCompactSummary"`
-	Message   struct {
-		Role    string          `json:"role"`
-		Model   string          `json:"model"`
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-	Result json.RawMessage `json:"toolUseResult"`
-}
-
-type claudeBlock struct {
-	Type     string          `json:"type"`
-	Text     string          `json:"text"`
-	Thinking string          `json:"thinking"`
-	ID       string          `json:"id"`
-	Name     string          `json:"name"`
-	Input    json.RawMessage `json:"input"`
-	UseID    string          `json:"tool_use_id"`
-	Content  json.RawMessage `json:"content"`
-	IsError  bool            `json:"is_error"`
-}
 
 // isClaude goes by what no other program writes: a message with content, where
 // programs with lines like these have parts or nothing, or the end of a summary.
@@ -87,9 +56,9 @@ func newClaude(t *Transcript) reader {
 }
 
 func (c *claude) line(b []byte) error {
-	var l claudeLine
-	if err := json.Unmarshal(b, &l); err != nil {
-		return err
+	var l clientline.Claude
+	if !clientline.Decode(b, &l) {
+		return errLine
 	}
 	key := ""
 	if l.Sidechain {
@@ -119,10 +88,10 @@ func (c *claude) line(b []byte) error {
 	return nil
 }
 
-func (c *claude) assistant(l *claudeLine, r *reasoning) *reasoning {
-	var blocks []claudeBlock
+func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
+	var blocks []clientline.ClaudeBlock
 	if json.Unmarshal(l.Message.Content, &blocks) != nil {
-		for _, t := range texts(l.Message.Content) {
+		for _, t := range clientline.Texts(l.Message.Content) {
 			r = r.says(t, true)
 		}
 		return r
@@ -144,7 +113,7 @@ func (c *claude) assistant(l *claudeLine, r *reasoning) *reasoning {
 			}
 			c.seen[b.ID] = true
 			c.t.Calls++
-			call := &claudeCall{at: c.n, name: b.Name, edit: Edit{Call: b.ID, Dir: l.Cwd, Why: r.why(), Time: l.Time, Session: l.Session, Model: l.Message.Model, tabs: true}}
+			call := &claudeCall{at: c.n, name: b.Name, edit: Edit{Call: b.ID, Dir: l.Dir, Why: r.why(), Time: l.Time, Session: l.Session, Model: l.Message.Model, tabs: true}}
 			c.n++
 			if l.Sidechain {
 				call.edit.Sub = l.Agent
@@ -164,8 +133,8 @@ func (c *claude) assistant(l *claudeLine, r *reasoning) *reasoning {
 	return r
 }
 
-func (c *claude) user(l *claudeLine, r *reasoning) *reasoning {
-	var blocks []claudeBlock
+func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
+	var blocks []clientline.ClaudeBlock
 	if json.Unmarshal(l.Message.Content, &blocks) == nil {
 		results := 0
 		for _, b := range blocks {
@@ -190,13 +159,13 @@ func (c *claude) user(l *claudeLine, r *reasoning) *reasoning {
 			if results == 1 && json.Unmarshal(l.Result, &res) != nil {
 				res = claudeResult{}
 			}
-			c.finish(call, &res, strings.Join(texts(b.Content, "text"), "\n"))
+			c.finish(call, &res, clientline.Text(b.Content, "text"))
 		}
 	}
 	if l.Meta || l.Summary {
 		return r
 	}
-	for _, t := range texts(l.Message.Content, "text") {
+	for _, t := range clientline.Texts(l.Message.Content, "text") {
 		if t = strings.TrimSpace(t); t != "" && !injected(t) {
 			r = r.asks(t)
 		}

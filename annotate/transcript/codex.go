@@ -25,37 +25,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
-
-type codexLine struct {
-	Time    time.Time       `json:"timestamp"`
-	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
-}
-
-type codexItem struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	Role      string          `json:"role"`
-	Content   json.RawMessage `json:"content"`
-	Summary   json.RawMessage `json:"summary"`
-	Cwd       string          `json:"cwd"`
-	Model     string          `json:"model"`
-	Message   string          `json:"message"`
-	Text      string          `json:"text"`
-	CallID    string          `json:"call_id"`
-	Name      string          `json:"name"`
-	Arguments string          `json:"arguments"`
-	Input     string          `json:"input"`
-	Output    json.RawMessage `json:"output"`
-	Success   bool            `json:"success"`
-	Status    string          `json:"status"`
-	Action    *codexShell     `json:"action"`
-	Item      json.RawMessage `json:"item"`
-
-	Changes     map[string]codexChange `json:"changes"`
-	SummaryText []string               `json:"summary_text"`
-}
 
 type codexShell struct {
 	Command json.RawMessage `json:"command"`
@@ -120,21 +91,21 @@ func newCodex(t *Transcript) reader {
 }
 
 func (c *codex) line(b []byte) error {
-	var l codexLine
-	if err := json.Unmarshal(b, &l); err != nil {
-		return err
+	var l clientline.Codex
+	if !clientline.Decode(b, &l) {
+		return errLine
 	}
 	payload := l.Payload
 	if payload == nil { // the old form
 		payload = b
 	}
-	var it codexItem
-	if err := json.Unmarshal(payload, &it); err != nil {
-		return err
+	var it clientline.CodexItem
+	if !clientline.Decode(payload, &it) {
+		return errLine
 	}
 	switch l.Type {
 	case "session_meta":
-		c.meta(&it, payload)
+		c.meta(&it)
 	case "turn_context":
 		c.context(&it)
 	case "event_msg":
@@ -142,7 +113,7 @@ func (c *codex) line(b []byte) error {
 	case "response_item":
 		c.item(&it, l.Time)
 	case "":
-		c.meta(&it, payload)
+		c.meta(&it)
 	default:
 		if l.Payload == nil {
 			c.item(&it, l.Time)
@@ -153,26 +124,22 @@ func (c *codex) line(b []byte) error {
 
 // meta takes the first header; a session that was forked repeats that of its
 // parent after it.
-func (c *codex) meta(it *codexItem, payload []byte) {
+func (c *codex) meta(it *clientline.CodexItem) {
 	if it.ID == "" || c.session != "" {
 		return
 	}
 	c.session = it.ID
 	c.context(it)
-	var more struct {
-		Nick   string          `json:"agent_nickname"`
-		Source json.RawMessage `json:"source"`
-	}
-	if json.Unmarshal(payload, &more) == nil && strings.Contains(string(more.Source), `"subagent"`) {
-		if c.sub = more.Nick; c.sub == "" {
+	if strings.Contains(string(it.Source), `"subagent"`) {
+		if c.sub = it.AgentName; c.sub == "" {
 			c.sub = "sub-agent"
 		}
 	}
 }
 
-func (c *codex) context(it *codexItem) {
-	if it.Cwd != "" {
-		c.dir = it.Cwd
+func (c *codex) context(it *clientline.CodexItem) {
+	if it.Dir != "" {
+		c.dir = it.Dir
 	}
 	if it.Model != "" {
 		c.model = it.Model
@@ -184,10 +151,10 @@ var oldCwd = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<cwd>([^<]{1,1000})</cwd>`)
 })
 
-func (c *codex) item(it *codexItem, at time.Time) {
+func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 	switch it.Type {
 	case "message":
-		for _, t := range texts(it.Content, "output_text", "input_text", "text") {
+		for _, t := range clientline.Texts(it.Content, "output_text", "input_text", "text") {
 			switch it.Role {
 			case "assistant":
 				c.r = c.r.says(t, true)
@@ -199,7 +166,7 @@ func (c *codex) item(it *codexItem, at time.Time) {
 			}
 		}
 	case "reasoning":
-		for _, t := range texts(it.Summary, "summary_text") {
+		for _, t := range clientline.Texts(it.Summary, "summary_text") {
 			c.r = c.r.says(t, false)
 		}
 	case "function_call":
@@ -209,8 +176,9 @@ func (c *codex) item(it *codexItem, at time.Time) {
 		}
 		c.shell(it, &args, at)
 	case "local_shell_call":
-		if it.Action != nil {
-			c.shell(it, it.Action, at)
+		var action codexShell
+		if json.Unmarshal(it.Action, &action) == nil {
+			c.shell(it, &action, at)
 		}
 	case "custom_tool_call":
 		if it.Name == "apply_patch" {
@@ -234,7 +202,7 @@ func (c *codex) asks(t string) {
 }
 
 // shell looks for apply_patch in a call of a function.
-func (c *codex) shell(it *codexItem, s *codexShell, at time.Time) {
+func (c *codex) shell(it *clientline.CodexItem, s *codexShell, at time.Time) {
 	dir := s.Workdir + s.Dir
 	if it.Name == "apply_patch" {
 		c.call(it.CallID, s.Input+s.Patch, dir, at)
@@ -274,7 +242,7 @@ func (c *codex) call(id, patch, dir string, at time.Time) *codexCall {
 	return call
 }
 
-func (c *codex) event(it *codexItem, at time.Time) error {
+func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 	switch it.Type {
 	case "agent_message":
 		c.r = c.r.says(it.Message, true)
@@ -283,19 +251,19 @@ func (c *codex) event(it *codexItem, at time.Time) error {
 	case "user_message":
 		c.asks(it.Message)
 	case "patch_apply_end":
-		c.applied(it, it.CallID, it.Success, at)
+		c.applied(it, it.CallID, it.Success != nil && *it.Success, at)
 	case "item_completed":
-		var in codexItem
-		if err := json.Unmarshal(it.Item, &in); err != nil {
-			return err
+		var in clientline.CodexItem
+		if !clientline.Decode(it.Item, &in) {
+			return errLine
 		}
 		switch in.Type {
 		case "AgentMessage":
-			for _, t := range texts(in.Content, "Text", "text") {
+			for _, t := range clientline.Texts(in.Content, "Text", "text") {
 				c.r = c.r.says(t, true)
 			}
 		case "UserMessage":
-			for _, t := range texts(in.Content, "text") {
+			for _, t := range clientline.Texts(in.Content, "text") {
 				c.asks(t)
 			}
 		case "Reasoning":
@@ -311,15 +279,14 @@ func (c *codex) event(it *codexItem, at time.Time) error {
 
 // applied takes what a patch has changed. Its call may not be in the
 // transcript: the model can write a program that calls it.
-func (c *codex) applied(it *codexItem, id string, ok bool, at time.Time) {
+func (c *codex) applied(it *clientline.CodexItem, id string, ok bool, at time.Time) {
 	call := c.call(id, "", "", at)
 	if call == nil || call.changes != nil {
 		return
 	}
 	call.over, call.ok = true, ok
-	if call.changes = it.Changes; call.changes == nil {
-		call.changes = map[string]codexChange{}
-	}
+	call.changes = map[string]codexChange{}
+	_ = json.Unmarshal(it.Changes, &call.changes) // what cannot be read is not there
 }
 
 var exitCode = sync.OnceValue(func() *regexp.Regexp {
@@ -329,7 +296,7 @@ var exitCode = sync.OnceValue(func() *regexp.Regexp {
 // succeeded reads the output of apply_patch, which is a text, a text that is
 // JSON with an exit code, or blocks of text.
 func succeeded(raw json.RawMessage) bool {
-	text := strings.Join(texts(raw, "input_text", "output_text", "text"), "\n")
+	text := clientline.Text(raw, "input_text", "output_text", "text")
 	if text == "" {
 		var o struct {
 			Content string `json:"content"`

@@ -8,39 +8,12 @@
 
 package transcript
 
-import (
-	"encoding/json"
-	"time"
-)
-
-type copilotLine struct {
-	Type  string    `json:"type"`
-	Time  time.Time `json:"timestamp"`
-	Agent string    `json:"agentId"`
-	Data  struct {
-		Session   string `json:"sessionId"`
-		Producer  string `json:"producer"`
-		Model     string `json:"model"`
-		AgentName string `json:"agentName"`
-		Context   struct {
-			Dir string `json:"cwd"`
-		} `json:"context"`
-		Content  json.RawMessage `json:"content"`
-		Requests []struct {
-			ID   string          `json:"toolCallId"`
-			Name string          `json:"name"`
-			Args json.RawMessage `json:"arguments"`
-		} `json:"toolRequests"`
-		CallID  string          `json:"toolCallId"`
-		Success bool            `json:"success"`
-		Result  json.RawMessage `json:"result"`
-	} `json:"data"`
-}
+import "github.com/oxbow-memory/oxbow/internal/clientline"
 
 // isCopilot goes by the first event.
 func isCopilot(b []byte) bool {
-	var l copilotLine
-	return json.Unmarshal(b, &l) == nil && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
+	var l clientline.Copilot
+	return clientline.Decode(b, &l) && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
 }
 
 type copilot struct {
@@ -51,9 +24,9 @@ type copilot struct {
 func newCopilot(t *Transcript) reader { return &copilot{chat: newChat(t), names: map[string]string{}} }
 
 func (c *copilot) line(b []byte) error {
-	var l copilotLine
-	if err := json.Unmarshal(b, &l); err != nil {
-		return err
+	var l clientline.Copilot
+	if !clientline.Decode(b, &l) {
+		return errLine
 	}
 	d := &l.Data
 	sub := l.Agent
@@ -71,12 +44,12 @@ func (c *copilot) line(b []byte) error {
 	case "subagent.started":
 		c.names[l.Agent] = d.AgentName
 	case "user.message":
-		for _, t := range texts(d.Content, "text") {
+		for _, t := range clientline.Texts(d.Content, "text") {
 			c.asks(sub, t)
 		}
 	case "assistant.message":
 		c.model = d.Model
-		for _, t := range texts(d.Content, "text") {
+		for _, t := range clientline.Texts(d.Content, "text") {
 			c.says(sub, t, true)
 		}
 		for _, r := range d.Requests {

@@ -12,39 +12,14 @@ package transcript
 
 import (
 	"encoding/json"
-	"time"
-)
 
-type geminiMessage struct {
-	Session  string          `json:"sessionId"`
-	Start    string          `json:"startTime"`
-	Kind     string          `json:"kind"`
-	ID       string          `json:"id"`
-	Time     time.Time       `json:"timestamp"`
-	Type     string          `json:"type"`
-	Content  json.RawMessage `json:"content"`
-	Model    string          `json:"model"`
-	Thoughts []struct {
-		Subject     string `json:"subject"`
-		Description string `json:"description"`
-	} `json:"thoughts"`
-	Calls []struct {
-		ID      string          `json:"id"`
-		Name    string          `json:"name"`
-		Args    json.RawMessage `json:"args"`
-		Status  string          `json:"status"`
-		Display json.RawMessage `json:"resultDisplay"`
-	} `json:"toolCalls"`
-	Set *struct {
-		Messages []json.RawMessage `json:"messages"`
-	} `json:"$set"`
-	Rewind string `json:"$rewindTo"`
-}
+	"github.com/oxbow-memory/oxbow/internal/clientline"
+)
 
 // isGemini goes by the header.
 func isGemini(b []byte) bool {
-	var l geminiMessage
-	return json.Unmarshal(b, &l) == nil && l.Session != "" && l.Start != "" && l.ID == "" && l.Type == ""
+	var l clientline.Gemini
+	return clientline.Decode(b, &l) && l.Session != "" && l.Start != "" && l.ID == "" && l.Type == ""
 }
 
 type gemini struct {
@@ -59,13 +34,17 @@ func newGemini(t *Transcript) reader {
 }
 
 func (c *gemini) line(b []byte) error {
-	var m geminiMessage
-	if err := json.Unmarshal(b, &m); err != nil {
-		return err
+	var m clientline.Gemini
+	if !clientline.Decode(b, &m) {
+		return errLine
 	}
 	switch {
 	case m.Set != nil:
-		for _, more := range m.Set.Messages {
+		var set struct {
+			Messages []json.RawMessage `json:"messages"`
+		}
+		_ = clientline.Decode(m.Set, &set)
+		for _, more := range set.Messages {
 			if err := c.line(more); err != nil {
 				return err
 			}
@@ -79,7 +58,7 @@ func (c *gemini) line(b []byte) error {
 			c.sub = "sub-agent"
 		}
 	case m.Type == "user":
-		for _, t := range texts(m.Content, "") {
+		for _, t := range clientline.Texts(m.Content) {
 			c.asks(c.sub, t)
 		}
 	case m.Type == "gemini":
@@ -89,17 +68,22 @@ func (c *gemini) line(b []byte) error {
 }
 
 // message takes a message; when it comes again, from where it began.
-func (c *gemini) message(m *geminiMessage) {
+func (c *gemini) message(m *clientline.Gemini) {
 	if m.ID != "" && m.ID == c.last {
 		c.said[c.sub] = c.before[m.ID]
 	} else if c.before[m.ID] != nil {
 		return // an older one, as of a chat that is gone on with
 	}
 	c.before[m.ID], c.last, c.model = c.of(c.sub), m.ID, m.Model
-	for _, t := range m.Thoughts {
+	var thoughts []struct {
+		Subject     string `json:"subject"`
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(m.Thoughts, &thoughts) // what cannot be read was not thought
+	for _, t := range thoughts {
 		c.says(c.sub, t.Subject+"\n"+t.Description, false)
 	}
-	for _, t := range texts(m.Content, "") {
+	for _, t := range clientline.Texts(m.Content) {
 		c.says(c.sub, t, true)
 	}
 	for _, call := range m.Calls {

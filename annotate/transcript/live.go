@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 // Bounds of what is read of a transcript for a report: its end, and its first line.
@@ -48,27 +49,9 @@ type Report struct {
 	Secret func(string) bool   // lines that hold secrets get no annotation
 }
 
-// liveReport is the object on standard input, with the names of all clients.
-type liveReport struct {
-	Event           string          `json:"hook_event_name"`
-	Session         string          `json:"session_id"`
-	Transcript      string          `json:"transcript_path"`
-	AgentTranscript string          `json:"agent_transcript_path"`
-	Dir             string          `json:"cwd"`
-	AgentID         string          `json:"agent_id"`
-	AgentType       string          `json:"agent_type"`
-	Tool            string          `json:"tool_name"`
-	Input           json.RawMessage `json:"tool_input"`
-	Response        json.RawMessage `json:"tool_response"`
-	UseID           string          `json:"tool_use_id"`
-	CallID          string          `json:"tool_call_id"`
-	Time            time.Time       `json:"timestamp,omitzero"`
-}
-
-func (r Report) read() (*liveReport, bool) {
-	var l liveReport
-	err := json.Unmarshal(bytes.TrimPrefix(r.Raw, []byte("\ufeff")), &l)
-	return &l, err == nil && l.Session != "" && filepath.IsLocal(l.Session)
+func (r Report) read() (*clientline.Report, bool) {
+	l, ok := clientline.ReadReport(r.Raw)
+	return &l, ok && filepath.IsLocal(l.Session)
 }
 
 // About is what a report is about.
@@ -105,36 +88,36 @@ var (
 // that the transcript will have for it, and the name that its edits have there.
 var liveReaders = map[string]struct {
 	reader string
-	answer func(l *liveReport, in reader) (line any, call string)
+	answer func(l *clientline.Report, in reader) (line any, call string)
 }{
-	"claude": {"claude-code", func(l *liveReport, _ reader) (any, string) {
+	"claude": {"claude-code", func(l *clientline.Report, _ reader) (any, string) {
 		return map[string]any{"type": "user", "sessionId": l.Session, "isSidechain": l.AgentID != "", "agentId": l.AgentID, "toolUseResult": l.Response,
 			"message": map[string]any{"content": []any{map[string]any{"type": "tool_result", "tool_use_id": l.UseID, "content": ""}}}}, l.UseID
 	}},
-	"codex": {"codex", func(l *liveReport, _ reader) (any, string) {
+	"codex": {"codex", func(l *clientline.Report, _ reader) (any, string) {
 		return map[string]any{"type": "response_item", "payload": map[string]any{"type": "custom_tool_call_output", "call_id": l.UseID, "output": l.Response}}, l.UseID
 	}},
-	"gemini": {"gemini", func(l *liveReport, _ reader) (any, string) {
-		status, shown := l.outcome()
+	"gemini": {"gemini", func(l *clientline.Report, _ reader) (any, string) {
+		status, shown := outcome(l)
 		call := map[string]any{"name": l.Tool, "args": l.Input, "status": status, "resultDisplay": shown}
 		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " + callOf(l.Tool, l.Input).key()
 	}},
-	"copilot": {"copilot", func(l *liveReport, in reader) (any, string) {
+	"copilot": {"copilot", func(l *clientline.Report, in reader) (any, string) {
 		id := in.(*copilot).pending(callOf(l.Tool, l.Input))
 		return map[string]any{"type": "tool.execution_complete", "data": map[string]any{"toolCallId": id, "success": true}}, l.Session + " " + id
 	}},
-	"qwen": {"qwen", func(l *liveReport, _ reader) (any, string) {
-		status, shown := l.outcome()
+	"qwen": {"qwen", func(l *clientline.Report, _ reader) (any, string) {
+		status, shown := outcome(l)
 		answer := map[string]any{"functionResponse": map[string]any{"id": l.CallID}}
 		return map[string]any{"type": "tool_result", "sessionId": l.Session, "cwd": l.Dir, "message": map[string]any{"parts": []any{answer}},
 			"toolCallResult": map[string]any{"callId": l.CallID, "status": status, "resultDisplay": shown}}, l.Session + " " + l.CallID
 	}},
-	"opencode": {"opencode", func(l *liveReport, _ reader) (any, string) { return l, l.Session + " " + l.UseID }},
+	"opencode": {"opencode", func(l *clientline.Report, _ reader) (any, string) { return l, l.Session + " " + l.UseID }},
 }
 
 // outcome returns how a call ended, as the transcripts of Gemini CLI and Qwen Code say
 // it, and what the client shows.
-func (l *liveReport) outcome() (status string, shown json.RawMessage) {
+func outcome(l *clientline.Report) (status string, shown json.RawMessage) {
 	var o struct {
 		Display json.RawMessage `json:"returnDisplay"`
 		Error   json.RawMessage `json:"error"`
@@ -194,7 +177,7 @@ func (r Report) secret(a annotate.Record) bool {
 }
 
 // editsFiles reports whether a report is of a tool that edits.
-func editsFiles(l *liveReport) bool {
+func editsFiles(l *clientline.Report) bool {
 	switch strings.ToLower(l.Tool) {
 	case "notebookedit", "multiedit":
 		return true
@@ -206,7 +189,7 @@ func editsFiles(l *liveReport) bool {
 
 // afterEdit reads the transcript until it has the call of a report, or for as long as
 // is waited for a late one. Others of its edits are left out.
-func (r Report) afterEdit(ctx context.Context, l *liveReport) (*Transcript, error) {
+func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcript, error) {
 	ctx, stop := context.WithTimeout(ctx, lateWait)
 	defer stop()
 	for size := int64(-1); ; {
@@ -234,7 +217,7 @@ func (r Report) afterEdit(ctx context.Context, l *liveReport) (*Transcript, erro
 
 // file returns the transcript that has what a report is about: in Claude Code a
 // sub-agent has its own, next to that of the session; Qwen Code has a directory for them.
-func (r Report) file(l *liveReport) string {
+func (r Report) file(l *clientline.Report) string {
 	switch {
 	case l.AgentTranscript != "":
 		return l.AgentTranscript
@@ -254,7 +237,7 @@ func (r Report) file(l *liveReport) string {
 
 // replay reads the end of a transcript. With answered, the report is its next line, and
 // other edits than those of its call are left out.
-func (r Report) replay(l *liveReport, most int64, answered bool) (*Transcript, error) {
+func (r Report) replay(l *clientline.Report, most int64, answered bool) (*Transcript, error) {
 	text, err := endOf(r.file(l), most)
 	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
 		return nil, err

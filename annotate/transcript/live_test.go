@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 // session is a recorded session in a tree of its own.
@@ -102,7 +103,7 @@ func (s *session) until(now time.Time) []byte {
 // come then.
 func (s *session) write(report, text []byte) Report {
 	s.t.Helper()
-	var l liveReport
+	var l clientline.Report
 	if err := json.Unmarshal(report, &l); err != nil {
 		s.t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func (s *session) write(report, text []byte) Report {
 // apply makes the edit of a report in the tree, as the client has done.
 func (s *session) apply(report []byte) {
 	s.t.Helper()
-	var l liveReport
+	var l clientline.Report
 	if err := json.Unmarshal(report, &l); err != nil {
 		s.t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestLive(t *testing.T) {
 			s.put("hello.go", hello)
 			var live []annotate.Record
 			for _, report := range s.reports {
-				var l liveReport
+				var l clientline.Report
 				if err := json.Unmarshal(report, &l); err != nil {
 					t.Fatal(err)
 				}
@@ -353,7 +354,7 @@ func FuzzLive(f *testing.F) {
 		if l, ok := r.read(); ok && client != "opencode" && client != "copilot" {
 			l.Transcript, l.AgentID, l.AgentTranscript = noted, "", noted
 			if r.Raw, err = json.Marshal(l); err != nil {
-				t.Skip()
+				t.Fatal(err)
 			}
 		}
 		_ = r.About()

@@ -12,22 +12,12 @@ package transcript
 import (
 	"encoding/json"
 	"strings"
-	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 type opencodeLine struct {
-	Event   string          `json:"hook_event_name"`
-	Session string          `json:"session_id"`
-	Dir     string          `json:"cwd"`
-	Time    time.Time       `json:"timestamp"`
-	Agent   string          `json:"agent_type"`
-	Prompt  string          `json:"prompt"`
-	Text    string          `json:"text"`
-	Model   string          `json:"model"`
-	Tool    string          `json:"tool_name"`
-	ID      string          `json:"tool_use_id"`
-	Input   json.RawMessage `json:"tool_input"`
-	Result  json.RawMessage `json:"tool_metadata"`
+	clientline.Report
 
 	Kind   string `json:"kind"`
 	Client string `json:"client"`
@@ -61,7 +51,7 @@ func (c opencode) line(b []byte) error {
 	} else {
 		c.session, c.dir = l.Session, l.Dir
 	}
-	sub := l.Agent + l.Sub
+	sub := l.AgentType + l.Sub
 	switch l.Event + l.Kind {
 	case "UserPromptSubmit":
 		c.asks(sub, l.Prompt)
@@ -74,9 +64,9 @@ func (c opencode) line(b []byte) error {
 			c.said[sub] = c.of(sub).edits()
 		}
 	case "PostToolUse", "PostToolUseFailure":
-		if l.ID != "" {
-			c.call(l.ID, sub, l.Tool, l.Input, l.Time)
-			c.answer(l.ID, l.Event != "PostToolUse", l.Result)
+		if l.UseID != "" {
+			c.call(l.UseID, sub, l.Tool, l.Input, l.Time)
+			c.answer(l.UseID, l.Event != "PostToolUse", l.Metadata)
 		}
 	}
 	return nil

@@ -9,49 +9,12 @@
 
 package transcript
 
-import (
-	"encoding/json"
-	"time"
-)
-
-type qwenLine struct {
-	UUID       string    `json:"uuid"`
-	Session    string    `json:"sessionId"`
-	Type       string    `json:"type"`
-	Provenance string    `json:"provenance"`
-	Time       time.Time `json:"timestamp"`
-	Dir        string    `json:"cwd"`
-	Model      string    `json:"model"`
-	AgentID    string    `json:"agentId"`
-	AgentName  string    `json:"agentName"`
-	Message    struct {
-		Parts []struct {
-			Text    string `json:"text"`
-			Thought bool   `json:"thought"`
-			Call    *struct {
-				ID   string          `json:"id"`
-				Name string          `json:"name"`
-				Args json.RawMessage `json:"args"`
-			} `json:"functionCall"`
-			Answer *struct {
-				ID       string `json:"id"`
-				Response struct {
-					Error string `json:"error"`
-				} `json:"response"`
-			} `json:"functionResponse"`
-		} `json:"parts"`
-	} `json:"message"`
-	Result struct {
-		CallID  string          `json:"callId"`
-		Status  string          `json:"status"`
-		Display json.RawMessage `json:"resultDisplay"`
-	} `json:"toolCallResult"`
-}
+import "github.com/oxbow-memory/oxbow/internal/clientline"
 
 // isQwen goes by the parts of a message, which Claude Code has not.
 func isQwen(b []byte) bool {
-	var l qwenLine
-	return json.Unmarshal(b, &l) == nil && l.UUID != "" && l.Session != "" && (len(l.Message.Parts) > 0 || l.Provenance != "")
+	var l clientline.Qwen
+	return clientline.Decode(b, &l) && l.UUID != "" && l.Session != "" && (len(l.Message.Parts) > 0 || l.Provenance != "")
 }
 
 type qwen struct{ *chat }
@@ -59,9 +22,9 @@ type qwen struct{ *chat }
 func newQwen(t *Transcript) reader { return qwen{newChat(t)} }
 
 func (c qwen) line(b []byte) error {
-	var l qwenLine
-	if err := json.Unmarshal(b, &l); err != nil {
-		return err
+	var l clientline.Qwen
+	if !clientline.Decode(b, &l) {
+		return errLine
 	}
 	sub := l.AgentName
 	if sub == "" {

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 // client is a program whose transcripts can be read.
@@ -41,11 +43,12 @@ func Read(r io.Reader) (*Transcript, error) {
 	}
 	br := bufio.NewReaderSize(r, 1<<16)
 	for last := false; !last; {
-		b, long, err := readLine(br)
+		b, size, err := clientline.Next(br)
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("reading a transcript: %w", err)
 		}
 		last = err == io.EOF
+		long := size > clientline.Max
 		if b = bytes.TrimSpace(b); long || len(b) > 0 {
 			t.Lines++
 		}
@@ -84,25 +87,4 @@ func (t *Transcript) open(line []byte) reader {
 		}
 	}
 	return nil
-}
-
-// readLine returns the next line, which holds until the next call, and whether
-// it was too long and is left out.
-func readLine(br *bufio.Reader) (line []byte, long bool, err error) {
-	var all []byte
-	for {
-		part, err := br.ReadSlice('\n')
-		if err == nil && all == nil {
-			return part, false, nil
-		}
-		if !long {
-			all = append(all, part...)
-			if len(all) > maxLine {
-				all, long = nil, true
-			}
-		}
-		if err != bufio.ErrBufferFull {
-			return all, long, err
-		}
-	}
 }

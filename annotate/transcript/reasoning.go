@@ -3,8 +3,6 @@
 package transcript
 
 import (
-	"encoding/json"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -77,27 +75,4 @@ func tail(s string) string {
 		s = s[1:]
 	}
 	return "… " + s
-}
-
-// texts returns the texts of a content that is a string, or blocks of which
-// some hold text under a key.
-func texts(raw json.RawMessage, keys ...string) []string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return []string{s}
-	}
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &blocks) != nil {
-		return nil
-	}
-	var out []string
-	for _, b := range blocks {
-		if b.Text != "" && slices.Contains(keys, b.Type) {
-			out = append(out, b.Text)
-		}
-	}
-	return out
 }

@@ -22,10 +22,11 @@ import (
 
 // Bounds of what is read.
 const (
-	maxLine = 64 << 20 // bytes of a line; longer ones count as bad
-	maxWhy  = 8 << 10  // bytes of reasoning kept for an edit: the last ones
+	maxWhy  = 8 << 10 // bytes of reasoning kept for an edit: the last ones
 	maxFile = annotate.MaxFile
 )
+
+var errLine = errors.New("the line is no object of JSON")
 
 // ErrUnknown is returned by [Read] for a file that is of no client it knows.
 var ErrUnknown = errors.New("not a transcript of an agent that is known here")

@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 // was is where the tree of the samples stood.
@@ -209,7 +210,7 @@ func TestLongLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := `{"type":"message","text":"` + strings.Repeat("x", maxLine) + "\"}\n"
+	long := `{"type":"message","text":"` + strings.Repeat("x", clientline.Max) + "\"}\n"
 	tr, err := Read(strings.NewReader(long + string(text)))
 	if err != nil || tr.Bad != 1 || len(tr.Edits) != 1 {
 		t.Errorf("Read after a long line = %+v, %v", tr, err)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -323,7 +324,7 @@ func OutcomeOf(response []byte) Outcome {
 		Error       json.RawMessage `json:"error"`
 	}
 	if len(response) == 0 || response[0] != '{' {
-		return Outcome{Output: text(response)}
+		return Outcome{Output: clientline.Text(response)}
 	}
 	if json.Unmarshal(response, &o) != nil {
 		return Outcome{}
@@ -331,7 +332,7 @@ func OutcomeOf(response []byte) Outcome {
 	if o.Stdout != nil {
 		return Outcome{Failed: o.Interrupted, Silent: o.Background == "", Output: *o.Stdout + "\n" + o.Stderr}
 	}
-	out := o.Copilot + text(o.Content)
+	out := o.Copilot + clientline.Text(o.Content)
 	return Outcome{Failed: len(o.Error) > 0 && string(o.Error) != "null", Silent: outputFirst(out), Output: out}
 }
 

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -64,50 +65,28 @@ func claudeAgent(path string) string {
 	return meta.Type
 }
 
-type claudeLine struct {
-	kind, uuid, session, dir, branch, prompt, agent, agentType string
-	source                                                     string
-	when                                                       time.Time
-	side, meta, summary                                        bool
-	message, result, place                                     json.RawMessage
-}
-
-type claudeBlock struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	ID      string          `json:"id"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	UseID   string          `json:"tool_use_id"`
-	Content json.RawMessage `json:"content"`
-	IsError bool            `json:"is_error"`
-}
-
 func (c *claude) line(b []byte, at int64) bool {
-	var l claudeLine
-	want := []field{{"type", &l.kind}, {"uuid", &l.uuid}, {"sessionId", &l.session}, {"cwd", &l.dir}, {"gitBranch", &l.branch}, {"promptId", &l.prompt},
-		{"agentId", &l.agent}, {"attributionAgent", &l.agentType}, {"promptSource", &l.source}, {"timestamp", &l.when}, {"isSidechain", &l.side}, {"isMeta", &l.meta},
-		{"isCompactSummary", &l.summary}, {"message", &l.message}, {"toolUseResult", &l.result}, {"turnPosition", &l.place}}
-	if !pick(b, want...) {
+	var l clientline.Claude
+	if !clientline.Decode(b, &l) {
 		return false
 	}
 	if c.born.IsZero() {
-		c.born = l.when
+		c.born = l.Time
 	}
-	if l.kind != "assistant" && l.kind != "user" || l.when.Before(c.born.Add(-outOfOrder)) {
+	if l.Type != "assistant" && l.Type != "user" || l.Time.Before(c.born.Add(-outOfOrder)) {
 		return true
 	}
-	c.session, c.dir, c.branch = l.session, l.dir, l.branch
+	c.session, c.dir, c.branch = l.Session, l.Dir, l.Branch
 	main := c.agent
-	if l.side && c.agent == "" {
-		if c.agent = l.agentType; c.agent == "" {
-			c.agent = l.agent
+	if l.Sidechain && c.agent == "" {
+		if c.agent = l.AgentType; c.agent == "" {
+			c.agent = l.Agent
 		}
 		if c.agent == "" {
 			c.agent = "sub-agent"
 		}
 	}
-	if l.kind == "assistant" {
+	if l.Type == "assistant" {
 		c.assistant(&l)
 	} else {
 		c.user(&l, at)
@@ -116,69 +95,62 @@ func (c *claude) line(b []byte, at int64) bool {
 	return true
 }
 
-func (c *claude) assistant(l *claudeLine) {
-	var m struct {
-		Model   string        `json:"model"`
-		Content []claudeBlock `json:"content"`
-	}
-	if json.Unmarshal(l.message, &m) != nil || m.Model == "<synthetic>" {
+func (c *claude) assistant(l *clientline.Claude) {
+	var blocks []clientline.ClaudeBlock
+	if json.Unmarshal(l.Message.Content, &blocks) != nil || l.Message.Model == "<synthetic>" {
 		return
 	}
-	c.model = m.Model
-	for i, b := range m.Content {
+	c.model = l.Message.Model
+	for i, b := range blocks {
 		switch b.Type {
 		case "text":
-			id := l.uuid
+			id := l.UUID
 			if i > 0 && id != "" {
 				id += "." + string(rune('0'+i%10))
 			}
-			c.say(c.event(session.Text, id, l.when), b.Text)
+			c.say(c.event(session.Text, id, l.Time), b.Text)
 		case "tool_use":
-			c.calls[b.ID] = claudeCall{c.event(session.Called, b.ID, l.when), b.Name, b.Input}
+			c.calls[b.ID] = claudeCall{c.event(session.Called, b.ID, l.Time), b.Name, b.Input}
 		}
 	}
 }
 
-func (c *claude) user(l *claudeLine, at int64) {
-	var m struct {
-		Content json.RawMessage `json:"content"`
+func (c *claude) user(l *clientline.Claude, at int64) {
+	if l.Prompt != "" && c.agent != "" {
+		c.turn = l.Prompt
 	}
-	_ = pick(l.message, field{"content", &m.Content})
-	if l.prompt != "" && c.agent != "" {
-		c.turn = l.prompt
-	}
-	if l.summary {
-		if l.prompt != "" {
-			c.turn = l.prompt
+	if l.Summary {
+		if l.Prompt != "" {
+			c.turn = l.Prompt
 		}
-		e := c.event(session.Compact, c.turn, l.when)
-		e.Text = SummaryText(text(m.Content), c.clean)
+		e := c.event(session.Compact, c.turn, l.Time)
+		e.Text = SummaryText(clientline.Text(l.Message.Content), c.clean)
 		c.report(e)
 		return
 	}
-	if !c.results(l, m.Content) && !l.meta && l.source != "system" {
-		turn := l.prompt
+	if !c.results(l, l.Message.Content) && !l.Meta && l.Source != "system" {
+		turn := l.Prompt
 		if turn == "" {
-			turn = l.uuid
+			turn = l.UUID
 		}
-		if said := text(m.Content, "text"); PromptText(said, c.clean) != "" && c.agent == "" {
-			if turn == c.turn && c.place != string(l.place) {
+		if said := clientline.Text(l.Message.Content, "text"); PromptText(said, c.clean) != "" && c.agent == "" {
+			if turn == c.turn && c.place != string(l.Position) {
 				c.turn, c.held = "", nil // it was a copy
 			}
 			c.release()
-			c.place, c.hold = string(l.place), true
-			c.prompt(turn, said, l.when, at)
+			c.place, c.hold = string(l.Position), true
+			c.prompt(turn, said, l.Time, at)
 		}
 	}
 }
 
 // results reports the calls that a line has the answers of; false for a line
 // without.
-func (c *claude) results(l *claudeLine, content json.RawMessage) bool {
+func (c *claude) results(l *clientline.Claude, content json.RawMessage) bool {
 	if len(content) == 0 || content[0] != '[' {
 		return false
 	}
-	var blocks []claudeBlock
+	var blocks []clientline.ClaudeBlock
 	_ = json.Unmarshal(content, &blocks)
 	found := 0
 	for _, b := range blocks {
@@ -195,11 +167,11 @@ func (c *claude) results(l *claudeLine, content json.RawMessage) bool {
 		var o Outcome
 		switch {
 		case b.IsError:
-			o = Outcome{Failed: true, Output: text(b.Content, "text")}
-		case found == 1 && len(l.result) > 0 && l.result[0] == '{':
-			o = OutcomeOf(l.result)
+			o = Outcome{Failed: true, Output: clientline.Text(b.Content, "text")}
+		case found == 1 && len(l.Result) > 0 && l.Result[0] == '{':
+			o = OutcomeOf(l.Result)
 		default: // a sub-agent's line says no more than the text
-			o = Outcome{Silent: true, Output: text(b.Content, "text")}
+			o = Outcome{Silent: true, Output: clientline.Text(b.Content, "text")}
 			if strings.HasPrefix(o.Output, "Command running in background") {
 				o.Silent = false
 			}

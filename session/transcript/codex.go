@@ -9,11 +9,12 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -35,89 +36,41 @@ type codexCall struct {
 
 func newCodex(f *file) reader { return &codex{file: f, calls: map[string]codexCall{}} }
 
-type codexPayload struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	Session   string          `json:"session_id"`
-	Turn      string          `json:"turn_id"`
-	Role      string          `json:"role"`
-	Dir       string          `json:"cwd"`
-	Model     string          `json:"model"`
-	AgentRole string          `json:"agent_role"`
-	Message   string          `json:"message"`
-	Content   json.RawMessage `json:"content"`
-	CallID    string          `json:"call_id"`
-	Name      string          `json:"name"`
-	Namespace string          `json:"namespace"`
-	Arguments string          `json:"arguments"`
-	Input     string          `json:"input"`
-	Action    json.RawMessage `json:"action"`
-	Output    json.RawMessage `json:"output"`
-	Exit      *int            `json:"exit_code"`
-	Success   *bool           `json:"success"`
-	Meta      struct {
-		Turn string `json:"turn_id"`
-	} `json:"internal_chat_message_metadata_passthrough"`
-	Item json.RawMessage `json:"item"`
-	Git  struct {
-		Branch string `json:"branch"`
-	} `json:"git"`
-}
-
 func (c *codex) line(b []byte, at int64) bool {
-	var kind string
-	var when time.Time
-	var payload json.RawMessage
-	if !pick(b, field{"type", &kind}, field{"timestamp", &when}, field{"payload", &payload}) {
+	var l clientline.Codex
+	var p clientline.CodexItem
+	if !clientline.Decode(b, &l) {
 		return false
 	}
-	if payload == nil { // an old file: the line is the payload
-		payload, kind = b, "response_item"
+	if l.Payload == nil { // an old file: the line is the payload
+		l.Payload, l.Type = b, "response_item"
 		if !c.started {
-			kind = "session_meta"
+			l.Type = "session_meta"
 		}
 	}
-	var p codexPayload
-	switch kind {
-	case "event_msg", "response_item":
-		_ = pick(payload, field{"type", &p.Type}, field{"role", &p.Role})
-		if !codexWanted[p.Type] || p.Type == "message" && p.Role != "assistant" {
-			return true
-		}
-	case "session_meta":
-		_ = pick(payload, field{"id", &p.ID}, field{"session_id", &p.Session}, field{"cwd", &p.Dir}, field{"agent_role", &p.AgentRole}, field{"git", &p.Git})
-		c.meta(&p)
-		return true
-	case "turn_context", "compacted":
-	default:
-		return true
-	}
-	return c.take(kind, payload, &p, when, at)
-}
-
-// take decodes a payload that is wanted, and reports what it says.
-func (c *codex) take(kind string, payload []byte, p *codexPayload, when time.Time, at int64) bool {
-	if err := json.Unmarshal(payload, p); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+	if !clientline.Decode(l.Payload, &p) {
 		return false
 	}
-	switch kind {
+	switch l.Type {
+	case "session_meta":
+		c.meta(&p)
 	case "turn_context":
 		c.dir, c.model = p.Dir, p.Model
 		c.begin(p.Turn, at)
 	case "compacted":
-		e := c.event(session.Compact, c.compactTurn(), when)
+		e := c.event(session.Compact, c.compactTurn(), l.Time)
 		e.Turn, e.Text = e.ID, SummaryText(p.Message, c.clean)
 		c.report(e)
-	default:
+	case "event_msg", "response_item":
 		if take := codexTake[p.Type]; take != nil {
-			take(c, p, when, at)
+			take(c, &p, l.Time, at)
 		}
 	}
 	return true
 }
 
 // meta reads what session the file is of.
-func (c *codex) meta(p *codexPayload) {
+func (c *codex) meta(p *clientline.CodexItem) {
 	if c.started {
 		return // a fork repeats that of its parent
 	}
@@ -147,20 +100,20 @@ func (c *codex) compactTurn() string {
 	return c.turn
 }
 
-// codexWanted are the types of payloads that are decoded.
-var codexWanted = map[string]bool{"user_message": true, "task_started": true, "item_completed": true, "exec_command_end": true, "patch_apply_end": true,
-	"message": true, "function_call": true, "custom_tool_call": true, "local_shell_call": true, "function_call_output": true, "custom_tool_call_output": true}
-
-var codexTake = map[string]func(*codex, *codexPayload, time.Time, int64){
-	"task_started": func(c *codex, p *codexPayload, _ time.Time, at int64) { c.begin(p.Turn, at) },
-	"user_message": func(c *codex, p *codexPayload, when time.Time, at int64) { c.asked(p.Turn, p.Message, when, at) },
+var codexTake = map[string]func(*codex, *clientline.CodexItem, time.Time, int64){
+	"task_started": func(c *codex, p *clientline.CodexItem, _ time.Time, at int64) { c.begin(p.Turn, at) },
+	"user_message": func(c *codex, p *clientline.CodexItem, when time.Time, at int64) {
+		c.asked(p.Turn, p.Message, when, at)
+	},
 
 	"item_completed":   (*codex).completed,
 	"exec_command_end": (*codex).ended,
 	"patch_apply_end":  (*codex).ended,
 
-	"message": func(c *codex, p *codexPayload, when time.Time, _ int64) {
-		c.say(c.event(session.Text, p.ID, when), text(p.Content, "output_text"))
+	"message": func(c *codex, p *clientline.CodexItem, when time.Time, _ int64) {
+		if p.Role == "assistant" {
+			c.say(c.event(session.Text, p.ID, when), clientline.Text(p.Content, "output_text"))
+		}
 	},
 	"function_call":    (*codex).called,
 	"custom_tool_call": (*codex).called,
@@ -184,26 +137,20 @@ func (c *codex) asked(turn, said string, when time.Time, at int64) {
 	}
 }
 
-func (c *codex) completed(p *codexPayload, when time.Time, at int64) {
-	var item struct {
-		Type    string          `json:"type"`
-		ID      string          `json:"id"`
-		Status  string          `json:"status"`
-		Exit    *int            `json:"exit_code"`
-		Content json.RawMessage `json:"content"`
-	}
-	_ = pick(p.Item, field{"type", &item.Type}, field{"id", &item.ID}, field{"status", &item.Status}, field{"exit_code", &item.Exit}, field{"content", &item.Content})
+func (c *codex) completed(p *clientline.CodexItem, when time.Time, at int64) {
+	var item clientline.CodexItem
+	_ = clientline.Decode(p.Item, &item)
 	switch item.Type {
 	case "UserMessage":
-		c.asked(p.Turn, text(item.Content, "text"), when, at)
+		c.asked(p.Turn, clientline.Text(item.Content, "text"), when, at)
 	case "CommandExecution", "FileChange":
 		done := item.Status == "completed"
-		c.ended(&codexPayload{CallID: item.ID, Exit: item.Exit, Success: &done}, when, at)
+		c.ended(&clientline.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, at)
 	}
 }
 
 // ended notes how a call ended, whose output is still to come.
-func (c *codex) ended(p *codexPayload, _ time.Time, _ int64) {
+func (c *codex) ended(p *clientline.CodexItem, _ time.Time, _ int64) {
 	if call, ok := c.calls[p.CallID]; ok {
 		call.exit = p.Exit
 		call.ended = p.Success == nil || *p.Success
@@ -211,13 +158,13 @@ func (c *codex) ended(p *codexPayload, _ time.Time, _ int64) {
 	}
 }
 
-func (c *codex) called(p *codexPayload, when time.Time, _ int64) {
+func (c *codex) called(p *clientline.CodexItem, when time.Time, _ int64) {
 	call := codexCall{event: c.event(session.Called, p.CallID, when), name: p.Name, args: []byte(p.Arguments)}
 	switch {
 	case p.Type == "custom_tool_call":
 		call.args, _ = json.Marshal(map[string]string{"input": p.Input})
 	case p.Type == "local_shell_call":
-		call.args = p.Action
+		call.args = bytes.Clone(p.Action)
 		call.name = "Bash"
 	case p.Namespace != "":
 		call.name = p.Namespace + "__" + p.Name
@@ -228,13 +175,13 @@ func (c *codex) called(p *codexPayload, when time.Time, _ int64) {
 	c.calls[p.CallID] = call
 }
 
-func (c *codex) answered(p *codexPayload, _ time.Time, _ int64) {
+func (c *codex) answered(p *clientline.CodexItem, _ time.Time, _ int64) {
 	call, ok := c.calls[p.CallID]
 	if !ok {
 		return
 	}
 	delete(c.calls, p.CallID)
-	o := Outcome{Exit: call.exit, Output: text(p.Output)}
+	o := Outcome{Exit: call.exit, Output: clientline.Text(p.Output)}
 	o.Failed = strings.HasPrefix(o.Output, "unsupported call")
 	if call.name == "apply_patch" && !call.ended {
 		n := statusIn(o.Output)

@@ -8,9 +8,11 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -24,55 +26,29 @@ func newCopilot(f *file) reader {
 	return &copilot{file: f, calls: map[string]claudeCall{}, agents: map[string]string{}}
 }
 
-type copilotData struct {
-	Session string `json:"sessionId"`
-	Context struct {
-		Dir    string `json:"cwd"`
-		Branch string `json:"branch"`
-	} `json:"context"`
-	Content     string          `json:"content"`
-	Message     string          `json:"messageId"`
-	Interaction string          `json:"interactionId"`
-	Source      string          `json:"source"`
-	Model       string          `json:"model"`
-	AgentType   string          `json:"agentType"`
-	CallID      string          `json:"toolCallId"`
-	Tool        string          `json:"toolName"`
-	Arguments   json.RawMessage `json:"arguments"`
-	Success     bool            `json:"success"`
-	Result      json.RawMessage `json:"result"`
-	Shell       struct {
-		Exit *int `json:"exitCode"`
-	} `json:"shellExecution"`
-	Error struct {
-		Message string `json:"message"`
-	} `json:"error"`
-	Summary string `json:"summaryContent"`
-}
-
 // copilotTake are the types of lines that are read.
-var copilotTake = map[string]func(c *copilot, d *copilotData, agent string, when time.Time, at int64){
-	"session.start":  func(c *copilot, d *copilotData, _ string, _ time.Time, _ int64) { c.where(d) },
-	"session.resume": func(c *copilot, d *copilotData, _ string, _ time.Time, _ int64) { c.where(d) },
-	"subagent.started": func(c *copilot, d *copilotData, agent string, _ time.Time, _ int64) {
+var copilotTake = map[string]func(c *copilot, d *clientline.CopilotData, agent string, when time.Time, at int64){
+	"session.start":  func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },
+	"session.resume": func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },
+	"subagent.started": func(c *copilot, d *clientline.CopilotData, agent string, _ time.Time, _ int64) {
 		c.agents[agent] = d.AgentType
 	},
-	"user.message": func(c *copilot, d *copilotData, _ string, when time.Time, at int64) {
+	"user.message": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, at int64) {
 		if d.Source == "" || d.Source == "user" {
-			c.prompt(d.Interaction, d.Content, when, at)
+			c.prompt(d.Interaction, clientline.Text(d.Content), when, at)
 		}
 	},
-	"assistant.message": func(c *copilot, d *copilotData, _ string, when time.Time, _ int64) {
+	"assistant.message": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
 		if c.agent == "" {
 			c.model = d.Model
 		}
-		c.say(c.event(session.Text, d.Message, when), d.Content)
+		c.say(c.event(session.Text, d.Message, when), clientline.Text(d.Content))
 	},
-	"tool.execution_start": func(c *copilot, d *copilotData, _ string, when time.Time, _ int64) {
-		c.calls[d.CallID] = claudeCall{c.event(session.Called, d.CallID, when), d.Tool, d.Arguments}
+	"tool.execution_start": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
+		c.calls[d.CallID] = claudeCall{c.event(session.Called, d.CallID, when), d.Tool, bytes.Clone(d.Arguments)}
 	},
-	"tool.execution_complete": func(c *copilot, d *copilotData, _ string, _ time.Time, _ int64) { c.answered(d) },
-	"session.compaction_complete": func(c *copilot, d *copilotData, _ string, when time.Time, _ int64) {
+	"tool.execution_complete": func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.answered(d) },
+	"session.compaction_complete": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
 		if d.Success {
 			e := c.event(session.Compact, c.turn, when)
 			e.Text = SummaryText(d.Summary, c.clean)
@@ -82,28 +58,21 @@ var copilotTake = map[string]func(c *copilot, d *copilotData, agent string, when
 }
 
 func (c *copilot) line(b []byte, at int64) bool {
-	var kind, agent string
-	var when time.Time
-	var data json.RawMessage
-	if !pick(b, field{"type", &kind}, field{"timestamp", &when}, field{"data", &data}, field{"agentId", &agent}) {
+	var l clientline.Copilot
+	if !clientline.Decode(b, &l) {
 		return false
 	}
-	take := copilotTake[kind]
-	if take == nil {
-		return true
+	if take := copilotTake[l.Type]; take != nil {
+		if c.agent = l.Agent; c.agents[l.Agent] != "" {
+			c.agent = c.agents[l.Agent]
+		}
+		take(c, &l.Data, l.Agent, l.Time, at)
+		c.agent = ""
 	}
-	c.agent = agent
-	if t := c.agents[agent]; t != "" {
-		c.agent = t
-	}
-	var d copilotData
-	_ = json.Unmarshal(data, &d)
-	take(c, &d, agent, when, at)
-	c.agent = ""
 	return true
 }
 
-func (c *copilot) where(d *copilotData) {
+func (c *copilot) where(d *clientline.CopilotData) {
 	if d.Session != "" {
 		c.session = d.Session
 	}
@@ -112,7 +81,7 @@ func (c *copilot) where(d *copilotData) {
 	}
 }
 
-func (c *copilot) answered(d *copilotData) {
+func (c *copilot) answered(d *clientline.CopilotData) {
 	call, ok := c.calls[d.CallID]
 	if !ok {
 		return

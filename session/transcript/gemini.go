@@ -10,13 +10,12 @@
 package transcript
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -39,51 +38,31 @@ func geminiRoot(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-type geminiCall struct {
-	ID     string          `json:"id"`
-	Name   string          `json:"name"`
-	Args   json.RawMessage `json:"args"`
-	Status string          `json:"status"`
-	Time   time.Time       `json:"timestamp"`
-	Result []struct {
-		Response struct {
-			Response struct {
-				Output string `json:"output"`
-				Error  string `json:"error"`
-			} `json:"response"`
-		} `json:"functionResponse"`
-	} `json:"result"`
-}
-
 func (g gemini) line(b []byte, at int64) bool {
-	var id, kind, model, of string
-	var when time.Time
-	var content, calls json.RawMessage
-	if !pick(b, field{"sessionId", &of}, field{"id", &id}, field{"type", &kind}, field{"model", &model}, field{"timestamp", &when}, field{"content", &content}, field{"toolCalls", &calls}) {
+	var l clientline.Gemini
+	if !clientline.Decode(b, &l) {
 		return false
 	}
-	if of != "" && id == "" {
-		g.session = of
+	if l.Session != "" && l.ID == "" {
+		g.session = l.Session
 		return true
 	}
-	switch kind {
+	switch l.Type {
 	case "user":
-		g.prompt(id, text(content), when, at)
+		g.prompt(l.ID, clientline.Text(l.Content), l.Time, at)
 	case "gemini":
-		g.model = model
-		if len(calls) == 0 { // else it was said in the line before
-			g.say(g.event(session.Text, id, when), text(content))
+		g.model = l.Model
+		if len(l.Calls) == 0 { // else it was said in the line before
+			g.say(g.event(session.Text, l.ID, l.Time), clientline.Text(l.Content))
 		}
-		var all []geminiCall
-		_ = json.Unmarshal(calls, &all)
-		for _, c := range all {
+		for _, c := range l.Calls {
 			g.answered(c)
 		}
 	}
 	return true
 }
 
-func (g gemini) answered(c geminiCall) {
+func (g gemini) answered(c clientline.GeminiCall) {
 	if c.Status != "success" && c.Status != "error" {
 		return
 	}

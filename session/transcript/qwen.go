@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -29,58 +30,29 @@ type qwenPrompt struct {
 
 func newQwen(f *file) reader { return &qwen{file: f, calls: map[string]claudeCall{}} }
 
-type qwenPart struct {
-	Text    string `json:"text"`
-	Thought bool   `json:"thought"`
-	Call    *struct {
-		ID   string          `json:"id"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	} `json:"functionCall"`
-	Answer *struct {
-		ID       string `json:"id"`
-		Response struct {
-			Output string `json:"output"`
-			Error  string `json:"error"`
-		} `json:"response"`
-	} `json:"functionResponse"`
-}
-
 func (q *qwen) line(b []byte, at int64) bool {
-	var l struct {
-		kind, uuid, of, dir, branch, model, provenance, subtype, agent string
-		when                                                           time.Time
-		message, payload, result                                       json.RawMessage
-	}
-	if !pick(b, field{"type", &l.kind}, field{"uuid", &l.uuid}, field{"sessionId", &l.of}, field{"cwd", &l.dir}, field{"gitBranch", &l.branch}, field{"model", &l.model},
-		field{"provenance", &l.provenance}, field{"subtype", &l.subtype}, field{"agentId", &l.agent}, field{"timestamp", &l.when}, field{"message", &l.message},
-		field{"systemPayload", &l.payload}, field{"toolCallResult", &l.result}) {
+	var l clientline.Qwen
+	if !clientline.Decode(b, &l) {
 		return false
 	}
-	q.session, q.dir, q.branch, q.agent = l.of, l.dir, l.branch, l.agent
-	if l.kind == "system" {
-		q.system(l.subtype, l.payload, l.when)
-		return true
-	}
-	var m struct {
-		Parts []qwenPart `json:"parts"`
-	}
-	_ = json.Unmarshal(l.message, &m)
-	switch l.kind {
+	q.session, q.dir, q.branch, q.agent = l.Session, l.Dir, l.Branch, l.AgentID
+	switch l.Type {
+	case "system":
+		q.system(l.Subtype, l.Payload, l.Time)
 	case "user":
-		if l.agent == "" && l.subtype == "" && l.provenance != "system" {
+		if l.AgentID == "" && l.Subtype == "" && l.Provenance != "system" {
 			var said []byte
-			for _, p := range m.Parts {
+			for _, p := range l.Message.Parts {
 				said = append(said, p.Text...)
 			}
-			q.waiting = &qwenPrompt{l.uuid, string(said), l.when, at}
+			q.waiting = &qwenPrompt{l.UUID, string(said), l.Time, at}
 		}
 	case "assistant":
 		q.begin("")
-		q.model = l.model
-		q.assistant(m.Parts, l.uuid, l.when)
+		q.model = l.Model
+		q.assistant(&l)
 	case "tool_result":
-		q.answered(m.Parts, l.result)
+		q.answered(&l)
 	}
 	return true
 }
@@ -112,26 +84,21 @@ func (q *qwen) system(subtype string, payload json.RawMessage, when time.Time) {
 	}
 }
 
-func (q *qwen) assistant(parts []qwenPart, uuid string, when time.Time) {
+func (q *qwen) assistant(l *clientline.Qwen) {
 	said := ""
-	for _, p := range parts {
+	for _, p := range l.Message.Parts {
 		if !p.Thought {
 			said += p.Text
 		}
 		if c := p.Call; c != nil {
-			q.calls[c.ID] = claudeCall{q.event(session.Called, c.ID, when), c.Name, c.Args}
+			q.calls[c.ID] = claudeCall{q.event(session.Called, c.ID, l.Time), c.Name, c.Args}
 		}
 	}
-	q.say(q.event(session.Text, uuid, when), said)
+	q.say(q.event(session.Text, l.UUID, l.Time), said)
 }
 
-func (q *qwen) answered(parts []qwenPart, result json.RawMessage) {
-	var r struct {
-		Status  string          `json:"status"`
-		Display json.RawMessage `json:"resultDisplay"`
-	}
-	_ = json.Unmarshal(result, &r)
-	for _, p := range parts {
+func (q *qwen) answered(l *clientline.Qwen) {
+	for _, p := range l.Message.Parts {
 		if p.Answer == nil {
 			continue
 		}
@@ -140,11 +107,11 @@ func (q *qwen) answered(parts []qwenPart, result json.RawMessage) {
 			continue
 		}
 		delete(q.calls, p.Answer.ID)
-		o := Outcome{Failed: r.Status == "error" || p.Answer.Response.Error != "", Output: p.Answer.Response.Output + p.Answer.Response.Error}
+		o := Outcome{Failed: l.Result.Status == "error" || p.Answer.Response.Error != "", Output: p.Answer.Response.Output + p.Answer.Response.Error}
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}
-		if json.Unmarshal(r.Display, &shown) == nil {
+		if json.Unmarshal(l.Result.Display, &shown) == nil {
 			o.Exit = shown.Exit
 		}
 		q.call(call.event, call.name, call.args, o)

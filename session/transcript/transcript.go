@@ -3,10 +3,9 @@
 // Package transcript reads what clients keep of their sessions on disk, and makes
 // events of it: the same that their hooks report.
 //
-// A file is read from an offset to its end, line by line, in bounded memory. The
-// fields of a line are found without decoding the rest of it, which is most of
-// it. What is not known is passed over; a last line that is not whole yet is left
-// for the next time.
+// A file is read from an offset to its end, line by line, in bounded memory. What is
+// not known is passed over; a last line that is not whole yet is left for the next
+// time.
 package transcript
 
 import (
@@ -19,11 +18,9 @@ import (
 	"io"
 	"os"
 
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
 )
-
-// maxLine is the most bytes of a line; longer ones count as bad.
-const maxLine = 64 << 20
 
 // ErrRead is matched by the errors of a [Reader]: the file could not be read.
 var ErrRead = errors.New("reading the transcript")
@@ -121,11 +118,11 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int
 	}
 	br := bufio.NewReaderSize(in, 1<<18)
 	for n := 0; !f.full && (most == 0 || n < most); {
-		b, size, err := readLine(br)
+		b, size, err := clientline.Next(br)
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= maxLine && !json.Valid(b) {
+		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= clientline.Max && !json.Valid(b) {
 			return nil // it is still being written
 		}
 		if f.give(r, b, size, at) {
@@ -146,32 +143,11 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int
 // give gives a line to the reader, and returns false for one that is empty.
 func (f *file) give(r reader, b []byte, size, at int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
-	if len(b) == 0 && size <= maxLine {
+	if len(b) == 0 && size <= clientline.Max {
 		return false
 	}
-	if (size > maxLine || !r.line(b, at)) && at >= f.seen {
+	if (size > clientline.Max || !r.line(b, at)) && at >= f.seen {
 		f.bad++
 	}
 	return true
-}
-
-// readLine returns the next line with its end, which holds until the next call,
-// and its size; nil for one that is too long.
-func readLine(br *bufio.Reader) (line []byte, size int64, err error) {
-	var all []byte
-	for {
-		part, err := br.ReadSlice('\n')
-		size += int64(len(part))
-		if err == nil && all == nil && size <= maxLine {
-			return part, size, nil
-		}
-		if size > maxLine {
-			all = nil
-		} else {
-			all = append(all, part...)
-		}
-		if err != bufio.ErrBufferFull {
-			return all, size, err
-		}
-	}
 }

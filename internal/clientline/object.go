@@ -1,17 +1,21 @@
-// Reading an object of JSON without decoding what is not asked for.
+// Reads an object of JSON without decoding what is not asked for.
 
-package transcript
+package clientline
 
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
 
 // fields calls f with each key and the bytes of its value of the object that b
 // begins with. It returns false where b is no whole object. Nothing else of the
-// values is checked: what takes one decodes it.
+// values is checked.
 func fields(b []byte, f func(key, value []byte)) bool {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -44,29 +48,42 @@ func fields(b []byte, f func(key, value []byte)) bool {
 	}
 }
 
-// field is a field that is wanted of an object, and where its value goes.
-type field struct {
-	key string
-	to  any
-}
+// Decode reads an object of JSON into the struct that to points to, by the names
+// that its tags give, as json.Unmarshal does. What no field is for is passed over
+// unread, a value of another type leaves its field as it is, and a field of type
+// json.RawMessage shares the bytes of b. It returns false where b is no whole object.
+func Decode(b []byte, to any) bool { return decodeObject(b, reflect.ValueOf(to).Elem()) }
 
-// pick decodes the fields of an object that are wanted, each into its place. It
-// returns false where b is no whole object; a value of another type leaves its
-// place as it is.
-func pick(b []byte, want ...field) bool {
+func decodeObject(b []byte, to reflect.Value) bool {
+	names := namesOf(to.Type())
 	return fields(b, func(key, value []byte) {
-		for i := range want {
-			if string(key) == want[i].key {
-				decode(value, want[i].to)
+		for i, name := range names {
+			if string(key) == name {
+				decode(value, to.Field(i))
 				return
 			}
 		}
 	})
 }
 
-func decode(value []byte, to any) {
+// tags are the names of the fields of structs, by type.
+var tags sync.Map
+
+func namesOf(t reflect.Type) []string {
+	if names, ok := tags.Load(t); ok {
+		return names.([]string)
+	}
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	}
+	tags.Store(t, names)
+	return names
+}
+
+func decode(value []byte, field reflect.Value) {
 	plain := len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value)
-	switch to := to.(type) {
+	switch to := field.Addr().Interface().(type) {
 	case *json.RawMessage:
 		*to = value
 	case *string:
@@ -82,6 +99,10 @@ func decode(value []byte, to any) {
 			_ = to.UnmarshalJSON(value)
 		}
 	default:
+		if field.Kind() == reflect.Struct {
+			decodeObject(value, field)
+			return
+		}
 		_ = json.Unmarshal(value, to)
 	}
 }
@@ -144,31 +165,29 @@ func valueEnd(b []byte, i int) int {
 	return -1
 }
 
-// text returns the text of a string, or of an array of parts with text in it,
-// joined by line ends.
-func text(raw json.RawMessage, types ...string) string {
-	if len(raw) > 0 && raw[0] == '"' {
-		var s string
-		decode(raw, &s)
-		return s
+// Texts returns the texts of a content: a string, or an array of parts, of which those
+// of the types count, or all.
+func Texts(content json.RawMessage, types ...string) []string {
+	var s string
+	if len(content) > 0 && content[0] == '"' {
+		decode(content, reflect.ValueOf(&s).Elem())
+		return []string{s}
 	}
 	var parts []struct {
-		Type string  `json:"type"`
-		Text *string `json:"text"`
+		Type string `json:"type"`
+		Text string `json:"text"`
 	}
-	_ = json.Unmarshal(raw, &parts)
-	var b []byte
+	_ = json.Unmarshal(content, &parts) // what cannot be read has no text
+	var all []string
 	for _, p := range parts {
-		known := len(types) == 0
-		for _, t := range types {
-			known = known || t == p.Type
-		}
-		if p.Text != nil && known {
-			if b != nil {
-				b = append(b, '\n')
-			}
-			b = append(b, *p.Text...)
+		if p.Text != "" && (len(types) == 0 || slices.Contains(types, p.Type)) {
+			all = append(all, p.Text)
 		}
 	}
-	return string(b)
+	return all
+}
+
+// Text returns the texts of a content, each on lines of its own.
+func Text(content json.RawMessage, types ...string) string {
+	return strings.Join(Texts(content, types...), "\n")
 }

@@ -1,0 +1,205 @@
+// The lines of each client, with the fields that some caller uses.
+
+package clientline
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Claude is a line of Claude Code.
+type Claude struct {
+	Type      string    `json:"type"`
+	UUID      string    `json:"uuid"`
+	Parent    string    `json:"parentUuid"`
+	Logical   string    `json:"logicalParentUuid"` // across a compaction
+	Session   string    `json:"sessionId"`
+	Dir       string    `json:"cwd"`
+	Branch    string    `json:"gitBranch"`
+	Prompt    string    `json:"promptId"`
+	Source    string    `json:"promptSource"`
+	Agent     string    `json:"agentId"`
+	AgentType string    `json:"attributionAgent"`
+	Time      time.Time `json:"timestamp"`
+	Sidechain bool      `json:"isSidechain"`
+	Meta      bool      `json:"isMeta"`
+	Summary   bool      `json:"isCompactSummary"`
+	Message   struct {
+		Model   string          `json:"model"`
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+	Result   json.RawMessage `json:"toolUseResult"`
+	Position json.RawMessage `json:"turnPosition"`
+}
+
+// ClaudeBlock is a part of the content of a message.
+type ClaudeBlock struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking string          `json:"thinking"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Input    json.RawMessage `json:"input"`
+	UseID    string          `json:"tool_use_id"`
+	Content  json.RawMessage `json:"content"`
+	IsError  bool            `json:"is_error"`
+}
+
+// Codex is a line of Codex. Those of before September 2025 are the bare payload.
+type Codex struct {
+	Type    string          `json:"type"`
+	Time    time.Time       `json:"timestamp"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// CodexItem is the payload of a line, or the item in it.
+type CodexItem struct {
+	Type        string          `json:"type"`
+	ID          string          `json:"id"`
+	Session     string          `json:"session_id"`
+	Turn        string          `json:"turn_id"`
+	Role        string          `json:"role"`
+	Dir         string          `json:"cwd"`
+	Model       string          `json:"model"`
+	AgentRole   string          `json:"agent_role"`
+	AgentName   string          `json:"agent_nickname"`
+	Source      json.RawMessage `json:"source"`
+	Message     string          `json:"message"`
+	Text        string          `json:"text"`
+	Content     json.RawMessage `json:"content"`
+	Summary     json.RawMessage `json:"summary"`
+	SummaryText []string        `json:"summary_text"`
+	CallID      string          `json:"call_id"`
+	Name        string          `json:"name"`
+	Namespace   string          `json:"namespace"`
+	Arguments   string          `json:"arguments"`
+	Input       string          `json:"input"`
+	Action      json.RawMessage `json:"action"`
+	Output      json.RawMessage `json:"output"`
+	Exit        *int            `json:"exit_code"`
+	Success     *bool           `json:"success"`
+	Status      string          `json:"status"`
+	Item        json.RawMessage `json:"item"`
+	Changes     json.RawMessage `json:"changes"`
+	Git         struct {
+		Branch string `json:"branch"`
+	} `json:"git"`
+}
+
+// Gemini is a line of Gemini CLI: a header, a message or a change of the chat.
+type Gemini struct {
+	Session  string          `json:"sessionId"`
+	Start    string          `json:"startTime"`
+	Kind     string          `json:"kind"`
+	ID       string          `json:"id"`
+	Time     time.Time       `json:"timestamp"`
+	Type     string          `json:"type"`
+	Content  json.RawMessage `json:"content"`
+	Model    string          `json:"model"`
+	Thoughts json.RawMessage `json:"thoughts"`
+	Calls    []GeminiCall    `json:"toolCalls"`
+	Set      json.RawMessage `json:"$set"`
+	Rewind   string          `json:"$rewindTo"`
+}
+
+// GeminiCall is a call of a tool in a message.
+type GeminiCall struct {
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Args    json.RawMessage `json:"args"`
+	Status  string          `json:"status"`
+	Time    time.Time       `json:"timestamp"`
+	Display json.RawMessage `json:"resultDisplay"`
+	Result  []struct {
+		Response struct {
+			Response Answer `json:"response"`
+		} `json:"functionResponse"`
+	} `json:"result"`
+}
+
+// Answer is what a tool of Gemini CLI or Qwen Code has answered.
+type Answer struct {
+	Output string `json:"output"`
+	Error  string `json:"error"`
+}
+
+// Copilot is a line of Copilot CLI.
+type Copilot struct {
+	Type  string      `json:"type"`
+	Time  time.Time   `json:"timestamp"`
+	Agent string      `json:"agentId"`
+	Data  CopilotData `json:"data"`
+}
+
+// CopilotData is what a line tells.
+type CopilotData struct {
+	Session  string `json:"sessionId"`
+	Producer string `json:"producer"`
+	Context  struct {
+		Dir    string `json:"cwd"`
+		Branch string `json:"branch"`
+	} `json:"context"`
+	Content     json.RawMessage `json:"content"`
+	Message     string          `json:"messageId"`
+	Interaction string          `json:"interactionId"`
+	Source      string          `json:"source"`
+	Model       string          `json:"model"`
+	AgentType   string          `json:"agentType"`
+	AgentName   string          `json:"agentName"`
+	CallID      string          `json:"toolCallId"`
+	Tool        string          `json:"toolName"`
+	Arguments   json.RawMessage `json:"arguments"`
+	Requests    []struct {
+		ID   string          `json:"toolCallId"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"arguments"`
+	} `json:"toolRequests"`
+	Success bool            `json:"success"`
+	Result  json.RawMessage `json:"result"`
+	Shell   struct {
+		Exit *int `json:"exitCode"`
+	} `json:"shellExecution"`
+	Error struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Summary string `json:"summaryContent"`
+}
+
+// Qwen is a line of Qwen Code.
+type Qwen struct {
+	Type       string    `json:"type"`
+	Subtype    string    `json:"subtype"`
+	UUID       string    `json:"uuid"`
+	Session    string    `json:"sessionId"`
+	Provenance string    `json:"provenance"`
+	Time       time.Time `json:"timestamp"`
+	Dir        string    `json:"cwd"`
+	Branch     string    `json:"gitBranch"`
+	Model      string    `json:"model"`
+	AgentID    string    `json:"agentId"`
+	AgentName  string    `json:"agentName"`
+	Message    struct {
+		Parts []QwenPart `json:"parts"`
+	} `json:"message"`
+	Payload json.RawMessage `json:"systemPayload"`
+	Result  struct {
+		CallID  string          `json:"callId"`
+		Status  string          `json:"status"`
+		Display json.RawMessage `json:"resultDisplay"`
+	} `json:"toolCallResult"`
+}
+
+// QwenPart is a part of a message.
+type QwenPart struct {
+	Text    string `json:"text"`
+	Thought bool   `json:"thought"`
+	Call    *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+	Answer *struct {
+		ID       string `json:"id"`
+		Response Answer `json:"response"`
+	} `json:"functionResponse"`
+}

@@ -1,0 +1,51 @@
+// What clients report to hooks.
+
+package clientline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Report is the object on the standard input of a hook, with the names of all
+// clients.
+type Report struct {
+	Event           string          `json:"hook_event_name"`
+	Session         string          `json:"session_id"`
+	Turn            string          `json:"turn_id"`
+	PromptID        string          `json:"prompt_id"`
+	Transcript      string          `json:"transcript_path"`
+	AgentTranscript string          `json:"agent_transcript_path"`
+	Dir             string          `json:"cwd"`
+	Time            time.Time       `json:"timestamp,omitzero"`
+	Model           string          `json:"model"`
+	AgentID         string          `json:"agent_id"`
+	AgentType       string          `json:"agent_type"`
+	Parent          string          `json:"parent_agent_id"`
+	Source          string          `json:"source"`
+	Reason          string          `json:"reason"`
+	Prompt          string          `json:"prompt"`
+	Tool            string          `json:"tool_name"`
+	Input           json.RawMessage `json:"tool_input"`
+	Response        json.RawMessage `json:"tool_response"`
+	Result          json.RawMessage `json:"tool_result"`
+	Metadata        json.RawMessage `json:"tool_metadata"`
+	UseID           string          `json:"tool_use_id"`
+	CallID          string          `json:"tool_call_id"`
+	Exit            *int            `json:"exit_status"`
+	Error           string          `json:"error"`
+	Last            string          `json:"last_assistant_message"`
+	Said            string          `json:"prompt_response"`
+	Text            string          `json:"text"`
+	TextID          string          `json:"text_id"`
+	Summary         string          `json:"compact_summary"`
+}
+
+// ReadReport reads a report, and returns false for what is none. Fields of another
+// type stay empty.
+func ReadReport(stdin []byte) (r Report, ok bool) {
+	err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r)
+	return r, (err == nil || errors.As(err, new(*json.UnmarshalTypeError))) && r.Session != ""
+}
