@@ -51,7 +51,7 @@ var budgets = []budget{
 	{"exchange", 3_775},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 2_640},
+	{"session", 2_960},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 530},
 	{"session/handoff", 720},

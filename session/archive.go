@@ -2,8 +2,9 @@
 //
 // A turn is an entry CLIENT/SESSION/0001, numbered in the order of time. An entry
 // CLIENT/SESSION sums the session up; each change of a session changes it, so that
-// of two processes one comes first and the other begins again. An entry cursor/…
-// says up to where a transcript was read.
+// of two processes one comes first and the other begins again. Entries
+// CLIENT/SESSION/ids/0001 say what is in which turn, and an entry cursor/… up to where
+// a transcript was read.
 
 package session
 
@@ -70,43 +71,6 @@ func namePart(s string) string {
 	return part
 }
 
-// kept is a session as it is stored. An entry of version 0 is not there.
-type kept struct {
-	talk  talk
-	head  oxbow.Entry
-	turns []oxbow.Entry
-	all   []Turn
-}
-
-// load reads a session. A turn that cannot be read is as one that is not there.
-func (a *Archive) load(ctx context.Context, t talk) (k kept, err error) {
-	k.talk = t
-	if k.head, err = a.get(ctx, t.name()); err != nil {
-		return k, err
-	}
-	var s Summary
-	_ = json.Unmarshal([]byte(k.head.Content), &s) // else it has no turns
-	for n := 1; ; n++ {
-		e, err := a.get(ctx, t.turn(n))
-		if err != nil || e.Version == 0 && n > s.Turns {
-			return k, err
-		}
-		k.turns = append(k.turns, e)
-		if turn, err := Parse(e.Content); err == nil && turn.Client == t.client && turn.Session == t.session && turn.N == n {
-			k.all = append(k.all, turn)
-		}
-	}
-}
-
-// get returns the entry of that name; one of version 0 where there is none.
-func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
-	e, err := a.Memory.Store().Get(ctx, name)
-	if errors.Is(err, oxbow.ErrNotFound) {
-		return oxbow.Entry{}, nil
-	}
-	return e, err
-}
-
 // Add adds what events report. Events that are there change nothing.
 func (a *Archive) Add(ctx context.Context, events []Event) (Report, error) {
 	return a.add(ctx, events, nil)
@@ -162,11 +126,10 @@ func (a *addition) session(ctx context.Context, t talk) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	k, err := a.load(ctx, t)
+	ops, r, err := a.plan(ctx, t, a.events[t])
 	if err != nil {
 		return err
 	}
-	ops, r := a.changes(&k, a.events[t])
 	for _, op := range ops {
 		a.size += sizeOf(op)
 	}
@@ -204,11 +167,10 @@ func (a *Archive) addAlone(ctx context.Context, t talk, events []Event) (Report,
 		if err := ctx.Err(); err != nil {
 			return Report{}, err
 		}
-		k, err := a.load(ctx, t)
+		ops, r, err := a.plan(ctx, t, events)
 		if err != nil {
 			return Report{}, err
 		}
-		ops, r := a.changes(&k, events)
 		if err = a.commit(ctx, ops); !again(err) {
 			return r, err
 		}
@@ -254,16 +216,38 @@ func (a *Archive) incoming(e Event) Event {
 // keeps its time, so one that is further off is made again.
 const moved = 5 * time.Minute
 
-// changes returns what makes the stored session know the events, too.
-func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report) {
-	for _, t := range k.all {
-		events = append(events, t.Reports()...)
+// plan returns the changes that make a session know the events, too.
+func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op, Report, error) {
+	k, enough, err := a.loadEnd(ctx, t, events)
+	if err != nil {
+		return nil, Report{}, err
 	}
+	if enough {
+		if ops, r, ok := a.changes(&k, events); ok {
+			return ops, r, nil
+		}
+	}
+	if k, err = a.load(ctx, t); err != nil {
+		return nil, Report{}, err
+	}
+	ops, r, _ := a.changes(&k, events)
+	return ops, r, nil
+}
+
+// changes returns what makes the stored session know the events, too. It reports
+// whether the turns that are read are enough for that.
+func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok bool) {
+	events = slices.Clone(events)
 	given := map[string][]oxbow.Label{} // to a turn, by what tells it from the others
 	for _, t := range k.all {
-		given[t.identity()] = k.turns[t.N-1].Labels
+		events = append(events, t.Reports()...)
+		given[t.identity()] = k.turns[t.N-k.first].Labels
 	}
-	turns := Fold(events)
+	turns, early := k.talk.fold(events, k.first)
+	sum, ok := k.summary(turns)
+	if k.first > 1 && (early || !ok) {
+		return nil, r, false
+	}
 	for i, t := range turns {
 		var old oxbow.Entry
 		if i < len(k.turns) {
@@ -287,46 +271,72 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report) {
 			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
 		}
 	}
-	for i := len(turns); i < len(k.turns); i++ { // two turns that were one
-		if e := k.turns[i]; e.Version != 0 {
+	for _, e := range k.turns[min(len(turns), len(k.turns)):] { // two turns that were one
+		if e.Version != 0 {
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 		}
 	}
 	if len(ops) == 0 {
-		return nil, r
+		return nil, r, true
 	}
-	return append(ops, a.headOp(k, turns)), r
+	return append(ops, a.headOps(k, sum, turns)...), r, true
 }
 
 // identity tells a turn from the others of its session.
 func (t *Turn) identity() string { return cmp.Or(t.ID, t.Start.Format(time.RFC3339Nano)) }
 
-// headOp returns the change of the entry that sums a session up.
-func (a *Archive) headOp(k *kept, turns []Turn) oxbow.Op {
-	s := Summary{Client: k.talk.client, Session: k.talk.session, Turns: len(turns)}
-	for i, t := range turns {
-		if i == 0 {
-			s.Start = t.Start
-		}
-		if t.End.After(s.Last) {
-			s.Last = t.End
-		}
-		if s.Prompt == "" {
-			s.Prompt = cutMarked(short(t.Prompt(), 300), 300)
-		}
-		if s.Dir == "" {
-			s.Dir, s.Branch = t.Dir(), t.Branch()
-		}
-	}
+// headOps returns the changes of what sums a session up.
+func (a *Archive) headOps(k *kept, s Summary, turns []Turn) []oxbow.Op {
 	s.Project, _ = a.project(s.Dir, k.head.Labels)
 	b, _ := json.Marshal(&s) // of texts, numbers and valid times
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
+	ops := k.pageOps(turns, labels)
 	labels = appendLabel(labels, summaryLabel, fmt.Sprint(s.Turns))
 	if k.head.Version == 0 {
-		return oxbow.Add{Name: k.talk.name(), Kind: oxbow.History, Content: string(b), Labels: labels, Created: s.Start}
+		return append(ops, oxbow.Add{Name: k.talk.name(), Kind: oxbow.History, Content: string(b), Labels: labels, Created: s.Start})
 	}
-	return oxbow.Update{Name: k.talk.name(), Content: string(b), Labels: labels, If: k.head.Version}
+	return append(ops, oxbow.Update{Name: k.talk.name(), Content: string(b), Labels: labels, If: k.head.Version})
+}
+
+// summary returns that of the session when turns take the place of those that are
+// read. It reports whether the turns before them are known enough.
+func (k *kept) summary(turns []Turn) (s Summary, ok bool) {
+	s = Summary{Client: k.talk.client, Session: k.talk.session, Turns: k.first - 1 + len(turns)}
+	if k.first > 1 {
+		s.Start = k.sum.Start
+	}
+	for i := range k.lead {
+		s.add(&k.lead[i])
+	}
+	for i := range turns {
+		s.add(&turns[i])
+	}
+	var was Summary
+	for i := range k.all {
+		was.add(&k.all[i])
+	}
+	if k.first == 1 || !s.Last.Before(k.sum.Last) {
+		return s, true
+	}
+	s.Last = k.sum.Last // of a turn before
+	return s, was.Last.Before(k.sum.Last)
+}
+
+// add adds a turn that follows the others.
+func (s *Summary) add(t *Turn) {
+	if s.Start.IsZero() {
+		s.Start = t.Start
+	}
+	if t.End.After(s.Last) {
+		s.Last = t.End
+	}
+	if s.Prompt == "" {
+		s.Prompt = cutMarked(short(t.Prompt(), 300), 300)
+	}
+	if s.Dir == "" {
+		s.Dir, s.Branch = t.Dir(), t.Branch()
+	}
 }
 
 // Summary is what is known of a session.
@@ -426,10 +436,14 @@ func (a *Archive) Forget(ctx context.Context, client, session string) (int, erro
 		return 0, err
 	}
 	ops := []oxbow.Op{oxbow.Remove{Name: k.head.Name, If: k.head.Version}}
-	for _, e := range k.turns {
-		if e.Version != 0 {
-			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+	turns := 0
+	for i, e := range slices.Concat(k.turns, k.pages) {
+		if e.Version == 0 {
+			continue
+		}
+		if ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version}); i < len(k.turns) {
+			turns++
 		}
 	}
-	return len(ops) - 1, a.commit(ctx, ops)
+	return turns, a.commit(ctx, ops)
 }

@@ -3,6 +3,7 @@
 package session_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -97,22 +98,24 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+// contents is all that an archive holds, without cursors.
+func contents(t *testing.T, a *session.Archive) string {
+	t.Helper()
+	var lines []string
+	for e, err := range a.Memory.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(e.Name, "cursor/") {
+			lines = append(lines, fmt.Sprintf("%s %v\n%s\n", e.Name, e.Labels, e.Content))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
 // However events come in, the archive holds the same.
 func TestArchiveOrder(t *testing.T) {
-	contents := func(a *session.Archive) string {
-		var b strings.Builder
-		for e, err := range a.Memory.Entries(t.Context(), oxbow.Filter{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.HasPrefix(e.Name, "cursor/") {
-				fmt.Fprintf(&b, "%s %v\n%s\n", e.Name, e.Labels, e.Content)
-			}
-		}
-		lines := strings.SplitAfter(b.String(), "\n")
-		slices.Sort(lines)
-		return strings.Join(lines, "")
-	}
 	for seed := range uint64(15) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		events := randomEvents(r)
@@ -129,8 +132,93 @@ func TestArchiveOrder(t *testing.T) {
 			}
 			again = again[n:]
 		}
-		if got, want := contents(parts), contents(one); got != want {
+		if got, want := contents(t, parts), contents(t, one); got != want {
 			t.Fatalf("seed %d: in parts\n%s\nwant\n%s", seed, got, want)
+		}
+	}
+}
+
+// randomDay makes the reports of a session of hours, nearly in the order in which
+// they come: most are of the last turns, some of much earlier ones, and some name
+// neither their turn nor themselves.
+func randomDay(r *rand.Rand) (all []session.Event) {
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	named := r.IntN(3) // whether the client names turns: never, mostly, always
+	now := 0.0
+	for i := range 60 + r.IntN(120) {
+		now += float64(20 + r.IntN(700))
+		turn, id := fmt.Sprint("p", i), fmt.Sprint("u", i)
+		if named == 0 || named == 1 && r.IntN(4) == 0 {
+			turn = ""
+		}
+		p := event(session.Prompt, turn, id, now, pick("continue", "continue", "go on", fmt.Sprint("step ", i)))
+		all = append(all, p)
+		if r.IntN(3) == 0 { // a hook that knows less
+			p.Turn, p.ID, p.Time = "", "", p.Time.Add(time.Second)
+			all = append(all, p)
+		}
+		for j := range r.IntN(5) {
+			c := call(turn, fmt.Sprint("c", i, ".", j), now+float64(j), pick("ls", "go test"))
+			if r.IntN(40) == 0 {
+				c.ID = "c7.1" // of another turn
+			}
+			all = append(all, c)
+			if late := exited(c, r.IntN(2)); r.IntN(3) == 0 {
+				late.Turn, late.Time = "", c.Time.Add(time.Duration(r.IntN(1+r.IntN(20_000)))*time.Second)
+				all = append(all, late)
+			}
+		}
+		all = append(all, event(session.Text, turn, fmt.Sprint("m", i), now+9, pick("Done.", "The end.")), event(session.Stop, turn, "", now+10, ""))
+	}
+	at := func(e session.Event) time.Duration { return e.Time.Sub(day) + time.Duration(r.IntN(90))*time.Second }
+	come := map[int]time.Duration{}
+	order := make([]int, len(all))
+	for i := range all {
+		order[i], come[i] = i, at(all[i])
+		if r.IntN(60) == 0 {
+			come[i] += time.Duration(r.IntN(40_000)) * time.Second
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(come[a], come[b]) })
+	sorted := make([]session.Event, len(all))
+	for i, o := range order {
+		sorted[i] = all[o]
+	}
+	return sorted
+}
+
+// A long session that comes in parts, of which only its end is read, is the one
+// that comes at once.
+func TestArchiveDay(t *testing.T) {
+	seeds := uint64(16)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 3))
+		events := randomDay(r)
+		one, parts := open(t, t.TempDir()), open(t, t.TempDir())
+		if _, err := one.Add(t.Context(), events); err != nil {
+			t.Fatal(err)
+		}
+		for rest := events; len(rest) > 0; {
+			n := min(1+r.IntN(60), len(rest))
+			if _, err := parts.Add(t.Context(), rest[:n]); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if got, want := contents(t, parts), contents(t, one); got != want {
+			a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+			for i := range min(len(a), len(b)) {
+				if a[i] != b[i] {
+					t.Fatalf("seed %d: in parts, line %d is\n%s\nwant\n%s", seed, i, a[i], b[i])
+				}
+			}
+			t.Fatalf("seed %d: in parts, %d lines, want %d", seed, len(a), len(b))
+		}
+		if n, err := parts.Forget(t.Context(), "claude", "s"); err != nil || n < 60 || contents(t, parts) != "" {
+			t.Errorf("Forget = %d, %v, and left %q", n, err, contents(t, parts))
 		}
 	}
 }

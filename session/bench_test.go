@@ -1,12 +1,15 @@
-// What an archive of many turns costs: growth, and what the start of a session does.
+// What an archive of many turns costs: growth, a turn more of a long session, and
+// what the start of a session does.
 //
-//	go test ./session -run '^$' -bench . -benchtime 200x
+//	go test ./session -run '^$' -bench Start -benchtime 200x
+//	go test ./session -run '^$' -bench Turn -benchtime 50x
 
 package session_test
 
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -38,6 +41,73 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 			fn(n+1000, time.Since(began))
 			began = time.Now()
 		}
+	}
+}
+
+// longSession adds a session of so many turns, of ten events each and a minute
+// apart, and returns the events of any turn.
+func longSession(tb testing.TB, a *session.Archive, turns int) (turn func(i int) []session.Event) {
+	turn = func(i int) []session.Event {
+		name, from := fmt.Sprint("p", i), float64(60*i)
+		all := []session.Event{event(session.Prompt, name, "", from, fmt.Sprintf("why does build %d of module %d fail?", i, i%97)),
+			event(session.Text, name, fmt.Sprint("m", i), from+9, fmt.Sprintf("The root cause of failure %d was a rounding error in file%d.go", i, i%1009))}
+		for j := range 8 {
+			all = append(all, call(name, fmt.Sprint("toolu_", i, "_", j), from+float64(1+j), fmt.Sprintf("go test ./pkg%d", j)))
+		}
+		return all
+	}
+	var events []session.Event
+	for i := range turns {
+		if events = append(events, turn(i)...); i%500 == 499 || i == turns-1 {
+			if _, err := a.Add(tb.Context(), events); err != nil {
+				tb.Fatal(err)
+			}
+			events = nil
+		}
+	}
+	return turn
+}
+
+// BenchmarkTurn is a turn more of a session that has many.
+func BenchmarkTurn(b *testing.B) {
+	for _, n := range []int{500, 2000, 8000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			m, err := oxbow.Open(filepath.Join(b.TempDir(), session.StoreFile), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer m.Close()
+			a := &session.Archive{Memory: m}
+			turn := longSession(b, a, n)
+			for i := n; b.Loop(); i++ {
+				if _, err := a.Add(b.Context(), turn(i)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// The work of a turn more hardly grows with the session: of one with twice the
+// turns, only the pages of hashes are longer.
+func TestTurnGrowth(t *testing.T) {
+	work := func(turns int) (bytes uint64) {
+		a := open(t, t.TempDir())
+		turn := longSession(t, a, turns)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := range 5 {
+			if _, err := a.Add(t.Context(), turn(turns+i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, two := work(400), work(800); float64(two) > 1.6*float64(one) {
+		t.Errorf("a turn more of 800 allocates %d bytes, of 400 %d", two/5, one/5)
+	} else {
+		t.Logf("a turn more of 800 allocates %d bytes, of 400 %d", two/5, one/5)
 	}
 }
 

@@ -40,11 +40,20 @@ func Fold(events []Event) []Turn {
 	for _, t := range slices.SortedFunc(maps.Keys(talks), func(a, b talk) int {
 		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.session, b.session))
 	}) {
-		for i, g := range groupsOf(union(talks[t])) {
-			turns = append(turns, g.asTurn(t.client, t.session, i+1))
-		}
+		some, _ := t.fold(talks[t], 1)
+		turns = append(turns, some...)
 	}
 	return turns
+}
+
+// fold returns the turns of one session, numbered from first on, and whether an
+// event came before the first of them.
+func (t talk) fold(events []Event, first int) (turns []Turn, early bool) {
+	groups, early := groupsOf(union(events))
+	for i, g := range groups {
+		turns = append(turns, g.asTurn(t.client, t.session, first+i))
+	}
+	return turns, early
 }
 
 // union merges the reports of equal keys, and sorts them.
@@ -136,13 +145,14 @@ func takes(a, b *group) bool {
 	return a.id != "" && b.turn == "" && b.id == ""
 }
 
-// groupsOf returns the turns of a session, by time. The reports are sorted.
-func groupsOf(reports []Event) []*group {
+// groupsOf returns the turns of a session, by time, and whether an event came before
+// all of them. The reports are sorted.
+func groupsOf(reports []Event) (all []*group, early bool) {
 	gs := groups{named: map[string]*group{}}
 	for _, e := range reports {
 		gs.add(e)
 	}
-	all := joinGroups(append(gs.all, gs.anonymous...))
+	all = joinGroups(append(gs.all, gs.anonymous...))
 	for _, g := range all {
 		if g.prompts == 0 {
 			g.start = g.reports[0].Time
@@ -178,12 +188,10 @@ func joinGroups(all []*group) []*group {
 	return slices.DeleteFunc(all, func(g *group) bool { return gone[g] })
 }
 
-// place puts the events without a turn where they belong. The groups are sorted.
-func place(groups []*group, rest []Event) []*group {
-	if len(groups) == 0 && len(rest) > 0 {
-		groups = []*group{{start: rest[0].Time}}
-	}
-	owner := map[key]*group{} // of events with identifier; nil for several
+// ownersOf returns the groups of events with identifier; nil for one that several
+// have.
+func ownersOf(groups []*group) map[key]*group {
+	owner := map[key]*group{}
 	for _, g := range groups {
 		for _, e := range g.reports {
 			if e.ID == "" {
@@ -197,6 +205,16 @@ func place(groups []*group, rest []Event) []*group {
 			owner[k] = g
 		}
 	}
+	return owner
+}
+
+// place puts the events without a turn where they belong, and reports whether one
+// came before all groups. These are sorted.
+func place(groups []*group, rest []Event) (all []*group, early bool) {
+	if len(groups) == 0 && len(rest) > 0 {
+		groups = []*group{{start: rest[0].Time}}
+	}
+	owner := ownersOf(groups)
 	for _, e := range rest {
 		g := owner[key{kind: e.Kind, id: e.ID}]
 		if g == nil {
@@ -206,6 +224,7 @@ func place(groups []*group, rest []Event) []*group {
 			if !found {
 				i--
 			}
+			early = early || i < 0
 			g = groups[max(i, 0)]
 		}
 		g.reports = append(g.reports, e)
@@ -213,7 +232,7 @@ func place(groups []*group, rest []Event) []*group {
 	for _, g := range groups {
 		slices.SortFunc(g.reports, compare)
 	}
-	return groups
+	return groups, early
 }
 
 // asTurn returns the group as a turn.

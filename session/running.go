@@ -111,11 +111,11 @@ func (r *running) addEarlier(ctx context.Context, a *Archive) error {
 	if slices.ContainsFunc(r.events, isPrompt) {
 		return nil
 	}
-	turns, err := a.Turns(ctx, r.client, r.session)
+	turns, err := a.last(ctx, talk{r.client, r.session})
 	if err != nil || len(turns) == 0 {
 		return err
 	}
-	r.events = slices.Concat(turns[len(turns)-1].Events, r.events)
+	r.events = slices.Concat(turns[0].Events, r.events)
 	for _, e := range r.events {
 		r.transcript = cmp.Or(e.Transcript, r.transcript)
 		if e.ID != "" {

@@ -22,7 +22,7 @@ type key struct {
 	kind Kind
 	id   string
 	text string    // where there is no id
-	time time.Time // likewise, of prompts and calls: they may be repeated
+	time time.Time // likewise, of prompts and calls, which may be repeated, and of what names no turn
 }
 
 func (e *Event) key() key {
@@ -34,7 +34,7 @@ func (e *Event) key() key {
 	if e.Call != nil {
 		k.text += "\x00" + e.Call.input()
 	}
-	if e.Kind == Prompt || e.Kind == Called || e.Kind == cutKind {
+	if e.Turn == "" || e.Kind == Prompt || e.Kind == Called || e.Kind == cutKind {
 		k.time = e.Time
 	}
 	return k
@@ -125,7 +125,11 @@ func joinTexts(all, texts []Event) []Event {
 				named = append(named, letters(o.Text))
 			}
 		}
-		if !madeOf(letters(e.Text), named) {
+		same := slices.IndexFunc(all, func(o Event) bool { return o.Kind == Text && o.ID == "" && o.Agent == e.Agent && o.Text == e.Text })
+		switch {
+		case same >= 0:
+			all[same] = all[same].merge(e)
+		case !madeOf(letters(e.Text), named):
 			all = append(all, e)
 		}
 	}

@@ -304,9 +304,13 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 		if !ok || reverted[c.Seq] {
 			continue
 		}
-		_, err := a.Memory.Revert(ctx, c.Seq)
-		out.Undone, out.Turns = true, len(c.Versions)-1
+		if _, err := a.Memory.Revert(ctx, c.Seq); err != nil {
+			return out, err
+		}
+		out.Undone = true
 		out.Client, out.Session, _ = strings.Cut(name, "/")
+		turns, err := a.Turns(ctx, out.Client, out.Session)
+		out.Turns = len(turns)
 		return out, err
 	}
 	return out, fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession)

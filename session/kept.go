@@ -1,0 +1,297 @@
+// A session as it is stored: all of it, or its end, where new events can change
+// something.
+//
+// A turn that begins more than joinReach before every turn that new events touch
+// keeps its reports, unless one of the events names it or has the identifier of one
+// of its events. An entry CLIENT/SESSION/ids/0001 has hashes of these names and
+// identifiers, for pageTurns turns each, a line a turn; so the other turns need not
+// be read.
+
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+const (
+	pageTurns = 64
+	hashSigns = 8 // signs of a hash, of 40 bits
+
+	// joinReach is more than what the prompts of a turn are apart that promptNear
+	// has joined, by two steps, and another promptNear to the next.
+	joinReach = 3*promptNear + 2*doubleNear
+)
+
+// kept is a session as it is stored. An entry of version 0 is not there.
+type kept struct {
+	talk  talk
+	head  oxbow.Entry
+	sum   Summary       // of head
+	pages []oxbow.Entry // hashes of all turns
+	lead  []Turn        // those that begin the session, as many as its summary is made of
+	first int           // the number of the first of turns
+	turns []oxbow.Entry
+	all   []Turn // those of turns that can be read
+}
+
+// load reads a session. A turn that cannot be read is as one that is not there.
+func (a *Archive) load(ctx context.Context, t talk) (kept, error) {
+	k, err := a.begin(ctx, t)
+	for n := 1; err == nil; n++ {
+		var e oxbow.Entry
+		if e, err = a.get(ctx, t.turn(n)); err != nil || e.Version == 0 && n > k.sum.Turns {
+			break
+		}
+		k.turns = append(k.turns, e)
+		if turn, ok := t.parse(e, n); ok {
+			k.all = append(k.all, turn)
+		}
+	}
+	return k, err
+}
+
+// begin reads the head of a session, and its pages.
+func (a *Archive) begin(ctx context.Context, t talk) (k kept, err error) {
+	k.talk, k.first = t, 1
+	if k.head, err = a.get(ctx, t.name()); err != nil {
+		return k, err
+	}
+	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // else it has no turns
+	for n := 1; ; n++ {
+		e, err := a.get(ctx, t.page(n))
+		if err != nil || e.Version == 0 && n > k.sum.pages() {
+			return k, err
+		}
+		k.pages = append(k.pages, e)
+	}
+}
+
+func (s *Summary) pages() int { return (s.Turns + pageTurns - 1) / pageTurns }
+
+func (t talk) page(n int) string { return fmt.Sprintf("%s/ids/%04d", t.name(), n) }
+
+// parse returns the turn of an entry, when it is the one of that number.
+func (t talk) parse(e oxbow.Entry, n int) (Turn, bool) {
+	turn, err := Parse(e.Content)
+	return turn, err == nil && turn.Client == t.client && turn.Session == t.session && turn.N == n
+}
+
+// get returns the entry of that name; one of version 0 where there is none.
+func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
+	e, err := a.Memory.Store().Get(ctx, name)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return oxbow.Entry{}, nil
+	}
+	return e, err
+}
+
+// last returns the last turn of a session, none where there is no such session.
+func (a *Archive) last(ctx context.Context, t talk) (turns []Turn, err error) {
+	var s Summary
+	head, err := a.get(ctx, t.name())
+	if err != nil || json.Unmarshal([]byte(head.Content), &s) != nil {
+		return nil, err
+	}
+	e, err := a.get(ctx, t.turn(s.Turns))
+	if turn, ok := t.parse(e, s.Turns); ok {
+		turns = append(turns, turn)
+	}
+	return turns, err
+}
+
+// loadEnd reads the turns of a session that events can change, and those around
+// them. It reports whether these are enough.
+func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, enough bool, err error) {
+	if k, err = a.begin(ctx, t); err != nil || k.sum.Turns == 0 {
+		return k, false, err
+	}
+	touched := newTouched(events)
+	for n := k.sum.Turns; ; n-- {
+		e, err := a.get(ctx, t.turn(n))
+		turn, ok := t.parse(e, n)
+		if err != nil || !ok || n == 1 {
+			return k, false, err
+		}
+		k.turns, k.all, k.first = append(k.turns, e), append(k.all, turn), n
+		if touched.from(&turn).Sub(turn.Start) > joinReach {
+			break
+		}
+	}
+	slices.Reverse(k.turns)
+	slices.Reverse(k.all)
+	if !k.isApart(events) {
+		return k, false, nil
+	}
+	enough, err = a.loadLead(ctx, &k)
+	return k, enough, err
+}
+
+// loadLead reads the turns before the first that is read from which the session has
+// its summary. It reports whether they can be read.
+func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
+	for n, s := 1, (Summary{}); n < k.first && (s.Prompt == "" && k.sum.Prompt != "" || s.Dir == "" && k.sum.Dir != ""); n++ {
+		e, err := a.get(ctx, k.talk.turn(n))
+		turn, ok := k.talk.parse(e, n)
+		if err != nil || !ok {
+			return false, err
+		}
+		k.lead = append(k.lead, turn)
+		s.add(&turn)
+	}
+	return true, nil
+}
+
+// touched is what new events may change: turns from a time on, and those joined to
+// them by their name or by the text of their prompt.
+type touched struct {
+	start time.Time
+	names map[string]bool // of turns, and texts of prompts
+}
+
+func newTouched(events []Event) touched {
+	t := touched{start: events[0].Time, names: map[string]bool{}}
+	for _, e := range events {
+		if e.Time.Before(t.start) {
+			t.start = e.Time
+		}
+		t.add(&e)
+	}
+	return t
+}
+
+func (t *touched) add(e *Event) {
+	t.names["turn "+e.Turn] = e.Turn != ""
+	if e.Kind == Prompt && e.Agent == "" {
+		t.names["text "+e.Text], t.names["id "+e.ID] = true, e.ID != ""
+	}
+}
+
+// from returns the time from which turns are touched, when the turn is looked at.
+func (t *touched) from(turn *Turn) time.Time {
+	if slices.ContainsFunc(turn.reports, func(e Event) bool {
+		return t.names["turn "+e.Turn] || e.Kind == Prompt && (t.names["text "+e.Text] || t.names["id "+e.ID])
+	}) {
+		for _, e := range turn.reports {
+			t.add(&e)
+		}
+		if turn.Start.Before(t.start) {
+			t.start = turn.Start
+		}
+	}
+	return t.start
+}
+
+// isApart reports whether no turn before the first that is read has a name or an
+// identifier of the events, or of those that are read.
+func (k *kept) isApart(events []Event) bool {
+	asked := map[string]bool{}
+	ask := func(events []Event) {
+		for _, e := range events {
+			_, other := hashesOf(&e)
+			for _, h := range other {
+				asked[h] = true
+			}
+		}
+	}
+	ask(events)
+	for i := range k.all {
+		ask(k.all[i].reports)
+	}
+	n := 1
+	for _, p := range k.pages {
+		for line := range strings.Lines(p.Content) {
+			if n == k.first {
+				return true
+			}
+			for line = strings.TrimSpace(line); len(line) >= hashSigns; line = line[hashSigns:] {
+				if asked[line[:hashSigns]] {
+					return false
+				}
+			}
+			n++
+		}
+	}
+	return n == k.first
+}
+
+// hashesOf returns the hashes of an event, and those that an event of another turn
+// has that belongs to the same: of the turn's name, and of the event's identifier.
+// Two events that name different turns may have one identifier.
+func hashesOf(e *Event) (own, other []string) {
+	id := string(e.Kind) + "\x00" + e.ID
+	switch {
+	case e.Turn != "":
+		own = []string{hash("turn", e.Turn)}
+		other = own
+	case e.Kind == Prompt && e.Agent == "" && e.ID != "":
+		own = []string{hash("prompt", e.ID)}
+		other = own
+	case e.ID != "":
+		return []string{hash("free", id)}, []string{hash("free", id), hash("owned", id)}
+	}
+	if e.ID == "" {
+		return own, other
+	}
+	return append(slices.Clip(own), hash("owned", id)), append(slices.Clip(other), hash("free", id))
+}
+
+func hash(kind, s string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(kind + "\x00" + s)) // has no error
+	return signs.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
+}
+
+// line returns the turn's line of a page.
+func (t *Turn) line() string {
+	var all []string
+	for i := range t.reports {
+		own, _ := hashesOf(&t.reports[i])
+		all = append(all, own...)
+	}
+	slices.Sort(all)
+	return " " + strings.Join(slices.Compact(all), "") + "\n"
+}
+
+// pageOps returns the changes of the pages, when turns take the place of those that
+// are read.
+func (k *kept) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
+	total, first := k.first-1+len(turns), (k.first-1)/pageTurns
+	for p := first; p*pageTurns < total || p < len(k.pages); p++ {
+		var old oxbow.Entry
+		if p < len(k.pages) {
+			old = k.pages[p]
+		}
+		var b strings.Builder
+		n := p * pageTurns
+		for line := range strings.Lines(old.Content) {
+			if n >= k.first-1 {
+				break
+			}
+			b.WriteString(line)
+			n++
+		}
+		for ; n < min((p+1)*pageTurns, total); n++ {
+			b.WriteString(turns[n-k.first+1].line())
+		}
+		name, content := k.talk.page(p+1), b.String()
+		switch {
+		case content == "" && old.Version != 0:
+			ops = append(ops, oxbow.Remove{Name: name, If: old.Version})
+		case old.Version == 0:
+			ops = append(ops, oxbow.Add{Name: name, Kind: oxbow.History, Content: content, Labels: labels})
+		case content != old.Content:
+			ops = append(ops, oxbow.Update{Name: name, Content: content, Labels: labels, If: old.Version})
+		}
+	}
+	return ops
+}
