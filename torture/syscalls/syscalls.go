@@ -23,7 +23,8 @@ type Options struct {
 	Dir    string        // where the stores are made, and removed again
 	Strace string        // path of strace
 	Child  []string      // command line that runs [Child], without the home, which follows
-	Budget time.Duration // after which no other point is tried; 0: all are
+	Budget time.Duration // after which no other point is tried; 0: no limit
+	Limit  int           // points tried at most; 0: no limit
 	Seed   uint64        // of the order in which points are tried
 }
 
@@ -78,7 +79,7 @@ func (p Point) String() string {
 	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.N, on)
 }
 
-// Run tries all points, or as many as the budget allows. It writes progress to
+// Run tries all points, or as many as Budget and Limit allow. It writes progress to
 // w. An error means that the campaign could not be run.
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
@@ -91,8 +92,8 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
 	rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	told := start
-	for _, p := range points {
-		if o.Budget > 0 && time.Since(start) > o.Budget {
+	for i, p := range points {
+		if o.Limit > 0 && i == o.Limit || o.Budget > 0 && time.Since(start) > o.Budget {
 			break
 		}
 		if err := o.try(ctx, p, &rep); err != nil {
