@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/diff"
@@ -88,11 +89,11 @@ func (b *Store) inTree(file string) string {
 	return path.Clean(filepath.ToSlash(file))
 }
 
-var lineSuffix = regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
+var lineSuffix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`) })
 
 // splitLines splits the lines off a reference.
 func splitLines(file string) (string, Span) {
-	m := lineSuffix.FindStringSubmatch(file)
+	m := lineSuffix().FindStringSubmatch(file)
 	if m == nil {
 		return file, Span{}
 	}

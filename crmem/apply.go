@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -390,7 +391,7 @@ func (s *Store) show(g *batch, order []*record, img image) {
 	}
 }
 
-var tempName = regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`)
+var tempName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`) })
 
 // sweep removes, once, what writers left that crashed: with the lock held, no
 // other one is at work.
@@ -412,7 +413,7 @@ func (s *Store) temps() []string {
 	}
 	var names []string
 	for _, e := range es {
-		if rest, ok := strings.CutPrefix(e.Name(), path.Base(s.name)); ok && tempName.MatchString(rest) {
+		if rest, ok := strings.CutPrefix(e.Name(), path.Base(s.name)); ok && tempName().MatchString(rest) {
 			names = append(names, e.Name())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -46,12 +47,14 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("date %s is not one of 2026-04-18, 2026-04-18T09:30:00Z or 2026/04/18 09:30", short(s))
 }
 
-var dateInName = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
+var dateInName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
+})
 
 // nameDate returns the first date within a file name, such as
 // 2026-04-18-standup.md, and whether there is one.
 func nameDate(name string, loc *time.Location) (time.Time, bool) {
-	m := dateInName.FindStringSubmatch(name)
+	m := dateInName().FindStringSubmatch(name)
 	if m == nil {
 		return time.Time{}, false
 	}

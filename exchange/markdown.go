@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
@@ -158,10 +159,10 @@ func words(name string) []string {
 }
 
 // tagPattern matches a tag of Obsidian and what stands before it.
-var tagPattern = regexp.MustCompile(`(?:^|[\s(,;])#([\p{L}\p{N}_/-]+)`)
+var tagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s(,;])#([\p{L}\p{N}_/-]+)`) })
 
 // codePattern matches code in a line.
-var codePattern = regexp.MustCompile("`[^`]*`")
+var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
 
 // inlineTags returns the #tags of a text as labels: not those in code, and none
 // of digits only. At most maxHeaderLabels count.
@@ -178,7 +179,7 @@ func inlineTags(text string) (ls []oxbow.Label) {
 		case l != "":
 			fence = openFence(l)
 		}
-		for _, m := range tagPattern.FindAllStringSubmatch(codePattern.ReplaceAllString(line, "` `"), -1) {
+		for _, m := range tagPattern().FindAllStringSubmatch(codePattern().ReplaceAllString(line, "` `"), -1) {
 			tag := oxbow.Label{Key: oxbow.LabelTag, Value: strings.Trim(m[1], "/")}
 			if strings.Trim(tag.Value, "0123456789-_/") != "" && oxbow.CheckLabel(tag) == nil && !slices.Contains(ls, tag) && len(ls) < maxHeaderLabels-8 {
 				ls = append(ls, tag)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -124,7 +125,7 @@ func (v *view) invalidParams(err error) error {
 
 // placeholder is what a client writes for an argument that the user left out,
 // such as $1 or $ARGUMENTS.
-var placeholder = regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`) })
 
 // arguments returns those that were given: neither empty nor a placeholder.
 func (a *promptDef) arguments(given map[string]string) (map[string]string, error) {
@@ -132,7 +133,7 @@ func (a *promptDef) arguments(given map[string]string) (map[string]string, error
 	var names []string
 	for _, p := range a.Arguments {
 		names = append(names, p.Name)
-		if s := strings.TrimSpace(given[p.Name]); s != "" && !placeholder.MatchString(s) {
+		if s := strings.TrimSpace(given[p.Name]); s != "" && !placeholder().MatchString(s) {
 			args[p.Name] = s
 		} else if p.Required {
 			return nil, &oxbow.InvalidError{Field: "argument", Value: p.Name, Reason: "is missing"}

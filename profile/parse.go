@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -317,7 +318,9 @@ func checkKind(s string) error {
 
 // date is a day, a month, a year or a moment: what does not depend on when the
 // profile is read.
-var date = regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
+var date = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
+})
 
 func (r *reader) dates(key string, v *yaml.Node) (from, to time.Time) {
 	if v.Kind != yaml.SequenceNode || len(v.Content) != 2 {
@@ -329,7 +332,7 @@ func (r *reader) dates(key string, v *yaml.Node) (from, to time.Time) {
 		if frontmatter.IsNull(n) {
 			return time.Time{}, time.Time{}
 		}
-		if n.Kind == yaml.ScalarNode && date.MatchString(n.Value) {
+		if n.Kind == yaml.ScalarNode && date().MatchString(n.Value) {
 			f, err := query.ParseFilter("on:"+strconv.Quote(n.Value), time.Unix(0, 0).In(r.zone))
 			if err == nil && !f.After.IsZero() {
 				return f.After, f.Before

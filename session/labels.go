@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -54,7 +55,7 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 		if failed {
 			add("error", Signature(c.Output))
 		}
-		if isTest.MatchString(c.Command) {
+		if isTest().MatchString(c.Command) {
 			add("test", map[bool]string{false: "pass", true: "fail"}[failed])
 		}
 	}
@@ -126,7 +127,9 @@ func relative(p, dir, root string) string {
 }
 
 // isTest matches commands that run tests.
-var isTest = regexp.MustCompile(`(?:^|[;&|(]\s*|\s)(?:go test|go vet|cargo (?:test|nextest)|pytest|python3? -m (?:pytest|unittest)|tox|nox|` +
-	`(?:npm|pnpm|yarn|bun)(?: run)? test\S*|npx (?:jest|vitest|mocha|playwright)|jest|vitest|mocha|deno test|node --test|` +
-	`mvn\s.*\btest|(?:\./)?gradlew?\s.*\b(?:test|check)|dotnet test|swift test|mix test|rspec|bundle exec r(?:spec|ake)|rake test|phpunit|` +
-	`make (?:test|check)\S*|ctest|bazel test|just test|zig build test)(?:\s|$|[;&|)])`)
+var isTest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[;&|(]\s*|\s)(?:go test|go vet|cargo (?:test|nextest)|pytest|python3? -m (?:pytest|unittest)|tox|nox|` +
+		`(?:npm|pnpm|yarn|bun)(?: run)? test\S*|npx (?:jest|vitest|mocha|playwright)|jest|vitest|mocha|deno test|node --test|` +
+		`mvn\s.*\btest|(?:\./)?gradlew?\s.*\b(?:test|check)|dotnet test|swift test|mix test|rspec|bundle exec r(?:spec|ake)|rake test|phpunit|` +
+		`make (?:test|check)\S*|ctest|bazel test|just test|zig build test)(?:\s|$|[;&|)])`)
+})

@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -45,7 +46,7 @@ const (
 // placeholders of a command. The first four are files.
 var placeholders = []string{"briefing", "task", "skill", "mcp_config", "agent_id", "profile"}
 
-var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) })
 
 // What a command gets on standard input.
 const (
@@ -177,7 +178,7 @@ func (p *settings) command(v *yaml.Node) []string {
 		if strings.IndexByte(a.Value, 0) >= 0 {
 			p.add(a, "command holds a NUL")
 		}
-		for _, m := range placeholder.FindAllStringSubmatch(a.Value, -1) {
+		for _, m := range placeholder().FindAllStringSubmatch(a.Value, -1) {
 			if !slices.Contains(placeholders, m[1]) {
 				p.add(a, "there is no placeholder {%s}; there are {%s}", clip(m[1]), strings.Join(placeholders, "}, {"))
 			}
@@ -189,7 +190,7 @@ func (p *settings) command(v *yaml.Node) []string {
 	}
 	// A path that depends on the working directory would run what a project
 	// brings.
-	if prog := argv[0]; prog == "" || placeholder.MatchString(prog) || strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog) {
+	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) || strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog) {
 		p.add(v.Content[0], "the program %q is neither a name that is found in PATH nor a whole path", clip(prog))
 	}
 	return argv
@@ -199,7 +200,7 @@ func (p *settings) command(v *yaml.Node) []string {
 func (r *Runner) argv(values map[string]string) []string {
 	argv := slices.Clone(r.Command)
 	for i, a := range argv[1:] {
-		argv[i+1] = placeholder.ReplaceAllStringFunc(a, func(s string) string { return values[s[1:len(s)-1]] })
+		argv[i+1] = placeholder().ReplaceAllStringFunc(a, func(s string) string { return values[s[1:len(s)-1]] })
 	}
 	return argv
 }

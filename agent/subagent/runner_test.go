@@ -80,7 +80,7 @@ func FuzzParseRunner(f *testing.F) {
 			t.Fatalf("ParseRunner accepts %+v", r)
 		}
 		for _, a := range r.Command {
-			for _, m := range placeholder.FindAllStringSubmatch(a, -1) {
+			for _, m := range placeholder().FindAllStringSubmatch(a, -1) {
 				if !slices.Contains(placeholders, m[1]) {
 					t.Errorf("%q holds what nothing stands for", a)
 				}

@@ -238,7 +238,7 @@ func (l layout) appended(p, text string, e oxbow.Entry) (string, bool) {
 // of a file that is not there yet, and its time is the day's.
 func (l layout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
-	if !dayName.MatchString(e.Name) {
+	if !dayName().MatchString(e.Name) {
 		return mdtree.Edit{}, false
 	}
 	if f, ok := fileOf(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -27,10 +28,12 @@ const (
 var bucketDirs = []string{"memory/bucket-0", "memory/bucket-1"}
 
 var (
-	dayName    = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-[A-Za-z0-9]+)*$`)
-	weekName   = regexp.MustCompile(`^week-(\d{4})-W(\d{2})$`)
-	monthName  = regexp.MustCompile(`^month-(\d{4})-(\d{2})$`)
-	bucketName = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-(\d+)_(\d{4}-\d{2}-\d{2})-(\d+)$`)
+	dayName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-[A-Za-z0-9]+)*$`) })
+	weekName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^week-(\d{4})-W(\d{2})$`) })
+	monthName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^month-(\d{4})-(\d{2})$`) })
+	bucketName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-(\d+)_(\d{4}-\d{2}-\d{2})-(\d+)$`)
+	})
 )
 
 // file is what a log's path says of it.
@@ -58,7 +61,7 @@ func fileOf(p string, zone *time.Location) (file, bool) {
 		f.covered = true
 	case logDir:
 	default:
-		g := bucketName.FindStringSubmatch(name)
+		g := bucketName().FindStringSubmatch(name)
 		if g == nil {
 			return file{}, false
 		}
@@ -69,7 +72,7 @@ func fileOf(p string, zone *time.Location) (file, bool) {
 		f.base, f.span = path.Base(dir)+"/"+name, "bucket"
 		return f, ok && ok2 && f.from.Before(f.to)
 	}
-	if g := dayName.FindStringSubmatch(name); g != nil {
+	if g := dayName().FindStringSubmatch(name); g != nil {
 		f.kind, f.span = oxbow.Journal, "day"
 		f.from, ok = day(g[1])
 		f.to = f.from.AddDate(0, 0, 1)
@@ -99,7 +102,7 @@ type span struct {
 // spans are the spans there are, the shorter first.
 var spans = []span{
 	{"week", weekOf, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
-		g := weekName.FindStringSubmatch("week-" + period)
+		g := weekName().FindStringSubmatch("week-" + period)
 		if g == nil {
 			return from, to, false
 		}
@@ -111,7 +114,7 @@ var spans = []span{
 		return from, to, got == period
 	}},
 	{"month", monthOf, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
-		g := monthName.FindStringSubmatch("month-" + period)
+		g := monthName().FindStringSubmatch("month-" + period)
 		if g == nil {
 			return from, to, false
 		}
@@ -148,7 +151,7 @@ func (f file) within(bucket file) bool {
 	if f.span != "day" || f.from.Before(bucket.from) || !f.from.Before(bucket.to) {
 		return false
 	}
-	g := bucketName.FindStringSubmatch(path.Base(bucket.base))
+	g := bucketName().FindStringSubmatch(path.Base(bucket.base))
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -91,7 +92,7 @@ func (r *Reader) add(d Diagnostic) {
 }
 
 // decodeError matches an error of the YAML decoder.
-var decodeError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var decodeError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`) })
 
 // Read returns the only value of the data: of no value, an empty mapping at line
 // 0. Nil means that mistakes were found. Lines of nodes count from 1 in data.
@@ -121,7 +122,7 @@ func (r *Reader) Read(data string) *yaml.Node {
 	}
 	if !errors.Is(err, io.EOF) {
 		m := Diagnostic{Text: "is not YAML: " + err.Error()}
-		if g := decodeError.FindStringSubmatch(err.Error()); g != nil {
+		if g := decodeError().FindStringSubmatch(err.Error()); g != nil {
 			m.Line, _ = strconv.Atoi(g[1])
 			m.Text = "is not YAML: " + strings.TrimSpace(g[2])
 		}

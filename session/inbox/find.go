@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/extract"
@@ -175,7 +176,9 @@ func (f *Fix) add(edits []string, command string) {
 }
 
 // undoes are commands that take edits back; of all files, or of those they name.
-var undoes = regexp.MustCompile(`(?:^|[;&|] ?)git (?:restore|revert|reset --hard|checkout (?:HEAD )?-- |checkout \.|stash(?: push| drop|$| -))`)
+var undoes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[;&|] ?)git (?:restore|revert|reset --hard|checkout (?:HEAD )?-- |checkout \.|stash(?: push| drop|$| -))`)
+})
 
 // Reverted returns the turns whose edits were taken back, by number: by a later
 // command that names one of their files, or all, or by the person's next words.
@@ -193,7 +196,7 @@ func Reverted(turns []session.Turn) (found []int) {
 		}
 		for _, e := range turns[i].Calls() {
 			command := strings.Join(strings.Fields(e.Call.Command), " ")
-			if failed(e.Call) || strings.Contains(command, "--staged") || !undoes.MatchString(command) {
+			if failed(e.Call) || strings.Contains(command, "--staged") || !undoes().MatchString(command) {
 				continue
 			}
 			for j := i; j >= 0; j-- {

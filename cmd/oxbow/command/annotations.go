@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/internal/git"
@@ -24,7 +25,7 @@ func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := lineRange.FindStringSubmatch(arg); m != nil {
+	if m := lineRange().FindStringSubmatch(arg); m != nil {
 		arg = m[1]
 	}
 	if !filepath.IsAbs(arg) {
@@ -97,7 +98,7 @@ func adviseOnFile(err error) error {
 	return err
 }
 
-var lineRange = regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`)
+var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) })
 
 // target reads FILE[:A[-B]].
 func (a *app) target(b *annotate.Store, arg string) (target, error) {
@@ -114,7 +115,7 @@ func (a *app) target(b *annotate.Store, arg string) (target, error) {
 	}
 	var s annotate.Span
 	name := arg
-	if m := lineRange.FindStringSubmatch(arg); m != nil {
+	if m := lineRange().FindStringSubmatch(arg); m != nil {
 		first, err := strconv.Atoi(m[2])
 		last := first
 		if err == nil && m[3] != "" {

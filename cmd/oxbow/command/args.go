@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -61,11 +62,11 @@ func args(least, most int, what string) cobra.PositionalArgs {
 
 // negated is a filter term such as -tag:draft, which the flag parser would
 // take for a bundle of short flags.
-var negated = regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`)
+var negated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`) })
 
 // without is a word that recall is to leave out, such as -deploy: it has only the
 // short flags -q and -h.
-var without = regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`)
+var without = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) })
 
 // mark stands before a marked argument. No argument of a process can hold a
 // NUL, so it cannot be mistaken.
@@ -81,7 +82,7 @@ func markTerms(args []string) []string {
 			break
 		}
 		marked[i] = arg
-		if negated.MatchString(arg) || slices.Contains(args[:i], "recall") && without.MatchString(arg) {
+		if negated().MatchString(arg) || slices.Contains(args[:i], "recall") && without().MatchString(arg) {
 			marked[i] = mark + arg
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // filterTerm is an argument that is a filter term, not a file.
-var filterTerm = regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`)
+var filterTerm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`) })
 
 func (a *app) exportCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -40,7 +41,7 @@ Import reads it back, on this machine or another.`,
 		file, terms := "", []string{}
 		for _, arg := range args {
 			switch {
-			case filterTerm.MatchString(arg):
+			case filterTerm().MatchString(arg):
 				terms = append(terms, arg)
 			case file != "":
 				return misusef("usage: "+c.UseLine(), "export takes one file; %q is neither that nor a filter such as tag:x", arg)

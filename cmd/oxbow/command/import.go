@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -114,7 +115,7 @@ func (a *app) projectRoot() string {
 
 // variable matches what differs in messages of one cause: numbers, and what is
 // quoted after anything but the word key or field.
-var variable = regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`) })
 
 // alike returns the first message of each cause, with how many are like it.
 func alike(messages []string) []string {
@@ -125,7 +126,7 @@ func alike(messages []string) []string {
 		if !ok {
 			cause = s
 		}
-		cause = variable.ReplaceAllStringFunc(cause, func(v string) string {
+		cause = variable().ReplaceAllStringFunc(cause, func(v string) string {
 			if v[0] == 'k' || v[0] == 'f' {
 				return v
 			}

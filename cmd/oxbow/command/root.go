@@ -111,7 +111,6 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		}
 	}
 	finish(root)
-	a.complete(root)
 	return root
 }
 

@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/screen"
@@ -36,6 +39,9 @@ func Run(ctx context.Context, env Env) int {
 		return 0
 	}
 	root := a.root(Run)
+	if slices.ContainsFunc(env.Args, func(arg string) bool { return strings.HasPrefix(arg, cobra.ShellCompRequestCmd) }) {
+		a.complete(root)
+	}
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close()))
 	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {

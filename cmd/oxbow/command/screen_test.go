@@ -323,7 +323,9 @@ func TestCompletion(t *testing.T) {
 
 // No flag that takes a value leaves a shell to offer files where none is meant.
 func TestEveryFlagIsCompleted(t *testing.T) {
-	root := newApp(newWorld(t).env).root(Run)
+	a := newApp(newWorld(t).env)
+	root := a.root(Run)
+	a.complete(root)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
