@@ -90,7 +90,7 @@ func (c *claude) line(b []byte) error {
 
 func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
 	var blocks []clientline.ClaudeBlock
-	if json.Unmarshal(l.Message.Content, &blocks) != nil {
+	if !clientline.DecodeArray(l.Message.Content, &blocks) {
 		for _, t := range clientline.Texts(l.Message.Content) {
 			r = r.says(t, true)
 		}
@@ -135,7 +135,7 @@ func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
 
 func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
 	var blocks []clientline.ClaudeBlock
-	if json.Unmarshal(l.Message.Content, &blocks) == nil {
+	if clientline.DecodeArray(l.Message.Content, &blocks) {
 		results := 0
 		for _, b := range blocks {
 			if b.Type == "tool_result" {

@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/rawjson"
 )
 
 // fields calls f with each key and the bytes of its value of the object that b
@@ -54,6 +57,12 @@ func fields(b []byte, f func(key, value []byte)) bool {
 // json.RawMessage shares the bytes of b. It returns false where b is no whole object.
 func Decode(b []byte, to any) bool { return decodeObject(b, reflect.ValueOf(to).Elem()) }
 
+// DecodeArray reads an array of JSON into the slice that to points to, and returns
+// false where b is none.
+func DecodeArray(b []byte, to any) bool {
+	return len(b) > 0 && b[0] == '[' && decode(b, reflect.ValueOf(to).Elem())
+}
+
 func decodeObject(b []byte, to reflect.Value) bool {
 	names := namesOf(to.Type())
 	return fields(b, func(key, value []byte) {
@@ -81,29 +90,58 @@ func namesOf(t reflect.Type) []string {
 	return names
 }
 
-func decode(value []byte, field reflect.Value) {
-	plain := len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value)
-	switch to := field.Addr().Interface().(type) {
+// decode reads a value into a place, and returns false for one of another type.
+func decode(value []byte, to reflect.Value) bool {
+	switch at := to.Addr().Interface().(type) {
 	case *json.RawMessage:
-		*to = value
-	case *string:
-		if plain {
-			*to = string(value[1 : len(value)-1])
-			return
-		}
-		_ = json.Unmarshal(value, to)
-	case *bool:
-		*to = string(value) == "true"
+		*at = value
+		return true
 	case *time.Time:
-		if plain {
-			_ = to.UnmarshalJSON(value)
+		return value[0] == '"' && at.UnmarshalJSON(value) == nil
+	}
+	switch kind := to.Kind(); {
+	case kind == reflect.String && value[0] == '"':
+		s := rawjson.Unquote(value)
+		if !utf8.ValidString(s) {
+			s = strings.ToValidUTF8(s, "\ufffd")
 		}
+		to.SetString(s)
+	case kind == reflect.Bool:
+		to.SetBool(string(value) == "true")
+	case kind == reflect.Struct && value[0] == '{':
+		return decodeObject(value, to)
+	case kind == reflect.Slice && value[0] == '[':
+		elements(value, func(one []byte) {
+			e := reflect.New(to.Type().Elem()).Elem()
+			decode(one, e)
+			to.Set(reflect.Append(to, e))
+		})
+	case kind == reflect.Pointer:
+		if e := reflect.New(to.Type().Elem()); decode(value, e.Elem()) {
+			to.Set(e)
+		}
+	case kind == reflect.Int:
+		n, err := strconv.Atoi(string(value))
+		to.SetInt(int64(n))
+		return err == nil
 	default:
-		if field.Kind() == reflect.Struct {
-			decodeObject(value, field)
+		return false
+	}
+	return true
+}
+
+// elements calls f with each element of the array that b begins with, up to one that
+// is not whole.
+func elements(b []byte, f func(value []byte)) {
+	for i := 1; i < len(b); i++ {
+		from := space(b, i)
+		if i = valueEnd(b, from); i <= from {
 			return
 		}
-		_ = json.Unmarshal(value, to)
+		f(b[from:i:i])
+		if i = space(b, i); i >= len(b) || b[i] != ',' {
+			return
+		}
 	}
 }
 
@@ -168,8 +206,8 @@ func valueEnd(b []byte, i int) int {
 // Texts returns the texts of a content: a string, or an array of parts, of which those
 // of the types count, or all.
 func Texts(content json.RawMessage, types ...string) []string {
-	var s string
 	if len(content) > 0 && content[0] == '"' {
+		var s string
 		decode(content, reflect.ValueOf(&s).Elem())
 		return []string{s}
 	}
@@ -177,7 +215,7 @@ func Texts(content json.RawMessage, types ...string) []string {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	_ = json.Unmarshal(content, &parts) // what cannot be read has no text
+	DecodeArray(content, &parts)
 	var all []string
 	for _, p := range parts {
 		if p.Text != "" && (len(types) == 0 || slices.Contains(types, p.Type)) {

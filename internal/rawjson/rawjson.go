@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Elements yields the elements of an array, or the keys and values of an object,
@@ -53,38 +55,51 @@ func valueEnd(b []byte, i int) int {
 // isBetween reports whether a byte stands between values.
 func isBetween(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
 
-// Unquote returns the text of a string that is valid JSON, and UTF-8.
-func Unquote(raw []byte) (s string) {
-	var b []byte
-	for rest := raw[1 : len(raw)-1]; ; {
-		i := bytes.IndexByte(rest, '\\')
-		if i < 0 && b == nil {
-			return string(rest)
-		} else if i < 0 {
-			return string(append(b, rest...))
-		}
-		c := strings.IndexByte(`"\/bfnrt`, rest[i+1])
-		if c < 0 { // \u
-			_ = json.Unmarshal(raw, &s)
-			return s
-		}
-		if b == nil {
-			b = make([]byte, 0, len(rest))
-		}
-		b, rest = append(append(b, rest[:i]...), "\"\\/\b\f\n\r\t"[c]), rest[i+2:]
+// Unquote returns the text of a string that is valid JSON, and UTF-8. An escape that
+// is none becomes U+FFFD, as half of a surrogate pair does.
+func Unquote(raw []byte) string {
+	rest := raw[1 : len(raw)-1]
+	i := bytes.IndexByte(rest, '\\')
+	if i < 0 {
+		return string(rest)
 	}
+	b := make([]byte, 0, len(rest))
+	for ; i >= 0; i = bytes.IndexByte(rest, '\\') {
+		b = append(b, rest[:i]...)
+		c := strings.IndexByte(`"\/bfnrt`, rest[i+1])
+		if c >= 0 {
+			b, rest = append(b, "\"\\/\b\f\n\r\t"[c]), rest[i+2:]
+			continue
+		}
+		rest = rest[i:]
+		u, size := unit(rest), 6
+		if u < 0 {
+			size = 2
+		} else if utf16.IsSurrogate(u) {
+			if u = utf16.DecodeRune(u, unit(rest[6:])); u != utf8.RuneError {
+				size = 12
+			}
+		}
+		b, rest = utf8.AppendRune(b, u), rest[size:]
+	}
+	return string(append(b, rest...))
+}
+
+// unit returns the UTF-16 unit of the \u escape that b begins with, or -1.
+func unit(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	u, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(u)
 }
 
 // LoneSurrogate returns the offset of the first \u escape that is half of a
 // surrogate pair without its other half, or -1.
 func LoneSurrogate(b []byte) int {
-	unit := func(i int) (uint64, bool) {
-		if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
-			return 0, false
-		}
-		u, err := strconv.ParseUint(string(b[i+2:i+6]), 16, 16)
-		return u, err == nil
-	}
 	for i := 0; i < len(b); {
 		j := bytes.IndexByte(b[i:], '\\')
 		if j < 0 {
@@ -95,14 +110,12 @@ func LoneSurrogate(b []byte) int {
 			i += 2 // a \u and its digits hold no further backslash
 			continue
 		}
-		switch u, ok := unit(i); {
-		case !ok || u < 0xD800:
+		switch u := unit(b[i:]); {
+		case !utf16.IsSurrogate(u):
 			i += 2
+		case utf16.DecodeRune(u, unit(b[i+6:])) == utf8.RuneError:
+			return i
 		default:
-			low, ok := unit(i + 6)
-			if u >= 0xDC00 || !ok || low < 0xDC00 || low > 0xDFFF {
-				return i
-			}
 			i += 12
 		}
 	}

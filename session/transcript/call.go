@@ -80,7 +80,7 @@ type Outcome struct {
 // false where there is nothing to report. Clean takes out what may not be kept.
 func Called(e session.Event, tool string, args []byte, o Outcome, clean func(string) string) (session.Event, bool) {
 	var in input
-	_ = json.Unmarshal(args, &in) // what cannot be read stays empty
+	_ = clientline.Decode(args, &in) // what cannot be read stays empty
 	r := roles[strings.ToLower(tool)]
 	if r == plans {
 		e.Kind = session.Plan
@@ -258,6 +258,9 @@ func statusIn(out string) *int {
 		parts = []string{out[:maxSearched], out[len(out)-maxSearched:]}
 	}
 	for _, p := range parts {
+		if !strings.Contains(p, "xit code") && !strings.Contains(p, "with code") && !strings.Contains(p, "Exit Code") {
+			continue // which is sooner known than by the expression
+		}
 		if m := status().FindStringSubmatch(p); m != nil {
 			if n, err := strconv.Atoi(m[1] + m[2] + m[3] + m[4]); err == nil {
 				return &n
@@ -326,7 +329,7 @@ func OutcomeOf(response []byte) Outcome {
 	if len(response) == 0 || response[0] != '{' {
 		return Outcome{Output: clientline.Text(response)}
 	}
-	if json.Unmarshal(response, &o) != nil {
+	if !clientline.Decode(response, &o) {
 		return Outcome{}
 	}
 	if o.Stdout != nil {

@@ -14,6 +14,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
@@ -97,7 +98,7 @@ func (c *claude) line(b []byte, at int64) bool {
 
 func (c *claude) assistant(l *clientline.Claude) {
 	var blocks []clientline.ClaudeBlock
-	if json.Unmarshal(l.Message.Content, &blocks) != nil || l.Message.Model == "<synthetic>" {
+	if !clientline.DecodeArray(l.Message.Content, &blocks) || l.Message.Model == "<synthetic>" {
 		return
 	}
 	c.model = l.Message.Model
@@ -110,7 +111,7 @@ func (c *claude) assistant(l *clientline.Claude) {
 			}
 			c.say(c.event(session.Text, id, l.Time), b.Text)
 		case "tool_use":
-			c.calls[b.ID] = claudeCall{c.event(session.Called, b.ID, l.Time), b.Name, b.Input}
+			c.calls[b.ID] = claudeCall{c.event(session.Called, b.ID, l.Time), b.Name, bytes.Clone(b.Input)}
 		}
 	}
 }
@@ -147,11 +148,10 @@ func (c *claude) user(l *clientline.Claude, at int64) {
 // results reports the calls that a line has the answers of; false for a line
 // without.
 func (c *claude) results(l *clientline.Claude, content json.RawMessage) bool {
-	if len(content) == 0 || content[0] != '[' {
+	var blocks []clientline.ClaudeBlock
+	if !clientline.DecodeArray(content, &blocks) {
 		return false
 	}
-	var blocks []clientline.ClaudeBlock
-	_ = json.Unmarshal(content, &blocks)
 	found := 0
 	for _, b := range blocks {
 		if b.Type == "tool_result" {

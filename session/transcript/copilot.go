@@ -9,7 +9,6 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/json"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
@@ -90,6 +89,6 @@ func (c *copilot) answered(d *clientline.CopilotData) {
 	var r struct {
 		Content string `json:"content"`
 	}
-	_ = json.Unmarshal(d.Result, &r)
+	_ = clientline.Decode(d.Result, &r)
 	c.call(call.event, call.name, call.args, Outcome{Failed: !d.Success, Exit: d.Shell.Exit, Output: r.Content + d.Error.Message})
 }

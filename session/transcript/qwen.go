@@ -9,6 +9,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -76,7 +77,7 @@ func (q *qwen) system(subtype string, payload json.RawMessage, when time.Time) {
 				Prompt string `json:"prompt_id"`
 			} `json:"uiEvent"`
 		}
-		if q.waiting != nil && json.Unmarshal(payload, &p) == nil && p.Event.Prompt != "" {
+		if q.waiting != nil && clientline.Decode(payload, &p) && p.Event.Prompt != "" {
 			q.begin(p.Event.Prompt)
 		}
 	case "chat_compression":
@@ -91,7 +92,7 @@ func (q *qwen) assistant(l *clientline.Qwen) {
 			said += p.Text
 		}
 		if c := p.Call; c != nil {
-			q.calls[c.ID] = claudeCall{q.event(session.Called, c.ID, l.Time), c.Name, c.Args}
+			q.calls[c.ID] = claudeCall{q.event(session.Called, c.ID, l.Time), c.Name, bytes.Clone(c.Args)}
 		}
 	}
 	q.say(q.event(session.Text, l.UUID, l.Time), said)
@@ -111,7 +112,7 @@ func (q *qwen) answered(l *clientline.Qwen) {
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}
-		if json.Unmarshal(l.Result.Display, &shown) == nil {
+		if clientline.Decode(l.Result.Display, &shown) {
 			o.Exit = shown.Exit
 		}
 		q.call(call.event, call.name, call.args, o)
