@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,4 +35,12 @@ func anonymous() (int64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// peakMemory returns the most bytes that a process had in memory.
+func peakMemory(s *os.ProcessState) int64 {
+	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
+		return u.Maxrss << 10
+	}
+	return 0
 }

@@ -16,6 +16,7 @@
 //	go run . profiles --data DIR # on LoCoMo and LongMemEval
 //	go run . tokens --data DIR   # on those, QMSum and source files
 //	go run . secrets             # which samples of gitleaks are found; --find DIR lists hits
+//	go run . sessions --mb 2000 --big 500 --kills 5
 //	go run . survive
 //	go run . drift --repo DIR    # over the history of a git repository
 //
@@ -61,6 +62,7 @@ func commands() []command {
 		{"survive", "which acknowledged writes survive", survive},
 		{"drift", "whether annotations stay with their lines", driftCommand},
 		{"secrets", "which secrets are found, and what is taken for one", secretsCommand},
+		{"sessions", "what importing the transcripts of clients costs", sessionsCommand},
 		{"page", "the tables of docs/benchmarks.md, from results.jsonl", pageCommand},
 	}
 }

@@ -1,0 +1,291 @@
+// Transcripts in the formats of clients, as long as those of real work: prompts,
+// what agents say, calls with long outputs, compactions, forks, half last lines.
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// writtenSessions writes transcripts below a user's directory.
+type writtenSessions struct {
+	home  string
+	texts []string // for what is said and what tools put out
+	rng   *rand.Rand
+
+	files, turns int
+	bytes        int64
+	clock        time.Time
+}
+
+// talk is a transcript that is being written.
+type talk struct {
+	*writtenSessions
+	client, id, dir string
+	out             io.Writer
+	n, calls        int
+	prompt          string // identifier
+	size            int64
+	err             error
+}
+
+// write writes sessions until there are so many bytes; the first of Claude Code has
+// big bytes by itself.
+func (w *writtenSessions) write(total, big int64) error {
+	clients := []string{"claude", "codex", "claude", "gemini", "copilot", "claude", "qwen", "codex"}
+	for n := 0; w.bytes < total; n++ {
+		least := int64(0)
+		if n == 0 {
+			least = big
+		}
+		if err := w.session(clients[n%len(clients)], n, least); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// session writes a session of some turns, and of so many bytes at least.
+func (w *writtenSessions) session(client string, n int, least int64) error {
+	w.clock = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
+	t := &talk{writtenSessions: w, client: client, id: fmt.Sprintf("%08x-5bad-4000-8000-%012x", n+1, n+1), dir: fmt.Sprintf("/home/dev/project%d", n%12)}
+	path := t.path()
+	var kept bytes.Buffer // what a fork begins with
+	if err := t.file(path, func() {
+		turns := 4 + w.rng.IntN(24)
+		for i := 0; (i < turns || t.size < least) && t.err == nil; i++ {
+			if i == 3 && least == 0 && n%10 == 5 && client == "claude" {
+				_ = t.out.(*bufio.Writer).Flush()
+				b, err := os.ReadFile(path)
+				if t.err = err; err == nil {
+					kept.Write(b)
+				}
+			}
+			if i > 0 && i%9 == 0 {
+				t.compact()
+			}
+			t.turn()
+		}
+		if n%5 == 4 {
+			_, _ = io.WriteString(t.out, `{"type":"user","sess`)
+		}
+	}); err != nil {
+		return err
+	}
+	if kept.Len() == 0 {
+		return nil
+	}
+	old := t.id
+	t.id = "f" + t.id[1:]
+	return t.file(t.path(), func() {
+		fork := fmt.Sprintf("%s-p%d", t.id, t.n+1)
+		for l := range bytes.Lines(kept.Bytes()) { // a copy has the identifier of the first new prompt
+			l = bytes.ReplaceAll(l, []byte(`"promptId":"`+old), []byte(`"promptId":"`+fork+`","was":"`))
+			t.raw(bytes.ReplaceAll(l, []byte(`"sessionId":"`+old), []byte(`"sessionId":"`+t.id)))
+		}
+		t.turn()
+		t.turn()
+	})
+}
+
+func (t *talk) file(path string, fill func()) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(f, 1<<16)
+	t.out, t.size = out, 0
+	if t.client != "claude" && t.client != "qwen" {
+		t.head()
+	}
+	fill()
+	t.files++
+	for _, err := range []error{t.err, out.Flush(), f.Close()} {
+		if err != nil {
+			return err
+		}
+	}
+	return os.Chtimes(path, t.clock, t.clock)
+}
+
+func (t *talk) path() string {
+	below := map[string]string{
+		"claude":  ".claude/projects/-home-dev" + filepath.Base(t.dir) + "/ID.jsonl",
+		"codex":   ".codex/sessions/2026/03/01/rollout-2026-03-01T08-00-00-ID.jsonl",
+		"gemini":  ".gemini/tmp/" + filepath.Base(t.dir) + "/chats/session-ID.jsonl",
+		"copilot": ".copilot/session-state/ID/events.jsonl",
+		"qwen":    ".qwen/projects/" + filepath.Base(t.dir) + "/chats/ID.jsonl",
+	}
+	return filepath.Join(t.home, filepath.FromSlash(strings.Replace(below[t.client], "ID", t.id, 1)))
+}
+
+type object = map[string]any
+
+func (t *talk) raw(line []byte) {
+	n, err := t.out.Write(line)
+	t.size, t.bytes = t.size+int64(n), t.bytes+int64(n)
+	if err != nil {
+		t.err = err
+	}
+}
+
+// line writes an object with what all lines of the client have.
+func (t *talk) line(o object) {
+	t.clock = t.clock.Add(1500 * time.Millisecond)
+	t.n++
+	o["timestamp"] = t.clock
+	switch t.client {
+	case "claude", "qwen":
+		o["uuid"], o["parentUuid"], o["sessionId"] = fmt.Sprintf("%s-u%d", t.id, t.n), fmt.Sprintf("%s-u%d", t.id, t.n-1), t.id
+		o["cwd"], o["gitBranch"], o["version"] = t.dir, "main", "2.1.329"
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // as the clients
+	if err := e.Encode(o); err != nil {
+		t.err = err
+	}
+	t.raw(b.Bytes())
+}
+
+func (t *talk) head() {
+	switch t.client {
+	case "codex":
+		t.line(object{"type": "session_meta", "payload": object{"id": t.id, "cwd": t.dir, "git": object{"branch": "main"}}})
+	case "gemini":
+		t.line(object{"sessionId": t.id, "startTime": t.clock, "kind": "main"})
+	case "copilot":
+		t.line(object{"type": "session.start", "data": object{"sessionId": t.id, "producer": "copilot-agent", "context": object{"cwd": t.dir, "branch": "main"}}})
+	}
+}
+
+// text returns some text of about so many bytes.
+func (t *talk) text(size int) string {
+	var b strings.Builder
+	for b.Len() < size {
+		b.WriteString(t.texts[t.rng.IntN(len(t.texts))])
+		b.WriteByte('\n')
+	}
+	return strings.ToValidUTF8(b.String()[:size], "")
+}
+
+// outputSize is that of the output of a tool: most are small, few are long.
+func (t *talk) outputSize() int {
+	switch p := t.rng.IntN(100); {
+	case p < 70:
+		return 200 + t.rng.IntN(4_000)
+	case p < 97:
+		return 4_000 + t.rng.IntN(26_000)
+	}
+	return 30_000 + t.rng.IntN(70_000)
+}
+
+func (t *talk) turn() {
+	t.turns++
+	t.prompt = fmt.Sprintf("%s-p%d", t.id, t.n+1)
+	t.ask(fmt.Sprintf("%s (%d)", t.text(60+t.rng.IntN(400)), t.n))
+	for range 2 + t.rng.IntN(11) {
+		t.say(t.text(80 + t.rng.IntN(600)))
+		t.calls++
+		exit := 0
+		if t.rng.IntN(8) == 0 {
+			exit = 1
+		}
+		t.call(fmt.Sprintf("%s-c%d", t.id, t.calls), fmt.Sprintf("go test ./part%d -run Test%d", t.rng.IntN(40), t.rng.IntN(200)), t.text(t.outputSize()), exit)
+	}
+	t.say(t.text(300 + t.rng.IntN(1_500)))
+}
+
+func (t *talk) ask(text string) {
+	switch t.client {
+	case "claude":
+		t.line(object{"type": "user", "promptId": t.prompt, "turnPosition": object{"turnIndex": t.n}, "message": object{"role": "user", "content": text}})
+	case "codex":
+		t.line(object{"type": "event_msg", "payload": object{"type": "task_started", "turn_id": t.prompt}})
+		t.line(object{"type": "turn_context", "payload": object{"turn_id": t.prompt, "cwd": t.dir, "model": "gpt-5.5"}})
+		t.line(object{"type": "event_msg", "payload": object{"type": "user_message", "turn_id": t.prompt, "message": text}})
+	case "gemini":
+		t.line(object{"id": t.prompt, "type": "user", "content": []any{object{"text": text}}})
+	case "copilot":
+		t.line(object{"type": "user.message", "data": object{"content": text, "interactionId": t.prompt, "messageId": t.prompt}})
+	case "qwen":
+		t.line(object{"type": "user", "provenance": "real_user", "message": object{"role": "user", "parts": []any{object{"text": text}}}})
+		t.line(object{"type": "system", "subtype": "ui_telemetry", "systemPayload": object{"uiEvent": object{"prompt_id": t.prompt, "response_text": t.text(200)}}})
+	}
+}
+
+func (t *talk) say(text string) {
+	id := fmt.Sprintf("%s-m%d", t.id, t.n)
+	switch t.client {
+	case "claude":
+		t.line(object{"type": "assistant", "message": object{"id": id, "model": "claude-sonnet-4-5", "role": "assistant", "content": []any{object{"type": "text", "text": text}}}})
+	case "codex":
+		t.line(object{"type": "response_item", "payload": object{"type": "reasoning", "summary": []any{}, "encrypted_content": t.text(600)}})
+		t.line(object{"type": "response_item", "payload": object{"type": "message", "id": id, "role": "assistant", "content": []any{object{"type": "output_text", "text": text}}}})
+	case "gemini":
+		t.line(object{"id": id, "type": "gemini", "content": text, "model": "gemini-2.5-pro"})
+		t.line(object{"$set": object{"lastUpdated": t.clock}})
+	case "copilot":
+		t.line(object{"type": "assistant.message", "data": object{"messageId": id, "model": "gpt-4.1", "content": text}})
+	case "qwen":
+		t.line(object{"type": "assistant", "model": "qwen3-coder", "message": object{"role": "model", "parts": []any{object{"text": text}}}})
+	}
+}
+
+func (t *talk) call(id, command, output string, exit int) {
+	switch t.client {
+	case "claude":
+		t.line(object{"type": "assistant", "message": object{"model": "claude-sonnet-4-5", "role": "assistant", "content": []any{object{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": command}}}}})
+		result, shown := object{"type": "tool_result", "tool_use_id": id, "content": output}, any(object{"stdout": output, "stderr": "", "interrupted": false})
+		if exit != 0 {
+			result["content"], result["is_error"], shown = "Exit code 1\n"+output, true, "Error: Exit code 1\n"+output
+		}
+		t.line(object{"type": "user", "promptId": t.prompt, "message": object{"role": "user", "content": []any{result}}, "toolUseResult": shown})
+	case "codex":
+		args, _ := json.Marshal(object{"cmd": command}) // a text
+		t.line(object{"type": "response_item", "payload": object{"type": "function_call", "name": "exec_command", "call_id": id, "arguments": string(args)}})
+		t.line(object{"type": "event_msg", "payload": object{"type": "item_completed", "item": object{"type": "CommandExecution", "id": id, "status": "completed", "exit_code": exit, "aggregated_output": output}}})
+		t.line(object{"type": "response_item", "payload": object{"type": "function_call_output", "call_id": id, "output": fmt.Sprintf("Chunk ID: 1\nProcess exited with code %d\nOutput:\n%s", exit, output)}})
+	case "gemini":
+		if exit != 0 {
+			output += "\nExit Code: 1"
+		}
+		answer := []any{object{"functionResponse": object{"id": id, "response": object{"output": "Output: " + output}}}}
+		t.line(object{"id": id + "-m", "type": "gemini", "content": "", "model": "gemini-2.5-pro", "toolCalls": []any{object{"id": id, "name": "run_shell_command",
+			"args": object{"command": command}, "status": "success", "timestamp": t.clock, "result": answer}}})
+		t.line(object{"id": id + "-r", "type": "user", "content": answer})
+	case "copilot":
+		t.line(object{"type": "tool.execution_start", "data": object{"toolCallId": id, "toolName": "bash", "arguments": object{"command": command}}})
+		t.line(object{"type": "tool.execution_complete", "data": object{"toolCallId": id, "success": true, "shellExecution": object{"exitCode": exit}, "result": object{"content": output, "detailedContent": output}}})
+	case "qwen":
+		t.line(object{"type": "assistant", "model": "qwen3-coder", "message": object{"parts": []any{object{"functionCall": object{"id": id, "name": "run_shell_command", "args": object{"command": command}}}}}})
+		t.line(object{"type": "tool_result", "message": object{"parts": []any{object{"functionResponse": object{"id": id, "response": object{"output": output}}}}},
+			"toolCallResult": object{"callId": id, "status": "success", "resultDisplay": object{"exitCode": exit, "output": output}}})
+	}
+}
+
+func (t *talk) compact() {
+	switch t.client {
+	case "claude":
+		t.line(object{"type": "user", "isCompactSummary": true, "promptId": t.prompt, "message": object{"role": "user",
+			"content": "This session is being continued from a previous conversation\nSummary:\n" + t.text(3_000)}})
+	case "codex":
+		t.line(object{"type": "compacted", "payload": object{"message": t.text(3_000), "replacement_history": []any{object{"text": t.text(20_000)}}}})
+	case "qwen":
+		t.line(object{"type": "system", "subtype": "chat_compression", "systemPayload": object{"info": object{}}})
+	case "copilot":
+		t.line(object{"type": "session.compaction_complete", "data": object{"success": true, "summaryContent": t.text(3_000)}})
+	}
+}
