@@ -14,13 +14,13 @@ var clients = []*Client{
 	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, files: codexFiles, notes: codexNotes,
 		signs: func(w World) []string { return []string{codexHome(w)} }},
 	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, files: geminiFiles,
-		signs: func(w World) []string { return []string{w.user(".gemini/settings.json")} }},
+		signs: func(w World) []string { return []string{geminiUser(w, "settings.json")} }},
 	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, files: opencodeFiles,
 		signs: func(w World) []string { return []string{w.dir("XDG_CONFIG_HOME", ".config", "opencode")} }},
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, files: copilotFiles, notes: copilotNotes,
 		signs: func(w World) []string { return []string{w.dir("COPILOT_HOME", ".copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory", files: qwenFiles,
-		signs: func(w World) []string { return []string{w.user(".qwen")} }},
+		signs: func(w World) []string { return []string{w.dir("QWEN_HOME", ".qwen", "")} }},
 	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
 		func(w World) string { return w.user(".cursor/mcp.json") }, ".cursor/mcp.json"),
 	plainClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
@@ -102,11 +102,14 @@ func claudeFiles(w World, o Options) []file {
 	return []file{mcp, settings}
 }
 
+// geminiUser returns a path below the directory of Gemini CLI.
+func geminiUser(w World, p string) string { return w.dir("GEMINI_CLI_HOME", "", ".gemini/"+p) }
+
 func geminiFiles(w World, o Options) []file {
-	f := file{path: w.scoped(o, w.user(".gemini/settings.json"), ".gemini/settings.json"), servers: []string{"mcpServers"}}
+	f := file{path: w.scoped(o, geminiUser(w, "settings.json"), ".gemini/settings.json"), servers: []string{"mcpServers"}}
 	f.with(o.server(f.servers, nil))
 	f.with([]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))}, nil)
-	policy := file{path: w.user(".gemini/policies/oxbow.toml"), own: true}
+	policy := file{path: geminiUser(w, "policies/oxbow.toml"), own: true}
 	if !o.NoMCP {
 		policy.whole = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\nmcpName = \"" + program +
 			"\"\ntoolName = " + tomlValue(o.Allow) + "\ndecision = \"allow\"\npriority = 100\n"
@@ -115,7 +118,7 @@ func geminiFiles(w World, o Options) []file {
 }
 
 func qwenFiles(w World, o Options) []file {
-	f := file{path: w.scoped(o, w.user(".qwen/settings.json"), ".qwen/settings.json"), servers: []string{"mcpServers"}}
+	f := file{path: w.scoped(o, w.dir("QWEN_HOME", ".qwen", "settings.json"), ".qwen/settings.json"), servers: []string{"mcpServers"}}
 	f.with(o.server(f.servers, nil))
 	f.with(o.allow("permissions", "allow"))
 	var more []field

@@ -8,11 +8,13 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -287,6 +289,195 @@ func editsStay(t *testing.T, what string, c *Client, w World, o Options) {
 	}
 }
 
+// odd are files that people and programs leave.
+var odd = map[string]string{
+	"empty lists":    "{\"hooks\": {\"Stop\": [], \"SessionStart\": [ ]}, \"permissions\": {\"allow\": []}, \"mcpServers\": {}}\n",
+	"null":           `{"mcpServers": null, "hooks": null, "permissions": {"allow": null}, "mcp": null, "servers": null, "context_servers": null}`,
+	"twice":          `{"hooks":{"Stop":[]},"mcpServers":{"a":{"command":"a"}},"hooks":{"Stop":[],"Stop":[{"hooks":[{"type":"command","command":"f"}]}]},"mcpServers":{"b":{"command":"b"}}}`,
+	"other case":     `{"Hooks": {"Stop": [1]}, "MCPSERVERS": {}}`,
+	"deep":           `{"x":` + strings.Repeat("[", 800) + strings.Repeat("]", 800) + `}`,
+	"no line end":    "{\n\t\"a\": \"\u2028 💥\"}",
+	"not UTF-8":      "{\"a\": \"\xe9\"}",
+	"white space":    " \r\n\t\r\n",
+	"only a comment": "// a note",
+	"trailing":       "{\"mcpServers\": {\"o\": {\"command\": \"o\"},},\n// end\n}\r\n",
+}
+
+// TestOdd sets clients up over odd files, in homes and from programs with odd
+// names: twice is once, and removing gives the bytes back.
+func TestOdd(t *testing.T) {
+	names := []string{"it's", "a b", `q"uote`, "öx→💥", `back\slash`, "$HOME", "semi;colon", "-dash", "new\nline", "%x", "#h", "[glob]*"}
+	if runtime.GOOS == "windows" {
+		names = []string{"it's", "a b", "öx→💥", "$HOME", "semi;colon", "%x", "[glob]"}
+	}
+	n := 0
+	for what, text := range odd {
+		name := names[n%len(names)]
+		n++
+		what = fmt.Sprintf("%s, %q", what, name)
+		dir := filepath.Join(t.TempDir(), name)
+		w, o := world(dir), options()
+		o.Executable, o.Home = filepath.Join(dir, "oxbow"), dir
+		write(t, filepath.Join(dir, "u/keep"), "")
+		for _, c := range Clients() {
+			for _, f := range c.files(w, o) {
+				if f.toml == nil && !f.own {
+					write(t, f.path, text)
+				}
+			}
+		}
+		before := tree(t, dir)
+		for _, c := range Clients() {
+			run(t, c, w, o, false)
+		}
+		once := tree(t, dir)
+		for _, c := range Clients() {
+			run(t, c, w, o, false)
+		}
+		equalTrees(t, what+", twice", tree(t, dir), once)
+		for _, c := range Clients() {
+			run(t, c, w, o, true)
+		}
+		equalTrees(t, what+", removed", tree(t, dir), before)
+	}
+}
+
+// TestTwoHomes sets a client up for one home and then for another: only the last
+// is left, and what was there before comes back.
+func TestTwoHomes(t *testing.T) {
+	for _, c := range Clients() {
+		dir := t.TempDir()
+		w, o := world(dir), options()
+		write(t, filepath.Join(dir, "u/keep"), "")
+		before := tree(t, dir)
+		for _, home := range []string{"/one", "/two", "/three"} {
+			o.Home = home
+			run(t, c, w, o, false)
+		}
+		for p, text := range tree(t, dir) {
+			if strings.Contains(text, "/one") || strings.Contains(text, "/two") {
+				t.Errorf("%s: %s still has another home:\n%s", c.Name, p, text)
+			}
+		}
+		run(t, c, w, o, true)
+		equalTrees(t, c.Name, tree(t, dir), before)
+	}
+}
+
+// TestReadOnlyFile leaves a file alone that cannot be written, except for root,
+// and keeps its mode.
+func TestReadOnlyFile(t *testing.T) {
+	w := world(t.TempDir())
+	path := filepath.Join(w.User, ".claude.json")
+	write(t, path, "{}")
+	if err := os.Chmod(path, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Find("claude").Plan(w, options(), false)
+	if want := writable(path); (err == nil) != (want == nil) {
+		t.Errorf("Plan = %v, and opening it for writing gives %v", err, want)
+	}
+}
+
+// TestStaleTemporaryFile takes out what a killed writer of the file left, and no
+// other file.
+func TestStaleTemporaryFile(t *testing.T) {
+	w := world(t.TempDir())
+	path := filepath.Join(w.User, ".claude.json")
+	for name, stays := range map[string]bool{".0123456789abcdef.tmp": false, ".0123456789abcdeg.tmp": true, ".tmp.1.2": true, ".bak": true} {
+		write(t, path+name, "")
+		if err := os.Chtimes(path+name, time.Time{}, time.Now().Add(-2*staleAfter)); err != nil {
+			t.Fatal(err)
+		}
+		run(t, Find("claude"), w, options(), false)
+		if exists(path+name) != stays {
+			t.Errorf("%s: stays %v, want %v", name, !stays, stays)
+		}
+	}
+	write(t, path+".aaaaaaaaaaaaaaaa.tmp", "") // may have a writer
+	run(t, Find("claude"), w, options(), true)
+	if !exists(path + ".aaaaaaaaaaaaaaaa.tmp") {
+		t.Error("a new temporary file is gone")
+	}
+}
+
+// TestHelperSetup is no test: it is the process that TestKilled ends.
+func TestHelperSetup(t *testing.T) {
+	dir, remove := os.Getenv("SETUP_TEST_DIR"), os.Getenv("SETUP_TEST_REMOVE") != ""
+	if dir == "" {
+		return
+	}
+	os.Stdout.WriteString("go\n")
+	for _, c := range Clients() {
+		run(t, c, world(dir), options(), remove)
+	}
+}
+
+// again reads the files of a tree while a process may write them.
+func again(t *testing.T, dir string, tree map[string]string) map[string]string {
+	t.Helper()
+	now := map[string]string{}
+	for p := range tree {
+		if strings.HasSuffix(p, "/") {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now[p] = string(b)
+	}
+	return now
+}
+
+// TestKilled kills processes that set clients up or take them out: each file is
+// whole then, and removing gives the bytes back.
+func TestKilled(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(9, 9))
+	for range testenv.Long(3, 20) {
+		dir := t.TempDir()
+		w, o := world(dir), options()
+		for _, c := range Clients() {
+			for _, f := range c.files(w, o) {
+				if !f.own && f.toml == nil {
+					write(t, f.path, generated(r, c, f))
+				}
+			}
+		}
+		before := tree(t, dir)
+		for _, remove := range []string{"", "1"} {
+			child := exec.Command(exe, "-test.run=^TestHelperSetup$")
+			child.Env = append(os.Environ(), "SETUP_TEST_DIR="+dir, "SETUP_TEST_REMOVE="+remove)
+			out, err := child.StdoutPipe()
+			if err == nil {
+				err = child.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = out.Read(make([]byte, 3))
+			for range r.IntN(40) { // some time, in files that may be read
+				foreignStays(t, "killed", before, again(t, dir, before))
+			}
+			_ = child.Process.Kill()
+			_ = child.Wait()
+			foreignStays(t, "killed", before, again(t, dir, before))
+		}
+		for _, c := range Clients() {
+			run(t, c, w, o, true)
+		}
+		for p, text := range before {
+			if got := tree(t, dir)[p]; got != text {
+				t.Errorf("%s is\n%q\nwant\n%q", p, got, text)
+			}
+		}
+	}
+}
+
 // TestWithoutARecord takes out what another machine's setup wrote, and entries that
 // a person moved and wrote again in another form.
 func TestWithoutARecord(t *testing.T) {
@@ -347,8 +538,9 @@ func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\n  \"a\": 1,\n  b\n}":         "line 3, column 3",
 		"[]":                             "line 1, column 1",
-		"{\"mcpServers\": 3}":            "neither an object",
-		"{\"hooks\": {\"Stop\": \"x\"}}": "neither an object",
+		"{\"mcpServers\": 3}":            "mcpServers: it is no object",
+		"{\"mcpServers\": []}":           "mcpServers: it is no object",
+		"{\"hooks\": {\"Stop\": \"x\"}}": "hooks.Stop: it is no list",
 		`{"mcpServers":{"oxbow":{"command":"ox","args":[]}}}`: "another server",
 	} {
 		w := world(t.TempDir())
@@ -423,6 +615,7 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{posix, []string{"/usr/bin/oxbow", "hook", "codex"}, "/usr/bin/oxbow hook codex"},
 		{posix, []string{"/my tools/oxbow", "hook", "codex"}, "'/my tools/oxbow' hook codex"},
+		{posix, []string{"/it's/öx/oxbow", "--home", "/a 'b' \"c\"", "hook", "codex"}, `'/it'\''s/öx/oxbow' --home '/a '\''b'\'' "c"' hook codex`},
 		{cmd, []string{`C:\Program Files\oxbow.exe`, "hook", "codex"}, `"C:\Program Files\oxbow.exe" hook codex`},
 		{powerShell, []string{`C:\Program Files\oxbow.exe`, "--home", `D:\it's`, "hook", "gemini"}, `& 'C:\Program Files\oxbow.exe' --home 'D:\it''s' hook gemini`},
 		{powerShell, []string{`C:\bin\oxbow.exe`, "hook", "gemini"}, `C:\bin\oxbow.exe hook gemini`},

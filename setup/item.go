@@ -102,20 +102,18 @@ func hooksItem(client string, groups bool, want []hook) item {
 			return errors.New("hooks is no object")
 		}
 		for event := range events {
-			for _, at := range handlers(d, event, groups, owned) {
-				if h, ok := keep[event]; ok {
-					delete(keep, event)
-					if err := at.rewrite(d, h, groups); err != nil {
-						return err
-					}
-					continue
-				}
-				if err := at.cut(d, groups); err != nil {
+			all := handlers(d, event, groups, owned)
+			if h, ok := keep[event]; ok && len(all) > 0 {
+				delete(keep, event)
+				if err := all[0].rewrite(d, h, groups); err != nil {
 					return err
 				}
+				all = all[1:]
 			}
-			if err := d.prune(base, "hooks", event); err != nil {
-				return err
+			for _, at := range all {
+				if err := at.cut(d, base, groups); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -187,18 +185,21 @@ func handlers(d *document, event string, groups bool, owned func(json.RawMessage
 	return all
 }
 
-// cut takes out the handler, and the group that it leaves empty.
-func (at handlerAt) cut(d *document, groups bool) error {
-	list := d.at("hooks", at.event)
-	if !groups {
-		return d.cut(list, at.i)
+// cut takes out the handler, and the group and the list that it leaves empty.
+func (at handlerAt) cut(d, base *document, groups bool) error {
+	list, i := d.at("hooks", at.event), at.i
+	if groups {
+		hooks, _ := member(element(list, at.group), "hooks")
+		if c, _ := contents(hooks); len(c.parts) == 1 {
+			i = at.group
+		} else {
+			list = hooks
+		}
 	}
-	group := element(list, at.group)
-	hooks, _ := member(group, "hooks")
-	if c, _ := contents(hooks); len(c.parts) == 1 {
-		return d.cut(list, at.group)
+	if err := d.cut(list, i); err != nil {
+		return err
 	}
-	return d.cut(hooks, at.i)
+	return d.prune(base, "hooks", at.event)
 }
 
 // rewrite makes the handler what is wanted, and its group, when it is alone there.
@@ -217,7 +218,7 @@ func (at handlerAt) rewrite(d *document, h hook, groups bool) error {
 // appendTo puts an element at the end of the list of a path, and makes the list.
 func appendTo(d *document, value any, path ...string) error {
 	if v := d.at(path...); v != nil {
-		return d.add(v, "", value)
+		return inPath(path, d.add(v, "", value))
 	}
 	return d.set([]any{value}, path...)
 }
@@ -235,9 +236,12 @@ func stringsItem(prefix string, want []string, path ...string) item {
 				if err := d.cut(d.at(path...), i); err != nil {
 					return err
 				}
+				if err := d.prune(base, path...); err != nil {
+					return err
+				}
 			}
 		}
-		return d.prune(base, path...)
+		return nil
 	}
 	return item{
 		put: func(d, base *document) error {
@@ -270,7 +274,7 @@ func valueItem(value any, path ...string) *item {
 			if v == nil || !sameJSON(plain(v), encode(value)) {
 				return nil
 			}
-			if was := base.at(path...); was != nil {
+			if was := base.find(path...); was != nil {
 				return d.set(plain(was), path...)
 			}
 			if err := d.remove(path...); err != nil {

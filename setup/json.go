@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -77,8 +78,8 @@ func member(v *hujson.Value, name string) (*hujson.Value, int) {
 	return nil, -1
 }
 
-// at returns the value of a path of names, nil for none.
-func (d *document) at(path ...string) *hujson.Value {
+// find returns the value of a path of names, nil for none.
+func (d *document) find(path ...string) *hujson.Value {
 	v := &d.root
 	for _, name := range path {
 		if v, _ = member(v, name); v == nil {
@@ -87,6 +88,16 @@ func (d *document) at(path ...string) *hujson.Value {
 	}
 	return v
 }
+
+// at returns the value of a path of names, nil for none and for null.
+func (d *document) at(path ...string) *hujson.Value {
+	if v := d.find(path...); v != nil && !isNull(v) {
+		return v
+	}
+	return nil
+}
+
+func isNull(v *hujson.Value) bool { return v.Value.Kind() == 'n' }
 
 // plain returns a value as standard JSON.
 func plain(v *hujson.Value) json.RawMessage {
@@ -208,9 +219,12 @@ func contents(v *hujson.Value) (c inside, ok bool) {
 // add puts a member, or for the name "" an element, at the end of an object or a
 // list.
 func (d *document) add(v *hujson.Value, name string, value any) error {
-	c, ok := contents(v)
-	if !ok {
-		return errors.New("it is neither an object nor a list")
+	c, _ := contents(v)
+	switch kind := v.Value.Kind(); {
+	case name != "" && kind != '{':
+		return errors.New("it is no object")
+	case name == "" && kind != '[':
+		return errors.New("it is no list")
 	}
 	lines := bytes.IndexByte(d.text, '\n') >= 0
 	indent := d.indentAt(v.StartOffset) + d.unit()
@@ -219,35 +233,42 @@ func (d *document) add(v *hujson.Value, name string, value any) error {
 	} else if v == &d.root {
 		lines = true
 	}
-	key := ""
-	if name != "" {
-		key = string(encode(name)) + ":"
-		if lines || bytes.Contains(d.text, []byte(`": `)) {
-			key += " "
-		}
-	}
-	entry := key + d.render(value, indent, lines)
+	from, at := d.gap(c)
 	close := v.EndOffset - 1 // of the bracket
+	kept := string(d.text[from:at])
+	if strings.Contains(kept[strings.LastIndexByte(kept, '\n')+1:], "//") && !lines { // a comment ends with its line
+		lines, indent = true, d.indentAt(v.StartOffset)+d.unit()
+	}
+	entry := d.render(value, indent, lines)
+	if name != "" {
+		entry = string(encode(name)) + cond(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
+	}
 	if lines {
 		entry = newline(d.text) + indent + entry
 	}
-	switch n := len(c.parts); {
-	case n == 0:
-		from := v.StartOffset + 1
-		kept := bytes.TrimRight(d.text[from:close], " \t\r\n")
+	switch {
+	case len(c.parts) == 0:
 		if lines {
 			entry += newline(d.text) + d.indentAt(v.StartOffset)
 		}
-		return d.splice(from+len(kept), close, entry)
+		return d.splice(at, close, entry)
 	case c.comma: // and another after the entry
-		at := close - len(c.extra) + len(bytes.TrimRight(c.extra, " \t\r\n"))
 		return d.splice(at, at, spaced(entry, lines)+",")
-	default:
-		last := c.parts[n-1]
-		at := last.end + len(bytes.TrimRight(d.text[last.end:close], " \t\r\n"))
-		kept := string(d.text[last.end:at])
-		return d.splice(last.end, at, ","+kept+spaced(entry, lines))
 	}
+	return d.splice(from, at, ","+kept+spaced(entry, lines))
+}
+
+// gap returns where the last part and its comma end, and where the comments end
+// that follow it.
+func (d *document) gap(c inside) (from, to int) {
+	close := c.v.EndOffset - 1 // of the bracket
+	from = c.v.StartOffset + 1
+	if n := len(c.parts); n > 0 && c.comma {
+		from = close - len(c.extra)
+	} else if n > 0 {
+		from = c.parts[n-1].end
+	}
+	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
 
 // spaced puts a space before an entry that stands in the line of the one before it.
@@ -294,13 +315,26 @@ func (d *document) set(value any, path ...string) error {
 			for j := len(path) - 1; j > i; j-- {
 				value = fields{{path[j], value}}
 			}
-			return d.add(v, name, value)
+			return inPath(path[:i], d.add(v, name, value))
+		case i < len(path)-1 && isNull(next):
+			for j := len(path) - 1; j > i; j-- {
+				value = fields{{path[j], value}}
+			}
+			return d.replace(next, value)
 		case i == len(path)-1:
 			return d.replace(next, value)
 		}
 		v = next
 	}
 	return nil
+}
+
+// inPath says which value of a file an error is about.
+func inPath(path []string, err error) error {
+	if err == nil || len(path) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", strings.Join(path, "."), err)
 }
 
 // replace makes value the value that stands at v.
@@ -326,7 +360,7 @@ func (d *document) remove(path ...string) error {
 }
 
 // prune takes out the object or list of a path when it is empty and was not there
-// in base, then those above it.
+// in base, then those above it. What was null there is null again.
 func (d *document) prune(base *document, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		v := d.at(path...)
@@ -335,6 +369,9 @@ func (d *document) prune(base *document, path ...string) error {
 		}
 		if c, ok := contents(v); !ok || len(c.parts) > 0 || bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#") || base.at(path...) != nil {
 			return nil
+		}
+		if base.find(path...) != nil {
+			return d.replace(v, nil)
 		}
 		if err := d.remove(path...); err != nil {
 			return err

@@ -99,7 +99,20 @@ func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
 	if c.Before == nil && len(c.After) == 0 {
 		c.After = nil
 	}
-	return c, nil
+	if c.Before == nil || c.Same() {
+		return c, nil
+	}
+	return c, writable(real)
+}
+
+// writable returns an error for a file that its owner made read-only, which a
+// rename would replace all the same.
+func writable(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // without returns the file as it is without oxbow; nil for none.
@@ -201,6 +214,7 @@ var errChanged = errors.New("it was changed meanwhile")
 
 // Apply writes the file, and what takes it back.
 func (c *Change) Apply() error {
+	sweep(c.real)
 	if c.Same() {
 		if c.remove {
 			return c.w.forget(c.real)

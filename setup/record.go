@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -72,18 +74,14 @@ func (r *record) original() ([]byte, error) {
 // keep writes the record of a change, before the change itself: what the file will
 // be, and what it is without oxbow, nil for no file.
 func (w World) keep(real string, after, base []byte, off bool) error {
-	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off}
+	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
 	if old, err := w.record(real); err != nil {
 		return err
 	} else if old != nil {
-		r.Made = old.Made
+		r.Made = append(old.Made, r.Made...)
 	}
-	for _, dir := range []string{w.State, filepath.Dir(real)} {
-		made, err := makeDirs(dir, cond[fs.FileMode](dir == w.State, 0o700, 0o755))
-		if err != nil {
-			return err
-		}
-		r.Made = append(r.Made, made...)
+	if err := os.MkdirAll(w.State, 0o700); err != nil {
+		return err
 	}
 	meta, backup := w.paths(real)
 	if r.Existed {
@@ -91,11 +89,14 @@ func (w World) keep(real string, after, base []byte, off bool) error {
 			return err
 		}
 	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	if err := writeRecord(meta, &r); err != nil {
 		return err
 	}
-	return replaceFile(meta, append(b, '\n'), 0o600, nil)
+	return os.MkdirAll(filepath.Dir(real), 0o755)
+}
+
+func writeRecord(meta string, r *record) error {
+	return replaceFile(meta, []byte(lines(r)), 0o600, nil)
 }
 
 // forget removes the record of a file and the directories that setup made, as far
@@ -106,6 +107,8 @@ func (w World) forget(real string) error {
 		return err
 	}
 	meta, backup := w.paths(real)
+	sweep(meta)
+	sweep(backup)
 	if err := errors.Join(os.Remove(meta), ignoreMissing(os.Remove(backup))); err != nil {
 		return err
 	}
@@ -116,7 +119,12 @@ func (w World) forget(real string) error {
 			left = append(left, dir)
 		}
 	}
-	return w.inherit(left)
+	if err := w.inherit(left); err != nil {
+		return err
+	}
+	// A setup that was killed may have made these without a record.
+	_, _ = os.Remove(w.State), os.Remove(filepath.Dir(w.State))
+	return nil
 }
 
 // inherit gives directories that are still in use to another record, which removes
@@ -125,20 +133,44 @@ func (w World) inherit(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
-	metas, err := filepath.Glob(filepath.Join(w.State, "*.json"))
-	if err != nil || len(metas) == 0 {
-		return err
+	for _, path := range w.Recorded() {
+		if r, err := w.record(path); err == nil && r != nil {
+			r.Made = append(r.Made, dirs...)
+			meta, _ := w.paths(path)
+			return writeRecord(meta, r)
+		}
 	}
-	var r record
-	b, err := readFile(metas[0])
-	if err != nil || json.Unmarshal(b, &r) != nil {
-		return err
+	return nil
+}
+
+// Recorded returns the files that setup changed and has not taken back, those of
+// other projects and of directories that variables named included.
+func (w World) Recorded() (paths []string) {
+	all, _ := os.ReadDir(w.State)
+	for _, e := range all {
+		var r record
+		if b, err := readFile(filepath.Join(w.State, e.Name())); err == nil && filepath.Ext(e.Name()) == ".json" && json.Unmarshal(b, &r) == nil {
+			paths = append(paths, r.Path)
+		}
 	}
-	r.Made = append(r.Made, dirs...)
-	if b, err = json.MarshalIndent(r, "", "  "); err != nil {
-		return err
+	return paths
+}
+
+// staleAfter is the age of a temporary file that no writer still has.
+const staleAfter = time.Minute
+
+// sweep removes what writers of a file left that were killed.
+func sweep(path string) {
+	all, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range all {
+		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+".")
+		if number, temp := strings.CutSuffix(rest, ".tmp"); !ok || !temp || len(number) != 16 || strings.Trim(number, "0123456789abcdef") != "" {
+			continue
+		}
+		if fi, err := e.Info(); err == nil && time.Since(fi.ModTime()) > staleAfter {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
 	}
-	return replaceFile(metas[0], append(b, '\n'), 0o600, nil)
 }
 
 func ignoreMissing(err error) error {
@@ -148,20 +180,13 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// makeDirs makes a directory and those above it, and returns what it made.
-func makeDirs(dir string, perm fs.FileMode) (made []string, err error) {
-	if exists(dir) {
-		return nil, nil
+// Missing returns a directory and those above it, as far as they are not there.
+func Missing(dir string) (all []string) {
+	for !exists(dir) && filepath.Dir(dir) != dir {
+		all = append(all, dir)
+		dir = filepath.Dir(dir)
 	}
-	if above := filepath.Dir(dir); above != dir {
-		if made, err = makeDirs(above, perm); err != nil {
-			return made, err
-		}
-	}
-	if err := os.Mkdir(dir, perm); err != nil {
-		return made, err
-	}
-	return append(made, dir), nil
+	return all
 }
 
 // follow returns the path that a path leads to through links; the last of it may
@@ -206,12 +231,16 @@ func readFile(path string) ([]byte, error) {
 
 // replaceFile makes data the content of a file, all or nothing.
 func replaceFile(path string, data []byte, mode fs.FileMode, sure func() error) error {
+	was, serr := os.Stat(path)
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	if err = vfs.ReplaceFile(dir, filepath.Base(path), bytes.Clone(data), mode, sure); err != nil {
 		return err
+	}
+	if serr == nil {
+		keepOwner(path, was)
 	}
 	if fi, err := os.Stat(path); err == nil && fi.Mode().Perm() != mode {
 		return os.Chmod(path, mode)

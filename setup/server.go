@@ -65,7 +65,7 @@ func (s Server) hooks(client string) bool {
 
 // words cuts the line of a hook, as commandLine writes it for any system.
 func words(line string) (all []string) {
-	line = strings.TrimPrefix(line, "& ")
+	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuote)
 	var word strings.Builder
 	quote, begun := rune(0), false
 	for _, r := range line {
@@ -88,8 +88,14 @@ func words(line string) (all []string) {
 	if begun {
 		all = append(all, word.String())
 	}
+	for i, w := range all {
+		all[i] = strings.ReplaceAll(w, escapedQuote, "'")
+	}
 	return all
 }
+
+// escapedQuote stands for a quote in a word while words cuts a line.
+const escapedQuote = "\x00"
 
 // shell is a program that runs the line of a hook.
 type shell int

@@ -40,6 +40,7 @@ type SetupIn struct {
 type SetupOut struct {
 	DryRun  bool          `json:"dry_run,omitempty"`
 	Clients []SetupClient `json:"clients"`
+	Left    []string      `json:"left,omitempty"` // files that are still set up, for projects or by variables of then
 }
 
 // Failed reports whether a server does not answer, or serves another home.
@@ -86,33 +87,40 @@ func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, erro
 	if err != nil {
 		return out, err
 	}
-	if len(in.Clients) == 0 && !in.Remove && !in.Check {
-		for _, c := range setup.Clients() {
-			out.Clients = append(out.Clients, in.state(c))
-		}
-		return out, nil
-	}
 	o := in.options()
 	for _, c := range chosen {
 		s := in.state(c)
-		if len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, o) {
+		switch {
+		case len(in.Clients) > 0:
+		case !in.Remove && !in.Check: // says which there are
+			out.Clients = append(out.Clients, s)
+			continue
+		case !s.SetUp && !c.Recorded(in.World, o):
 			continue
 		}
 		if err := in.one(c, o, &s); err != nil {
 			return out, Advise(err, "nothing more was changed; mend the file, or leave this client out")
 		}
 		if !in.Remove {
-			s.Notes = c.Notes(in.World, o)
-			if !o.Off {
-				s.Memory = c.Memory
-			}
-			if !in.DryRun {
-				in.verify(ctx, w, c, &s)
-			}
+			in.tell(ctx, w, c, o, &s)
 		}
 		out.Clients = append(out.Clients, s)
 	}
+	if in.Remove && len(in.Clients) == 0 && !in.DryRun {
+		out.Left = in.World.Recorded()
+	}
 	return out, nil
+}
+
+// tell says what there is to know of a client that is set up.
+func (in *SetupIn) tell(ctx context.Context, w *Workspace, c *setup.Client, o setup.Options, s *SetupClient) {
+	s.Notes = c.Notes(in.World, o)
+	if !o.Off {
+		s.Memory = c.Memory
+	}
+	if !in.DryRun {
+		in.verify(ctx, w, c, s)
+	}
 }
 
 // chosen returns the clients that are named; all where none is.

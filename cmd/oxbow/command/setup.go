@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,8 +164,11 @@ func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
 		a.note("oxbow setup CLIENT sets one up; oxbow setup all those that are installed")
 		return
 	}
-	if len(out.Clients) == 0 {
+	if len(out.Clients) == 0 && len(out.Left) == 0 {
 		a.note("%s", wordFor(len(in.Clients) > 0, "nothing is set up", "none of them is installed; name one to set it up all the same"))
+	}
+	if len(out.Left) > 0 {
+		a.note("still set up: %s; give --scope project in that project, or set the variable that named the directory", clean(strings.Join(out.Left, ", ")))
 	}
 	for _, c := range out.Clients {
 		a.printf("%s\n", a.bold(c.Title))
@@ -200,32 +205,23 @@ const probeTime = 20 * time.Second
 // clientVariables are those that every client gives its servers.
 var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// probe starts a server with the variables that every client gives, outside the
-// working directory unless the memory was found there, and asks it for its newest
-// entry.
+// probe starts a server as a client would, and asks it for its newest entry. A
+// home that the server made empty goes again.
 func (a *app) probe(ctx context.Context, s setup.Server) (answer, home string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	_, rule, err := a.findHome()
+	vars, dir, err := a.clientWorld(s)
 	if err != nil {
 		return "", "", err
 	}
-	dir := a.userHome()
-	if rule == foundRule {
-		if dir, err = a.abs("."); err != nil {
-			return "", "", err
-		}
+	there := locator{terminal: terminal{env: a.env}, homeFlag: s.Home()}
+	there.env.Getenv = func(name string) string { return vars[name] }
+	there.env.Getwd = func() (string, error) { return dir, nil }
+	if home, _, err = there.findHome(); err != nil {
+		return "", "", err
 	}
-	vars := map[string]string{}
-	for _, name := range clientVariables {
-		if v := a.env.Getenv(name); v != "" {
-			vars[name] = v
-		}
-	}
-	for _, env := range []map[string]string{s.Env, s.Environment} {
-		for name, v := range env {
-			vars[name] = v
-		}
+	for _, made := range slices.Backward(setup.Missing(home)) {
+		defer func() { _ = os.Remove(made) }() // fails when it is in use
 	}
 	argv := s.Argv()
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -247,11 +243,32 @@ func (a *app) probe(ctx context.Context, s setup.Server) (answer, home string, e
 			answer += t.Text
 		}
 	}
-	there := locator{terminal: terminal{env: a.env}, homeFlag: s.Home()}
-	there.env.Getenv = func(name string) string { return vars[name] }
-	there.env.Getwd = func() (string, error) { return dir, nil }
-	home, _, err = there.findHome()
-	return answer, home, err
+	return answer, home, nil
+}
+
+// clientWorld returns the variables that every client gives a server, with those
+// of its configuration, and a directory: outside the working directory unless the
+// memory was found there.
+func (a *app) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
+	_, rule, err := a.findHome()
+	if err != nil {
+		return nil, "", err
+	}
+	dir = a.userHome()
+	if rule == foundRule {
+		if dir, err = a.abs("."); err != nil {
+			return nil, "", err
+		}
+	}
+	vars = map[string]string{}
+	for _, name := range clientVariables {
+		if v := a.env.Getenv(name); v != "" {
+			vars[name] = v
+		}
+	}
+	maps.Copy(vars, s.Env)
+	maps.Copy(vars, s.Environment)
+	return vars, dir, nil
 }
 
 // executableFor returns the path by which clients start this program: the one in
