@@ -58,6 +58,8 @@ const (
 	beforeWait = 300 * time.Millisecond
 	beforeEach = 300   // bytes of an annotation
 	beforeAll  = 1_500 // bytes
+
+	shownKept = 30 * 24 * time.Hour // since a session was last shown an annotation
 )
 
 // WhyBeforeOut are the annotations of the lines that are about to change.
@@ -82,7 +84,9 @@ func WhyBefore(ctx context.Context, w *Workspace, in HookReportIn) (WhyBeforeOut
 	name := filepath.Join(in.Shown, hex.EncodeToString(sum[:12]))
 	var shown []byte
 	if in.Shown != "" {
-		shown, _ = os.ReadFile(name) // without it they are shown again
+		if shown, err = os.ReadFile(name); err != nil { // they are shown again
+			removeOld(in.Shown, w.now().Add(-shownKept))
+		}
 	}
 	line, ids := beforeLine(slices.DeleteFunc(found, func(f annotate.Found) bool { return bytes.Contains(shown, []byte(f.ID+"\n")) }), in.Report.Clean)
 	if in.Shown == "" || line == "" {
@@ -100,6 +104,17 @@ func WhyBefore(ctx context.Context, w *Workspace, in HookReportIn) (WhyBeforeOut
 		err = err2
 	}
 	return WhyBeforeOut{line}, err
+}
+
+// removeOld removes the files of a directory that were not written to since a time.
+// What cannot be removed stays for the next session.
+func removeOld(dir string, since time.Time) {
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		if fi, err := f.Info(); err == nil && fi.Mode().IsRegular() && fi.ModTime().Before(since) {
+			_ = os.Remove(filepath.Join(dir, f.Name()))
+		}
+	}
 }
 
 // beforeLine returns annotations on one line, and the names of those that it holds.

@@ -37,6 +37,20 @@ func (f HookFailure) Record(home string) {
 	}
 }
 
+// lastFailure returns the last failure of a hook. On a full disk there is a file
+// without content.
+func lastFailure(home string) (f HookFailure, ok bool) {
+	b, err := os.ReadFile(failureFile(home))
+	if err != nil || json.Unmarshal(b, &f) == nil {
+		return f, err == nil
+	}
+	fi, err := os.Stat(failureFile(home))
+	if err != nil {
+		return f, false
+	}
+	return HookFailure{"a client", "why could not be written either, as on a full disk", fi.ModTime()}, true
+}
+
 // hooks looks at what hooks write to: the spool and the archive; and for the last
 // failure of a hook.
 func (d *diagnosis) hooks(ctx context.Context) {
@@ -51,8 +65,7 @@ func (d *diagnosis) hooks(ctx context.Context) {
 	case err == nil && !sysinfo.Writable(spool):
 		d.add(problem, about, "change its owner or mode", "%s may not be written by this user: what hooks report is lost", spool)
 	}
-	var f HookFailure
-	if b, err := os.ReadFile(failureFile(d.dir)); err == nil && json.Unmarshal(b, &f) == nil && d.w.now().Sub(f.Time) <= failureKept {
+	if f, ok := lastFailure(d.dir); ok && d.w.now().Sub(f.Time) <= failureKept {
 		d.add(warning, about, "what the client has kept itself comes with oxbow session import", "a hook of %s could not keep what it was given at %s: %s", f.Client, d.w.date(f.Time), f.Error)
 	}
 	out, err := checkSessions(ctx, d.w)

@@ -8,8 +8,9 @@
 //
 // A conversation that is forked goes on in a new file, which begins with a copy of
 // the old one: the same lines but for the session, and all with the promptId of
-// the first new prompt. So a line is a copy when it is older than the line that
-// the file begins with, or when a later turn has its promptId.
+// the first new prompt. So a line is a copy when it is older than the line that the
+// file begins with, up to the first that is not: later, a clock may have been set
+// back. Or it is one when a later turn has its promptId.
 
 package transcript
 
@@ -30,6 +31,7 @@ type claude struct {
 	*file
 	calls map[string]claudeCall // without an answer
 	born  time.Time             // of the first line that has a time
+	own   bool                  // the lines are the session's own, from here on
 	place string                // of the turn, as the client counts
 }
 
@@ -44,7 +46,7 @@ type claudeCall struct {
 
 func newClaude(f *file) reader {
 	f.agent = claudeAgent(f.path)
-	return &claude{file: f, calls: map[string]claudeCall{}}
+	return &claude{file: f, calls: map[string]claudeCall{}, own: f.from > 0}
 }
 
 // claudeAgent returns the type of the sub-agent that a file is of, which stands in
@@ -74,9 +76,10 @@ func (c *claude) line(b []byte, at int64) bool {
 	if c.born.IsZero() {
 		c.born = l.Time
 	}
-	if l.Type != "assistant" && l.Type != "user" || l.Time.Before(c.born.Add(-outOfOrder)) {
+	if l.Type != "assistant" && l.Type != "user" || !c.own && l.Time.Before(c.born.Add(-outOfOrder)) {
 		return true
 	}
+	c.own = true
 	c.session, c.dir, c.branch = l.Session, l.Dir, l.Branch
 	main := c.agent
 	if l.Sidechain && c.agent == "" {

@@ -116,6 +116,24 @@ func TestStrange(t *testing.T) {
 	}
 }
 
+// TestClock sets the clock back in a session, also below where it began.
+func TestClock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	line := `{"type":"user","uuid":"u%[1]d","sessionId":"s","promptId":"p%[1]d","timestamp":"2026-11-23T01:%02[2]d:00Z","message":{"content":"ask %[1]d"}}` + "\n"
+	head := `{"type":"queue-operation","timestamp":"2026-11-23T01:30:00Z","sessionId":"s"}` + "\n" + fmt.Sprintf(line, 0, 10) // a copy
+	if err := os.WriteFile(path, []byte(head+fmt.Sprintf(line, 1, 31)+fmt.Sprintf(line, 2, 5)+fmt.Sprintf(line, 3, 40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, _ := readAll(t, "claude", path, "")
+	var said []string
+	for _, e := range all {
+		said = append(said, e.Text)
+	}
+	if got := strings.Join(said, ", "); got != "ask 1, ask 2, ask 3" {
+		t.Errorf("what was asked is %s", got)
+	}
+}
+
 // FuzzReader reads any bytes as the transcript of each client.
 func FuzzReader(f *testing.F) {
 	for _, file := range recorded(f) {
