@@ -13,10 +13,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // gitleaks is the version whose rules are in internal/secret. It is in no go.mod:
@@ -107,7 +109,16 @@ var shorter = strings.NewReplacer(
 	`(?:[ \t\w.-]{0,20})[\s'"]{0,3}`, `%{name}`,
 	`(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`, `%{is}`,
 	`(?:[\x60'"\s;]|\\[nr]|$)`, `%{end}`,
+	// What follows curl is looked for from each place after it, a value in quotes up
+	// to the next one, and a group that is no secret is none.
+	`\bcurl\b(?:.*?|.*?(?:[\r\n]{1,2}.*?){1,5})`, ``,
+	`\bcurl\b(?:.*|.*(?:[\r\n]{1,2}.*){1,5})`, ``,
+	`\"(.{8,})\"`, `"([^"\n]{8,200})"`,
+	`new-york-times,|`, `new-york-times|`,
+	`([a-z0-9]{4}-){3}`, `(?:[a-z0-9]{4}-){3}`,
 )
+
+var namedGroup = regexp.MustCompile(`\(\?P<\w+>`)
 
 // ownKeywords are keywords in the place of those that are names of a service, and
 // may be far from the secret.
@@ -118,12 +129,9 @@ var ownKeywords = map[string][]string{
 	"kubernetes-secret-yaml":          {"kind:"},
 }
 
-// inValue are rules of assignments whose keyword is in the value.
-var inValue = []string{"gocardless-api-token", "lob-api-key", "lob-pub-api-key", "new-relic-browser-api-token", "new-relic-insert-key",
-	"new-relic-user-api-key", "typeform-api-token"}
-
-// apart are rules whose keyword need not be in the match.
-var apart = []string{"facebook-access-token", "sourcegraph-access-token"}
+// apart are rules whose match is near the keyword, and how far before and after it.
+var apart = map[string]string{"facebook-access-token": "1200..8192", "sourcegraph-access-token": "1200..8192",
+	"curl-auth-header": "0..1500", "curl-auth-user": "0..1500"}
 
 // writeRules writes rules in the format of internal/secret.
 func writeRules(w io.Writer, rules []peerRule) error {
@@ -138,7 +146,7 @@ func writeRules(w io.Writer, rules []peerRule) error {
 			r.Keywords = own
 		}
 		// One expression for a name and one for a token is two rules.
-		short := shorter.Replace(r.Regex)
+		short := namedGroup.ReplaceAllString(shorter.Replace(r.Regex), "(?:")
 		first, second, two := strings.Cut(short, `%{end}|\b`)
 		if two {
 			token := slices.DeleteFunc(slices.Clone(r.Keywords), func(k string) bool { return !strings.Contains(strings.ToLower(second), strings.ToLower(k)) })
@@ -158,79 +166,89 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 	for i := range keywords {
 		keywords[i] = strings.ToLower(keywords[i])
 	}
-	mode := "="
-	if _, value, ok := strings.Cut(short, "%{is}"); ok && slices.Contains(inValue, r.ID) {
-		mode = strconv.Itoa(runOf(value))
-	} else if !ok {
-		mode = "0"
-		if !slices.Contains(apart, r.ID) {
-			mode = strconv.Itoa(runOf(short))
-		}
+	place, ok := apart[r.ID]
+	if !ok {
+		place = placeOf(short, keywords)
 	}
-	fmt.Fprintf(b, "%s\t%s\t%g\t%d\t%s\t%s\n", r.ID, mode, r.Entropy, r.Group, strings.Join(keywords, " "), short)
+	fmt.Fprintf(b, "%s\t%s\t%g\t%d\t%s\t%s\n", r.ID, place, r.Entropy, r.Group, strings.Join(keywords, " "), short)
 	for _, a := range r.Allow {
 		if a.Paths > 0 {
 			continue
 		}
 		for _, re := range a.Regexes {
-			fmt.Fprintf(b, "\t%s\t%s\n", cmp.Or(a.Target, "secret"), re)
+			fmt.Fprintf(b, "\t%s\t%s\n", cmp.Or(a.Target, "secret"), strings.ReplaceAll(re, `[a-z0-9-]*?api`, "api"))
 		}
 	}
 }
 
-// runOf returns the least bytes without white space and quotes that a match has
-// around a keyword; 0 where it has such bytes.
-func runOf(short string) int {
-	short = strings.NewReplacer("%{end}", "", `\b`, "", `(?:[^\w-]|\z)`, "", `(?:[\x60'"\s;]|\\[nr]|$|\b)`, "").Replace(short)
-	re, err := syntax.Parse(short, syntax.Perl)
-	if err != nil || spaced(re) {
-		return 0
+// farBefore is how far from a keyword matches without a longest one may begin.
+const farBefore = 512
+
+// placeOf returns where matches begin: how many bytes before a keyword at most, or =
+// with it and before what assigns.
+func placeOf(short string, keywords []string) string {
+	re, err := syntax.Parse(strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(short), syntax.Perl)
+	if err != nil {
+		return err.Error()
 	}
-	return least(re)
+	prog, err := syntax.Compile(re.Simplify())
+	switch {
+	case err != nil:
+		return err.Error()
+	case !beginsWith(prog, prog.Start, "", keywords):
+		return strconv.Itoa(min(longestMatch(re), farBefore))
+	case strings.Contains(short, "%{is}"):
+		return "="
+	}
+	return "0"
 }
 
-// spaced reports whether a match may have white space or quotes.
-func spaced(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+// beginsWith reports whether each way through a program begins with a keyword.
+func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
+	if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(begun, k) }) {
 		return true
-	case syntax.OpLiteral:
-		return strings.ContainsAny(string(re.Rune), " \t\r\n'\"`")
-	case syntax.OpCharClass:
-		for i := 0; i < len(re.Rune); i += 2 {
-			for _, c := range " \t\r\n'\"`" {
-				if re.Rune[i] <= c && c <= re.Rune[i+1] {
-					return true
-				}
+	}
+	if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(k, begun) }) {
+		return false
+	}
+	switch in := p.Inst[pc]; in.Op {
+	case syntax.InstAlt, syntax.InstAltMatch:
+		return beginsWith(p, int(in.Out), begun, keywords) && beginsWith(p, int(in.Arg), begun, keywords)
+	case syntax.InstCapture, syntax.InstNop, syntax.InstEmptyWidth:
+		return beginsWith(p, int(in.Out), begun, keywords)
+	case syntax.InstRune, syntax.InstRune1:
+		for c := rune(0); c < 0x80; c++ {
+			lower := unicode.ToLower(c)
+			if in.MatchRune(c) && (c == lower || !in.MatchRune(lower)) && !beginsWith(p, int(in.Out), begun+string(lower), keywords) {
+				return false
 			}
 		}
+		return true
 	}
-	return slices.ContainsFunc(re.Sub, spaced)
+	return false
 }
 
-// least returns the least runes of a match.
-func least(re *syntax.Regexp) int {
+// longestMatch returns the runes of the longest match, more than farBefore for any.
+func longestMatch(re *syntax.Regexp) int {
+	n, most := 0, 0
+	for _, s := range re.Sub {
+		m := longestMatch(s)
+		n, most = n+m, max(most, m)
+	}
 	switch re.Op {
 	case syntax.OpLiteral:
 		return len(re.Rune)
-	case syntax.OpCharClass:
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return 1
-	case syntax.OpCapture, syntax.OpPlus:
-		return least(re.Sub[0])
-	case syntax.OpRepeat:
-		return re.Min * least(re.Sub[0])
-	case syntax.OpConcat:
-		n := 0
-		for _, s := range re.Sub {
-			n += least(s)
-		}
-		return n
 	case syntax.OpAlternate:
-		n := least(re.Sub[0])
-		for _, s := range re.Sub[1:] {
-			n = min(n, least(s))
+		return most
+	case syntax.OpStar, syntax.OpPlus:
+		return farBefore
+	case syntax.OpRepeat:
+		if re.Max < 0 {
+			return farBefore
 		}
-		return n
+		return n * re.Max
 	}
-	return 0
+	return n
 }

@@ -2,8 +2,15 @@
 
 package secret
 
-// hit is a keyword that ends at a place: its rule, and its size in bytes.
-type hit struct{ rule, size int }
+// keyword is a word in lower case, and a rule that is tried where it is.
+type keyword struct {
+	word string
+	rule int
+}
+
+// maxPrefix is how many bytes of a word are in the automaton. More would make it
+// large; what follows is compared.
+const maxPrefix = 4
 
 // automaton finds any number of words in one pass, whatever their case. See Aho and
 // Corasick, Efficient string matching, 1975.
@@ -11,16 +18,18 @@ type automaton struct {
 	class  [256]uint8 // of a byte; upper case is that of lower case, 0 is no letter of a word
 	width  int        // classes
 	next   []uint16   // state × class → state
-	starts []uint32   // state → its hits, up to those of the next
-	hits   []hit
+	starts []uint32   // state → its words, up to those of the next
+	words  []keyword
 }
 
 // newAutomaton makes the automaton of words in lower case.
-func newAutomaton(words []string, rules []int) *automaton {
+func newAutomaton(words []keyword) *automaton {
 	a := &automaton{width: 1}
+	letters := 1
 	for _, w := range words {
-		for i := range len(w) {
-			if c := w[i]; a.class[c] == 0 {
+		letters += min(len(w.word), maxPrefix)
+		for i := range min(len(w.word), maxPrefix) {
+			if c := w.word[i]; a.class[c] == 0 {
 				a.class[c] = uint8(a.width)
 				a.width++
 			}
@@ -29,16 +38,12 @@ func newAutomaton(words []string, rules []int) *automaton {
 	for c := 'a'; c <= 'z'; c++ {
 		a.class[c-'a'+'A'] = a.class[c]
 	}
-	letters := 1
-	for _, w := range words {
-		letters += len(w)
-	}
 	a.next = make([]uint16, a.width, a.width*letters)
-	ends := [][]hit{nil}
-	for i, w := range words {
+	ends := [][]keyword{nil}
+	for _, w := range words {
 		s := 0
-		for j := range len(w) {
-			to := &a.next[s*a.width+int(a.class[w[j]])]
+		for i := range min(len(w.word), maxPrefix) {
+			to := &a.next[s*a.width+int(a.class[w.word[i]])]
 			if *to == 0 {
 				*to = uint16(len(ends))
 				ends = append(ends, nil)
@@ -48,20 +53,20 @@ func newAutomaton(words []string, rules []int) *automaton {
 			}
 			s = int(*to)
 		}
-		ends[s] = append(ends[s], hit{rules[i], len(w)})
+		ends[s] = append(ends[s], w)
 	}
 	a.link(ends)
-	for _, hs := range ends {
-		a.starts = append(a.starts, uint32(len(a.hits)))
-		a.hits = append(a.hits, hs...)
+	for _, ws := range ends {
+		a.starts = append(a.starts, uint32(len(a.words)))
+		a.words = append(a.words, ws...)
 	}
-	a.starts = append(a.starts, uint32(len(a.hits)))
+	a.starts = append(a.starts, uint32(len(a.words)))
 	return a
 }
 
-// link gives each state the moves and the hits of its longest suffix that is a
+// link gives each state the moves and the words of its longest suffix that is a
 // state, in order of depth.
-func (a *automaton) link(ends [][]hit) {
+func (a *automaton) link(ends [][]keyword) {
 	fail := make([]uint16, len(ends))
 	var queue []uint16
 	for _, s := range a.next[:a.width] {
@@ -86,14 +91,17 @@ func (a *automaton) link(ends [][]hit) {
 	}
 }
 
-// each calls fn with every word in a text and where it ends.
-func (a *automaton) each(text string, fn func(h hit, end int)) {
+// each calls fn with every word in a text and where it begins.
+func (a *automaton) each(text string, fn func(w keyword, start int)) {
 	s := 0
 	for i := range len(text) {
 		s = int(a.next[s*a.width+int(a.class[text[i]])])
-		if a.starts[s] != a.starts[s+1] {
-			for _, h := range a.hits[a.starts[s]:a.starts[s+1]] {
-				fn(h, i+1)
+		if a.starts[s] == a.starts[s+1] {
+			continue
+		}
+		for _, w := range a.words[a.starts[s]:a.starts[s+1]] {
+			if start := i + 1 - min(len(w.word), maxPrefix); hasPrefix(text[start:], w.word, true) {
+				fn(w, start)
 			}
 		}
 	}

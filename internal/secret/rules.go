@@ -4,8 +4,8 @@ package secret
 
 import (
 	_ "embed"
+	"errors"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,14 +14,15 @@ import (
 
 // Rules are lines of fields between tabs:
 //
-//	name, mode, entropy, group, keywords, regular expression
+//	name, place, entropy, group, keywords, regular expression
 //
-// A rule is tried around each of its keywords, which are in lower case and have a
-// space between them. In mode = an assignment must follow the keyword; a number is
-// the least bytes, without white space and quotes, that the keyword stands in, or
-// 0. The secret is the group of that number; for 0 the first that is not empty. Its
-// bytes must have more entropy. In an expression, %{name}, %{is} and %{end} stand
-// for the rest of a name, for what assigns, and for what may follow a secret.
+// A rule is tried where one of its keywords is, which are in lower case and have a
+// space between them. A match begins at most the bytes of place before it; of a
+// place as 0..1500, up to so many bytes before or after it; of place = with it, and
+// an assignment must follow. The secret is the group of that number; for 0 the first
+// that is not empty. Its bytes must have more entropy. In an expression, %{name},
+// %{is} and %{end} stand for the rest of a name, for what assigns, and for what may
+// follow a secret.
 //
 // A line that begins with a tab is of the rule before: what a match must not be,
 // as a target (secret, match with the name before it, line) and an expression. After
@@ -49,125 +50,87 @@ var parts = strings.NewReplacer(
 	"%{end}", `(?:[\x60'"\s;,)\]}<>&|*]|[^\x00-\x7f]|\\[nrt"']|[.!?:](?:\s|$)|$)`,
 )
 
-// Windows: how many bytes before and after a keyword a rule looks at.
-const (
-	before, after = 128, 600
-	assignBefore  = 48
-	assignAfter   = 340
-	farBefore     = 1200
-	farAfter      = 8 << 10
-	keyAfter      = 64 << 10
-)
-
 // rule is one rule. Its expression is compiled at its first use.
 type rule struct {
 	name          string
-	mode          int // least bytes of the run, or assigns
+	order         int  // in the data
+	before, after int  // bytes from a keyword where matches begin
+	assigns       bool // the keyword is part of a name
 	entropy       float64
 	group         int
-	word          bool // a match begins with the keyword, as a word
-	before, after int
 	allow         []allowance
-	compile       func() *regexp.Regexp
+	expression
 }
-
-// assigns is the mode of a rule whose keyword is part of a name.
-const assigns = -1
 
 // allowance is what a match must not be.
 type allowance struct {
-	target  string
-	compile func() *regexp.Regexp
+	target string
+	*expression
+}
+
+// expression is compiled at its first use.
+type expression struct {
+	text string
+	once sync.Once
+	prog *program
+}
+
+func (e *expression) program() *program {
+	e.once.Do(func() { e.prog = newProgram(parts.Replace(e.text)) })
+	return e.prog
 }
 
 // rules are all rules, and the automaton of their keywords.
 type rules struct {
 	all      []*rule
-	names    map[string]bool
 	keywords *automaton
 }
 
 var ruleSet = sync.OnceValue(func() *rules {
-	rs := &rules{names: map[string]bool{}}
+	rs := new(rules)
 	var last *rule
-	var words []string
-	var of []int
+	var words []keyword
 	for line := range strings.Lines(gitleaksRules + ownRules) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		switch {
 		case f[0] == "" && len(f) == 3:
-			last.allow = append(last.allow, allowance{f[1], compiled(f[2])})
+			last.allow = append(last.allow, allowance{f[1], &expression{text: f[2]}})
 		case len(f) == 2 && f[0] == "also":
 			last = rs.all[slices.IndexFunc(rs.all, func(r *rule) bool { return r.name == f[1] })]
 		case len(f) == 6:
 			last = newRule(f)
-			for _, k := range strings.Fields(f[4]) {
-				words, of = append(words, k), append(of, len(rs.all))
+			last.order = len(rs.all)
+			for k := range strings.FieldsSeq(f[4]) {
+				words = append(words, keyword{k, len(rs.all)})
 			}
 			rs.all = append(rs.all, last)
-			rs.names[last.name] = true
 		}
 	}
-	rs.keywords = newAutomaton(words, of)
+	rs.keywords = newAutomaton(words)
 	return rs
 })
 
+// has reports whether there is a rule of that name.
+func (rs *rules) has(name string) bool {
+	return slices.ContainsFunc(rs.all, func(r *rule) bool { return r.name == name })
+}
+
 func newRule(f []string) *rule {
-	r := &rule{name: f[0], before: before, after: after, compile: compiled(f[5])}
-	var err error
-	if r.mode = assigns; f[1] != "=" {
-		r.mode, err = strconv.Atoi(f[1])
+	r := &rule{name: f[0], assigns: f[1] == "=", expression: expression{text: f[5]}}
+	var errs [4]error
+	if !r.assigns {
+		first, last, _ := strings.Cut(f[1], "..")
+		r.before, errs[0] = strconv.Atoi(first)
+		if last != "" {
+			r.after, errs[1] = strconv.Atoi(last)
+		}
 	}
-	if err == nil {
-		r.entropy, err = strconv.ParseFloat(f[2], 64)
-	}
-	if err == nil {
-		r.group, err = strconv.Atoi(f[3])
-	}
-	if err != nil {
+	r.entropy, errs[2] = strconv.ParseFloat(f[2], 64)
+	r.group, errs[3] = strconv.Atoi(f[3])
+	if err := errors.Join(errs[:]...); err != nil {
 		panic("secret: " + f[0] + ": " + err.Error()) // the data is wrong
 	}
-	if first, _, one := strings.Cut(f[4], " "); !one {
-		begin := strings.NewReplacer("(?i)", "", `\b`, "", "(", "").Replace(f[5])
-		r.word = strings.HasPrefix(strings.TrimPrefix(f[5], "(?i)"), `\b`) && strings.HasPrefix(strings.ToLower(begin), first)
-	}
-	switch {
-	case f[0] == "private-key":
-		r.after = keyAfter
-	case r.mode == assigns:
-		r.before, r.after = assignBefore, assignAfter
-	case r.mode == 0:
-		r.before, r.after = farBefore, farAfter
-	case r.mode > 0:
-		r.before, r.after = max(before, 2*r.mode), farAfter
-	}
 	return r
-}
-
-func compiled(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(parts.Replace(expr)) })
-}
-
-// mayMatch reports, as far as is seen without the expression, whether the rule may
-// match around a keyword.
-func (r *rule) mayMatch(text string, start, end int) bool {
-	if r.mode == assigns {
-		return assigned(text[end:])
-	}
-	if r.word && start > 0 && isWord(text[start-1]) {
-		return false
-	}
-	if r.mode == 0 {
-		return true
-	}
-	n := end - start
-	for i := end; i < len(text) && n < r.mode && isToken(text[i]); i++ {
-		n++
-	}
-	for i := start - 1; i >= 0 && n < r.mode && isToken(text[i]); i-- {
-		n++
-	}
-	return n >= r.mode
 }
 
 // maxName is how far from a keyword what assigns may be.
@@ -207,26 +170,14 @@ func isWord(c byte) bool {
 // quote.
 func isToken(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
 
-// find appends what the rule finds in a window.
-func (r *rule) find(text string, w window, found []Finding) []Finding {
-	part := text[w.from:w.to]
-	for _, m := range r.compile().FindAllStringSubmatchIndex(part, -1) {
-		start, end := r.secretOf(m)
-		for end > start && part[end-1] == '\n' {
-			end--
-		}
-		if end == len(part) && w.to < len(text) { // a token that is longer than the window
-			for w.to < len(text) && isToken(text[w.to]) {
-				w.to++
-			}
-			end = w.to - w.from
-		}
-		f := Finding{r.name, w.from + start, w.from + end}
-		if end > start && !r.allowed(text, w.from+m[0], w.from+m[1], f) {
-			found = append(found, f)
-		}
+// finding returns the secret of a match, if it is one.
+func (r *rule) finding(text string, match []int) (Finding, bool) {
+	start, end := r.secretOf(match)
+	for end > start && text[end-1] == '\n' {
+		end--
 	}
-	return found
+	f := Finding{r.name, start, end, r.order}
+	return f, end > start && !r.allowed(text, match[0], match[1], f)
 }
 
 // secretOf returns where the secret of a match is.
@@ -246,7 +197,8 @@ func (r *rule) secretOf(m []int) (start, end int) {
 // word.
 func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) {
+	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) ||
+		r.assigns && plainValue(secret) && (r.name == generic || capitalized(secret)) || r.name == generic && hasStopword(secret) {
 		return true
 	}
 	for _, a := range r.allow {
@@ -257,17 +209,20 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 		case "line":
 			target = lineAround(text, start, end)
 		}
-		if a.compile().MatchString(target) {
+		if a.program().within(target) {
 			return true
 		}
 	}
-	return r.mode == assigns && plainValue(secret) && (r.name == generic || capitalized(secret)) || r.name == generic && hasStopword(secret)
+	return false
 }
+
+// lineMargin is how many bytes of a line are seen on each side of a match.
+const lineMargin = 128
 
 // lineAround returns a part of a text with the rest of its lines, at most some
 // hundred bytes of it.
 func lineAround(text string, start, end int) string {
-	from, to := max(0, start-before), min(len(text), end+before)
+	from, to := max(0, start-lineMargin), min(len(text), end+lineMargin)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
 		from += i + 1
 	}
@@ -294,7 +249,7 @@ func entropy(s string) float64 {
 }
 
 // variable matches what stands for a value: ${NAME}, {{ name }}, %NAME%, <name>.
-var variable = compiled(`^\$\{?[A-Za-z_0-9]+\}?$|^\$?\{\{[^}]*\}\}$|^%\w+%$|^@\w+@$|^<[^>]*>$|^\{\w*\}$`)
+var variable = expression{text: `^\$\{?[A-Za-z_0-9]+\}?$|^\$?\{\{[^}]*\}\}$|^%\w+%$|^@\w+@$|^<[^>]*>$|^\{\w*\}$`}
 
 // example reports whether a secret is one of documentation: of one letter, an
 // alphabet, a variable.
@@ -304,7 +259,7 @@ func example(s string) bool {
 	}
 	low := strings.ToLower(s)
 	return strings.Contains(low, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(low, "014df517-39d1-4453-b7b3-9930c563627c") ||
-		strings.IndexByte("${%@<", s[0]) >= 0 && variable().MatchString(s)
+		strings.IndexByte("${%@<", s[0]) >= 0 && variable.program().within(s)
 }
 
 // withName returns a match with the rest of the name before it, as expressions of
@@ -403,8 +358,22 @@ func capitalized(s string) bool {
 
 // hasStopword reports whether a secret has a word in it that real ones have not.
 func hasStopword(s string) bool {
-	low := strings.ToLower(s)
-	return slices.ContainsFunc(stopwordList(), func(w string) bool { return strings.Contains(low, w) })
+	low, words := strings.ToLower(s), stopwordsOf()
+	for i := range low {
+		for _, w := range words[low[i]] {
+			if strings.HasPrefix(low[i:], w) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-var stopwordList = sync.OnceValue(func() []string { return strings.Fields(stopwords) })
+// stopwordsOf returns the stop words that begin with each byte.
+var stopwordsOf = sync.OnceValue(func() *[256][]string {
+	var of [256][]string
+	for w := range strings.FieldsSeq(stopwords) {
+		of[w[0]] = append(of[w[0]], w)
+	}
+	return &of
+})

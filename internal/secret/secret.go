@@ -1,4 +1,4 @@
-// Finding: one pass for keywords, then the rule of each in a window around it.
+// Finding: one pass for keywords, and the rule of each where it is.
 
 // Package secret finds passwords, keys and tokens in text, and puts marks in their
 // place. Its rules are data: those of gitleaks (rules.txt), and keys of memory
@@ -25,52 +25,65 @@ import (
 type Finding struct {
 	Rule       string
 	Start, End int
+	order      int // of the rule: of equal findings the first one's is kept
 }
 
 // Find returns the secrets in a text, in order; none overlaps another. A mark that
 // [Redact] made holds none.
 func Find(text string) []Finding {
 	rules := ruleSet()
-	var windows []window
-	rules.keywords.each(text, func(h hit, end int) {
-		r := rules.all[h.rule]
-		if !r.mayMatch(text, end-h.size, end) {
-			return
-		}
-		windows = append(windows, window{h.rule, max(0, end-h.size-r.before), min(len(text), end+r.after)})
-	})
-	if windows == nil {
-		return nil
-	}
-	var found []Finding
-	for _, w := range merged(windows) {
-		found = rules.all[w.rule].find(text, w, found)
-	}
-	return disjoint(text, found)
+	s := search{text: text, rules: rules}
+	rules.keywords.each(text, s.keyword)
+	return disjoint(text, s.found)
 }
 
-// window is a part of a text in which a rule may match.
-type window struct{ rule, from, to int }
+// search is one pass through a text. A rule is tried once at a place at most.
+type search struct {
+	text  string
+	rules *rules
+	of    []ruleSearch // of each rule, from its first keyword on
+	found []Finding
+}
 
-// merged joins the windows of one rule that overlap, so that no byte is looked at
-// by one rule twice.
-func merged(ws []window) []window {
-	slices.SortFunc(ws, func(a, b window) int { return cmp.Or(a.rule-b.rule, a.from-b.from) })
-	out := ws[:1]
-	for _, w := range ws[1:] {
-		if last := &out[len(out)-1]; last.rule == w.rule && w.from <= last.to {
-			last.to = max(last.to, w.to)
-		} else {
-			out = append(out, w)
+// ruleSearch is what a search knows of a rule.
+type ruleSearch struct {
+	*matcher
+	next int // where the next match may begin
+}
+
+// keyword tries a rule around one of its keywords, as Go's regexp finds matches: the
+// first one, then what is after it.
+func (s *search) keyword(h keyword, start int) {
+	r := s.rules.all[h.rule]
+	if r.assigns && !assigned(s.text[start+len(h.word):]) {
+		return
+	}
+	if s.of == nil {
+		s.of = make([]ruleSearch, len(s.rules.all))
+	}
+	rs := &s.of[h.rule]
+	if rs.matcher == nil {
+		rs.matcher = &matcher{program: r.program(), text: s.text}
+	}
+	last := min(start+r.after, len(s.text))
+	for at := max(start-r.before, rs.next); at <= last; at = max(at+1, rs.next) {
+		if rs.next = at + 1; !rs.at(at) {
+			continue
+		}
+		rs.next = max(rs.next, rs.slots[1])
+		if f, ok := r.finding(s.text, rs.slots[:rs.groups]); ok {
+			s.found = append(s.found, f)
 		}
 	}
-	return out
 }
 
 // disjoint orders findings, joins those that overlap under the name of the most
 // telling rule, and drops those that touch a mark.
 func disjoint(text string, found []Finding) []Finding {
-	slices.SortFunc(found, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	if found == nil {
+		return nil
+	}
+	slices.SortFunc(found, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, b.End-a.End, a.order-b.order) })
 	var out []Finding
 	marked := markedParts(text)
 	for _, f := range found {
@@ -122,7 +135,7 @@ func markSize(text string) int {
 		return 0
 	}
 	name, tag, tagged := strings.Cut(body, " #")
-	if !ruleSet().names[name] || tagged && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "") {
+	if !ruleSet().has(name) || tagged && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "") {
 		return 0
 	}
 	return len(markBegin) + len(body) + len(markEnd)

@@ -1,7 +1,5 @@
-// Validate as the rules of gitleaks call it, which writes rules and samples as JSON
-// lines instead of testing them. It stands in the place of gitleaks' own while the
-// rules are read.
-
+// Package utils stands in the place of the package of gitleaks' generators that tests
+// a rule: its functions write each rule and its samples as a line of JSON.
 package utils
 
 import (

@@ -1,0 +1,234 @@
+// The matcher against Go's regexp.
+
+package secret
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reference finds what [Find] finds with Go's regexp, rule by rule, in the whole
+// text.
+func reference(t testing.TB, text string) []Finding {
+	var found []Finding
+	rules := ruleSet()
+	for i, r := range rules.all {
+		var near []span
+		rules.keywords.each(text, func(w keyword, start int) {
+			if w.rule == i {
+				near = append(near, span{start - r.before, start + r.after})
+			}
+		})
+		if near == nil {
+			continue
+		}
+		for _, m := range peer(t, i).FindAllStringSubmatchIndex(text, -1) {
+			if !slices.ContainsFunc(near, func(n span) bool { return n.from <= m[0] && m[0] <= n.to }) {
+				continue
+			}
+			if f, ok := r.finding(text, m); ok {
+				found = append(found, f)
+			}
+		}
+	}
+	return disjoint(text, found)
+}
+
+var peers []*regexp.Regexp
+
+// peer returns the expression of a rule.
+func peer(t testing.TB, rule int) *regexp.Regexp {
+	if peers == nil {
+		for line := range strings.Lines(gitleaksRules + ownRules) {
+			if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 6 {
+				re, err := regexp.Compile(parts.Replace(f[5]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				peers = append(peers, re)
+			}
+		}
+	}
+	return peers[rule]
+}
+
+// folded are letters whose lower case is ASCII in Go's regexp, and is not here.
+const folded = "\u017f\u212a"
+
+func sameAsReference(t *testing.T, text string) {
+	t.Helper()
+	if strings.ContainsAny(text, folded) {
+		return
+	}
+	got, want := Find(text), reference(t, text)
+	if strings.ContainsFunc(text, func(c rune) bool { return c >= 0x80 }) && slices.ContainsFunc(slices.Concat(got, want), func(f Finding) bool { return countsBytes(f.order) }) {
+		return
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("Find(%q) =\n%v, want\n%v", text, got, want)
+	}
+}
+
+// sample appends a text that an expression matches, most often.
+func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
+	least, most := 1, 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		for {
+			i := 2 * r.IntN(len(re.Rune)/2)
+			if c := re.Rune[i] + r.Int32N(min(re.Rune[i+1]-re.Rune[i], 0x7f)+1); c < 0x80 || re.Rune[i] >= 0xff00 {
+				b.WriteRune(c)
+				return
+			}
+		}
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte("x 0:="[r.IntN(5)])
+	case syntax.OpAlternate:
+		sample(r, b, re.Sub[r.IntN(len(re.Sub))])
+	case syntax.OpQuest:
+		least = 0
+	case syntax.OpStar:
+		least, most = 0, 3
+	case syntax.OpPlus:
+		most = 4
+	case syntax.OpRepeat:
+		if least, most = re.Min, re.Max; most < 0 || most > least+30 {
+			most = least + 30
+		}
+	}
+	if re.Op == syntax.OpAlternate {
+		return
+	}
+	for range least + r.IntN(most-least+1) {
+		for _, sub := range re.Sub {
+			sample(r, b, sub)
+		}
+	}
+}
+
+// countsBytes reports whether a rule has runs of bytes that are runes in regexp.
+func countsBytes(rule int) bool {
+	return slices.ContainsFunc(ruleSet().all[rule].program().insts, func(in inst) bool { return in.op == opRun && in.max > 1 && in.set.has(0x80) })
+}
+
+// generated returns a text of keywords, names that are assigned, and tokens.
+func generated(r *rand.Rand, pieces int) string {
+	between := []string{" ", "\n", "=", ": ", "\"", "'", "`", "\\n", "-----", "密", "：", ",", "://", "@", "curl -u ", " -H \"Authorization: Bearer ", "==", "-", "_", ".", github, aws, mem0, "data:\n  a: ", " secret", "PRIVATE KEY-----"}
+	letters := []string{"0123456789abcdef", "abcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "abcXYZ019_-=./+"}
+	words := ruleSet().keywords.words
+	var b strings.Builder
+	for range 1 + r.IntN(pieces) {
+		switch r.IntN(8) {
+		case 0, 1, 2:
+			var one strings.Builder
+			re, _ := syntax.Parse(peers[r.IntN(len(peers))].String(), syntax.Perl)
+			if sample(r, &one, re); r.IntN(3) > 0 {
+				b.WriteString(one.String())
+				break
+			}
+			for range 1 + r.IntN(3) { // a near hit
+				at := r.IntN(one.Len())
+				b.WriteString(one.String()[:at] + between[r.IntN(len(between))])
+			}
+		case 3:
+			b.WriteString(words[r.IntN(len(words))].word)
+		case 4:
+			b.WriteString(strings.ToUpper(words[r.IntN(len(words))].word))
+		case 5:
+			from := letters[r.IntN(len(letters))]
+			for range []int{4, 20, 32, 36, 40, 64, 120}[r.IntN(7)] {
+				b.WriteByte(from[r.IntN(len(from))])
+			}
+		default:
+			b.WriteString(between[r.IntN(len(between))])
+		}
+	}
+	return b.String()
+}
+
+func TestFindAsRegexp(t *testing.T) {
+	n := 200
+	if testing.Short() {
+		n = 50
+	}
+	peer(t, 0)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		sameAsReference(t, generated(r, 30))
+	}
+}
+
+func FuzzFindAsRegexp(f *testing.F) {
+	peer(f, 0)
+	for seed := range uint64(20) {
+		f.Add(generated(rand.New(rand.NewPCG(seed, 0)), 4))
+	}
+	f.Fuzz(func(t *testing.T, text string) { sameAsReference(t, text) })
+}
+
+// hostile are texts that make many matches begin, or nearly one.
+func hostile() map[string]string {
+	units := map[string]string{}
+	var all, assigned strings.Builder
+	for i, w := range ruleSet().keywords.words {
+		all.WriteString(w.word)
+		assigned.WriteString(w.word + "=x9Kd82mQp ")
+		units[w.word] = []string{w.word, w.word + " ", w.word + "=", w.word + ": x9Kd82mQpZ4Rt7 "}[i%4]
+	}
+	units["all"], units["all assigned"] = all.String(), assigned.String()
+	for _, u := range []string{"a", "0", "-", " ", "\"", "=", "a1", "A ", "key key key key key key key=======x9Kd82mQ ", "key: x9Kd82mQpZ4Rt7 ", "secret: x9Kd82mQpZ4Rt7 ", "ey.ey", "eyAAAAAAAAAAAAAAAAAAA.eyBBBBBBBBBBBBBBBBBBB.",
+		"-----BEGIN PRIVATE KEY", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "kind: secret data: ", "kind: secret\n", "data: kind: ", "curl -u a:", "curl -H \"Authorization: ", "curl \"a:", "a://b:c", "://",
+		"facebook 1234567890123456", "sourcegraph 0123456789abcdef", "<add key=\"Password\" value=\"", "key=\n\n\n\n", "https://a.webhook.office.com/webhookb2/", "key \t \t \t \t \t \t\n\n\n\n=", "xoxb-1234567890-12345678901"} {
+		units[u] = u
+	}
+	return units
+}
+
+// A text that is four times as large takes about four times as long, not sixteen.
+func TestFindGrowth(t *testing.T) {
+	const size = 16 << 10
+	seconds := func(text string) float64 {
+		least := math.MaxFloat64
+		for range 3 {
+			begin := time.Now()
+			Find(text)
+			least = min(least, time.Since(begin).Seconds())
+		}
+		return least
+	}
+	for name, unit := range hostile() {
+		text := strings.Repeat(unit, size/len(unit)+1)
+		ratio := math.MaxFloat64
+		for range 5 { // other processes take time, too
+			if ratio = min(ratio, seconds(strings.Repeat(text, 4))/seconds(text)); ratio < 8 {
+				break
+			}
+		}
+		if ratio >= 8 {
+			t.Errorf("%q again and again: four times the text takes %.1f times as long", name, ratio)
+		}
+	}
+}
+
+func BenchmarkHostile(b *testing.B) {
+	units := hostile()
+	for _, name := range slices.Sorted(maps.Keys(units)) {
+		text := strings.Repeat(units[name], 1<<16/len(units[name])+1)
+		b.Run(strconv.Quote(name), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Find(text)
+			}
+		})
+	}
+}
