@@ -48,11 +48,14 @@ func findDates(words []string, now time.Time) []oxbow.Span {
 // resolveDate reads a whole text as one date expression. Bounds that are not
 // zero lie between the years 1 and 9999 and rise.
 func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
+	if len(s) > 64 {
+		return oxbow.Span{}, false
+	}
 	r := dateReader{now: now, loc: now.Location()}
 	y, m, d := now.Date()
 	r.today = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	from, to, ok := r.read(strings.ToLower(strings.TrimSpace(s)))
-	if !ok || len(s) > 64 {
+	if !ok {
 		return oxbow.Span{}, false
 	}
 	d2 := oxbow.Span{Text: s}
@@ -84,17 +87,17 @@ type dateReader struct {
 
 var weekdayNames = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
+var monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+
 var smallNumbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 
 // monthOf returns the month of a name, or 0. Short names have three letters.
 // The word may alone is mostly no month: callers look at the word next to it.
 func monthOf(w string) time.Month {
-	for m := time.January; m <= time.December; m++ {
-		if n := strings.ToLower(m.String()); w == n || w == n[:3] || m == time.September && w == "sept" {
-			return m
-		}
+	if w == "sept" {
+		return time.September
 	}
-	return 0
+	return time.Month(1 + slices.IndexFunc(monthNames, func(name string) bool { return w == name || w == name[:3] }))
 }
 
 // numberOf returns a count of 1 to 999, or 0.
@@ -194,11 +197,15 @@ func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
 
 // iso reads a day or a month as 2026-04-18 or 2026-04.
 func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return day(t)
-	}
-	if t, err := time.Parse("2006-01", s); err == nil {
-		return months(t.Year(), t.Month(), 1)
+	switch len(s) { // a failed Parse costs more than all else here
+	case len("2006-01-02"):
+		if t, err := time.Parse(time.DateOnly, s); err == nil {
+			return day(t)
+		}
+	case len("2006-01"):
+		if t, err := time.Parse("2006-01", s); err == nil {
+			return months(t.Year(), t.Month(), 1)
+		}
 	}
 	return from, to, false
 }
