@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 func TestNearDuplicates(t *testing.T) {
@@ -74,6 +76,7 @@ func TestNearDuplicatesWeight(t *testing.T) {
 // Of texts whose words are chosen by chance, a part of another is found among all
 // that hold its rarest word, and the pairs that are looked at have a bound.
 func TestNearDuplicatesByChance(t *testing.T) {
+	testenv.Sequential(t)
 	for _, tt := range []struct {
 		name                 string
 		texts, length, words int

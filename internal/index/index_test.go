@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // closeTo reports whether a and b are the same but for rounding.
@@ -332,6 +334,7 @@ func TestWeights(t *testing.T) {
 // that were replaced or deleted, whether a term stands in one of them, in a list
 // of some, or in many.
 func TestTermScoresAreExplanations(t *testing.T) {
+	testenv.Sequential(t)
 	var p TermScores // filled again and again
 	for _, n := range []uint64{500, 3 * 2 * window, 20} {
 		r := rand.New(rand.NewPCG(n, 1))
