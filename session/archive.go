@@ -35,6 +35,11 @@ type Archive struct {
 	// directory; "" where they are not known. Nil knows none.
 	Project func(dir string) (name, root string)
 
+	// Commits returns the commit on which the working tree of a directory stood at
+	// a time, and those made in it up to another; none where they are not known.
+	// Nil knows none.
+	Commits func(dir string, from, to time.Time) []string
+
 	// Redact takes secrets, and the fences of hooks, out of a text. Nil takes out
 	// none.
 	Redact func(string) string

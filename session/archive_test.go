@@ -54,9 +54,14 @@ func TestArchive(t *testing.T) {
 	test.Dir, test.Call.Failed, test.Call.Output = "/src/shop", true, "--- FAIL: TestPay (0.03s)\nFAIL"
 	edit := event(session.Called, "p1", "c2", 6, "")
 	edit.Call = &session.Call{Tool: "Edit", Wrote: []string{"/src/shop/pay/pay.go"}, Read: []string{"/etc/hosts"}}
+	noted := event(session.Called, "p1", "c3", 6, "")
+	noted.Call = &session.Call{Tool: "mcp__oxbow__remember"}
+	a.Commits = func(dir string, from, to time.Time) []string {
+		return []string{"3f2a of " + dir, fmt.Sprint(to.Sub(from))}
+	}
 	add(t, a, "1 new, 0 changed", prompt, test)
 	add(t, a, "0 new, 0 changed", test, prompt)
-	add(t, a, "1 new, 1 changed", edit, event(session.Text, "p1", "m1", 7, "The root cause was a rounding error."), event(session.Prompt, "p2", "", 60, "thanks"))
+	add(t, a, "1 new, 1 changed", edit, noted, event(session.Text, "p1", "m1", 7, "The root cause was a rounding error."), event(session.Prompt, "p2", "", 60, "thanks"))
 
 	e, err := a.Memory.Get(t.Context(), "claude/s/0001")
 	if err != nil {
@@ -65,7 +70,7 @@ func TestArchive(t *testing.T) {
 	if got, want := session.Readable(e.Content), "user: why does the build fail\n\nassistant: The root cause was a rounding error.\n\n--- FAIL: TestPay (0.03s)\nFAIL"; got != want {
 		t.Errorf("content = %q, want %q", got, want)
 	}
-	want := `branch:main client:claude cmd:"go test ./..." error:"--- FAIL: TestPay (N)" exit:1 file:/etc/hosts file:pay/pay.go project:shop session:s taint:"Edit /etc/hosts" test:fail tool:Bash tool:Edit turn:1`
+	want := `branch:main call:c3 client:claude cmd:"go test ./..." commit:"3f2a of /src/shop" commit:7s error:"--- FAIL: TestPay (N)" exit:1 file:/etc/hosts file:pay/pay.go project:shop session:s taint:"Edit /etc/hosts" test:fail tool:Bash tool:Edit tool:mcp__oxbow__remember turn:1`
 	if got := fmt.Sprint(e.Labels); got != "["+want+"]" {
 		t.Errorf("labels = %s\nwant %s", got, want)
 	}

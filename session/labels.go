@@ -25,10 +25,10 @@ var most = []struct {
 	key string
 	n   int
 }{{"client", 1}, {"session", 1}, {turnLabel, 1}, {oxbow.LabelProject, 1}, {"branch", 1}, {"agent", 10}, {"test", 2}, {"exit", 8}, {"error", 10},
-	{"taint", 10}, {"tool", 30}, {oxbow.LabelFile, 80}, {"cmd", 80}}
+	{"taint", 10}, {"commit", 8}, {"call", 10}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
 
 // maxForeign is the most labels that others have given, or that [Archive.Label] gives.
-const maxForeign = oxbow.MaxLabels - 236
+const maxForeign = oxbow.MaxLabels - 244
 
 // labels returns the labels of a turn. Of those that its entry has, the ones of
 // other keys are kept.
@@ -36,6 +36,11 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)}, "branch": {t.Branch()}, "taint": t.Taints()}
 	project, root := a.project(t.Dir(), old)
 	given[oxbow.LabelProject] = []string{project}
+	if given["commit"] = valuesOf(old, "commit"); a.Commits != nil && t.Dir() != "" {
+		if found := a.Commits(t.Dir(), t.Start, t.End); len(found) > 0 {
+			given["commit"] = found
+		}
+	}
 	add := func(key, value string) { given[key] = append(given[key], value) }
 	for _, e := range t.Events {
 		add("agent", e.Agent)
@@ -45,6 +50,9 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 		}
 		add("tool", c.Tool)
 		add("cmd", c.Command)
+		if c.server(e.Client) != "" { // a server may keep it, too
+			add("call", e.ID)
+		}
 		for _, p := range slices.Concat(c.Wrote, c.Read) {
 			add(oxbow.LabelFile, relative(p, e.Dir, root))
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/scope"
@@ -132,7 +133,7 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 		return nil, fmt.Errorf("opening the archive of sessions, %s: %w", path, err)
 	}
 	a.closers = append(a.closers, m.Close)
-	return &session.Archive{Memory: m, Project: projectOf, Label: inbox.Label, Redact: cleaner(home)}, nil
+	return &session.Archive{Memory: m, Project: projectOf, Commits: commitsOf(), Label: inbox.Label, Redact: cleaner(home)}, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.
@@ -159,6 +160,37 @@ func projectOf(dir string) (name, root string) {
 		return "", dir
 	}
 	return p.Name, p.Root
+}
+
+// commitsOf returns a function that finds the commits of a time in the reflog of a
+// working tree, which it reads once for directories that follow each other.
+func commitsOf() func(dir string, from, to time.Time) []string {
+	var mu sync.Mutex // guards the following
+	var last string
+	var moves []git.Move
+	var read time.Time
+	return func(dir string, from, to time.Time) (found []string) {
+		if !filepath.IsAbs(dir) {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if dir != last || !read.After(to.Add(time.Minute)) {
+			last, moves, read = dir, nil, time.Now()
+			if repo, err := git.Find(dir, nil); err == nil {
+				moves = repo.Reflog()
+			}
+		}
+		for _, m := range moves {
+			switch {
+			case m.Time.Before(from.Truncate(time.Second)):
+				found = []string{m.To}
+			case m.New && !m.Time.After(to):
+				found = append(found, m.To)
+			}
+		}
+		return found
+	}
 }
 
 // taintsOf returns what the session of a caller has read of others since the last

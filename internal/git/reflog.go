@@ -1,0 +1,66 @@
+// The reflog of HEAD: which commits the working tree stood on, and when.
+
+package git
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxReflog is the bytes at the end of the reflog that are read.
+const maxReflog = 1 << 20
+
+// Move is a move of HEAD. Git notes whole seconds.
+type Move struct {
+	Time time.Time
+	To   string // the commit
+	New  bool   // the commit was made then
+}
+
+// Reflog returns the last moves of HEAD, in their order, by reading the file of
+// them; none when there is no such file, as where it is switched off.
+func (r *Repo) Reflog() []Move {
+	f, err := os.Open(filepath.Join(r.dir, "logs", "HEAD"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	from := max(0, fi.Size()-maxReflog)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, maxReflog))
+	if err != nil {
+		return nil
+	}
+	var all []Move
+	for line := range strings.Lines(string(b)) {
+		if m, ok := moveOf(line); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// moveOf reads a line: the commits before and after, the name and address of the
+// committer, the time, its zone, and after a tab what was done.
+func moveOf(line string) (Move, bool) {
+	head, what, _ := strings.Cut(line, "\t")
+	_, after, ok := strings.Cut(head, "> ")
+	words := strings.Fields(head)
+	sec, _, _ := strings.Cut(after, " ")
+	n, err := strconv.ParseInt(sec, 10, 64)
+	if !ok || err != nil || len(words) < 2 || !isHex(words[0]) || !isHex(words[1]) {
+		return Move{}, false
+	}
+	m := Move{Time: time.Unix(n, 0), To: words[1]}
+	for _, made := range []string{"commit", "cherry-pick", "revert", "merge"} {
+		m.New = m.New || strings.HasPrefix(what, made)
+	}
+	return m, true
+}
