@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +125,7 @@ func (a *Archive) drainFile(ctx context.Context, dir *vfs.OS, name string, read 
 // drainTaken adds what a file has that no process appends to any more, and removes
 // it.
 func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, read Reader) (r Report, err error) {
-	b, err := readFile(dir, taken)
+	b, err := vfs.ReadFile(dir, taken, -1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -137,24 +136,6 @@ func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, rea
 		return r, err
 	}
 	return r, dir.Remove(taken)
-}
-
-func readFile(dir *vfs.OS, name string) ([]byte, error) {
-	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, fi.Size())
-	n, err := f.ReadAt(b, 0)
-	if n == len(b) {
-		err = nil
-	}
-	return b[:n], err
 }
 
 // drainBytes adds the events of a file, then what their transcripts have.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -379,7 +380,10 @@ type SessionsCheck struct {
 	Problems []Problem `json:"problems"`
 }
 
-const mendSessions = "move the file away: the transcripts of the clients can be imported again"
+// MendSessions says what to do about an archive of sessions that is damaged.
+func MendSessions(file string) string {
+	return "oxbow --home " + text.ShellQuote(file) + " recover --replace saves what can be read; or move the file away, and oxbow session import reads what the clients still have"
+}
 
 // checkSessions checks the archive of sessions, nil where there is none.
 func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
@@ -392,10 +396,10 @@ func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
 	var damage *oxbow.CorruptError
 	switch {
 	case errors.As(err, &damage):
-		out.Problems = append(out.Problems, Problem{Offset: damage.Offset, What: damage.Reason, Mend: mendSessions})
+		out.Problems = append(out.Problems, Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)})
 		return out, nil
 	case errors.Is(err, oxbow.ErrNotStore):
-		out.Problems = append(out.Problems, Problem{What: oxbow.ErrNotStore.Error(), Mend: mendSessions})
+		out.Problems = append(out.Problems, Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
 		return out, nil
 	}
 	out.Entries, out.Bytes, out.Problems = r.Entries, r.Bytes, append(out.Problems, problemsOf(r)...)

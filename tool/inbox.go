@@ -135,11 +135,7 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
 		return out, bad("name", in.Name, "is for one proposal alone")
 	}
-	ctx, a, err := w.inbox(ctx)
-	if err != nil {
-		return out, err
-	}
-	items, err := proposals(ctx, a, in.IDs)
+	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
 		return out, err
 	}
@@ -154,17 +150,20 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 }
 
 // proposals finds all before anything is done.
-func proposals(ctx context.Context, a *session.Archive, ids []string) (items []inbox.Item, err error) {
+func (w *Workspace) proposals(ctx context.Context, ids []string) (_ context.Context, a *session.Archive, items []inbox.Item, err error) {
+	if ctx, a, err = w.inbox(ctx); err != nil {
+		return ctx, nil, nil, err
+	}
 	for _, id := range ids {
 		it, err := proposal(ctx, a, id)
 		if err != nil {
-			return nil, err
+			return ctx, nil, nil, err
 		}
 		if !slices.ContainsFunc(items, func(o inbox.Item) bool { return o.ID == it.ID }) {
 			items = append(items, it)
 		}
 	}
-	return items, nil
+	return ctx, a, items, nil
 }
 
 func (w *Workspace) accept(ctx context.Context, a *session.Archive, it inbox.Item, name, content string) (RememberOut, error) {
@@ -190,11 +189,7 @@ type DropProposalsIn struct {
 // DropProposals marks proposals as dropped: they do not come back.
 func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
-	ctx, a, err := w.inbox(ctx)
-	if err != nil {
-		return out, err
-	}
-	items, err := proposals(ctx, a, in.IDs)
+	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
 		return out, err
 	}

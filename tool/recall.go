@@ -75,7 +75,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		for _, d := range read.Dates {
 			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, spanned(d)))
 		}
-		out.Why, out.Near, err = diagnose(ctx, m, q)
+		out.Why, out.Near, err = w.diagnose(ctx, m, q)
 		return out, err
 	}
 	if out.More = len(hits) > limit; out.More {

@@ -130,7 +130,11 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 	}
 	m, err := oxbow.Open(path, o)
 	if err != nil {
-		return nil, fmt.Errorf("opening the archive of sessions, %s: %w", path, err)
+		err = fmt.Errorf("opening the archive of sessions: %w", err)
+		if errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrNotStore) {
+			err = &hinted{err, tool.MendSessions(path)}
+		}
+		return nil, err
 	}
 	a.closers = append(a.closers, m.Close)
 	return &session.Archive{Memory: m, Project: projectOf, Commits: commitsOf(), Label: inbox.Label, Redact: cleaner(home)}, nil
