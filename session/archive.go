@@ -55,10 +55,28 @@ type Report struct {
 	Bad     int `json:"bad,omitempty"`     // lines and events that are none
 	Turns   int `json:"turns"`             // new
 	Changed int `json:"changed,omitempty"` // turns that were there and know more now
+
+	Sessions []Touched `json:"-"` // those of the turns
+}
+
+// Touched is a session of which turns are new or changed.
+type Touched struct {
+	Client, Session, Project string
+
+	From int // the number of the first of them
 }
 
 func (r *Report) add(o Report) {
 	r.Events, r.Bad, r.Turns, r.Changed = r.Events+o.Events, r.Bad+o.Bad, r.Turns+o.Turns, r.Changed+o.Changed
+	for _, t := range o.Sessions {
+		i := slices.IndexFunc(r.Sessions, func(u Touched) bool { return u.Client == t.Client && u.Session == t.Session })
+		if i < 0 {
+			r.Sessions = append(r.Sessions, t)
+			continue
+		}
+		t.From = min(t.From, r.Sessions[i].From)
+		r.Sessions[i] = t
+	}
 }
 
 // name is that of the session's entry.
@@ -263,6 +281,9 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 			continue
 		}
 		labels := a.labels(&t, given[t.identity()])
+		if len(ops) == 0 {
+			r.Sessions = []Touched{{Client: t.Client, Session: t.Session, From: t.N}}
+		}
 		switch {
 		case old.Version == 0:
 			r.Turns++
@@ -276,23 +297,32 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
 		}
 	}
-	for _, e := range k.turns[min(len(turns), len(k.turns)):] { // two turns that were one
+	ops = append(ops, removals(k.turns[min(len(turns), len(k.turns)):])...) // two turns that were one
+	if len(ops) == 0 {
+		return nil, r, true
+	}
+	sum.Project, _ = a.project(sum.Dir, k.head.Labels)
+	for i := range r.Sessions {
+		r.Sessions[i].Project = sum.Project
+	}
+	return append(ops, k.headOps(sum, turns)...), r, true
+}
+
+// removals returns the changes that remove the entries that are there.
+func removals(es []oxbow.Entry) (ops []oxbow.Op) {
+	for _, e := range es {
 		if e.Version != 0 {
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 		}
 	}
-	if len(ops) == 0 {
-		return nil, r, true
-	}
-	return append(ops, a.headOps(k, sum, turns)...), r, true
+	return ops
 }
 
 // identity tells a turn from the others of its session.
 func (t *Turn) identity() string { return cmp.Or(t.ID, t.Start.Format(time.RFC3339Nano)) }
 
 // headOps returns the changes of what sums a session up.
-func (a *Archive) headOps(k *kept, s Summary, turns []Turn) []oxbow.Op {
-	s.Project, _ = a.project(s.Dir, k.head.Labels)
+func (k *kept) headOps(s Summary, turns []Turn) []oxbow.Op {
 	b, _ := json.Marshal(&s) // of texts, numbers and valid times
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
@@ -429,8 +459,31 @@ func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 
 // Turns returns the turns of a session; none when there is no such session.
 func (a *Archive) Turns(ctx context.Context, client, session string) ([]Turn, error) {
-	k, err := a.load(ctx, talk{client, session})
-	return k.all, err
+	return a.TurnsFrom(ctx, client, session, 1)
+}
+
+// TurnsFrom is Turns of those from a number on. One that is not positive counts from
+// the end: 0 is that of the last.
+func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from int) (turns []Turn, err error) {
+	t := talk{client, session}
+	var s Summary
+	head, err := a.get(ctx, t.name())
+	if err != nil {
+		return nil, err
+	}
+	_ = json.Unmarshal([]byte(head.Content), &s) // else it has no turns
+	if from <= 0 {
+		from += s.Turns
+	}
+	for n := max(from, 1); ; n++ {
+		e, err := a.get(ctx, t.turn(n))
+		if err != nil || e.Version == 0 && n > s.Turns {
+			return turns, err
+		}
+		if turn, ok := t.parse(e, n); ok {
+			turns = append(turns, turn)
+		}
+	}
 }
 
 // Forget removes a session, and returns how many turns it had. The archive's
@@ -440,15 +493,6 @@ func (a *Archive) Forget(ctx context.Context, client, session string) (int, erro
 	if err != nil || k.head.Version == 0 {
 		return 0, err
 	}
-	ops := []oxbow.Op{oxbow.Remove{Name: k.head.Name, If: k.head.Version}}
-	turns := 0
-	for i, e := range slices.Concat(k.turns, k.pages) {
-		if e.Version == 0 {
-			continue
-		}
-		if ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version}); i < len(k.turns) {
-			turns++
-		}
-	}
-	return turns, a.commit(ctx, ops)
+	turns := removals(k.turns)
+	return len(turns), a.commit(ctx, slices.Concat(turns, removals([]oxbow.Entry{k.head}), removals(k.pages)))
 }

@@ -95,20 +95,6 @@ func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
 	return e, err
 }
 
-// last returns the last turn of a session, none where there is no such session.
-func (a *Archive) last(ctx context.Context, t talk) (turns []Turn, err error) {
-	var s Summary
-	head, err := a.get(ctx, t.name())
-	if err != nil || json.Unmarshal([]byte(head.Content), &s) != nil {
-		return nil, err
-	}
-	e, err := a.get(ctx, t.turn(s.Turns))
-	if turn, ok := t.parse(e, s.Turns); ok {
-		turns = append(turns, turn)
-	}
-	return turns, err
-}
-
 // loadEnd reads the turns of a session that events can change, and those around
 // them. It reports whether these are enough.
 func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, enough bool, err error) {

@@ -41,31 +41,8 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 			given["commit"] = found
 		}
 	}
-	add := func(key, value string) { given[key] = append(given[key], value) }
-	for _, e := range t.Events {
-		add("agent", e.Agent)
-		c := e.Call
-		if c == nil {
-			continue
-		}
-		add("tool", c.Tool)
-		add("cmd", c.Command)
-		if c.server(e.Client) != "" { // a server may keep it, too
-			add("call", e.ID)
-		}
-		for _, p := range slices.Concat(c.Wrote, c.Read) {
-			add(oxbow.LabelFile, relative(p, e.Dir, root))
-		}
-		if c.Exit != nil {
-			add("exit", fmt.Sprint(*c.Exit))
-		}
-		failed := c.Failed || c.Exit != nil && *c.Exit != 0
-		if failed {
-			add("error", Signature(c.Output))
-		}
-		if isTest().MatchString(c.Command) {
-			add("test", map[bool]string{false: "pass", true: "fail"}[failed])
-		}
+	for i := range t.Events {
+		t.Events[i].labels(root, func(key, value string) { given[key] = append(given[key], value) })
 	}
 	var all []oxbow.Label
 	for _, m := range most {
@@ -81,6 +58,33 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	}
 	foreign = slices.DeleteFunc(append(foreign, old...), func(l oxbow.Label) bool { return isMade(l.Key) })
 	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxForeign)]...))
+}
+
+// labels calls add for those of the event.
+func (e *Event) labels(root string, add func(key, value string)) {
+	add("agent", e.Agent)
+	c := e.Call
+	if c == nil {
+		return
+	}
+	add("tool", c.Tool)
+	add("cmd", c.Command)
+	if c.server(e.Client) != "" { // a server may keep it, too
+		add("call", e.ID)
+	}
+	for _, p := range slices.Concat(c.Wrote, c.Read) {
+		add(oxbow.LabelFile, relative(p, e.Dir, root))
+	}
+	if c.Exit != nil {
+		add("exit", fmt.Sprint(*c.Exit))
+	}
+	failed := c.Failed || c.Exit != nil && *c.Exit != 0
+	if failed {
+		add("error", Signature(c.Output))
+	}
+	if isTest().MatchString(c.Command) {
+		add("test", map[bool]string{false: "pass", true: "fail"}[failed])
+	}
 }
 
 func isMade(key string) bool {

@@ -111,7 +111,7 @@ func (r *running) addEarlier(ctx context.Context, a *Archive) error {
 	if slices.ContainsFunc(r.events, isPrompt) {
 		return nil
 	}
-	turns, err := a.last(ctx, talk{r.client, r.session})
+	turns, err := a.TurnsFrom(ctx, r.client, r.session, 0)
 	if err != nil || len(turns) == 0 {
 		return err
 	}

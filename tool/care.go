@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/session/inbox"
 )
 
 // BackupIn is what backup takes.
@@ -232,6 +233,8 @@ type StatsOut struct {
 	Projects map[string]int `json:"projects"`
 	Tags     map[string]int `json:"tags"`
 
+	Waiting int `json:"inbox,omitempty"` // proposals of past sessions
+
 	Own bool `json:"-"` // the store is in one file, with its changes
 }
 
@@ -262,6 +265,11 @@ func Stats(ctx context.Context, w *Workspace, _ StatsIn) (StatsOut, error) {
 	}
 	if out.Entries > 0 {
 		out.Oldest, out.Newest = stamp(sum.Oldest), stamp(sum.Newest)
+	}
+	if file, err := w.archiveFile(); err == nil && file != "" && w.Sessions != nil {
+		if a, err := w.Sessions(ctx); err == nil { // else doctor says what is wrong with it
+			out.Waiting, _ = inbox.Waiting(ctx, a.Memory)
+		}
 	}
 	return out, nil
 }

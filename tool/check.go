@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/inbox"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -337,13 +339,17 @@ func WentBack(ctx context.Context, m *oxbow.Memory, file string) Note {
 }
 
 // checkFile examines the store in a file, without changing anything.
-func checkFile(ctx context.Context, w *Workspace, file string) (r oxbow.CheckReport, err error) {
+func checkFile(ctx context.Context, w *Workspace, file string, also ...func(*oxbow.Memory) error) (r oxbow.CheckReport, err error) {
 	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, ReadOnly: true})
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	return m.Check(ctx)
+	r, err = m.Check(ctx)
+	for _, look := range also {
+		err = cmp.Or(err, look(m))
+	}
+	return r, err
 }
 
 // statsOf returns the numbers of the store.
@@ -378,6 +384,7 @@ type SessionsCheck struct {
 	Entries  int       `json:"entries"`
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`
+	Waiting  int       `json:"waiting,omitempty"` // proposals of the inbox
 }
 
 // MendSessions says what to do about an archive of sessions that is damaged.
@@ -392,7 +399,10 @@ func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
 		return nil, err
 	}
 	out := &SessionsCheck{Store: file, Problems: []Problem{}}
-	r, err := checkFile(ctx, w, file)
+	r, err := checkFile(ctx, w, file, func(m *oxbow.Memory) (err error) {
+		out.Waiting, err = inbox.Waiting(ctx, m)
+		return err
+	})
 	var damage *oxbow.CorruptError
 	switch {
 	case errors.As(err, &damage):

@@ -76,5 +76,8 @@ func (d *diagnosis) hooks(ctx context.Context) {
 		for _, p := range out.Problems {
 			d.add(problem, "sessions", p.Mend, "%s: %s", out.Store, p.What)
 		}
+		if out.Waiting > 0 {
+			d.add(fine, "inbox", "", "%s; oxbow inbox shows what", plural(out.Waiting, "proposal waits", "proposals wait"))
+		}
 	}
 }

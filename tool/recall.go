@@ -97,6 +97,23 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	return out, nil
 }
 
+// diagnose is the function of that name; of the archive, without its own filters.
+func (w *Workspace) diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, near []string, err error) {
+	if !w.overTurns {
+		return diagnose(ctx, m, q)
+	}
+	kept, err := m.Recall(ctx, oxbow.Query{Limit: 1, Filter: session.SessionFilter})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(kept) == 0 {
+		return []Note{Notef("there are no sessions yet; %s to read those that clients have kept, or %s to connect clients", PersonRef("oxbow session import"), PersonRef("oxbow setup"))}, nil, nil
+	}
+	why, near, err = diagnose(ctx, m, q)
+	own := session.SessionFilter.String()
+	return why, slices.DeleteFunc(near, func(s string) bool { return s == own }), err
+}
+
 // readable leaves out of turns what is only for programs.
 func readable(hits []oxbow.Hit) {
 	for i := range hits {

@@ -4,6 +4,7 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -114,6 +115,22 @@ func open(t *testing.T) *session.Archive {
 	return &session.Archive{Memory: m, Label: Label, Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
 }
 
+// contents is all that an archive holds, without the cursor.
+func contents(t *testing.T, a *session.Archive) string {
+	t.Helper()
+	var all []string
+	for e, err := range a.Memory.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Name != cursorName {
+			all = append(all, fmt.Sprintf("%s %v\n%s\n", e.Name, e.Labels, e.Content))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "")
+}
+
 func update(t *testing.T, a *session.Archive, want int) {
 	t.Helper()
 	if n, err := Update(t.Context(), a); err != nil || n != want {
@@ -161,6 +178,26 @@ func TestUpdate(t *testing.T) {
 	hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "undefined Rate", Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"fix"}}}}})
 	if err != nil || len(hits) != 3 {
 		t.Errorf("%d fixes, %v", len(hits), err)
+	}
+
+	// What is learned turn by turn is the same.
+	some := open(t)
+	for i := range events("a", slices.Clone(talk)...) {
+		for _, id := range []string{"a", "b", "c"} {
+			r, err := some.Add(t.Context(), events(id, slices.Clone(talk)...)[i:i+1])
+			for _, touched := range r.Sessions {
+				err = errors.Join(err, Learn(t.Context(), some, touched))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, want := contents(t, some), contents(t, a); got != want {
+		t.Errorf("turn by turn:\n%s\nwant\n%s", got, want)
+	}
+	if n, err := Waiting(t.Context(), a.Memory); n != 2 || err != nil {
+		t.Errorf("Waiting() = %d, %v", n, err)
 	}
 
 	// A state stays, whatever is said again.

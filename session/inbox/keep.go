@@ -88,11 +88,7 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 	// By version, so that the cursor can follow.
 	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.version, b.version) })
 	for i, h := range heads {
-		turns, err := a.Turns(ctx, h.Client, h.Session)
-		if err == nil {
-			err = learn(ctx, a, turns, h.Project)
-		}
-		if err != nil {
+		if err := Learn(ctx, a, session.Touched{Client: h.Client, Session: h.Session, Project: h.Project, From: 1}); err != nil {
 			return i, err
 		}
 		if i%20 == 19 || i == len(heads)-1 {
@@ -119,24 +115,47 @@ func upsert(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// learn keeps what the turns of one session teach.
-func learn(ctx context.Context, a *session.Archive, turns []session.Turn, project string) error {
-	for _, p := range Proposals(turns) {
-		if err := propose(ctx, a.Memory, &p, project); err != nil {
+// reach is how many turns before the new ones are read again.
+const reach = 30
+
+// Learn keeps what the new turns of a session teach, with those shortly before.
+func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
+	turns, err := a.TurnsFrom(ctx, t.Client, t.Session, max(1, t.From-reach))
+	if err != nil || len(turns) == 0 {
+		return err
+	}
+	fresh := max(0, slices.IndexFunc(turns, func(u session.Turn) bool { return u.N >= t.From }))
+	for _, p := range Proposals(turns[max(0, fresh-1):]) {
+		if err := propose(ctx, a.Memory, &p, t.Project); err != nil {
 			return err
 		}
 	}
 	for _, f := range Fixes(turns) {
-		labels := labelsOf("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, LabelFrom, f.Turn.Name())
-		for _, file := range f.Edits {
-			labels = append(labels, labelsOf(oxbow.LabelFile, file)...)
+		if f.Turn.N < t.From {
+			continue
 		}
-		if err := upsert(ctx, a.Memory, oxbow.Entry{Name: "fix/" + f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start}); err != nil {
+		if err := keepFix(ctx, a.Memory, &f, t.Project); err != nil {
 			return err
 		}
 	}
+	if err := markReverted(ctx, a.Memory, turns); err != nil {
+		return err
+	}
+	return count(ctx, a.Memory, turns[fresh:], t.Project)
+}
+
+func keepFix(ctx context.Context, m *oxbow.Memory, f *Fix, project string) error {
+	labels := labelsOf("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, LabelFrom, f.Turn.Name())
+	for _, file := range f.Edits {
+		labels = append(labels, labelsOf(oxbow.LabelFile, file)...)
+	}
+	return upsert(ctx, m, oxbow.Entry{Name: "fix/" + f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start})
+}
+
+// markReverted labels the turns whose edits were taken back.
+func markReverted(ctx context.Context, m *oxbow.Memory, turns []session.Turn) error {
 	for _, i := range Reverted(turns) {
-		err := a.Memory.Edit(ctx, turns[i].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+		err := m.Edit(ctx, turns[i].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 			l := oxbow.Label{Key: "reverted", Value: "yes"}
 			if !found || slices.Contains(old.Labels, l) {
 				return nil, nil
@@ -147,7 +166,7 @@ func learn(ctx context.Context, a *session.Archive, turns []session.Turn, projec
 			return err
 		}
 	}
-	return count(ctx, a.Memory, turns, project)
+	return nil
 }
 
 // labelsOf returns labels of keys and values, without those that none can have.
@@ -227,6 +246,12 @@ func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, 
 	}
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Said.Compare(a.Said), cmp.Compare(a.ID, b.ID)) })
 	return items, nil
+}
+
+// Waiting returns how many proposals are open; of very many, [oxbow.MaxLimit].
+func Waiting(ctx context.Context, m *oxbow.Memory) (int, error) {
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: labelState, Values: []string{Open}}}}})
+	return len(hits), err
 }
 
 // Get returns the proposal whose ID is id or begins with it. The error of none, or

@@ -63,7 +63,12 @@ func (a *app) openSessions() func(context.Context) (*session.Archive, error) {
 		}
 		if !all.Memory.Options().ReadOnly {
 			short, cancel := context.WithTimeout(ctx, drainWait)
-			_, err := all.Drain(short, spool, transcript.Reader(all.Redact, nil))
+			r, err := all.Drain(short, spool, transcript.Reader(all.Redact, nil))
+			for _, t := range r.Sessions { // what is not learned in time, oxbow inbox learns
+				if short.Err() == nil {
+					err = errors.Join(err, inbox.Learn(short, all, t))
+				}
+			}
 			cancel()
 			if err != nil && short.Err() == nil {
 				a.warn("what hooks have reported is not in the archive yet: %v", err)

@@ -33,6 +33,9 @@ func (a *app) showStats(out tool.StatsOut) {
 	if out.Entries > 0 {
 		line("created", a.date(moment(out.Oldest))+" to "+a.date(moment(out.Newest)))
 	}
+	if out.Waiting > 0 {
+		line("inbox", count(out.Waiting, "proposal waits", "proposals wait")+"; oxbow inbox shows what")
+	}
 	if !out.Own {
 		line("size", bytesText(out.Bytes))
 		return
