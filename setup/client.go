@@ -33,8 +33,10 @@ type Client struct {
 	Memory      string // its own memory, "" for none
 
 	files func(w World, o Options) []file
-	signs func(w World) []string // paths that show that it is installed
-	notes func(w World, o Options) []string
+	// memories returns the directory of the files of its own memory; nil for none.
+	memories func(w World) string
+	signs    func(w World) []string // paths that show that it is installed
+	notes    func(w World, o Options) []string
 }
 
 // file is a file of a client, and what is oxbow's in it.

@@ -10,7 +10,8 @@ import (
 
 var clients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory", files: claudeFiles,
-		signs: func(w World) []string { return []string{w.dir("CLAUDE_CONFIG_DIR", ".claude", "")} }},
+		memories: func(w World) string { return w.dir("CLAUDE_CONFIG_DIR", ".claude", "") },
+		signs:    func(w World) []string { return []string{w.dir("CLAUDE_CONFIG_DIR", ".claude", "")} }},
 	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, files: codexFiles, notes: codexNotes,
 		signs: func(w World) []string { return []string{codexHome(w)} }},
 	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, files: geminiFiles,
@@ -20,7 +21,8 @@ var clients = []*Client{
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, files: copilotFiles, notes: copilotNotes,
 		signs: func(w World) []string { return []string{w.dir("COPILOT_HOME", ".copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory", files: qwenFiles,
-		signs: func(w World) []string { return []string{w.dir("QWEN_HOME", ".qwen", "")} }},
+		memories: func(w World) string { return w.dir("QWEN_HOME", ".qwen", "") },
+		signs:    func(w World) []string { return []string{w.dir("QWEN_HOME", ".qwen", "")} }},
 	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
 		func(w World) string { return w.user(".cursor/mcp.json") }, ".cursor/mcp.json"),
 	plainClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,

@@ -57,6 +57,8 @@ type ImportIn struct {
 	Inputs map[string]io.Reader `json:"-"` // read in place of the paths of these names
 	Root   string               `json:"-"` // directory of the project: origins below it are relative; may be ""
 
+	Projects map[string]string `json:"-"` // of entries of these paths that name none
+
 	// Progress is called with the number of items done, and the part of the
 	// input that was read, from 0 to 1; 0 where its size is not known.
 	Progress func(done int, part float64) `json:"-"`
@@ -137,7 +139,11 @@ func (in *ImportIn) items(zone *time.Location, part *atomic.Uint64) iter.Seq2[ex
 			if r := in.Inputs[path]; r != nil {
 				items = exchange.ReadStream(r, path, o)
 			}
+			project := in.Projects[path]
 			for it, err := range items {
+				if project != "" && err == nil && len(it.Entry.Values("project")) == 0 {
+					it.Entry.Labels = oxbow.SortLabels(append(it.Entry.Labels, oxbow.Label{Key: "project", Value: project}))
+				}
 				if !yield(it, err) {
 					return
 				}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/setup"
 )
@@ -19,13 +20,14 @@ type SetupIn struct {
 	NoMCP     bool     `json:"no_mcp,omitempty" usage:"Without the server."`
 	NoInject  bool     `json:"no_inject,omitempty" usage:"Without the hooks that show a memory."`
 	NoCapture bool     `json:"no_capture,omitempty" usage:"Without the hooks that keep what is said and done."`
-	OwnMemory string   `json:"own_memory,omitempty" enum:"leave,off" usage:"Leave the client's own memory as it is, or switch it off."`
+	OwnMemory string   `json:"own_memory,omitempty" enum:"leave,mirror,off" usage:"Leave the client's own memory as it is, bring it into this one too, now and when sessions begin, or switch it off."`
 	Trust     bool     `json:"trust,omitempty" usage:"Mark the hooks as trusted where the client (Codex) asks for that."`
 	Check     bool     `json:"check,omitempty" usage:"Change nothing; say what is set up, and start it."`
 	Remove    bool     `json:"remove,omitempty" usage:"Take oxbow out of the files again."`
 	DryRun    bool     `json:"dry_run,omitempty" usage:"Show what would change, and change nothing."`
 
 	World      setup.World                 `json:"-"`
+	Project    func(dir string) string     `json:"-"` // the name of a directory's project
 	Executable string                      `json:"-"` // path by which clients start oxbow
 	Home       string                      `json:"-"` // that they are given; "" where they find it
 	Plugin     func(argv []string) string  `json:"-"`
@@ -59,7 +61,10 @@ type SetupClient struct {
 	SetUp     bool         `json:"set_up"`
 	Files     []SetupFile  `json:"files,omitempty"`
 	Server    *SetupServer `json:"server,omitempty"`
-	Memory    string       `json:"memory,omitempty"` // the client's own, which was left as it is
+	Memory    string       `json:"memory,omitempty"` // the client's own, which stays on
+	Mirrored  bool         `json:"mirrored,omitempty"`
+	Added     int          `json:"added,omitempty"` // notes that came of it
+	Updated   int          `json:"updated,omitempty"`
 	Notes     []string     `json:"notes,omitempty"`
 }
 
@@ -84,6 +89,9 @@ type SetupServer struct {
 func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun}
 	chosen, err := in.chosen()
+	if err == nil {
+		err = in.mirrorable(w)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -92,17 +100,15 @@ func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, erro
 		s := in.state(c)
 		switch {
 		case len(in.Clients) > 0:
+			err = in.client(ctx, w, c, o, &s)
 		case !in.Remove && !in.Check: // says which there are
-			out.Clients = append(out.Clients, s)
-			continue
-		case !s.SetUp && !c.Recorded(in.World, o):
+		case s.SetUp || c.Recorded(in.World, o):
+			err = in.client(ctx, w, c, o, &s)
+		default:
 			continue
 		}
-		if err := in.one(c, o, &s); err != nil {
-			return out, Advise(err, "nothing more was changed; mend the file, or leave this client out")
-		}
-		if !in.Remove {
-			in.tell(ctx, w, c, o, &s)
+		if err != nil {
+			return out, err
 		}
 		out.Clients = append(out.Clients, s)
 	}
@@ -112,15 +118,73 @@ func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, erro
 	return out, nil
 }
 
-// tell says what there is to know of a client that is set up.
-func (in *SetupIn) tell(ctx context.Context, w *Workspace, c *setup.Client, o setup.Options, s *SetupClient) {
-	s.Notes = c.Notes(in.World, o)
-	if !o.Off {
-		s.Memory = c.Memory
+// client sets a client up, takes oxbow out of it, or looks at it.
+func (in *SetupIn) client(ctx context.Context, w *Workspace, c *setup.Client, o setup.Options, s *SetupClient) error {
+	if err := in.one(c, o, s); err != nil {
+		return Advise(err, "nothing more was changed; mend the file, or leave this client out")
 	}
+	if err := in.ownMemory(ctx, w, c, s); err != nil || in.Remove {
+		return err
+	}
+	s.Notes = append(s.Notes, c.Notes(in.World, o)...)
 	if !in.DryRun {
 		in.verify(ctx, w, c, s)
 	}
+	return nil
+}
+
+// ownMemory begins, goes on with or ends the mirror of a client's own memory.
+func (in *SetupIn) ownMemory(ctx context.Context, w *Workspace, c *setup.Client, s *SetupClient) error {
+	p, err := w.place()
+	if err != nil || c.Memory == "" || !p.Own() {
+		return err
+	}
+	m, err := readMirrors(p.Dir())
+	if err != nil {
+		return err
+	}
+	_, was := m[c.Name]
+	s.Memory, s.Mirrored = in.keptMemory(c, was)
+	if in.DryRun || in.Check {
+		return nil
+	}
+	if delete(m, c.Name); s.Mirrored != was {
+		if s.Mirrored {
+			m[c.Name] = time.Time{}
+		}
+		err = m.write(p.Dir())
+	}
+	if err != nil || !s.Mirrored {
+		return err
+	}
+	got, err := Mirror(ctx, w, MirrorIn{c.Name, in.World, in.Project})
+	s.Notes, s.Added, s.Updated = append(s.Notes, got.Problems...), got.Added, got.Updated
+	return err
+}
+
+// keptMemory returns the client's own memory where it stays on, and whether it is
+// mirrored from now on.
+func (in *SetupIn) keptMemory(c *setup.Client, was bool) (memory string, mirrored bool) {
+	switch {
+	case in.Remove || in.OwnMemory == "off":
+		return "", false
+	case in.OwnMemory == "":
+		return c.Memory, was
+	}
+	return c.Memory, in.OwnMemory == "mirror"
+}
+
+// mirrorable refuses to mirror into the home of a project, which would get the
+// memory of all projects.
+func (in *SetupIn) mirrorable(w *Workspace) error {
+	if in.OwnMemory != "mirror" {
+		return nil
+	}
+	p, err := w.place()
+	if err == nil && p.Found {
+		err = Advise(invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
+	}
+	return err
 }
 
 // chosen returns the clients that are named; all where none is.

@@ -89,6 +89,7 @@ func (a *app) hook(ctx context.Context, client string) {
 	}
 	if r.Source != "" {
 		_, _ = stdout.Write(r.Answer(a.hookContext(ctx, r)))
+		a.mirrorMemory(ctx, client)
 	}
 	if r.Final {
 		a.drainSpool(ctx)

@@ -74,7 +74,8 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 
 // prepareSetup fills in what setup needs to know of the machine.
 func (a *app) prepareSetup(in *tool.SetupIn) (err error) {
-	in.World = setup.World{Getenv: a.env.Getenv, GOOS: a.env.GOOS, User: a.userHome(), State: filepath.Join(a.configHome(), "setup")}
+	in.World = a.setupWorld()
+	in.Project = projectName
 	if in.World.User == "" || a.configHome() == "" {
 		return &hinted{errors.New("the user's own directory is not known"), "set HOME"}
 	}
@@ -96,6 +97,24 @@ func (a *app) prepareSetup(in *tool.SetupIn) (err error) {
 	}
 	in.Probe, in.Executable = a.probe, a.executableFor()
 	return nil
+}
+
+// setupWorld returns the machine as setup sees it.
+func (a *app) setupWorld() setup.World {
+	return setup.World{Getenv: a.env.Getenv, GOOS: a.env.GOOS, User: a.userHome(), State: filepath.Join(a.configHome(), "setup")}
+}
+
+func projectName(dir string) string {
+	name, _ := projectOf(dir)
+	return name
+}
+
+// mirrorMemory brings what changed in a client's own memory into this one, where
+// setup was told to.
+func (a *app) mirrorMemory(ctx context.Context, client string) {
+	ctx, stop := context.WithTimeout(ctx, contextWait)
+	defer stop()
+	_, _ = run(ctx, a, tool.Mirror, tool.MirrorIn{Client: client, World: a.setupWorld(), Project: projectName})
 }
 
 // agree shows what would change, and asks.
@@ -180,8 +199,11 @@ func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
 			}
 		}
 		a.showServer(c.Server)
-		if c.Memory != "" {
-			a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory off switches it off\n", c.Title, c.Memory)
+		switch {
+		case c.Mirrored:
+			a.printf("  its own memory (%s) is mirrored: %d notes are new, %d changed\n", c.Memory, c.Added, c.Updated)
+		case c.Memory != "":
+			a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off switches it off\n", c.Title, c.Memory)
 		}
 		for _, n := range c.Notes {
 			a.printf("  note: %s\n", n)
