@@ -54,7 +54,7 @@ var budgets = []budget{
 	{"session", 2_960},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 530},
-	{"session/handoff", 720},
+	{"session/handoff", 840},
 	{"session/inbox", 680},
 	{"annotate/*", 6_755},
 	{"session/transcript", 1_530},

@@ -6,10 +6,12 @@
 //
 // What a compaction loses most stands first when room is short: the paths and the
 // commands. They are written out in full while they fit, then grouped by what they
-// have in common, then without what only looked.
+// have in common, with names such as $A for words that stand often, then without what
+// only looked.
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,51 +37,74 @@ func Text(turns []session.Turn, stats map[string]Stat) string {
 	if r.empty() {
 		return ""
 	}
-	files, commands := fileForms(r, stats), commandForms(r)
+	r.names = nameWords(r)
+	files := fileForms(r, stats, r.names)
+	typed, short := commandForms(r, r.names)
 	fits := func(out string) bool { return text.EstimateTokens(out) <= Budget }
 	// Each step takes room from what can be said shorter, the least needed first.
 	for _, s := range steps {
-		if out := r.write(s, files[s.files], commands[s.commands]); fits(out) {
+		commands := typed
+		if s.merged {
+			commands = chosen(short, nil)
+		}
+		if out := r.write(s, files[s.files], commands); fits(out) {
 			return out
 		}
 	}
 	tight := steps[len(steps)-1]
-	f, work := files[tight.files], commands[formWork]
-	for len(f)+len(work) > 0 && !fits(r.write(tight, f, work)) { // the oldest go
-		if len(work) >= len(f) {
-			work = work[:len(work)-1]
-		} else {
-			f = f[:len(f)-1]
-		}
+	f := files[tight.files]
+	for len(f) > 0 && !fits(r.write(tight, f, nil)) { // the oldest go
+		f = f[:len(f)-1]
 	}
-	out := r.write(tight, f, work)
+	out := r.write(tight, f, nil)
 	if !fits(out) {
 		return text.Cut(out, Budget) // a token has at least a byte
 	}
-	for _, look := range commands[formLooks] {
-		if next := r.write(tight, f, append(work, look)); fits(next) {
-			work, out = append(work, look), next
+	// Of the commands, those that tell most for their room.
+	taken := make([]bool, len(short))
+	order := make([]int, len(short))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(short[b].worth(), short[a].worth()) })
+	for _, i := range order {
+		taken[i] = true
+		if next := r.write(tight, f, chosen(short, taken)); fits(next) {
+			out = next
+		} else {
+			taken[i] = false
 		}
 	}
 	return out
+}
+
+// chosen returns the lines of the commands that are taken; of all, when none is said.
+func chosen(short []merged, taken []bool) (lines []string) {
+	for i := range short {
+		if taken == nil || taken[i] {
+			lines = append(lines, short[i].line())
+		}
+	}
+	return lines
 }
 
 // step is how much of each part is written: bytes of texts, numbers of lines, and
 // the form of files and commands.
 type step struct {
 	goal, asked, concluded, todos, failing int
-	files, commands                        int
+	files                                  int
+	merged                                 bool // commands
 }
 
 // steps are tried in this order.
 var steps = []step{
-	{600, 1200, 12, 12, 8, 0, formTyped},
-	{300, 800, 8, 8, 6, 0, formTyped},
-	{300, 600, 6, 8, 6, 1, formTyped},
-	{240, 480, 5, 6, 5, 1, formMerged},
-	{200, 320, 4, 5, 4, 1, formMerged},
-	{160, 240, 3, 4, 3, 1, formMerged},
-	{100, 160, 2, 3, 3, 1, formMerged},
+	{600, 1200, 12, 12, 8, 0, false},
+	{300, 800, 8, 8, 6, 0, false},
+	{300, 600, 6, 8, 6, 1, false},
+	{240, 480, 5, 6, 5, 1, true},
+	{200, 320, 4, 5, 4, 1, true},
+	{160, 240, 3, 4, 3, 1, true},
+	{100, 160, 2, 3, 3, 1, true},
 }
 
 // write returns the text in which each part has the room of the step.
@@ -100,6 +125,9 @@ func (r *record) write(s step, files, commands []string) string {
 	part("Concluded:", firsts(bullets(r.concluded), s.concluded))
 	part("Open:", firsts(bullets(r.todos), s.todos))
 	part("Still failing:", firsts(r.failing, s.failing))
+	if s.files > 0 && len(r.names) > 0 && len(files)+len(commands) > 0 {
+		b.WriteString("\nHere " + namesLine(r.names) + "\n")
+	}
 	part("Files changed:", files)
 	part("Commands that passed, the last first:", commands)
 	return b.String()

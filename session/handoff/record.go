@@ -23,6 +23,7 @@ type record struct {
 	failing   []string
 	files     []string  // relative to dir when they lie in it
 	passed    []command // each once
+	names     []named
 	dir       string
 }
 

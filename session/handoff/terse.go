@@ -3,7 +3,9 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -14,9 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/session/extract"
 )
 
-// fileForms returns the lines of the files: each on its own, and by directory.
-func fileForms(r *record, stats map[string]Stat) [][]string {
-	named := func(file, name string) string {
+// fileForms returns the lines of the files: each on its own, and by directory, in
+// which names stand for words.
+func fileForms(r *record, stats map[string]Stat, names []named) [][]string {
+	withStat := func(file, name string) string {
 		if s, ok := stats[file]; ok {
 			return fmt.Sprintf("%s +%d-%d", name, s.Added, s.Deleted)
 		}
@@ -26,16 +29,16 @@ func fileForms(r *record, stats map[string]Stat) [][]string {
 	byDir := map[string][]string{}
 	var dirs []string
 	for _, f := range r.files {
-		whole = append(whole, named(f, f))
+		whole = append(whole, withStat(f, f))
 		d, name := path.Split(f)
 		if byDir[d] == nil {
 			dirs = append(dirs, d)
 		}
-		byDir[d] = append(byDir[d], named(f, name))
+		byDir[d] = append(byDir[d], withStat(f, replaceWords(name, names)))
 	}
 	var grouped []string
 	for _, d := range dirs {
-		grouped = append(grouped, d+" "+strings.Join(byDir[d], " "))
+		grouped = append(grouped, replaceWords(d, names)+" "+strings.Join(byDir[d], " "))
 		if d == "" {
 			grouped[len(grouped)-1] = strings.Join(byDir[d], " ")
 		}
@@ -43,34 +46,136 @@ func fileForms(r *record, stats map[string]Stat) [][]string {
 	return [][]string{whole, grouped}
 }
 
-// The forms of commands.
-const (
-	formTyped  = iota // as they were typed
-	formMerged        // what they do; those that differ in one word as one
-	formWork          // likewise, without those that only looked
-	formLooks         // the others
-)
-
-// commandForms returns the lines of the commands in each form.
-func commandForms(r *record) [4][]string {
-	var forms [4][]string
-	for _, c := range r.passed {
-		short, form := core(c.line, r.dir), formWork
-		if c.looks {
-			form = formLooks
-		}
-		forms[formTyped] = append(forms[formTyped], c.line)
-		forms[formMerged] = append(forms[formMerged], short)
-		forms[form] = append(forms[form], short)
-	}
-	for _, f := range []int{formMerged, formWork, formLooks} {
-		forms[f] = merge(forms[f])
-	}
-	return forms
+// merged is commands that are written as one line.
+type merged struct {
+	words []string
+	n     int  // commands
+	works bool // one of them did more than look
 }
 
-// core returns what a command line does, without how it was called.
-func core(line, dir string) string { return withoutQuotes(extract.Bare(line, dir)) }
+func (m *merged) line() string { return strings.Join(m.words, " ") }
+
+// worth is how much a line tells for its room.
+func (m *merged) worth() float64 {
+	n := float64(m.n)
+	if m.works {
+		n *= 2
+	}
+	return n / float64(2+text.EstimateTokens(m.line()))
+}
+
+// commandForms returns the commands as they were typed, and what they do, those that
+// differ little as one. There, names stand for words.
+func commandForms(r *record, names []named) (typed []string, short []merged) {
+	for _, c := range r.passed {
+		typed = append(typed, c.line)
+		short = append(short, merged{strings.Split(replaceWords(core(c.line, r.dir), names), " "), 1, !c.looks})
+	}
+	return typed, merge(short)
+}
+
+// core returns what a command line does, without how it was called, and without
+// which lines of a file it printed.
+func core(line, dir string) string {
+	return printed().ReplaceAllString(withoutQuotes(extract.Bare(line, dir)), "$1$3 $2$4")
+}
+
+// printed finds the lines that a command prints of a file.
+var printed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`)
+})
+
+// named is a word, such as a directory, for which $A, $B and so on stand.
+type named struct{ word, name string }
+
+// maxNames is how many words have a name at most.
+const maxNames = 26
+
+// nameWords returns names for the directories and other words that stand in files and
+// commands so often that this is shorter, the longest first.
+func nameWords(r *record) (names []named) {
+	count := map[string]int{}
+	for _, f := range r.files {
+		count[path.Dir(f)] = 1 // stands once, however many they are
+	}
+	for _, f := range r.files {
+		word, _, _ := strings.Cut(path.Base(f), ".")
+		count[word]++
+	}
+	seen := map[string]bool{}
+	letters := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for _, c := range r.passed {
+		letters = strings.Map(func(l rune) rune {
+			if strings.Contains(c.line, "$"+string(l)) { // a variable of the shell
+				return -1
+			}
+			return l
+		}, letters)
+		short := core(c.line, r.dir)
+		words := strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(pathSigns, r) })
+		words = append(words, strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(wordSigns, r) })...)
+		for _, w := range words {
+			w = strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/...")
+			if path.Ext(w) != "" {
+				w = path.Dir(w)
+			}
+			if w = strings.Trim(w, "/"); w != "" && w[0] != '-' && !seen[c.line+"\x00"+w] {
+				seen[c.line+"\x00"+w] = true
+				count[w]++
+			}
+		}
+	}
+	gain := func(d string) int { return (text.EstimateTokens(d)-2)*(3*count[d]/4) - text.EstimateTokens(d) - 3 }
+	for _, d := range slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(gain(b), gain(a)), strings.Compare(a, b)) }) {
+		if gain(d) <= 0 || len(names) == min(maxNames, len(letters)) {
+			break
+		}
+		names = append(names, named{d, "$" + letters[len(names):len(names)+1]})
+	}
+	slices.SortStableFunc(names, func(a, b named) int { return cmp.Compare(len(b.word), len(a.word)) })
+	return names
+}
+
+// pathSigns are the signs of words that are given names.
+const (
+	wordSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+	pathSigns = wordSigns + "-./@+"
+)
+
+// replaceWords puts names in the place of words.
+func replaceWords(line string, names []named) string {
+	for _, n := range names {
+		signs := wordSigns
+		if strings.Contains(n.word, "/") {
+			signs = pathSigns
+		}
+		isPath := func(s string, i int) bool { return i >= 0 && i < len(s) && strings.IndexByte(signs, s[i]) >= 0 }
+		for at := 0; ; {
+			i := strings.Index(line[at:], n.word)
+			if i < 0 {
+				break
+			}
+			i += at
+			end := i + len(n.word)
+			begins := !isPath(line, i-1) || strings.HasSuffix(line[:i], "./") && !isPath(line, i-3)
+			if at = end; begins && (!isPath(line, end) || line[end] == '/') {
+				line = line[:i] + n.name + line[end:]
+				at = i + len(n.name)
+			}
+		}
+	}
+	return line
+}
+
+// namesLine says what the names stand for.
+func namesLine(names []named) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, n.name+"="+n.word)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
 
 var (
 	quoted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"?|'[^']*'?`) })
@@ -99,18 +204,12 @@ func withoutQuotes(line string) string {
 	return line
 }
 
-// merge returns each command once, and those that differ in one word as one with
-// the words in braces, as a shell would expand them. It stands where its first
-// command did.
-func merge(lines []string) []string {
-	var all [][]string
-	seen := map[string]bool{}
-	for _, l := range lines {
-		if !seen[l] {
-			seen[l] = true
-			all = append(all, strings.Split(l, " "))
-		}
-	}
+// merge returns each command once; those that differ in one word as one with the
+// words in braces, as a shell would expand them; and of those that then differ in
+// numbers alone the first, with how many there are. It stands where its first command
+// did.
+func merge(lines []merged) []merged {
+	all := firstOf(lines, (*merged).line)
 	for {
 		same := alike(all)
 		if same == nil {
@@ -118,11 +217,32 @@ func merge(lines []string) []string {
 		}
 		all = join(all, same)
 	}
-	var out []string
-	for _, words := range all {
-		out = append(out, strings.Join(words, " "))
+	numbered := firstOf(all, func(m *merged) string { return digits().ReplaceAllString(m.line(), "0") })
+	for i := range numbered {
+		m := &numbered[i]
+		j := slices.IndexFunc(all, func(o merged) bool { return slices.Equal(o.words, m.words) })
+		if more := m.n - all[j].n; more > 0 {
+			m.words = append(slices.Clip(m.words), fmt.Sprintf("(and %d with other numbers)", more))
+		}
 	}
-	return out
+	return numbered
+}
+
+var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
+
+// firstOf returns the first of those that have a key in common.
+func firstOf(lines []merged, key func(*merged) string) (all []merged) {
+	at := map[string]int{}
+	for _, m := range lines {
+		k := key(&m)
+		if i, ok := at[k]; ok {
+			all[i].n, all[i].works = all[i].n+m.n, all[i].works || m.works
+			continue
+		}
+		at[k] = len(all)
+		all = append(all, m)
+	}
+	return all
 }
 
 // set is some commands, by number, that differ at one word alone.
@@ -132,10 +252,11 @@ type set struct {
 }
 
 // alike returns the largest set; nil when no two commands are alike.
-func alike(all [][]string) *set {
+func alike(all []merged) *set {
 	sets := map[string]*set{}
 	var best *set
-	for i, words := range all {
+	for i := range all {
+		words := all[i].words
 		for w := 1; w < len(words); w++ { // programs are not merged
 			if strings.ContainsAny(words[w], "{},|&;<>\"'`") {
 				continue
@@ -155,20 +276,21 @@ func alike(all [][]string) *set {
 }
 
 // join puts the set's commands in the place of its first.
-func join(all [][]string, s *set) [][]string {
+func join(all []merged, s *set) (out []merged) {
 	var values []string
+	first := all[s.members[0]]
+	first.words, first.n = slices.Clone(first.words), 0
 	for _, i := range s.members {
-		values = append(values, all[i][s.word])
+		values = append(values, all[i].words[s.word])
+		first.n, first.works = first.n+all[i].n, first.works || all[i].works
 	}
-	first := slices.Clone(all[s.members[0]])
-	first[s.word] = braces(values)
-	var out [][]string
-	for i, words := range all {
+	first.words[s.word] = braces(values)
+	for i, m := range all {
 		switch {
 		case i == s.members[0]:
 			out = append(out, first)
 		case !slices.Contains(s.members, i):
-			out = append(out, words)
+			out = append(out, m)
 		}
 	}
 	return out
