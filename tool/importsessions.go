@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +20,7 @@ import (
 type ImportSessionsIn struct {
 	Clients []string `json:"clients,omitempty" flag:"-"`
 	Since   string   `json:"since,omitempty" value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
+	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts of the one client that is named, wherever they are; of opencode, what opencode export writes."`
 	DryRun  bool     `json:"dry_run,omitempty" usage:"Say what would be read, and read nothing."`
 
 	Home     string                                     `json:"-"` // the user's own directory
@@ -55,24 +58,10 @@ var SessionClients = []string{"claude", "codex", "gemini", "copilot", "qwen"}
 // is not there yet. It goes on where the last import ended.
 func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
 	out := ImportSessionsOut{DryRun: in.DryRun, Clients: []ImportedClient{}}
-	clients := in.Clients
-	if len(clients) == 0 || slices.Contains(clients, "all") {
-		clients = SessionClients
-	}
-	for _, c := range clients {
-		if c == "opencode" {
-			return out, Advise(invalidf("opencode keeps its sessions in a database, which is not read"), "its plug-in reports them as they happen: oxbow setup opencode")
-		}
-		if !slices.Contains(SessionClients, c) {
-			return out, bad("clients", c, "is none of "+strings.Join(SessionClients, ", "))
-		}
-	}
-	files := transcript.Find(in.Home, w.Host.Getenv, clients...)
-	since, err := w.since(in.Since)
+	files, err := in.find(w)
 	if err != nil {
 		return out, err
 	}
-	files = slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) })
 	at := map[string]int{}
 	for _, f := range files {
 		i, ok := at[f.Client]
@@ -111,6 +100,41 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 		}
 	}
 	return out, nil
+}
+
+// find returns the transcripts that are to be read.
+func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err error) {
+	clients := in.Clients
+	if len(clients) == 0 || slices.Contains(clients, "all") {
+		clients = SessionClients
+	}
+	given := len(in.Files) > 0
+	for _, c := range clients {
+		switch {
+		case c == "opencode" && !given:
+			return nil, Advise(invalidf("opencode keeps its sessions in a database, which is not read"),
+				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export SESSION > FILE, oxbow session import opencode --file FILE")
+		case c != "opencode" && !slices.Contains(SessionClients, c):
+			return nil, bad("clients", c, "is none of "+strings.Join(SessionClients, ", "))
+		case given && len(clients) > 1:
+			return nil, Advise(invalidf("--file needs the client that the files are of"), "oxbow session import claude --file FILE")
+		}
+	}
+	for _, path := range in.Files {
+		fi, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+		files = append(files, transcript.Found{Client: clients[0], Path: path, Size: fi.Size(), Time: fi.ModTime()})
+	}
+	if !given {
+		files = transcript.Find(in.Home, w.Host.Getenv, clients...)
+	}
+	since, err := w.since(in.Since)
+	return slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) }), err
 }
 
 // isFileError reports whether a transcript could not be read, which keeps nothing

@@ -41,10 +41,11 @@ type file struct {
 	model   string
 }
 
-// event returns an event with what is known of all.
+// event returns an event with what is known of all. It does not say where the
+// transcript is, which may be moved and is still the same.
 func (f *file) event(kind session.Kind, id string, at time.Time) session.Event {
 	return session.Event{Client: f.client, Session: f.session, Turn: f.turn, Kind: kind, ID: id, Time: at,
-		Dir: f.dir, Branch: f.branch, Agent: f.agent, Model: f.model, Transcript: f.path}
+		Dir: f.dir, Branch: f.branch, Agent: f.agent, Model: f.model}
 }
 
 // report takes an event down.
