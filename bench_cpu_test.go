@@ -1,4 +1,4 @@
-// Measures what a durable change costs beside its sync: the processor
+// Measures what a durable change costs next to its sync: the processor
 // time of one writer and of many, on a disk whose syncs are free.
 
 //go:build unix

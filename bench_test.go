@@ -1,4 +1,4 @@
-// Measures what a durable change costs beside its bare physical cost:
+// Measures what a durable change costs next to its bare physical cost:
 // the same number of bytes appended to a file and synced, in turns.
 
 package oxbow_test

@@ -1,4 +1,4 @@
-// Tests what requests that share a sync are told.
+// Tests what requests that share a sync receive.
 
 package oxbow
 

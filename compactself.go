@@ -1,6 +1,6 @@
 // Compaction by itself: when it begins, and how a store that is closed ends it.
 //
-// A process that was told what history to keep ([Options.KeepChanges],
+// A process that was given what history to keep ([Options.KeepChanges],
 // [Options.KeepFor]) compacts by itself when the log is more than twice as long as
 // that and the entries, and 1 MiB: so little is copied for each byte that is freed.
 

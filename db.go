@@ -203,7 +203,7 @@ func (d *db) reload(bySnapshot bool) error {
 		return err
 	}
 	if had && d.log.Header().ID == id && d.log.Seq() < seq {
-		// Whoever goes on from here would write other changes under the
+		// A process that goes on from here would write other changes under the
 		// numbers of those that are missing.
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
 		return d.broken

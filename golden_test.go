@@ -143,7 +143,7 @@ func goldenQueries() []string {
 	return qs
 }
 
-// goldenAnswers asks all queries by both rankings.
+// goldenAnswers runs all queries by both rankings.
 func goldenAnswers(t *testing.T, m *oxbow.Memory) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -281,7 +281,7 @@ func goldenCompare(t *testing.T, file, how string, got []byte) {
 	t.Errorf("%s, %s: %d lines, want %d", file, how, len(gs), len(ws))
 }
 
-// TestGoldenIndexFile opens a store beside an index file of each format that
+// TestGoldenIndexFile opens a store next to an index file of each format that
 // there was: what it answers is what it answers without the file.
 func TestGoldenIndexFile(t *testing.T) {
 	const store = "testdata/index.oxbow"

@@ -436,7 +436,7 @@ func (e exports) Import(p string) (*types.Package, error) {
 	return pkg, nil
 }
 
-// builtExports asks the go command for the packages of this module and all that
+// builtExports gets from the go command the packages of this module and all that
 // they import.
 func builtExports(fset *token.FileSet) (exports, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", "./...")

@@ -1,5 +1,5 @@
 // Tests that what is erased, dropped or removed is not left in the
-// index beside the store.
+// index next to the store.
 
 package oxbow
 

@@ -1,4 +1,4 @@
-// Tests the index beside the store: that it spares work, that it is
+// Tests the index next to the store: that it spares work, that it is
 // never believed when it does not fit, and that an erasure reaches it.
 
 package oxbow
@@ -208,7 +208,7 @@ func TestIndexIsKept(t *testing.T) {
 	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed anew, want none", n)
 	}
-	// What changes since is indexed, whoever changed it.
+	// What changes since is indexed, also when another process changed it.
 	other := h.open(nil)
 	for i := range 40 {
 		name := fmt.Sprint("entry ", i*7)
@@ -279,7 +279,7 @@ func TestIndexIsWrittenAgain(t *testing.T) {
 	h.close(m)
 }
 
-// While somebody writes, nobody waits to write an index.
+// While one process writes, no other waits to write an index.
 func TestIndexIsNotWaitedFor(t *testing.T) {
 	h := newIndexHome(t, 300)
 	if err := h.fs.Remove(indexTestFile); err != nil {

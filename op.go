@@ -111,7 +111,7 @@ func CheckOp(op Op) error {
 	return nil
 }
 
-// CheckAliases is what a store asks with each change, as it makes it. Of a change
+// CheckAliases is what a store checks with each change, as it makes it. Of a change
 // with UniqueAliases, it returns the error where an alias that the entry has not
 // yet, those being old, is taken. Owner returns the name of an entry, other than
 // the one named but, that has a word as its name or alias.

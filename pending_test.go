@@ -1,4 +1,4 @@
-// Tests that what was acknowledged is found, whoever takes it into the
+// Tests that what was acknowledged is found, whichever reader takes it into the
 // index.
 
 package oxbow

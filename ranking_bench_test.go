@@ -74,7 +74,7 @@ func zipfWords(rng *rand.Rand) func(n int) string {
 }
 
 // BenchmarkRecallBesideWriter recalls alone and, in turns of a hundred with
-// that, beside a goroutine that does nothing but change entries of about 1 kB,
+// that, next to a goroutine that does nothing but change entries of about 1 kB,
 // each durably: of another memory, which is what the machine makes of two
 // programs, and of the same.
 func BenchmarkRecallBesideWriter(b *testing.B) {

@@ -79,7 +79,7 @@ type readAhead struct {
 	blobs map[string][]byte
 }
 
-// Blobs returns blobs that were read before, and asks for others.
+// Blobs returns blobs that were read before, and reads others.
 func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var others []string

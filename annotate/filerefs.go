@@ -40,7 +40,7 @@ type FileRef struct {
 	File string
 
 	Blob string    // git's name of the content then, as [Store.Blob] gives it; "" when it is not known
-	Time time.Time // when it was referred to; asks git for the content when Blob does not say it
+	Time time.Time // when it was referred to; finds the content in git where Blob is empty
 
 	// Doubtful says that the reference may be of another tree: then only a file
 	// that is known by its Blob counts.
@@ -200,7 +200,7 @@ func (o *openRef) look(b *Store) bool {
 	return false
 }
 
-// refChecker asks git for what references were like.
+// refChecker reads from git what references were like.
 type refChecker struct {
 	store *Store
 	ctx   context.Context

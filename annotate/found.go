@@ -41,7 +41,7 @@ type resolved struct {
 	found    []Found    // by place, the lost ones last
 	lines    int
 	searched bool     // lost blocks were looked for in other files
-	partial  error    // what git answered, when it failed: the next lookup asks again
+	partial  error    // what git answered, when it failed: the next lookup tries again
 	orphans  []string // files that are gone and have annotations that were not found here
 }
 

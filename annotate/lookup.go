@@ -231,7 +231,7 @@ func (b *Store) prepare(ctx context.Context, file string, p *resolved, own *side
 	_ = h.fetch(ctx, b.history, p.head, want)
 }
 
-// nameQuery asks git what a file was called before.
+// nameQuery reads from git what a file was called before.
 type nameQuery struct {
 	names []string
 	err   error
@@ -247,7 +247,7 @@ func (q *nameQuery) wait() ([]string, error) {
 	return q.names, q.err
 }
 
-// askNames fills in p's HEAD and asks what the file was called before, unless that
+// askNames fills in p's HEAD and finds what the file was called before, unless that
 // is known for this state of the history, or no annotation can be from another file.
 func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *nameQuery, known bool) {
 	q = &nameQuery{stop: func() {}}

@@ -1,4 +1,4 @@
-// The command peers: oxbow beside what else a user of Go could
+// The command peers: oxbow next to what else a user of Go could
 // pick, in one run, in turns.
 
 package main

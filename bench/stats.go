@@ -1,4 +1,4 @@
-// How timings are told: quantiles, ratios and tables.
+// How timings are written: quantiles, ratios and tables.
 
 package main
 

@@ -276,7 +276,7 @@ func (o *file) Stat() (fs.FileInfo, error) {
 	return o.f.info(n, path.Base(o.name)), nil
 }
 
-// Close lets go of the file. When it was the last to have a file that no name
+// Close releases the file. When it was the last to have a file that no name
 // leads to any more, the bytes go.
 func (o *file) Close() error {
 	if o.closed.Swap(true) {

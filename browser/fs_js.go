@@ -19,7 +19,7 @@
 //
 // A file's bytes are in chunks of 16 KiB: chunk i holds those from i × 16384 on,
 // without the zeros at its end. A chunk of nothing but zeros has no row. So free
-// space costs nothing, and nothing is stored behind the end of a file.
+// space costs nothing, and nothing is stored after the end of a file.
 //
 // Example: the file notes.md of the root, with the text "hi", is the node
 // {ino: 2, dir: 1, name: "notes.md", mode: 384, size: 2, mod: 1776504600000.001}
@@ -67,7 +67,7 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// FS is a file system in IndexedDB. Permissions are kept but stop nobody; there
+// FS is a file system in IndexedDB. Permissions are kept but not enforced; there
 // are no links.
 type FS struct {
 	name   string
@@ -204,7 +204,7 @@ func (f *FS) lay(db js.Value, from float64) (err error) {
 // Name returns the name that [Open] was given.
 func (f *FS) Name() string { return f.name }
 
-// Close lets go of the file system, and of all files and locks that are open in
+// Close releases the file system, and all files and locks that are open in
 // it. Later calls fail with [fs.ErrClosed]; a second Close does nothing.
 func (f *FS) Close() error {
 	f.leave()

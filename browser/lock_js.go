@@ -118,7 +118,7 @@ func (h *hold) drop() {
 	})
 }
 
-// lockTries bounds how often a lock file is looked up anew when somebody keeps
+// lockTries bounds how often a lock file is looked up again when another tab keeps
 // replacing it.
 const lockTries = 100
 
@@ -183,7 +183,7 @@ func (l *lock) TryLock() (bool, error) {
 			return false, pathError("lock", l.name, err)
 		}
 		// The name may lead to another file by now. A lock on the old one
-		// keeps nobody out, and one that is refused says nothing.
+		// excludes no other tab, and one that is refused says nothing.
 		now, err := l.carrier()
 		if err == nil && now == ino {
 			if got {

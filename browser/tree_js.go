@@ -22,7 +22,7 @@ var (
 	errBusyPlace  = errors.New("the file was removed again and again while it was opened")
 )
 
-// openTries bounds how often a file is opened anew that others remove meanwhile.
+// openTries bounds how often a file is opened again that others remove meanwhile.
 const openTries = 100
 
 // place returns the node of that name in a directory.
@@ -138,7 +138,7 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
-		// From here on nobody else removes the file's bytes. But somebody
+		// From here on no other caller removes the file's bytes. But one
 		// may have done so just before.
 		h, _, err := f.take(f.openLock(n.ino), shared, true)
 		if err != nil {
@@ -412,8 +412,8 @@ func (f *FS) SyncDir(name string) error {
 	}))
 }
 
-// reap deletes the bytes of a file that no name leads to, unless somebody has
-// it open: then whoever closes it last does so, or the next to open the file
+// reap deletes the bytes of a file that no name leads to, unless a caller has
+// it open: then the last to close it does so, or the next to open the file
 // system. That it cannot be done now is no error.
 func (f *FS) reap(ino float64) {
 	h, got, err := f.take(f.openLock(ino), exclusive, false)
@@ -430,7 +430,7 @@ func (f *FS) reap(ino float64) {
 	})
 }
 
-// sweep deletes the files that no name leads to and nobody has open: those of
+// sweep deletes the files that no name leads to and no caller has open: those of
 // pages that went before they closed them.
 func (f *FS) sweep() error {
 	var inos []float64

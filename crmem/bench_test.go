@@ -1,4 +1,4 @@
-// Measures the store at 10,000 entries of about 1 kB, beside what
+// Measures the store at 10,000 entries of about 1 kB, next to what
 // moving its bytes costs.
 
 package crmem

@@ -57,7 +57,7 @@ func eachSize(b *testing.B, run func(b *testing.B, data []byte)) {
 	}
 }
 
-// BenchmarkOpenCPU opens the file and recalls once, beside counting the words
+// BenchmarkOpenCPU opens the file and recalls once, next to counting the words
 // of the same bytes with a map, which is the least that an index takes.
 func BenchmarkOpenCPU(b *testing.B) { eachSize(b, benchmarkOpenCPU) }
 
@@ -88,7 +88,7 @@ func benchmarkOpenCPU(b *testing.B, data []byte) {
 	})
 }
 
-// BenchmarkAddCPU adds an entry, and removes it, beside writing the same number
+// BenchmarkAddCPU adds an entry, and removes it, next to writing the same number
 // of bytes twice as the store writes them: a new file, its sync, a rename, the
 // directory's sync.
 func BenchmarkAddCPU(b *testing.B) { eachSize(b, benchmarkAddCPU) }

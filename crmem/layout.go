@@ -89,7 +89,7 @@ type Imported struct {
 }
 
 // Import reads the entries of a file of any layout but [Ambiguous], and changes
-// nothing. It accepts what [Open] refuses and can be told apart: bytes after
+// nothing. It accepts what [Open] refuses and says what it is: bytes after
 // the last entry, reserved bytes, and repeated ids and names; of repeated names
 // the last in the file keeps it, and the others get a number after it. Errors
 // are [*FormatError].

@@ -1,4 +1,4 @@
-// Formats, and how one is told from another.
+// Formats, and how one is distinguished from another.
 
 package exchange
 

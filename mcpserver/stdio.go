@@ -43,7 +43,7 @@ func (nopWriteCloser) Close() error { return nil }
 // draining is a transport that delays the end of input while calls are being
 // answered. Without it, the end of input cancels them: a client that writes its
 // calls and closes the pipe would get no answers. It does not answer calls that
-// the client cancelled, as the protocol asks.
+// the client cancelled, as the protocol requires.
 type draining struct {
 	mcp.Transport
 	wait time.Duration

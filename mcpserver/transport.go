@@ -82,7 +82,7 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 	src := d.workspace.Source
 	src.Door, src.Actor, src.Session = d.name, oxbow.Agent, d.run
 	if id := ss.ID(); id != "" {
-		// Whoever knows an HTTP session's id may speak in it: keep a digest.
+		// A client that knows an HTTP session's id may speak in it: keep a digest.
 		sum := sha256.Sum256([]byte(id))
 		src.Session = hex.EncodeToString(sum[:8])
 	}

@@ -45,7 +45,7 @@ type Layout interface {
 	// [oxbow.ErrInvalid] and says what is not possible.
 	//
 	// The store reads the edited text again with Parse. A plan that would give
-	// back another content, kind or name than the op asks for, other aliases or
+	// back another content, kind or name than the op has, other aliases or
 	// labels, or that would change another entry of the file, is refused with
 	// an error matching [oxbow.ErrInvalid].
 	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)

@@ -12,7 +12,7 @@
 //	  kinds: [note, journal]
 //	  related_files: [pkg/vtt/spatial.go]
 //	  date_range: [2026-04-18, 2026-05-01]   # both days are in; null leaves a side open
-//	  entries: [house rules]            # by name, beside what the lines above choose; they rank first
+//	  entries: [house rules]            # by name, besides what the lines above choose; they rank first
 //	exclude:                            # an entry that fits any line is out, whatever included it
 //	  tags: [moltbook, book-writing]
 //	always_include: [SOUL.md, MEMORY.md]     # what stands there when it is left out

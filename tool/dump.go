@@ -161,7 +161,7 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	return out, nil
 }
 
-// dryRun asks a store that takes less than others whether it takes the changes,
+// dryRun checks whether a store that takes less than others takes the changes,
 // and names the files of those that it does not.
 func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
 	d, ok := s.(oxbow.DryRunner)

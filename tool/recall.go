@@ -24,7 +24,7 @@ import (
 // 86 with these.
 const defaultAround = 2
 
-// recallWhere asks one memory, with a filter that no words say.
+// recallWhere searches one memory, with a filter that no words say.
 func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	q, err := in.query(w.now(), where)
 	if err != nil {

@@ -171,7 +171,7 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *Workspace, s *an
 // addNew adds the records that are not there yet, unless the run is dry, and
 // returns them.
 func (w *Workspace) addNew(ctx context.Context, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
-	// Agents wrote them, whoever reads them in.
+	// Agents wrote them, also when a person reads them in.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
 	if _, err := w.Secrets.records(oxbow.WithSource(ctx, by), records); err != nil {

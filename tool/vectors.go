@@ -1,4 +1,4 @@
-// Vectors, by which recall ranks beside the words.
+// Vectors, by which recall ranks next to the words.
 
 package tool
 

@@ -70,7 +70,7 @@ type Workspace struct {
 	// Unbounded is true where the reader scrolls: answers are cut only to the
 	// budgets that are given.
 	Unbounded bool
-	// Vectors rank beside the words; nil for none.
+	// Vectors rank next to the words; nil for none.
 	Vectors *Vectors
 
 	// Page is the most bytes of an answer that the reader's client shows it whole;

@@ -129,7 +129,7 @@ func TestRetries(t *testing.T) {
 			t.Errorf("answer %s: %v, want %q", body, err, want)
 		}
 	}
-	// Nobody there, and a stop while it waits.
+	// No server, and a stop while it waits.
 	s = vectorstest.NewServer(t)
 	c, _ := client(t, s)
 	s.Close()

@@ -1,4 +1,4 @@
-// Package vectors ranks the entries of a memory by vectors, beside its words. The
+// Package vectors ranks the entries of a memory by vectors, next to its words. The
 // vectors are made by an embedding endpoint that the user runs or pays: the text of
 // every entry, and of every query, is sent there, and nowhere else.
 package vectors

@@ -1,4 +1,4 @@
-// Whether a name still refers to an open file: a store asks before each read and
+// Whether a name still refers to an open file: a store checks before each read and
 // each write.
 
 package vfs

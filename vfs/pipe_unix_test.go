@@ -1,4 +1,4 @@
-// Tests that a pipe in the directory makes nobody wait.
+// Tests that a pipe in the directory makes no caller wait.
 
 //go:build unix && !solaris && !aix
 

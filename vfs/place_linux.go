@@ -1,6 +1,6 @@
 //go:build linux && !android
 
-// What a name refers to, by one system call that asks for nothing else: after a
+// What a name refers to, by one system call that reads nothing else: after a
 // query of a file's times, the next write must record new ones (since Linux
 // 6.13), and package os allocates a description of each file.
 

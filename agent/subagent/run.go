@@ -199,7 +199,7 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 			out.Ended = Late
 			out.Notes = append(out.Notes, fmt.Sprintf("it was stopped because its time of %s was up; %s sets another", r.Timeout, r.File))
 		}
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // what it left behind may still hold its output
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // what it started may still hold its output
 		out.Ended = Done
 	case errors.As(err, &exit):
 		out.Ended = Failed

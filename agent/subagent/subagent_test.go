@@ -1,4 +1,4 @@
-// Tests what sub-agents are told, and how they are run: by processes
+// Tests the briefing of sub-agents, and how they are run: by processes
 // of this test's own program.
 
 package subagent

@@ -74,7 +74,7 @@ func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) 
 // shownTurns is how many turns to each side of a hit in a talk are shown with it.
 const shownTurns = 2
 
-// recall asks a question. The function seen, if not nil, gets the hits.
+// recall runs a question. The function seen, if not nil, gets the hits.
 func (h *memory) recall(ctx context.Context, query string, limit int, seen func([]oxbow.Hit)) (a answer, err error) {
 	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: shownTurns})
 	if err != nil {
@@ -104,7 +104,7 @@ func (h *memory) close(ctx context.Context) error {
 	return errors.Join(err, h.Close())
 }
 
-// rankings asks every question of a case in a fresh memory, for limit hits. The
+// rankings runs every question of a case in a fresh memory, for limit hits. The
 // function seen, if not nil, gets the hits.
 func (c *Case) rankings(ctx context.Context, ranking string, limit int, seen func(question string, hits []oxbow.Hit)) (found []answer, err error) {
 	h, err := remember(ctx, c.Entries, ranking)

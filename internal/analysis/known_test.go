@@ -1,4 +1,4 @@
-// Tests the table of chunks against cutting each anew.
+// Tests the table of chunks against cutting each again.
 
 package analysis
 

@@ -1,4 +1,4 @@
-// Tests of reading objects beside encoding/json.
+// Tests of reading objects, compared with encoding/json.
 
 package clientline
 

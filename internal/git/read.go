@@ -1,4 +1,4 @@
-// Reading the history: what a store of annotations asks git.
+// Reading the history: what a store of annotations needs of git.
 
 package git
 

@@ -1,4 +1,4 @@
-// Measures search, put and, beside them, the plain way: a scan over
+// Measures search, put and, next to them, the plain way: a scan over
 // all documents, each a map of its terms.
 
 package index

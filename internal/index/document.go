@@ -108,7 +108,7 @@ type QueryTerm struct {
 
 // Prior is what is known of a term before any document: in N documents of a
 // language at large, DF hold it. Both are at least 0, and DF is at most N. They
-// count in the term's idf beside those of the index, as pseudo-counts: in a small
+// count in the term's idf next to those of the index, as pseudo-counts: in a small
 // index, how often a word stands there says little of how rare it is (smoothing
 // by a collection; Zhai and Lafferty, "A Study of Smoothing Methods for Language
 // Models Applied to Information Retrieval", 2004).

@@ -189,7 +189,7 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 }
 
 // settle publishes the searcher, and merges what is worth it in the background.
-// When that has fallen behind, full memtables are merged at once. x.mu is held.
+// When that is late, full memtables are merged at once. x.mu is held.
 func (x *Index) settle(now *Searcher) {
 	if full := toMerge(now.views, x.busy(), false); len(full) > mostFull && full[0].mem != nil {
 		now = now.with(replace(now.views, full, now.merge(full)))

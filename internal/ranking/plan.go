@@ -25,7 +25,7 @@ type Query struct {
 	Filter  []index.Clause          // conditions that the index looks up,
 	Times   *index.Range            // nil for any
 	Accept  func(id uint64) bool    // all conditions, these too; nil for none
-	More    bool                    // Accept asks for more than Filter and Times
+	More    bool                    // Accept needs more than Filter and Times
 	Recency func(id uint64) float64 // what a document's age makes of its score, above 0 and at most 1; nil for nothing
 }
 

@@ -40,7 +40,7 @@ type Text struct {
 	Created, Updated time.Time
 }
 
-// turn is what ranking asks of an item.
+// turn is what ranking needs of an item.
 type turn struct {
 	kind             analysis.Speech       // of all but turns of talks, nothing else is set
 	asks             bool                  // it ends in a question
@@ -57,14 +57,14 @@ const (
 	whenNot
 )
 
-// noTurns are what ranking asks of all that is no turn of a talk, by kind.
+// noTurns are what ranking needs of all that is no turn of a talk, by kind.
 var noTurns = [...]*turn{
 	analysis.NoSpeech:    {},
 	analysis.TurnOfChat:  {kind: analysis.TurnOfChat},
 	analysis.WholeSpeech: {kind: analysis.WholeSpeech},
 }
 
-// noTurn is what ranking asks of all that is no speech.
+// noTurn is what ranking needs of all that is no speech.
 var noTurn = noTurns[analysis.NoSpeech]
 
 // neighbourTime is the time within which neighbours in a dialogue are created.

@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
-// query returns what the plan asks of the index.
+// query returns what the plan needs of the index.
 func (p *Plan) query(limit int) index.Query {
 	return index.Query{Terms: p.terms, Limit: limit, Filter: p.filter, Range: p.times, Accept: p.rest, Factor: p.recency}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
-// The best stretch of a dialogue that is one entry counts beside all of it: what
+// The best stretch of a dialogue that is one entry counts next to all of it: what
 // answers a question stands in few of its turns.
 const (
 	stretchWords = 40  // its length
-	stretchPart  = 0.5 // what its score counts beside that of the whole
+	stretchPart  = 0.5 // what its score counts next to that of the whole
 	stretchPool  = 15  // it is looked for in so many of the best hits without it
 )
 

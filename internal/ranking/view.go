@@ -25,7 +25,7 @@ type View struct {
 	lastFields []field
 }
 
-// termStats is what a plan asks of an index.
+// termStats is what a plan needs of an index.
 type termStats interface {
 	DF(term string) int
 	IDs(term string) []uint64

@@ -1,4 +1,4 @@
-// Asks macOS, which names its file systems and says which are local.
+// Facts from macOS, which names its file systems and says which are local.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// Asks Linux: statfs gives a number for each file system, and
+// Facts from Linux: statfs gives a number for each file system, and
 // /proc/self/mountinfo what FUSE serves.
 
 package sysinfo

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-// The fallback where file systems are not told apart.
+// The fallback where file systems are not distinguished.
 
 package sysinfo
 

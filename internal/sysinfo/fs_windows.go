@@ -1,4 +1,4 @@
-// Asks Windows, which tells a drive of this machine from one of
+// Facts from Windows, which tells a drive of this machine from one of
 // another.
 
 package sysinfo

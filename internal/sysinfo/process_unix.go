@@ -1,6 +1,6 @@
 //go:build unix
 
-// Asks Unix about a process, and what this user may do.
+// Facts from Unix about a process, and what this user may do.
 
 package sysinfo
 

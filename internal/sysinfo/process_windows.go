@@ -1,4 +1,4 @@
-// Asks Windows about a process.
+// Facts from Windows about a process.
 
 package sysinfo
 

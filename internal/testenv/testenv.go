@@ -16,11 +16,11 @@ import (
 // environment, not by what happens to be installed, what it has tested.
 const env = "OXBOW_REQUIRE"
 
-// longEnv is the environment variable that, when it is not empty, asks for the
+// longEnv is the environment variable that, when it is not empty, switches on the
 // full counts of tests that repeat something very often.
 const longEnv = "OXBOW_LONG"
 
-// Long returns full where longEnv asks for it, and everyday elsewhere.
+// Long returns full where longEnv is set, and everyday elsewhere.
 func Long(everyday, full int) int {
 	if os.Getenv(longEnv) != "" {
 		return full

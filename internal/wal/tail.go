@@ -40,7 +40,7 @@ func (l *Log) truncateTornTail() error {
 }
 
 // keepTail writes the bytes after the last record, if there are any, into a
-// file in LostDir, durably, and reports whether there were any. Whoever cuts
+// file in LostDir, durably, and reports whether there were any. A process that cuts
 // them off or leaves them out of a new file calls it first.
 func (l *Log) keepTail() (torn bool, err error) {
 	if l.checked {

@@ -13,12 +13,12 @@ import (
 // DiskFault is one promise that a file system does not keep.
 type DiskFault int
 
-// The promises. Which call of the store a dropped sync belongs to is told by
+// The promises. Which call of the store a dropped sync belongs to is known by
 // the name and by the call before it.
 const (
 	Healthy      DiskFault = iota
-	NoAppendSync           // the sync behind an appended record does nothing
-	NoCutSync              // the sync behind the cut of a torn tail
+	NoAppendSync           // the sync after an appended record does nothing
+	NoCutSync              // the sync after the cut of a torn tail
 	NoNewSync              // the sync of a new file before its rename
 	NoLostSync             // the sync of a torn tail kept aside
 	NoNameSync             // the sync of the store's directory
@@ -58,7 +58,7 @@ func (f *FS) settle() error {
 	f.late = nil
 	f.mu.Unlock()
 	for _, file := range late {
-		// A file that was closed meanwhile stays as it is: nobody hears of it.
+		// A file that was closed meanwhile stays as it is.
 		_ = file.Sync()
 	}
 	return nil

@@ -69,7 +69,7 @@ func newInode(info fs.FileInfo) *inode {
 // newState takes all of m as durable.
 func newState(m *vfs.Mem) state {
 	s := state{nodes: make(map[uint64]*inode), prune: 64}
-	// Nobody else has m, and the names are its own: no call can fail.
+	// No other state has m, and the names are its own: no call can fail.
 	must := func(err error) {
 		if err != nil {
 			panic(err)
@@ -196,7 +196,7 @@ func (s *state) syncDir(dir uint64) {
 	s.forget()
 }
 
-// failDir marks the changes that a failed SyncDir leaves behind.
+// failDir marks the changes that a failed SyncDir leaves.
 func (s *state) failDir(dir uint64) {
 	for _, c := range s.names {
 		if c.touches(dir) {
@@ -218,7 +218,7 @@ func (s *state) syncAll() {
 	s.forget()
 }
 
-// failAll marks what a failed sync of all leaves behind.
+// failAll marks what a failed sync of all leaves.
 func (s *state) failAll() {
 	for _, n := range s.nodes {
 		n.fail()

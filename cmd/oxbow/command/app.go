@@ -52,7 +52,7 @@ type app struct {
 func newApp(env Env) *app { return &app{locator: locator{terminal: terminal{env: env}}} }
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
-// it to be told apart from its person.
+// it to differ from its person.
 func (a *app) source() (oxbow.Source, error) {
 	if a.session == "" {
 		b := make([]byte, 8)

@@ -1,4 +1,4 @@
-// oxbow compress: days told again as weeks and months in homes that keep days, and
+// oxbow compress: days written again as weeks and months in homes that keep days, and
 // what is whole before the model made shorter.
 
 package command

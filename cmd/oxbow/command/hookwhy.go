@@ -18,7 +18,7 @@ import (
 // .oxbow of a project.
 const hooksOff = "hooks.off"
 
-// hookWhys annotates what a report says was edited, and returns what the client is told
+// hookWhys annotates what a report says was edited, and returns what the client receives
 // of lines that are about to be edited.
 func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []byte {
 	about := r.About()

@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 	}
 	// Each command is a process of its own, which takes half a second to begin
 	// with the race detector, and most have one goroutine: a short run with it
-	// tells the stories of servers and of what runs beside them.
+	// tells the stories of servers and of what runs next to them.
 	if raced && testing.Short() {
 		all := len(files)
 		files = slices.DeleteFunc(files, func(file string) bool {
@@ -302,13 +302,13 @@ func fakeEditor() {
 		fail(os.WriteFile(file, []byte(args[1]), 0o600))
 	case "newline": // what most editors do to the last line
 		fail(os.WriteFile(file, append(old, '\n'), 0o600))
-	case "race": // somebody else changes the entry meanwhile
+	case "race": // another process changes the entry meanwhile
 		out, err := exec.Command("oxbow", "remember", args[1], "what another wrote").CombinedOutput()
 		if err != nil {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
-	case "clobber": // somebody else writes the file itself meanwhile
+	case "clobber": // another process writes the file itself meanwhile
 		fail(os.WriteFile(args[1], []byte("# what another wrote\n"), 0o600))
 		fail(os.WriteFile(file, append(old, "\nprocess: false\n"...), 0o600))
 	case "crash":

@@ -1,4 +1,4 @@
-// Tests what the archive is told of working trees.
+// Tests what the archive receives of working trees.
 
 package command
 
