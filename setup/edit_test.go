@@ -394,10 +394,20 @@ func TestStaleTemporaryFile(t *testing.T) {
 			t.Errorf("%s: stays %v, want %v", name, !stays, stays)
 		}
 	}
+	for _, name := range []string{"0.bak", "0.json.0123456789abcdef.tmp"} {
+		name = filepath.Join(w.State, name)
+		write(t, name, "")
+		if err := os.Chtimes(name, time.Time{}, time.Now().Add(-2*staleAfter)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write(t, path+".aaaaaaaaaaaaaaaa.tmp", "") // may have a writer
 	run(t, Find("claude"), w, options(), true)
 	if !exists(path + ".aaaaaaaaaaaaaaaa.tmp") {
 		t.Error("a new temporary file is gone")
+	}
+	if exists(w.State) {
+		t.Error("records of killed runs are left")
 	}
 }
 

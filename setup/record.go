@@ -107,8 +107,7 @@ func (w World) forget(real string) error {
 		return err
 	}
 	meta, backup := w.paths(real)
-	sweep(meta)
-	sweep(backup)
+	w.sweep()
 	if err := errors.Join(os.Remove(meta), ignoreMissing(os.Remove(backup))); err != nil {
 		return err
 	}
@@ -159,7 +158,25 @@ func (w World) Recorded() (paths []string) {
 // staleAfter is the age of a temporary file that no writer still has.
 const staleAfter = time.Minute
 
-// sweep removes what writers of a file left that were killed.
+func stale(e fs.DirEntry) bool {
+	fi, err := e.Info()
+	return err == nil && time.Since(fi.ModTime()) > staleAfter
+}
+
+// sweep removes what killed runs left of records: temporary files, and copies
+// without a record.
+func (w World) sweep() {
+	all, _ := os.ReadDir(w.State)
+	for _, e := range all {
+		path := filepath.Join(w.State, e.Name())
+		base, backup := strings.CutSuffix(path, ".bak")
+		if stale(e) && (filepath.Ext(path) == ".tmp" || backup && !exists(base+".json")) {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// sweep removes what killed writers of a file left.
 func sweep(path string) {
 	all, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range all {
@@ -167,7 +184,7 @@ func sweep(path string) {
 		if number, temp := strings.CutSuffix(rest, ".tmp"); !ok || !temp || len(number) != 16 || strings.Trim(number, "0123456789abcdef") != "" {
 			continue
 		}
-		if fi, err := e.Info(); err == nil && time.Since(fi.ModTime()) > staleAfter {
+		if stale(e) {
 			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
