@@ -1,0 +1,103 @@
+// Draining on a full disk, and with a clock that is set back.
+
+package session_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// When the disk of the archive is full at any write, what hooks reported stays in
+// the spool; when there is room again, it is in the archive, once.
+func TestDrainFull(t *testing.T) {
+	struck := 0
+	for at, hit := 1, true; hit; at++ {
+		disk, spool := crashfs.New(nil), session.Spool{Dir: filepath.Join(t.TempDir(), session.SpoolDir)}
+		disk.Inject(crashfs.Fault{At: at, Kinds: crashfs.Write, Err: syscall.ENOSPC, Short: at % 7, Forever: true})
+		for i := range 3 {
+			if err := spool.Append(event(session.Prompt, fmt.Sprint("p", i), "", float64(i), "go on"), call(fmt.Sprint("p", i), "c", float64(i), "ls")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drain := func() error {
+			m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: disk.Process()})
+			if err != nil {
+				return err
+			}
+			defer m.Close()
+			_, err = (&session.Archive{Memory: m}).Drain(t.Context(), spool, nil)
+			return err
+		}
+		err := drain()
+		if hit = slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil }); hit {
+			struck++
+		}
+		if err != nil && !vfs.IsFull(err) {
+			t.Errorf("full at %d: %v", at, err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.jsonl*")); err != nil && len(left) == 0 {
+			t.Fatalf("full at %d: the spool is empty after %v", at, err)
+		}
+		disk.Mend()
+		if err := drain(); err != nil {
+			t.Fatalf("with room again, full at %d before: %v", at, err)
+		}
+		m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: disk.Process(), ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns, err := (&session.Archive{Memory: m}).Turns(t.Context(), "claude", "s")
+		if err != nil || len(turns) != 3 || len(turns[2].Events) != 2 {
+			t.Errorf("full at %d: %s, %v", at, shown(turns), err)
+		}
+		m.Close()
+	}
+	if struck < 2 {
+		t.Errorf("the disk was full at %d writes alone", struck)
+	}
+}
+
+// A clock that is set back an hour within a session loses no turn, and the list has
+// all sessions.
+func TestDrainClockBack(t *testing.T) {
+	home := t.TempDir()
+	now := day.Add(time.Hour)
+	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), &oxbow.Options{Clock: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	a, spool := &session.Archive{Memory: m}, session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	for i := range 4 {
+		if i == 2 {
+			now = now.Add(-time.Hour)
+		}
+		e := event(session.Prompt, fmt.Sprint("p", i), "", 0, fmt.Sprint("step ", i))
+		e.Time = now.Add(time.Duration(i) * time.Minute)
+		other := e
+		other.Session = fmt.Sprint("s", i)
+		for _, e := range []session.Event{e, other} {
+			if err := spool.Append(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := a.Drain(t.Context(), spool, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if turns, err := a.Turns(t.Context(), "claude", "s"); err != nil || len(turns) != 4 || turns[0].ID != "p2" {
+		t.Errorf("Turns = %s, %v", shown(turns), err)
+	}
+	if all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{}, 10); err != nil || len(all) != 5 {
+		t.Errorf("Sessions = %d, %v", len(all), err)
+	}
+}
