@@ -3,6 +3,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -60,16 +61,16 @@ func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, er
 	if names, err = spoolFiles(dir); err != nil { // those that another process has left
 		return r, err
 	}
+	var failed error
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
 		one, err := a.drainFile(ctx, dir, name, read)
-		if r.add(one); err != nil {
-			return r, err
-		}
+		r.add(one)
+		failed = cmp.Or(failed, err) // it keeps none of the others
 	}
-	return r, nil
+	return r, failed
 }
 
 func waitLock(ctx context.Context, lock vfs.Lock) error {

@@ -4,6 +4,7 @@ package session_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -99,5 +100,26 @@ func TestDrainClockBack(t *testing.T) {
 	}
 	if all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{}, 10); err != nil || len(all) != 5 {
 		t.Errorf("Sessions = %d, %v", len(all), err)
+	}
+}
+
+// A file that cannot be drained keeps none of the others: they are removed.
+func TestDrainOthers(t *testing.T) {
+	home := t.TempDir()
+	a, spool := open(t, home), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	for _, id := range []string{"a", "b", "c"} {
+		if err := spool.Append(session.Event{Client: "claude", Session: id, Kind: session.Prompt, Text: "go on", Time: day}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(spool.File("claude", "b")+".taken", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Drain(t.Context(), spool, nil)
+	if err == nil || r.Turns != 2 {
+		t.Errorf("Drain = %+v, %v", r, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.jsonl")); len(left) != 1 || left[0] != spool.File("claude", "b") {
+		t.Errorf("the spool holds %q", left)
 	}
 }
