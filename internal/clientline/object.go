@@ -107,7 +107,7 @@ func decode(value []byte, to reflect.Value) bool {
 		}
 		to.SetString(s)
 	case kind == reflect.Bool:
-		to.SetBool(string(value) == "true")
+		to.SetBool(string(bytes.TrimSpace(value)) == "true")
 	case kind == reflect.Struct && value[0] == '{':
 		return decodeObject(value, to)
 	case kind == reflect.Slice && value[0] == '[':
@@ -121,7 +121,7 @@ func decode(value []byte, to reflect.Value) bool {
 			to.Set(e)
 		}
 	case kind == reflect.Int:
-		n, err := strconv.Atoi(string(value))
+		n, err := strconv.Atoi(string(bytes.TrimSpace(value)))
 		to.SetInt(int64(n))
 		return err == nil
 	default:

@@ -64,3 +64,10 @@ func mustJSON(t *testing.T, v any) []byte {
 	}
 	return b
 }
+
+func TestSpace(t *testing.T) {
+	var got sample
+	if !Decode([]byte("{\n \"on\" : true , \"exit\": -3\n, \"part\": { \"text\":\"a\" } }"), &got) || !got.On || got.Exit == nil || *got.Exit != -3 || got.Part == nil || got.Part.Text != "a" {
+		t.Errorf("with space between it is %+v", got)
+	}
+}
