@@ -123,7 +123,11 @@ func (in *SetupIn) client(ctx context.Context, w *Workspace, c *setup.Client, o 
 	if err := in.one(c, o, s); err != nil {
 		return Advise(err, "nothing more was changed; mend the file, or leave this client out")
 	}
-	if err := in.ownMemory(ctx, w, c, s); err != nil || in.Remove {
+	err := in.ownMemory(ctx, w, c, s)
+	if in.Remove { // also where the home cannot be read
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	s.Notes = append(s.Notes, c.Notes(in.World, o)...)

@@ -201,7 +201,7 @@ func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
 		a.showServer(c.Server)
 		switch {
 		case c.Mirrored:
-			a.printf("  its own memory (%s) is mirrored: %d notes are new, %d changed\n", c.Memory, c.Added, c.Updated)
+			a.printf("  its own memory (%s) is mirrored; notes: %d new, %d changed\n", c.Memory, c.Added, c.Updated)
 		case c.Memory != "":
 			a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off switches it off\n", c.Title, c.Memory)
 		}
