@@ -195,6 +195,9 @@ func (k *kept) isApart(events []Event) bool {
 	}
 	n := 1
 	for _, p := range k.pages {
+		if p.Version == 0 { // it was lost
+			return false
+		}
 		for line := range strings.Lines(p.Content) {
 			if n == k.first {
 				return true

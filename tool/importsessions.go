@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/inbox"
 	"github.com/oxbow-memory/oxbow/session/transcript"
 )
 
@@ -83,9 +81,6 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	for n, f := range files {
 		c := &out.Clients[at[f.Client]]
 		r, err := archive.Import(ctx, f.Client, f.Path, in.Read(func(_ string, lines int) { c.Bad += lines }))
-		for _, t := range r.Sessions {
-			err = cmp.Or(err, inbox.Learn(ctx, archive, t))
-		}
 		c.Turns, c.Changed = c.Turns+r.Turns, c.Changed+r.Changed
 		switch {
 		case ctx.Err() != nil:

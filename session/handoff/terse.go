@@ -130,6 +130,9 @@ func nameWords(r *record) (names []named) {
 		if gain(d) <= 0 || len(names) == min(maxNames, len(letters)) {
 			break
 		}
+		if strings.ContainsAny(d, " =$") { // it would not be clear where it ends
+			continue
+		}
 		names = append(names, named{d, "$" + letters[len(names):len(names)+1]})
 	}
 	slices.SortStableFunc(names, func(a, b named) int { return cmp.Compare(len(b.word), len(a.word)) })
