@@ -118,6 +118,10 @@ var shorter = strings.NewReplacer(
 	`([a-z0-9]{4}-){3}`, `(?:[a-z0-9]{4}-){3}`,
 )
 
+// allowed changes what is allowed: a beginning that may be anything is none, and a
+// word that stands for a password is all of it.
+var allowed = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|\*+|x+)`, `|token|\*+|x+)['"]?$`)
+
 var namedGroup = regexp.MustCompile(`\(\?P<\w+>`)
 
 // ownKeywords are keywords in the place of those that are names of a service, and
@@ -164,7 +168,7 @@ func writeRules(w io.Writer, rules []peerRule) error {
 
 func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) {
 	for i := range keywords {
-		keywords[i] = strings.ToLower(keywords[i])
+		keywords[i] = strings.ReplaceAll(strings.ToLower(keywords[i]), " ", "%20")
 	}
 	place, ok := apart[r.ID]
 	if !ok {
@@ -176,7 +180,7 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 			continue
 		}
 		for _, re := range a.Regexes {
-			fmt.Fprintf(b, "\t%s\t%s\n", cmp.Or(a.Target, "secret"), strings.ReplaceAll(re, `[a-z0-9-]*?api`, "api"))
+			fmt.Fprintf(b, "\t%s\t%s\n", cmp.Or(a.Target, "secret"), allowed.Replace(re))
 		}
 	}
 }

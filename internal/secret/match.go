@@ -44,7 +44,7 @@ const (
 )
 
 // maxUnrolled is how often a group may be repeated.
-const maxUnrolled = 8
+const maxUnrolled = 60
 
 // cachedRun is the length of runs whose ends are kept: other runs are short.
 const cachedRun = 64
@@ -196,19 +196,31 @@ func (p *program) repeat(re *syntax.Regexp) {
 		p.emit(inst{op: opRun, set: s, min: least, max: most, least: re.Flags&syntax.NonGreedy != 0 && least != most})
 		return
 	}
-	if sub == re || most < 0 || most > maxUnrolled {
-		panic("secret: a group is repeated in " + re.String())
-	}
-	for range least {
-		p.add(sub)
-	}
-	for range most - least {
+	if re.Op == syntax.OpQuest {
 		none := &syntax.Regexp{Op: syntax.OpEmptyMatch}
 		if re.Flags&syntax.NonGreedy != 0 {
 			p.branch(none, sub)
 		} else {
 			p.branch(sub, none)
 		}
+		return
+	}
+	if sub == re || most < 0 || most > maxUnrolled {
+		panic("secret: a group is repeated in " + re.String())
+	}
+	for range least {
+		p.add(sub)
+	}
+	var rest *syntax.Regexp // each only after the one before: (x(x)?)?
+	for range most - least {
+		body := sub
+		if rest != nil {
+			body = &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{sub, rest}}
+		}
+		rest = &syntax.Regexp{Op: syntax.OpQuest, Flags: re.Flags, Sub: []*syntax.Regexp{body}}
+	}
+	if rest != nil {
+		p.add(rest)
 	}
 }
 

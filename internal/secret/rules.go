@@ -26,7 +26,8 @@ import (
 //
 // A line that begins with a tab is of the rule before: what a match must not be,
 // as a target (secret, match with the name before it, line) and an expression. After
-// a line of also and a name, such lines are of that rule.
+// a line of also and a name, such lines are of all rules of that name. In a keyword,
+// %20 is a space.
 
 // Data of the rules.
 var (
@@ -47,7 +48,7 @@ const generic = "generic-api-key"
 var parts = strings.NewReplacer(
 	"%{name}", `[ \t\w.-]{0,20}[\s'"\\*]{0,4}`,
 	"%{is}", `(?:=|>|:{1,3}=|\|\||:|：|＝|=>|\?=|,)[\x60'"\s=\\*]{0,6}`,
-	"%{end}", `(?:[\x60'"\s;,)\]}<>&|*]|[^\x00-\x7f]|\\[nrt"']|[.!?:](?:\s|$)|$)`,
+	"%{end}", `(?:[\x60'"\s;,)\]}<>&|*]|[^\x00-\x7f]|\\{1,8}[nrt"']|[.!?:](?:\s|$)|$)`,
 )
 
 // rule is one rule. Its expression is compiled at its first use.
@@ -56,6 +57,7 @@ type rule struct {
 	order         int  // in the data
 	before, after int  // bytes from a keyword where matches begin
 	assigns       bool // the keyword is part of a name
+	words         bool // a secret has no words
 	entropy       float64
 	group         int
 	allow         []allowance
@@ -88,22 +90,25 @@ type rules struct {
 
 var ruleSet = sync.OnceValue(func() *rules {
 	rs := new(rules)
-	var last *rule
+	var last []*rule
 	var words []keyword
 	for line := range strings.Lines(gitleaksRules + ownRules) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		switch {
 		case f[0] == "" && len(f) == 3:
-			last.allow = append(last.allow, allowance{f[1], &expression{text: f[2]}})
-		case len(f) == 2 && f[0] == "also":
-			last = rs.all[slices.IndexFunc(rs.all, func(r *rule) bool { return r.name == f[1] })]
-		case len(f) == 6:
-			last = newRule(f)
-			last.order = len(rs.all)
-			for k := range strings.FieldsSeq(f[4]) {
-				words = append(words, keyword{k, len(rs.all)})
+			a := allowance{f[1], &expression{text: f[2]}}
+			for _, r := range last {
+				r.allow = append(r.allow, a)
 			}
-			rs.all = append(rs.all, last)
+		case len(f) == 2 && f[0] == "also":
+			last = slices.DeleteFunc(slices.Clone(rs.all), func(r *rule) bool { return r.name != f[1] })
+		case len(f) == 6:
+			r := newRule(f)
+			r.order = len(rs.all)
+			for k := range strings.FieldsSeq(f[4]) {
+				words = append(words, keyword{strings.ReplaceAll(k, "%20", " "), r.order})
+			}
+			rs.all, last = append(rs.all, r), []*rule{r}
 		}
 	}
 	rs.keywords = newAutomaton(words)
@@ -116,7 +121,7 @@ func (rs *rules) has(name string) bool {
 }
 
 func newRule(f []string) *rule {
-	r := &rule{name: f[0], assigns: f[1] == "=", expression: expression{text: f[5]}}
+	r := &rule{name: f[0], assigns: f[1] == "=", words: f[0] == generic || f[0] == "password", expression: expression{text: f[5]}}
 	var errs [4]error
 	if !r.assigns {
 		first, last, _ := strings.Cut(f[1], "..")
@@ -198,7 +203,10 @@ func (r *rule) secretOf(m []int) (start, end int) {
 func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
 	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) ||
-		r.assigns && plainValue(secret) && (r.name == generic || capitalized(secret)) || r.name == generic && hasStopword(secret) {
+		r.words && (plainValue(secret) || hasStopword(secret)) || r.assigns && plainValue(secret) && capitalized(secret) {
+		return true
+	}
+	if r.words && inTable(text, f) {
 		return true
 	}
 	for _, a := range r.allow {
@@ -269,6 +277,42 @@ func withName(text string, start, end int) string {
 		start--
 	}
 	return text[start:end]
+}
+
+// hexValue matches the end of a line that assigns hexadecimal digits; namesSecret
+// the name of a secret.
+var (
+	hexValue    = expression{text: `(?i)[:=][ \t]*["']?[0-9a-f]{20,}["']?,?[ \t\r]*$`}
+	namesSecret = expression{text: `(?i)key|secret|token|pass|auth|cred`}
+)
+
+// A table has so many lines of hexadecimal digits next to one, of so many, each of
+// at most so many bytes.
+const (
+	leastTable   = 4
+	tableLines   = 6
+	maxTableLine = 4 << 10
+)
+
+// inTable reports whether a secret of hexadecimal digits is one of many values that
+// are none: vectors of a test have a key among them.
+func inTable(text string, f Finding) bool {
+	if strings.Trim(text[f.Start:f.End], "0123456789abcdefABCDEF") != "" {
+		return false
+	}
+	lines := strings.Split(text[max(0, f.Start-maxTableLine):f.Start], "\n")
+	n := hexLines(lines[max(0, len(lines)-1-tableLines) : len(lines)-1])
+	lines = strings.Split(text[f.End:min(len(text), f.End+maxTableLine)], "\n")
+	return n+hexLines(lines[1:min(len(lines), 1+tableLines)]) >= leastTable
+}
+
+func hexLines(lines []string) (n int) {
+	for _, l := range lines {
+		if !namesSecret.program().within(l) && hexValue.program().within(l) {
+			n++
+		}
+	}
+	return n
 }
 
 // leastWord is the mean length, in bytes, of the words of what looks like an

@@ -35,12 +35,38 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// What agents read and write has secrets in these forms.
+func TestForms(t *testing.T) {
+	const token, password = "x9Kd82mQpZ4Rt7VbNc1W", "Tr0ub4dor&3x"
+	line := strings.Repeat("MIIEvQIBADANBgkq/kiG9w0BAQEFAASC", 2)
+	for _, form := range []string{
+		`{"env":{"OPENAI_API_KEY":"TOKEN"}}`, `{"a":"{\\\"token\\\":\\\"TOKEN\\\"}"}`,
+		"https://a.example/v1?api_key=TOKEN&x=1", "https://TOKEN@github.com/a/b", "https://user:p%40ssW0TOKEN@a/x",
+		"export DB_PASSWORD=TOKEN", "export DB_PASSWORD='PASSWORD'", "password: PASSWORD\n", `DB_PASS="PASSWORD"`, "api_key:\n  TOKEN", "  token: >-\n    TOKEN\n",
+		`curl -H "Authorization: Bearer TOKEN" https://a`, `"curl -H \"Authorization: Bearer TOKEN\" https://a"`, "Authorization: Basic dXNlTOKEN=",
+		"curl -u admin:TOKEN https://a", "sshpass -p TOKEN ssh a@b", "gh --token TOKEN", "gh --with-password=TOKEN",
+		"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----", `"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----\n"`,
+		"-----BEGIN RSA PRIVATE KEY-----\nLINE\nLINE\n", `-----BEGIN RSA PRIVATE KEY-----\nLINE\nLI`, "-----BEGIN OPENSSH PRIVATE KEY-----\r\n> LINE\r\n> LINE",
+		"LINE\nLINE\n-----END EC PRIVATE KEY-----", `LINE\nLINE\n-----END PRIVATE KEY-----`,
+	} {
+		text := strings.NewReplacer("TOKEN", token, "PASSWORD'", password+"'", `PASSWORD"`, password+`"`, "PASSWORD\n", password+"\n", "LINE", line).Replace(form)
+		got, _ := (*Redactor)(nil).Redact(text)
+		for _, s := range []string{token, password, line[:20]} {
+			if strings.Contains(got, s) {
+				t.Errorf("Redact(%q) = %q", text, got)
+			}
+		}
+	}
+}
+
 func TestFindNothing(t *testing.T) {
 	for _, text := range []string{
 		"", "the key point is that tokens are counted", "access: denied", "AKIAIOSFODNN7EXAMPLE",
 		"api_key = ${API_KEY}", "PrivateKey: testRSA2048PrivateKey", "token = NewEncapsulationKey1024", "login, password, points/rewards24",
 		"key := dk.encryptionKey1024", "LinkedIn **Certifications**", "github.com/x/api v0.2.0 h1:cCX1Y2y8v0LZ7+EEJ6gH7dW6TtVTW4RhG0vp3R+N2Lo=",
 		"public_key = 04ead218590119e8876b29146ff89ca61770c4ed", "postgres://user:password@db/x", "password: {{ password }}", "the sha is da39a3ee5e6b4b0d3255bfef95601890afd80709",
+		"keyHex: pkcs8RSAPrivateKeyHex,", "withKey, C.GO_RSA_PKCS1_PADDING", "Authorization: Bearer $TOKEN", "password := strings.TrimSpace(x1)", "--token YOUR_TOKEN_HERE",
+		strings.Repeat(`"enc": "da39a3ee5e6b4b0d3255bfef95601890afd80709",`+"\n", 4) + `"key": "1c70cc9e7fd0247c168ca60a571b94bd"`,
 	} {
 		if found := Find(text); found != nil {
 			t.Errorf("Find(%q) = %v, want none", text, found)
