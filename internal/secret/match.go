@@ -281,6 +281,7 @@ type matcher struct {
 	text  string
 	slots [2 * maxGroups]int // where groups begin and end; 0 is the match
 	runs  []span             // of each instruction: a long run seen last
+	steps int                // instructions and bytes of runs: what time is made of
 }
 
 // span is the bytes from a place up to another.
@@ -316,6 +317,7 @@ func (p *program) within(text string) bool {
 func (m *matcher) match(pc, pos int) bool {
 	for {
 		in := &m.insts[pc]
+		m.steps++
 		switch in.op {
 		case opBranch:
 			for _, alt := range in.alts {
@@ -420,6 +422,7 @@ func (m *matcher) run(pc, pos int) int {
 		for n <= in.max && pos+n < len(m.text) && in.set.has(m.text[pos+n]) {
 			n++
 		}
+		m.steps += n
 		return n
 	}
 	if m.runs == nil {
@@ -431,6 +434,7 @@ func (m *matcher) run(pc, pos int) int {
 		for r.to < len(m.text) && in.set.has(m.text[r.to]) {
 			r.to++
 		}
+		m.steps += r.to - pos
 	}
 	return min(r.to-pos, in.max+1)
 }

@@ -4,7 +4,6 @@ package secret
 
 import (
 	"maps"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // reference finds what [Find] finds with Go's regexp, rule by rule, in the whole
@@ -194,24 +192,27 @@ func hostile() map[string]string {
 	return units
 }
 
-// A text that is four times as large takes about four times as long, not sixteen.
+// A text that is twice as large takes twice the steps, and none takes many a byte.
 func TestFindGrowth(t *testing.T) {
-	const size = 16 << 10
-	for name, unit := range hostile() {
-		text := strings.Repeat(unit, size/len(unit)+1)
-		least := [2]float64{math.MaxFloat64, math.MaxFloat64}
-		for range 50 { // other processes take time, too
-			for i, text := range []string{text, strings.Repeat(text, 4)} {
-				begin := time.Now()
-				Find(text)
-				least[i] = min(least[i], time.Since(begin).Seconds())
-			}
-			if least[1] < 8*least[0] {
-				break
+	const size, most = 16 << 10, 250
+	steps := func(text string) (n int) {
+		s := search{text: text, rules: ruleSet()}
+		s.rules.keywords.each(text, s.keyword)
+		for _, r := range s.of {
+			if r.matcher != nil {
+				n += r.steps
 			}
 		}
-		if ratio := least[1] / least[0]; ratio >= 8 {
-			t.Errorf("%q again and again: four times the text takes %.1f times as long", name, ratio)
+		return n
+	}
+	for name, unit := range hostile() {
+		text := strings.Repeat(unit, size/len(unit)+1)
+		n, twice := steps(text), steps(text+text)
+		if twice > 2*n+n/4+size {
+			t.Errorf("%q again and again: %d steps, of twice the text %d", name, n, twice)
+		}
+		if n > most*len(text) {
+			t.Errorf("%q again and again: %d steps a byte, want at most %d", name, n/len(text), most)
 		}
 	}
 }
