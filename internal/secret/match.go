@@ -5,6 +5,7 @@ package secret
 import (
 	"math"
 	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
@@ -196,32 +197,31 @@ func (p *program) repeat(re *syntax.Regexp) {
 		p.emit(inst{op: opRun, set: s, min: least, max: most, least: re.Flags&syntax.NonGreedy != 0 && least != most})
 		return
 	}
-	if re.Op == syntax.OpQuest {
-		none := &syntax.Regexp{Op: syntax.OpEmptyMatch}
-		if re.Flags&syntax.NonGreedy != 0 {
-			p.branch(none, sub)
-		} else {
-			p.branch(sub, none)
-		}
-		return
-	}
 	if sub == re || most < 0 || most > maxUnrolled {
 		panic("secret: a group is repeated in " + re.String())
+	}
+	p.unroll(re, sub, least, most)
+}
+
+// unroll appends a group so many times.
+func (p *program) unroll(re, sub *syntax.Regexp, least, most int) {
+	if re.Op == syntax.OpQuest {
+		subs := []*syntax.Regexp{sub, {Op: syntax.OpEmptyMatch}}
+		if re.Flags&syntax.NonGreedy != 0 {
+			slices.Reverse(subs)
+		}
+		p.branch(subs...)
+		return
 	}
 	for range least {
 		p.add(sub)
 	}
-	var rest *syntax.Regexp // each only after the one before: (x(x)?)?
+	rest := &syntax.Regexp{Op: syntax.OpEmptyMatch} // each only after the one before: (x(x)?)?
 	for range most - least {
-		body := sub
-		if rest != nil {
-			body = &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{sub, rest}}
-		}
+		body := &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{sub, rest}}
 		rest = &syntax.Regexp{Op: syntax.OpQuest, Flags: re.Flags, Sub: []*syntax.Regexp{body}}
 	}
-	if rest != nil {
-		p.add(rest)
-	}
+	p.add(rest)
 }
 
 // wideRunes returns the single runes at the end of a class that are full-width.

@@ -202,11 +202,7 @@ func (r *rule) secretOf(m []int) (start, end int) {
 // word.
 func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) ||
-		r.words && (plainValue(secret) || hasStopword(secret)) || r.assigns && plainValue(secret) && capitalized(secret) {
-		return true
-	}
-	if r.words && inTable(text, f) {
+	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) || r.worded(secret) || r.words && inTable(text, f) {
 		return true
 	}
 	for _, a := range r.allow {
@@ -222,6 +218,11 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 		}
 	}
 	return false
+}
+
+// worded reports whether a secret has words where one of the rule has none.
+func (r *rule) worded(secret string) bool {
+	return r.words && (plainValue(secret) || hasStopword(secret)) || r.assigns && plainValue(secret) && capitalized(secret)
 }
 
 // lineMargin is how many bytes of a line are seen on each side of a match.
