@@ -4,6 +4,8 @@ package faults
 
 import (
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 func TestCrash(t *testing.T) {
@@ -41,6 +43,7 @@ func TestCrash(t *testing.T) {
 
 // An image is known by its names and bytes alone, and seeds repeat exactly.
 func TestSeedsRepeat(t *testing.T) {
+	testenv.Sequential(t)
 	for _, seed := range []uint64{1, 2, 3} {
 		a, va := Crash(seed, CrashOptions{})
 		b, vb := Crash(seed, CrashOptions{})
@@ -53,6 +56,7 @@ func TestSeedsRepeat(t *testing.T) {
 // Scripts that the campaign itself once misjudged: a repeat of a change, in the
 // middle of which another change with an id is refused.
 func TestMisjudged(t *testing.T) {
+	testenv.Sequential(t)
 	for _, seed := range []uint64{1343} {
 		if tally, v := Crash(seed, CrashOptions{}); v != nil || tally.Images == 0 {
 			t.Errorf("seed %d: %+v, %v", seed, tally, v)

@@ -5,10 +5,12 @@ package faults
 import (
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/torture/workload"
 )
 
 func TestDamage(t *testing.T) {
+	testenv.Sequential(t)
 	tally, v := Flip(1, workload.Setup{})
 	if v != nil {
 		t.Fatal(v)

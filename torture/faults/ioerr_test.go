@@ -2,9 +2,14 @@
 
 package faults
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
 
 func TestFaults(t *testing.T) {
+	testenv.Sequential(t)
 	var all ErrorTally
 	for seed := uint64(1); seed <= 4; seed++ {
 		tally, v := Errors(seed, ErrorOptions{Images: 12})
