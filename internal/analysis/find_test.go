@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 func only(terms ...string) *Finder { return NewFinder(NewChoice(terms, nil)) }
@@ -48,6 +50,7 @@ func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
 // Whatever the term, the words that have it are found: of all beginnings, all
 // endings that stems lose, and the words that are no rule's.
 func TestFinderFindsEveryForm(t *testing.T) {
+	testenv.Sequential(t)
 	endings := strings.Fields("s es ies ied ed ing ingly edly eed eedly y ly ying yed e er ers ness ful ation ational al ism iviti ous ousli able ement ment ion ll ling led ss us")
 	var words []string
 	for form := range irregular {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // shapes are what texts of many scripts, and hostile ones, repeat.
@@ -21,6 +23,7 @@ var shapes = map[string]string{
 }
 
 func TestWorkIsLinear(t *testing.T) {
+	testenv.Sequential(t)
 	allocated := func(s string) uint64 {
 		var before, after runtime.MemStats
 		a := NewAnalyzer()
