@@ -10,19 +10,19 @@ import (
 
 var clients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory", files: claudeFiles,
-		memories: func(w World) string { return w.dir("CLAUDE_CONFIG_DIR", ".claude", "") },
-		signs:    func(w World) []string { return []string{w.dir("CLAUDE_CONFIG_DIR", ".claude", "")} }},
+		memories: func(w World) string { return w.home("claude", "") },
+		signs:    func(w World) []string { return []string{w.home("claude", "")} }},
 	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, files: codexFiles, notes: codexNotes,
-		signs: func(w World) []string { return []string{codexHome(w)} }},
+		signs: func(w World) []string { return []string{w.home("codex", "")} }},
 	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, files: geminiFiles,
-		signs: func(w World) []string { return []string{geminiUser(w, "settings.json")} }},
+		signs: func(w World) []string { return []string{w.home("gemini", "settings.json")} }},
 	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, files: opencodeFiles,
 		signs: func(w World) []string { return []string{w.dir("XDG_CONFIG_HOME", ".config", "opencode")} }},
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, files: copilotFiles, notes: copilotNotes,
-		signs: func(w World) []string { return []string{w.dir("COPILOT_HOME", ".copilot", "")} }},
+		signs: func(w World) []string { return []string{w.home("copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory", files: qwenFiles,
-		memories: func(w World) string { return w.dir("QWEN_HOME", ".qwen", "") },
-		signs:    func(w World) []string { return []string{w.dir("QWEN_HOME", ".qwen", "")} }},
+		memories: func(w World) string { return w.home("qwen", "") },
+		signs:    func(w World) []string { return []string{w.home("qwen", "")} }},
 	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
 		func(w World) string { return w.user(".cursor/mcp.json") }, ".cursor/mcp.json"),
 	plainClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
@@ -94,7 +94,7 @@ func (f *file) with(put, off []item) {
 func claudeFiles(w World, o Options) []file {
 	mcp := file{path: w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"), servers: []string{"mcpServers"}}
 	mcp.with(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
-	settings := file{path: w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), ".claude/settings.local.json")}
+	settings := file{path: w.scoped(o, w.home("claude", "settings.json"), ".claude/settings.local.json")}
 	settings.with(o.allow("permissions", "allow"))
 	settings.with([]item{hooksItem("claude", true, o.hooks("claude", func(e event) fields {
 		argv := o.argv("hook", "claude")
@@ -104,14 +104,11 @@ func claudeFiles(w World, o Options) []file {
 	return []file{mcp, settings}
 }
 
-// geminiUser returns a path below the directory of Gemini CLI.
-func geminiUser(w World, p string) string { return w.dir("GEMINI_CLI_HOME", "", ".gemini/"+p) }
-
 func geminiFiles(w World, o Options) []file {
-	f := file{path: w.scoped(o, geminiUser(w, "settings.json"), ".gemini/settings.json"), servers: []string{"mcpServers"}}
+	f := file{path: w.scoped(o, w.home("gemini", "settings.json"), ".gemini/settings.json"), servers: []string{"mcpServers"}}
 	f.with(o.server(f.servers, nil))
 	f.with([]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))}, nil)
-	policy := file{path: geminiUser(w, "policies/oxbow.toml"), own: true}
+	policy := file{path: w.home("gemini", "policies/oxbow.toml"), own: true}
 	if !o.NoMCP {
 		policy.whole = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\nmcpName = \"" + program +
 			"\"\ntoolName = " + tomlValue(o.Allow) + "\ndecision = \"allow\"\npriority = 100\n"
@@ -120,7 +117,7 @@ func geminiFiles(w World, o Options) []file {
 }
 
 func qwenFiles(w World, o Options) []file {
-	f := file{path: w.scoped(o, w.dir("QWEN_HOME", ".qwen", "settings.json"), ".qwen/settings.json"), servers: []string{"mcpServers"}}
+	f := file{path: w.scoped(o, w.home("qwen", "settings.json"), ".qwen/settings.json"), servers: []string{"mcpServers"}}
 	f.with(o.server(f.servers, nil))
 	f.with(o.allow("permissions", "allow"))
 	var more []field
@@ -133,9 +130,9 @@ func qwenFiles(w World, o Options) []file {
 }
 
 func copilotFiles(w World, o Options) []file {
-	mcp := file{path: w.dir("COPILOT_HOME", ".copilot", "mcp-config.json"), servers: []string{"mcpServers"}}
+	mcp := file{path: w.home("copilot", "mcp-config.json"), servers: []string{"mcpServers"}}
 	mcp.with(o.server(mcp.servers, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
-	hooks := file{path: w.scoped(o, w.dir("COPILOT_HOME", ".copilot", "hooks/oxbow.json"), ".github/hooks/oxbow.json"), own: true}
+	hooks := file{path: w.scoped(o, w.home("copilot", "hooks/oxbow.json"), ".github/hooks/oxbow.json"), own: true}
 	line := "bash"
 	if w.GOOS == "windows" {
 		line = "powershell"
@@ -182,11 +179,8 @@ func copilotNotes(_ World, o Options) []string {
 	return []string{"Copilot CLI keeps no list of tools that run unasked: start it with --allow-tool=oxbow, or approve them when it asks"}
 }
 
-// codexHome returns the directory of Codex.
-func codexHome(w World) string { return w.dir("CODEX_HOME", ".codex", "") }
-
 func codexFiles(w World, o Options) []file {
-	dir := w.scoped(o, codexHome(w), ".codex")
+	dir := w.scoped(o, w.home("codex", ""), ".codex")
 	hooks := file{path: filepath.Join(dir, "hooks.json")}
 	want := o.lineHooks(w, "codex", cmd, 1)
 	for i, h := range want {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 // World is the machine that clients are set up on.
@@ -24,6 +26,11 @@ func (w World) user(p string) string { return filepath.Join(w.User, filepath.Fro
 // dir returns a path below a directory that a variable may name.
 func (w World) dir(variable, otherwise string, p string) string {
 	return filepath.Join(cmp.Or(w.Getenv(variable), w.user(otherwise)), filepath.FromSlash(p))
+}
+
+// home returns a path below the directory of a client.
+func (w World) home(client, p string) string {
+	return filepath.Join(clientline.Home(client, w.User, w.Getenv), filepath.FromSlash(p))
 }
 
 // config returns a path below the directory of the user's configuration, as

@@ -1,8 +1,8 @@
 // Lines of a transcript, one after the other, in bounded memory.
 
 // Package clientline reads the lines of the transcripts that clients of agents keep,
-// one object of JSON each, and what clients report to hooks. What the objects mean is
-// for its callers to say.
+// one object of JSON each, and what clients report to hooks, and knows where clients
+// keep their files. What the objects mean is for its callers to say.
 //
 // A line is mostly what no caller asks for, such as the output of a tool. So its
 // fields are found without decoding the rest of it.

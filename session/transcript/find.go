@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 // Found is a transcript on this machine.
@@ -23,19 +25,17 @@ type Found struct {
 // transcripts.
 type place struct {
 	client string
-	env    string // names the client's directory; "" for none
-	dir    string // in the user's own directory, without the variable
 	below  string
 	is     func(path string) bool // of a path below
 }
 
 var places = []place{
-	{"claude", "CLAUDE_CONFIG_DIR", ".claude", "projects", isJSONL},
-	{"codex", "CODEX_HOME", ".codex", "sessions", isRollout},
-	{"codex", "CODEX_HOME", ".codex", "archived_sessions", isRollout},
-	{"gemini", "", ".gemini", "tmp", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/chats/") }},
-	{"copilot", "COPILOT_HOME", ".copilot", "session-state", func(p string) bool { return strings.HasSuffix(p, "/events.jsonl") }},
-	{"qwen", "", ".qwen", "projects", func(p string) bool {
+	{"claude", "projects", isJSONL},
+	{"codex", "sessions", isRollout},
+	{"codex", "archived_sessions", isRollout},
+	{"gemini", "tmp", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/chats/") }},
+	{"copilot", "session-state", func(p string) bool { return strings.HasSuffix(p, "/events.jsonl") }},
+	{"qwen", "projects", func(p string) bool {
 		return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
 	}},
 }
@@ -54,10 +54,7 @@ func Find(home string, getenv func(string) string, clients ...string) []Found {
 		if !slices.Contains(clients, p.client) {
 			continue
 		}
-		dir := filepath.Join(home, p.dir)
-		if p.env != "" && getenv(p.env) != "" {
-			dir = getenv(p.env)
-		}
+		dir := clientline.Home(p.client, home, getenv)
 		_ = filepath.WalkDir(filepath.Join(dir, p.below), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() || !p.is(filepath.ToSlash(path)) {
 				return nil

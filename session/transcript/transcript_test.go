@@ -178,3 +178,22 @@ func difference(got, want string) string {
 	}
 	return "the end"
 }
+
+// TestFindDir: a variable names a client's directory.
+func TestFindDir(t *testing.T) {
+	dir := t.TempDir()
+	variables := map[string]string{"CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex", "GEMINI_CLI_HOME": "gemini", "COPILOT_HOME": "copilot", "QWEN_HOME": "qwen"}
+	getenv := func(name string) string { return filepath.Join(dir, variables[name]) }
+	for _, p := range []string{"claude/projects/p/s.jsonl", "codex/sessions/rollout-s.jsonl", "gemini/.gemini/tmp/h/chats/s.jsonl", "copilot/session-state/s/events.jsonl", "qwen/projects/p/chats/s.jsonl"} {
+		p = filepath.Join(dir, filepath.FromSlash(p))
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := transcript.Find(t.TempDir(), getenv, "claude", "codex", "gemini", "copilot", "qwen"); len(found) != 5 {
+		t.Errorf("Find = %v, want one of each client", found)
+	}
+}
