@@ -3,7 +3,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
 	"github.com/oxbow-memory/oxbow/hook"
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/handoff"
@@ -75,7 +75,7 @@ func (a *app) hook(ctx context.Context, client string) {
 		return s
 	}
 	raw := readReport(ctx, a.env.Stdin)
-	copilot := cmp.Or(a.env.Getenv("COPILOT_HOME"), filepath.Join(a.userHome(), ".copilot"))
+	copilot := clientline.Home("copilot", a.userHome(), a.env.Getenv)
 	defer func() {
 		_, _ = stdout.Write(a.hookWhys(ctx, home, transcript.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
 			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}))
@@ -87,8 +87,13 @@ func (a *app) hook(ctx context.Context, client string) {
 	if err := (session.Spool{Dir: filepath.Join(home, session.SpoolDir)}).Append(r.Events...); err != nil {
 		tool.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
-	if r.Source != "" {
-		_, _ = stdout.Write(r.Answer(a.hookContext(ctx, r)))
+	start := tool.HookStart{Client: client, Session: r.Events[0].Session, Source: r.Source, Time: a.env.Now()}
+	if r.Source == "" {
+		start.Past(ctx, home)
+	} else {
+		if answer := r.Answer(a.hookContext(ctx, r)); len(answer) > 0 && start.First(ctx, home) {
+			_, _ = stdout.Write(answer)
+		}
 		a.mirrorMemory(ctx, client)
 	}
 	if r.Final {
