@@ -205,7 +205,7 @@ func (x *comparison) commit(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, "HEAD")
 	id, err := x.tree.repo.Resolve(ctx, name)
 	if errors.Is(err, git.ErrNoCommit) {
-		err = &oxbow.InvalidError{Field: "diff", Value: name, Reason: git.ErrNoCommit.Error()}
+		err = &oxbow.InvalidError{Field: fmt.Sprintf("%.80q", name), Reason: "names no commit of this repository; git log --all shows those that it has, and git commit makes the first"}
 	}
 	return id, err
 }

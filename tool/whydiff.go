@@ -4,9 +4,11 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 )
 
@@ -45,6 +47,9 @@ func WhyDiff(ctx context.Context, w *Workspace, in WhyDiffIn) (WhyDiffOut, error
 		return WhyDiffOut{}, err
 	}
 	d, err := s.Diff(ctx, annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: in.Progress})
+	if errors.Is(err, oxbow.ErrUnsupported) {
+		err = Advise(err, "run it in a working tree of git that has a commit")
+	}
 	if err != nil {
 		return WhyDiffOut{}, err
 	}

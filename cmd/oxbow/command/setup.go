@@ -198,6 +198,9 @@ func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
 				a.printf("%s", cleanLines(f.Diff))
 			}
 		}
+		if in.Remove && !slices.ContainsFunc(c.Files, func(f tool.SetupFile) bool { return f.Did != "unchanged" }) {
+			a.printf("  nothing of oxbow is there\n")
+		}
 		a.showServer(c.Server)
 		switch {
 		case c.Mirrored:
