@@ -77,7 +77,7 @@ var budgets = []budget{
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_520},
 	{"internal/screen", 165},
-	{"internal/secret", 1_260},
+	{"internal/secret", 1_010},
 	{"internal/clientline", 550},
 	{"internal/*", 2_625},
 }

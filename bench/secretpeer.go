@@ -140,7 +140,7 @@ var apart = map[string]string{"facebook-access-token": "1200..8192", "sourcegrap
 // writeRules writes rules in the format of internal/secret.
 func writeRules(w io.Writer, rules []peerRule) error {
 	var b strings.Builder
-	b.WriteString("# The rules of gitleaks (" + gitleaks + "), made by: cd bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in rules.go.\n")
+	b.WriteString("# The rules of gitleaks (" + gitleaks + "), made by: cd bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in compile_test.go.\n")
 	slices.SortFunc(rules, func(a, b peerRule) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range rules {
 		if r.Regex == "" {

@@ -17,7 +17,7 @@ import (
 func secretsCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	dump := fs.String("find", "", "print what is found in the files of `DIR`, and measure nothing")
 	runs := fs.Int("runs", 5, "how often gitleaks makes samples")
-	rules := fs.Bool("rules", false, "write the rules of gitleaks into internal/secret, and measure nothing")
+	rules := fs.Bool("rules", false, "write the rules of gitleaks into internal/secret, which go test -run TestTable -update then compiles, and measure nothing")
 	return func(ctx context.Context) error {
 		if *rules {
 			return b.writeSecretRules(ctx)

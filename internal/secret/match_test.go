@@ -5,6 +5,7 @@ package secret
 import (
 	"maps"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -214,6 +215,18 @@ func TestFindGrowth(t *testing.T) {
 		if n > most*len(text) {
 			t.Errorf("%q again and again: %d steps a byte, want at most %d", name, n/len(text), most)
 		}
+	}
+}
+
+// BenchmarkFirst is what the first text of a process costs: 4 kB of source code.
+func BenchmarkFirst(b *testing.B) {
+	text, err := os.ReadFile("rules.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s := search{text: string(text[:4<<10]), rules: loadRules()}
+		s.rules.keywords.each(s.text, s.keyword)
 	}
 }
 

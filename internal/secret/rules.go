@@ -1,57 +1,17 @@
-// Rules: their format, and how one is matched.
+// Rules: what a match must be to be a secret.
 
 package secret
 
 import (
-	_ "embed"
-	"errors"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-)
-
-// Rules are lines of fields between tabs:
-//
-//	name, place, entropy, group, keywords, regular expression
-//
-// A rule is tried where one of its keywords is, which are in lower case and have a
-// space between them. A match begins at most the bytes of place before it; of a
-// place as 0..1500, up to so many bytes before or after it; of place = with it, and
-// an assignment must follow. The secret is the group of that number; for 0 the first
-// that is not empty. Its bytes must have more entropy. In an expression, %{name},
-// %{is} and %{end} stand for the rest of a name, for what assigns, and for what may
-// follow a secret.
-//
-// A line that begins with a tab is of the rule before: what a match must not be,
-// as a target (secret, match with the name before it, line) and an expression. After
-// a line of also and a name, such lines are of all rules of that name. In a keyword,
-// %20 is a space.
-
-// Data of the rules.
-var (
-	//go:embed rules.txt
-	gitleaksRules string
-	//go:embed own.txt
-	ownRules string
-	//go:embed stopwords.txt
-	stopwords string
 )
 
 // generic is the rule of what any name assigns.
 const generic = "generic-api-key"
 
-// parts are written in expressions as %{name}. Gitleaks has others: here what is
-// escaped in JSON and marked in Markdown is found, too, and what stands next to
-// letters that are not ASCII.
-var parts = strings.NewReplacer(
-	"%{name}", `[ \t\w.-]{0,20}[\s'"\\*]{0,4}`,
-	"%{is}", `(?:=|>|:{1,3}=|\|\||:|：|＝|=>|\?=|,)[\x60'"\s=\\*]{0,6}`,
-	"%{end}", `(?:[\x60'"\s;,)\]}<>&|*]|[^\x00-\x7f]|\\{1,8}[nrt"']|[.!?:](?:\s|$)|$)`,
-)
-
-// rule is one rule. Its expression is compiled at its first use.
+// rule is one rule.
 type rule struct {
 	name          string
 	order         int  // in the data
@@ -61,81 +21,18 @@ type rule struct {
 	entropy       float64
 	group         int
 	allow         []allowance
-	expression
+	*expression
 }
 
 // allowance is what a match must not be.
 type allowance struct {
-	target string
+	target int
 	*expression
 }
 
-// expression is compiled at its first use.
-type expression struct {
-	text string
-	once sync.Once
-	prog *program
-}
-
-func (e *expression) program() *program {
-	e.once.Do(func() { e.prog = newProgram(parts.Replace(e.text)) })
-	return e.prog
-}
-
-// rules are all rules, and the automaton of their keywords.
-type rules struct {
-	all      []*rule
-	keywords *automaton
-}
-
-var ruleSet = sync.OnceValue(func() *rules {
-	rs := new(rules)
-	var last []*rule
-	var words []keyword
-	for line := range strings.Lines(gitleaksRules + ownRules) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		switch {
-		case f[0] == "" && len(f) == 3:
-			a := allowance{f[1], &expression{text: f[2]}}
-			for _, r := range last {
-				r.allow = append(r.allow, a)
-			}
-		case len(f) == 2 && f[0] == "also":
-			last = slices.DeleteFunc(slices.Clone(rs.all), func(r *rule) bool { return r.name != f[1] })
-		case len(f) == 6:
-			r := newRule(f)
-			r.order = len(rs.all)
-			for k := range strings.FieldsSeq(f[4]) {
-				words = append(words, keyword{strings.ReplaceAll(k, "%20", " "), r.order})
-			}
-			rs.all, last = append(rs.all, r), []*rule{r}
-		}
-	}
-	rs.keywords = newAutomaton(words)
-	return rs
-})
-
 // has reports whether there is a rule of that name.
 func (rs *rules) has(name string) bool {
-	return slices.ContainsFunc(rs.all, func(r *rule) bool { return r.name == name })
-}
-
-func newRule(f []string) *rule {
-	r := &rule{name: f[0], assigns: f[1] == "=", words: f[0] == generic || f[0] == "password", expression: expression{text: f[5]}}
-	var errs [4]error
-	if !r.assigns {
-		first, last, _ := strings.Cut(f[1], "..")
-		r.before, errs[0] = strconv.Atoi(first)
-		if last != "" {
-			r.after, errs[1] = strconv.Atoi(last)
-		}
-	}
-	r.entropy, errs[2] = strconv.ParseFloat(f[2], 64)
-	r.group, errs[3] = strconv.Atoi(f[3])
-	if err := errors.Join(errs[:]...); err != nil {
-		panic("secret: " + f[0] + ": " + err.Error()) // the data is wrong
-	}
-	return r
+	return slices.ContainsFunc(rs.all, func(r rule) bool { return r.name == name })
 }
 
 // maxName is how far from a keyword what assigns may be.
@@ -208,9 +105,9 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	for _, a := range r.allow {
 		target := secret
 		switch a.target {
-		case "match":
+		case targetMatch:
 			target = withName(text, start, end)
-		case "line":
+		case targetLine:
 			target = lineAround(text, start, end)
 		}
 		if a.program().within(target) {
@@ -257,9 +154,6 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// variable matches what stands for a value: ${NAME}, {{ name }}, %NAME%, <name>.
-var variable = expression{text: `^\$\{?[A-Za-z_0-9]+\}?$|^\$?\{\{[^}]*\}\}$|^%\w+%$|^@\w+@$|^<[^>]*>$|^\{\w*\}$`}
-
 // example reports whether a secret is one of documentation: of one letter, an
 // alphabet, a variable.
 func example(s string) bool {
@@ -268,7 +162,7 @@ func example(s string) bool {
 	}
 	low := strings.ToLower(s)
 	return strings.Contains(low, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(low, "014df517-39d1-4453-b7b3-9930c563627c") ||
-		strings.IndexByte("${%@<", s[0]) >= 0 && variable.program().within(s)
+		strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().exprs[exprVariable].program().within(s)
 }
 
 // withName returns a match with the rest of the name before it, as expressions of
@@ -279,13 +173,6 @@ func withName(text string, start, end int) string {
 	}
 	return text[start:end]
 }
-
-// hexValue matches the end of a line that assigns hexadecimal digits; namesSecret
-// the name of a secret.
-var (
-	hexValue    = expression{text: `(?i)[:=][ \t]*["']?[0-9a-f]{20,}["']?,?[ \t\r]*$`}
-	namesSecret = expression{text: `(?i)key|secret|token|pass|auth|cred`}
-)
 
 // A table has so many lines of hexadecimal digits next to one, of so many, each of
 // at most so many bytes.
@@ -308,8 +195,9 @@ func inTable(text string, f Finding) bool {
 }
 
 func hexLines(lines []string) (n int) {
+	names, value := ruleSet().exprs[exprNamesSecret].program(), ruleSet().exprs[exprHexValue].program()
 	for _, l := range lines {
-		if !namesSecret.program().within(l) && hexValue.program().within(l) {
+		if !names.within(l) && value.within(l) {
 			n++
 		}
 	}
@@ -403,22 +291,13 @@ func capitalized(s string) bool {
 
 // hasStopword reports whether a secret has a word in it that real ones have not.
 func hasStopword(s string) bool {
-	low, words := strings.ToLower(s), stopwordsOf()
+	low, words := strings.ToLower(s), &ruleSet().stopwords
 	for i := range low {
-		for _, w := range words[low[i]] {
-			if strings.HasPrefix(low[i:], w) {
+		for of := tableReader(words[low[i]]); of != ""; {
+			if strings.HasPrefix(low[i:], of.text()) {
 				return true
 			}
 		}
 	}
 	return false
 }
-
-// stopwordsOf returns the stop words that begin with each byte.
-var stopwordsOf = sync.OnceValue(func() *[256][]string {
-	var of [256][]string
-	for w := range strings.FieldsSeq(stopwords) {
-		of[w[0]] = append(of[w[0]], w)
-	}
-	return &of
-})

@@ -2,7 +2,7 @@
 
 // Package secret finds passwords, keys and tokens in text, and puts marks in their
 // place. Its rules are data: those of gitleaks (rules.txt), and keys of memory
-// products (own.txt). It knows nothing of entries.
+// products (own.txt); rules.bin has them compiled. It knows nothing of entries.
 //
 // What stores text that agents, hooks or transcripts gave calls [Redactor.Redact]
 // before anything is written, and before a name is derived from the text:
@@ -54,7 +54,7 @@ type ruleSearch struct {
 // keyword tries a rule around one of its keywords, as Go's regexp finds matches: the
 // first one, then what is after it.
 func (s *search) keyword(h keyword, start int) {
-	r := s.rules.all[h.rule]
+	r := &s.rules.all[h.rule]
 	if r.assigns && !assigned(s.text[start+len(h.word):]) {
 		return
 	}
@@ -109,6 +109,7 @@ const (
 	markBegin = "[redacted: "
 	markEnd   = "]"
 	maxMark   = 100 // bytes
+	tagSize   = 8   // hexadecimal digits
 )
 
 // markedParts returns where the marks of a text are.

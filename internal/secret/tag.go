@@ -18,10 +18,7 @@ import (
 // does what else begins with the name of the store.
 const keyFile = "memory.oxbow.key"
 
-const (
-	keySize = 32 // bytes
-	tagSize = 8  // hexadecimal digits
-)
+const keySize = 32 // bytes
 
 // Redactor puts marks in the place of secrets, with the key of a home. It is safe
 // for concurrent use. A nil Redactor makes marks without tags.
