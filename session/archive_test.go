@@ -19,6 +19,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // open opens the archive of a home. At its end, the test checks the store.
@@ -195,6 +197,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 // A long session that comes in parts, of which only its end is read, is the one
 // that comes at once.
 func TestArchiveDay(t *testing.T) {
+	testenv.Sequential(t)
 	seeds := uint64(16)
 	if testing.Short() {
 		seeds = 4

@@ -16,6 +16,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // grown adds sessions of 20 turns to an archive, 1,000 turns at a time, and calls
@@ -91,6 +93,7 @@ func BenchmarkTurn(b *testing.B) {
 // The work of a turn more hardly grows with the session: of one with twice the
 // turns, only the pages of hashes are longer.
 func TestTurnGrowth(t *testing.T) {
+	testenv.Sequential(t)
 	work := func(turns int) (bytes uint64) {
 		a := open(t, t.TempDir())
 		turn := longSession(t, a, turns)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/session"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -155,6 +157,7 @@ func randomEvents(r *rand.Rand) []session.Event {
 // Events in any order and number make the same bytes, also when they come in
 // parts and what was made of the first is read back.
 func TestFoldOrder(t *testing.T) {
+	testenv.Sequential(t)
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		events := randomEvents(r)
@@ -185,6 +188,7 @@ func TestFoldOrder(t *testing.T) {
 
 // What is too large is cut and says so, and is cut at the same place in any order.
 func TestFoldBounds(t *testing.T) {
+	testenv.Sequential(t)
 	huge := event(session.Prompt, "p1", "", 0, strings.Repeat("word ", 1<<20))
 	turns := session.Fold([]session.Event{huge})
 	if got := turns[0].Prompt(); len(got) > 256<<10 || !strings.Contains(got, "cut here: the text had") {

@@ -227,6 +227,7 @@ func reopened(t *testing.T, x *Index, p Params) *Index {
 // The way to a state does not show in it: an index that was changed often
 // scores as one that was built in one go.
 func TestHistoryDoesNotShow(t *testing.T) {
+	testenv.Sequential(t)
 	docs := zipfText(3000)
 	fresh, worn := New(Params{}), New(Params{})
 	for i, d := range docs {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // reference finds what [Find] finds with Go's regexp, rule by rule, in the whole
@@ -195,6 +197,7 @@ func hostile() map[string]string {
 
 // A text that is twice as large takes twice the steps, and none takes many a byte.
 func TestFindGrowth(t *testing.T) {
+	testenv.Sequential(t)
 	const size, most = 16 << 10, 250
 	steps := func(text string) (n int) {
 		s := search{text: text, rules: ruleSet()}
