@@ -59,13 +59,14 @@ func (t talk) fold(events []Event, first int) (turns []Turn, early bool) {
 // union merges the reports of equal keys, and sorts them.
 func union(events []Event) []Event {
 	at := map[key]int{}
-	var all []Event
+	all := make([]Event, 0, len(events))
 	for _, e := range events {
-		if i, ok := at[e.key()]; ok {
+		k := e.key()
+		if i, ok := at[k]; ok {
 			all[i] = all[i].merge(e)
 			continue
 		}
-		at[e.key()] = len(all)
+		at[k] = len(all)
 		all = append(all, e)
 	}
 	slices.SortFunc(all, compare)

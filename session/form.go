@@ -22,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,7 +63,7 @@ var errForm = errors.New("not the content of a turn")
 
 // Content returns the turn as the content of an entry.
 func (t *Turn) Content() string {
-	m := meta{Client: t.Client, Session: t.Session, N: t.N, ID: t.ID, Start: t.Start, Events: []report{}}
+	m := meta{Client: t.Client, Session: t.Session, N: t.N, ID: t.ID, Start: t.Start}
 	var b strings.Builder
 	at := map[string]int{"": 0}
 	put := func(head, s string) {
@@ -75,20 +74,25 @@ func (t *Turn) Content() string {
 		m.Texts = append(m.Texts, [2]int{len(head), len(s)})
 		at[s] = len(m.Texts)
 	}
-	all := slices.Concat(t.Events, t.reports)
+	both := [][]Event{t.Events, t.reports}
 	for _, k := range []Kind{Prompt, Text} {
-		for _, e := range all {
-			if e.Kind == k {
-				put(heads[k], e.Text)
+		for _, es := range both {
+			for i := range es {
+				if es[i].Kind == k {
+					put(heads[k], es[i].Text)
+				}
 			}
 		}
 	}
-	for _, e := range all {
-		put("", e.Text)
-		if e.Call != nil {
-			put("", e.Call.Output)
+	for _, es := range both {
+		for i := range es {
+			put("", es[i].Text)
+			if c := es[i].Call; c != nil {
+				put("", c.Output)
+			}
 		}
 	}
+	m.Events = make([]report, 0, len(t.reports))
 	for _, e := range t.reports {
 		r := report{Event: e, T: at[e.Text]}
 		r.Client, r.Session, r.Text = "", "", ""

@@ -55,7 +55,7 @@ func matching(signal signal, words string) *rule {
 	}
 	t := compiled()
 	for word := range strings.FieldsSeq(words) {
-		for _, r := range t.byWord[wordKey{signal, word}] {
+		for _, r := range t.byWord[signal][word] {
 			if r.matches(words) {
 				return r
 			}
@@ -82,24 +82,18 @@ func (r *rule) matches(words string) bool {
 	return r.yes().MatchString(words) && (r.not == "" || !r.no().MatchString(words))
 }
 
-// wordKey finds the rows that a word may match.
-type wordKey struct {
-	signal signal
-	word   string
-}
-
 type rules struct {
-	byWord map[wordKey][]*rule
-	east   []*rule // of Chinese and Japanese, which have no words
+	byWord map[signal]map[string][]*rule // those that a word may match
+	east   []*rule                       // of Chinese and Japanese, which have no words
 }
 
 var compiled = sync.OnceValue(func() rules {
-	t := rules{byWord: map[wordKey][]*rule{}}
+	t := rules{byWord: map[signal]map[string][]*rule{asked: {}, corrects: {}, concluded: {}}}
 	for _, row := range table {
 		r := &rule{row: row, yes: lazily(row.lang, row.match), no: lazily(row.lang, row.not)}
 		for word := range strings.FieldsSeq(row.words) {
-			k := wordKey{row.signal, word}
-			t.byWord[k] = append(t.byWord[k], r)
+			of := t.byWord[row.signal]
+			of[word] = append(of[word], r)
 		}
 		if row.words == "" {
 			t.east = append(t.east, r)

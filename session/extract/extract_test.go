@@ -126,7 +126,7 @@ var examples = []struct {
 func ruleOf(row row) *rule {
 	t := compiled()
 	of := t.east
-	for _, rules := range t.byWord {
+	for _, rules := range t.byWord[row.signal] {
 		of = append(of[:len(of):len(of)], rules...)
 	}
 	return of[slices.IndexFunc(of, func(r *rule) bool { return r.row == row })]

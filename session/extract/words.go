@@ -101,7 +101,11 @@ func words(sentence string) string {
 				b.WriteByte(' ')
 			}
 		}
-		if last = c; c != classSpace {
+		switch last = c; {
+		case c == classSpace:
+		case r < utf8.RuneSelf:
+			b.WriteByte(byte(r))
+		default:
 			b.WriteRune(asciiMark(r))
 		}
 	}
@@ -120,7 +124,22 @@ const (
 	classQuote // dropped: it stands around words
 )
 
+// asciiClass are the classes of ASCII.
+var asciiClass = func() (classes [utf8.RuneSelf]int8) {
+	for r := range rune(utf8.RuneSelf) {
+		classes[r] = int8(slowClassOf(r))
+	}
+	return classes
+}()
+
 func classOf(r rune) int {
+	if r < utf8.RuneSelf {
+		return int(asciiClass[r])
+	}
+	return slowClassOf(r)
+}
+
+func slowClassOf(r rune) int {
 	switch {
 	case strings.ContainsRune("\"“”„«»`*_「」『』", r):
 		return classQuote

@@ -1,0 +1,27 @@
+// Tests that what is known before an expression is tried agrees with it.
+
+package session
+
+import (
+	"strings"
+	"testing"
+)
+
+func FuzzFailureSigns(f *testing.F) {
+	for _, s := range []string{"x: Error: it failed", "--- FAIL: TestPay (0.03s)", "my.KeyError.x", "fooException(1)", "ReadTimed out", "timed  out", "a E1234 b", "aſſert", "✗ pay",
+		"could not", "can't", "cannotx", "_error", "error_", "at /src/a.go:12:3", `C:\x\y`, "a\tb  c", "abcdefab-abcdefabcdefabcdefabcdefabc", "\x1b[31mred\x1b[0m", "PATH:N:N", "plain words"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for line := range strings.Lines(s) {
+			if errorLine().MatchString(line) && !mayNameError(line) {
+				t.Errorf("%q names an error", line)
+			}
+		}
+		for _, v := range variable() {
+			if v.found.MatchString(s) && !strings.ContainsAny(s, v.signs) {
+				t.Errorf("%q matches %v", s, v.found)
+			}
+		}
+	})
+}
