@@ -198,11 +198,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 // that comes at once.
 func TestArchiveDay(t *testing.T) {
 	testenv.Sequential(t)
-	seeds := uint64(16)
-	if testing.Short() {
-		seeds = 4
-	}
-	for seed := range seeds {
+	for seed := range uint64(16) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		events := randomDay(r)
 		one, parts := open(t, t.TempDir()), open(t, t.TempDir())
