@@ -1,0 +1,135 @@
+// Secrets in the forms that agents meet, through each door of the program: no file
+// below the home holds any part of one.
+
+package command
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Keys that no service has given out, and lines of a key that is none.
+const (
+	plantedToken    = "x9Kd82mQpZ4Rt7VbNc1W"
+	plantedPassword = "Tr0ub4dor&3x"
+	plantedLine     = "MIIEvQIBADANBgkqxkiG9w0BAQEFAASCMIIEvQIBADANBgkqxkiG9w0BAQEFAASC"
+)
+
+var secretForms = []string{
+	`{"env":{"OPENAI_API_KEY":"TOKEN"}}`,
+	`{"a":"{\\\"token\\\":\\\"TOKEN\\\"}"}`,
+	"https://a.example/v1?api_key=TOKEN&x=1",
+	"https://TOKEN@github.com/a/b",
+	"postgres://app:TOKEN@db.example.com/x",
+	"export DB_PASSWORD=TOKEN",
+	"export DB_PASSWORD='PASSWORD'",
+	"# .env\nDB_PASS=\"PASSWORD\"\nAPI_KEY=TOKEN\n",
+	"db:\n  password: PASSWORD\n  api_key:\n    TOKEN\n",
+	`curl -H "Authorization: Bearer TOKEN" https://a.example`,
+	"curl -u admin:TOKEN https://a.example",
+	"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----\n",
+	`"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----\n"`,
+	"-----BEGIN RSA PRIVATE KEY-----\nLINE\nLINE\n",
+	`-----BEGIN RSA PRIVATE KEY-----\nLINE\nLI`,
+	"LINE\nLINE\n-----END EC PRIVATE KEY-----\n",
+}
+
+func TestSecretForms(t *testing.T) {
+	plant := strings.NewReplacer("TOKEN", plantedToken, "PASSWORD'", plantedPassword+"'", `PASSWORD"`, plantedPassword+`"`, "PASSWORD\n", plantedPassword+"\n", "LINE", plantedLine)
+	for door, through := range map[string]func(t *testing.T, w *world, text string){
+		"mcp":      throughMCP,
+		"hook":     throughHook,
+		"remember": throughRemember,
+		"import":   throughImport,
+	} {
+		t.Run(door, func(t *testing.T) {
+			t.Parallel()
+			for _, form := range secretForms {
+				w := newWorld(t)
+				home := filepath.Join(w.dir, "home")
+				w.vars["OXBOW_HOME"] = home
+				through(t, w, "Seen before it failed:\n"+plant.Replace(form))
+				noPlanted(t, home)
+				w.must(t, "session", "list") // the spool goes into the archive
+				if noPlanted(t, home); t.Failed() {
+					t.Fatalf("%q is kept", form)
+				}
+			}
+		})
+	}
+}
+
+// noPlanted fails the test where a file below a directory holds what was planted,
+// or none holds a mark.
+func noPlanted(t *testing.T, dir string) {
+	t.Helper()
+	redacted := 0
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		redacted += strings.Count(string(b), "[redacted: ")
+		for _, s := range []string{plantedToken, plantedPassword, strings.ReplaceAll(plantedPassword, "&", `\u0026`), plantedLine[:20]} {
+			if strings.Contains(string(b), s) || strings.Contains(p, s) {
+				t.Errorf("%s holds %q", p, s)
+			}
+		}
+		return err
+	})
+	if err != nil || redacted == 0 {
+		t.Errorf("%s: %v, %d secrets were replaced", dir, err, redacted)
+	}
+}
+
+// runWith runs a command on an input.
+func (w *world) runWith(t *testing.T, stdin string, args ...string) {
+	t.Helper()
+	w.env.Stdin = strings.NewReader(stdin)
+	w.must(t, args...)
+}
+
+func encoded(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b) + "\n"
+}
+
+type object = map[string]any
+
+func throughMCP(t *testing.T, w *world, text string) {
+	w.runWith(t, encoded(t, object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "test", "version": "1"}}})+
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
+		encoded(t, object{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": object{"name": "remember", "arguments": object{"name": "seen", "content": text}}}), "mcp")
+}
+
+func throughHook(t *testing.T, w *world, text string) {
+	for _, event := range []object{
+		{"hook_event_name": "UserPromptSubmit", "prompt": text},
+		{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": object{"command": text}, "tool_response": object{"stdout": text, "stderr": ""}},
+		{"hook_event_name": "Stop", "last_assistant_message": text},
+	} {
+		event["session_id"], event["prompt_id"], event["cwd"] = "s1", "p1", w.dir
+		w.runWith(t, encoded(t, event), "hook", "claude")
+	}
+}
+
+func throughRemember(t *testing.T, w *world, text string) {
+	w.vars["OXBOW_AGENT"] = "bot"
+	w.runWith(t, text, "remember", "seen")
+}
+
+func throughImport(t *testing.T, w *world, text string) {
+	file := filepath.Join(w.dir, "seen.md")
+	if err := os.WriteFile(file, []byte("# Seen\n\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.must(t, "import", file)
+}
