@@ -99,11 +99,9 @@ func (m *table) meets(d *row, q Query) bool {
 // lengths of those that come are longer at times, so that the mean length
 // drifts away from that of the impacts.
 func TestTenThousandQueries(t *testing.T) {
+	testenv.Sequential(t)
 	const vocab, ids = 250, 6000 // so many that not all postings are added up
 	queries := testenv.Long(1000, 10_000)
-	if testing.Short() {
-		queries = 1000 // the race detector takes 3 minutes for all
-	}
 	seed := rand.Uint64()
 	defer func() {
 		if t.Failed() {
@@ -294,6 +292,7 @@ func TestColumns(t *testing.T) {
 
 // Among more documents than half a number counts, the best are those of all.
 func TestManyDocuments(t *testing.T) {
+	testenv.Sequential(t)
 	const docs = 150_000
 	x := New(Params{})
 	rng := rand.New(rand.NewPCG(3, 4))
