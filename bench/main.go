@@ -62,6 +62,7 @@ func commands() []command {
 		{"survive", "which acknowledged writes survive", survive},
 		{"drift", "whether annotations stay with their lines", driftCommand},
 		{"secrets", "which secrets are found, and what is taken for one", secretsCommand},
+		{"hooks", "what the hooks of a session cost its client", hooksCommand},
 		{"sessions", "what importing the transcripts of clients costs", sessionsCommand},
 		{"page", "the tables of docs/benchmarks.md, from results.jsonl", pageCommand},
 	}

@@ -1,0 +1,142 @@
+// The command hooks: what the hooks of a session cost its client.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	n := fl.Int("n", 10_000, "entries in the memory")
+	megabytes := fl.Int64("mb", 300, "megabytes of transcripts in the archive")
+	sessions := fl.Int("sessions", 20, "sessions of 22 hooks")
+	var src source
+	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		dir, remove, err := b.temp()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		b.title("hooks", dir)
+		hello, err := buildHello(ctx, dir)
+		if err != nil {
+			return err
+		}
+		r := importRun{bench: b, user: filepath.Join(dir, "user")}
+		if r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w"); err != nil {
+			return err
+		}
+		es, from, err := src.entries(ctx, *n)
+		if err != nil {
+			return err
+		}
+		home := filepath.Join(dir, "home")
+		if err := fillHome(ctx, home, es); err != nil {
+			return err
+		}
+		w := writtenSessions{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
+		for _, e := range es {
+			w.texts = append(w.texts, e.Content)
+		}
+		if err := w.write(*megabytes<<20, 1<<20); err != nil {
+			return fmt.Errorf("writing transcripts: %w", err)
+		}
+		if _, err := r.once(ctx, home, 0); err != nil {
+			return err
+		}
+		b.printf("%s entries from %s; %s turns in the archive.\n\n", count(len(es)), from, count(w.turns))
+		return r.hooks(ctx, hello, home, *sessions)
+	}
+}
+
+// hooks runs sessions of Claude Code's reports, and a bare program as often.
+func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) error {
+	var whole, first, rest, bare timings
+	for n := range sessions + 1 {
+		var all time.Duration
+		for i, report := range hookReports(n, r.user) {
+			took, err := r.hook(ctx, home, report)
+			if err != nil {
+				return err
+			}
+			all += took
+			switch {
+			case n == 0: // it fills the system's caches
+			case i == 0:
+				first = append(first, took)
+			default:
+				rest = append(rest, took)
+			}
+		}
+		took, err := runOnce(ctx, program{path: hello, env: bareEnv(os.Getenv, r.user)})
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			whole, bare = append(whole, all), append(bare, took)
+		}
+	}
+	t := newTable(fmt.Sprintf("%d sessions", sessions), "p50", "p95", "p50 × bare")
+	t.row("bare Go program", span(bare.p50()), span(bare.quantile(.95)), "1")
+	t.row("hook SessionStart, which answers", span(first.p50()), span(first.quantile(.95)), ratio(first.p50(), bare.p50()))
+	t.row("any other hook", span(rest.p50()), span(rest.quantile(.95)), ratio(rest.p50(), bare.p50()))
+	t.row("the 22 hooks of a session", span(whole.p50()), span(whole.quantile(.95)), ratio(whole.p50(), bare.p50()))
+	r.emit(t)
+	return nil
+}
+
+// hook runs one hook to its end.
+func (r importRun) hook(ctx context.Context, home string, report map[string]any) (time.Duration, error) {
+	in, err := json.Marshal(report)
+	if err != nil {
+		return 0, err
+	}
+	p := exec.CommandContext(ctx, r.oxbow, "--home", home, "hook", "claude")
+	p.Env, p.Dir, p.Stdin = bareEnv(os.Getenv, r.user), r.user, bytes.NewReader(in)
+	begin := time.Now()
+	out, err := p.CombinedOutput()
+	took := time.Since(begin)
+	if name := report["hook_event_name"]; err == nil && name == "SessionStart" && len(out) == 0 {
+		err = fmt.Errorf("no answer to %v", name)
+	}
+	return took, err
+}
+
+// hookReports are what Claude Code reports in one session: a prompt, nine tools,
+// and its end.
+func hookReports(n int, dir string) []map[string]any {
+	var all []map[string]any
+	report := func(name string, more map[string]any) {
+		r := map[string]any{"session_id": fmt.Sprintf("%08x-5bad-4000-9000-%012x", n, n), "cwd": dir, "transcript_path": filepath.Join(dir, "none.jsonl"), "hook_event_name": name}
+		for k, v := range more {
+			r[k] = v
+		}
+		all = append(all, r)
+	}
+	report("SessionStart", map[string]any{"source": "startup"})
+	report("UserPromptSubmit", map[string]any{"prompt": fmt.Sprintf("mend what test %d finds", n)})
+	for i := range 9 {
+		tool, input := "Bash", map[string]any{"command": fmt.Sprintf("go test ./part%d", i)}
+		if i%3 == 0 {
+			tool, input = "Edit", map[string]any{"file_path": filepath.Join(dir, fmt.Sprintf("f%d.go", i)), "old_string": "a", "new_string": "b"}
+		}
+		use := map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": fmt.Sprintf("toolu_%d", i)}
+		report("PreToolUse", use)
+		use["tool_response"] = map[string]any{"stdout": "ok", "stderr": "", "interrupted": false}
+		report("PostToolUse", use)
+	}
+	report("Stop", map[string]any{"last_assistant_message": "done"})
+	report("SessionEnd", map[string]any{"reason": "exit"})
+	return all
+}
