@@ -3,13 +3,14 @@
 package setup
 
 import (
-	"encoding/json"
+	"bufio"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 )
 
 // MemoryFile is a file of a client's own memory.
@@ -50,8 +51,6 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 	return all
 }
 
-var workingDir = regexp.MustCompile(`"cwd":\s*("(?:[^"\\]|\\.)+")`)
-
 // projectOf returns the working directory that a transcript of a project names.
 func projectOf(dir string) string {
 	for _, below := range []string{dir, filepath.Join(dir, "chats")} {
@@ -60,22 +59,30 @@ func projectOf(dir string) string {
 			if filepath.Ext(f.Name()) != ".jsonl" {
 				continue
 			}
-			var cwd string
-			if m := workingDir.FindSubmatch(head(filepath.Join(below, f.Name()))); m != nil && json.Unmarshal(m[1], &cwd) == nil {
-				return cwd
+			if dir := workingDir(filepath.Join(below, f.Name())); dir != "" {
+				return dir
 			}
 		}
 	}
 	return ""
 }
 
-// head returns the first bytes of a file.
-func head(path string) []byte {
+// maxHead is how much of a transcript is read to find the working directory.
+const maxHead = 64 << 10
+
+// workingDir returns the working directory that the beginning of a transcript names.
+func workingDir(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil
+		return ""
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, 64<<10))
-	return b
+	for r := bufio.NewReader(io.LimitReader(f, maxHead)); ; {
+		b, _, err := clientline.Next(r)
+		var l clientline.Claude      // a line of Qwen Code names it the same
+		_ = clientline.Decode(b, &l) // a line that was cut may name it, too
+		if l.Dir != "" || err != nil {
+			return l.Dir
+		}
+	}
 }

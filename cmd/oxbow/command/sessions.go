@@ -142,7 +142,7 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 		return nil, err
 	}
 	a.closers = append(a.closers, m.Close)
-	return &session.Archive{Memory: m, Project: projectOf, Commits: commitsOf(), Label: inbox.Label, Redact: cleaner(home)}, nil
+	return &session.Archive{Memory: m, Project: projectOf, Commits: commitsOf(a.env.Now), Label: inbox.Label, Redact: cleaner(home)}, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.
@@ -173,7 +173,7 @@ func projectOf(dir string) (name, root string) {
 
 // commitsOf returns a function that finds the commits of a time in the reflog of a
 // working tree, which it reads once for directories that follow each other.
-func commitsOf() func(dir string, from, to time.Time) []string {
+func commitsOf(now func() time.Time) func(dir string, from, to time.Time) []string {
 	var mu sync.Mutex // guards the following
 	var last string
 	var moves []git.Move
@@ -185,7 +185,7 @@ func commitsOf() func(dir string, from, to time.Time) []string {
 		mu.Lock()
 		defer mu.Unlock()
 		if dir != last || !read.After(to.Add(time.Minute)) {
-			last, moves, read = dir, nil, time.Now()
+			last, moves, read = dir, nil, now()
 			if repo, err := git.Find(dir, nil); err == nil {
 				moves = repo.Reflog()
 			}

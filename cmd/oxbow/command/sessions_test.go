@@ -30,7 +30,7 @@ func TestCommitsOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := commitsOf()
+	find := commitsOf(time.Now)
 	for _, c := range []struct {
 		from, to time.Duration
 		want     string
