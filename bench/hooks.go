@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,11 +32,7 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		r := importRun{bench: b, user: filepath.Join(dir, "user")}
-		if r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w"); err != nil {
-			return err
-		}
-		es, from, err := src.entries(ctx, *n)
+		r, w, es, err := b.importOf(ctx, dir, src, *n, *megabytes, 1)
 		if err != nil {
 			return err
 		}
@@ -45,17 +40,10 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err := fillHome(ctx, home, es); err != nil {
 			return err
 		}
-		w := writtenSessions{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
-		for _, e := range es {
-			w.texts = append(w.texts, e.Content)
-		}
-		if err := w.write(*megabytes<<20, 1<<20); err != nil {
-			return fmt.Errorf("writing transcripts: %w", err)
-		}
 		if _, err := r.once(ctx, home, 0); err != nil {
 			return err
 		}
-		b.printf("%s entries from %s; %s turns in the archive.\n\n", count(len(es)), from, count(w.turns))
+		b.printf("%s entries, %s turns in the archive.\n\n", count(len(es)), count(w.turns))
 		return r.hooks(ctx, hello, home, *sessions)
 	}
 }

@@ -34,24 +34,33 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		defer remove()
 		b.title("sessions", dir)
-		r := importRun{bench: b, user: filepath.Join(dir, "user")}
-		if r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w"); err != nil {
-			return err
-		}
-		es, _, err := src.entries(ctx, 5000)
+		r, w, _, err := b.importOf(ctx, dir, src, 5000, *megabytes, *big)
 		if err != nil {
 			return err
 		}
-		w := writtenSessions{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
-		for _, e := range es {
-			w.texts = append(w.texts, e.Content)
-		}
-		if err := w.write(*megabytes<<20, *big<<20); err != nil {
-			return fmt.Errorf("writing transcripts: %w", err)
-		}
 		b.printf("%s transcripts of five clients, %s MB, the longest %s; %s turns.\n\n", count(w.files), count(int(w.bytes>>20)), count(int(*big)), count(w.turns))
-		return r.measure(ctx, dir, &w, *kills)
+		return r.measure(ctx, dir, w, *kills)
 	}
+}
+
+// importOf builds oxbow, and writes the transcripts of a user from the texts of n
+// entries, which it returns.
+func (b *bench) importOf(ctx context.Context, dir string, src source, n int, megabytes, big int64) (r importRun, w *writtenSessions, es []oxbow.Add, err error) {
+	r = importRun{bench: b, user: filepath.Join(dir, "user")}
+	if r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w"); err != nil {
+		return r, nil, nil, err
+	}
+	if es, _, err = src.entries(ctx, n); err != nil {
+		return r, nil, nil, err
+	}
+	w = &writtenSessions{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
+	for _, e := range es {
+		w.texts = append(w.texts, e.Content)
+	}
+	if err := w.write(megabytes<<20, big<<20); err != nil {
+		return r, nil, nil, fmt.Errorf("writing transcripts: %w", err)
+	}
+	return r, w, es, nil
 }
 
 // importRun is an import of the sessions of a user.
@@ -104,7 +113,7 @@ func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, 
 	t := newTable("import", "time", "processor", "MB/s a core", "peak memory", "new turns")
 	row := func(what string, c importCost) {
 		rate := "–"
-		if c.turns > 0 {
+		if c.turns == w.turns {
 			rate = fmt.Sprintf("%.0f", float64(w.bytes)/1e6/c.cpu.Seconds())
 		}
 		t.row(what, span(c.clock), span(c.cpu), rate, fmt.Sprintf("%d MB", c.peak>>20), count(c.turns))
