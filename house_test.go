@@ -51,13 +51,15 @@ var budgets = []budget{
 	{"exchange", 3_780},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 3_020},
+	{"session", 3_060},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 540},
 	{"session/handoff", 840},
 	{"session/inbox", 680},
 	{"annotate/*", 6_755},
 	{"session/transcript", 1_530},
+	{"gate", 350},
+	{"inject", 900},
 	{"hook", 290},
 	{"prompt", 310},
 	{"profile", 1_800},
@@ -89,7 +91,7 @@ const (
 )
 
 // maxUnused is how many exported names no other package uses.
-const maxUnused = 53
+const maxUnused = 72
 
 // oldWords are words for which the glossary in docs/design.md has another: they
 // are no identifier, no word of one, and no file's name. What begins with a

@@ -66,7 +66,9 @@ var floors = []struct {
 	{"setup", []string{"vfs", "internal/*"}},
 	{"vectors", []string{".", "vfs"}},
 	{"vectors/vectorstest", nil},
-	{"tool", []string{".", "vfs", "setup", "vectors", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
+	{"gate", []string{"internal/text"}},
+	{"inject", []string{".", "vfs", "internal/*", "query", "gate", "session", "session/extract"}},
+	{"tool", []string{".", "vfs", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},

@@ -50,6 +50,8 @@ type Event struct {
 	// without secrets.
 	Text string `json:"text,omitempty"`
 	Call *Call  `json:"call,omitempty"` // of [Called]
+
+	Injection *Injection `json:"injection,omitempty"` // of [Injected]
 }
 
 // Call is what is kept of a call of a tool. Its output is not, but the end of
