@@ -38,8 +38,8 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 		for l, err := range objects(r, ref) {
 			it := Item{Ref: l.where, Origin: ref}
 			if _, turn := l.fields.get("role"); err == nil && turn {
-				if size += len(l.text); size > MaxGraph {
-					yield(Item{}, fmt.Errorf("reading %s: has more than the %d MiB of one session that are read; cut it", ref, MaxGraph>>20))
+				if size += len(l.text); size > maxGraph {
+					yield(Item{}, fmt.Errorf("reading %s: has more than the %d MiB of one session that are read; cut it", ref, maxGraph>>20))
 					return
 				}
 				if _, _, _, err = parseTurn(l.text); err == nil {

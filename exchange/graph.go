@@ -30,7 +30,7 @@ type edge struct {
 	warnings             []string
 }
 
-var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", MaxGraph>>20)
+var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
 // add takes one line of the file, of type entity or relation.
 func (g *graph) add(typ string, o object, where string) error {
@@ -85,7 +85,7 @@ func (g *graph) add(typ string, o object, where string) error {
 }
 
 func (g *graph) checkSize() error {
-	if g.size > MaxGraph {
+	if g.size > maxGraph {
 		return errGraphSize
 	}
 	return nil

@@ -24,10 +24,10 @@ const (
 	// MaxMarkdown is the most bytes of one Markdown file.
 	MaxMarkdown = 16 << 20
 
-	// MaxGraph is the most bytes of text that the knowledge graph of one file
+	// maxGraph is the most bytes of text that the knowledge graph of one file
 	// may hold: it has to be in memory whole, since the relations of an entity
 	// may stand anywhere after it.
-	MaxGraph = 64 << 20
+	maxGraph = 64 << 20
 
 	// MaxFiles is the most files read below one directory.
 	MaxFiles = 100_000

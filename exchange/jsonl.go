@@ -41,7 +41,7 @@ var otherWords = map[string]string{
 // relation. An entity becomes a note whose content is the list of its
 // observations, then of its relations ("- works at → Acme"), with its type as
 // a tag; these notes come after all other items. The graph of one input may
-// hold [MaxGraph] bytes of text.
+// hold maxGraph bytes of text.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph

@@ -21,8 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// MaxBody is the most bytes of one HTTP request.
-const MaxBody = 4 << 20
+// maxBody is the most bytes of one HTTP request.
+const maxBody = 4 << 20
 
 // sessionTimeout ends a session of the older protocols that is not used.
 const sessionTimeout = 30 * time.Minute
@@ -54,7 +54,7 @@ const maxRooms = 256
 
 // Handler returns the streamable HTTP endpoint of the protocol. Requests whose
 // Host or Origin is not of this machine get 403, those without a token 401,
-// those longer than [MaxBody] 413. It sends no CORS headers.
+// those longer than maxBody 413. It sends no CORS headers.
 //
 // Where the pattern that it is registered by has a {profile}, such as
 // /mcp/p/{profile}, the memory is bound to that profile: 404 when there is none,
@@ -144,7 +144,7 @@ func (h *house) room(t auth.Token, named string) (*room, error) {
 			JSONResponse:        true,
 			Logger:              h.server.opts.Logger,
 			SessionTimeout:      sessionTimeout,
-			MaxRequestBodyBytes: MaxBody,
+			MaxRequestBodyBytes: maxBody,
 			// The guard below does this, and knows the hosts allowed.
 			DisableLocalhostProtection:   true,
 			PropagateRequestCancellation: true,
@@ -173,8 +173,8 @@ func (o HTTPOptions) guard(tokens auth.Tokens, next func(http.ResponseWriter, *h
 			http.Error(w, "the token is missing or wrong; send the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
 		}
-		if r.ContentLength > MaxBody {
-			http.Error(w, fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody), http.StatusRequestEntityTooLarge)
+		if r.ContentLength > maxBody {
+			http.Error(w, fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, maxBody), http.StatusRequestEntityTooLarge)
 			return
 		}
 		next(w, r, token)

@@ -45,8 +45,8 @@ func TestGuard(t *testing.T) {
 		{"no scheme", "", "", token, hello, 401},
 		{"other scheme", "", "", "Basic " + token, hello, 401},
 		{"scheme in lower case", "", "", "bearer " + token, hello, 200},
-		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", MaxBody) + `"}}`, 413},
-		{"big body without token", "", "", "", strings.Repeat("x", MaxBody+1), 401},
+		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", maxBody) + `"}}`, 413},
+		{"big body without token", "", "", "", strings.Repeat("x", maxBody+1), 401},
 	} {
 		for _, chunked := range []bool{false, true} {
 			var body io.Reader = strings.NewReader(c.body)
