@@ -1,0 +1,178 @@
+// Tests of the state of a session.
+
+package inject
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+func stateFile(t *testing.T) StateFile {
+	return StateFile{Dir: filepath.Join(t.TempDir(), "shown"), Client: "claude", Session: "s1", Now: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)}
+}
+
+// block is one that shows a note by a sentence.
+func block(name, print string) Block {
+	b := Block{Prints: []string{print}}
+	b.Tokens, b.Shown = 10, []session.Shown{{In: InNotes, Name: name}}
+	return b
+}
+
+func (f StateFile) mustBegin(t *testing.T, place, key string, turn, want bool) State {
+	t.Helper()
+	s, first, err := f.Begin(t.Context(), place, key, turn)
+	if err != nil || first != want {
+		t.Fatalf("Begin(%s, %s) = first %t, %v; want %t", place, key, first, err, want)
+	}
+	return s
+}
+
+func (f StateFile) mustAdd(t *testing.T, b Block, want bool) {
+	t.Helper()
+	if fresh, err := f.Add(t.Context(), b); err != nil || fresh != want {
+		t.Fatalf("Add(%v) = %t, %v; want %t", b.Prints, fresh, err, want)
+	}
+}
+
+// TestState follows a session over prompts and a compaction.
+func TestState(t *testing.T) {
+	f := stateFile(t)
+	if s := f.mustBegin(t, AtPrompt, "1", true, true); s.Prompt != 1 || len(s.Shown) > 0 {
+		t.Errorf("the first prompt has the state %+v", s)
+	}
+	f.mustAdd(t, block("style", "tabs"), true)
+	f.mustAdd(t, block("style", "tabs"), false)
+	f.mustBegin(t, AtPrompt, "1", true, false)
+	f.mustBegin(t, AtPrompt, "2", true, true)
+	f.mustAdd(t, block("ship", "tuesdays"), true)
+	if s := f.State(); s.Prompt != 2 || s.Tokens != 20 || !maps.Equal(s.Shown, map[string]int{"notes style": 1, "notes ship": 2}) || !s.Prints["tabs"] || !s.Prints["tuesdays"] {
+		t.Errorf("the state is %+v", s)
+	}
+	other := f
+	other.Session = "s2"
+	if s := other.mustBegin(t, AtPrompt, "1", true, true); s.Prompt != 1 {
+		t.Errorf("another session has the state %+v", s)
+	}
+	if err := f.Compacted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := f.State(); s.Prompt != 2 || s.Tokens != 20 || len(s.Shown)+len(s.Prints) > 0 {
+		t.Errorf("after a compaction the state is %+v", s)
+	}
+	f.mustAdd(t, block("style", "tabs"), true)
+	f.mustBegin(t, AtStart, "resume", false, true)
+	if s := f.State(); len(s.Shown) != 1 {
+		t.Errorf("a resumed session has the state %+v", s)
+	}
+	f.mustBegin(t, AtStart, "compact", false, true)
+	if s := f.State(); len(s.Shown) != 0 || s.Tokens != 30 {
+		t.Errorf("a session that starts again after a compaction has the state %+v", s)
+	}
+}
+
+// TestBeginAgain: the same start, and the same prompt without a turn, are another one
+// after some seconds, or when something else was reported.
+func TestBeginAgain(t *testing.T) {
+	f := stateFile(t)
+	f.mustBegin(t, AtStart, "startup", false, true)
+	f.mustAdd(t, block("style", "tabs"), true)
+	f.mustBegin(t, AtStart, "startup", false, false)
+	f.mustBegin(t, AtStart, "resume", false, true)
+	for range 2 {
+		if err := f.Past(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, lines, _ := f.read(); len(lines) != 4 || lines[3].Event != eventOther {
+		t.Errorf("the lines are %+v", lines)
+	}
+	f.mustBegin(t, AtStart, "resume", false, true)
+	f.mustBegin(t, AtPrompt, "go on", false, true)
+	f.mustBegin(t, AtPrompt, "go on", false, false)
+	f.Now = f.Now.Add(sameAnswer + 1)
+	f.mustBegin(t, AtPrompt, "go on", false, true)
+	f.mustBegin(t, AtStart, "resume", false, true)
+}
+
+// TestBeginAtOnce: of many hooks that report the same at once, one is the first, and
+// one shows the same.
+func TestBeginAtOnce(t *testing.T) {
+	f := stateFile(t)
+	for _, key := range []string{"a", "b", "c"} {
+		var all sync.WaitGroup
+		var firsts, shown atomic.Int32
+		for range 8 {
+			all.Go(func() {
+				if _, first, err := f.Begin(t.Context(), AtPrompt, key, false); err != nil {
+					t.Error(err)
+				} else if first {
+					firsts.Add(1)
+				}
+				if fresh, err := f.Add(t.Context(), block(key, key)); err != nil {
+					t.Error(err)
+				} else if fresh {
+					shown.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if firsts.Load() != 1 || shown.Load() != 1 {
+			t.Errorf("%s: %d were the first, %d showed it", key, firsts.Load(), shown.Load())
+		}
+	}
+}
+
+// TestStateIsBounded: a file does not grow beyond its bound, keeps what is recent, and
+// is removed when it is old.
+func TestStateIsBounded(t *testing.T) {
+	f := stateFile(t)
+	f.mustBegin(t, AtPrompt, "0", true, true)
+	name := filepath.Join(f.Dir, f.name())
+	if err := os.WriteFile(name, []byte(strings.Repeat(`{"event":"prompt","key":"x","prompt":7,"tokens":5}`+"\n", maxState/50)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.mustAdd(t, block("style", "tabs"), true)
+	f.mustBegin(t, AtPrompt, "1", true, true)
+	fi, err := os.Stat(name)
+	if s := f.State(); err != nil || fi.Size() > maxState || s.Prompt != 8 || s.Tokens != 15 || s.Shown["notes style"] != 7 {
+		t.Errorf("the file has %d bytes, the state is %+v; %v", fi.Size(), s, err)
+	}
+	for _, age := range []time.Duration{stateKept - time.Hour, stateKept + time.Hour} {
+		if err := os.Chtimes(name, f.Now, f.Now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		other := f
+		other.Session = fmt.Sprint("another", age)
+		other.mustBegin(t, AtStart, "startup", false, true)
+		if _, err := os.Stat(name); (err == nil) != (age < stateKept) {
+			t.Errorf("a file that is %v old: %v", age, err)
+		}
+	}
+}
+
+// FuzzParseState: any bytes are a state, and a line after them is read.
+func FuzzParseState(f *testing.F) {
+	f.Add([]byte("{\"event\":\"prompt\",\"prompt\":1}\n{\"event\":\"sho"))
+	f.Add([]byte("\n\n{}\nnull\n7\n{\"event\":\"shown\",\"prompt\":-1,\"shown\":[\"a\"]}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		parseState(b)
+		s, lines := parseState(slices.Concat(b, []byte("\n{\"event\":\"shown\",\"prompt\":3,\"tokens\":4,\"shown\":[\"notes a\"],\"prints\":[\"p\"]}\n")))
+		if len(lines) == 0 || s.Prompt != 3 || s.Tokens != 4 || s.Shown["notes a"] != 3 || !s.Prints["p"] {
+			t.Errorf("%q: the state is %+v", b, s)
+		}
+		if bytes.Count(b, []byte("\n"))+2 < len(lines) {
+			t.Errorf("%q has %d lines", b, len(lines))
+		}
+	})
+}
