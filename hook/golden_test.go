@@ -79,7 +79,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestAnswer gives context at the beginning only, and as each client wants it.
+// TestAnswer gives context at the beginning and with a prompt only, and as each client
+// wants it.
 func TestAnswer(t *testing.T) {
 	want := map[string]string{
 		"claude": `{"hookSpecificOutput":{"additionalContext":"FC/F","hookEventName":"SessionStart"},"suppressOutput":true}`, "copilot": `{"additionalContext":"FC/F"}`, "opencode": `{"context":"FC/F"}`,
@@ -94,10 +95,14 @@ func TestAnswer(t *testing.T) {
 		if got != w+"\n" || r.Source != "resume" {
 			t.Errorf("%s answers %s", c, got)
 		}
-		for _, e := range []string{"Stop", "AfterAgent", "SessionEnd", "UserPromptSubmit", "BeforeAgent", "PostCompact"} {
+		for _, e := range []string{"Stop", "AfterAgent", "SessionEnd", "UserPromptSubmit", "BeforeAgent", "PostCompact", "PostToolUse"} {
 			r := hook.Read(c, []byte(`{"session_id":"s","prompt":"p","hook_event_name":"`+e+`"}`), testEnv)
-			if got := r.Answer("C"); got != nil {
-				t.Errorf("%s answers %s with %s", c, e, got)
+			got, want := string(r.Answer("a </OXBOW-memory> b")), ""
+			if e == promptEvent(c) {
+				want = strings.NewReplacer("SessionStart", e, "FC/F", `\u003coxbow-memory\u003e\na \u003c /OXBOW-memory\u003e b\n\u003c/oxbow-memory\u003e`).Replace(w) + "\n"
+			}
+			if got != want || (r.Prompt != "") != (want != "") {
+				t.Errorf("%s answers %s with %s, want %s", c, e, got, want)
 			}
 		}
 		long := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\n`, "n").Replace(string(r.Answer(strings.Repeat("ä", 20000))))
@@ -107,11 +112,19 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// promptEvent is the event by which a client reports a prompt.
+func promptEvent(client string) string {
+	if client == "gemini" {
+		return "BeforeAgent"
+	}
+	return "UserPromptSubmit"
+}
+
 // TestSubagent keeps what a sub-agent is asked out of the person's prompts, and
 // gives its calls its name.
 func TestSubagent(t *testing.T) {
 	in := `{"session_id":"s","turn_id":"t","agent_id":"a1","agent_type":"tester","hook_event_name":"`
-	if r := hook.Read("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 {
+	if r := hook.Read("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 || r.Answer("C") != nil {
 		t.Errorf("a sub-agent's task is %+v", r.Events)
 	}
 	r := hook.Read("codex", []byte(in+`PostToolUse","tool_name":"Bash","tool_use_id":"c","tool_input":{"command":"ls"},"tool_response":"x"}`), testEnv)

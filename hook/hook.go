@@ -13,8 +13,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
@@ -36,12 +38,15 @@ type Report struct {
 	Client string
 	Events []session.Event
 
-	// Source is how a session began, of the report that it did; "" of others.
-	// Only such a report is answered.
+	// Source is how a session began, of the report that it did, and Prompt what a
+	// person wrote, of the report of that; "" of others, which are not answered.
 	Source string
+	Prompt string
 
 	// Final reports that a turn or a session has ended.
 	Final bool
+
+	event string // as the client names it
 }
 
 // adapter is what is special about a client.
@@ -97,6 +102,7 @@ func Read(client string, stdin []byte, env Env) Report {
 	if e.Agent != "" && client == "codex" {
 		e.Turn = "" // the sub-agent's own, which is in no person's turn
 	}
+	out.event = r.Event
 	events[r.Event](&out, &r, e, env.Clean)
 	return out
 }
@@ -157,8 +163,8 @@ func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func
 	if r.AgentID != "" || e.Agent != "" || slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
-	if text := transcript.PromptText(r.Prompt, clean); text != "" {
-		out.add(e, session.Prompt, text)
+	if out.Prompt = transcript.PromptText(r.Prompt, clean); out.Prompt != "" {
+		out.add(e, session.Prompt, out.Prompt)
 	}
 }
 
@@ -238,21 +244,23 @@ const maxContext = 9_500
 // Answer returns what is written to standard output to give the client context;
 // nothing where it would not be heard, or does harm.
 func (r Report) Answer(context string) []byte {
-	if context = strings.TrimSpace(context); r.Source == "" || context == "" {
+	if context = strings.TrimSpace(context); r.Source == "" && r.Prompt == "" || context == "" {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"
 	if runes := []rune(context); len(runes) > maxContext-len(begin+end) {
 		context = string(runes[:maxContext-len(begin+end+note)]) + note
 	}
-	return reply(adapters[r.Client].answer, "SessionStart", context)
+	return reply(adapters[r.Client].answer, r.event, context)
 }
 
-// The fence in which context stands.
+// The fence in which context stands, and its tags in a context, where they are none.
 const begin, end = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
 
+var fenceTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.Fence + `)`) })
+
 func reply(answer func(event, context string) any, event, context string) []byte {
-	b, err := json.Marshal(answer(event, begin+context+end))
+	b, err := json.Marshal(answer(event, begin+fenceTag().ReplaceAllString(context, "< $1")+end))
 	if err != nil {
 		return nil
 	}

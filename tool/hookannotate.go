@@ -4,12 +4,7 @@
 package tool
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,10 +21,8 @@ type HookReportIn struct {
 	// Everywhere annotates a tree that has no annotations yet, too.
 	Everywhere bool `json:"everywhere,omitempty" flag:"-"`
 
-	// Shown is a directory that notes for each session which annotations it was shown;
-	// "" shows them again.
-	Shown   string `json:"-"`
-	Session string `json:"session,omitempty" flag:"-"`
+	// Shown are the annotations that the session was shown before, by ID.
+	Shown map[string]bool `json:"-"`
 }
 
 // AnnotateHookOut says how many annotations were added.
@@ -58,17 +51,16 @@ const (
 	beforeWait = 300 * time.Millisecond
 	beforeEach = 300   // bytes of an annotation
 	beforeAll  = 1_500 // bytes
-
-	shownKept = 30 * 24 * time.Hour // since a session was last shown an annotation
 )
 
 // WhyBeforeOut are the annotations of the lines that are about to change.
 type WhyBeforeOut struct {
-	Line string `json:"line,omitempty"` // "" for none
+	Line string   `json:"line,omitempty"` // "" for none
+	IDs  []string `json:"ids,omitempty"`  // of the annotations that it holds
 }
 
 // WhyBefore gives the annotations of exactly the lines that a hook reports as about to
-// change, on one line, each once a session. When it is late it gives none.
+// change, on one line, without those that were shown. When it is late it gives none.
 func WhyBefore(ctx context.Context, w *Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -80,41 +72,8 @@ func WhyBefore(ctx context.Context, w *Workspace, in HookReportIn) (WhyBeforeOut
 	if err != nil || len(found) == 0 || ctx.Err() != nil {
 		return WhyBeforeOut{}, err
 	}
-	sum := sha256.Sum256([]byte(in.Report.Client + " " + in.Session))
-	name := filepath.Join(in.Shown, hex.EncodeToString(sum[:12]))
-	var shown []byte
-	if in.Shown != "" {
-		if shown, err = os.ReadFile(name); err != nil { // they are shown again
-			removeOld(in.Shown, w.now().Add(-shownKept))
-		}
-	}
-	line, ids := beforeLine(slices.DeleteFunc(found, func(f annotate.Found) bool { return bytes.Contains(shown, []byte(f.ID+"\n")) }), in.Report.Clean)
-	if in.Shown == "" || line == "" {
-		return WhyBeforeOut{line}, nil
-	}
-	if err := os.MkdirAll(in.Shown, 0o700); err != nil {
-		return WhyBeforeOut{line}, err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return WhyBeforeOut{line}, err
-	}
-	_, err = f.WriteString(strings.Join(ids, "\n") + "\n")
-	if err2 := f.Close(); err == nil {
-		err = err2
-	}
-	return WhyBeforeOut{line}, err
-}
-
-// removeOld removes the files of a directory that were not written to since a time.
-// What cannot be removed stays for the next session.
-func removeOld(dir string, since time.Time) {
-	files, _ := os.ReadDir(dir)
-	for _, f := range files {
-		if fi, err := f.Info(); err == nil && fi.Mode().IsRegular() && fi.ModTime().Before(since) {
-			_ = os.Remove(filepath.Join(dir, f.Name()))
-		}
-	}
+	line, ids := beforeLine(slices.DeleteFunc(found, func(f annotate.Found) bool { return in.Shown[f.ID] }), in.Report.Clean)
+	return WhyBeforeOut{line, ids}, nil
 }
 
 // beforeLine returns annotations on one line, and the names of those that it holds.

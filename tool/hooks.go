@@ -9,12 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // HookFailure is what went wrong in a hook.
@@ -51,79 +49,6 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 		return f, false
 	}
 	return HookFailure{"a client", "why could not be written either, as on a full disk", fi.ModTime()}, true
-}
-
-// HookStart is a session that begins, as its client reports it.
-type HookStart struct {
-	Client  string    `json:"client"`
-	Session string    `json:"session"`
-	Source  string    `json:"source"` // how it begins
-	Time    time.Time `json:"time"`
-}
-
-// A start that is reported again within startRepeat is the same one: the hook of a
-// client is registered for the user and for the project.
-const (
-	startRepeat = 5 * time.Second
-	startWait   = 200 * time.Millisecond // for another process that asks
-)
-
-// First notes a start in the spool's directory, and reports whether it is to be
-// answered: no other process has noted the same one just before. Where that
-// cannot be known, it is.
-func (s HookStart) First(ctx context.Context, home string) (first bool) {
-	first = true
-	s.changeNoted(ctx, home, func(noted []HookStart) []HookStart {
-		first = !slices.ContainsFunc(noted, func(n HookStart) bool { return n.of(s) && n.Source == s.Source })
-		if first {
-			noted = append(noted, s)
-		}
-		return noted
-	})
-	return first
-}
-
-// Past removes the starts of a session of which something else was reported: from
-// then on the same start is another one.
-func (s HookStart) Past(ctx context.Context, home string) {
-	if slices.ContainsFunc(notedStarts(home), s.of) {
-		s.changeNoted(ctx, home, func(noted []HookStart) []HookStart { return slices.DeleteFunc(noted, s.of) })
-	}
-}
-
-// of reports whether both are of one session.
-func (s HookStart) of(n HookStart) bool { return s.Client == n.Client && s.Session == n.Session }
-
-// changeNoted changes the starts that were noted just before, when no other process
-// does.
-func (s HookStart) changeNoted(ctx context.Context, home string, change func([]HookStart) []HookStart) {
-	dir, err := vfs.Dir(filepath.Join(home, session.SpoolDir))
-	if err != nil {
-		return
-	}
-	defer dir.Close()
-	lock, err := dir.OpenLock("starts.lock")
-	if err != nil {
-		return
-	}
-	defer lock.Close()
-	if ok, _, err := vfs.AcquireLock(ctx, lock, startWait); !ok || err != nil {
-		return
-	}
-	noted := slices.DeleteFunc(notedStarts(home), func(n HookStart) bool { return s.Time.Sub(n.Time).Abs() > startRepeat })
-	if b, err := json.Marshal(change(noted)); err == nil {
-		_ = os.WriteFile(startsFile(home), b, 0o600)
-	}
-}
-
-func startsFile(home string) string { return filepath.Join(home, session.SpoolDir, "starts") }
-
-// notedStarts returns the starts of the file; none of one that is not whole.
-func notedStarts(home string) (noted []HookStart) {
-	if b, err := os.ReadFile(startsFile(home)); err != nil || json.Unmarshal(b, &noted) != nil {
-		return nil
-	}
-	return noted
 }
 
 // hooks looks at what hooks write to: the spool and the archive; and for the last

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/session"
@@ -47,9 +48,16 @@ type app struct {
 	sessions func(context.Context) (*session.Archive, error)      // the archive; nil until it is needed
 	taints   func(ctx context.Context, c session.Caller) []string // of a server's calls; nil where there are none
 	unknown  error                                                // the command that help was asked for
+
+	// forPrompt chooses what a hook puts before a prompt.
+	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
-func newApp(env Env) *app { return &app{locator: locator{terminal: terminal{env: env}}} }
+func newApp(env Env) *app {
+	a := &app{locator: locator{terminal: terminal{env: env}}}
+	a.forPrompt = func(ctx context.Context, p inject.Prompt) (inject.Block, error) { return inject.ForPrompt(ctx, p) }
+	return a
+}
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
 // it to differ from its person.

@@ -16,18 +16,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/handoff"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
 // Bounds of one call of a hook.
 const (
-	maxReport    = 64 << 20 // bytes
-	reportWait   = 3 * time.Second
-	contextWait  = time.Second
-	contextLimit = 2_000 // tokens
-	finalWait    = 700 * time.Millisecond
+	maxReport  = 64 << 20 // bytes
+	reportWait = 3 * time.Second
+	finalWait  = 700 * time.Millisecond
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -81,19 +78,15 @@ func (a *app) hook(ctx context.Context, client string) {
 			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}))
 	}()
 	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
-	if len(r.Events) == 0 || a.hooksAreOff(home, r.Events[0].Dir) {
+	if len(r.Events) == 0 || a.isOff(hooksOff, home, r.Events[0].Dir) {
 		return
 	}
-	if err := (session.Spool{Dir: filepath.Join(home, session.SpoolDir)}).Append(r.Events...); err != nil {
+	say := a.teller(home, r.Events[0])
+	if err := say.spool.Append(r.Events...); err != nil {
 		tool.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
-	start := tool.HookStart{Client: client, Session: r.Events[0].Session, Source: r.Source, Time: a.env.Now()}
-	if r.Source == "" {
-		start.Past(ctx, home)
-	} else {
-		if answer := r.Answer(a.hookContext(ctx, r)); len(answer) > 0 && start.First(ctx, home) {
-			_, _ = stdout.Write(answer)
-		}
+	_, _ = stdout.Write(say.answer(ctx, r))
+	if r.Source != "" {
 		a.mirrorMemory(ctx, client)
 	}
 	if r.Final {
@@ -150,52 +143,6 @@ func readReport(ctx context.Context, in io.Reader) []byte {
 	case <-ctx.Done():
 	}
 	return nil
-}
-
-// hookContext returns what stands before a model at the beginning; "" where it is
-// not to be had in time.
-func (a *app) hookContext(ctx context.Context, r hook.Report) string {
-	ctx, stop := context.WithTimeout(ctx, contextWait)
-	defer stop()
-	done := make(chan string, 1)
-	go func() {
-		text, err := a.contextText(ctx)
-		if err != nil {
-			text = ""
-		}
-		if r.Source == "compact" || r.Source == "resume" {
-			text += a.handoffOf(ctx, r.Client, r.Events[0].Session)
-		}
-		done <- text
-	}()
-	select {
-	case text := <-done:
-		return text
-	case <-ctx.Done():
-		return ""
-	}
-}
-
-// handoffOf returns what an agent needs to go on with its session, "" for nothing.
-func (a *app) handoffOf(ctx context.Context, client, id string) string {
-	archive, err := a.archive()(ctx)
-	if err != nil {
-		return ""
-	}
-	turns, err := archive.Turns(ctx, client, id)
-	if err != nil || len(turns) == 0 {
-		return ""
-	}
-	return "\n\n" + handoff.Now(ctx, turns)
-}
-
-// contextText returns what oxbow context prints, "" for a heading alone.
-func (a *app) contextText(ctx context.Context) (string, error) {
-	out, err := run(ctx, a, tool.Select, tool.SelectIn{Budget: contextLimit})
-	if err != nil || len(out.Context.Parts) < 2 {
-		return "", err
-	}
-	return out.Text, nil
 }
 
 // hookArgs returns the client and the home of a command line that is a client's

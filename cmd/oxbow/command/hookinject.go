@@ -1,0 +1,168 @@
+// What a hook puts before a model, and the record of it.
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/hook"
+	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/handoff"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// Bounds of what a client waits for.
+const (
+	contextWait  = time.Second // at a start
+	contextLimit = 2_000       // tokens
+	promptWait   = 400 * time.Millisecond
+)
+
+// teller puts memory before the model of one session, and records it.
+type teller struct {
+	*app
+	spool session.Spool
+	state inject.StateFile
+	event session.Event // of which the answer is
+}
+
+func (a *app) teller(home string, e session.Event) teller {
+	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	return teller{a, spool, inject.StateFile{Dir: filepath.Join(spool.Dir, "shown"), Client: e.Client, Session: e.Session, Now: a.env.Now()}, e}
+}
+
+// answer returns what the client receives to a report.
+func (t teller) answer(ctx context.Context, r hook.Report) []byte {
+	switch {
+	case (r.Source != "" || r.Prompt != "") && t.off():
+	case r.Source != "":
+		return t.start(ctx, r)
+	case r.Prompt != "":
+		return t.prompt(ctx, r)
+	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Compact }):
+		_ = t.state.Compacted(ctx) // then a sentence is not shown again
+	default:
+		_ = t.state.Past(ctx) // then a start just after is answered once
+	}
+	return nil
+}
+
+// off reports whether nothing is to be put before the model.
+func (t teller) off() bool {
+	return t.env.Getenv("OXBOW_INJECT") == "off" || t.isOff(injectOff, filepath.Dir(t.spool.Dir), t.event.Dir)
+}
+
+// start answers the start of a session, which is reported twice by hooks of the user and
+// of the project. Where it cannot be known whether it was answered, or recorded that it
+// is, it is answered.
+func (t teller) start(ctx context.Context, r hook.Report) []byte {
+	said := inTime(ctx, contextWait, func(ctx context.Context) string {
+		text, err := t.contextText(ctx)
+		if err != nil {
+			text = ""
+		}
+		if r.Source == "compact" || r.Source == "resume" {
+			text += t.handoffOf(ctx, r.Client, t.event.Session)
+		}
+		return text
+	})
+	answer := r.Answer(said)
+	if answer == nil {
+		return nil
+	}
+	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source, false); err == nil && !first {
+		return nil
+	}
+	t.show(ctx, inject.AtStart, inject.Block{Text: said})
+	return answer
+}
+
+// handoffOf returns what an agent needs to go on with its session, "" for nothing.
+func (a *app) handoffOf(ctx context.Context, client, id string) string {
+	archive, err := a.archive()(ctx)
+	if err != nil {
+		return ""
+	}
+	turns, err := archive.Turns(ctx, client, id)
+	if err != nil || len(turns) == 0 {
+		return ""
+	}
+	return "\n\n" + handoff.Now(ctx, turns)
+}
+
+// contextText returns what oxbow context prints, "" for a heading alone.
+func (a *app) contextText(ctx context.Context) (string, error) {
+	out, err := run(ctx, a, tool.Select, tool.SelectIn{Budget: contextLimit})
+	if err != nil || len(out.Context.Parts) < 2 {
+		return "", err
+	}
+	return out.Text, nil
+}
+
+// prompt answers what a person wrote, once. What cannot be recorded is not shown.
+func (t teller) prompt(ctx context.Context, r hook.Report) []byte {
+	state, first, err := t.state.Begin(ctx, inject.AtPrompt, cmp.Or(t.event.Turn, digest(r.Prompt)), t.event.Turn != "")
+	if err != nil || !first {
+		return nil
+	}
+	project, _ := projectOf(t.event.Dir)
+	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project, Now: t.env.Now(), State: state}
+	b := inTime(ctx, promptWait, func(ctx context.Context) inject.Block {
+		b, err := t.forPrompt(ctx, p)
+		if err != nil {
+			b.Text = ""
+		}
+		return b
+	})
+	if b.Text == "" || !t.show(ctx, inject.AtPrompt, b) {
+		return nil
+	}
+	return r.Answer(b.Text)
+}
+
+// show records what is about to be put before the model, and reports whether it may be:
+// no other process shows it, and the record is kept.
+func (t teller) show(ctx context.Context, place string, b inject.Block) bool {
+	if b.Place = place; b.Tokens == 0 {
+		b.Tokens = text.EstimateTokens(b.Text)
+	}
+	fresh, err := t.state.Add(ctx, b)
+	if err == nil && !fresh {
+		return false
+	}
+	e := t.event
+	e.Kind, e.Text, e.Injection, e.Call = session.Injected, b.Text, &b.Injection, nil
+	e.ID = digest(fmt.Sprint(place, " ", t.state.State().Prompt, " ", b.Text))
+	if now := t.env.Now(); e.Time.Before(now) {
+		e.Time = now
+	}
+	return t.spool.Append(e) == nil && err == nil
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// inTime returns what do returns, or nothing when that is late.
+func inTime[T any](ctx context.Context, wait time.Duration, do func(context.Context) T) (none T) {
+	ctx, stop := context.WithTimeout(ctx, wait)
+	defer stop()
+	done := make(chan T, 1)
+	go func() { done <- do(ctx) }()
+	select {
+	case got := <-done:
+		return got
+	case <-ctx.Done():
+		return none
+	}
+}

@@ -1,0 +1,198 @@
+// Tests of what hooks put before a model.
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// prompted is a home whose hooks are given a block for each prompt.
+type prompted struct {
+	*world
+	home  string
+	block inject.Block
+	err   error
+	late  bool
+	asked []inject.Prompt
+}
+
+func newPrompted(t *testing.T) *prompted {
+	p := &prompted{world: newWorld(t)}
+	p.home = filepath.Join(p.dir, "home")
+	p.block.Text, p.block.Answer, p.block.Prints = "Ship on Tuesdays. </oxbow-memory>", "payload", []string{"1"}
+	p.block.Shown = []session.Shown{{In: inject.InNotes, Name: "ship", Version: 3}}
+	return p
+}
+
+// hook reports something of a session, and returns the answer.
+func (p *prompted) hook(t *testing.T, client, event, format string, args ...any) string {
+	t.Helper()
+	p.out.Reset()
+	env := p.env
+	env.Stdout, env.Stderr = &p.out, &p.errs
+	env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"` + event + `",` + fmt.Sprintf(format, args...) + `}`)
+	a := newApp(env)
+	a.homeFlag = p.home
+	a.forPrompt = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
+		if p.late {
+			<-ctx.Done()
+		}
+		p.asked = append(p.asked, in)
+		return p.block, p.err
+	}
+	a.hook(t.Context(), client)
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+	return p.out.String()
+}
+
+// injected returns what the spool of a session says that was put before its model.
+func (p *prompted) injected(t *testing.T, client string) (all []session.Event) {
+	t.Helper()
+	b, err := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File(client, "s1"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		var e session.Event
+		if json.Unmarshal([]byte(line), &e) == nil && e.Kind == session.Injected {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// TestPrompt: a prompt is answered once, in the form of its client, and recorded.
+func TestPrompt(t *testing.T) {
+	for client, form := range map[string]string{
+		"claude":   `"hookEventName":"UserPromptSubmit"`,
+		"codex":    `"hookEventName":"UserPromptSubmit"`,
+		"qwen":     `"hookEventName":"UserPromptSubmit"`,
+		"gemini":   `"hookEventName":"BeforeAgent"`,
+		"copilot":  `{"additionalContext":"`,
+		"opencode": `{"context":"`,
+	} {
+		t.Run(client, func(t *testing.T) {
+			p := newPrompted(t)
+			event, turn := "UserPromptSubmit", `"turn_id":"t%d",`
+			switch client {
+			case "gemini":
+				event, turn = "BeforeAgent", `"at":%d,`
+			case "copilot":
+				turn = `"at":%d,`
+			}
+			got := p.hook(t, client, event, turn+`"prompt":"when do we ship"`, 1)
+			if !strings.Contains(got, form) || !strings.Contains(got, `Ship on Tuesdays. \u003c /oxbow-memory`) {
+				t.Fatalf("the answer is %s", got)
+			}
+			if got := p.hook(t, client, event, turn+`"prompt":"when do we ship"`, 1); got != "" {
+				t.Errorf("the same hook again is answered: %s", got)
+			}
+			p.block.Text, p.block.Prints = "Never on Fridays.", []string{"2"}
+			if got := p.hook(t, client, event, turn+`"prompt":"and when not"`, 2); !strings.Contains(got, "Never on Fridays.") {
+				t.Errorf("the next prompt is answered %s", got)
+			}
+			if got := p.hook(t, client, event, turn+`"prompt":"once more"`, 3); got != "" {
+				t.Errorf("what was shown is shown again: %s", got)
+			}
+			all := p.injected(t, client)
+			if len(all) != 2 || all[0].Text != "Ship on Tuesdays. </oxbow-memory>" && all[0].Text != "Ship on Tuesdays." || all[0].ID == "" || all[0].ID == all[1].ID || all[0].Injection.Place != inject.AtPrompt ||
+				all[0].Injection.Answer != "payload" || all[0].Injection.Tokens == 0 || all[0].Injection.Shown[0].Version != 3 {
+				t.Errorf("recorded is %+v", all)
+			}
+			if last := p.asked[len(p.asked)-1]; len(p.asked) != 3 || last.Text != "once more" || last.State.Prompt != 3 || last.State.Shown["notes ship"] != 2 || last.Session != "s1" || last.Client != client {
+				t.Errorf("asked was %+v", p.asked)
+			}
+			checkArchive(t, p.home)
+		})
+	}
+}
+
+// checkArchive drains what was reported, and checks the archive.
+func checkArchive(t *testing.T, home string) {
+	t.Helper()
+	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if r, err := (&session.Archive{Memory: m}).Drain(t.Context(), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, nil); err != nil || r.Bad > 0 {
+		t.Errorf("Drain = %+v, %v", r, err)
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check = %v, %v", rep.Problems, err)
+	}
+}
+
+// TestPromptSilence: nothing is put before a model by what is no person's, what went
+// wrong, what is late, what cannot be recorded, and when it is switched off.
+func TestPromptSilence(t *testing.T) {
+	const asks = `"prompt_id":"p%d","prompt":"when do we ship","cwd":%q`
+	for name, c := range map[string]struct {
+		event, more string
+		set         func(p *prompted)
+	}{
+		"answered":     {"UserPromptSubmit", "", func(*prompted) {}},
+		"a sub-agent":  {"UserPromptSubmit", `,"agent_id":"a1","agent_type":"tester"`, func(*prompted) {}},
+		"the client":   {"UserPromptSubmit", `,"source":"task_notification"`, func(*prompted) {}},
+		"the end":      {"Stop", "", func(*prompted) {}},
+		"a tool":       {"PostToolUse", `,"tool_name":"Bash","tool_use_id":"c1","tool_input":{"command":"ls"}`, func(*prompted) {}},
+		"nothing":      {"UserPromptSubmit", "", func(p *prompted) { p.block = inject.Block{} }},
+		"an error":     {"UserPromptSubmit", "", func(p *prompted) { p.err = errors.New("no") }},
+		"late":         {"UserPromptSubmit", "", func(p *prompted) { p.late = true }},
+		"one session":  {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_INJECT"] = "off" }},
+		"the home":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, injectOff)) }},
+		"the project":  {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.dir, homeDir, injectOff)) }},
+		"all hooks":    {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
+		"no state":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, session.SpoolDir, "shown")) }},
+		"no spool":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, session.SpoolDir)) }},
+		"a lost spool": {"UserPromptSubmit", "", func(p *prompted) { mkdir(t, filepath.Join(p.home, session.SpoolDir, "claude-s1.jsonl")) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPrompted(t)
+			c.set(p)
+			begun := time.Now()
+			got := p.hook(t, "claude", c.event, asks+c.more, 1, p.dir)
+			if (got != "") != (name == "answered") {
+				t.Errorf("the answer is %s", got)
+			}
+			if d := time.Since(begun); d > 5*time.Second {
+				t.Errorf("it took %v", d)
+			}
+			if name != "answered" && name != "no spool" && name != "a lost spool" && len(p.injected(t, "claude")) > 0 {
+				t.Error("an injection is recorded that was not made")
+			}
+			if kept, _ := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File("claude", "s1")); strings.HasPrefix(name, "the ") && strings.Contains(c.event, "Prompt") && name != "the client" && !strings.Contains(string(kept), "when do we ship") {
+				t.Errorf("what was said is not kept: %s", kept)
+			}
+		})
+	}
+}
+
+func mkdir(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func touch(t *testing.T, name string) {
+	t.Helper()
+	mkdir(t, filepath.Dir(name))
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
