@@ -19,7 +19,8 @@ type indexed struct {
 
 func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
 
-// Text implements [ranking.Item]. A confidence and a file's content are no words.
+// Text implements [ranking.Item]. A confidence and a file's content are no words, nor
+// is what a turn of a session was shown.
 func (x *indexed) Text(t *ranking.Text) {
 	e := x.entry
 	*t = ranking.Text{ID: e.ID, Name: e.Name, Aliases: e.Aliases, Labels: t.Labels[:0], Content: e.Content, Created: e.Created, Updated: e.Updated}
@@ -27,7 +28,7 @@ func (x *indexed) Text(t *ranking.Text) {
 		if l.Key == "session" && t.Session == "" {
 			t.Session = l.Value
 		}
-		if l.Key != LabelConfidence && l.Key != LabelFileBlob {
+		if l.Key != LabelConfidence && l.Key != LabelFileBlob && !(e.Kind == History && isShown(l.Key)) {
 			t.Labels = append(t.Labels, l.Value)
 		}
 	}
@@ -47,6 +48,9 @@ func (x *indexed) Keywords() []string {
 	slices.Sort(ms)
 	return slices.Compact(ms)
 }
+
+// isShown reports whether labels of a key name entries that a hook put before a model.
+func isShown(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
 // hasKeywords reports whether the values of a key are keywords. A confidence is
 // compared, a file's content is one of too many, and a name is found by its

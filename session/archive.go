@@ -225,7 +225,11 @@ func sizeOf(op oxbow.Op) int {
 // incoming returns the event as it is kept.
 func (a *Archive) incoming(e Event) Event {
 	if a.Redact != nil {
+		was := e.Text
 		e.Text = a.Redact(e.Text)
+		if e.Injection != nil {
+			e.Injection = redacted(e.Injection, a.Redact, was, e.Text)
+		}
 		if e.Call != nil {
 			c := *e.Call
 			c.Command, c.Output, c.Asked = a.Redact(c.Command), a.Redact(c.Output), a.Redact(c.Asked)

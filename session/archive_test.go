@@ -175,6 +175,9 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 				all = append(all, late)
 			}
 		}
+		if r.IntN(3) == 0 {
+			all = append(all, put(turn, fmt.Sprint("i", i), now+1, "Done, in the end.", session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote}}))
+		}
 		all = append(all, event(session.Text, turn, fmt.Sprint("m", i), now+9, pick("Done.", "The end.")), event(session.Stop, turn, "", now+10, ""))
 	}
 	at := func(e session.Event) time.Duration { return e.Time.Sub(day) + time.Duration(r.IntN(90))*time.Second }

@@ -4,12 +4,15 @@ package session
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -22,6 +25,8 @@ const (
 	maxPath    = 1 << 10   // bytes of a path or an address
 	maxPaths   = 200       // paths of a call
 	outputLine = 400       // bytes of a line of output
+	maxShown   = 40        // entries of an injection
+	maxRare    = 100       // terms of an injection
 )
 
 // clean returns the event as it is kept. What is clean stays as it is.
@@ -38,6 +43,12 @@ func (e Event) clean() Event {
 	if e.Call != nil {
 		e.Call = e.Call.clean()
 	}
+	switch {
+	case e.Kind != Injected:
+		e.Injection = nil
+	case e.Injection != nil:
+		e.Call, e.Injection = nil, e.Injection.clean()
+	}
 	return e
 }
 
@@ -46,6 +57,27 @@ func (c *Call) clean() *Call {
 	d.Tool, d.Command, d.Asked = short(c.Tool, maxWord), strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand)), short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
 	d.Output = Tail(c.Output)
+	return &d
+}
+
+// clean returns the injection as it is kept.
+func (in *Injection) clean() *Injection {
+	d := *in
+	d.Place, d.Answer, d.Tokens = short(in.Place, maxWord), short(in.Answer, maxWord), max(0, in.Tokens)
+	for _, f := range []*float64{&d.G, &d.Pointer, &d.Payload} {
+		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON has none
+			*f = 0
+		}
+	}
+	d.Shown, d.Rare = nil, nil
+	for _, s := range in.Shown[:min(len(in.Shown), maxShown)] {
+		d.Shown = append(d.Shown, Shown{short(s.In, maxWord), short(s.Name, oxbow.MaxName), s.Version})
+	}
+	for _, w := range in.Rare[:min(len(in.Rare), maxRare)] {
+		if w = short(w, maxWord); w != "" {
+			d.Rare = append(d.Rare, w)
+		}
+	}
 	return &d
 }
 
@@ -122,6 +154,7 @@ func (e Event) merge(o Event) Event {
 	case o.Call != nil:
 		e.Call = e.Call.merge(o.Call)
 	}
+	e.Injection = e.Injection.merge(o.Injection)
 	return e
 }
 
@@ -134,6 +167,20 @@ func (c *Call) merge(o *Call) *Call {
 		d.Exit = o.Exit
 	}
 	return &d
+}
+
+// merge returns what two reports of one injection say together: one of them.
+func (in *Injection) merge(o *Injection) *Injection {
+	if in == nil || o != nil && fuller(in.whole(), o.whole()) != in.whole() {
+		return o
+	}
+	return in
+}
+
+// whole returns all of the injection, to compare it.
+func (in *Injection) whole() string {
+	b, _ := json.Marshal(in) // of texts and numbers that JSON has
+	return string(b)
 }
 
 // fuller returns the longer of two texts and, of equal length, the later one.

@@ -254,8 +254,8 @@ func (t *Turn) derive() {
 	}
 }
 
-// bound returns the reports that a turn may have: its prompts and, of the others,
-// the first. For what is left out, a report of kind cutKind stands.
+// bound returns the reports that a turn may have: its prompts and injections and, of
+// the others, the first. For what is left out, a report of kind cutKind stands.
 func (g *group) bound() (kept []Event) {
 	cut := false
 	rank := func(e *Event) int {
@@ -263,7 +263,7 @@ func (g *group) bound() (kept []Event) {
 		case e.Kind == cutKind:
 			cut = true
 			return 2
-		case e.Kind == Prompt && e.Agent == "":
+		case e.Kind == Prompt && e.Agent == "", e.Kind == Injected:
 			return 0
 		}
 		return 1

@@ -141,13 +141,17 @@ func randomEvents(r *rand.Rand) []session.Event {
 	for range 1 + r.IntN(40) {
 		e := session.Event{Client: pick("claude", "gemini"), Session: pick("s1", "s1", "s2"), Time: at(float64(r.IntN(600)) / 2),
 			Turn: pick("", "", "p1", "p2", "p3"), ID: pick("", "", "a", "b", "c", "d"),
-			Kind: session.Kind(pick("prompt", "prompt", "text", "text", "call", "call", "call", "stop", "start", "plan")),
+			Kind: session.Kind(pick("prompt", "prompt", "text", "text", "call", "call", "call", "stop", "start", "plan", "injected")),
 			Text: pick("continue", "continue", "fix it", "Done.", "a", "ab", "b", ""), Dir: pick("", "/p", "/q"), Agent: pick("", "", "", "helper")}
 		if e.Kind == session.Called {
 			e.Text, e.Call = "", &session.Call{Tool: pick("Bash", "Edit"), Command: pick("ls", "go test"), Failed: r.IntN(2) == 0, Output: pick("", "x\ny", "boom"), Wrote: []string{pick("a.go", "b.go")}}
 			if n := r.IntN(3); n < 2 {
 				e.Call.Exit = &n
 			}
+		}
+		if e.Kind == session.Injected {
+			e.Injection = &session.Injection{Place: pick("start", "prompt"), Tokens: r.IntN(3), G: float64(r.IntN(3)), Rare: []string{"a", "b", "done"},
+				Shown: []session.Shown{{In: "notes", Name: pick("style", "harbor"), Version: uint64(r.IntN(3))}}}
 		}
 		all = append(all, e)
 	}

@@ -10,7 +10,8 @@
 //
 // Above the last line stand the texts of the turn, each once. The last line has
 // what else is known: the reports of events as JSON, compressed, in 32 signs that
-// are no part of words, so that the content is ranked by its texts alone.
+// are no part of words, so that the content is ranked by its texts alone. The texts
+// of injections stand there, too: no part of the turn has said them.
 
 package session
 
@@ -86,7 +87,9 @@ func (t *Turn) Content() string {
 	}
 	for _, es := range both {
 		for i := range es {
-			put("", es[i].Text)
+			if es[i].Kind != Injected {
+				put("", es[i].Text)
+			}
 			if c := es[i].Call; c != nil {
 				put("", c.Output)
 			}
@@ -94,8 +97,10 @@ func (t *Turn) Content() string {
 	}
 	m.Events = make([]report, 0, len(t.reports))
 	for _, e := range t.reports {
-		r := report{Event: e, T: at[e.Text]}
-		r.Client, r.Session, r.Text = "", "", ""
+		r := report{Event: e}
+		if r.Client, r.Session = "", ""; e.Kind != Injected {
+			r.T, r.Text = at[e.Text], ""
+		}
 		if c := e.Call; c != nil {
 			d := *c
 			r.O, d.Output, r.Call = at[c.Output], "", &d
@@ -147,7 +152,9 @@ func Parse(content string) (Turn, error) {
 			return Turn{}, fmt.Errorf("%w: a text is missing", errForm)
 		}
 		e := r.Event
-		e.Client, e.Session, e.Text = m.Client, m.Session, all[r.T]
+		if e.Client, e.Session = m.Client, m.Session; e.Kind != Injected {
+			e.Text = all[r.T]
+		}
 		if e.Call != nil {
 			e.Call.Output = all[r.O]
 		}

@@ -13,6 +13,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
+// The keys of labels that say what hooks put before the model in a turn: at which
+// places, sentences of which entries, and which of these the agent used. They are
+// no words of the turn: what was shown must not be found by its name.
+const (
+	labelInjected = "injected"
+	labelShown    = "shown"
+	labelUsed     = "used"
+)
+
 // turnLabel marks the entries that are turns. Its value is the ordinal.
 const turnLabel = "turn"
 
@@ -20,15 +29,19 @@ const turnLabel = "turn"
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
 // most are the most labels of a key that a turn has, in the order in which they
-// are given. Together they fit an entry.
+// are given. What is above maxMade in all is left out.
 var most = []struct {
 	key string
 	n   int
 }{{"client", 1}, {"session", 1}, {turnLabel, 1}, {oxbow.LabelProject, 1}, {"branch", 1}, {"agent", 10}, {"test", 2}, {"exit", 8}, {"error", 10},
-	{"taint", 10}, {"commit", 8}, {"call", 10}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
+	{"taint", 10}, {"commit", 8}, {"call", 10}, {labelInjected, 3}, {labelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
 
-// maxForeign is the most labels that others have given, or that [Archive.Label] gives.
-const maxForeign = oxbow.MaxLabels - 244
+// maxMade is the most labels that are made of a turn's events, and maxForeign the
+// most that others have given, or that [Archive.Label] gives.
+const (
+	maxMade    = 244
+	maxForeign = oxbow.MaxLabels - maxMade
+)
 
 // labels returns the labels of a turn. Of those that its entry has, the ones of
 // other keys are kept.
@@ -44,10 +57,13 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	for i := range t.Events {
 		t.Events[i].labels(root, func(key, value string) { given[key] = append(given[key], value) })
 	}
+	for _, s := range t.Used() {
+		given[labelUsed] = append(given[labelUsed], s.Name)
+	}
 	var all []oxbow.Label
 	for _, m := range most {
 		for _, v := range given[m.key] {
-			if n := len(valuesOf(all, m.key)); n < m.n {
+			if n := len(valuesOf(all, m.key)); n < m.n && len(all) < maxMade {
 				all = appendLabel(all, m.key, v)
 			}
 		}
@@ -63,6 +79,12 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 // labels calls add for those of the event.
 func (e *Event) labels(root string, add func(key, value string)) {
 	add("agent", e.Agent)
+	if in := e.Injection; in != nil {
+		add(labelInjected, in.Place)
+		for _, s := range in.Shown {
+			add(labelShown, s.Name)
+		}
+	}
 	c := e.Call
 	if c == nil {
 		return

@@ -193,6 +193,7 @@ func (s Spool) running(now time.Time) (all []running) {
 		name := filepath.Join(s.Dir, n.name)
 		r := running{bytes: slices.Concat(tailOf(name+takenSuffix, tailOfSpool), []byte{'\n'}, tailOf(name, tailOfSpool))}
 		r.events, _ = readEvents(r.bytes)
+		r.bytes = withoutInjections(r.bytes)
 		for _, e := range r.events {
 			r.client, r.session = e.Client, e.Session
 			r.dir, r.transcript = cmp.Or(e.Dir, r.dir), cmp.Or(e.Transcript, r.transcript)
@@ -202,6 +203,17 @@ func (s Spool) running(now time.Time) (all []running) {
 		}
 	}
 	return all
+}
+
+// withoutInjections returns the lines of a spool that are no injections: the text of
+// one may name calls of other sessions.
+func withoutInjections(b []byte) (rest []byte) {
+	for line := range bytes.Lines(b) {
+		if !bytes.Contains(line, []byte(`"kind":"`+Injected+`"`)) {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
 }
 
 // tailOf returns the last bytes of a file; none when it cannot be read.

@@ -78,13 +78,15 @@ func FuzzForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prompt, text, command, output, turn, id string) {
 		c := call(turn, id, 3, command)
 		c.Call.Output, c.Call.Failed = output, true
-		turns := session.Fold([]session.Event{event(session.Prompt, turn, "", 0, prompt), event(session.Prompt, turn, id, 1, prompt),
+		in := put(turn, id, 1, output, session.Injection{Place: command, Shown: []session.Shown{{In: id, Name: prompt}}, Rare: strings.Fields(text)})
+		turns := session.Fold([]session.Event{event(session.Prompt, turn, "", 0, prompt), event(session.Prompt, turn, id, 1, prompt), in,
 			event(session.Text, turn, id, 2, text), c})
 		for _, one := range turns {
 			back, err := session.Parse(one.Content())
 			if err != nil {
 				t.Fatalf("Parse: %v", err)
 			}
+			_ = back.Used()
 			if got, want := bytesOf(t, []session.Turn{back}), bytesOf(t, []session.Turn{one}); got != want {
 				t.Fatalf("parsed back\n%s\nwant\n%s", got, want)
 			}

@@ -72,7 +72,7 @@ func (t *Turn) first(of func(*Event) string) string {
 const cutKind Kind = "cut"
 
 // kindOrder are the kinds in the order of events of the same time.
-var kindOrder = []Kind{Start, Prompt, Plan, Text, Called, Compact, Stop, End, cutKind}
+var kindOrder = []Kind{Start, Prompt, Injected, Plan, Text, Called, Compact, Stop, End, cutKind}
 
 // compare orders events by time. No two events of different bytes are equal.
 func compare(a, b Event) int {

@@ -1,0 +1,160 @@
+// Injections: kept whole, and found by nothing.
+
+package session_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// put makes the report of a hook that put a text before the model.
+func put(turn, id string, seconds float64, text string, in session.Injection) session.Event {
+	e := event(session.Injected, turn, id, seconds, text)
+	e.Injection = &in
+	return e
+}
+
+var roundingNote = session.Shown{In: "notes", Name: "cents rounding", Version: 3}
+
+// An injection is kept to the byte, is one however often it is reported, and gives a
+// turn no word that it is found by.
+func TestInjectionKept(t *testing.T) {
+	a := open(t, t.TempDir())
+	text := "cents rounding@3: Balances use bankers quantization."
+	in := put("p1", "i1", 1, text, session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, G: 3.2, Pointer: 1, Payload: 2,
+		Shown: []session.Shown{roundingNote}, Rare: []string{"banker", "quantiz", "balanc"}})
+	prompt, said := event(session.Prompt, "p1", "u1", 0, "why does it fail"), event(session.Text, "p1", "m1", 9, "A bug in a loop.")
+	add(t, a, "1 new, 0 changed", prompt, in, said)
+	add(t, a, "0 new, 0 changed", in)
+	e, err := a.Memory.Get(t.Context(), "claude/s/0001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := session.Readable(e.Content), "user: why does it fail\n\nassistant: A bug in a loop."; got != want {
+		t.Errorf("content = %q, want %q", got, want)
+	}
+	if got, want := fmt.Sprint(e.Labels), `[client:claude injected:prompt session:s shown:"cents rounding" turn:1]`; got != want {
+		t.Errorf("labels = %s, want %s", got, want)
+	}
+	for _, q := range []string{"quantization", "rounding", "cents", "bankers"} {
+		if hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: q}); err != nil || len(hits) != 0 {
+			t.Errorf("%q finds %d entries, %v", q, len(hits), err)
+		}
+	}
+	turn, err := session.Parse(e.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := turn.Injections()
+	if len(got) != 1 || got[0].Text != text || fmt.Sprint(*got[0].Injection) != fmt.Sprint(*in.Injection) {
+		t.Errorf("injections = %+v, want %+v", got, in)
+	}
+	if turn.Prompt() != prompt.Text || turn.Said() != said.Text {
+		t.Errorf("prompt %q, said %q", turn.Prompt(), turn.Said())
+	}
+}
+
+// What an injection says is not what the agent or the person said, though both are
+// the same text.
+func TestInjectionSaidAgain(t *testing.T) {
+	in := put("p1", "i1", 1, "A rounding error.", session.Injection{Place: "prompt"})
+	turns := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "why"), in, event(session.Text, "p1", "m1", 2, "A rounding error.")})
+	back, err := session.Parse(turns[0].Content())
+	if err != nil || back.Said() != "A rounding error." || back.Injections()[0].Text != back.Said() {
+		t.Errorf("parsed back: %+v, %v", back.Events, err)
+	}
+}
+
+// A turn of an archive from before there were injections keeps its bytes.
+func TestOldTurn(t *testing.T) {
+	const old = "user: why does it fail\n\nassistant: A rounding error.\n\n--- FAIL: TestPay\n\n<!--1 ==(?__[$'!)),,]=`^|/%_={|,)&>|;-,@+\\<]*+?)+|+>{)%])$\":>`='*[]$+^\"(';^`~``]'!:!-,_:=};;.)#\"+\"!-?%\"(;;<;-*)({).)\"\\~[]':\\\\\\{`*`^#^<-,'\"/#!+[&`#!(='[,'-*\"{<@<?{}=(;#!|{(<:![.\".!!&}_^):&`.$=|^\\{%(})*:'>^{=*`.(-):^*??#~|#{[=.[&<&|=><=`<#`)/[//-=$*/%<!~#-}[`?_=_+_-.:/?`[|+@}|/?\\@`@?\"{'\\/#^?&!.{(]@_:~@+\"}{`)+,\\\\$`}~&`<~%(;!!(~~{-->"
+	turn, err := session.Parse(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := session.Fold(turn.Reports()); len(again) != 1 || again[0].Content() != old {
+		t.Errorf("the turn is now %q", again[0].Content())
+	}
+}
+
+// Secrets leave the text, the names and the rare terms.
+func TestInjectionRedacted(t *testing.T) {
+	a := open(t, t.TempDir())
+	a.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }
+	in := put("p1", "i1", 1, "the password is hunter2 of harbor", session.Injection{Place: "start", Shown: []session.Shown{{In: "notes", Name: "hunter2"}}, Rare: []string{"hunter2", "harbor"}})
+	add(t, a, "1 new, 0 changed", event(session.Prompt, "p1", "", 0, "go"), in)
+	turns, err := a.Turns(t.Context(), "claude", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(turns[0].Injections()[0].Text, turns[0].Injections()[0].Injection.Shown, turns[0].Injections()[0].Injection.Rare), "the password is [redacted] of harbor[{notes [redacted] 0}] [harbor]"; got != want {
+		t.Errorf("kept is %q, want %q", got, want)
+	}
+}
+
+func TestUsed(t *testing.T) {
+	ferry := session.Shown{In: "sessions", Name: "claude/s0/0004", Version: 9}
+	text := "2026-10-02, cents rounding@3:\nBalances use bankers quantization in ledger.\nclaude/s0/0004@9:\nThe ferry of the pilot went aground."
+	rare := []string{"banker", "quantiz", "ledger", "ferri", "pilot", "aground"}
+	in := put("p1", "i1", 5, text, session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote, ferry}, Rare: rare})
+	said := func(seconds float64, s string) session.Event {
+		return event(session.Text, "p1", fmt.Sprint("m", seconds), seconds, s)
+	}
+	edit := call("p1", "c1", 7, "quantize --ledger")
+	edit.Call.Wrote = []string{"pay/bankers.go"}
+	for _, tc := range []struct {
+		name   string
+		events []session.Event
+		want   []session.Shown
+	}{
+		{"nothing was written", nil, nil},
+		{"two terms are chance", []session.Event{said(6, "The bankers quantized it.")}, nil},
+		{"three of one entry", []session.Event{said(6, "The bankers quantized it."), said(8, "See the ledger.")}, []session.Shown{roundingNote}},
+		{"three of two entries are of none", []session.Event{said(6, "The bankers quantized the ferry.")}, nil},
+		{"both", []session.Event{said(6, "Bankers quantization in ledgers; a ferry, aground, its pilot.")}, []session.Shown{roundingNote, ferry}},
+		{"commands and files count", []session.Event{edit}, []session.Shown{roundingNote}},
+		{"what was written before does not", []session.Event{said(2, "The bankers use a ledger."), said(6, "The bankers quantized the ledger.")}, nil},
+		{"nor what the person says", []session.Event{event(session.Prompt, "p1", "u2", 6, "bankers quantization in ledger")}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			turns := session.Fold(slices.Concat([]session.Event{event(session.Prompt, "p1", "u1", 0, "go"), in}, tc.events))
+			if got := turns[0].Used(); !slices.Equal(got, tc.want) {
+				t.Errorf("Used = %v, want %v", got, tc.want)
+			}
+		})
+	}
+	// A text that marks no entries is of all of them.
+	in.Text = strings.ReplaceAll(text, "@", " ")
+	if got := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "go"), in, said(6, "bankers quantization in ledger")})[0].Used(); len(got) != 2 {
+		t.Errorf("without marks, Used = %v", got)
+	}
+}
+
+// What a hook cannot have meant is bounded, and is no error.
+func TestInjectionBounds(t *testing.T) {
+	in := session.Injection{Place: "prompt\n", Tokens: -1, G: 1 / zero, Pointer: zero / zero}
+	for i := range 10_000 {
+		in.Shown, in.Rare = append(in.Shown, session.Shown{Name: strings.Repeat(fmt.Sprint(i), 1000)}), append(in.Rare, fmt.Sprint("w", i))
+	}
+	odd := put("p1", "i1", 1, "x", in)
+	none := odd
+	none.ID, none.Injection = "i2", nil
+	turns := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "go"), odd, none})
+	back, err := session.Parse(turns[0].Content())
+	if err != nil || len(back.Events) != 3 || len(back.Injections()) != 1 {
+		t.Fatalf("parsed back: %+v, %v", back.Events, err)
+	}
+	got := back.Injections()[0].Injection
+	if got.G != 0 || got.Pointer != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.Shown) > 40 || len(got.Rare) > 100 || len(turns[0].Content()) > 16<<10 {
+		t.Errorf("kept is %.200v, in %d bytes", got, len(turns[0].Content()))
+	}
+	a := open(t, t.TempDir())
+	add(t, a, "1 new, 0 changed", odd, none)
+}
+
+var zero float64
