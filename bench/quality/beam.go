@@ -70,30 +70,69 @@ func (s *chatSources) UnmarshalJSON(b []byte) error {
 // beamDate is the form of a time_anchor.
 const beamDate = "January-02-2006"
 
-// cases returns two cases of a chat, its messages and its exchanges, and how many
-// sources are no message of it. An exchange is what the person wrote, and what
-// followed up to the next that the person wrote.
-func (p *publishedChat) cases() (cs []Case, lost int, err error) {
+// Chat is a chat of BEAM, and what is asked about it.
+type Chat struct {
+	Messages  []Message
+	Questions []ChatQuestion // by ability
+}
+
+// Message is one message of a chat.
+type Message struct {
+	ID   int
+	Role string
+	Text string
+	Date time.Time // the last that was named before it
+}
+
+// ChatQuestion is a question about a chat and the ids of the messages that answer
+// it; of the ability "abstention" no message does.
+type ChatQuestion struct {
+	Ability string
+	Text    string
+	Sources []int
+}
+
+func (p *publishedChat) chat() (*Chat, error) {
 	if len(p.Messages) == 0 {
-		return nil, 0, errors.New("has no messages")
+		return nil, errors.New("has no messages")
 	}
-	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
-	date, known := undated, map[int]string{} // id to that of its exchange
+	c, date, known := new(Chat), undated, map[int]bool{}
 	for i, m := range p.Messages {
-		if m.Role == "" || known[m.ID] != "" {
-			return nil, 0, fmt.Errorf("message %d has no role, or the id of another", i+1)
+		if m.Role == "" || known[m.ID] {
+			return nil, fmt.Errorf("message %d has no role, or the id of another", i+1)
 		}
+		known[m.ID] = true
 		if m.Anchor != "" {
 			day, err := time.Parse(beamDate, m.Anchor)
 			if err != nil {
-				return nil, 0, fmt.Errorf("message %d: its time_anchor is not like March-15-2024: %w", i+1, err)
+				return nil, fmt.Errorf("message %d: its time_anchor is not like March-15-2024: %w", i+1, err)
 			}
 			date = day.Add(12 * time.Hour)
 		}
 		// A text ends in its place in the plan that it was made by.
 		text, _, _ := strings.Cut(m.Content, "->->")
-		text = m.Role + ": " + strings.TrimSpace(text)
-		e := Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(m.ID), text, date}
+		c.Messages = append(c.Messages, Message{m.ID, m.Role, strings.TrimSpace(text), date})
+	}
+	for _, ability := range slices.Sorted(maps.Keys(p.Questions)) {
+		for i, q := range p.Questions[ability] {
+			if strings.TrimSpace(q.Text) == "" {
+				return nil, fmt.Errorf("question %d of %s: has no text", i+1, ability)
+			}
+			c.Questions = append(c.Questions, ChatQuestion{ability, q.Text, q.Sources})
+		}
+	}
+	return c, nil
+}
+
+// cases returns two cases of a chat, its messages and its exchanges, and how many
+// sources are no message of it. An exchange is what the person wrote, and what
+// followed up to the next that the person wrote.
+func (c *Chat) cases() (cs []Case, lost int) {
+	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
+	known := map[int]string{} // id to that of its exchange
+	for i, m := range c.Messages {
+		text := m.Role + ": " + m.Text
+		e := Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(m.ID), text, m.Date}
 		turns.Entries = append(turns.Entries, e)
 		if last := len(pairs.Entries) - 1; last >= 0 && m.Role != "user" {
 			pairs.Entries[last].Text += "\n\n" + text
@@ -102,30 +141,25 @@ func (p *publishedChat) cases() (cs []Case, lost int, err error) {
 		}
 		known[m.ID] = pairs.Entries[len(pairs.Entries)-1].ID
 	}
-	for _, ability := range slices.Sorted(maps.Keys(p.Questions)) {
-		for i, q := range p.Questions[ability] {
-			if strings.TrimSpace(q.Text) == "" {
-				return nil, 0, fmt.Errorf("question %d of %s: has no text", i+1, ability)
-			}
-			groups := []string{strings.ReplaceAll(ability, "_", " ")}
-			turn, pair := Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}, Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}
-			for _, id := range q.Sources {
-				turn.Right[strconv.Itoa(id)] = true
-				if known[id] == "" {
-					lost++
-				} else {
-					pair.Right[known[id]] = true
-				}
-			}
-			if len(turn.Right) > 0 {
-				turns.Asks = append(turns.Asks, turn)
-			}
-			if len(pair.Right) > 0 {
-				pairs.Asks = append(pairs.Asks, pair)
+	for _, q := range c.Questions {
+		groups := []string{strings.ReplaceAll(q.Ability, "_", " ")}
+		turn, pair := Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}, Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}
+		for _, id := range q.Sources {
+			turn.Right[strconv.Itoa(id)] = true
+			if known[id] == "" {
+				lost++
+			} else {
+				pair.Right[known[id]] = true
 			}
 		}
+		if len(turn.Right) > 0 {
+			turns.Asks = append(turns.Asks, turn)
+		}
+		if len(pair.Right) > 0 {
+			pairs.Asks = append(pairs.Asks, pair)
+		}
 	}
-	return []Case{pairs, turns}, lost, nil
+	return []Case{pairs, turns}, lost
 }
 
 // findBEAM returns a source for each file of chats in the directory.
@@ -140,23 +174,39 @@ func findBEAM(fsys fs.FS, _, dir string) [][]string {
 	return each(fsys, dir, names...)
 }
 
-// beam yields two cases a chat: its exchanges and its messages.
-func beam(s *Source) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
+// Chats yields the chats in the file of a source of BEAM. It yields at most one
+// error, last.
+func (s *Source) Chats() iter.Seq2[*Chat, error] {
+	return func(yield func(*Chat, error) bool) {
 		n := 0
 		for p, err := range objects[publishedChat](s.fsys, s.Files[0]) {
 			n++
-			var cs []Case
-			lost := 0
+			var c *Chat
 			if err == nil {
-				if cs, lost, err = p.cases(); err != nil {
+				if c, err = p.chat(); err != nil {
 					err = fmt.Errorf("chat %d: %w", n, err)
 				}
 			}
 			if err != nil {
-				yield(Case{}, &DataError{File: s.Files[0], Err: err})
+				yield(nil, &DataError{File: s.Files[0], Err: err})
 				return
 			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// beam yields two cases a chat: its exchanges and its messages.
+func beam(s *Source) iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		for chat, err := range s.Chats() {
+			if err != nil {
+				yield(Case{}, err)
+				return
+			}
+			cs, lost := chat.cases()
 			s.note("sources that name no message count as not found: %d", lost)
 			for _, c := range cs {
 				if len(c.Asks) > 0 && !yield(c, nil) {
