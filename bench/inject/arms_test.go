@@ -1,0 +1,108 @@
+// The scorer, on cases whose counts are worked out by hand.
+
+package inject
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/gate"
+)
+
+// scripted is a conversation that gives the decisions of a list, one after another.
+type scripted struct{ left []Decision }
+
+func (s *scripted) ask(context.Context, string) (Decision, error) {
+	d := s.left[0]
+	s.left = s.left[1:]
+	return d, nil
+}
+
+// script returns a rule of which each session begins with the first decision.
+func script(ds ...Decision) Rule {
+	return Rule{"script", func(*memory, gate.Floor) conversation { return &scripted{ds} }}
+}
+
+func show(a gate.Answer, units ...string) Decision { return Decision{Answer: a, Units: units} }
+
+func TestScorer(t *testing.T) {
+	right := map[string]bool{"b": true, "c": true}
+	asks := []Ask{
+		{Text: "has no right unit"},
+		{Text: "cannot be answered", Right: right, Unanswerable: true},
+		{Text: "is answered", Right: right},
+	}
+	for _, c := range []struct {
+		name              string
+		d                 Decision
+		own, any          int // of one prompt each
+		ownPoint, anyPoin int
+	}{
+		{"silence", show(gate.Silence), 0, 0, 0, 0},
+		{"a wrong unit", show(gate.Payload, "a", "d"), 0, 1, 0, 0},
+		{"a right one last", show(gate.Payload, "a", "d", "c"), 1, 1, 0, 0},
+		{"a pointer to a right one", show(gate.Pointer, "b"), 0, 0, 1, 1},
+		{"a pointer to a wrong one", show(gate.Pointer, "a"), 0, 0, 0, 1},
+	} {
+		row := newRow("script")
+		b := &bench{rules: []Rule{script(c.d)}, rows: []*Row{row}}
+		if err := b.own(t.Context(), Own, asks); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.put(t.Context(), Foreign, "anything", nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range []struct {
+			what string
+			got  *Count
+			want Count
+		}{
+			{"own", row.Arms[Own], Count{1, c.own}}, {"own, pointers", row.Pointers[Own], Count{1, c.ownPoint}},
+			{"foreign", row.Arms[Foreign], Count{1, c.any}}, {"foreign, pointers", row.Pointers[Foreign], Count{1, c.anyPoin}},
+		} {
+			if *w.got != w.want {
+				t.Errorf("%s: %s is %+v, want %+v", c.name, w.what, *w.got, w.want)
+			}
+		}
+	}
+}
+
+// TestScorerOfRepeats asks twice: once in a session for the prompt again, and once for
+// the paraphrase.
+func TestScorerOfRepeats(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		first, second Decision
+		want          Count
+	}{
+		{"nothing at first", show(gate.Silence), show(gate.Payload, "a"), Count{0, 0}},
+		{"the same", show(gate.Payload, "a", "b"), show(gate.Payload, "c", "b"), Count{1, 1}},
+		{"another", show(gate.Payload, "a", "b"), show(gate.Payload, "c"), Count{1, 0}},
+		{"nothing then", show(gate.Payload, "a"), show(gate.Silence), Count{1, 0}},
+		{"shown after a pointer to it", show(gate.Pointer, "a"), show(gate.Payload, "a"), Count{1, 1}},
+	} {
+		row := newRow("script")
+		b := &bench{rules: []Rule{script(c.first, c.second)}, rows: []*Row{row}}
+		if err := b.again(t.Context(), []Ask{{Text: "Where is it?", Right: map[string]bool{"a": true}}}); err != nil {
+			t.Fatal(err)
+		}
+		if *row.Arms[Again] != c.want || *row.Arms[Paraphrase] != c.want {
+			t.Errorf("%s: %+v and %+v, want %+v", c.name, *row.Arms[Again], *row.Arms[Paraphrase], c.want)
+		}
+	}
+}
+
+// TestWilson compares with values of a table.
+func TestWilson(t *testing.T) {
+	for _, c := range []struct {
+		count     Count
+		low, high float64
+	}{
+		{Count{10, 0}, 0, .2775}, {Count{10, 5}, .2366, .7634}, {Count{10, 8}, .4902, .9433}, {Count{10, 10}, .7225, 1}, {Count{}, 0, 1},
+	} {
+		if low, high := c.count.Interval(); math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
+			t.Errorf("%+v is from %.4f to %.4f, want %.4f to %.4f", c.count, low, high, c.low, c.high)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+// Prompts that no memory answers: acknowledgements, work orders, and what people
+// paste.
+
+package inject
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed orders.txt
+var ordersText string
+
+//go:embed pasted.txt
+var pastedText string
+
+// orders returns the acknowledgements and work orders.
+func orders() []string {
+	var all []string
+	for line := range strings.Lines(ordersText) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// pasted returns what people paste into a prompt.
+func pasted() []string {
+	_, text, _ := strings.Cut(pastedText, "\n") // its first line says what it is
+	var all []string
+	for p := range strings.SplitSeq(text, "\n----\n") {
+		all = append(all, strings.TrimSpace(p))
+	}
+	return all
+}

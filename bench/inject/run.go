@@ -1,0 +1,169 @@
+// The measurement: every store of a set, every arm, every rule.
+
+package inject
+
+import (
+	"context"
+	"iter"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/inject"
+)
+
+// Options say how much is measured.
+type Options struct {
+	Stores   iter.Seq2[*Store, error] // is gone through twice
+	Foreign  int                      // foreign questions in all; 0 means 1,000
+	Variants int                      // stores that are asked in other forms, too; 0 means 10
+	Progress func(store string)       // is called, when it is not nil, after each store
+}
+
+// Result is what the rules did.
+type Result struct {
+	Stores int    `json:"stores"`
+	Units  int    `json:"units"`
+	Rows   []*Row `json:"rows"`
+}
+
+// pool are the questions of all stores that have an answer, and the stores that
+// stand for other people.
+type pool struct {
+	asks   []Ask
+	stores int
+	others []*Store
+}
+
+// maxOthers is how many stores are kept in memory to stand for other people.
+const maxOthers = 12
+
+// Run measures.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	p, err := gather(o.Stores)
+	if err != nil {
+		return nil, err
+	}
+	if o.Foreign == 0 {
+		o.Foreign = 1000
+	}
+	if o.Variants == 0 {
+		o.Variants = 10
+	}
+	res, rules := new(Result), Rules()
+	for _, r := range rules {
+		res.Rows = append(res.Rows, newRow(r.Name))
+	}
+	for s, err := range o.Stores {
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		foreign := p.foreign(s, res.Stores, (o.Foreign+p.stores-1)/p.stores)
+		if err := s.within(ctx, rules, res.Rows, func(b *bench) error { return b.plain(ctx, s, foreign, res.Stores) }); err != nil {
+			return nil, err
+		}
+		// Stores are picked from all over the set.
+		if (res.Stores+1)*o.Variants/p.stores > res.Stores*o.Variants/p.stores {
+			if err := p.variants(ctx, s, rules, res.Rows); err != nil {
+				return nil, err
+			}
+		}
+		res.Stores++
+		res.Units += len(s.Units)
+		if o.Progress != nil {
+			o.Progress(s.Name)
+		}
+	}
+	return res, nil
+}
+
+// gather reads the pool.
+func gather(stores iter.Seq2[*Store, error]) (p pool, err error) {
+	for s, err := range stores {
+		if err != nil {
+			return p, err
+		}
+		p.stores++
+		for _, a := range s.Asks {
+			if !a.Unanswerable && len(a.Right) > 0 {
+				p.asks = append(p.asks, a)
+			}
+		}
+		if len(p.others) < maxOthers {
+			p.others = append(p.others, s)
+		}
+	}
+	return p, nil
+}
+
+// foreign returns at most so many questions of the pool whose answers the store
+// does not hold, from all over it.
+func (p *pool) foreign(s *Store, n, most int) []string {
+	var texts []string
+	for _, a := range p.asks {
+		if !slices.ContainsFunc(a.From, func(from string) bool { return s.Holds[from] }) {
+			texts = append(texts, a.Text)
+		}
+	}
+	if len(texts) <= most {
+		return texts
+	}
+	var some []string
+	for i := range most {
+		some = append(some, texts[(n+i*len(texts)/most)%len(texts)])
+	}
+	return some
+}
+
+// plain puts to the rules what is asked of the store as it is.
+func (b *bench) plain(ctx context.Context, s *Store, foreign []string, n int) error {
+	if err := b.own(ctx, Own, s.Asks); err != nil {
+		return err
+	}
+	var answered []Ask
+	for _, q := range s.Asks {
+		if q.Unanswerable {
+			if err := b.put(ctx, Unanswerable, q.Text, nil); err != nil {
+				return err
+			}
+		} else if len(q.Right) > 0 {
+			answered = append(answered, q)
+		}
+	}
+	for a, prompts := range map[Arm][]string{Foreign: foreign, Orders: orders()} {
+		for _, q := range prompts {
+			if err := b.put(ctx, a, q, nil); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.again(ctx, answered); err != nil {
+		return err
+	}
+	return b.day(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
+}
+
+// variants asks the questions of a store in its other forms.
+func (p *pool) variants(ctx context.Context, s *Store, rules []Rule, rows []*Row) error {
+	var others []*Store
+	for _, o := range p.others {
+		if o.Name != s.Name && !slices.ContainsFunc(s.Asks, func(a Ask) bool {
+			return slices.ContainsFunc(a.From, func(from string) bool { return o.Holds[from] })
+		}) {
+			others = append(others, o)
+		}
+	}
+	if len(others) > 0 {
+		for a, v := range map[Arm]*Store{Switch: s.joined(others[0]), Marathon: s.beside(others)} {
+			if err := v.within(ctx, rules, rows, func(b *bench) error { return b.own(ctx, a, s.Asks) }); err != nil {
+				return err
+			}
+		}
+	}
+	if s.In != inject.InNotes { // nothing prints a note
+		return s.printed().within(ctx, rules, rows, func(b *bench) error { return b.own(ctx, Tool, s.Asks) })
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+// The measurement as a whole, on the set that is made, and what it is made of.
+
+package inject
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/inject"
+)
+
+// few yields the first stores of the generated set.
+func few(n int) iter.Seq2[*Store, error] {
+	return func(yield func(*Store, error) bool) {
+		left := n
+		for s, err := range Generate(1) {
+			if left--; left < 0 || !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	res, err := Run(t.Context(), Options{Stores: few(2), Foreign: 10, Variants: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[Arm]int{Own: 30, Foreign: 10, Orders: 2 * len(orders()), Unanswerable: 30, Again: 30, Paraphrase: 30, Switch: 15, Marathon: 15, Tool: 15}
+	row := res.Rows[0]
+	for _, a := range Arms() {
+		if row.Arms[a].Of != of[a] {
+			t.Errorf("%s was put %d times, want %d", a, row.Arms[a].Of, of[a])
+		}
+	}
+	if row.Arms[Own].In != 30 || row.Arms[Again].In != 30 || row.Arms[Marathon].In != 15 {
+		t.Errorf("by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all", row.Arms[Own].In, row.Arms[Again].In, row.Arms[Marathon].In)
+	}
+	if res.Units != 2*turnsOfOne || res.Stores != 2 || len(row.Spent) != 2*100 {
+		t.Errorf("%d units in %d stores, %d prompts of days", res.Units, res.Stores, len(row.Spent))
+	}
+}
+
+// TestForms looks at the other forms of a store: units are added, moved to what a
+// command printed, and nothing else is lost.
+func TestForms(t *testing.T) {
+	var ss []*Store
+	for s := range few(2) {
+		ss = append(ss, s)
+	}
+	if n := len(ss[0].joined(ss[1]).Units); n != 2*turnsOfOne {
+		t.Errorf("joined, there are %d units, want %d", n, 2*turnsOfOne)
+	}
+	if n := len(ss[0].beside(ss[1:]).Units); n != turnsOfOne+marathonTurns {
+		t.Errorf("beside a marathon, there are %d units, want %d", n, turnsOfOne+marathonTurns)
+	}
+	p := ss[0].printed()
+	i := slices.IndexFunc(p.Units, func(u Unit) bool { return u.Printed != "" })
+	if i < 0 || p.Units[i].Printed != ss[0].Units[i].Prompt || p.Units[i].Prompt == ss[0].Units[i].Prompt {
+		t.Errorf("printed, unit %d is %+v", i, p.Units[max(i, 0)])
+	}
+	m, err := p.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := m.Get(t.Context(), "claude/"+fmt.Sprintf("s%04d/%04d", i/sessionTurns+1, i%sessionTurns+1))
+	if err != nil || !strings.Contains(e.Content, p.Units[i].Printed) {
+		t.Errorf("the turn does not hold what was printed: %q, %v", e.Content, err)
+	}
+	if err := m.close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGenerate holds that the set is whole, and the same each time.
+func TestGenerate(t *testing.T) {
+	var a, b []*Store
+	for s := range Generate(7) {
+		a = append(a, s)
+	}
+	for s := range Generate(7) {
+		b = append(b, s)
+	}
+	if !reflect.DeepEqual(a, b) || len(a) != people {
+		t.Fatalf("%d and %d stores, which are not equal or not %d", len(a), len(b), people)
+	}
+	seen := map[string]string{}
+	for _, s := range a {
+		for _, u := range s.Units {
+			if strings.ContainsAny(u.Prompt+u.Reply, "{}") {
+				t.Errorf("%s: a mark is left in %q", s.Name, u.Prompt+u.Reply)
+			}
+		}
+		for _, q := range s.Asks {
+			if strings.ContainsAny(q.Text, "{}") || seen[q.Text] != "" {
+				t.Errorf("%s asks %q, and so does %q", s.Name, q.Text, seen[q.Text])
+			}
+			seen[q.Text] = s.Name
+		}
+		if s.In != inject.InSessions || len(s.Asks) != 2*15 {
+			t.Errorf("%s has %d asks", s.Name, len(s.Asks))
+		}
+	}
+}
+
+// TestPrompts holds that the orders are many, each once, and none of them a decoy:
+// what calibrates a rule cannot measure it.
+func TestPrompts(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range gate.Decoys() {
+		seen[strings.ToLower(d)] = true
+	}
+	all := orders()
+	for _, o := range append(slices.Clone(all), pasted()...) {
+		if seen[strings.ToLower(o)] || o == "" {
+			t.Errorf("%q is empty, a decoy, or there twice", o)
+		}
+		seen[strings.ToLower(o)] = true
+	}
+	if acks, work := splitOrders(all); len(all) < 300 || len(acks) < 60 || len(work) < 150 || len(pasted()) < 20 {
+		t.Errorf("%d orders, %d short and %d long; %d pasted", len(all), len(acks), len(work), len(pasted()))
+	}
+}

@@ -1,0 +1,138 @@
+// The public sets of questions, as stores.
+
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/inject"
+)
+
+// Sets are the names of the sets that are read.
+func Sets() []string { return []string{"longmemeval", "beam", "locomo"} }
+
+// Read yields the stores of a source. It yields at most one error, last.
+func Read(src *quality.Source) iter.Seq2[*Store, error] {
+	return func(yield func(*Store, error) bool) {
+		read := map[string]iter.Seq2[*Store, error]{
+			"longmemeval": each(src.Questions(), ofQuestion),
+			"beam":        each(src.Chats(), ofChat),
+			"locomo":      each(src.Talks(), ofTalk),
+		}[src.Set.Name]
+		if read == nil {
+			yield(nil, fmt.Errorf("%s is no set of talk", src.Set.Title))
+			return
+		}
+		for s, err := range read {
+			if d := new(quality.DataError); errors.As(err, &d) {
+				d.From = src.Set.From
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
+// each yields the stores that are made of what is yielded, which are told their
+// number, from 1.
+func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
+	return func(yield func(*Store, error) bool) {
+		n := 0
+		for v, err := range all {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if n++; !yield(of(v, n), nil) {
+				return
+			}
+		}
+	}
+}
+
+// ofQuestion returns the haystack of a question of LongMemEval.
+func ofQuestion(q *quality.Question, _ int) *Store {
+	s := &Store{Name: q.ID, In: inject.InSessions, Holds: map[string]bool{}}
+	ask := Ask{Text: q.Text, Right: map[string]bool{}, From: q.Answers, Unanswerable: strings.HasSuffix(q.ID, "_abs")}
+	for _, chat := range q.Sessions {
+		s.Holds[chat.ID] = true
+		first := len(s.Units)
+		for i, t := range chat.Turns {
+			id := fmt.Sprintf("%s#%d", chat.ID, i)
+			if s.say(first, t.Role, t.Text); len(s.Units) > 0 {
+				u := &s.Units[len(s.Units)-1]
+				if u.ID == "" {
+					u.ID, u.Session, u.Time = id, chat.ID, chat.Date.Add(time.Duration(i)*time.Minute)
+				}
+				if q.Evidence[id] {
+					ask.Right[u.ID] = true
+				}
+			}
+		}
+	}
+	s.Asks = []Ask{ask}
+	return s
+}
+
+// say adds a message: one of the person begins a unit, and so does the first of
+// those since unit first.
+func (s *Store) say(first int, role, text string) {
+	switch {
+	case role == "user":
+		s.Units = append(s.Units, Unit{Prompt: text})
+		return
+	case len(s.Units) == first:
+		s.Units = append(s.Units, Unit{})
+	}
+	u := &s.Units[len(s.Units)-1]
+	u.Reply = strings.TrimPrefix(u.Reply+"\n\n"+text, "\n\n")
+}
+
+// ofChat returns a chat of BEAM, as one session.
+func ofChat(c *quality.Chat, n int) *Store {
+	s := &Store{Name: fmt.Sprintf("chat %d", n), In: inject.InSessions}
+	s.Holds = map[string]bool{s.Name: true}
+	unit := map[int]string{} // by id of a message
+	for i, m := range c.Messages {
+		s.say(0, m.Role, m.Text)
+		u := &s.Units[len(s.Units)-1]
+		if u.ID == "" {
+			u.ID, u.Session, u.Time = strconv.Itoa(m.ID), s.Name, m.Date.Add(time.Duration(i)*time.Second)
+		}
+		unit[m.ID] = u.ID
+	}
+	for _, q := range c.Questions {
+		ask := Ask{Text: q.Text, Right: map[string]bool{}, From: []string{s.Name}, Unanswerable: q.Ability == "abstention"}
+		for _, id := range q.Sources {
+			if unit[id] != "" {
+				ask.Right[unit[id]] = true
+			}
+		}
+		s.Asks = append(s.Asks, ask)
+	}
+	return s
+}
+
+// ofTalk returns a talk of LoCoMo, each turn a note. Its adversarial questions are
+// about what the talk is about, and nothing answers them.
+func ofTalk(t *quality.Talk, n int) *Store {
+	s := &Store{Name: fmt.Sprintf("talk %d", n), In: inject.InNotes}
+	s.Holds = map[string]bool{s.Name: true}
+	for i, e := range t.Turns {
+		s.Units = append(s.Units, Unit{ID: e.ID, Prompt: e.Text, Time: e.Date.Add(time.Duration(i) * time.Second)})
+	}
+	for _, a := range t.Asks {
+		s.Asks = append(s.Asks, Ask{Text: a.Text, Right: a.Turns, From: []string{s.Name}})
+	}
+	for _, a := range t.Adversarial {
+		s.Asks = append(s.Asks, Ask{Text: a.Text, From: []string{s.Name}, Unanswerable: true})
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+// A memory as a user has it, and what is asked of it.
+
+package inject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Store is a memory and what is asked of it.
+type Store struct {
+	Name  string
+	In    string // inject.InSessions: a unit is a turn; inject.InNotes: it is an entry
+	Units []Unit
+	Asks  []Ask
+	Holds map[string]bool // what the units are from; an ask from none of it is foreign
+}
+
+// Unit is what may be shown: a person's text and the reply, or a note.
+type Unit struct {
+	ID      string
+	Session string
+	Prompt  string // or the text of a note
+	Reply   string
+	Printed string // the end of what a failed command printed; "" for none
+	Time    time.Time
+}
+
+// Ask is a question.
+type Ask struct {
+	Text         string
+	Right        map[string]bool // ids of the units that answer it
+	From         []string        // what these are from, as in Holds
+	Unanswerable bool            // the store holds its subject, and no answer
+}
+
+// client is what all turns are said to be of.
+const client = "claude"
+
+// memory is an open memory with the units of a store.
+type memory struct {
+	*oxbow.Memory
+	in     string
+	filter oxbow.Filter
+	ids    map[string]string // of the units, by the names of their entries
+
+	hits struct { // of the prompt that was looked for last
+		prompt string
+		found  []oxbow.Hit
+	}
+}
+
+// open makes the memory. The caller closes it.
+func (s *Store) open(ctx context.Context) (*memory, error) {
+	now := time.Unix(0, 0)
+	if len(s.Units) > 0 {
+		now = slices.MaxFunc(s.Units, func(a, b Unit) int { return a.Time.Compare(b.Time) }).Time.Add(time.Hour)
+	}
+	own, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	if err != nil {
+		return nil, err
+	}
+	m := &memory{Memory: own, in: s.In, ids: map[string]string{}}
+	put := m.putTurns
+	if s.In == inject.InNotes {
+		put = m.putNotes
+	}
+	if err := put(ctx, s.Units); err != nil {
+		return nil, errors.Join(fmt.Errorf("making the memory of %s: %w", s.Name, err), own.Close())
+	}
+	return m, nil
+}
+
+func (m *memory) putNotes(ctx context.Context, units []Unit) error {
+	ops := make([]oxbow.Op, len(units))
+	for i, u := range units {
+		name := fmt.Sprintf("n%05d", i+1)
+		m.ids[name] = u.ID
+		ops[i] = oxbow.Add{Name: name, Kind: oxbow.Archive, Content: u.Prompt, Created: u.Time}
+	}
+	return m.Apply(ctx, ops...)
+}
+
+// putTurns reports the units as a client does. Names tell nothing of a session, as
+// those of LongMemEval do of the answer.
+func (m *memory) putTurns(ctx context.Context, units []Unit) error {
+	m.filter = session.TurnFilter
+	var events []session.Event
+	sessions, turns := map[string]string{}, map[string]int{}
+	for i, u := range units {
+		if sessions[u.Session] == "" {
+			sessions[u.Session] = fmt.Sprintf("s%04d", len(sessions)+1)
+		}
+		name := sessions[u.Session]
+		turns[name]++
+		m.ids[fmt.Sprintf("%s/%s/%04d", client, name, turns[name])] = u.ID
+		events = append(events, u.events(name, fmt.Sprint(i))...)
+	}
+	a := &session.Archive{Memory: m.Memory}
+	if _, err := a.Add(ctx, events); err != nil {
+		return err
+	}
+	for name := range maps.Keys(m.ids) {
+		if _, err := m.Get(ctx, name); err != nil {
+			return fmt.Errorf("unit %s is no turn: %w", m.ids[name], err)
+		}
+	}
+	return nil
+}
+
+// events returns what a client reports of the unit.
+func (u *Unit) events(name, turn string) []session.Event {
+	e := session.Event{Client: client, Session: name, Turn: turn, Time: u.Time}
+	prompt, reply, call := e, e, e
+	var es []session.Event
+	if u.Prompt != "" { // a chat may begin with the program
+		prompt.Kind, prompt.Text = session.Prompt, u.Prompt
+		es = append(es, prompt)
+	}
+	if u.Printed != "" {
+		call.Kind, call.ID, call.Time = session.Called, "c"+turn, u.Time.Add(time.Second)
+		call.Call = &session.Call{Tool: "Bash", Command: "cat notes", Failed: true, Output: u.Printed}
+		es = append(es, call)
+	}
+	if u.Reply != "" {
+		reply.Kind, reply.ID, reply.Text, reply.Time = session.Text, "r"+turn, u.Reply, u.Time.Add(2*time.Second)
+		es = append(es, reply)
+	}
+	return es
+}
+
+// shown is the most units that are shown for a prompt.
+const shown = 3
+
+// plain returns what BM25 finds for a prompt, without the additions of the default
+// ranking: the first shown hits, with explanations.
+func (m *memory) plain(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
+	if m.hits.prompt == prompt && prompt != "" {
+		return m.hits.found, nil
+	}
+	found, err := m.Recall(ctx, oxbow.Query{Text: prompt, Filter: m.filter, Limit: shown, Explain: true, Rank: oxbow.RankSeed})
+	m.hits.prompt, m.hits.found = prompt, found
+	return found, err
+}
+
+// close closes the memory when its store is found sound.
+func (m *memory) close(ctx context.Context) error {
+	r, err := m.Check(ctx)
+	if err == nil && len(r.Problems) > 0 {
+		err = fmt.Errorf("the store that was asked is damaged: %s", r.Problems[0].What)
+	}
+	return errors.Join(err, m.Close())
+}
