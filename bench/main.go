@@ -7,6 +7,8 @@
 //
 //	go run . quality             # on a tiny set that is built in
 //	go run . quality --data DIR  # on LongMemEval, LoCoMo, QMSum, SciFact
+//	go run . inject              # what a prompt gets, on a set that is made
+//	go run . inject --data DIR   # on LongMemEval, BEAM, LoCoMo
 //	go run . golden --data DIR --out FILE
 //	go run . recall --n 10000
 //	go run . peers --data DIR    # beside bleve, bluge, SQLite's FTS5, a scan
@@ -63,6 +65,7 @@ func commands() []command {
 		{"drift", "whether annotations stay with their lines", driftCommand},
 		{"secrets", "which secrets are found, and what is taken for one", secretsCommand},
 		{"hooks", "what the hooks of a session cost its client", hooksCommand},
+		{"inject", "what a prompt gets of a memory, on public data sets", injectCommand},
 		{"sessions", "what importing the transcripts of clients costs", sessionsCommand},
 		{"page", "the tables of docs/benchmarks.md, from results.jsonl", pageCommand},
 	}

@@ -1,0 +1,206 @@
+// The command inject: what a prompt gets of a memory, on public sets of questions,
+// by the rules of others and by ours.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/bench/inject"
+	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/gate"
+)
+
+// injectFlags are the flags of inject.
+type injectFlags struct {
+	data, set string
+	json      bool
+	foreign   int
+	variants  int
+}
+
+func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	var f injectFlags
+	fl.StringVar(&f.data, "data", "", "`DIR` that holds the sets, each in a directory of its own, packed by gzip or not")
+	fl.StringVar(&f.set, "set", "", "only these `SETS`, with commas between: "+strings.Join(inject.Sets(), ", "))
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.IntVar(&f.foreign, "foreign", 1000, "foreign questions of a set, in all its memories")
+	fl.IntVar(&f.variants, "variants", 10, "memories of a set that are asked in other forms, too: joined, beside a marathon, printed")
+	return func(ctx context.Context) error { return b.inject(ctx, &f) }
+}
+
+// injectSet is a set to measure, and what came of it.
+type injectSet struct {
+	Title  string   `json:"set"`
+	Files  []string `json:"files,omitempty"`
+	stores iter.Seq2[*inject.Store, error]
+	*inject.Result
+}
+
+func (b *bench) inject(ctx context.Context, f *injectFlags) error {
+	if f.foreign < 1 || f.variants < 1 {
+		return fmt.Errorf("--foreign and --variants are %d and %d: give numbers above 0", f.foreign, f.variants)
+	}
+	sets, err := f.sets()
+	if err != nil {
+		return err
+	}
+	for _, s := range sets {
+		s.Result, err = inject.Run(ctx, inject.Options{Stores: s.stores, Foreign: f.foreign, Variants: f.variants,
+			Progress: func(store string) { b.logf("inject: %s, %s", s.Title, store) }})
+		if d := new(quality.DataError); errors.As(err, &d) {
+			return fmt.Errorf("measuring %s: %w\nget %s again from %s", s.Title, err, filepath.Base(d.File), d.From)
+		} else if err != nil {
+			return fmt.Errorf("measuring %s: %w", s.Title, err)
+		}
+	}
+	if f.json {
+		return json.NewEncoder(b.out).Encode(sets)
+	}
+	b.title("inject", os.TempDir())
+	if f.data == "" {
+		b.printf("The set is made by a program that is built in: it shows that the measurement works and says little about real talk. Give --data DIR for real sets.\n\n")
+	}
+	b.injected(sets)
+	return nil
+}
+
+// sets returns the sets that are there, or the one that is built in.
+func (f *injectFlags) sets() ([]*injectSet, error) {
+	if f.data == "" {
+		return []*injectSet{{Title: "built in", stores: inject.Generate(1)}}, nil
+	}
+	if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory; %s", f.data, whereTalk())
+	}
+	wanted := inject.Sets()
+	if f.set != "" {
+		wanted = strings.Split(f.set, ",")
+	}
+	var all []*injectSet
+	for _, name := range wanted {
+		i := slices.IndexFunc(quality.Sets(), func(s *quality.Set) bool { return s.Name == name })
+		if i < 0 || !slices.Contains(inject.Sets(), name) {
+			return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(inject.Sets(), ", "))
+		}
+		found, err := quality.Sets()[i].Find(os.DirFS(f.data), f.data)
+		if err != nil {
+			return nil, err
+		}
+		for _, src := range found {
+			all = append(all, &injectSet{Title: src.Set.Title, Files: src.Files, stores: inject.Read(src)})
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s holds none of the sets; %s", f.data, whereTalk())
+	}
+	return all, nil
+}
+
+// whereTalk says where the sets of talk are to be had.
+func whereTalk() string {
+	var s strings.Builder
+	s.WriteString("put there one or more of")
+	for _, set := range quality.Sets() {
+		if slices.Contains(inject.Sets(), set.Name) {
+			fmt.Fprintf(&s, "\n  %s: %s\n    from %s", set.Title, set.Expect, set.From)
+		}
+	}
+	return s.String()
+}
+
+// injected prints three tables a set.
+func (b *bench) injected(sets []*injectSet) {
+	for _, s := range sets {
+		b.printf("%s: %s units in %s memories\n\n", s.Title, count(s.Units), count(s.Stores))
+		of := s.Rows[0].Arms
+		b.emit(armTable(s, of, []inject.Arm{inject.Own, inject.Foreign, inject.Orders, inject.Unanswerable}))
+		b.emit(armTable(s, of, []inject.Arm{inject.Again, inject.Paraphrase, inject.Switch, inject.Marathon, inject.Tool}))
+		b.emit(costTable(s))
+	}
+	b.printf("own: questions that the memory answers, and how many were shown a right unit among three; foreign: those that another memory of the set answers; orders: acknowledgements and work orders in seven languages; unanswerable: about the memory's subjects, without an answer. Of these three, how many got a payload. again, paraphrase: of the questions that got something, how many got a unit of it again in the same session. switch: own, each session joined with one of another person; marathon: own, beside a session of 1,500 turns of others; tool: own, where only a failed command printed the answer. 95 %% is Wilson's interval, which takes prompts for independent; those of one memory are not quite.\n\n")
+}
+
+// armTable makes a table of arms: what got a payload, and for ours what got a payload
+// or a pointer.
+func armTable(s *injectSet, of map[inject.Arm]*inject.Count, arms []inject.Arm) *table {
+	head := []string{s.Title}
+	for _, a := range arms {
+		head = append(head, fmt.Sprintf("%s, n = %s", a, count(of[a].Of)), "95 %")
+	}
+	t := newTable(head...)
+	row := func(name string, counts func(inject.Arm) inject.Count) {
+		cells := []string{name}
+		for _, a := range arms {
+			c := counts(a)
+			if c.Of == 0 {
+				cells = append(cells, "–", "–")
+				continue
+			}
+			low, high := c.Interval()
+			share := permille(c.Share())
+			if c.Of != of[a].Of {
+				share += " of " + count(c.Of)
+			}
+			cells = append(cells, share, permille(low)+"–"+permille(high))
+		}
+		t.row(cells...)
+	}
+	for _, r := range s.Rows {
+		row(r.Rule, func(a inject.Arm) inject.Count { return *r.Arms[a] })
+		if r.Rule == inject.Ours {
+			row("… or a pointer", func(a inject.Arm) inject.Count {
+				return inject.Count{Of: r.Arms[a].Of, In: r.Arms[a].In + r.Pointers[a].In}
+			})
+		}
+	}
+	return t
+}
+
+// permille prints a share with three digits.
+func permille(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
+
+// costTable makes the table of what a day costs.
+func costTable(s *injectSet) *table {
+	t := newTable(s.Title+": a day", "prompts", "payload", "pointer", "tokens, median", "mean", "p99", "time, p50", "p99")
+	for _, r := range s.Rows {
+		n, answers := cmp.Or(float64(len(r.Spent)), 1), map[gate.Answer]int{}
+		var took timings
+		var tokens []int
+		for _, d := range r.Spent {
+			answers[d.Answer]++
+			took = append(took, d.Took)
+			tokens = append(tokens, d.Tokens)
+		}
+		cells := []string{r.Rule, count(len(r.Spent)), permille(float64(answers[gate.Payload]) / n), permille(float64(answers[gate.Pointer]) / n)}
+		if r.Rule != inject.Ours { // others are not asked for a text
+			t.row(append(cells, "–", "–", "–", "–", "–")...)
+			continue
+		}
+		mean, p50, p99 := middles(tokens)
+		t.row(append(cells, count(p50), digits(mean), count(p99), span(took.p50()), span(took.quantile(.99)))...)
+	}
+	return t
+}
+
+// middles returns the mean, the median and the 99th percentile, 0 of none.
+func middles(v []int) (mean float64, p50, p99 int) {
+	if len(v) == 0 {
+		return 0, 0, 0
+	}
+	s, sum := slices.Sorted(slices.Values(v)), 0
+	for _, x := range s {
+		sum += x
+	}
+	return float64(sum) / float64(len(s)), s[(len(s)-1)/2], s[min(len(s)*99/100, len(s)-1)]
+}
