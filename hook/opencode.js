@@ -54,14 +54,17 @@ export const Oxbow = async ({ directory }) => {
     return queue
   }
 
+  // contextOf returns the context that an answer gives, "" for none.
+  const contextOf = (answer) => {
+    try {
+      return JSON.parse(answer).context || ""
+    } catch {
+      return ""
+    }
+  }
+
   const start = (id, source) => {
-    session(id).context = send("SessionStart", id, { source }).then((answer) => {
-      try {
-        return JSON.parse(answer).context || ""
-      } catch {
-        return ""
-      }
-    })
+    session(id).context = send("SessionStart", id, { source }).then(contextOf)
   }
 
   const created = ({ info }) => {
@@ -116,7 +119,10 @@ export const Oxbow = async ({ directory }) => {
       s.turn = message.id
       if (!s.context) start(s.id, s.fresh ? "startup" : "resume")
       const prompt = parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("\n")
-      await send("UserPromptSubmit", s.id, { prompt, model: message.model?.modelID })
+      const text = contextOf(await send("UserPromptSubmit", s.id, { prompt, model: message.model?.modelID }))
+      const last = parts.at(-1)
+      // A part of this message: what went before stays as it is, and cached.
+      if (text && last) parts.push({ id: last.id + "0", sessionID: last.sessionID, messageID: last.messageID, type: "text", text, synthetic: true })
     }),
 
     "experimental.text.complete": safe(({ sessionID, partID }, { text }) => send("AgentText", sessionID, { text, text_id: partID })),

@@ -1,0 +1,61 @@
+// A test of the plug-in for opencode, which node runs.
+
+package hook_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/hook"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// answers is a program that answers a prompt of two words, and a start.
+const answers = `let text = ""
+process.stdin.on("data", (d) => (text += d)).on("end", () => {
+  const r = JSON.parse(text)
+  if (r.hook_event_name === "SessionStart") console.log(JSON.stringify({ context: "the start" }))
+  if (r.hook_event_name === "UserPromptSubmit" && r.prompt.includes(" ")) console.log(JSON.stringify({ context: "to " + r.prompt }))
+})`
+
+// talk is what opencode does with a plug-in.
+const talk = `import { Oxbow } from "./oxbow.mjs"
+const p = await Oxbow({ directory: "/p" })
+const say = async (n, text) => {
+  const message = { id: "msg_" + n }
+  const parts = [{ id: "prt_" + n, sessionID: "ses_1", messageID: message.id, type: "text", text }]
+  await p["chat.message"]({ sessionID: "ses_1" }, { message, parts })
+  const system = ["You are."]
+  await p["experimental.chat.system.transform"]({ sessionID: "ses_1" }, { system })
+  console.log(JSON.stringify({ parts, system }))
+}
+await say(1, "when ship")
+await say(2, "thanks")
+await p.dispose()`
+
+// TestPluginPrompt: what there is to a prompt is a part of its own message, after the
+// prompt; the system prompt stays as it is.
+func TestPluginPrompt(t *testing.T) {
+	node := testenv.Program(t, "node", "apt install nodejs")
+	dir := t.TempDir()
+	plugin, err := hook.Plugin([]string{node, filepath.Join(dir, "answers.mjs")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"oxbow.mjs": string(plugin), "answers.mjs": answers, "talk.mjs": talk} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), node, filepath.Join(dir, "talk.mjs")).CombinedOutput()
+	want := `{"parts":[{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"when ship"},` +
+		`{"id":"prt_10","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"to when ship","synthetic":true}],"system":["You are.","the start"]}
+{"parts":[{"id":"prt_2","sessionID":"ses_1","messageID":"msg_2","type":"text","text":"thanks"}],"system":["You are.","the start"]}
+`
+	if got := strings.ReplaceAll(string(out), "\r\n", "\n"); err != nil || got != want {
+		t.Errorf("%v; opencode is given\n%swant\n%s", err, got, want)
+	}
+}
