@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"inject", 900},
 	{"hook", 296},
 	{"prompt", 310},
-	{"profile", 1_800},
+	{"profile", 1_825},
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},

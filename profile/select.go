@@ -23,6 +23,11 @@ type Request struct {
 	Query  string // what it is for, such as the newest message: what fits ranks higher
 	Budget int    // tokens; 0 means the profile's own
 	AsOf   uint64 // the memory as it stood after this change; 0 means now
+
+	// Project is the one in which a session begins; "" for no such session. Decisions
+	// then rank before what is no rule, and what is not pinned is left out when it is
+	// of other projects alone, covered or tainted.
+	Project string
 }
 
 // Selection is what a profile chose.
@@ -81,7 +86,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	}
 	view := scope.Within(m, r.Scope())
 	defer view.Close()
-	ranked, err := r.rank(ctx, view, req.Query)
+	ranked, err := r.rank(ctx, view, req)
 	if err != nil {
 		return sel, err
 	}
@@ -206,12 +211,22 @@ type ranked struct {
 const (
 	classPinned = iota
 	classProcess
+	classDecision // where a session begins
 	classRest
 	classCovered
 )
 
+// leavesOut reports whether an entry has no place at the beginning of a session.
+func (req *Request) leavesOut(e *oxbow.Entry) bool {
+	if req.Project == "" || labelled(e, LabelPinned) {
+		return false
+	}
+	projects := e.Values(oxbow.LabelProject)
+	return len(projects) > 0 && !slices.Contains(projects, req.Project) || labelled(e, LabelCovered) || len(e.Values(labelTaint)) > 0
+}
+
 // rank returns all entries of the view in order.
-func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, query string) ([]ranked, error) {
+func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, req Request) ([]ranked, error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {
@@ -219,8 +234,8 @@ func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, query string) (
 		}
 	}
 	hits := map[uint64]int{}
-	if strings.TrimSpace(query) != "" {
-		hs, err := view.Recall(ctx, oxbow.Query{Text: query, Limit: oxbow.MaxLimit})
+	if strings.TrimSpace(req.Query) != "" {
+		hs, err := view.Recall(ctx, oxbow.Query{Text: req.Query, Limit: oxbow.MaxLimit})
 		if err != nil {
 			return nil, err
 		}
@@ -233,29 +248,36 @@ func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, query string) (
 		if err != nil {
 			return nil, err
 		}
-		if r.omits(&e) {
+		if r.omits(&e) || req.leavesOut(&e) {
 			continue
 		}
-		x := ranked{entry: e, class: classRest, hit: hits[e.ID], why: "last written " + e.Updated.UTC().Format(time.DateOnly)}
-		switch {
-		case labelled(&e, LabelCovered):
-			x.class, x.why = classCovered, "covered:true"
-		case labelled(&e, LabelProcess):
-			x.class, x.why = classProcess, "process:true"
-		}
-		if x.hit > 0 {
-			x.why = fmt.Sprintf("found by the query, place %d", x.hit)
-		}
-		switch {
-		case named[e.Name]:
-			x.class, x.why = classPinned, "named by the profile"
-		case labelled(&e, LabelPinned):
-			x.class, x.why = classPinned, "pinned:true"
-		}
-		all = append(all, x)
+		all = append(all, rankOf(e, &req, hits[e.ID], named[e.Name]))
 	}
 	slices.SortFunc(all, compareRanked)
 	return all, nil
+}
+
+// rankOf returns an entry with its class, and why it has that.
+func rankOf(e oxbow.Entry, req *Request, hit int, named bool) ranked {
+	x := ranked{entry: e, class: classRest, hit: hit, why: "last written " + e.Updated.UTC().Format(time.DateOnly)}
+	switch {
+	case labelled(&e, LabelCovered):
+		x.class, x.why = classCovered, "covered:true"
+	case labelled(&e, LabelProcess):
+		x.class, x.why = classProcess, "process:true"
+	case req.Project != "" && slices.Contains(e.Values(oxbow.LabelTag), tagDecision):
+		x.class, x.why = classDecision, "tag:"+tagDecision
+	}
+	if x.hit > 0 {
+		x.why = fmt.Sprintf("found by the query, place %d", x.hit)
+	}
+	switch {
+	case named:
+		x.class, x.why = classPinned, "named by the profile"
+	case labelled(&e, LabelPinned):
+		x.class, x.why = classPinned, "pinned:true"
+	}
+	return x
 }
 
 func compareRanked(a, b ranked) int {

@@ -86,6 +86,15 @@ func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Hando
 	return hs, err
 }
 
+// Newest returns open handoffs, those that were written last.
+func Newest(ctx context.Context, m *oxbow.Memory, most int) (hs []Handoff, err error) {
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: most, Filter: openFilter("")})
+	for _, h := range hits {
+		hs = append(hs, of(h.Entry))
+	}
+	return hs, err
+}
+
 func entries(ctx context.Context, s oxbow.Store, project string, all bool) ([]oxbow.Entry, error) {
 	f := openFilter(project)
 	if all {

@@ -30,21 +30,27 @@ const (
 func (a *app) hookCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook CLIENT",
-		Short: "Keep what a client's hook reports, and begin its sessions with the memory",
+		Short: "Keep what a client's hook reports, and give its model what helps",
 		Long: `Hook is what clients run; oxbow setup registers it. It reads the report of a
-client's hook on standard input, puts what was said and done into the spool of
-the home, from where it goes into the archive of sessions, and when a session
-begins it answers with what oxbow context prints. Secrets are taken out before
-anything is written. It prints nothing on anything else, and exits with 0
-whatever happens: oxbow doctor says what went wrong.
+client's hook on standard input, and puts what was said and done into the spool
+of the home, from where it goes into the archive of sessions. Secrets are taken
+out before anything is written. It exits with 0 whatever happens: oxbow doctor
+says what went wrong.
+
+When a session begins it answers with what always counts there: what is pinned,
+then decisions and what else the project has, an open handoff, how to search;
+the same memory gives the same bytes. To a prompt it answers when the memory
+knows something about it that the session was not shown, else with nothing. It
+answers nothing else, and nothing late. What it answers is kept, too.
 
 After an edit what the agent said before it becomes an annotation of its lines,
 in a repository that has annotations (OXBOW_ANNOTATE=on: in each; off: in none),
 and before an edit the annotations of exactly the lines that it changes go to
 the model, on one line, each once a session (OXBOW_WHYS=off: not).
 
-OXBOW_HOOKS=off stops it for one session. A file ` + hooksOff + ` stops it for a home,
-or for a project when it is in the project's directory ` + homeDir + `.`,
+OXBOW_HOOKS=off stops it for one session, OXBOW_INJECT=off only what is put
+before the model. A file ` + hooksOff + `, or ` + injectOff + `, does so for a home, or for a
+project when it is in the project's directory ` + homeDir + `.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
 		Args: args(1, 1, "the client: claude, codex, gemini, opencode, copilot or qwen"),

@@ -22,9 +22,8 @@ import (
 
 // Bounds of what a client waits for.
 const (
-	contextWait  = time.Second // at a start
-	contextLimit = 2_000       // tokens
-	promptWait   = 400 * time.Millisecond
+	startWait  = time.Second
+	promptWait = 400 * time.Millisecond
 )
 
 // teller puts memory before the model of one session, and records it.
@@ -65,24 +64,27 @@ func (t teller) off() bool {
 // of the project. Where it cannot be known whether it was answered, or recorded that it
 // is, it is answered.
 func (t teller) start(ctx context.Context, r hook.Report) []byte {
-	said := inTime(ctx, contextWait, func(ctx context.Context) string {
-		text, err := t.contextText(ctx)
-		if err != nil {
-			text = ""
-		}
+	b := inTime(ctx, startWait, func(ctx context.Context) inject.Block {
+		goOn := ""
 		if r.Source == "compact" || r.Source == "resume" {
-			text += t.handoffOf(ctx, r.Client, t.event.Session)
+			goOn = t.handoffOf(ctx, r.Client, t.event.Session)
 		}
-		return text
+		project, _ := projectOf(t.event.Dir)
+		out, err := run(ctx, t.app, tool.Start, tool.StartIn{Project: project, Budget: inject.StartTokens - text.EstimateTokens(goOn)})
+		if err != nil {
+			out.Block = inject.Block{}
+		}
+		out.Text += goOn
+		return out.Block
 	})
-	answer := r.Answer(said)
+	answer := r.Answer(b.Text)
 	if answer == nil {
 		return nil
 	}
 	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source, false); err == nil && !first {
 		return nil
 	}
-	t.show(ctx, inject.AtStart, inject.Block{Text: said})
+	t.show(ctx, inject.AtStart, b)
 	return answer
 }
 
@@ -96,16 +98,7 @@ func (a *app) handoffOf(ctx context.Context, client, id string) string {
 	if err != nil || len(turns) == 0 {
 		return ""
 	}
-	return "\n\n" + handoff.Now(ctx, turns)
-}
-
-// contextText returns what oxbow context prints, "" for a heading alone.
-func (a *app) contextText(ctx context.Context) (string, error) {
-	out, err := run(ctx, a, tool.Select, tool.SelectIn{Budget: contextLimit})
-	if err != nil || len(out.Context.Parts) < 2 {
-		return "", err
-	}
-	return out.Text, nil
+	return "\n" + handoff.Now(ctx, turns)
 }
 
 // prompt answers what a person wrote, once. What cannot be recorded is not shown.
@@ -132,9 +125,7 @@ func (t teller) prompt(ctx context.Context, r hook.Report) []byte {
 // show records what is about to be put before the model, and reports whether it may be:
 // no other process shows it, and the record is kept.
 func (t teller) show(ctx context.Context, place string, b inject.Block) bool {
-	if b.Place = place; b.Tokens == 0 {
-		b.Tokens = text.EstimateTokens(b.Text)
-	}
+	b.Place, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
 	fresh, err := t.state.Add(ctx, b)
 	if err == nil && !fresh {
 		return false
