@@ -196,12 +196,30 @@ func goldenAnswer(t *testing.T, b *bytes.Buffer, m *oxbow.Memory, q oxbow.Query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := fmt.Sprintf("%v %v", read, d)
+	about := fmt.Sprintf("%v %v", asRead(read), d)
 	fmt.Fprint(sum, about)
 	if len(hits) == 0 {
 		fmt.Fprintf(b, "  %s\n", about)
 	}
 	fmt.Fprintf(b, "  %d hits, %08x\n", len(hits), sum.Sum32())
+}
+
+// asRead returns what a query was read as, without what its terms count.
+func asRead(q oxbow.ParsedQuery) any {
+	type term struct {
+		Word, Term string
+		Corrected  bool
+	}
+	terms := make([]term, len(q.Terms))
+	for i, t := range q.Terms {
+		terms[i] = term{t.Word, t.Term, t.Corrected}
+	}
+	return struct {
+		Rank      string
+		Terms     []term
+		StopWords bool
+		Dates     []oxbow.Span
+	}{q.Rank, terms, q.StopWords, q.Dates}
 }
 
 // goldenHome is a file system with a memory in it, whose clock each change moves on.

@@ -174,7 +174,9 @@ type ParsedQuery struct {
 // ParsedTerm is a word of a query and the term that is looked for.
 type ParsedTerm struct {
 	Word, Term string
-	Corrected  bool // no entry holds the word: the term is one typing error away
+	Corrected  bool    // no entry holds the word: the term is one typing error away
+	DF         int     // entries that hold the word
+	IDF        float64 // what it counts; see [TermScore]
 }
 
 // Diagnosis says why a query found nothing.

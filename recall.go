@@ -339,7 +339,8 @@ func (v *rankedView) parsed(q Query, p *ranking.Plan) ParsedQuery {
 		read.Dates = q.Dates
 	}
 	for _, w := range p.Words {
-		read.Terms = append(read.Terms, ParsedTerm(w))
+		df, idf := v.Known(w)
+		read.Terms = append(read.Terms, ParsedTerm{Word: w.Word, Term: w.Term, Corrected: w.Corrected, DF: df, IDF: idf})
 	}
 	return read
 }

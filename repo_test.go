@@ -66,7 +66,7 @@ var floors = []struct {
 	{"setup", []string{"vfs", "internal/*"}},
 	{"vectors", []string{".", "vfs"}},
 	{"vectors/vectorstest", nil},
-	{"gate", []string{"internal/text"}},
+	{"gate", []string{"internal/*"}},
 	{"inject", []string{".", "vfs", "internal/*", "query", "gate", "session", "session/extract"}},
 	{"tool", []string{".", "vfs", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
 

@@ -4,7 +4,6 @@ package gate
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -12,23 +11,28 @@ import (
 //go:embed decoys.txt
 var decoys string
 
-var parsedDecoys = sync.OnceValue(func() []string {
-	return slices.Collect(prompts(decoys))
-})
+// Decoy is a prompt to which no memory has an answer.
+type Decoy struct {
+	Language string // en, de, fr, es, it, zh or ja
+	Text     string
+}
 
-// Decoys returns prompts to which no memory has an answer, in seven languages. Two of
-// three ask what only the memory of another person or project could know. The slice is
-// shared: a caller does not change it.
-func Decoys() []string { return parsedDecoys() }
+var parsedDecoys = sync.OnceValue(func() []Decoy { return parse(decoys) })
 
-// prompts yields the lines of a list of prompts without the empty ones and comments.
-func prompts(text string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for line := range strings.Lines(text) {
-			line = strings.TrimSpace(line)
-			if line != "" && line[0] != '#' && !yield(line) {
-				return
-			}
+// Decoys returns all decoys. Most ask what only the memory of another person or project
+// could know. The slice is shared: a caller does not change it.
+func Decoys() []Decoy { return parsedDecoys() }
+
+// parse reads the lines of a list, without the empty ones and comments.
+func parse(list string) (all []Decoy) {
+	language := ""
+	for line := range strings.Lines(list) {
+		line = strings.TrimSpace(line)
+		if head, ok := strings.CutPrefix(line, "# "); ok {
+			language, _, _ = strings.Cut(head, " ")
+		} else if line != "" {
+			all = append(all, Decoy{language, line})
 		}
 	}
+	return all
 }

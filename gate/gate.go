@@ -1,20 +1,27 @@
 // The decision: payload, pointer or silence.
 
 // Package gate decides whether a prompt deserves a memory. It knows no clock and no
-// files: it is given what a search made of the prompt, and thresholds that were
-// calibrated on decoys, prompts to which no memory has an answer ([Decoys]).
+// files: it is given what a search made of the prompt, and a floor that was calibrated
+// on decoys, prompts to which no memory has an answer ([Decoys]).
 //
 // The strength of a unit u for a prompt of terms t is
 //
-//	g = coverage · √score,  coverage = Σ idf(t in u) ÷ Σ idf(t)
+//	g = share · √score,  share = Σ score(t, u) ÷ Σ (k1+1)·weight(t)·idf(t)
 //
-// where a term that no document holds counts with the idf of a document frequency
-// of 0: so a foreign subject is seen by the words that are missing.
+// where score is that of BM25 and (k1+1)·weight·idf the most that a term can give. A
+// term that no unit holds counts with the idf of a document frequency of 0: so a
+// foreign subject is seen by the words that are missing. Bench's command inject
+// compares this rule with others.
 package gate
 
 import (
+	_ "embed"
 	"math"
 	"slices"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
 // Answer is what a prompt gets.
@@ -27,75 +34,120 @@ const (
 	Payload Answer = "payload" // sentences of what was found
 )
 
-// LeastMatched is the fewest terms of a prompt that a unit must hold.
-const LeastMatched = 2
+// What a unit needs beside a strength above the floor.
+const (
+	leastMatched = 2  // terms of the prompt that it holds
+	leastSubject = 1  // of them, terms that are no steering words
+	leastScore   = 8. // so that two common words are too little in a small memory, too
+
+	// mostUnknown is the share of terms that no unit holds, by idf and without
+	// steering words, above which there is a pointer only: the memory knows the
+	// subject, and not what is asked of it.
+	mostUnknown = .15
+
+	// companion is the part of the floor from which on a unit is shown next to one
+	// above it.
+	companion = .7
+
+	lowest = 1. // the floor is not lower, however small a memory is
+)
 
 // Term is a term of a prompt, as a unit holds it.
 type Term struct {
-	Text  string
-	IDF   float64 // that of a document frequency of 0 where no document holds it
-	Score float64 // what it gives to the unit's score; 0 where the unit does not hold it
+	Text   string
+	Most   float64 // the most that it can give: (k1+1)·weight·idf
+	IDF    float64 // that of a document frequency of 0 where no unit holds it
+	Score  float64 // what it gives to the unit's score
+	Held   bool    // the unit holds it itself
+	Absent bool    // no unit holds it
 }
 
 // Strength is how well a unit answers a prompt.
 type Strength struct {
-	G        float64 `json:"g"`
-	Coverage float64 `json:"coverage"` // from 0 to 1
-	Score    float64 `json:"score"`    // the sum of the terms' scores
-	Matched  int     `json:"matched"`  // terms that the unit holds
+	G       float64 `json:"g"`
+	Share   float64 `json:"share"`   // of what all terms could give, from 0 to 1
+	Score   float64 `json:"score"`   // the sum of what they give
+	Matched int     `json:"matched"` // terms that the unit holds
+	Subject int     `json:"subject"` // of them, those that are no steering words
+	Unknown float64 `json:"unknown"` // share of terms that no unit holds, by idf
 }
 
 // StrengthOf returns the strength of a unit that holds the terms so.
 func StrengthOf(terms []Term) Strength {
 	var s Strength
-	held, all := 0.0, 0.0
+	most, absent, all := 0.0, 0.0, 0.0
 	for _, t := range terms {
-		all += t.IDF
-		if t.Score > 0 {
-			held += t.IDF
-			s.Score += t.Score
+		most += t.Most
+		s.Score += max(t.Score, 0)
+		steers := steering()[t.Text]
+		if !steers {
+			all += t.IDF
+			if t.Absent {
+				absent += t.IDF
+			}
+		}
+		if t.Held {
 			s.Matched++
+			if !steers {
+				s.Subject++
+			}
 		}
 	}
-	if all > 0 {
-		s.Coverage = held / all
+	if most > 0 && s.Matched >= leastMatched {
+		s.Share = s.Score / most
 	}
-	s.G = s.Coverage * math.Sqrt(s.Score)
+	if all > 0 {
+		s.Unknown = absent / all
+	}
+	s.G = s.Share * math.Sqrt(s.Score)
 	return s
 }
 
-// Floor are the thresholds of a memory.
-type Floor struct {
-	Pointer float64 `json:"pointer"` // above it there is a pointer,
-	Payload float64 `json:"payload"` // above it a payload
-}
+//go:embed steering.txt
+var steeringWords string
 
-// The shares of decoys that may be above the thresholds.
-const (
-	sharePointer = .10
-	sharePayload = .02
-)
-
-// FloorOf returns the thresholds for the strengths of decoys, which it sorts. Without
-// any there is no threshold, and nothing is above it.
-func FloorOf(gs []float64) Floor {
-	slices.Sort(gs)
-	at := func(share float64) float64 {
-		if len(gs) == 0 {
-			return math.MaxFloat64
+// steering returns the terms of the words by which people steer an agent.
+var steering = sync.OnceValue(func() map[string]bool {
+	terms := map[string]bool{}
+	for line := range strings.Lines(steeringWords) {
+		if strings.HasPrefix(line, "#") {
+			continue
 		}
-		return gs[min(len(gs)-1, int(math.Ceil((1-share)*float64(len(gs))))-1)]
+		for w := range strings.FieldsSeq(line) {
+			terms[analysis.Root(analysis.Fold(w))] = true
+		}
 	}
-	return Floor{at(sharePointer), at(sharePayload)}
+	return terms
+})
+
+// Floor is the strength that a unit of a memory has to be above.
+type Floor float64
+
+// decoysAbove is the share of the decoys of a language that may be above the floor.
+const decoysAbove = .02
+
+// FloorOf returns the floor for the strengths of decoys, by language: the highest of
+// their 98th percentiles, since a memory is in one or two of the languages.
+func FloorOf(gs map[string][]float64) Floor {
+	floor := lowest
+	for _, of := range gs {
+		if of = slices.Sorted(slices.Values(of)); len(of) > 0 {
+			floor = max(floor, of[int(math.Ceil((1-decoysAbove)*float64(len(of))))-1])
+		}
+	}
+	return Floor(floor)
 }
 
-// Answer returns the answer for a unit.
+// Answer returns what the prompt gets of a unit.
 func (f Floor) Answer(s Strength) Answer {
 	switch {
-	case s.Matched < LeastMatched || s.G <= f.Pointer:
+	case s.G <= float64(f) || s.Score < leastScore || s.Subject < leastSubject:
 		return Silence
-	case s.G <= f.Payload:
+	case s.Unknown > mostUnknown:
 		return Pointer
 	}
 	return Payload
 }
+
+// Joins reports whether a unit may be shown next to one that gets an answer.
+func (f Floor) Joins(s Strength) bool { return s.G >= companion*float64(f) }

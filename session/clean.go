@@ -64,7 +64,7 @@ func (c *Call) clean() *Call {
 func (in *Injection) clean() *Injection {
 	d := *in
 	d.Place, d.Answer, d.Tokens = short(in.Place, maxWord), short(in.Answer, maxWord), max(0, in.Tokens)
-	for _, f := range []*float64{&d.G, &d.Pointer, &d.Payload} {
+	for _, f := range []*float64{&d.G, &d.Floor} {
 		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON has none
 			*f = 0
 		}

@@ -8,13 +8,12 @@ const Injected Kind = "injected"
 
 // Injection is what is known of [Injected] beside the text.
 type Injection struct {
-	Place   string  `json:"place"`             // start, prompt or action
-	Answer  string  `json:"answer,omitempty"`  // payload or pointer; "" where no gate was asked
-	Tokens  int     `json:"tokens"`            // an estimate, of Text and its fence
-	G       float64 `json:"g,omitempty"`       // strength of the best unit,
-	Pointer float64 `json:"pointer,omitempty"` // and the thresholds that it was above
-	Payload float64 `json:"payload,omitempty"`
-	Shown   []Shown `json:"shown,omitempty"`
+	Place  string  `json:"place"`            // start, prompt or action
+	Answer string  `json:"answer,omitempty"` // payload or pointer; "" where no gate was asked
+	Tokens int     `json:"tokens"`           // an estimate, of Text and its fence
+	G      float64 `json:"g,omitempty"`      // strength of the best unit,
+	Floor  float64 `json:"floor,omitempty"`  // and the floor that it was above
+	Shown  []Shown `json:"shown,omitempty"`
 
 	// Rare are terms of the text that are rare in the memory and do not stand in
 	// the prompt. Where an agent writes some of them later, the text was used.

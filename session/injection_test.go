@@ -26,7 +26,7 @@ var roundingNote = session.Shown{In: "notes", Name: "cents rounding", Version: 3
 func TestInjectionKept(t *testing.T) {
 	a := open(t, t.TempDir())
 	text := "cents rounding@3: Balances use bankers quantization."
-	in := put("p1", "i1", 1, text, session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, G: 3.2, Pointer: 1, Payload: 2,
+	in := put("p1", "i1", 1, text, session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, G: 3.2, Floor: 2,
 		Shown: []session.Shown{roundingNote}, Rare: []string{"banker", "quantiz", "balanc"}})
 	prompt, said := event(session.Prompt, "p1", "u1", 0, "why does it fail"), event(session.Text, "p1", "m1", 9, "A bug in a loop.")
 	add(t, a, "1 new, 0 changed", prompt, in, said)
@@ -137,7 +137,7 @@ func TestUsed(t *testing.T) {
 
 // What a hook cannot have meant is bounded, and is no error.
 func TestInjectionBounds(t *testing.T) {
-	in := session.Injection{Place: "prompt\n", Tokens: -1, G: 1 / zero, Pointer: zero / zero}
+	in := session.Injection{Place: "prompt\n", Tokens: -1, G: 1 / zero, Floor: zero / zero}
 	for i := range 10_000 {
 		in.Shown, in.Rare = append(in.Shown, session.Shown{Name: strings.Repeat(fmt.Sprint(i), 1000)}), append(in.Rare, fmt.Sprint("w", i))
 	}
@@ -150,7 +150,7 @@ func TestInjectionBounds(t *testing.T) {
 		t.Fatalf("parsed back: %+v, %v", back.Events, err)
 	}
 	got := back.Injections()[0].Injection
-	if got.G != 0 || got.Pointer != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.Shown) > 40 || len(got.Rare) > 100 || len(turns[0].Content()) > 16<<10 {
+	if got.G != 0 || got.Floor != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.Shown) > 40 || len(got.Rare) > 100 || len(turns[0].Content()) > 16<<10 {
 		t.Errorf("kept is %.200v, in %d bytes", got, len(turns[0].Content()))
 	}
 	a := open(t, t.TempDir())

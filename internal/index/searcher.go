@@ -89,6 +89,9 @@ func (x *Searcher) Size() int {
 
 func (x *Searcher) scale() scale { return x.params.scale(x.live, x.total) }
 
+// IDF returns what a term counts that so many documents hold.
+func (x *Searcher) IDF(df int, p Prior) float64 { return x.scale().idf(df, p) }
+
 func (x *Searcher) hash(text string) uint64 { return maphash.String(x.seed, text) }
 
 // locate returns where the document of that id is.

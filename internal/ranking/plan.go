@@ -70,6 +70,11 @@ type Plan struct {
 	recency func(id uint64) float64
 }
 
+// priorOf returns what English at large counts of a term.
+func priorOf(term string) index.Prior {
+	return index.Prior{N: priorTexts, DF: priorTexts * analysis.Share(term)}
+}
+
 // Ranks reports whether there is any term to rank by.
 func (p *Plan) Ranks() bool { return len(p.terms) > 0 }
 
@@ -107,7 +112,7 @@ func (v *View) Plan(q Query) *Plan {
 			}
 		}
 		p.Words = append(p.Words, pl)
-		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: index.Prior{N: priorTexts, DF: priorTexts * analysis.Share(pl.Term)}})
+		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: priorOf(pl.Term)})
 		// A year or a month that is written as a word finds entries made then.
 		if t := datePrefix + w.Word; v.stats.DF(t) > 0 {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})

@@ -56,6 +56,21 @@ func (v *View) Searcher() *index.Searcher { return v.x }
 // DF returns how many documents hold a term.
 func (v *View) DF(term string) int { return v.stats.DF(term) }
 
+// Known returns how many documents hold a word of a plan, and what its term counts. For a
+// word that was corrected both are those of the word as it was written.
+func (v *View) Known(w Term) (df int, idf float64) {
+	if !w.Corrected {
+		df = v.stats.DF(w.Term)
+	}
+	var prior index.Prior
+	if v.r.an != nil && !w.Corrected {
+		prior = priorOf(w.Term)
+	} else if v.r.an != nil {
+		prior.N = priorTexts
+	}
+	return df, v.x.IDF(df, prior)
+}
+
 // Item returns the item of a document, nil when there is none, or when it cannot
 // be read.
 func (v *View) Item(id uint64) any { return v.item(id) }

@@ -1,0 +1,74 @@
+// The rule on cases worked out by hand.
+
+package gate
+
+import (
+	"math"
+	"testing"
+)
+
+func term(text string, idf, score float64) Term {
+	return Term{Text: text, Most: 2.2 * idf, IDF: idf, Score: score, Held: score > 0}
+}
+
+func TestStrengthOf(t *testing.T) {
+	s := StrengthOf([]Term{term("kayak", 5, 8), term("price", 3, 4), {Text: "bornholm", Most: 13.2, IDF: 6, Absent: true}})
+	// share = 12 / (2.2·(5+3+6)), g = share·√12
+	if want := 12 / 30.8 * math.Sqrt(12); math.Abs(s.G-want) > 1e-9 || s.Matched != 2 || s.Subject != 2 || math.Abs(s.Unknown-6./14) > 1e-9 {
+		t.Errorf("StrengthOf = %+v, want g %v, 2 terms, unknown 6/14", s, want)
+	}
+	if s := StrengthOf([]Term{term("kayak", 5, 8)}); s.G != 0 || s.Matched != 1 {
+		t.Errorf("of one term: %+v, want g 0", s)
+	}
+	if s := StrengthOf(nil); s != (Strength{}) {
+		t.Errorf("of none: %+v", s)
+	}
+}
+
+func TestSteeringWords(t *testing.T) {
+	s := StrengthOf([]Term{term("look", 2, 3), term("good", 2, 3), term("test", 3, 4), {Text: "commit", IDF: 5, Absent: true}})
+	if s.Subject != 0 || s.Unknown != 0 || s.Matched != 3 {
+		t.Errorf("of steering words: %+v", s)
+	}
+	if got := Floor(0).Answer(s); got != Silence {
+		t.Errorf("Answer = %s, want silence for steering words alone", got)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	sure := Strength{G: 3, Score: 12, Matched: 2, Subject: 1}
+	for _, c := range []struct {
+		name   string
+		change func(*Strength)
+		want   Answer
+	}{
+		{"sure", func(*Strength) {}, Payload},
+		{"at the floor", func(s *Strength) { s.G = 2 }, Silence},
+		{"two common words", func(s *Strength) { s.Score = 7.9 }, Silence},
+		{"a word nobody wrote", func(s *Strength) { s.Unknown = .2 }, Pointer},
+		{"a small one", func(s *Strength) { s.Unknown = .1 }, Payload},
+	} {
+		s := sure
+		c.change(&s)
+		if got := Floor(2).Answer(s); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	if f := Floor(2); !f.Joins(Strength{G: 1.4}) || f.Joins(Strength{G: 1.3}) {
+		t.Error("a unit joins from .7 of the floor on")
+	}
+}
+
+func TestFloorOf(t *testing.T) {
+	var english []float64
+	for i := range 100 {
+		english = append(english, float64(i+1)/10)
+	}
+	got := FloorOf(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
+	if got != 9.8 { // two of a hundred are above it
+		t.Errorf("FloorOf = %v, want 9.8", got)
+	}
+	if got := FloorOf(map[string][]float64{"en": {.1, .2}}); got != lowest {
+		t.Errorf("FloorOf of a small memory = %v, want %v", got, lowest)
+	}
+}
