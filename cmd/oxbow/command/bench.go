@@ -1,23 +1,133 @@
-// oxbow bench: where the measurements are that anyone can repeat.
+// oxbow bench: runs the program that measures, which is one of its own.
 
 package command
 
-import "github.com/spf13/cobra"
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 
-// benchCommand says where the measurement of recall is: a program of its own,
-// so that this one holds neither the readers of data sets nor a client of
-// embedding endpoints.
+	"github.com/spf13/cobra"
+)
+
+// benchProgram is the file name of the program that measures. It is one of its own,
+// so that this one holds neither the readers of data sets nor peers.
+const benchProgram = "oxbow-bench"
+
 func (a *app) benchCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "bench",
-		Short: "Say how to measure recall on public data sets",
-		Long: `How well recall ranks is measured on LongMemEval, LoCoMo, QMSum and SciFact,
-by a program of its own, in a clone of the repository:
+		Use:   "bench COMMAND [FLAGS]",
+		Short: "Measure recall and injection on public data sets",
+		Long: `Bench runs the measurements that anyone can repeat: how well recall ranks on
+LongMemEval, LoCoMo, BEAM, QMSum and SciFact (quality), whether a prompt gets
+the right memory, or none (inject), and what both cost. No model is asked.
 
-  cd bench && go run . quality --data DIR`,
-		Example:            `  oxbow help bench`,
-		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		Args:               cobra.ArbitraryArgs,
-		RunE:               group("bench"),
+They are a program of their own. What stands after "bench" goes to oxbow-bench
+next to this program or on the PATH. Else, in a clone of the repository with Go
+at hand, it is built from the clone's directory bench and run where you are, so
+that paths are yours. The exit status is its own. To have it everywhere:
+
+  git clone https://github.com/oxbow-memory/oxbow
+  go build -C oxbow/bench -o ~/bin/oxbow-bench .
+
+Without --data, quality and inject measure a small set that is built in.`,
+		Example: `  oxbow bench quality --data ~/sets
+  oxbow bench inject --data ~/sets --set longmemeval,beam
+  oxbow bench inject -h`,
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 || slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
+				return c.Help()
+			}
+			return a.bench(c.Context(), unmark(args))
+		},
 	}
+}
+
+// bench runs the program that measures.
+func (a *app) bench(ctx context.Context, args []string) error {
+	name := benchProgram
+	if a.env.GOOS == "windows" {
+		name += ".exe"
+	}
+	if program := a.besideOrOnPath(name); program != "" {
+		return a.startProgram(ctx, append([]string{program}, args...))
+	}
+	source, err := a.benchSource()
+	if err != nil {
+		return err
+	}
+	goTool, err := exec.LookPath("go")
+	if source == "" || err != nil {
+		return noBench(source)
+	}
+	// "go run" would start it in the directory of the source, and hide its status.
+	dir, err := os.MkdirTemp("", "oxbow-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, name)
+	a.note("building %s", source)
+	if err := a.startProgram(ctx, []string{goTool, "build", "-C", source, "-o", program, "."}); err != nil {
+		return err
+	}
+	return a.startProgram(ctx, append([]string{program}, args...))
+}
+
+// besideOrOnPath returns a program next to this one, else one of the PATH, else "".
+func (a *app) besideOrOnPath(name string) string {
+	if a.env.Executable != "" {
+		if p, err := exec.LookPath(filepath.Join(filepath.Dir(a.env.Executable), name)); err == nil {
+			return p
+		}
+	}
+	p, err := exec.LookPath(name)
+	if err != nil || !filepath.IsAbs(p) { // one of the working directory may have come with a project
+		return ""
+	}
+	return p
+}
+
+// benchSource returns the directory of the source of the program, in the clone that
+// holds the working directory, or this program; "" for none.
+func (a *app) benchSource() (string, error) {
+	wd, err := a.env.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range []string{wd, filepath.Dir(a.env.Executable)} {
+		for up := ""; filepath.IsAbs(dir) && dir != up; dir = filepath.Dir(dir) {
+			up = dir
+			b, _ := os.ReadFile(filepath.Join(dir, "bench", "go.mod")) // what cannot be read is no clone
+			if bytes.HasPrefix(b, []byte("module github.com/oxbow-memory/oxbow/bench\n")) {
+				return filepath.Join(dir, "bench"), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// noBench says how to get the program.
+func noBench(source string) error {
+	if source != "" {
+		return &hinted{errors.New("there is no " + benchProgram + ", and no Go to build it"),
+			"install Go from https://go.dev/dl, then run the same again"}
+	}
+	return &hinted{errors.New("there is no " + benchProgram + " next to this program or on the PATH, and this is no clone of its source"),
+		"git clone https://github.com/oxbow-memory/oxbow && cd oxbow, then run the same again there"}
+}
+
+// startProgram runs a program to its end. One that fails has said why.
+func (a *app) startProgram(ctx context.Context, argv []string) error {
+	err := a.env.Start(ctx, argv)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return exited(exit.ExitCode())
+	}
+	return err
 }

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // Env is all that a run touches of the world outside. Every field must be set
-// but the Term fields, Width, Height, Executable, Environ, Edit, Page and
-// Listening.
+// but the Term fields, Width, Height, Executable, Environ, Start, Edit, Page
+// and Listening.
 type Env struct {
 	Args   []string // without the program's own name
 	Stdin  io.Reader
@@ -38,6 +39,10 @@ type Env struct {
 	StderrTerm bool
 	Width      int // columns of the terminal on standard output, 0 when unknown
 	Height     int // and its rows
+
+	// Start runs a program, whose path and arguments are argv, on the streams of
+	// this process, and waits for its end.
+	Start func(ctx context.Context, argv []string) error
 
 	// Edit runs an editor, whose command and arguments are argv, and waits
 	// for its end.

@@ -50,12 +50,21 @@ var errReported = errors.New("failed")
 // errTouched ends a run that found annotations where there should be none.
 var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
+// exited is the status of a program that ran in the place of this one.
+type exited int
+
+func (exited) Error() string { return "the program failed" }
+func (exited) Unwrap() error { return errReported }
+
 // status is the one place where errors become exit statuses.
 func status(err error) int {
 	var m *misuse
+	var e exited
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &e):
+		return int(e)
 	case errors.As(err, &m):
 		return exitMisused
 	case errors.Is(err, errTouched):

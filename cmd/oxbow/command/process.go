@@ -66,6 +66,13 @@ func Main() int {
 			_ = cmd.Wait()
 			return nil
 		},
+		Start: func(ctx context.Context, argv []string) error {
+			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+			cmd.WaitDelay = stopWait - 2*time.Second
+			return cmd.Run()
+		},
 		// Not ended by Ctrl-C: it is the editor's own to handle.
 		Edit: func(argv []string) error {
 			editing.Store(true)

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 		"fake-editor":  fakeEditor,
 		"holder":       holder,
 		"fake-agent":   fakeAgent,
+		"oxbow-bench":  fakeBench,
 		"unprivileged": unprivileged,
 	})
 }
@@ -280,6 +281,16 @@ func headCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: head VARIABLE, after a command that printed a head")
 	}
 	ts.Setenv(args[0], m[1])
+}
+
+// fakeBench says what it was given, and fails at "speed".
+func fakeBench() {
+	dir, _ := os.Getwd()
+	fmt.Printf("measures %q in %s\n", os.Args[1:], filepath.Base(dir))
+	if os.Args[1] == "speed" {
+		fmt.Fprintln(os.Stderr, "usage: quality")
+		os.Exit(7)
+	}
 }
 
 // fakeEditor is an editor that does what its first argument says to the file

@@ -1,0 +1,90 @@
+// Tests of finding the program that measures.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// file writes a file that may be run, below the directory of the world.
+func (w *world) file(t *testing.T, name, content string) string {
+	t.Helper()
+	p := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(content), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestBenchIsFound(t *testing.T) {
+	if filepath.Separator != '/' {
+		t.Skip("programs have other names here")
+	}
+	const module = "module github.com/oxbow-memory/oxbow/bench\n\ngo 1.26.0\n"
+	for _, c := range []struct {
+		name  string
+		files map[string]string // below the world
+		wd    string
+		want  []string // what is started; W is the world, T the directory of what is built
+		fails string
+	}{
+		{"next to the program", map[string]string{"bin/oxbow-bench": "", "path/oxbow-bench": "", "bench/go.mod": module}, "", []string{"W/bin/oxbow-bench inject --data sets"}, ""},
+		{"on the PATH", map[string]string{"path/oxbow-bench": "", "bench/go.mod": module}, "", []string{"W/path/oxbow-bench inject --data sets"}, ""},
+		{"in a clone", map[string]string{"path/go": "", "clone/bench/go.mod": module, "clone/docs/x": ""}, "clone/docs",
+			[]string{"W/path/go build -C W/clone/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
+		{"built in a clone", map[string]string{"path/go": "", "bench/go.mod": module}, "/",
+			[]string{"W/path/go build -C W/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
+		{"in a clone without Go", map[string]string{"bench/go.mod": module}, "", nil, "install Go from https://go.dev/dl"},
+		{"in another project", map[string]string{"path/go": "", "bench/go.mod": "module example.org/bench\n", "oxbow-bench": ""}, "", nil, "git clone https://github.com/oxbow-memory/oxbow"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			for name, content := range c.files {
+				w.file(t, name, content)
+			}
+			t.Setenv("PATH", filepath.Join(w.dir, "path")+":.")
+			w.env.Executable = filepath.Join(w.dir, "bin", "oxbow")
+			if wd := c.wd; wd == "/" {
+				w.env.Getwd = func() (string, error) { return "/", nil }
+			} else {
+				w.env.Getwd = func() (string, error) { return filepath.Join(w.dir, wd), nil }
+			}
+			t.Chdir(w.dir)
+			var started []string
+			w.env.Start = func(_ context.Context, argv []string) error {
+				line := strings.ReplaceAll(strings.Join(argv, " "), w.dir, "W")
+				for i, arg := range argv {
+					if argv[max(i-1, 0)] == "-o" || i == 0 && len(started) > 0 {
+						line = strings.ReplaceAll(line, filepath.Dir(arg), "T")
+					}
+				}
+				started = append(started, line)
+				return nil
+			}
+			status, _, stderr := w.run(t, "bench", "inject", "--data", "sets")
+			if (status == exitFailed) != (c.fails != "") || !strings.Contains(stderr, c.fails) || !slices.Equal(started, c.want) {
+				t.Errorf("status %d, %q, started %q; want %q, %q", status, stderr, started, c.fails, c.want)
+			}
+		})
+	}
+}
+
+// A program that cannot be started is an error of this one.
+func TestBenchThatDoesNotStart(t *testing.T) {
+	w := newWorld(t)
+	w.file(t, "bin/oxbow-bench", "")
+	w.env.Executable = filepath.Join(w.dir, "bin", "oxbow")
+	w.env.Start = func(context.Context, []string) error { return errors.New("exec format error") }
+	if status, _, stderr := w.run(t, "bench", "quality"); status != exitFailed || !strings.Contains(stderr, "exec format error") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}
