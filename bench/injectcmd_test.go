@@ -55,7 +55,7 @@ func TestInjectPrintsJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &sets); err != nil {
 		t.Fatal(err)
 	}
-	if len(sets) != 1 || sets[0].Set != "LongMemEval" || sets[0].Stores != 2 || len(sets[0].Rows) != 6 {
+	if len(sets) != 1 || sets[0].Set != "LongMemEval" || sets[0].Stores != 2 || len(sets[0].Rows) != 7 {
 		t.Fatalf("the sets are %+v", sets)
 	}
 	if own := sets[0].Rows[0].Arms["own"]; own.N != 2 || own.In != 2 {

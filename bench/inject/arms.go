@@ -63,7 +63,6 @@ func (d *Decision) has(right map[string]bool) bool {
 // bench is one memory, and the rows that its answers are counted in.
 type bench struct {
 	m     *memory
-	floor gate.Floor
 	rules []Rule
 	rows  []*Row
 }
@@ -75,18 +74,14 @@ func (s *Store) within(ctx context.Context, rules []Rule, rows []*Row, fn func(*
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close(ctx)) }()
-	f, err := m.floorOf(ctx)
-	if err != nil {
-		return err
-	}
-	return fn(&bench{m, f, rules, rows})
+	return fn(&bench{m, rules, rows})
 }
 
 // put puts a prompt to each rule, in a session of its own, and counts the answer.
 // A nil right counts whatever is shown.
 func (b *bench) put(ctx context.Context, a Arm, prompt string, right map[string]bool) error {
 	for i, r := range b.rules {
-		d, err := r.begin(b.m, b.floor).ask(ctx, prompt)
+		d, err := r.begin(b.m).ask(ctx, prompt)
 		if err != nil {
 			return err
 		}
@@ -114,7 +109,7 @@ func (b *bench) again(ctx context.Context, asks []Ask) error {
 	for _, q := range asks {
 		for i, r := range b.rules {
 			for _, a := range []Arm{Again, Paraphrase} {
-				c := r.begin(b.m, b.floor)
+				c := r.begin(b.m)
 				first, err := c.ask(ctx, q.Text)
 				if err != nil {
 					return err

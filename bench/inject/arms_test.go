@@ -21,7 +21,7 @@ func (s *scripted) ask(context.Context, string) (Decision, error) {
 
 // script returns a rule of which each session begins with the first decision.
 func script(ds ...Decision) Rule {
-	return Rule{"script", func(*memory, gate.Floor) conversation { return &scripted{ds} }}
+	return Rule{"script", func(*memory) conversation { return &scripted{ds} }}
 }
 
 func show(a gate.Answer, units ...string) Decision { return Decision{Answer: a, Units: units} }

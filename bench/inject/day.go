@@ -52,7 +52,7 @@ func (b *bench) day(ctx context.Context, prompts []string) error {
 		var c conversation
 		for n, p := range prompts {
 			if n%daySession == 0 {
-				c = r.begin(b.m, b.floor)
+				c = r.begin(b.m)
 			}
 			d, err := c.ask(ctx, p)
 			if err != nil {

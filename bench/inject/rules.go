@@ -4,6 +4,7 @@ package inject
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -28,33 +29,7 @@ type conversation interface {
 // Rule decides what a prompt gets.
 type Rule struct {
 	Name  string
-	begin func(m *memory, f gate.Floor) conversation
-}
-
-// Rules returns the rules that are compared, ours last. Those of others rank by
-// BM25, look at each of the first three hits, and know nothing of what the session
-// was shown before.
-func Rules() []Rule {
-	rules := []Rule{}
-	for _, r := range []struct {
-		name  string
-		fires func(entries int, terms []oxbow.TermScore, s gate.Strength) bool
-	}{
-		{"any match", func(_ int, _ []oxbow.TermScore, s gate.Strength) bool { return s.Matched >= 1 }},
-		{"two words", func(_ int, _ []oxbow.TermScore, s gate.Strength) bool { return s.Matched >= 2 }},
-		{"a rare word", func(n int, terms []oxbow.TermScore, _ gate.Strength) bool {
-			return slices.ContainsFunc(terms, func(t oxbow.TermScore) bool { return t.Score > 0 && t.DF*100 <= n })
-		}},
-		{"BM25 ≥ 12, half of the words", func(_ int, _ []oxbow.TermScore, s gate.Strength) bool {
-			return s.Score >= 12 && s.Coverage >= .5
-		}},
-		{"a fixed threshold", func(_ int, _ []oxbow.TermScore, s gate.Strength) bool { return s.Matched >= 2 && s.G > fixed }},
-	} {
-		rules = append(rules, Rule{r.name, func(m *memory, _ gate.Floor) conversation { return &unitRule{m, r.fires} }})
-	}
-	return append(rules, Rule{Ours, func(m *memory, f gate.Floor) conversation {
-		return &ours{m: m, floor: f, state: newState()}
-	}})
+	begin func(m *memory) conversation
 }
 
 // Ours is the name of the rule that the library has.
@@ -64,10 +39,64 @@ const Ours = "oxbow"
 // the development half of LongMemEval a payload, for all memories alike.
 const fixed = 2.36
 
+// Rules returns the rules that are compared, ours last. Those of others rank by
+// BM25, look at each of the first three hits, and know nothing of what the session
+// was shown before.
+func Rules() []Rule {
+	var rules []Rule
+	for _, r := range []struct {
+		name  string
+		fires func(m *memory, s strength) bool
+	}{
+		{"any match", func(_ *memory, s strength) bool { return s.matched >= 1 }},
+		{"two words", func(_ *memory, s strength) bool { return s.matched >= 2 }},
+		{"a rare word", func(_ *memory, s strength) bool { return s.rare }},
+		{"BM25 ≥ 12, coverage ≥ .5", func(_ *memory, s strength) bool { return s.bm25 >= 12 && s.coverage >= .5 }},
+		{"coverage × √BM25, fixed", func(_ *memory, s strength) bool { return s.g() > fixed }},
+		{"the same, by decoys", func(m *memory, s strength) bool { return s.g() > m.decoyed }},
+	} {
+		rules = append(rules, Rule{r.name, func(m *memory) conversation { return &unitRule{m, r.fires} }})
+	}
+	return append(rules, Rule{Ours, func(m *memory) conversation { return &ours{m: m, state: newState()} }})
+}
+
+// strength is what BM25 makes of a unit, for the rules of others.
+type strength struct {
+	matched  int
+	bm25     float64
+	coverage float64 // Σ idf of the terms that it holds ÷ Σ idf of all
+	rare     bool    // it holds a term that at most 1 % of the entries hold
+}
+
+func strengthOf(x *oxbow.Explanation) (s strength) {
+	held, all := 0.0, 0.0
+	for _, t := range x.Terms {
+		all += t.IDF
+		if t.Score > 0 {
+			held += t.IDF
+			s.matched++
+			s.bm25 += t.Score
+			s.rare = s.rare || t.DF*100 <= x.Entries
+		}
+	}
+	if all > 0 {
+		s.coverage = held / all
+	}
+	return s
+}
+
+// g is the rule that ours began with: coverage × √BM25, of at least two words.
+func (s strength) g() float64 {
+	if s.matched < 2 {
+		return 0
+	}
+	return s.coverage * math.Sqrt(s.bm25)
+}
+
 // unitRule is a rule that looks at one unit at a time, and at nothing else.
 type unitRule struct {
 	m     *memory
-	fires func(entries int, terms []oxbow.TermScore, s gate.Strength) bool
+	fires func(m *memory, s strength) bool
 }
 
 func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
@@ -77,7 +106,7 @@ func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
 	}
 	d := Decision{Answer: gate.Silence}
 	for _, h := range hits {
-		if x := h.Explanation; x != nil && r.fires(x.Entries, x.Terms, strength(x)) {
+		if h.Explanation != nil && r.fires(r.m, strengthOf(h.Explanation)) {
 			d.Answer = gate.Payload
 			d.Units = append(d.Units, r.m.ids[h.Entry.Name])
 		}
@@ -85,19 +114,9 @@ func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
 	return d, nil
 }
 
-// strength returns the strength of the unit that an explanation is of.
-func strength(x *oxbow.Explanation) gate.Strength {
-	terms := make([]gate.Term, len(x.Terms))
-	for i, t := range x.Terms {
-		terms[i] = gate.Term{Text: t.Term, IDF: t.IDF, Score: t.Score}
-	}
-	return gate.StrengthOf(terms)
-}
-
 // ours is a session in which the library decides, and remembers what it showed.
 type ours struct {
 	m     *memory
-	floor gate.Floor
 	state inject.State
 }
 
@@ -108,8 +127,7 @@ func newState() inject.State {
 func (o *ours) ask(ctx context.Context, prompt string) (Decision, error) {
 	o.state.Prompt++
 	start := time.Now()
-	b, err := inject.ForPrompt(ctx, inject.Prompt{Text: prompt, Client: client, Session: "this one", Now: o.m.Options().Clock(), State: o.state},
-		inject.Source{In: o.m.in, Memory: o.m.Memory, Filter: o.m.filter, Floor: o.floor})
+	b, err := inject.ForPrompt(ctx, inject.Prompt{Text: prompt, Client: client, Session: "this one", Now: o.m.Options().Clock(), State: o.state}, o.m.source)
 	d := Decision{Answer: gate.Answer(b.Answer), Tokens: b.Tokens, Took: time.Since(start)}
 	if err != nil {
 		return Decision{}, err
@@ -128,21 +146,21 @@ func (o *ours) ask(ctx context.Context, prompt string) (Decision, error) {
 	return d, nil
 }
 
-// floorOf calibrates the library's rule on a memory.
-func (m *memory) floorOf(ctx context.Context) (gate.Floor, error) {
+// calibrate sets the thresholds of the rules that have one a memory.
+func (m *memory) calibrate(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.Decoys() {
-		hits, err := m.Recall(ctx, oxbow.Query{Text: d, Filter: m.filter, Limit: shown, Explain: true})
+		hits, err := m.plain(ctx, d.Text)
 		if err != nil {
-			return gate.Floor{}, err
+			return err
 		}
 		best := 0.0
 		for _, h := range hits {
-			if s := strength(h.Explanation); s.Matched >= gate.LeastMatched {
-				best = max(best, s.G)
-			}
+			best = max(best, strengthOf(h.Explanation).g())
 		}
 		gs = append(gs, best)
 	}
-	return gate.FloorOf(gs), nil
+	slices.Sort(gs)
+	m.decoyed = gs[len(gs)*98/100]
+	return nil
 }

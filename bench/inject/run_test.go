@@ -113,7 +113,7 @@ func TestGenerate(t *testing.T) {
 func TestPrompts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range gate.Decoys() {
-		seen[strings.ToLower(d)] = true
+		seen[strings.ToLower(d.Text)] = true
 	}
 	all := orders()
 	for _, o := range append(slices.Clone(all), pasted()...) {

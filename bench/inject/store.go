@@ -49,9 +49,9 @@ const client = "claude"
 // memory is an open memory with the units of a store.
 type memory struct {
 	*oxbow.Memory
-	in     string
-	filter oxbow.Filter
-	ids    map[string]string // of the units, by the names of their entries
+	source  inject.Source
+	ids     map[string]string // of the units, by the names of their entries
+	decoyed float64           // the 98th percentile of the decoys' strengths by BM25
 
 	hits struct { // of the prompt that was looked for last
 		prompt string
@@ -69,13 +69,16 @@ func (s *Store) open(ctx context.Context) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{Memory: own, in: s.In, ids: map[string]string{}}
+	m := &memory{Memory: own, source: inject.Source{In: s.In, Memory: own}, ids: map[string]string{}}
 	put := m.putTurns
 	if s.In == inject.InNotes {
 		put = m.putNotes
 	}
 	if err := put(ctx, s.Units); err != nil {
 		return nil, errors.Join(fmt.Errorf("making the memory of %s: %w", s.Name, err), own.Close())
+	}
+	if err := m.calibrate(ctx); err != nil {
+		return nil, errors.Join(err, own.Close())
 	}
 	return m, nil
 }
@@ -93,7 +96,7 @@ func (m *memory) putNotes(ctx context.Context, units []Unit) error {
 // putTurns reports the units as a client does. Names tell nothing of a session, as
 // those of LongMemEval do of the answer.
 func (m *memory) putTurns(ctx context.Context, units []Unit) error {
-	m.filter = session.TurnFilter
+	m.source.Filter = session.TurnFilter
 	var events []session.Event
 	sessions, turns := map[string]string{}, map[string]int{}
 	for i, u := range units {
@@ -147,7 +150,7 @@ func (m *memory) plain(ctx context.Context, prompt string) ([]oxbow.Hit, error) 
 	if m.hits.prompt == prompt && prompt != "" {
 		return m.hits.found, nil
 	}
-	found, err := m.Recall(ctx, oxbow.Query{Text: prompt, Filter: m.filter, Limit: shown, Explain: true, Rank: oxbow.RankSeed})
+	found, err := m.Recall(ctx, oxbow.Query{Text: prompt, Filter: m.source.Filter, Limit: shown, Explain: true, Rank: oxbow.RankSeed})
 	m.hits.prompt, m.hits.found = prompt, found
 	return found, err
 }
