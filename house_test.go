@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 9_420},
+	{".", 9_425},
 	{"query", 850},
 	{"scope", 920},
 	{"storetest", 550},

@@ -303,6 +303,22 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 	return text.Near(name, s.view(ctx, s.scorer(m.opts.Ranking)).names(ctx), max), nil
 }
 
+// Values returns how many entries have each of some values of a label key; of all
+// values, where none is given. No entry is read for it.
+func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
+	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}} // what a scan looks for
+	return ask(ctx, m, q, func(v *rankedView) map[string]int {
+		counts, wanted := map[string]int{}, slices.Values(values)
+		if len(values) == 0 {
+			wanted = v.Values(key)
+		}
+		for value := range wanted {
+			counts[value] = v.DF(ranking.Keyword(key, value))
+		}
+		return counts
+	})
+}
+
 // explain accounts for the score of a hit.
 func (v *rankedView) explain(p *ranking.Plan, id uint64) *Explanation {
 	x := v.Explain(p, id)
