@@ -40,8 +40,8 @@ type Archive struct {
 	// Nil knows none.
 	Commits func(dir string, from, to time.Time) []string
 
-	// Redact takes secrets, and the fences of hooks, out of a text. Nil takes out
-	// none.
+	// Redact takes secrets out of a text. With it, the fences of hooks go as well.
+	// Nil takes out none.
 	Redact func(string) string
 
 	// Label returns labels of a turn beyond those that are made of its events. It
@@ -222,19 +222,21 @@ func sizeOf(op oxbow.Op) int {
 	return 0
 }
 
-// incoming returns the event as it is kept.
+// incoming returns the event as it is kept. An injection keeps its fence: the text is
+// what a model was given.
 func (a *Archive) incoming(e Event) Event {
-	if a.Redact != nil {
-		was := e.Text
-		e.Text = a.Redact(e.Text)
-		if e.Injection != nil {
-			e.Injection = redacted(e.Injection, a.Redact, was, e.Text)
-		}
-		if e.Call != nil {
-			c := *e.Call
-			c.Command, c.Output, c.Asked = a.Redact(c.Command), a.Redact(c.Output), a.Redact(c.Asked)
-			e.Call = &c
-		}
+	if a.Redact == nil {
+		return e.clean()
+	}
+	if e.Kind == Injected {
+		return redacted(e, a.Redact).clean()
+	}
+	clean := func(s string) string { return a.Redact(Strip(s)) }
+	e.Text = clean(e.Text)
+	if e.Call != nil {
+		c := *e.Call
+		c.Command, c.Output, c.Asked = clean(c.Command), clean(c.Output), clean(c.Asked)
+		e.Call = &c
 	}
 	return e.clean()
 }

@@ -82,17 +82,17 @@ func TestOldTurn(t *testing.T) {
 	}
 }
 
-// Secrets leave the text, the names and the rare terms.
+// Secrets leave the text, the names and the rare terms; the fence stays.
 func TestInjectionRedacted(t *testing.T) {
 	a := open(t, t.TempDir())
 	a.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }
-	in := put("p1", "i1", 1, "the password is hunter2 of harbor", session.Injection{Place: "start", Shown: []session.Shown{{In: "notes", Name: "hunter2"}}, Rare: []string{"hunter2", "harbor"}})
+	in := put("p1", "i1", 1, "<oxbow-memory>the password is hunter2 of harbor</oxbow-memory>", session.Injection{Place: "start", Shown: []session.Shown{{In: "notes", Name: "hunter2"}}, Rare: []string{"hunter2", "harbor"}})
 	add(t, a, "1 new, 0 changed", event(session.Prompt, "p1", "", 0, "go"), in)
 	turns, err := a.Turns(t.Context(), "claude", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(turns[0].Injections()[0].Text, turns[0].Injections()[0].Injection.Shown, turns[0].Injections()[0].Injection.Rare), "the password is [redacted] of harbor[{notes [redacted] 0}] [harbor]"; got != want {
+	if got, want := fmt.Sprint(turns[0].Injections()[0].Text, turns[0].Injections()[0].Injection.Shown, turns[0].Injections()[0].Injection.Rare), "<oxbow-memory>the password is [redacted] of harbor</oxbow-memory>[{notes [redacted] 0}] [harbor]"; got != want {
 		t.Errorf("kept is %q, want %q", got, want)
 	}
 }
@@ -158,3 +158,52 @@ func TestInjectionBounds(t *testing.T) {
 }
 
 var zero float64
+
+// The index knows how often an entry was shown and used, as turns come, change and go.
+func TestShown(t *testing.T) {
+	a := open(t, t.TempDir())
+	shownIn := func(n, used int) (events []session.Event) {
+		for i := range n {
+			turn, from := fmt.Sprint("p", i), float64(60*i)
+			events = append(events, event(session.Prompt, turn, "", from, fmt.Sprint("step ", i)),
+				put(turn, fmt.Sprint("i", i), from+1, "The bankers quantize a ledger.", session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote}, Rare: []string{"banker", "quantiz", "ledger"}}))
+			if i < used {
+				events = append(events, event(session.Text, turn, "", from+2, "A ledger that bankers quantized."))
+			}
+		}
+		return events
+	}
+	check := func(want string) {
+		t.Helper()
+		if got, err := a.Shown(t.Context(), "cents rounding", "other"); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("Shown = %v, %v; want %s", got, err, want)
+		}
+	}
+	check("[{cents rounding 0 0} {other 0 0}]")
+	unused := func() string {
+		t.Helper()
+		got, err := a.Unused(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got)
+	}
+	add(t, a, "9 new, 0 changed", shownIn(9, 0)...)
+	check("[{cents rounding 9 0} {other 0 0}]")
+	if got := unused(); got != "[]" {
+		t.Errorf("after nine turns, Unused = %s", got)
+	}
+	add(t, a, "3 new, 0 changed", shownIn(12, 0)...)
+	if got := unused(); got != "[{cents rounding 12 0}]" {
+		t.Errorf("after twelve turns, Unused = %s", got)
+	}
+	add(t, a, "0 new, 3 changed", shownIn(3, 3)...)
+	check("[{cents rounding 12 3} {other 0 0}]")
+	if got := unused(); got != "[]" {
+		t.Errorf("after it was used, Unused = %s", got)
+	}
+	if _, err := a.Forget(t.Context(), "claude", "s"); err != nil {
+		t.Fatal(err)
+	}
+	check("[{cents rounding 0 0} {other 0 0}]")
+}

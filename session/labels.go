@@ -17,8 +17,8 @@ import (
 // places, sentences of which entries, and which of these the agent used. They are
 // no words of the turn: what was shown must not be found by its name.
 const (
-	labelInjected = "injected"
-	labelShown    = "shown"
+	LabelInjected = "injected"
+	LabelShown    = "shown"
 	labelUsed     = "used"
 )
 
@@ -34,7 +34,7 @@ var most = []struct {
 	key string
 	n   int
 }{{"client", 1}, {"session", 1}, {turnLabel, 1}, {oxbow.LabelProject, 1}, {"branch", 1}, {"agent", 10}, {"test", 2}, {"exit", 8}, {"error", 10},
-	{"taint", 10}, {"commit", 8}, {"call", 10}, {labelInjected, 3}, {labelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
+	{"taint", 10}, {"commit", 8}, {"call", 10}, {LabelInjected, 3}, {LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
 
 // maxMade is the most labels that are made of a turn's events, and maxForeign the
 // most that others have given, or that [Archive.Label] gives.
@@ -80,9 +80,9 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 func (e *Event) labels(root string, add func(key, value string)) {
 	add("agent", e.Agent)
 	if in := e.Injection; in != nil {
-		add(labelInjected, in.Place)
+		add(LabelInjected, in.Place)
 		for _, s := range in.Shown {
-			add(labelShown, s.Name)
+			add(LabelShown, s.Name)
 		}
 	}
 	c := e.Call

@@ -106,17 +106,23 @@ func termsIn(s string, find *analysis.Finder) map[string]bool {
 	return held
 }
 
-// redacted returns the injection of a text from which fn took what it takes out of
-// texts; was is the text before. Of the rare terms those stay that stand in now.
-func redacted(in *Injection, fn func(string) string, was, now string) *Injection {
-	d := *in
-	d.Shown = slices.Clone(in.Shown)
-	for i := range d.Shown {
-		d.Shown[i].Name = fn(d.Shown[i].Name)
+// redacted returns an injection from whose texts fn took what it takes out. Of the rare
+// terms those stay that stand in what is left.
+func redacted(e Event, fn func(string) string) Event {
+	was := e.Text
+	e.Text = fn(e.Text)
+	if e.Injection == nil {
+		return e
 	}
-	if was != now {
-		held := termsIn(now, analysis.NewFinder(analysis.NewChoice(in.Rare, nil)))
-		d.Rare = slices.DeleteFunc(slices.Clone(in.Rare), func(w string) bool { return !held[w] })
+	in := *e.Injection
+	in.Shown = slices.Clone(in.Shown)
+	for i := range in.Shown {
+		in.Shown[i].Name = fn(in.Shown[i].Name)
 	}
-	return &d
+	if e.Text != was {
+		held := termsIn(e.Text, analysis.NewFinder(analysis.NewChoice(in.Rare, nil)))
+		in.Rare = slices.DeleteFunc(slices.Clone(in.Rare), func(w string) bool { return !held[w] })
+	}
+	e.Injection = &in
+	return e
 }

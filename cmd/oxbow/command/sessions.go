@@ -63,7 +63,7 @@ func (a *app) openSessions() func(context.Context) (*session.Archive, error) {
 		}
 		if !all.Memory.Options().ReadOnly {
 			short, cancel := context.WithTimeout(ctx, drainWait)
-			r, err := all.Drain(short, spool, transcript.Reader(all.Redact, nil))
+			r, err := all.Drain(short, spool, transcript.Reader(func(s string) string { return all.Redact(session.Strip(s)) }, nil))
 			for _, t := range r.Sessions { // what is not learned in time, oxbow inbox learns
 				if short.Err() == nil {
 					err = errors.Join(err, inbox.Learn(short, all, t))
@@ -142,14 +142,20 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 		return nil, err
 	}
 	a.closers = append(a.closers, m.Close)
-	return &session.Archive{Memory: m, Project: projectOf, Commits: commitsOf(a.env.Now), Label: inbox.Label, Redact: cleaner(home)}, nil
+	return &session.Archive{Memory: m, Project: projectOf, Commits: commitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home)}, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.
 func cleaner(home string) func(string) string {
-	redactor := secret.NewRedactor(home)
+	redact := redactor(home)
+	return func(s string) string { return redact(session.Strip(s)) }
+}
+
+// redactor returns what takes secrets out of a text.
+func redactor(home string) func(string) string {
+	r := secret.NewRedactor(home)
 	return func(s string) string {
-		s, _ = redactor.Redact(session.Strip(s))
+		s, _ = r.Redact(s)
 		return s
 	}
 }
