@@ -1,0 +1,103 @@
+// oxbow injected: what hooks put before models.
+
+package command
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) injectedCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "injected",
+		Short: "Show what hooks put before models, and what of it was used",
+		Long: `Injected lists what hooks put before models, the last first: when, in which
+session, at which place (start of a session, prompt, action), how strong the
+match was and the floor that it was above, and the entries with their versions.
+--text shows every byte of it; so does a list of one.
+
+An entry was used when the agent wrote at least three of its rare words that
+stood in the text, later in the same turn and not before. That is a matter of
+words: an agent may follow a note without one of them.`,
+		Example: `  oxbow injected
+  oxbow injected --place prompt --since 7d --text
+  oxbow injected --entry style --json
+  oxbow injected --unused`,
+		Args: args(0, 0, ""),
+	}, tool.Injected, func(in *tool.InjectedIn, _ *flagSet, _ []string) error {
+		in.Off = a.isSilent()
+		return nil
+	}, a.showInjected)
+}
+
+// isSilent reports whether a person has switched off what hooks put before models, in
+// the working directory.
+func (a *app) isSilent() bool {
+	if a.env.Getenv("OXBOW_INJECT") == "off" || a.env.Getenv("OXBOW_HOOKS") == "off" {
+		return true
+	}
+	home, err := a.archiveHome()
+	dir, werr := a.env.Getwd()
+	return err == nil && werr == nil && (a.isOff(injectOff, home, dir) || a.isOff(hooksOff, home, dir))
+}
+
+func (a *app) showInjected(out tool.InjectedOut) {
+	for _, it := range out.Injections {
+		a.printf("%s  %s  %s\n", a.date(it.Time), a.bold(clean(it.Client+"/"+text.Cut(it.Session, 13))), clean(injectionText(&it.Injection)))
+		for _, s := range it.Shown {
+			a.printf("   %s\n", a.dim(clean(shownText(s, slices.Contains(it.Used, s)))))
+		}
+		if it.Text != "" {
+			for l := range strings.Lines(it.Text) {
+				a.printf("   | %s\n", clean(strings.TrimRight(l, "\n")))
+			}
+		}
+	}
+	for _, c := range out.Unused {
+		a.printf("%s  %s\n", a.bold(nameText(c.Name)), a.dim("shown in "+count(c.Shown, "turn", "turns")+", used in none"))
+	}
+	if t := out.Total; t.Injections > 0 && !a.quiet {
+		var places []string
+		for _, p := range slices.Sorted(maps.Keys(t.Places)) {
+			places = append(places, fmt.Sprintf("%s %d", p, t.Places[p]))
+		}
+		a.printf("%s\n", a.dim(clean(fmt.Sprintf("%s (%s), %s, %d used", count(t.Injections, "injection", "injections"), strings.Join(places, ", "), count(t.Tokens, "token", "tokens"), t.Used))))
+	}
+	if len(out.Why) > 0 {
+		a.showNothing(out.Why, nil)
+	}
+	a.showNotes(out.Notes)
+	if out.More {
+		a.note("there are more; --limit shows them")
+	}
+}
+
+// injectionText says at which place something was shown, why, and how much.
+func injectionText(in *session.Injection) string {
+	words := []string{in.Place}
+	if in.Answer != "" {
+		words = append(words, in.Answer)
+	}
+	words = append(words, count(in.Tokens, "token", "tokens"))
+	if in.G != 0 {
+		words = append(words, fmt.Sprintf("strength %.2f above %.2f", in.G, in.Floor))
+	}
+	return strings.Join(words, ", ")
+}
+
+// shownText names an entry that was shown.
+func shownText(s session.Shown, used bool) string {
+	w := fmt.Sprintf("%s@%d", s.Name, s.Version)
+	if used {
+		w += " (used)"
+	}
+	return w
+}
