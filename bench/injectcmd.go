@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/bench/inject"
 	"github.com/oxbow-memory/oxbow/bench/quality"
-	"github.com/oxbow-memory/oxbow/gate"
 )
 
 // injectFlags are the flags of inject.
@@ -35,7 +33,7 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.StringVar(&f.set, "set", "", "only these `SETS`, with commas between: "+strings.Join(inject.Sets(), ", "))
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.IntVar(&f.foreign, "foreign", 1000, "foreign questions of a set, in all its memories")
-	fl.IntVar(&f.variants, "variants", 10, "memories of a set that are asked in other forms, too: joined, beside a marathon, printed")
+	fl.IntVar(&f.variants, "variants", 20, "memories of a set that are asked in other forms, too: joined, beside a marathon, printed")
 	return func(ctx context.Context) error { return b.inject(ctx, &f) }
 }
 
@@ -174,33 +172,14 @@ func permille(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", 
 func costTable(s *injectSet) *table {
 	t := newTable(s.Title+": a day", "prompts", "payload", "pointer", "tokens, median", "mean", "p99", "time, p50", "p99")
 	for _, r := range s.Rows {
-		n, answers := cmp.Or(float64(len(r.Spent)), 1), map[gate.Answer]int{}
-		var took timings
-		var tokens []int
-		for _, d := range r.Spent {
-			answers[d.Answer]++
-			took = append(took, d.Took)
-			tokens = append(tokens, d.Tokens)
+		d, n := r.Day, float64(max(r.Day.Prompts, 1))
+		cells := []string{r.Rule, count(d.Prompts), permille(float64(d.Payloads) / n), permille(float64(d.Pointers) / n)}
+		if r.Rule == inject.Ours {
+			cells = append(cells, count(d.P50), digits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
+		} else { // others are not asked for a text
+			cells = append(cells, "–", "–", "–", "–", "–")
 		}
-		cells := []string{r.Rule, count(len(r.Spent)), permille(float64(answers[gate.Payload]) / n), permille(float64(answers[gate.Pointer]) / n)}
-		if r.Rule != inject.Ours { // others are not asked for a text
-			t.row(append(cells, "–", "–", "–", "–", "–")...)
-			continue
-		}
-		mean, p50, p99 := middles(tokens)
-		t.row(append(cells, count(p50), digits(mean), count(p99), span(took.p50()), span(took.quantile(.99)))...)
+		t.row(cells...)
 	}
 	return t
-}
-
-// middles returns the mean, the median and the 99th percentile, 0 of none.
-func middles(v []int) (mean float64, p50, p99 int) {
-	if len(v) == 0 {
-		return 0, 0, 0
-	}
-	s, sum := slices.Sorted(slices.Values(v)), 0
-	for _, x := range s {
-		sum += x
-	}
-	return float64(sum) / float64(len(s)), s[(len(s)-1)/2], s[min(len(s)*99/100, len(s)-1)]
 }

@@ -38,7 +38,9 @@ type Row struct {
 	Rule     string         `json:"rule"`
 	Arms     map[Arm]*Count `json:"arms"`
 	Pointers map[Arm]*Count `json:"pointers"` // what got a pointer, of the same prompts
-	Spent    []Decision     `json:"-"`        // of the prompts of a day
+	Day      Day            `json:"day"`
+
+	spent []Decision // of the prompts of days
 }
 
 func newRow(rule string) *Row {

@@ -5,7 +5,49 @@ package inject
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/gate"
 )
+
+// Day is what the prompts of days cost.
+type Day struct {
+	Prompts  int           `json:"prompts"`
+	Payloads int           `json:"payloads"`
+	Pointers int           `json:"pointers"`
+	Mean     float64       `json:"tokens_mean"` // a prompt; tokens and times are 0 for the rules of others
+	P50      int           `json:"tokens_p50"`
+	P99      int           `json:"tokens_p99"`
+	Took50   time.Duration `json:"ns_p50"`
+	Took99   time.Duration `json:"ns_p99"`
+}
+
+// dayOf sums up what the prompts got.
+func dayOf(ds []Decision) (d Day) {
+	var tokens []int
+	var took []time.Duration
+	sum := 0
+	for _, one := range ds {
+		switch one.Answer {
+		case gate.Payload:
+			d.Payloads++
+		case gate.Pointer:
+			d.Pointers++
+		}
+		sum += one.Tokens
+		tokens, took = append(tokens, one.Tokens), append(took, one.Took)
+	}
+	if d.Prompts = len(ds); d.Prompts == 0 {
+		return d
+	}
+	slices.Sort(tokens)
+	slices.Sort(took)
+	middle, end := (d.Prompts-1)/2, min(d.Prompts*99/100, d.Prompts-1)
+	d.Mean, d.P50, d.P99 = float64(sum)/float64(d.Prompts), tokens[middle], tokens[end]
+	d.Took50, d.Took99 = took[middle], took[end]
+	return d
+}
 
 // daySession is how many prompts a session of the day has.
 const daySession = 25
@@ -58,7 +100,7 @@ func (b *bench) day(ctx context.Context, prompts []string) error {
 			if err != nil {
 				return err
 			}
-			b.rows[i].Spent = append(b.rows[i].Spent, d)
+			b.rows[i].spent = append(b.rows[i].spent, d)
 		}
 	}
 	return nil

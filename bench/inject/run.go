@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Stores   iter.Seq2[*Store, error] // is gone through twice
 	Foreign  int                      // foreign questions in all; 0 means 1,000
-	Variants int                      // stores that are asked in other forms, too; 0 means 10
+	Variants int                      // stores that are asked in other forms, too; 0 means 20
 	Progress func(store string)       // is called, when it is not nil, after each store
 }
 
@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		o.Foreign = 1000
 	}
 	if o.Variants == 0 {
-		o.Variants = 10
+		o.Variants = 20
 	}
 	res, rules := new(Result), Rules()
 	for _, r := range rules {
@@ -75,6 +75,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if o.Progress != nil {
 			o.Progress(s.Name)
 		}
+	}
+	for _, r := range res.Rows {
+		r.Day = dayOf(r.spent)
 	}
 	return res, nil
 }

@@ -41,8 +41,8 @@ func TestRun(t *testing.T) {
 	if row.Arms[Own].In != 30 || row.Arms[Again].In != 30 || row.Arms[Marathon].In != 15 {
 		t.Errorf("by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all", row.Arms[Own].In, row.Arms[Again].In, row.Arms[Marathon].In)
 	}
-	if res.Units != 2*turnsOfOne || res.Stores != 2 || len(row.Spent) != 2*100 {
-		t.Errorf("%d units in %d stores, %d prompts of days", res.Units, res.Stores, len(row.Spent))
+	if res.Units != 2*turnsOfOne || res.Stores != 2 || row.Day.Prompts != 2*100 {
+		t.Errorf("%d units in %d stores, %d prompts of days", res.Units, res.Stores, row.Day.Prompts)
 	}
 }
 

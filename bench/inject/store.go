@@ -124,11 +124,8 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 func (u *Unit) events(name, turn string) []session.Event {
 	e := session.Event{Client: client, Session: name, Turn: turn, Time: u.Time}
 	prompt, reply, call := e, e, e
-	var es []session.Event
-	if u.Prompt != "" { // a chat may begin with the program
-		prompt.Kind, prompt.Text = session.Prompt, u.Prompt
-		es = append(es, prompt)
-	}
+	prompt.Kind, prompt.Text = session.Prompt, u.Prompt // "" where a chat begins with the program
+	es := []session.Event{prompt}
 	if u.Printed != "" {
 		call.Kind, call.ID, call.Time = session.Called, "c"+turn, u.Time.Add(time.Second)
 		call.Call = &session.Call{Tool: "Bash", Command: "cat notes", Failed: true, Output: u.Printed}
