@@ -39,6 +39,7 @@ func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
 		d.lock()
 		d.staleFiles()
 		d.hooks(ctx)
+		d.switches()
 	}
 	if trusted && !d.closed {
 		if err := d.memory(ctx, in.Full); err != nil {

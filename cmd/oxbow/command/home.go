@@ -24,7 +24,7 @@ import (
 const storeFile = "memory.oxbow"
 
 // homeDir is the name of a project's own home.
-const homeDir = ".oxbow"
+const homeDir = tool.ProjectDir
 
 // locator finds the home, and what is in it.
 type locator struct {
@@ -120,13 +120,12 @@ func (l *locator) userHome() string {
 	return l.env.Getenv("HOME")
 }
 
-// onlyAnnotations reports whether a directory holds annotations of code and no
-// memory: they are made in every repository, and are no reason to keep its
-// memory there.
+// onlyAnnotations reports whether a directory holds annotations of code, or what
+// switches hooks off, and no memory: that is no reason to keep the memory there.
 func onlyAnnotations(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return !slices.Contains([]string{"annotations", ".gitignore", ".gitattributes"}, e.Name())
+		return !slices.Contains([]string{"annotations", ".gitignore", ".gitattributes", tool.HooksOff, tool.InjectOff}, e.Name())
 	})
 }
 

@@ -49,7 +49,7 @@ and before an edit the annotations of exactly the lines that it changes go to
 the model, on one line, each once a session (OXBOW_WHYS=off: not).
 
 OXBOW_HOOKS=off stops it for one session, OXBOW_INJECT=off only what is put
-before the model. A file ` + hooksOff + `, or ` + injectOff + `, does so for a home, or for a
+before the model. A file ` + tool.HooksOff + `, or ` + tool.InjectOff + `, does so for a home, or for a
 project when it is in the project's directory ` + homeDir + `.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
@@ -84,7 +84,7 @@ func (a *app) hook(ctx context.Context, client string) {
 			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}))
 	}()
 	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
-	if len(r.Events) == 0 || a.isOff(hooksOff, home, r.Events[0].Dir) {
+	if len(r.Events) == 0 || a.offBy(tool.HooksOff, home, r.Events[0].Dir) {
 		return
 	}
 	say := a.teller(home, r.Events[0])

@@ -57,7 +57,14 @@ func (t teller) answer(ctx context.Context, r hook.Report) []byte {
 
 // off reports whether nothing is to be put before the model.
 func (t teller) off() bool {
-	return t.env.Getenv("OXBOW_INJECT") == "off" || t.isOff(injectOff, filepath.Dir(t.spool.Dir), t.event.Dir)
+	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(tool.InjectOff, filepath.Dir(t.spool.Dir), t.event.Dir)
+}
+
+// offBy reports whether a file of that name switches something off: in the home, or in
+// a project that holds the directory of the session, or the one in which the hook runs.
+func (a *app) offBy(name, home, dir string) bool {
+	wd, _ := a.abs(".") // without one it is that of the session alone
+	return tool.OffBy(name, home, dir, wd) != ""
 }
 
 // start answers the start of a session, which is reported twice by hooks of the user and

@@ -19,7 +19,7 @@ import (
 func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []byte {
 	about := r.About()
 	if about.Before && (a.env.Getenv("OXBOW_WHYS") == "off" || hook.Before(r.Client, "") == nil) || !about.Before && (!about.After || a.env.Getenv("OXBOW_ANNOTATE") == "off") ||
-		!filepath.IsAbs(about.Dir) || a.isOff(hooksOff, home, about.Dir) {
+		!filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
 		return nil
 	}
 	say := a.teller(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})

@@ -46,7 +46,7 @@ func (a *app) isSilent() bool {
 	}
 	home, err := a.archiveHome()
 	dir, werr := a.env.Getwd()
-	return err == nil && werr == nil && (a.isOff(injectOff, home, dir) || a.isOff(hooksOff, home, dir))
+	return err == nil && werr == nil && (a.offBy(tool.InjectOff, home, dir) || a.offBy(tool.HooksOff, home, dir))
 }
 
 func (a *app) showInjected(out tool.InjectedOut) {

@@ -1,0 +1,65 @@
+// oxbow inject off, and on: whether hooks put memory before a model.
+
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) injectCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "inject",
+		Short: "Switch what hooks put before a model off and on",
+		Long: `Inject switches off what hooks put before a model: at the start of a session,
+with a prompt, before a tool is used. What is said and done is kept all the
+same. OXBOW_INJECT=off switches it off for one session.`,
+		Example: `  oxbow inject off
+  oxbow inject on --project`,
+		RunE: group("inject"),
+	}
+	c.AddCommand(a.injectSwitches()...)
+	return c
+}
+
+// injectSwitches are the commands that switch off, and on again.
+func (a *app) injectSwitches() []*cobra.Command {
+	one := func(off bool, c *cobra.Command) *cobra.Command {
+		c.Args = args(0, 0, "")
+		return does(a, c, tool.SwitchInject, func(in *tool.SwitchInjectIn, _ *flagSet, _ []string) error {
+			in.Off = off
+			if !in.Project {
+				return nil
+			}
+			p, err := a.project(".")
+			in.Root = p.Root
+			return err
+		}, a.showSwitch)
+	}
+	return []*cobra.Command{
+		one(true, &cobra.Command{
+			Use:   "off",
+			Short: "Have hooks put nothing before a model",
+			Example: `  oxbow inject off                  # for this home
+  oxbow inject off --project        # for the project of this directory`,
+		}),
+		one(false, &cobra.Command{
+			Use:     "on",
+			Short:   "Have hooks put before a model what helps",
+			Example: `  oxbow inject on --project`,
+		}),
+	}
+}
+
+func (a *app) showSwitch(out tool.SwitchInjectOut) {
+	state := wordFor(out.Off, "on", "off")
+	if !out.Changed {
+		a.printf("it was %s already: %s is %s\n", state, clean(out.File), wordFor(out.Off, "not there", "there"))
+	} else {
+		a.printf("%s: %s was %s\n", state, clean(out.File), wordFor(out.Off, "removed", "made"))
+	}
+	if out.Still != "" {
+		a.warn("it is still off by %s", clean(out.Still))
+	}
+}

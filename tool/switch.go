@@ -1,0 +1,115 @@
+// Switches of hooks: files that say what hooks do not do, for a home or a project.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The files that switch hooks off, and what hooks put before a model: in a home, or in
+// the directory [ProjectDir] of a project.
+const (
+	HooksOff   = "hooks.off"
+	InjectOff  = "inject.off"
+	ProjectDir = ".oxbow"
+)
+
+// OffBy returns the path of the file of that name that switches something off: in the
+// home, or in a project that holds one of the directories; "" for none.
+func OffBy(name, home string, dirs ...string) string {
+	if path := filepath.Join(home, name); exists(path) {
+		return path
+	}
+	for _, dir := range dirs {
+		for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+			if path := filepath.Join(dir, ProjectDir, name); exists(path) {
+				return path
+			}
+			if filepath.Dir(dir) == dir {
+				break
+			}
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// SwitchInjectIn is what SwitchInject takes.
+type SwitchInjectIn struct {
+	Off     bool   `json:"off,omitempty" flag:"-"`
+	Project bool   `json:"project,omitempty" usage:"for the project of the working directory, not for the home"`
+	Root    string `json:"root,omitempty" flag:"-"` // of the project
+}
+
+// SwitchInjectOut is what SwitchInject did.
+type SwitchInjectOut struct {
+	Off     bool   `json:"off"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+	Still   string `json:"still,omitempty"` // another file that switches it off
+}
+
+// SwitchInject switches what hooks put before a model off, or on again. What is said
+// and done is kept all the same.
+func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
+	p, err := w.place()
+	if err != nil {
+		return out, err
+	}
+	dir := p.Dir()
+	if in.Project {
+		dir = filepath.Join(in.Root, ProjectDir)
+	}
+	out = SwitchInjectOut{Off: in.Off, File: filepath.Join(dir, InjectOff)}
+	if in.Off {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return out, fmt.Errorf("making %s: %w", dir, err)
+		}
+		f, err := os.OpenFile(out.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return out, nil
+		}
+		if out.Changed = err == nil; err == nil {
+			err = f.Close()
+		}
+		return out, err
+	}
+	err = os.Remove(out.File)
+	if out.Changed = err == nil; errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if in.Project {
+		_ = os.Remove(dir) // an empty one would be a home; any other stays
+	}
+	out.Still = OffBy(InjectOff, p.Dir(), w.Dir)
+	return out, err
+}
+
+// switches says what is switched off.
+func (d *diagnosis) switches() {
+	const about, mend = "hooks", "remove that file"
+	getenv := func(string) string { return "" }
+	if d.w.Host != nil && d.w.Host.Getenv != nil {
+		getenv = d.w.Host.Getenv
+	}
+	if path := OffBy(HooksOff, d.dir, d.w.Dir); path != "" {
+		d.add(warning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
+	}
+	if path := OffBy(InjectOff, d.dir, d.w.Dir); path != "" {
+		d.add(fine, about, "oxbow inject on, with --project when it is in a project", "%s switches off what hooks put before a model", path)
+	}
+	for name, what := range map[string]string{"OXBOW_HOOKS": "hooks", "OXBOW_INJECT": "what hooks put before a model"} {
+		if getenv(name) == "off" {
+			d.add(fine, about, "", "%s=off switches off %s in clients that are started here", name, what)
+		}
+	}
+}
