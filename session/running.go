@@ -216,6 +216,29 @@ func withoutInjections(b []byte) (rest []byte) {
 	return rest
 }
 
+// tailOfFailure is how much of a spool is read to find the last failure.
+const tailOfFailure = 64 << 10 // bytes
+
+// Failure returns the signature of the error with which a command of the session failed,
+// when nothing was written and the command has not passed since; "" for none.
+func (s Spool) Failure(client, session string) string {
+	events, _ := readEvents(tailOf(s.File(client, session), tailOfFailure))
+	passed := map[string]bool{}
+	for _, e := range slices.Backward(events) {
+		c := e.Call
+		switch {
+		case isPrompt(e) || c != nil && len(c.Wrote) > 0:
+			return ""
+		case c == nil || c.Command == "" || e.Agent != "" || passed[c.Command]:
+		case c.Failed || c.Exit != nil && *c.Exit != 0:
+			return Signature(c.Output)
+		default:
+			passed[c.Command] = true
+		}
+	}
+	return ""
+}
+
 // tailOf returns the last bytes of a file; none when it cannot be read.
 func tailOf(name string, most int64) []byte {
 	f, err := os.Open(name)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,37 @@ func TestCallerOf(t *testing.T) {
 	} {
 		if got := CallerOf(c.client, c.meta); got != c.want {
 			t.Errorf("CallerOf(%q, %v) = %+v, want %+v", c.client, c.meta, got, c.want)
+		}
+	}
+}
+
+// TestFailure: the last failure of a session counts until its command passes, something
+// is written, or the person says something.
+func TestFailure(t *testing.T) {
+	one, zero := 1, 0
+	call := func(c Call) Event { return Event{Client: "claude", Session: "s", Kind: Called, Call: &c} }
+	failure := call(Call{Tool: "Bash", Command: "go test", Exit: &one, Output: "a.go:3: undefined: Lift"})
+	const want = "undefined: Lift"
+	for _, tt := range []struct {
+		name  string
+		after []Event
+		found bool
+	}{
+		{"just now", nil, true},
+		{"then read", []Event{call(Call{Tool: "Read", Read: []string{"a.go"}}), call(Call{Tool: "Bash", Command: "ls", Exit: &zero})}, true},
+		{"passed", []Event{call(Call{Tool: "Bash", Command: "go test", Exit: &zero})}, false},
+		{"written", []Event{call(Call{Tool: "Edit", Wrote: []string{"a.go"}})}, false},
+		{"another prompt", []Event{{Client: "claude", Session: "s", Kind: Prompt, Text: "stop"}}, false},
+	} {
+		s := Spool{Dir: t.TempDir()}
+		if err := s.Append(append([]Event{failure}, tt.after...)...); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Failure("claude", "s"); strings.Contains(got, want) != tt.found || !tt.found && got != "" {
+			t.Errorf("%s: the failure is %q", tt.name, got)
+		}
+		if got := s.Failure("claude", "other"); got != "" {
+			t.Errorf("another session has the failure %q", got)
 		}
 	}
 }

@@ -57,9 +57,10 @@ func (r Report) read() (*clientline.Report, bool) {
 // About is what a report is about.
 type About struct {
 	Session string
-	Dir     string // of the file that is edited, or else the one that the agent works in; "" for neither
-	Before  bool   // an edit is about to be made
-	After   bool   // one was made, or a turn has ended
+	Dir     string   // of the file that is edited, or else the one that the agent works in; "" for neither
+	Before  bool     // an edit is about to be made,
+	Files   []string // of these files, from the root
+	After   bool     // one was made, or a turn has ended
 }
 
 // About returns what the report is about, nothing of one that cannot be read.
@@ -69,10 +70,19 @@ func (r Report) About() About {
 		return About{}
 	}
 	a := About{Session: l.Session, Dir: l.Dir}
-	if call := callOf(l.Tool, l.Input); call != nil && filepath.IsAbs(call.edit.Path) {
+	call := callOf(l.Tool, l.Input)
+	if call != nil && filepath.IsAbs(call.edit.Path) {
 		a.Dir = filepath.Dir(call.edit.Path)
 	}
 	a.Before = slices.Contains([]string{"PreToolUse", "BeforeTool"}, l.Event) && editsFiles(l)
+	if a.Before && call != nil {
+		for _, c := range call.changes() {
+			if !filepath.IsAbs(c.path) {
+				c.path = filepath.Join(l.Dir, c.path)
+			}
+			a.Files = append(a.Files, c.path)
+		}
+	}
 	a.After = slices.Contains(editEvents, l.Event) && editsFiles(l) || slices.Contains(endEvents, l.Event)
 	return a
 }

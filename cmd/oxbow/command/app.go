@@ -46,6 +46,7 @@ type app struct {
 	closers []func() error // for the end of the run
 
 	sessions func(context.Context) (*session.Archive, error)      // the archive; nil until it is needed
+	asItIs   bool                                                 // nothing is drained into the archive, or written to it
 	taints   func(ctx context.Context, c session.Caller) []string // of a server's calls; nil where there are none
 	unknown  error                                                // the command that help was asked for
 

@@ -114,6 +114,7 @@ func (t teller) prompt(ctx context.Context, r hook.Report) []byte {
 	if err != nil || !first {
 		return nil
 	}
+	t.asItIs = true // who waits for an answer does not wait for a drain
 	project, _ := projectOf(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project, Now: t.env.Now(), State: state}
 	b := inTime(ctx, promptWait, func(ctx context.Context) inject.Block {
@@ -127,6 +128,30 @@ func (t teller) prompt(ctx context.Context, r hook.Report) []byte {
 		return nil
 	}
 	return r.Answer(b.Text)
+}
+
+// beforeAction returns what there is to an edit of files, and notes what was looked up.
+func (t teller) beforeAction(ctx context.Context, state inject.State, files []string) inject.Block {
+	in := tool.BeforeActionIn{Failure: t.spool.Failure(t.event.Client, t.event.Session), Shown: state.Prints}
+	for _, path := range files {
+		name, root := projectOf(filepath.Dir(path))
+		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+			in.Project, in.Files = name, append(in.Files, filepath.ToSlash(rel))
+		}
+	}
+	seen := func(print string) bool { return state.Prints[print] }
+	if (in.Failure == "" || seen("error "+in.Failure)) && !slices.ContainsFunc(in.Files, func(f string) bool { return !seen("file " + f) }) {
+		return inject.Block{}
+	}
+	t.asItIs = true
+	out, err := run(ctx, t.app, tool.BeforeAction, in)
+	if err != nil {
+		return inject.Block{}
+	}
+	if out.Text == "" {
+		_, _ = t.state.Add(ctx, inject.Block{Prints: out.Prints}) // else it is looked up again
+	}
+	return out.Block
 }
 
 // show records what is about to be put before the model, and reports whether it may be:

@@ -15,35 +15,60 @@ import (
 )
 
 // hookWhys annotates what a report says was edited, and returns what the client receives
-// of lines that are about to be edited.
+// of what is about to be edited.
 func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []byte {
 	about := r.About()
-	if about.Before && (a.env.Getenv("OXBOW_WHYS") == "off" || hook.Before(r.Client, "") == nil) || !about.Before && (!about.After || a.env.Getenv("OXBOW_ANNOTATE") == "off") ||
-		!filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
+	if !about.Before && !about.After || !filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
 		return nil
 	}
 	say := a.teller(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
-	if about.Before && say.off() {
-		return nil
+	r.Noted = say.spool.File(r.Client, about.Session)
+	in := tool.HookReportIn{Report: r, Everywhere: a.env.Getenv("OXBOW_ANNOTATE") == "on"}
+	switch {
+	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !say.off():
+		return say.before(ctx, about, in)
+	case about.After && a.env.Getenv("OXBOW_ANNOTATE") != "off":
+		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
+			tool.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+		}
 	}
-	b, err := a.bookAt(ctx, about.Dir)
+	return nil
+}
+
+// annotateHook annotates what was edited in a directory, if that is in a working tree.
+func (a *app) annotateHook(ctx context.Context, dir string, in tool.HookReportIn) error {
+	b, err := a.bookAt(ctx, dir)
 	if err != nil {
 		return nil
 	}
 	defer b.Close()
-	r.Noted = say.spool.File(r.Client, about.Session)
-	w := &tool.Workspace{Now: a.env.Now, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
-	in := tool.HookReportIn{Report: r, Everywhere: a.env.Getenv("OXBOW_ANNOTATE") == "on"}
-	if about.Before {
-		in.Shown = say.state.State().Prints
-		out, _ := tool.WhyBefore(ctx, w, in) // an edit does not wait for what went wrong
-		if out.Line == "" || !say.show(ctx, inject.AtAction, inject.Block{Text: out.Line, Prints: out.IDs}) {
-			return nil
-		}
-		return hook.Before(r.Client, out.Line)
+	_, err = tool.AnnotateHook(ctx, a.bookWorkspace(b), in)
+	return err
+}
+
+func (a *app) bookWorkspace(b *annotate.Store) *tool.Workspace {
+	return &tool.Workspace{Now: a.env.Now, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
+}
+
+// before returns what the client receives before an edit: annotations of the lines that
+// it changes, or else what the memory knows of the files. An edit does not wait for
+// what goes wrong.
+func (t teller) before(ctx context.Context, about transcript.About, in tool.HookReportIn) []byte {
+	state := t.state.State()
+	if in.Shown = state.Prints; state.Tokens > inject.SessionTokens {
+		return nil
 	}
-	if _, err := tool.AnnotateHook(ctx, w, in); err != nil {
-		tool.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+	var block inject.Block
+	if b, err := t.bookAt(ctx, about.Dir); err == nil {
+		out, _ := tool.WhyBefore(ctx, t.bookWorkspace(b), in)
+		block.Text, block.Prints = out.Line, out.IDs
+		b.Close()
 	}
-	return nil
+	if block.Text == "" {
+		block = t.beforeAction(ctx, state, about.Files)
+	}
+	if block.Text == "" || !t.show(ctx, inject.AtAction, block) {
+		return nil
+	}
+	return hook.Before(t.event.Client, block.Text)
 }

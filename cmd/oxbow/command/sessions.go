@@ -35,8 +35,8 @@ const (
 )
 
 // archive returns a function that opens the archive of the home at its first call,
-// drains the spool at each, and returns what the run may see. The archive is closed
-// at the end of the run.
+// drains the spool at each, unless it is read as it is, and returns what the run may
+// see. The archive is closed at the end of the run.
 func (a *app) archive() func(context.Context) (*session.Archive, error) {
 	if a.sessions == nil {
 		a.sessions = a.openSessions()
@@ -61,7 +61,7 @@ func (a *app) openSessions() func(context.Context) (*session.Archive, error) {
 				return nil, err
 			}
 		}
-		if !all.Memory.Options().ReadOnly {
+		if !a.asItIs && !all.Memory.Options().ReadOnly {
 			short, cancel := context.WithTimeout(ctx, drainWait)
 			r, err := all.Drain(short, spool, transcript.Reader(func(s string) string { return all.Redact(session.Strip(s)) }, nil))
 			for _, t := range r.Sessions { // what is not learned in time, oxbow inbox learns
@@ -124,9 +124,9 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 	o := &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, KeepChanges: archiveChanges, KeepFor: archiveAge, SealAfter: a.sealAfter}
 	_, missing := os.Stat(path)
 	switch {
-	case missing != nil && !isDir(spool.Dir):
+	case missing != nil && (a.asItIs || !isDir(spool.Dir)):
 		o.FS, path = vfs.NewMem(), session.StoreFile
-	case a.host().MayWrite(path) != nil:
+	case a.asItIs || a.host().MayWrite(path) != nil:
 		o.ReadOnly = true
 	default:
 		if err := tool.WriteGitignore(home); err != nil {
