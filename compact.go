@@ -272,7 +272,7 @@ func (c *compaction) place(ops []put, offset int64) {
 		}
 		at.offset = -1
 		c.live[key] = at
-		c.rows.entries = append(c.rows.entries, entryRow{e.ID, e.Version, offset, nanoseconds(e.Created), e.Updated.UnixNano()})
+		c.rows.entries = append(c.rows.entries, c.rows.newRow(e, offset))
 		c.rows.names = append(c.rows.names, hashRow{binary.LittleEndian.Uint64(key[:]), e.ID})
 		for _, a := range e.Aliases {
 			c.rows.aliases = append(c.rows.aliases, hashRow{textHash(a), e.ID})

@@ -96,7 +96,7 @@ func (d *db) entryAsOf(id, version uint64, last int64) *Entry {
 	if err != nil {
 		return nil
 	}
-	es, err := decodeEntries(&r, func(op string) bool { return opID(op) == id })
+	es, err := decodeEntries(&r, func(of uint64) bool { return of == id })
 	for _, e := range slices.Backward(es) {
 		if err == nil && e.ID == id && e.Version == version {
 			return e

@@ -13,6 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
+// fewRows is the part of the entries, as one in so many, from which on they are
+// read like all: the log from its start, with few calls.
+const fewRows = 16
+
 // listing is the entries of a state at one moment.
 type listing struct {
 	base   *snapshot
@@ -37,22 +41,66 @@ func (d *db) listing(ctx context.Context, f Filter) (l *listing, err error) {
 
 func (l *listing) close() { l.base.release() }
 
-// narrow leaves out rows that a filter by name cannot select.
+// narrow leaves out rows that the filter cannot select.
 func (l *listing) narrow(f Filter) {
-	i := slices.IndexFunc(f.Terms, func(t Term) bool { return t.Key == "name" && !t.Not })
-	if l.base == nil || i < 0 {
+	if l.base == nil {
 		return
 	}
-	l.rows = []int{}
-	for _, v := range f.Terms[i].Values {
-		for _, id := range append(l.base.numbers(sectionNames, v), l.base.numbers(sectionAliases, v)...) {
-			if row, ok := l.base.find(id); ok {
+	if i := slices.IndexFunc(f.Terms, func(t Term) bool { return t.Key == "name" && !t.Not }); i >= 0 {
+		l.rows = l.named(f.Terms[i].Values)
+		return
+	}
+	if part, _ := f.byHead(); !part.IsZero() {
+		selects := l.base.selects(part)
+		l.rows = []int{}
+		for row := range l.base.len() {
+			if selects(row) {
 				l.rows = append(l.rows, row)
 			}
 		}
 	}
-	slices.Sort(l.rows)
-	l.rows = slices.Compact(l.rows)
+}
+
+// named returns the rows of the entries that have one of the words as a name or an
+// alias, and of such as have the same hash.
+func (l *listing) named(words []string) []int {
+	rows := []int{}
+	for _, w := range words {
+		for _, id := range append(l.base.numbers(sectionNames, w), l.base.numbers(sectionAliases, w)...) {
+			if row, ok := l.base.find(id); ok {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+// selects returns the test whether a filter that heads decide selects the entry of
+// a row.
+func (s *snapshot) selects(f Filter) func(row int) bool {
+	forms := s.forms()
+	ok := make([]bool, len(forms))
+	for i, k := range forms {
+		ok[i] = Filter{Terms: f.Terms}.Match(&Entry{Kind: k.kind, Labels: k.labels})
+	}
+	s.loadSection(sectionHeads)
+	if f.After.IsZero() && f.Before.IsZero() {
+		return func(row int) bool {
+			form, _ := s.form(row)
+			return ok[form]
+		}
+	}
+	s.loadSection(sectionEntries)
+	after, before := nanoseconds(f.After), int64(math.MaxInt64)
+	if !f.Before.IsZero() {
+		before = nanoseconds(f.Before)
+	}
+	return func(row int) bool {
+		form, _ := s.form(row)
+		created := s.field(row, 3)
+		return ok[form] && created >= after && created < before
+	}
 }
 
 // all yields the entries in order of ID; nil, last, when one cannot be read.
@@ -81,7 +129,7 @@ func (l *listing) all(yield func(*Entry) bool) {
 
 // read returns the entry of a row, nil when it cannot be read.
 func (l *listing) read(row int) *Entry {
-	if l.rows != nil {
+	if l.rows != nil && len(l.rows) < l.base.len()/fewRows {
 		return l.base.entry(row)
 	}
 	if l.reader == nil {
@@ -223,11 +271,13 @@ func (d *db) summarize(ctx context.Context) (out Summary, err error) {
 }
 
 // Newest returns a page of the entries that the filter selects, those written
-// last first, and how many it selects in all. Without a filter, a store in one
-// file need not read the others.
+// last first, and how many it selects in all. A store in one file need not read
+// the others, if the filter is by kind, project, tag or time of creation.
 func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
-	if d, ok := s.(*db); ok && f.IsZero() {
-		return d.newest(ctx, offset, limit)
+	if d, ok := s.(*db); ok {
+		if _, all := f.byHead(); all {
+			return d.newest(ctx, f, offset, limit)
+		}
 	}
 	var es []Entry
 	for e, err := range s.Entries(ctx, f) {
@@ -253,29 +303,34 @@ func (a written) compare(b written) int {
 	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
 }
 
-func (d *db) newest(ctx context.Context, offset, limit int) (page []Entry, total int, err error) {
+func (d *db) newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	err = d.read(ctx, func(st *state) {
-		page, total = nil, st.len()
+		page, total = nil, 0
 		var best []written // the first of all, in order
-		most := min(offset+limit, total)
+		most := offset + limit
 		add := func(w written) {
-			if len(best) == most && (most == 0 || w.compare(best[most-1]) > 0) {
-				return
-			}
 			i, _ := slices.BinarySearchFunc(best, w, written.compare)
-			best = slices.Insert(best, i, w)
-			best = best[:min(len(best), most)]
+			if i < most {
+				best = slices.Insert(best, i, w)
+				best = best[:min(len(best), most)]
+			}
 		}
 		for _, e := range slices.Backward(st.order) {
-			add(written{e.Updated.UnixNano(), e.ID})
-		}
-		if st.base != nil {
-			st.base.loadSection(sectionEntries)
-		}
-		for row := st.base.len() - 1; row >= 0; row-- {
-			if !st.hidden.has(row) {
-				add(written{st.base.field(row, 4), st.base.id(row)})
+			if f.Match(e) {
+				total++
+				add(written{e.Updated.UnixNano(), e.ID})
 			}
+		}
+		found := 0 // in the base
+		for row := range st.newestRows(f) {
+			if found++; found <= most {
+				add(written{st.base.field(row, 4), st.base.id(row)})
+			} else if f.IsZero() {
+				break
+			}
+		}
+		if total += found; f.IsZero() {
+			total = st.len()
 		}
 		for _, w := range best[min(offset, len(best)):] {
 			if e := st.byID(w.id); e != nil {
@@ -284,6 +339,23 @@ func (d *db) newest(ctx context.Context, offset, limit int) (page []Entry, total
 		}
 	})
 	return page, total, err
+}
+
+// newestRows yields the rows of the base that a filter selects which heads decide,
+// those of the versions that were written last first.
+func (st *state) newestRows(f Filter) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		selects := func(int) bool { return true }
+		if st.base != nil && !f.IsZero() {
+			selects = st.base.selects(f)
+		}
+		for place := range st.base.len() {
+			row := st.base.newest(place)
+			if !st.hidden.has(row) && selects(row) && !yield(row) {
+				return
+			}
+		}
+	}
 }
 
 // allEntries yields the entries of a store, in order of ID.

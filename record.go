@@ -464,6 +464,45 @@ func eachField(s string, fn func(f field) error) error {
 	return nil
 }
 
+// thinBody returns a body without the ops whose entries are not wanted, nil for
+// all: of a large record, little is copied.
+func thinBody(body []byte, want func(id uint64) bool) string {
+	if want == nil {
+		return string(body)
+	}
+	var thin []byte
+	for b := body; len(b) > 0; {
+		tag, n := binary.Uvarint(b)
+		v, m := binary.Uvarint(b[max(n, 0):])
+		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(b)-n-m) {
+			return string(append(thin, b...)) // it is decoded, or says why not
+		}
+		op, rest := b[n+m:n+m+int(v)], b[n+m+int(v):]
+		if tag>>3 != fieldOp || want(opID(op)) {
+			thin = append(thin, b[:len(b)-len(rest)]...)
+		}
+		b = rest
+	}
+	return string(thin)
+}
+
+// opID returns the ID of the entry that an op is about.
+func opID(op []byte) (id uint64) {
+	find := func(f field) error {
+		if f.num == 2 {
+			id = f.val
+			return errStop
+		}
+		return nil
+	}
+	const before = 32 // bytes that hold it, as this package writes an op
+	if len(op) > before && eachField(string(op[:before]), find) == errStop {
+		return id
+	}
+	_ = eachField(string(op), find)
+	return id
+}
+
 // uvarint is binary.Uvarint over a string.
 func uvarint(s string) (uint64, int) {
 	var x uint64

@@ -103,3 +103,21 @@ func snapshotAlike(t *testing.T, v *body, data []byte) {
 		t.Errorf("%d entries more than ops", len(es))
 	}
 }
+
+// What encodeForm writes is read as it was; nothing else makes decodeForms panic.
+func FuzzDecodeForms(f *testing.F) {
+	f.Add(appendText(nil, encodeForm(&Entry{Kind: Journal, Labels: []Label{{LabelProject, "vtt"}, {"session", "x"}, {LabelTag, "a"}}})))
+	f.Add([]byte{2, 9, 9})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fs, err := decodeForms(b)
+		var again []byte
+		for _, k := range fs {
+			if again = appendText(again, k.text); k.text == "" || k.kind >= endKind {
+				t.Errorf("decodeForms(%x) has %+v", b, k)
+			}
+		}
+		if err == nil && len(again) > len(b) {
+			t.Errorf("decodeForms(%x) is %x", b, again)
+		}
+	})
+}

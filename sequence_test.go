@@ -88,13 +88,14 @@ func (h *randomHistory) op(name string) Op {
 	aliases := []string{fmt.Sprint("alias ", h.rand.IntN(12))}
 	switch h.rand.IntN(6) {
 	case 0, 1:
-		return Add{Name: name, Content: content, Aliases: aliases, Kind: Kind(h.rand.IntN(int(endKind)))}
+		created := []time.Time{{}, time.Unix(1776200000+int64(h.runs), 0), time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)}[h.runs%4]
+		return Add{Name: name, Content: content, Aliases: aliases, Kind: Kind(h.rand.IntN(int(endKind))), Created: created}
 	case 2:
-		return Update{Name: name, Content: content, Aliases: aliases, Labels: []Label{{"project", "p"}}}
+		return Update{Name: name, Content: content, Aliases: aliases, Labels: []Label{{"project", fmt.Sprint("p", h.runs%4)}}}
 	case 3:
 		return Alias{Name: name, Aliases: aliases}
 	case 4:
-		return Relabel{Name: name, Labels: []Label{{"tag", fmt.Sprint(h.rand.IntN(4))}}}
+		return Relabel{Name: name, Labels: []Label{{LabelConfidence, fmt.Sprint(".", h.runs%10)}, {"session", "s"}, {"tag", fmt.Sprint(h.rand.IntN(4))}}}
 	}
 	return Remove{Name: name}
 }

@@ -9,7 +9,7 @@
 //
 //	offset size field
 //	     0    8 magic: 89 "oxsnp" 0D 0A
-//	     8    4 version, 1
+//	     8    4 version, 2
 //	    12    4 flags, 0; any other is refused
 //	    16   16 identity of the log
 //	    32    8 sequence number of the last change, S, that the snapshot covers
@@ -18,8 +18,9 @@
 //	    80    8 sequence number of the base of the log
 //	    88    8 offset in the log before which all is on stable storage
 //	    96    8 the ID that the next entry gets
-//	   104   56 seven counts (8 bytes each): rows of sections 1 to 5, bytes of 6, 7
-//	   160      zeros
+//	   104   80 ten counts (8 bytes each): rows of sections 1 to 5, bytes of 6 and 7,
+//	           rows of 8 and 9, bytes of 10
+//	   184      zeros
 //
 // The sections follow in this order, each from a new page on. A row never
 // crosses a page: what is left of a page after the last row that fits is zeros.
@@ -38,6 +39,12 @@
 //	7 sums     what [Summary] tells of the entries: bytes of content (8 bytes),
 //	           then for each kind, project and tag: length of the key (uvarint) and
 //	           the key, the same of the value, number of entries (8 bytes)
+//	8 heads    8 bytes, by ID: of each entry the number of its form, from 0, and the
+//	           bytes of its content (4 bytes each)
+//	9 newest   4 bytes: rows of section 1, from 0, by the time of the version, the
+//	           last first, of the same time the greatest ID first
+//	10 forms   what entries have in common, rising: length (uvarint) and the kind (1
+//	           byte) with the labels of some keys, as [encodeForm] writes them
 //
 // A hash is the first 8 bytes of the SHA-256 of the text. Two texts may have the
 // same, so that a row that is found is compared with the record it leads to.
@@ -56,6 +63,7 @@
 // Versions:
 //
 //	1  2026-11: first
+//	2  2026-11: sections 8 to 10
 
 package oxbow
 
@@ -66,7 +74,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -80,7 +90,7 @@ import (
 const snapshotSuffix = ".snap"
 
 const (
-	snapshotVersion = 1
+	snapshotVersion = 2
 
 	pageSize = 4096
 	pageData = pageSize - 4 // the rest is the check
@@ -88,9 +98,6 @@ const (
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
-
-// errSnapshot is a snapshot that cannot be used. The log is read instead.
-var errSnapshot = errors.New("the snapshot cannot be used")
 
 // Sections of a snapshot.
 const (
@@ -101,11 +108,14 @@ const (
 	sectionChanges
 	sectionOpIDs
 	sectionSums
+	sectionHeads
+	sectionNewest
+	sectionForms
 	sections
 )
 
 // rowSize is the bytes of a row, by section.
-var rowSize = [sections]int{40, 16, 16, 16, 8, 1, 1}
+var rowSize = [sections]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1}
 
 // snapshotHead is page 0.
 type snapshotHead struct {
@@ -168,7 +178,9 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 		}
 		h.counts[s] = int(n)
 	}
-	if int64(h.pages())*pageSize != size || h.seq-h.base != uint64(h.counts[sectionChanges]) || h.counts[sectionNames] != h.counts[sectionEntries] {
+	rows := h.counts[sectionEntries]
+	if int64(h.pages())*pageSize != size || h.seq-h.base != uint64(h.counts[sectionChanges]) ||
+		h.counts[sectionNames] != rows || h.counts[sectionHeads] != rows || h.counts[sectionNewest] != rows {
 		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
 	}
 	return h, nil
@@ -208,6 +220,7 @@ type snapshot struct {
 	pages   []atomic.Pointer[page]  // those that were read
 	entries []atomic.Pointer[Entry] // the same, by row
 	names   sync.Map                // rows, by name
+	shared  atomic.Pointer[[]form]  // once they were read
 	err     atomic.Pointer[error]   // why something could not be read
 
 	mu      sync.Mutex     // guards visited
@@ -399,6 +412,44 @@ func (s *snapshot) field(row, n int) int64 {
 	return int64(binary.LittleEndian.Uint64(s.row(sectionEntries, row)[8*n:]))
 }
 
+// forms returns the forms of the entries.
+func (s *snapshot) forms() []form {
+	if fs := s.shared.Load(); fs != nil {
+		return *fs
+	}
+	fs, err := decodeForms(s.bytes(sectionForms))
+	if err != nil {
+		s.fail(err)
+	}
+	if len(fs) == 0 {
+		fs = []form{{}} // of a snapshot without entries, or one that cannot be read
+	}
+	s.shared.Store(&fs)
+	return fs
+}
+
+// form returns the number of the form of the entry of a row, and the bytes of its
+// content.
+func (s *snapshot) form(row int) (number, size uint32) {
+	r := s.row(sectionHeads, row)
+	number, size = binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
+	if int(number) >= len(s.forms()) {
+		s.fail(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.id(row)))
+		number = 0
+	}
+	return number, size
+}
+
+// newest returns a row by its place among the versions that were written last.
+func (s *snapshot) newest(place int) (row int) {
+	row = int(binary.LittleEndian.Uint32(s.row(sectionNewest, place)))
+	if row >= s.len() {
+		s.fail(fmt.Errorf("%w: row %d is not there", errSnapshot, row))
+		row = 0
+	}
+	return row
+}
+
 // find returns the row of the entry of that ID.
 func (s *snapshot) find(id uint64) (row int, ok bool) {
 	if s == nil {
@@ -478,9 +529,33 @@ func (s *snapshot) entry(row int) *Entry {
 		s.visited[r.Offset] = true
 		s.mu.Unlock()
 		id := s.id(row)
-		err = s.take(&r, func(op string) bool { return again || opID(op) == id })
+		err = s.take(&r, func(op uint64) bool { return again || op == id })
 	}
 	return s.taken(row, err)
+}
+
+// entriesOf returns the entries of IDs that rows have. Each record is read once.
+func (s *snapshot) entriesOf(ids []uint64) []*Entry {
+	rows := make([]int, len(ids))
+	wanted := map[int64][]uint64{} // by offset of their record
+	for i, id := range ids {
+		rows[i], _ = s.find(id)
+		if s.entries[rows[i]].Load() == nil {
+			offset := s.field(rows[i], 2)
+			wanted[offset] = append(wanted[offset], id)
+		}
+	}
+	rd := s.log.NewReader()
+	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
+		if r, err := rd.At(offset); err == nil {
+			_ = s.take(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
+		}
+	}
+	es := make([]*Entry, len(ids))
+	for i, row := range rows {
+		es[i] = s.taken(row, nil)
+	}
+	return es
 }
 
 // entryBy returns the entry of a row, read by a reader, nil when it cannot be
@@ -504,9 +579,8 @@ func (s *snapshot) taken(row int, err error) *Entry {
 	return e
 }
 
-// take keeps the entries of a record that rows lead to, those of wanted ops, nil
-// for all.
-func (s *snapshot) take(r *wal.Record, want func(op string) bool) error {
+// take keeps the entries of a record that rows lead to, those wanted, nil for all.
+func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) error {
 	es, err := decodeEntries(r, want)
 	for i := len(es) - 1; i >= 0; i-- { // of several versions in one record, the last counts
 		row, ok := s.find(es[i].ID)
@@ -517,21 +591,19 @@ func (s *snapshot) take(r *wal.Record, want func(op string) bool) error {
 	return err
 }
 
-// decodeEntries returns the entries of a record as its ops leave them, of wanted
-// ops, nil for all.
-func decodeEntries(r *wal.Record, want func(op string) bool) ([]*Entry, error) {
+// decodeEntries returns the entries of a record that are wanted, nil for all, as its
+// ops leave them.
+func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*Entry, error) {
 	var es []*Entry
 	var source Source
-	err := eachField(string(r.Body), func(f field) (err error) {
+	err := eachField(thinBody(r.Body, want), func(f field) (err error) {
 		switch f.num {
 		case fieldSource:
 			source, err = decodeSource(f)
 		case fieldOp:
-			if want == nil || want(f.str) {
-				var p put
-				if p, err = decodePut(f); p.verb != VerbRemove {
-					es = append(es, p.entry)
-				}
+			var p put
+			if p, err = decodePut(f); p.verb != VerbRemove {
+				es = append(es, p.entry)
 			}
 		}
 		return err
@@ -543,16 +615,4 @@ func decodeEntries(r *wal.Record, want func(op string) bool) ([]*Entry, error) {
 		}
 	}
 	return es, err
-}
-
-// opID returns the ID of the entry that an op is about.
-func opID(op string) (id uint64) {
-	_ = eachField(op, func(f field) error {
-		if f.num == 2 {
-			id = f.val
-			return errStop
-		}
-		return nil
-	})
-	return id
 }

@@ -44,6 +44,14 @@ func answers(t *testing.T, m *Memory) map[string]any {
 	newest, total, err := Newest(ctx, m.Store(), Filter{}, 1, 5)
 	must(err)
 	said["newest"], said["total"] = newest, total
+	for i, f := range headFilters() {
+		page, total, err := Newest(ctx, m.Store(), f, i%3, 4)
+		must(err)
+		es, err := collect(m.Entries(ctx, f))
+		must(err)
+		said[fmt.Sprint("selected by ", f)] = []any{page, total, es}
+	}
+	said["heads"] = heads(t, m.Store())
 	sum, err := Summarize(ctx, m.Store())
 	must(err)
 	said["summary"] = sum
@@ -83,6 +91,55 @@ func answers(t *testing.T, m *Memory) map[string]any {
 	d := m.Store().(*db)
 	said["state"] = []any{d.st.nextID, d.st.opIDs, d.st.opLog, d.log.Seq(), d.base}
 	return said
+}
+
+// headFilters are filters that heads decide, in part or as a whole.
+func headFilters() []Filter {
+	project := Term{Key: LabelProject, Values: []string{"p1", "p2"}}
+	at := time.Unix(1776200000, 0)
+	return []Filter{
+		{Terms: []Term{project}},
+		{Terms: []Term{{Key: "kind", Values: []string{"note"}, Not: true}}},
+		{Terms: []Term{{Key: LabelConfidence, Values: []string{".5"}}}},
+		{Terms: []Term{{Key: "has", Values: []string{LabelTag}}, project}},
+		{Terms: []Term{project, {Key: "by", Values: []string{"x"}, Not: true}}},
+		{After: at.Add(21 * time.Second), Before: at.Add(61 * time.Second)},
+		{Terms: []Term{project}, After: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{Before: time.Date(1650, 1, 1, 0, 0, 0, 0, time.UTC)},
+	}
+}
+
+// heads returns what heads tell of the entries of a store, and whether what they
+// tell is what the entries say.
+func heads(t *testing.T, s Store) (all []string) {
+	t.Helper()
+	err := ViewHeads(t.Context(), s, Asked{Keys: headKeys, Names: []string{"name 1", "alias 2"}}, func(hs Heads) error {
+		all = nil
+		for h, err := range hs.All {
+			if err != nil {
+				return err
+			}
+			e := *h.Entry
+			if !h.Whole {
+				whole, err := hs.Read([]uint64{e.ID})
+				if err != nil {
+					return err
+				}
+				e = *whole[0]
+			} else if h.Size != len(e.Content) {
+				t.Errorf("the head of %q says %d bytes of content", e.Name, h.Size)
+			}
+			if encodeForm(&e) != encodeForm(h.Entry) || !e.Created.Equal(h.Entry.Created) || !e.Updated.Equal(h.Entry.Updated) || e.Version != h.Entry.Version {
+				t.Errorf("the head %+v is of %+v", h.Entry, e)
+			}
+			all = append(all, fmt.Sprint(e, h.Size))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func sameAnswers(t *testing.T, what string, got, want map[string]any) {

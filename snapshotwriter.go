@@ -9,9 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -29,6 +27,26 @@ type entryRow struct {
 	id, version      uint64
 	offset           int64
 	created, updated int64
+	form             uint32 // its place in snapshotRows.forms
+	size             uint32 // bytes of the content
+}
+
+// newRow returns the row of an entry whose version is in the record at an offset.
+func (s *snapshotRows) newRow(e *Entry, offset int64) entryRow {
+	return entryRow{e.ID, e.Version, offset, nanoseconds(e.Created), e.Updated.UnixNano(), s.form(encodeForm(e)), uint32(len(e.Content))}
+}
+
+// form returns the number of a form.
+func (s *snapshotRows) form(text string) uint32 {
+	n, ok := s.formNumbers[text]
+	if !ok {
+		if s.formNumbers == nil {
+			s.formNumbers = map[string]uint32{}
+		}
+		n = uint32(len(s.forms))
+		s.formNumbers[text], s.forms = n, append(s.forms, text)
+	}
+	return n
 }
 
 // hashRow is a row of the names, aliases or removed names.
@@ -45,6 +63,8 @@ type snapshotRows struct {
 	changes                 []int64
 	opIDs                   []seenID
 	sums                    *summary
+	forms                   []string
+	formNumbers             map[string]uint32
 }
 
 // collect returns what a snapshot of the state holds. offset returns the offset
@@ -55,7 +75,7 @@ func (st *state) collect(changes []int64, offset func(e *Entry) int64) *snapshot
 	s.names = make([]hashRow, 0, st.len())
 	s.addBase(st)
 	for _, e := range st.order {
-		s.entries = append(s.entries, entryRow{e.ID, e.Version, offset(e), nanoseconds(e.Created), e.Updated.UnixNano()})
+		s.entries = append(s.entries, s.newRow(e, offset(e)))
 		s.names = append(s.names, hashRow{textHash(e.Name), e.ID})
 		for _, a := range e.Aliases {
 			s.aliases = append(s.aliases, hashRow{textHash(a), e.ID})
@@ -75,21 +95,58 @@ func (s *snapshotRows) sort() {
 	}
 }
 
+// usedForms returns the forms that rows have, rising, and the place of each form
+// among them.
+func (s *snapshotRows) usedForms() (used []string, places []uint32) {
+	has := make([]bool, len(s.forms))
+	for _, e := range s.entries {
+		has[e.form] = true
+	}
+	for n, text := range s.forms {
+		if has[n] {
+			used = append(used, text)
+		}
+	}
+	slices.Sort(used)
+	places = make([]uint32, len(s.forms))
+	for n, text := range s.forms {
+		i, _ := slices.BinarySearch(used, text)
+		places[n] = uint32(i)
+	}
+	return used, places
+}
+
+// newest returns the rows of the entries, the version that was written last first.
+func (s *snapshotRows) newest() []uint32 {
+	rows := make([]uint32, len(s.entries))
+	for i := range rows {
+		rows[i] = uint32(len(rows) - 1 - i)
+	}
+	slices.SortFunc(rows, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(s.entries[b].updated, s.entries[a].updated), cmp.Compare(b, a))
+	})
+	return rows
+}
+
 // addBase adds the rows of the state's base that still hold.
 func (s *snapshotRows) addBase(st *state) {
 	b := st.base
 	if b == nil {
 		return
 	}
-	for i := range sections - 2 {
+	for i := range sections {
 		b.loadSection(i)
+	}
+	for _, f := range b.forms() {
+		s.form(f.text) // it keeps its number
 	}
 	hidden := map[uint64]bool{}
 	for row := range b.len() {
 		if id := b.id(row); st.hidden.has(row) {
 			hidden[id] = true
 		} else {
-			s.entries = append(s.entries, entryRow{id, uint64(b.field(row, 1)), b.field(row, 2), b.field(row, 3), b.field(row, 4)})
+			form, size := b.form(row)
+			s.entries = append(s.entries, entryRow{id, uint64(b.field(row, 1)), b.field(row, 2), b.field(row, 3), b.field(row, 4), form, size})
 		}
 	}
 	add := func(to []hashRow, section int, drop func(hashRow) bool) []hashRow {
@@ -112,18 +169,6 @@ func (s *snapshotRows) addBase(st *state) {
 		again[hashRow{textHash(name), b.removed(name)}] = true
 	}
 	s.removed = add(s.removed, sectionRemoved, func(h hashRow) bool { return again[h] })
-}
-
-// nanoseconds returns a time in nanoseconds since 1970, cut off at the ends of
-// the range.
-func nanoseconds(t time.Time) int64 {
-	switch {
-	case t.Before(time.Unix(0, math.MinInt64)):
-		return math.MinInt64
-	case t.After(time.Unix(0, math.MaxInt64)):
-		return math.MaxInt64
-	}
-	return t.UnixNano()
 }
 
 // pageWriter makes pages of rows.
@@ -179,8 +224,14 @@ func (s *snapshotRows) encode(h snapshotHead) []byte {
 		opIDs = binary.LittleEndian.AppendUint64(opIDs, o.seq)
 		opIDs = append(append(opIDs, byte(len(o.id))), o.id...)
 	}
+	var forms []byte
+	used, places := s.usedForms()
+	for _, text := range used {
+		forms = appendText(forms, text)
+	}
 	sums := s.sums.encode()
-	h.counts = [sections]int{len(s.entries), len(s.names), len(s.aliases), len(s.removed), len(s.changes), len(opIDs), len(sums)}
+	n := len(s.entries)
+	h.counts = [sections]int{n, len(s.names), len(s.aliases), len(s.removed), len(s.changes), len(opIDs), len(sums), n, n, len(forms)}
 	w := pageWriter{buf: make([]byte, 0, h.pages()*pageSize)}
 	w.bytes(h.encode())
 	w.close()
@@ -201,6 +252,17 @@ func (s *snapshotRows) encode(h snapshotHead) []byte {
 	w.bytes(opIDs)
 	w.close()
 	w.bytes(sums)
+	w.close()
+	for _, e := range s.entries {
+		w.row(uint64(places[e.form]) | uint64(e.size)<<32)
+	}
+	w.close()
+	for _, row := range s.newest() {
+		w.fit(4)
+		w.buf = binary.LittleEndian.AppendUint32(w.buf, row)
+	}
+	w.close()
+	w.bytes(forms)
 	w.close()
 	return w.buf
 }
@@ -327,7 +389,7 @@ func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 }
 
 // sectionNamesOf are the sections in words.
-var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums"}
+var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums", "heads", "newest", "forms"}
 
 // equalPages compares pages but for their checks, which depend on page 0.
 func equalPages(a, b []byte) bool {

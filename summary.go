@@ -39,9 +39,7 @@ func (s *summary) encode() []byte {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
 	for _, l := range labels {
-		for _, text := range []string{l.Key, l.Value} {
-			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
-		}
+		b = appendText(appendText(b, l.Key), l.Value)
 		b = binary.LittleEndian.AppendUint64(b, uint64(s.counts[l]))
 	}
 	return b
@@ -55,14 +53,11 @@ func decodeSummary(b []byte) (*summary, error) {
 	s := &summary{content: int64(binary.LittleEndian.Uint64(b)), counts: map[Label]int{}}
 	for b = b[8:]; len(b) > 0; {
 		var l Label
-		for _, text := range []*string{&l.Key, &l.Value} {
-			n, size := binary.Uvarint(b)
-			if size <= 0 || n > uint64(len(b)-size) {
-				return nil, errSnapshot
-			}
-			*text, b = string(b[size:size+int(n)]), b[size+int(n):]
+		var err error
+		if l.Key, b, err = cutText(b); err == nil {
+			l.Value, b, err = cutText(b)
 		}
-		if len(b) < 8 {
+		if err != nil || len(b) < 8 {
 			return nil, errSnapshot
 		}
 		s.counts[l], b = int(binary.LittleEndian.Uint64(b)), b[8:]

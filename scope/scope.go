@@ -41,6 +41,20 @@ func (s *Scope) Sees(e *oxbow.Entry) bool {
 	return selects(s.Any, e) || slices.Contains(s.Names, e.Name) || selects(s.Shared, e)
 }
 
+// IsAll reports whether all entries are inside, whatever they are.
+func (s *Scope) IsAll() bool {
+	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
+}
+
+// Asked returns what Sees asks of an entry.
+func (s *Scope) Asked() (a oxbow.Asked) {
+	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
+		a.Of(f)
+	}
+	a.Names = append(a.Names, s.Names...)
+	return a
+}
+
 func selects(fs []oxbow.Filter, e *oxbow.Entry) bool {
 	return slices.ContainsFunc(fs, func(f oxbow.Filter) bool { return f.Match(e) })
 }

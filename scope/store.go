@@ -81,6 +81,21 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
+// ViewHeads gives the heads of the entries inside, as [oxbow.ViewHeads] does.
+func (v *store) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.Heads) error) error {
+	own := v.scope.Asked()
+	asked.Keys, asked.Names = append(own.Keys, asked.Keys...), append(own.Names, asked.Names...)
+	return oxbow.ViewHeads(ctx, v.base, asked, func(all oxbow.Heads) error {
+		return fn(oxbow.Heads{Read: all.Read, All: func(yield func(oxbow.Head, error) bool) {
+			for h, err := range all.All {
+				if (err != nil || v.scope.Sees(h.Entry)) && !yield(h, err) {
+					return
+				}
+			}
+		}})
+	})
+}
+
 // Close implements [oxbow.Store].
 func (v *store) Close() error {
 	if !v.owned {
