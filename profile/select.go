@@ -3,7 +3,6 @@
 package profile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // Request says for what a selection is made.
@@ -84,13 +82,20 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		defer then.Close()
 		m = oxbow.New(then, nil)
 	}
-	view := scope.Within(m, r.Scope())
-	defer view.Close()
-	ranked, err := r.rank(ctx, view, req)
+	inside := r.Scope()
+	hits, err := find(ctx, m, inside, req.Query)
 	if err != nil {
 		return sel, err
 	}
-	sel.Inside = len(ranked)
+	var entries choice
+	err = oxbow.ViewHeads(ctx, m.Store(), r.asked(&inside), func(all oxbow.Heads) (err error) {
+		entries, err = r.choose(all, &order{&inside, &req, hits}, 4*budget)
+		return err
+	})
+	if err != nil {
+		return sel, err
+	}
+	sel.Inside = entries.inside
 
 	c := &sel.Context
 	c.Add(prompt.Part{Name: partHead, Text: r.head(), Pinned: true, Why: "says what follows"})
@@ -113,23 +118,11 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	if req.AsOf != 0 && len(c.Parts) > 1 {
 		sel.Notes = append(sel.Notes, "documents are as they are now: only entries have a past")
 	}
-	tried, left := 0, 0
-	for i, e := range ranked {
-		if tried > 4*budget {
-			left = i
-			break
-		}
-		p := entryPart(&e.entry, e.why)
-		tried += len(p.Text) / 4
-		c.Add(p)
-	}
+	c.Add(entries.parts...)
 	c.Pack(budget)
-	if left > 0 {
-		k := prompt.Cut{Name: PartEntry, Source: fmt.Sprintf("%d more entries", len(ranked)-left), Why: "over the budget: four times as much ranks higher"}
-		for _, e := range ranked[left:] {
-			k.Tokens += len(e.entry.Content) / 4
-		}
-		c.Cut = append(c.Cut, k)
+	if entries.left > 0 {
+		c.Cut = append(c.Cut, prompt.Cut{Name: PartEntry, Source: fmt.Sprintf("%d more entries", entries.left), Tokens: entries.leftTokens,
+			Why: "over the budget: four times as much ranks higher"})
 	}
 	for _, p := range c.Parts {
 		if p.Name == PartEntry {
@@ -197,124 +190,6 @@ func entryPart(e *oxbow.Entry, why string) prompt.Part {
 			}
 			return render(cut)
 		}}
-}
-
-// ranked is an entry in the order it counts, and what put it there.
-type ranked struct {
-	entry oxbow.Entry
-	class int
-	hit   int // place among what the query found, from 1; 0 for not found
-	why   string
-}
-
-// The classes of entries, best first.
-const (
-	classPinned = iota
-	classProcess
-	classDecision // where a session begins
-	classRest
-	classCovered
-)
-
-// leavesOut reports whether an entry has no place at the beginning of a session.
-func (req *Request) leavesOut(e *oxbow.Entry) bool {
-	if req.Project == "" || labelled(e, LabelPinned) {
-		return false
-	}
-	projects := e.Values(oxbow.LabelProject)
-	return len(projects) > 0 && !slices.Contains(projects, req.Project) || labelled(e, LabelCovered) || len(e.Values(labelTaint)) > 0
-}
-
-// rank returns all entries of the view in order.
-func (r *Resolved) rank(ctx context.Context, view *oxbow.Memory, req Request) ([]ranked, error) {
-	named := map[string]bool{}
-	for _, c := range r.Includes {
-		for _, n := range c.Entries {
-			named[n] = true
-		}
-	}
-	hits := map[uint64]int{}
-	if strings.TrimSpace(req.Query) != "" {
-		hs, err := view.Recall(ctx, oxbow.Query{Text: req.Query, Limit: oxbow.MaxLimit})
-		if err != nil {
-			return nil, err
-		}
-		for i, h := range hs {
-			hits[h.Entry.ID] = i + 1
-		}
-	}
-	var all []ranked
-	for e, err := range view.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return nil, err
-		}
-		if r.omits(&e) || req.leavesOut(&e) {
-			continue
-		}
-		all = append(all, rankOf(e, &req, hits[e.ID], named[e.Name]))
-	}
-	slices.SortFunc(all, compareRanked)
-	return all, nil
-}
-
-// rankOf returns an entry with its class, and why it has that.
-func rankOf(e oxbow.Entry, req *Request, hit int, named bool) ranked {
-	x := ranked{entry: e, class: classRest, hit: hit, why: "last written " + e.Updated.UTC().Format(time.DateOnly)}
-	switch {
-	case labelled(&e, LabelCovered):
-		x.class, x.why = classCovered, "covered:true"
-	case labelled(&e, LabelProcess):
-		x.class, x.why = classProcess, "process:true"
-	case req.Project != "" && slices.Contains(e.Values(oxbow.LabelTag), tagDecision):
-		x.class, x.why = classDecision, "tag:"+tagDecision
-	}
-	if x.hit > 0 {
-		x.why = fmt.Sprintf("found by the query, place %d", x.hit)
-	}
-	switch {
-	case named:
-		x.class, x.why = classPinned, "named by the profile"
-	case labelled(&e, LabelPinned):
-		x.class, x.why = classPinned, "pinned:true"
-	}
-	return x
-}
-
-func compareRanked(a, b ranked) int {
-	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
-		return p // pinned before all else
-	}
-	if a.class != classPinned && (a.hit > 0 || b.hit > 0) {
-		switch {
-		case a.hit == 0:
-			return 1
-		case b.hit == 0:
-			return -1
-		}
-		return cmp.Compare(a.hit, b.hit)
-	}
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(day(b.entry.Updated), day(a.entry.Updated)),
-		cmp.Compare(confidence(&b.entry), confidence(&a.entry)), b.entry.Updated.Compare(a.entry.Updated), cmp.Compare(b.entry.ID, a.entry.ID))
-}
-
-func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
-
-// confidence returns how sure the writer was; an entry that does not say is
-// taken to be half sure.
-func confidence(e *oxbow.Entry) float64 {
-	s, ok := e.Label(oxbow.LabelConfidence)
-	if !ok {
-		return 0.5
-	}
-	f, err := oxbow.ParseConfidence(s)
-	if err != nil {
-		return 0.5
-	}
-	return f
-}
-
-func labelled(e *oxbow.Entry, key string) bool {
-	return slices.Contains(e.Labels, oxbow.Label{Key: key, Value: "true"})
 }
 
 // Manifest returns the account of a selection, one line for each thing that got

@@ -1,0 +1,263 @@
+// The order in which entries stand in a selection, found from their heads.
+
+package profile
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/scope"
+)
+
+// ranked is an entry that has its place.
+type ranked struct {
+	traits
+	id      uint64
+	entry   *oxbow.Entry // nil for one that was not read
+	size    int          // bytes of the content
+	updated time.Time
+	hit     int  // place among what the query found, from 1; 0 for not found
+	named   bool // by the profile
+}
+
+// traits are what the kind and the labels of an entry decide.
+type traits struct {
+	class      class
+	confidence float64
+}
+
+// A class of entries; the best first.
+type class uint8
+
+const (
+	classPinned class = iota
+	classProcess
+	classDecision // where a session begins
+	classRest
+	classCovered
+)
+
+// why says what put the entry where it is.
+func (x *ranked) why() string {
+	switch {
+	case x.named:
+		return "named by the profile"
+	case x.class == classPinned:
+		return "pinned:true"
+	case x.hit > 0:
+		return fmt.Sprintf("found by the query, place %d", x.hit)
+	case x.class == classCovered:
+		return "covered:true"
+	case x.class == classProcess:
+		return "process:true"
+	case x.class == classDecision:
+		return "tag:" + tagDecision
+	}
+	return "last written " + x.updated.UTC().Format(time.DateOnly)
+}
+
+// find returns the places of the entries inside that a query finds, by ID.
+func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string) (map[uint64]int, error) {
+	if strings.TrimSpace(query) == "" {
+		return nil, nil
+	}
+	if !inside.IsAll() {
+		m = scope.Within(m, inside)
+		defer m.Close()
+	}
+	hs, err := m.Recall(ctx, oxbow.Query{Text: query, Limit: oxbow.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	hits := make(map[uint64]int, len(hs))
+	for i, h := range hs {
+		hits[h.Entry.ID] = i + 1
+	}
+	return hits, nil
+}
+
+// asked says what is asked of entries that may not be read.
+func (r *Resolved) asked(inside *scope.Scope) oxbow.Asked {
+	a := inside.Asked()
+	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, labelTaint)
+	for _, c := range r.Includes {
+		a.Names = append(a.Names, c.Entries...)
+	}
+	return a
+}
+
+// order says which entries a selection is made of, and how they rank.
+type order struct {
+	inside *scope.Scope
+	*Request
+	hits map[uint64]int // places, by ID
+}
+
+// leavesOut reports whether an entry has no place at the beginning of a session.
+func (o *order) leavesOut(e *oxbow.Entry) bool {
+	if o.Project == "" || labelled(e, LabelPinned) {
+		return false
+	}
+	projects := e.Values(oxbow.LabelProject)
+	return len(projects) > 0 && !slices.Contains(projects, o.Project) || labelled(e, LabelCovered) || len(e.Values(labelTaint)) > 0
+}
+
+// choice is what stands in a selection if the budget has room for it.
+type choice struct {
+	inside           int // entries that rank
+	parts            []prompt.Part
+	left, leftTokens int // entries that rank too low to be tried
+}
+
+// choose returns the entries that rank highest, about so many tokens of them.
+func (r *Resolved) choose(all oxbow.Heads, o *order, tokens int) (c choice, err error) {
+	best, sum, err := r.rank(all, o, tokens)
+	if err != nil {
+		return c, err
+	}
+	var ids []uint64 // of those that are to be read
+	for i := range best {
+		if best[i].entry == nil {
+			ids = append(ids, best[i].id)
+		}
+	}
+	read, err := all.Read(ids)
+	if err != nil {
+		return c, err
+	}
+	c.inside, c.left, c.leftTokens = sum.n, sum.n, sum.tokens
+	tried := 0
+	for i := range best {
+		if tried > tokens {
+			break
+		}
+		x := &best[i]
+		if x.entry == nil {
+			x.entry, read = read[0], read[1:]
+		}
+		p := entryPart(x.entry, x.why())
+		tried += len(p.Text) / 4
+		c.parts = append(c.parts, p)
+		c.left, c.leftTokens = c.left-1, c.leftTokens-x.size/4
+	}
+	return c, nil
+}
+
+// count is a number of entries and of their tokens.
+type count struct{ n, tokens int }
+
+// rank returns the entries inside that rank highest, best first: so many that the
+// contents of all but the last have no more than the tokens. It counts all.
+func (r *Resolved) rank(all oxbow.Heads, o *order, tokens int) (best ranking, sum count, err error) {
+	named := map[string]bool{}
+	for _, c := range r.Includes {
+		for _, n := range c.Entries {
+			named[n] = true
+		}
+	}
+	size := 0 // of the best
+	for h, err := range all.All {
+		if err != nil {
+			return nil, sum, err
+		}
+		e := h.Entry
+		if !o.inside.Sees(e) || r.omits(e) || o.leavesOut(e) {
+			continue
+		}
+		sum.n, sum.tokens = sum.n+1, sum.tokens+h.Size/4
+		x := ranked{traits: o.traitsOf(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID], named: named[e.Name]}
+		if x.named {
+			x.class = classPinned
+		}
+		if size/4 > tokens && compareRanked(&x, &best[0]) > 0 {
+			continue
+		}
+		if h.Whole {
+			x.entry = e
+		}
+		heap.Push(&best, x)
+		for size += x.size; (size-best[0].size)/4 > tokens; {
+			size -= heap.Pop(&best).(ranked).size
+		}
+	}
+	slices.SortFunc(best, func(a, b ranked) int { return compareRanked(&a, &b) })
+	return best, sum, nil
+}
+
+// traitsOf returns the traits of an entry that the profile does not name.
+func (o *order) traitsOf(e *oxbow.Entry) traits {
+	t := traits{classRest, confidence(e)}
+	switch {
+	case labelled(e, LabelPinned):
+		t.class = classPinned
+	case labelled(e, LabelCovered):
+		t.class = classCovered
+	case labelled(e, LabelProcess):
+		t.class = classProcess
+	case o.Project != "" && slices.Contains(e.Values(oxbow.LabelTag), tagDecision):
+		t.class = classDecision
+	}
+	return t
+}
+
+// ranking is a heap of entries, of which the worst is the first.
+type ranking []ranked
+
+func (r ranking) Len() int           { return len(r) }
+func (r ranking) Less(i, j int) bool { return compareRanked(&r[i], &r[j]) > 0 }
+func (r ranking) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+
+// Push implements heap.Interface.
+func (r *ranking) Push(x any) { *r = append(*r, x.(ranked)) }
+
+// Pop implements heap.Interface.
+func (r *ranking) Pop() any {
+	last := len(*r) - 1
+	x := (*r)[last]
+	*r = (*r)[:last]
+	return x
+}
+
+func compareRanked(a, b *ranked) int {
+	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
+		return p // pinned before all else
+	}
+	if a.class != classPinned && (a.hit > 0 || b.hit > 0) {
+		switch {
+		case a.hit == 0:
+			return 1
+		case b.hit == 0:
+			return -1
+		}
+		return cmp.Compare(a.hit, b.hit)
+	}
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(day(b.updated), day(a.updated)),
+		cmp.Compare(b.confidence, a.confidence), b.updated.Compare(a.updated), cmp.Compare(b.id, a.id))
+}
+
+func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
+
+// confidence returns how sure the writer was; an entry that does not say is
+// taken to be half sure.
+func confidence(e *oxbow.Entry) float64 {
+	s, ok := e.Label(oxbow.LabelConfidence)
+	if !ok {
+		return 0.5
+	}
+	f, err := oxbow.ParseConfidence(s)
+	if err != nil {
+		return 0.5
+	}
+	return f
+}
+
+func labelled(e *oxbow.Entry, key string) bool {
+	return slices.Contains(e.Labels, oxbow.Label{Key: key, Value: "true"})
+}

@@ -1,0 +1,136 @@
+// Tests that a selection made from heads is that made from the entries.
+
+package profile
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// plain is a store that knows no heads.
+type plain struct{ oxbow.Store }
+
+// randomOps returns changes that make so many entries, or change them.
+func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
+	start := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		add := oxbow.Add{Name: fmt.Sprint("n", from+i), Content: strings.Repeat(fmt.Sprintf("Word w%d of %d.\n\n", rng.IntN(30), i), rng.IntN(20)),
+			Kind: oxbow.Kinds()[rng.IntN(6)], Created: start.Add(time.Duration(rng.IntN(1000)) * time.Hour)}
+		for _, l := range []oxbow.Label{{Key: oxbow.LabelConfidence, Value: fmt.Sprint(".", rng.IntN(10))}, {Key: LabelCovered, Value: "true"},
+			{Key: LabelPinned, Value: "true"}, {Key: LabelProcess, Value: "true"}, {Key: LabelProfile, Value: "dev"}, {Key: oxbow.LabelProject, Value: fmt.Sprint("p", rng.IntN(3))},
+			{Key: oxbow.LabelFile, Value: "a.go"}, {Key: oxbow.LabelTag, Value: "decision"}, {Key: oxbow.LabelTag, Value: "draft"}, {Key: labelTaint, Value: "web"}} {
+			if rng.IntN(4) == 0 {
+				add.Labels = append(add.Labels, l)
+			}
+		}
+		add.Labels = oxbow.SortLabels(add.Labels)
+		ops = append(ops, add)
+	}
+	return ops
+}
+
+// heads counts the heads of a store that are not whole.
+func heads(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
+	t.Helper()
+	s := r.Scope()
+	err := oxbow.ViewHeads(t.Context(), m.Store(), r.asked(&s), func(all oxbow.Heads) error {
+		for h, err := range all.All {
+			if err != nil {
+				return err
+			}
+			if !h.Whole {
+				n++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestSelectByHeads(t *testing.T) {
+	fsys := vfs.NewMem()
+	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
+	write(t, fsys, "profiles/dev.yaml", "include: {projects: [p0, p1], entries: [n7, n1205, none]}\nexclude: {tags: [draft], entries: [n9]}")
+	write(t, fsys, "profiles/days.yaml", "include: {kinds: [note, history], date_range: [2026-04-03, 2026-05-01]}\nprocess: false")
+	write(t, fsys, "profiles/files.yaml", "include: {related_files: [a.go]}")
+	open := func() *oxbow.Memory {
+		m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	m := open()
+	for i := range 4 {
+		if err := m.Apply(t.Context(), randomOps(rng, 300*i, 300)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = open()
+	defer m.Close()
+	later := append(randomOps(rng, 1200, 20), oxbow.Remove{Name: "n5"}, oxbow.Update{Name: "n6", Content: "again"})
+	if err := m.Apply(t.Context(), later...); err != nil {
+		t.Fatal(err)
+	}
+	for name, least := range map[string]int{"": 1190, "dev": 1190, "days": 1190, "files": 0} {
+		r := Everything()
+		if name != "" {
+			var err error
+			if r, err = set.Resolve(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := heads(t, m, &r); n < least {
+			t.Errorf("profile %q: %d heads are not whole, want %d", name, n, least)
+		}
+		without := func(key, value string) *oxbow.Memory {
+			return scope.Within(m, scope.Scope{Any: []oxbow.Filter{{Terms: []oxbow.Term{{Key: key, Values: []string{value}, Not: true}}}}})
+		}
+		for i, of := range []*oxbow.Memory{m, without("kind", "journal"), without(oxbow.LabelFile, "a.go"), without("name", "n11")} {
+			whole := oxbow.New(plain{of.Store()}, nil)
+			for _, q := range []Request{{Budget: 20}, {Budget: 400}, {Budget: 3000, Query: "w7 w8"}, {}, {Budget: 900, Project: "p1"}, {Budget: 1_000_000}} {
+				got, err := set.Select(t.Context(), of, &r, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := set.Select(t.Context(), whole, &r, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, b := written(t, &got), written(t, &want)
+				if a != b {
+					t.Errorf("profile %q, %+v, memory %d: Select by heads is\n%.2000s\nwant\n%.2000s", name, q, i, a, b)
+				}
+			}
+		}
+	}
+	report, err := m.Check(t.Context())
+	if err != nil || len(report.Problems) > 0 {
+		t.Errorf("Check = %v, %v", report.Problems, err)
+	}
+}
+
+// written is all that a selection says.
+func written(t *testing.T, s *Selection) string {
+	t.Helper()
+	b, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
