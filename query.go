@@ -47,6 +47,11 @@ type Query struct {
 	Limit   int    // 0 means [DefaultLimit]; more than [MaxLimit] means that; negative is an error
 	AsOf    uint64 // search the store as it stood after this change; 0 means now
 	Explain bool   // fill in [Hit.Explanation]
+
+	// Weigh fills it in by the index alone, in little time: without Fields, and without
+	// what stands next to an entry in a talk. No word of Text is corrected then.
+	Weigh bool
+
 	// Collapse leaves out what says the same as a better hit, and counts it in
 	// that one's Alike. It looks at four times as many hits as are wanted.
 	Collapse bool
@@ -89,6 +94,8 @@ type Ranker interface {
 
 // Entries are those that a query may find.
 type Entries interface {
+	Len() int
+
 	// Versions returns the IDs of all entries, rising, and their versions.
 	Versions() (ids, versions []uint64)
 

@@ -69,12 +69,12 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 			hits[i].Before, hits[i].After = entriesOf(before), entriesOf(after)
 		}
 	}
-	if q.Explain && !p.Any {
+	if account := v.account(q); account != nil && !p.Any {
 		for i := range hits {
 			if ctx.Err() != nil {
 				break
 			}
-			hits[i].Explanation = v.explain(p, hits[i].Entry.ID)
+			hits[i].Explanation = v.explanation(account(p, hits[i].Entry.ID))
 		}
 	}
 	return hits
@@ -319,9 +319,19 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 	})
 }
 
-// explain accounts for the score of a hit.
-func (v *rankedView) explain(p *ranking.Plan, id uint64) *Explanation {
-	x := v.Explain(p, id)
+// account returns what accounts for the scores of hits, nil where that is not wanted.
+func (v *rankedView) account(q Query) func(p *ranking.Plan, id uint64) *ranking.Explanation {
+	switch {
+	case q.Explain:
+		return v.Explain
+	case q.Weigh:
+		return v.Weigh
+	}
+	return nil
+}
+
+// explanation returns the account of a score.
+func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 	if x == nil {
 		return nil
 	}

@@ -213,7 +213,7 @@ func (v *rankedView) with(ctx context.Context) *rankedView {
 
 // query translates a query for the ranking.
 func (v *rankedView) query(q Query) ranking.Query {
-	r := ranking.Query{Words: q.Text, Accept: v.accept(q.Filter), Recency: v.recency(q)}
+	r := ranking.Query{Words: q.Text, AsIs: q.Weigh, Accept: v.accept(q.Filter), Recency: v.recency(q)}
 	r.Filter, r.Times, r.More = conditions(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
 		r.Words, r.Must, r.Not, r.Prefixes = o.Words, o.Must, o.Not, o.Prefixes
@@ -290,6 +290,9 @@ type rankedEntries struct {
 	*rankedView
 	plan *ranking.Plan
 }
+
+// Len implements [Entries].
+func (s rankedEntries) Len() int { return s.Searcher().Size() }
 
 // Versions implements [Entries].
 func (s rankedEntries) Versions() (ids, versions []uint64) { return s.versions() }

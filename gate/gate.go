@@ -38,18 +38,18 @@ const (
 const (
 	leastMatched = 2  // terms of the prompt that it holds
 	leastSubject = 1  // of them, terms that are no steering words
-	leastScore   = 8. // so that two common words are too little in a small memory, too
+	leastScore   = 6. // so that two common words are too little in a small memory, too
 
 	// mostUnknown is the share of terms that no unit holds, by idf and without
 	// steering words, above which there is a pointer only: the memory knows the
 	// subject, and not what is asked of it.
-	mostUnknown = .15
+	mostUnknown = .2
 
 	// companion is the part of the floor from which on a unit is shown next to one
 	// above it.
 	companion = .7
 
-	lowest = 1. // the floor is not lower, however small a memory is
+	lowest = .5 // the floor is not lower, however small a memory is
 )
 
 // Term is a term of a prompt, as a unit holds it.
@@ -79,7 +79,7 @@ func StrengthOf(terms []Term) Strength {
 	for _, t := range terms {
 		most += t.Most
 		s.Score += max(t.Score, 0)
-		steers := steering()[t.Text]
+		steers := steering()[t.Text] || analysis.IsStopWord(t.Text)
 		if !steers {
 			all += t.IDF
 			if t.Absent {

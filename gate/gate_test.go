@@ -44,8 +44,8 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"sure", func(*Strength) {}, Payload},
 		{"at the floor", func(s *Strength) { s.G = 2 }, Silence},
-		{"two common words", func(s *Strength) { s.Score = 7.9 }, Silence},
-		{"a word nobody wrote", func(s *Strength) { s.Unknown = .2 }, Pointer},
+		{"two common words", func(s *Strength) { s.Score = 5.9 }, Silence},
+		{"a word nobody wrote", func(s *Strength) { s.Unknown = .3 }, Pointer},
 		{"a small one", func(s *Strength) { s.Unknown = .1 }, Payload},
 	} {
 		s := sure

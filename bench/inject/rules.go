@@ -162,5 +162,7 @@ func (m *memory) calibrate(ctx context.Context) error {
 	}
 	slices.Sort(gs)
 	m.decoyed = gs[len(gs)*98/100]
-	return nil
+	c, _, err := m.source.Calibrate(ctx)
+	m.source.Floor = c.Floor
+	return err
 }

@@ -31,6 +31,20 @@ type FieldScore struct {
 	TF, Score float64
 }
 
+// Weigh accounts for the score that the index alone gives, nil when the document is not
+// there.
+func (v *View) Weigh(p *Plan, id uint64) *Explanation {
+	x, ok := v.x.Explain(id, p.terms)
+	if !ok {
+		return nil
+	}
+	e := &Explanation{Documents: x.N, Length: x.Len, AvgLen: x.AvgLen}
+	for _, t := range x.Terms {
+		e.Terms = append(e.Terms, TermScore{TermScore: t})
+	}
+	return e
+}
+
 // Explain accounts for the score of a hit, nil when the document is not there.
 func (v *View) Explain(p *Plan, id uint64) *Explanation {
 	x, ok := v.x.Explain(id, p.terms)

@@ -21,6 +21,7 @@ type Query struct {
 	Not      []string // that it does not hold
 	Prefixes []string // ranked by all words that begin so
 	Spans    []Span   // documents created then rank higher
+	AsIs     bool     // no word is corrected
 
 	Filter  []index.Clause          // conditions that the index looks up,
 	Times   *index.Range            // nil for any
@@ -106,7 +107,7 @@ func (v *View) Plan(q Query) *Plan {
 	for _, w := range ws {
 		// A word that stands several times counts more, but not as often.
 		pl, weight := Term{w.Word, w.Term, false}, math.Sqrt(float64(w.N))
-		if v.stats.DF(w.Term) == 0 {
+		if !q.AsIs && v.stats.DF(w.Term) == 0 {
 			if t := analysis.Correct(w.Term, v.stats.DF); t != "" {
 				pl.Term, pl.Corrected, weight = t, true, weight*weightSlip
 			}

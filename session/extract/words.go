@@ -7,6 +7,7 @@
 package extract
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,8 +21,12 @@ const (
 	maxSentence = 400
 )
 
-// sentences calls fn with each sentence of the prose of a text, until fn returns
-// false. Fenced blocks, quotations, tables and indented code are no prose.
+// Sentences yields the sentences of the prose of a text, at most maxSentence bytes
+// each. Fenced blocks, quotations, tables and indented code are no prose.
+func Sentences(s string) iter.Seq[string] {
+	return func(yield func(string) bool) { sentences(s, yield) }
+}
+
 func sentences(s string, fn func(sentence string) bool) {
 	fence := ""
 	for line := range strings.Lines(s) {

@@ -1,0 +1,102 @@
+// Calibration: the floor of a memory, from decoys, and the file that keeps it.
+
+package inject
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// FloorSuffix ends the name of the file next to a store that keeps its floor. The file
+// is made from the store and may be deleted at any time.
+const FloorSuffix = ".gate"
+
+// Calibration is the floor of a memory of so many entries.
+type Calibration struct {
+	Decoys  string     `json:"decoys"` // a hash of the list
+	Entries int        `json:"entries"`
+	Floor   gate.Floor `json:"floor"`
+}
+
+// floorGrows is by how much a memory grows before its floor is calibrated again.
+const floorGrows = .2
+
+// Fits reports whether the floor is of a memory of about so many entries, and of the
+// decoys of this program.
+func (c Calibration) Fits(entries int) bool {
+	off := float64(entries - c.Entries)
+	return c.Decoys == decoysHash() && max(off, -off) <= floorGrows*float64(c.Entries)
+}
+
+func decoysHash() string {
+	sum := sha256.New()
+	for _, d := range gate.Decoys() {
+		_, _ = sum.Write([]byte(d.Language + d.Text + "\n")) // a hash has no error
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// Calibrate returns the floor of a source. The error of a ctx that is done comes with
+// the floor by the decoys up to then, which is of use from some hundred on.
+func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
+	c.Decoys = decoysHash()
+	if c.Entries, err = s.entries(ctx); err != nil {
+		return c, 0, err
+	}
+	gs := map[string][]float64{}
+	for _, d := range gate.Decoys() {
+		units, uerr := s.strengths(ctx, d.Text, s.Filter, mostUnits)
+		if err = uerr; err != nil {
+			break
+		}
+		best := 0.
+		for _, u := range units {
+			best = max(best, u.G)
+		}
+		gs[d.Language] = append(gs[d.Language], best)
+		asked++
+	}
+	c.Floor = gate.FloorOf(gs)
+	return c, asked, err
+}
+
+// entries returns how many entries the memory has.
+func (s *Source) entries(ctx context.Context) (n int, err error) {
+	err = s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() })
+	return n, err
+}
+
+// ReadFloor reads the file next to a store. What cannot be read fits no memory.
+func ReadFloor(store string) (c Calibration) {
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return c
+	}
+	defer dir.Close()
+	b, err := vfs.ReadFile(dir, filepath.Base(store)+FloorSuffix, 4096)
+	if err != nil || json.Unmarshal(b, &c) != nil {
+		return Calibration{}
+	}
+	return c
+}
+
+// Write writes the file next to a store.
+func (c Calibration) Write(store string) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return vfs.WriteDerived(dir, filepath.Base(store)+FloorSuffix, 0o600, append(b, '\n'))
+}

@@ -1,0 +1,107 @@
+// Which sentences of a unit are shown.
+
+package inject
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/extract"
+)
+
+const (
+	mostSentences = 2     // of a unit, beside one that says what was concluded
+	mostShown     = 240   // characters of a sentence
+	mostLooked    = 1_000 // sentences of a unit
+)
+
+// candidate is a sentence of a unit.
+type candidate struct {
+	text      string
+	at        int
+	score     float64 // the sum of the idf of the prompt's terms in it
+	concluded bool
+}
+
+// quote returns the sentences of the unit that are shown, in their order: those with the
+// most of the prompt, and the best that says what was concluded. Sentences that were
+// shown are left out.
+func (u *unit) quote(shown map[string]bool) quote {
+	content := u.entry.Content
+	if u.In == InSessions {
+		content = session.Readable(content)
+	}
+	all := u.candidates(content)
+	if len(all) == 0 { // no prose: code, a table, a list of figures
+		all = append(all, candidate{text: text.Snippet(content, u.words(), mostShown), score: 1})
+	}
+	best := slices.Clone(all)
+	slices.SortStableFunc(best, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	var chosen []candidate
+	concluded := false
+	for i, c := range best {
+		take := len(chosen) < mostSentences && (c.score > 0 || i == 0)
+		if c.concluded && c.score > 0 && !concluded {
+			take, concluded = true, true
+		}
+		if take {
+			chosen = append(chosen, c)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
+	q := quote{unit: u}
+	for _, c := range chosen {
+		said := oneLine(text.Snippet(c.text, u.words(), mostShown))
+		if said != "" && !shown[fingerprint(said)] {
+			q.sentences = append(q.sentences, said)
+		}
+	}
+	return q
+}
+
+// candidates returns the sentences of a content with what they hold of the prompt.
+func (u *unit) candidates(content string) (all []candidate) {
+	idf := map[string]float64{}
+	var terms []string
+	for _, t := range u.terms {
+		if t.Held {
+			idf[t.Text] = t.IDF
+			terms = append(terms, t.Text)
+		}
+	}
+	find := analysis.NewFinder(analysis.NewChoice(terms, nil))
+	concluded := map[string]bool{}
+	for _, s := range extract.Concluded(content) {
+		concluded[s] = true
+	}
+	for s := range extract.Sentences(content) {
+		if len(all) == mostLooked {
+			break
+		}
+		c := candidate{text: s, at: len(all), concluded: concluded[s]}
+		held := map[string]bool{}
+		find.Occurrences(context.Background(), s, func(term string, _ int) {
+			if !held[term] {
+				held[term] = true
+				c.score += idf[term]
+			}
+		})
+		all = append(all, c)
+	}
+	return all
+}
+
+// words returns the terms of the prompt that the unit holds, for a snippet.
+func (u *unit) words() (ws []string) {
+	for _, t := range u.terms {
+		if t.Held {
+			ws = append(ws, strings.ToLower(t.Text))
+		}
+	}
+	return ws
+}

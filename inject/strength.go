@@ -1,0 +1,83 @@
+// How strongly the units of a memory answer words.
+
+package inject
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/extract"
+)
+
+const (
+	mostWords = 24   // of a prompt: those that count most
+	mostProse = 4096 // bytes of a prompt
+	heldTF    = .5   // from this on a unit holds a term itself, and not its neighbours in a talk
+	saturated = 2.2  // k1 + 1
+)
+
+// prose returns what a person wrote of a prompt: not what hooks put there, nor blocks of
+// code, quotations and logs that were pasted.
+func prose(prompt string) string {
+	var b strings.Builder
+	for s := range extract.Sentences(session.Strip(prompt)) {
+		if b.Len()+len(s) > mostProse {
+			break
+		}
+		b.WriteString(s + "\n")
+	}
+	return b.String()
+}
+
+// strengths returns the best units of a memory for words, with their strengths.
+func (s *Source) strengths(ctx context.Context, words string, f oxbow.Filter, most int) ([]unit, error) {
+	q := oxbow.Query{Text: words, Limit: most, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
+	if len(strings.Fields(words)) > mostWords {
+		if err := s.shorten(ctx, &q); err != nil {
+			return nil, err
+		}
+	}
+	hits, err := s.Memory.Recall(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	units := make([]unit, 0, len(hits))
+	for _, h := range hits {
+		u := unit{src: s, entry: h.Entry, terms: termsOf(h.Explanation)}
+		u.Shown = session.Shown{In: s.In, Name: h.Entry.Name, Version: h.Entry.Version}
+		u.Strength, u.Floor = gate.StrengthOf(u.terms), s.Floor
+		units = append(units, u)
+	}
+	return units, nil
+}
+
+// shorten makes the words of a query those that count most.
+func (s *Source) shorten(ctx context.Context, q *oxbow.Query) error {
+	read, err := s.Memory.ParseQuery(ctx, *q)
+	if err != nil || len(read.Terms) <= mostWords {
+		return err
+	}
+	slices.SortStableFunc(read.Terms, func(a, b oxbow.ParsedTerm) int { return cmp.Compare(b.IDF, a.IDF) })
+	var ws []string
+	for _, t := range read.Terms[:mostWords] {
+		ws = append(ws, t.Word)
+	}
+	q.Text = strings.Join(ws, " ")
+	return nil
+}
+
+// termsOf returns the terms of a prompt as a unit holds them.
+func termsOf(x *oxbow.Explanation) (terms []gate.Term) {
+	if x == nil {
+		return nil
+	}
+	for _, t := range x.Terms {
+		terms = append(terms, gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF >= heldTF, Absent: t.DF == 0})
+	}
+	return terms
+}
