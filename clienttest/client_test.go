@@ -46,48 +46,63 @@ func TestClients(all *testing.T) {
 	}
 }
 
+// person has a new home, a project, and a client that is set up.
+type person struct {
+	t             *testing.T
+	home, project string
+	env           []string
+}
+
+func newPerson(t *testing.T, c *client, program, modules, url string) *person {
+	t.Helper()
+	p := &person{t: t, home: t.TempDir(), project: t.TempDir()}
+	more, err := c.prepare(p.home, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.env = append([]string{"HOME=" + p.home, "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}, more...)
+	if c.name == "opencode" { // it would ask npm for its own plug-in package
+		if err := os.Symlink(modules, filepath.Join(p.home, ".config", "opencode", "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.run(program, "setup", c.name, "--yes", "--trust")
+	return p
+}
+
+// run runs a command in the project, and returns what it prints.
+func (p *person) run(argv ...string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = p.project, p.env, time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("%q: %v\n%s", argv, err, tail(out))
+	}
+	return string(out)
+}
+
 // accept sets a client up in a new home, runs it once, looks at what is there, and
 // takes oxbow out.
 func accept(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, steps: []step{
+	m := &model{name: c.tool, marker: marker, steps: []step{
 		{"remember", object{"name": "deploy-day", "content": sentence}},
 		{"recall", object{"query": "when do we ship"}},
 	}}
 	s := httptest.NewServer(m)
 	defer s.Close()
-	home, project := t.TempDir(), t.TempDir()
-	env := []string{"HOME=" + home, "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}
-	more, err := c.prepare(home, s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.name == "opencode" { // it would ask npm for its own plug-in package
-		if err := os.Symlink(modules, filepath.Join(home, ".config", "opencode", "node_modules")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := func(dir string, env []string, argv ...string) string {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		cmd.Dir, cmd.Env, cmd.WaitDelay = dir, env, time.Second
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%q: %v\n%s", argv, err, tail(out))
-		}
-		return string(out)
-	}
-	run(project, env, program, "setup", c.name, "--yes", "--trust")
-	if out := run(project, env, program, "setup", c.name, "--yes", "--trust", "--json"); strings.Contains(out, `"did":"changed"`) {
+	p := newPerson(t, c, program, modules, s.URL)
+	if out := p.run(program, "setup", c.name, "--yes", "--trust", "--json"); strings.Contains(out, `"did":"changed"`) {
 		t.Errorf("a second run changed something: %s", out)
 	}
-	run(project, slices.Concat(env, more), slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+	p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
 
 	if got := m.last(); strings.Count(got, "never on Fridays") < 2 {
 		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
 	}
-	if out := run(project, env, program, "get", "deploy-day"); !strings.Contains(out, sentence) {
+	if out := p.run(program, "get", "deploy-day"); !strings.Contains(out, sentence) {
 		t.Errorf("the memory holds %q", out)
 	}
 	var archive struct {
@@ -96,23 +111,23 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 			Turns           int
 		}
 	}
-	out := run(project, env, program, "session", "list", "--json")
+	out := p.run(program, "session", "list", "--json")
 	if err := json.Unmarshal([]byte(out), &archive); err != nil || len(archive.Sessions) != 1 || archive.Sessions[0].Client != c.name || archive.Sessions[0].Turns != 1 {
 		t.Fatalf("%v; want one turn of one session of %s: %s", err, c.name, out)
 	}
-	kept := run(project, env, program, "session", "show", archive.Sessions[0].Session, "--json")
+	kept := p.run(program, "session", "show", archive.Sessions[0].Session, "--json")
 	for want, times := range map[string]int{`"kind":"prompt"`: 1, marker: 1, `"kind":"call"`: 2} {
 		if got := strings.Count(kept, want); got < times || want != marker && got > times {
 			t.Errorf("the archive has %s %d times, want %d:\n%s", want, got, times, tail([]byte(kept)))
 		}
 	}
 	// What the hooks reported and what the client kept are the same turn.
-	run(project, env, program, "session", "import", "all")
-	if again := run(project, env, program, "session", "list", "--json"); again != out {
+	p.run(program, "session", "import", "all")
+	if again := p.run(program, "session", "list", "--json"); again != out {
 		t.Errorf("an import changed the archive:\n%s\nwas\n%s", again, out)
 	}
-	run(project, env, program, "setup", "--remove")
-	leftBehind(t, home, program)
+	p.run(program, "setup", "--remove")
+	leftBehind(t, p.home, program)
 }
 
 // leftBehind looks for the program in what clients are configured by.

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// marker stands in the prompt: requests without it, for titles and the like, are
+// marker stands in a prompt: requests without it, for titles and the like, are
 // answered with a word.
 const marker = "[acceptance of oxbow]"
 
@@ -29,8 +29,9 @@ type model struct {
 	steps []step
 	name  func(tool string, input map[string]any) call // as the client knows its tools
 
-	mu       sync.Mutex
-	requests []string // bodies of those with the marker
+	mu       sync.Mutex // guards the following
+	marker   string     // what the requests have that count
+	requests []string   // bodies of those
 }
 
 // call is a call of a tool by the name that the client gave the model.
@@ -96,11 +97,11 @@ func answer(w http.ResponseWriter, r *http.Request, body, events string) {
 // next returns the text and the call that come next in the conversation of a
 // request.
 func (m *model) next(body, result string) (string, *call) {
-	if !strings.Contains(body, marker) {
-		return "ok", nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !strings.Contains(body, m.marker) {
+		return "ok", nil
+	}
 	m.requests = append(m.requests, body)
 	n := strings.Count(body, result)
 	if n >= len(m.steps) {
@@ -108,6 +109,13 @@ func (m *model) next(body, result string) (string, *call) {
 	}
 	c := m.name(m.steps[n].tool, m.steps[n].input)
 	return fmt.Sprintf("step %d", n+1), &c
+}
+
+// reset forgets the requests, and counts others from now on.
+func (m *model) reset(marker string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.marker, m.requests = marker, nil
 }
 
 // last returns the last request.

@@ -1,0 +1,70 @@
+// What hooks put before a prompt stands in the request once, and nothing follows an
+// acknowledgement.
+
+package clienttest
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	asks   = "From which pier does the ferry to Bornholm leave?"
+	ferry  = "The ferry to Bornholm leaves from pier nine, at dawn."
+	thanks = "Thanks, that was all."
+)
+
+// subjects are those of notes that have nothing to do with the question.
+var subjects = []string{"kitchen", "queue", "crane", "invoice", "garden", "parser", "camera", "bicycle", "piano", "winter", "library", "harvest", "compass", "printer", "marathon",
+	"wardrobe", "telescope", "bakery", "passport", "aquarium"}
+
+func TestPrompts(all *testing.T) {
+	dir, program := os.Getenv(clientsEnv), ""
+	for _, c := range clients {
+		all.Run(c.name, func(t *testing.T) {
+			argv := c.command(dir)
+			switch {
+			case argv == nil && required(c.name):
+				t.Fatal("OXBOW_REQUIRE names it: " + c.hint(dir))
+			case argv == nil:
+				t.Skip(c.hint(dir))
+			case program == "":
+				program = oxbow(all)
+			}
+			prompts(t, &c, argv, program, filepath.Join(dir, c.name, "node_modules"))
+		})
+	}
+}
+
+// prompts asks a client what the memory knows, and thanks it in another session.
+func prompts(t *testing.T, c *client, argv []string, program, modules string) {
+	m := &model{name: c.tool, marker: asks}
+	s := httptest.NewServer(m)
+	defer s.Close()
+	p := newPerson(t, c, program, modules, s.URL)
+	p.run(program, "remember", "ferry", ferry)
+	for i := range 3 * len(subjects) { // shorter and newer, they leave it no room where a session begins
+		s := subjects[i%len(subjects)]
+		p.run(program, "remember", fmt.Sprint(s, i), fmt.Sprintf("The %s is on plan %d.", s, i))
+	}
+	p.run(program, "recall", "ferry")
+	for prompt, want := range map[string]int{asks: 1, thanks: 0} {
+		m.reset(prompt)
+		p.run(slices.Concat(argv, c.run, []string{prompt})...)
+		most := 0
+		for _, body := range m.requests {
+			most = max(most, strings.Count(body, "pier nine, at dawn"))
+		}
+		if most != want || len(m.requests) == 0 {
+			t.Errorf("in %d requests after %q the sentence stands up to %d times, want %d", len(m.requests), prompt, most, want)
+		}
+	}
+	if out := p.run(program, "injected", "--json", "--place", "prompt"); strings.Count(out, `"place":"prompt"`) != 1 {
+		t.Errorf("recorded is %s", out)
+	}
+}
