@@ -77,7 +77,7 @@ func (s *Server) view(t auth.Token, named string) (*view, error) {
 	workspace := *s.workspace
 	if len(v.scopes) > 0 {
 		workspace.Open = v.opener()
-		workspace.Sessions = v.sessions()
+		workspace.Sessions, workspace.Kept = v.sessions(s.workspace.Sessions), v.sessions(s.workspace.Kept)
 	}
 	if v.bound != nil {
 		workspace.Source.Profile = v.bound.Name
@@ -125,16 +125,15 @@ func (v *view) opener() func(context.Context, tool.Access) (*oxbow.Memory, error
 	}
 }
 
-// sessions returns a function that gives the archive of sessions bound to the
-// scopes.
-func (v *view) sessions() func(context.Context) (*session.Archive, error) {
-	open := v.Server.workspace.Sessions
+// sessions returns a function that gives the archive of sessions that open returns,
+// bound to the scopes.
+func (v *view) sessions(open func(context.Context) (*session.Archive, error)) func(context.Context) (*session.Archive, error) {
 	if open == nil {
 		return nil
 	}
 	return func(ctx context.Context) (*session.Archive, error) {
 		a, err := open(ctx)
-		if err != nil {
+		if err != nil || a == nil {
 			return nil, err
 		}
 		narrow := *a

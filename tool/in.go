@@ -47,6 +47,8 @@ type GetIn struct {
 	Name      string `json:"name" empty:"allowed" also:"key,title,id" flag:"-" jsonschema:"Or alias; NAME@SEQ is the entry as change SEQ left it." usage:"Name or alias of the entry; NAME@SEQ is the entry as change SEQ left it."`
 	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"In bytes." usage:"Bytes of the content to pass over first."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
+
+	Bare bool `json:"-"` // the content alone is wanted
 }
 
 // ListIn is what list takes.

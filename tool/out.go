@@ -112,6 +112,8 @@ type Page struct {
 type GetOut struct {
 	Entry
 	Page         // of the content
+	Shown int    `json:"shown,omitempty"` // turns of sessions in which hooks put some of it before a model
+	Used  int    `json:"used,omitempty"`  // of these, turns in which the agent used it
 	Notes []Note `json:"notes,omitempty"`
 }
 

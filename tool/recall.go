@@ -335,10 +335,32 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)
 	}
+	if !past && !in.Bare {
+		out.count(ctx, w)
+	}
 	if err = out.fit(offset, most); err == nil && !past {
 		guard(ctx, m).showPage(e, out.Offset, cmp.Or(out.Next, len(e.Content)))
 	}
 	return out, err
+}
+
+// count says how often the entry was put before models. It is no part of the entry: an
+// archive that cannot be read keeps no entry back.
+func (out *GetOut) count(ctx context.Context, w *Workspace) {
+	if w.Kept == nil {
+		return
+	}
+	a, err := w.Kept(ctx)
+	if err != nil || a == nil {
+		return
+	}
+	counts, err := a.Shown(ctx, out.Name)
+	if err != nil || counts[0].Shown == 0 {
+		return
+	}
+	out.Shown, out.Used = counts[0].Shown, counts[0].Used
+	out.Notes = append(out.Notes, Notef("shown %d, used %d: the turns of sessions in which hooks put it before a model; %s to see them", out.Shown, out.Used,
+		PersonRef("oxbow injected --entry "+text.ShellQuote(out.Name))))
 }
 
 // entryOrVersion returns the entry of that name or alias or, past, the version

@@ -58,6 +58,11 @@ type Workspace struct {
 	// now. Nil where none is kept.
 	Sessions func(ctx context.Context) (*session.Archive, error)
 
+	// Kept returns the archive as it is, without what hooks have reported since it
+	// was last looked at, and a nil archive where there is none. Nil where none is
+	// kept.
+	Kept func(ctx context.Context) (*session.Archive, error)
+
 	// Place returns where the memory lies, and Host describes what is around it.
 	// Verbs that look after the files need both; nil where there are none.
 	Place func() (Place, error)

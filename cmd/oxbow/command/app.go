@@ -47,6 +47,7 @@ type app struct {
 
 	sessions func(context.Context) (*session.Archive, error)      // the archive; nil until it is needed
 	asItIs   bool                                                 // nothing is drained into the archive, or written to it
+	kept     func(context.Context) (*session.Archive, error)      // the archive as it is; set with sessions
 	taints   func(ctx context.Context, c session.Caller) []string // of a server's calls; nil where there are none
 	unknown  error                                                // the command that help was asked for
 

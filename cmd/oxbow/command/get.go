@@ -26,6 +26,7 @@ pipe or with --raw its content alone, byte for byte.`,
 	}
 	does(a, c, tool.Get, func(in *tool.GetIn, _ *flagSet, args []string) error {
 		in.Name, a.noPager = args[0], a.noPager || raw
+		in.Bare = (raw || !a.env.StdoutTerm) && !a.json
 		return nil
 	}, func(out tool.GetOut) {
 		content := ""

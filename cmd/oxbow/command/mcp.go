@@ -178,7 +178,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		o.Home, o.Tools, o.Leave = h, toolsOf(h, o.Sets), leftOut(d, h)
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
-	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive()}
+	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
 	a.taints = a.taintsOf
 	workspace.Dir, _ = a.abs(".") // without one, calls are joined to sessions by what clients say
 	if workspace.Vectors, err = a.vectors(); err != nil {

@@ -181,6 +181,7 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 		Loader:  a.loader,
 
 		Sessions: a.archive(),
+		Kept:     a.archiveAsIs(),
 
 		Unbounded: true,
 	}

@@ -101,6 +101,15 @@ func (a *app) showTurn(t *session.Turn) {
 				a.showCall(e.Call)
 			}
 			continue
+		case session.Injected:
+			if e.Injection != nil {
+				line := "+ put before the model: " + injectionText(e.Injection)
+				for _, s := range e.Injection.Shown {
+					line += " · " + shownText(s, false)
+				}
+				a.printf("%s\n", a.dim(clean(line)))
+			}
+			continue
 		default:
 			continue
 		}

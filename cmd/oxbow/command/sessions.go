@@ -39,54 +39,93 @@ const (
 // see. The archive is closed at the end of the run.
 func (a *app) archive() func(context.Context) (*session.Archive, error) {
 	if a.sessions == nil {
-		a.sessions = a.openSessions()
+		o := &archiveOpener{app: a}
+		a.sessions, a.kept = o.drained, o.kept
 	}
 	return a.sessions
 }
 
-func (a *app) openSessions() func(context.Context) (*session.Archive, error) {
-	var mu sync.Mutex // guards the following
-	var all, seen *session.Archive
-	var spool session.Spool
-	return func(ctx context.Context) (*session.Archive, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if all == nil {
-			home, err := a.archiveHome()
-			if err != nil {
-				return nil, err
-			}
-			spool.Dir = filepath.Join(home, session.SpoolDir)
-			if all, err = a.openArchive(home, spool); err != nil {
-				return nil, err
-			}
-		}
-		if !a.asItIs && !all.Memory.Options().ReadOnly {
-			short, cancel := context.WithTimeout(ctx, drainWait)
-			r, err := all.Drain(short, spool, transcript.Reader(func(s string) string { return all.Redact(session.Strip(s)) }, nil))
-			for _, t := range r.Sessions { // what is not learned in time, oxbow inbox learns
-				if short.Err() == nil {
-					err = errors.Join(err, inbox.Learn(short, all, t))
-				}
-			}
-			cancel()
-			if err != nil && short.Err() == nil {
-				a.warn("what hooks have reported is not in the archive yet: %v", err)
-			}
-		}
-		if seen == nil {
-			r, err := a.bound()
-			if err != nil {
-				return nil, err
-			}
-			if seen = all; r != nil {
-				narrow := *all
-				narrow.Memory = scope.Within(all.Memory, r.Scope())
-				seen = &narrow
-			}
-		}
-		return seen, nil
+// archiveAsIs is archive without the drain. The archive is nil where there is none.
+func (a *app) archiveAsIs() func(context.Context) (*session.Archive, error) {
+	a.archive()
+	return a.kept
+}
+
+// archiveOpener opens the archive of the home once. It is safe for concurrent use.
+type archiveOpener struct {
+	app *app
+
+	mu        sync.Mutex // guards the following
+	all, seen *session.Archive
+	spool     session.Spool
+}
+
+// drained returns the archive with what hooks have reported up to now, unless the run
+// reads it as it is.
+func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.open(); err != nil {
+		return nil, err
 	}
+	if all := o.all; !o.app.asItIs && !all.Memory.Options().ReadOnly {
+		short, cancel := context.WithTimeout(ctx, drainWait)
+		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string { return all.Redact(session.Strip(s)) }, nil))
+		for _, t := range r.Sessions { // what is not learned in time, oxbow inbox learns
+			if short.Err() == nil {
+				err = errors.Join(err, inbox.Learn(short, all, t))
+			}
+		}
+		cancel()
+		if err != nil && short.Err() == nil {
+			o.app.warn("what hooks have reported is not in the archive yet: %v", err)
+		}
+	}
+	return o.seen, nil
+}
+
+// kept returns the archive as it is; nil where there is none.
+func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.all == nil {
+		home, err := o.app.archiveHome()
+		if err == nil {
+			_, err = os.Stat(filepath.Join(home, session.StoreFile))
+		}
+		if err != nil { // a home that has none, or can have none
+			return nil, nil
+		}
+	}
+	err := o.open()
+	return o.seen, err
+}
+
+// open opens the archive, if it is not. o.mu is held.
+func (o *archiveOpener) open() (err error) {
+	if o.all == nil {
+		home, err := o.app.archiveHome()
+		if err != nil {
+			return err
+		}
+		o.spool.Dir = filepath.Join(home, session.SpoolDir)
+		if o.all, err = o.app.openArchive(home, o.spool); err != nil {
+			return err
+		}
+	}
+	if o.seen != nil {
+		return nil
+	}
+	r, err := o.app.bound()
+	if err != nil {
+		return err
+	}
+	if o.seen = o.all; r != nil {
+		narrow := *o.all
+		narrow.Memory = scope.Within(o.all.Memory, r.Scope())
+		o.seen = &narrow
+	}
+	return nil
 }
 
 // archiveHome returns the home, where it can have an archive.
