@@ -241,6 +241,22 @@ func (a *Archive) incoming(e Event) Event {
 	return e.clean()
 }
 
+// Redacted returns the content of a turn from whose texts, shown or packed, fn took
+// what it takes out. It reports whether the content is that of a turn.
+func Redacted(content string, fn func(string) string) (string, bool) {
+	t, err := Parse(content)
+	if err != nil {
+		return content, false
+	}
+	a := Archive{Redact: fn}
+	for i, e := range t.reports {
+		t.reports[i] = a.incoming(e)
+	}
+	slices.SortFunc(t.reports, compare)
+	t.derive()
+	return t.Content(), true
+}
+
 // moved is how far apart the time of an entry and of its turn may be. An entry
 // keeps its time, so one that is further off is made again.
 const moved = 5 * time.Minute

@@ -164,6 +164,21 @@ func Parse(content string) (Turn, error) {
 	return t, nil
 }
 
+// Packed returns the texts of a turn that its content does not show: those of
+// injections, and what its calls asked. Any other content has none.
+func Packed(content string) (texts []string) {
+	t, _ := Parse(content)
+	for _, e := range t.reports {
+		if e.Kind == Injected {
+			texts = append(texts, e.Text)
+		}
+		if e.Call != nil {
+			texts = append(texts, e.Call.Asked)
+		}
+	}
+	return texts
+}
+
 // packer is what packing and unpacking need, made once.
 type packer struct {
 	buf bytes.Buffer

@@ -207,3 +207,27 @@ func TestShown(t *testing.T) {
 	}
 	check("[{cents rounding 0 0} {other 0 0}]")
 }
+
+// A secret that an archive holds leaves every text of a turn, and the turn stays one.
+func TestRedactedTurn(t *testing.T) {
+	asked := call("p1", "c1", 3, "")
+	asked.Call.Asked = "https://a.example/?key=hunter2"
+	turn := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "hunter2 fails"), put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", Rare: []string{"hunter2"}}), asked})[0]
+	if got := session.Packed(turn.Content()); fmt.Sprint(got) != "[It was hunter2. https://a.example/?key=hunter2]" {
+		t.Errorf("Packed = %q", got)
+	}
+	content, ok := session.Redacted(turn.Content(), func(s string) string { return strings.ReplaceAll(s, "hunter2", "[x]") })
+	back, err := session.Parse(content)
+	if !ok || err != nil {
+		t.Fatalf("Redacted: %v, %v", ok, err)
+	}
+	if got := bytesOf(t, []session.Turn{back}); strings.Contains(got, "hunter2") || strings.Count(got, "[x]") != 4 {
+		t.Errorf("left is %s", got)
+	}
+	if again := session.Fold(back.Reports()); again[0].Content() != content {
+		t.Error("it folds to another turn")
+	}
+	if got, ok := session.Redacted("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" || session.Packed(got) != nil {
+		t.Errorf("of a note: %q, %v", got, ok)
+	}
+}

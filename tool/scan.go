@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/session"
 )
 
 // archiveFile is the file of a home that holds the sessions of agents.
@@ -44,7 +45,7 @@ type FoundSecret struct {
 	Current bool   `json:"current"` // not in the history alone
 	Archive bool   `json:"archive,omitempty"`
 	Rule    string `json:"rule"`
-	Part    string `json:"part"`           // name, content, alias, label
+	Part    string `json:"part"`           // name, content, alias, label, or packed: of a turn, what hooks put before the model
 	Line    int    `json:"line,omitempty"` // of the content, from 1
 }
 
@@ -185,6 +186,9 @@ func secretsOf(e oxbow.Entry) (found []FoundSecret) {
 	}
 	look("name", e.Name)
 	look("content", e.Content)
+	for _, t := range session.Packed(e.Content) {
+		look("packed", t)
+	}
 	for _, a := range e.Aliases {
 		look("alias", a)
 	}
@@ -202,6 +206,7 @@ func (s *Secrets) clean(ctx context.Context, m *oxbow.Memory, dirty []oxbow.Entr
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
 	for _, old := range dirty {
 		var found []secret.Finding
+		old.Content, _ = session.Redacted(old.Content, func(t string) string { return s.redact(t, &found) })
 		e, err := s.entry(ctx, old, oxbow.Entry{}, &found)
 		if err != nil {
 			return err

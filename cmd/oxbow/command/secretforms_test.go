@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
 )
 
 // Keys that no service has given out, and lines of a key that is none.
@@ -132,4 +135,35 @@ func throughImport(t *testing.T, w *world, text string) {
 		t.Fatal(err)
 	}
 	w.must(t, "import", file)
+}
+
+// A secret that hooks once put before a model, and an archive keeps in the packed line
+// of a turn, is found and replaced; the turn can still be read.
+func TestScanPacked(t *testing.T) {
+	w := newWorld(t)
+	home := filepath.Join(w.dir, "home")
+	w.vars["OXBOW_HOME"] = home
+	w.must(t, "init")
+	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	e := session.Event{Client: "claude", Session: "s", ID: "i1", Kind: session.Injected, Text: "export API_KEY=" + plantedToken, Injection: &session.Injection{Place: "prompt", Tokens: 9}}
+	if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e}); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, _ := w.run(t, "scan"); status != exitFailed || !strings.Contains(out, "claude/s/0001@1: ") || !strings.Contains(out, "(packed, archive of sessions)") {
+		t.Errorf("scan ends with %d: %s", status, out)
+	}
+	w.must(t, "scan", "--fix", "--yes")
+	if out := w.must(t, "scan"); out != "no secrets were found\n" {
+		t.Errorf("after it was fixed, scan says %s", out)
+	}
+	if out := w.must(t, "injected"); !strings.Contains(out, "export API_KEY=[redacted: ") {
+		t.Errorf("injected shows %s", out)
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check = %v, %v", rep.Problems, err)
+	}
 }
