@@ -51,7 +51,7 @@ var budgets = []budget{
 	{"exchange", 3_780},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 3_400},
+	{"session", 3_380},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 545},
 	{"session/handoff", 840},

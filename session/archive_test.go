@@ -296,7 +296,9 @@ func TestMain(m *testing.M) {
 		first, _ := strconv.Atoi(from)
 		for i := first; i < first+10_000; i++ {
 			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.Prompt, Turn: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
-			if err := spool.Append(e); err != nil {
+			in := e
+			in.Kind, in.ID, in.Text, in.Injection = session.Injected, fmt.Sprint("i", i), "Perhaps useful.", &session.Injection{Place: "prompt", Tokens: i}
+			if err := cmp.Or(spool.Append(e), spool.Append(in)); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
@@ -371,16 +373,22 @@ func TestKilled(t *testing.T) {
 		}
 		for _, turn := range turns {
 			seen[turn.ID]++
+			for _, e := range turn.Injections() {
+				seen["injection "+turn.ID]++
+				if fmt.Sprint("p", e.Injection.Tokens) != turn.ID || e.Text != "Perhaps useful." {
+					t.Errorf("turn %s has the injection %+v", turn.ID, e)
+				}
+			}
 		}
 	}
 	for id := range acknowledged {
-		if seen[id] != 1 {
-			t.Errorf("turn %s was acknowledged, and is there %d times", id, seen[id])
+		if seen[id] != 1 || seen["injection "+id] != 1 {
+			t.Errorf("turn %s was acknowledged, and is there %d times, its injection %d", id, seen[id], seen["injection "+id])
 		}
 	}
 	for id, n := range seen {
 		if n != 1 {
-			t.Errorf("turn %s is there %d times", id, n)
+			t.Errorf("%s is there %d times", id, n)
 		}
 	}
 	if len(acknowledged) < rounds {

@@ -4,12 +4,15 @@ package session_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // put makes the report of a hook that put a text before the model.
@@ -229,5 +232,40 @@ func TestRedactedTurn(t *testing.T) {
 	}
 	if got, ok := session.Redacted("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" || session.Packed(got) != nil {
 		t.Errorf("of a note: %q, %v", got, ok)
+	}
+}
+
+// Twice as many injections of a turn cost at most 2.6 times as much.
+func TestInjectionGrowth(t *testing.T) {
+	testenv.Sequential(t)
+	cost := func(n int) uint64 {
+		events := []session.Event{event(session.Prompt, "p1", "", 0, "go")}
+		for i := range n {
+			in := session.Injection{Place: "action", Rare: []string{"banker", "quantiz", "ledger", fmt.Sprint("w", i)}}
+			text := ""
+			for j := range 20 {
+				s := session.Shown{In: "notes", Name: fmt.Sprint("note ", i, ".", j), Version: 1}
+				in.Shown, text = append(in.Shown, s), text+s.Name+"@1: The bankers quantize a ledger.\n"
+			}
+			events = append(events, put("p1", fmt.Sprint("i", i), float64(i), text, in), event(session.Text, "p1", fmt.Sprint("m", i), float64(i), "A ledger that bankers quantized."))
+		}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		turn := session.Fold(events)[0]
+		if used := turn.Used(); len(used) == 0 || len(turn.Content()) == 0 {
+			t.Error("nothing was used")
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	cost(10)
+	one := cost(100)
+	for n := 200; n <= 400; n *= 2 {
+		two := cost(n)
+		if float64(two) > 2.6*float64(one) {
+			t.Errorf("%d injections allocate %d bytes, half as many %d", n, two, one)
+		}
+		one = two
 	}
 }

@@ -36,18 +36,20 @@ func (t *Turn) Used() (used []Shown) {
 		return nil
 	}
 	find := analysis.NewFinder(analysis.NewChoice(rare, nil))
-	first := t.firstWritten(find)
+	first, seen := t.firstWritten(find), map[Shown]bool{}
 	for i := range all {
 		in, since := all[i].Injection, all[i].Time.Truncate(time.Second) // some clients give no parts of one
 		for _, s := range in.Shown {
-			n := 0
-			held := termsIn(all[i].about(s), find)
+			if seen[s] {
+				continue
+			}
+			n, held := 0, termsIn(all[i].about(s), find)
 			for _, w := range slices.Compact(slices.Sorted(slices.Values(in.Rare))) {
 				if at, ok := first[w]; ok && held[w] && !at.Before(since) {
 					n++
 				}
 			}
-			if n >= leastRare && !slices.Contains(used, s) {
+			if seen[s] = n >= leastRare; seen[s] {
 				used = append(used, s)
 			}
 		}
