@@ -153,7 +153,10 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	own := 0
 	for i := range units {
 		u := &units[i]
-		u.Answer = s.Floor.Answer(u.Strength)
+		if u.Answer = s.Floor.Answer(u.Strength); u.Answer != gate.Silence && s.In == InSessions {
+			u.hear()
+			u.Answer = s.Floor.Answer(u.Strength)
+		}
 		switch {
 		case foreign(&u.entry, p.Project):
 			u.Why = whyProject

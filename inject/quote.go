@@ -10,7 +10,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/extract"
 )
 
@@ -32,10 +31,7 @@ type candidate struct {
 // most of the prompt, and the best that says what was concluded. Sentences that were
 // shown are left out.
 func (u *unit) quote(shown map[string]bool) quote {
-	content := u.entry.Content
-	if u.In == InSessions {
-		content = session.Readable(content)
-	}
+	content := u.said()
 	all := u.candidates(content)
 	if len(all) == 0 { // no prose: code, a table, a list of figures
 		all = append(all, candidate{text: text.Snippet(content, u.words(), mostShown), score: 1})

@@ -1,0 +1,46 @@
+// What was said in a turn, and not only printed by a tool.
+
+package inject
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// said returns the text of the unit: of a turn what the person and the agent said, not
+// what tools printed.
+func (u *unit) said() string {
+	if u.In != InSessions {
+		return u.entry.Content
+	}
+	t, err := session.Parse(u.entry.Content)
+	if err != nil {
+		return session.Readable(u.entry.Content)
+	}
+	return "user: " + t.Prompt() + "\n\nassistant: " + t.Said()
+}
+
+// hear takes from the strength what nobody said in the turn: a term that only a tool
+// printed says nothing of what was known or decided.
+func (u *unit) hear() {
+	var terms []string
+	for _, t := range u.terms {
+		if t.Held {
+			terms = append(terms, t.Text)
+		}
+	}
+	heard := map[string]bool{}
+	analysis.NewFinder(analysis.NewChoice(terms, nil)).Occurrences(context.Background(), u.said(), func(term string, _ int) { heard[term] = true })
+	lost := false
+	for i := range u.terms {
+		if t := &u.terms[i]; t.Held && !heard[t.Text] {
+			t.Held, t.Score, lost = false, 0, true
+		}
+	}
+	if lost {
+		u.Strength = gate.StrengthOf(u.terms)
+	}
+}

@@ -1,0 +1,45 @@
+// What only a tool printed is no memory.
+
+package inject
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestOnlyPrinted(t *testing.T) {
+	const fact = "Since the Hamburg migration the staging proxy listens on port 8443."
+	for _, c := range []struct {
+		name, prompt, printed, want string
+	}{
+		{"said", fact, "exit status 1", "port 8443"},
+		{"printed", "Please run it.", fact, ""},
+		{"said and printed", fact, "timeout of the staging proxy", "port 8443"},
+	} {
+		m, err := oxbow.Open("sessions.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: c.prompt, Time: start}
+		call := e
+		call.Kind, call.ID, call.Text = session.Called, "c1", ""
+		call.Call = &session.Call{Tool: "Bash", Command: "make", Failed: true, Output: c.printed}
+		if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e, call}); err != nil {
+			t.Fatal(err)
+		}
+		b := ask(t, Prompt{}, Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5})
+		if (b.Text == "") != (c.want == "") || !strings.Contains(b.Text, c.want) || strings.Contains(b.Text, "timeout") {
+			t.Errorf("%s: %q, want %q", c.name, b.Text, c.want)
+		}
+		if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check = %v, %v", r.Problems, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
