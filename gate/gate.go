@@ -123,6 +123,9 @@ var steering = sync.OnceValue(func() map[string]bool {
 // Floor is the strength that a unit of a memory has to be above.
 type Floor float64
 
+// Never is the floor that nothing is above.
+const Never Floor = math.MaxFloat64
+
 // decoysAbove is the share of the decoys of a language that may be above the floor.
 const decoysAbove = .02
 

@@ -35,6 +35,12 @@ func (c Calibration) Fits(entries int) bool {
 	return c.Decoys == decoysHash() && max(off, -off) <= floorGrows*float64(c.Entries)
 }
 
+// Near reports whether the floor is of use until it is calibrated again: the memory has
+// less than twice, and more than half, the entries.
+func (c Calibration) Near(entries int) bool {
+	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
+}
+
 func decoysHash() string {
 	sum := sha256.New()
 	for _, d := range gate.Decoys() {
@@ -47,7 +53,7 @@ func decoysHash() string {
 // the floor by the decoys up to then, which is of use from some hundred on.
 func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
 	c.Decoys = decoysHash()
-	if c.Entries, err = s.entries(ctx); err != nil {
+	if c.Entries, err = s.Entries(ctx); err != nil {
 		return c, 0, err
 	}
 	gs := map[string][]float64{}
@@ -67,8 +73,8 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 	return c, asked, err
 }
 
-// entries returns how many entries the memory has.
-func (s *Source) entries(ctx context.Context) (n int, err error) {
+// Entries returns how many entries the memory has.
+func (s *Source) Entries(ctx context.Context) (n int, err error) {
 	err = s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() })
 	return n, err
 }

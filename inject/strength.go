@@ -17,7 +17,6 @@ import (
 const (
 	mostWords = 24   // of a prompt: those that count most
 	mostProse = 4096 // bytes of a prompt
-	heldTF    = .5   // from this on a unit holds a term itself, and not its neighbours in a talk
 	saturated = 2.2  // k1 + 1
 )
 
@@ -77,7 +76,7 @@ func termsOf(x *oxbow.Explanation) (terms []gate.Term) {
 		return nil
 	}
 	for _, t := range x.Terms {
-		terms = append(terms, gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF >= heldTF, Absent: t.DF == 0})
+		terms = append(terms, gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF > 0, Absent: t.DF == 0})
 	}
 	return terms
 }

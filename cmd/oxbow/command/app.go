@@ -51,14 +51,12 @@ type app struct {
 	taints   func(ctx context.Context, c session.Caller) []string // of a server's calls; nil where there are none
 	unknown  error                                                // the command that help was asked for
 
-	// forPrompt chooses what a hook puts before a prompt.
+	// forPrompt chooses what a hook puts before a prompt; nil is for tool.Inject.
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
 func newApp(env Env) *app {
-	a := &app{locator: locator{terminal: terminal{env: env}}}
-	a.forPrompt = func(ctx context.Context, p inject.Prompt) (inject.Block, error) { return inject.ForPrompt(ctx, p) }
-	return a
+	return &app{locator: locator{terminal: terminal{env: env}}}
 }
 
 // source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets

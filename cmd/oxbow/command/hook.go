@@ -106,7 +106,9 @@ func (a *app) drainSpool(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = a.archive()(ctx)
+		if _, err := a.archive()(ctx); err == nil {
+			_ = a.calibrate(ctx) // what is not calibrated in time, the next prompt does
+		}
 	}()
 	select {
 	case <-done:

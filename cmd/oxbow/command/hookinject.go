@@ -118,7 +118,11 @@ func (t teller) prompt(ctx context.Context, r hook.Report) []byte {
 	project, _ := projectOf(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project, Now: t.env.Now(), State: state}
 	b := inTime(ctx, promptWait, func(ctx context.Context) inject.Block {
-		b, err := t.forPrompt(ctx, p)
+		choose := t.forPrompt
+		if choose == nil {
+			choose = t.injection
+		}
+		b, err := choose(ctx, p)
 		if err != nil {
 			b.Text = ""
 		}

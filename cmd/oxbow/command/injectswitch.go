@@ -8,21 +8,6 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-func (a *app) injectCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "inject",
-		Short: "Switch what hooks put before a model off and on",
-		Long: `Inject switches off what hooks put before a model: at the start of a session,
-with a prompt, before a tool is used. What is said and done is kept all the
-same. OXBOW_INJECT=off switches it off for one session.`,
-		Example: `  oxbow inject off
-  oxbow inject on --project`,
-		RunE: group("inject"),
-	}
-	c.AddCommand(a.injectSwitches()...)
-	return c
-}
-
 // injectSwitches are the commands that switch off, and on again.
 func (a *app) injectSwitches() []*cobra.Command {
 	one := func(off bool, c *cobra.Command) *cobra.Command {

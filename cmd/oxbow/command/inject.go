@@ -1,0 +1,78 @@
+// oxbow inject: what a prompt would get from memory, and why.
+
+package command
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// calibrateWait is how long a prompt waits for the first calibration of a memory.
+const calibrateWait = 250 * time.Millisecond
+
+func (a *app) injectCommand() *cobra.Command {
+	c := does(a, &cobra.Command{
+		Use:   "inject PROMPT…",
+		Short: "Show what hooks would put before a model with a prompt, or switch that off",
+		Long: `Inject prints what the hooks would add to a prompt: sentences of notes and past
+sessions that answer it (a payload), one line that names them (a pointer), or
+nothing. --explain shows the numbers: the strength of each match, and the floor
+that it has to be above, which is what 98 of 100 questions on foreign subjects
+stay below in this memory. Nothing is recorded.
+
+Inject off switches off what hooks put before a model, in all sessions of the
+home or of a project; OXBOW_INJECT=off does for one session. What is said and
+done is kept all the same. oxbow injected lists what was put before models.`,
+		Example: `  oxbow inject "which port does the staging proxy listen on"
+  oxbow inject --explain --json "how do we deploy"
+  oxbow inject off
+  oxbow inject on --project`,
+		Args: args(1, -1, "a prompt, or off or on"),
+	}, tool.Inject, func(in *tool.InjectIn, _ *flagSet, args []string) (err error) {
+		in.Prompt = strings.Join(args, " ")
+		in.Project, err = a.projectNamed(in.Project)
+		return err
+	}, a.showInject)
+	c.AddCommand(a.injectSwitches()...)
+	return c
+}
+
+func (a *app) showInject(out tool.InjectOut) {
+	for l := range strings.Lines(out.Text) {
+		a.printf("%s\n", clean(strings.TrimRight(l, "\n")))
+	}
+	if out.Text == "" {
+		a.showNothing(out.Why, nil)
+	}
+	if len(out.Accounts) == 0 {
+		return
+	}
+	a.printf("%s\n", a.dim("strength floor  share  score words unknown answer"))
+	for _, it := range out.Accounts {
+		a.printf("%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s", it.G, float64(it.Floor), it.Share, it.Score, it.Matched, it.Unknown, string(it.Answer), a.bold(nameText(it.Name)))
+		if it.Why != "" {
+			a.printf(" %s", a.dim("("+it.Why+")"))
+		}
+		a.printf("\n")
+	}
+}
+
+// injection chooses what a hook puts before a model with a prompt.
+func (a *app) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
+	out, err := run(ctx, a, tool.Inject, tool.InjectIn{Prompt: p.Text, Of: &p, Wait: calibrateWait})
+	return out.Block, err
+}
+
+// calibrate calibrates the floors of the memories after what a session added.
+func (a *app) calibrate(ctx context.Context) error {
+	_, err := run(ctx, a, func(ctx context.Context, w *tool.Workspace, _ struct{}) (struct{}, error) {
+		return struct{}{}, tool.Calibrate(ctx, w)
+	}, struct{}{})
+	return err
+}
