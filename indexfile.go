@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -228,11 +229,14 @@ func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.rows, err = s.head.readRows(f); err != nil {
-		return nil, err
-	}
+	rows := make(chan error)
+	go func() {
+		var err error
+		s.rows, err = s.head.readRows(f)
+		rows <- err
+	}()
 	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), s.head.image), s.head.image, ranking.Params(rank))
-	if err != nil {
+	if err = cmp.Or(<-rows, err); err != nil {
 		return nil, err
 	}
 	return s, nil
