@@ -88,9 +88,9 @@ func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Hando
 
 // Newest returns open handoffs, those that were written last.
 func Newest(ctx context.Context, m *oxbow.Memory, most int) (hs []Handoff, err error) {
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: most, Filter: openFilter("")})
-	for _, h := range hits {
-		hs = append(hs, of(h.Entry))
+	es, _, err := oxbow.Newest(ctx, m.Store(), openFilter(""), 0, most) // needs no index
+	for _, e := range es {
+		hs = append(hs, of(e))
 	}
 	return hs, err
 }
