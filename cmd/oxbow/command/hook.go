@@ -41,7 +41,9 @@ When a session begins it answers with what always counts there: what is pinned,
 then decisions and what else the project has, an open handoff, how to search;
 the same memory gives the same bytes. To a prompt it answers when the memory
 knows something about it that the session was not shown, else with nothing. It
-answers nothing else, and nothing late. What it answers is kept, too.
+answers nothing else, and nothing late. What it answers is kept, too. In a home
+of another layout it keeps nothing, and answers prompts alone, with what the
+system of that layout recalls by itself.
 
 After an edit what the agent said before it becomes an annotation of its lines,
 in a repository that has annotations (OXBOW_ANNOTATE=on: in each; off: in none),
@@ -70,6 +72,7 @@ func (a *app) hook(ctx context.Context, client string) {
 	a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
 	home, err := a.hookHome()
 	if err != nil {
+		_, _ = stdout.Write(a.hookLayout(ctx, client))
 		return
 	}
 	redactor := secret.NewRedactor(home)
