@@ -50,7 +50,7 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // hooks runs sessions of Claude Code's reports, and a bare program as often.
 func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) error {
-	var whole, first, rest, bare timings
+	var whole, first, prompt, rest, bare timings
 	for n := range sessions + 1 {
 		var all time.Duration
 		for i, report := range hookReports(n, r.user) {
@@ -63,6 +63,8 @@ func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) 
 			case n == 0: // it fills the system's caches
 			case i == 0:
 				first = append(first, took)
+			case i == 1:
+				prompt = append(prompt, took)
 			default:
 				rest = append(rest, took)
 			}
@@ -78,6 +80,7 @@ func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) 
 	t := newTable(fmt.Sprintf("%d sessions", sessions), "p50", "p95", "p50 × bare")
 	t.row("bare Go program", span(bare.p50()), span(bare.quantile(.95)), "1")
 	t.row("hook SessionStart, which answers", span(first.p50()), span(first.quantile(.95)), ratio(first.p50(), bare.p50()))
+	t.row("hook at a prompt", span(prompt.p50()), span(prompt.quantile(.95)), ratio(prompt.p50(), bare.p50()))
 	t.row("any other hook", span(rest.p50()), span(rest.quantile(.95)), ratio(rest.p50(), bare.p50()))
 	t.row("the 22 hooks of a session", span(whole.p50()), span(whole.quantile(.95)), ratio(whole.p50(), bare.p50()))
 	r.emit(t)
