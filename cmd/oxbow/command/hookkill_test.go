@@ -6,6 +6,7 @@ package command
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -128,6 +129,63 @@ func TestHooksKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d turns, %d acknowledged, killed: %v", turns.Load(), n, k.kills)
+}
+
+// TestStartsKilled: of hooks that are killed anywhere as a session begins, twice each,
+// none puts before the model what is not recorded.
+func TestStartsKilled(t *testing.T) {
+	home := t.TempDir()
+	run := func(stdin string, kill time.Duration, args ...string) string {
+		cmd := exec.Command("oxbow", append([]string{"--home", home}, args...)...)
+		var out strings.Builder
+		cmd.Stdin, cmd.Stdout = strings.NewReader(stdin), &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(kill, func() { _ = cmd.Process.Kill() })
+		defer timer.Stop()
+		_ = cmd.Wait() // it may have been killed
+		return out.String()
+	}
+	begun := time.Now()
+	run("", time.Minute, "remember", "style", "Tabs, not spaces.")
+	took, sessions := time.Since(begun), testenv.Long(40, 400)
+	var shown sync.Map
+	var all sync.WaitGroup
+	for i := range sessions {
+		id := fmt.Sprint("s", i)
+		for range 2 {
+			all.Go(func() {
+				kill := time.Minute
+				if i%2 == 0 {
+					kill = rand.N(2 * took)
+				}
+				if out := run(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup"}`, id), kill, "hook", "claude"); out != "" {
+					if _, again := shown.LoadOrStore(id, out); again {
+						t.Errorf("%s was answered twice", id)
+					}
+				}
+			})
+		}
+		if i%4 == 3 {
+			all.Wait()
+		}
+	}
+	all.Wait()
+	n := 0
+	for i := range sessions {
+		id := fmt.Sprint("s", i)
+		b, _ := os.ReadFile(session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File("claude", id))
+		_, answered := shown.Load(id)
+		if recorded := strings.Contains(string(b), `"kind":"injected"`); answered && !recorded || i%2 == 1 && !answered {
+			t.Errorf("%s: answered is %t, recorded %t", id, answered, recorded)
+		}
+		if answered {
+			n++
+		}
+	}
+	t.Logf("%d of %d sessions were answered", n, sessions)
+	checkArchive(t, home)
 }
 
 // archived drains what is left, and counts what stands in the sessions s0 to last.
