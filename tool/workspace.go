@@ -59,8 +59,8 @@ type Workspace struct {
 	Sessions func(ctx context.Context) (*session.Archive, error)
 
 	// Kept returns the archive as it is, without what hooks have reported since it
-	// was last looked at, and a nil archive where there is none. Nil where none is
-	// kept.
+	// was last looked at, and a nil archive where there is none that answers at once.
+	// Nil where none is kept.
 	Kept func(ctx context.Context) (*session.Archive, error)
 
 	// Place returns where the memory lies, and Host describes what is around it.

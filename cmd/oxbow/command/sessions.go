@@ -45,7 +45,8 @@ func (a *app) archive() func(context.Context) (*session.Archive, error) {
 	return a.sessions
 }
 
-// archiveAsIs is archive without the drain. The archive is nil where there is none.
+// archiveAsIs is archive without the drain. The archive is nil where there is none that
+// answers at once.
 func (a *app) archiveAsIs() func(context.Context) (*session.Archive, error) {
 	a.archive()
 	return a.kept
@@ -84,16 +85,26 @@ func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 	return o.seen, nil
 }
 
-// kept returns the archive as it is; nil where there is none.
+// maxUnindexed is the bytes of an archive that answers at once without an index.
+const maxUnindexed = 4 << 20
+
+// answersNow reports whether there is an archive that does not have to be read whole.
+func answersNow(file string) bool {
+	fi, err := os.Stat(file)
+	if err != nil || fi.Size() <= maxUnindexed {
+		return err == nil
+	}
+	fi, err = os.Stat(file + oxbow.IndexSuffix)
+	return err == nil && fi.Size() > 0 // else the next query makes it
+}
+
+// kept returns the archive as it is; nil where there is none that answers at once.
 func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.all == nil {
 		home, err := o.app.archiveHome()
-		if err == nil {
-			_, err = os.Stat(filepath.Join(home, session.StoreFile))
-		}
-		if err != nil { // a home that has none, or can have none
+		if err != nil || !answersNow(filepath.Join(home, session.StoreFile)) { // or it can have none
 			return nil, nil
 		}
 	}

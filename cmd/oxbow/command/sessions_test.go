@@ -49,3 +49,32 @@ func TestCommitsOf(t *testing.T) {
 		t.Errorf("of other directories: %q", got)
 	}
 }
+
+// An archive that would have to be read whole is not asked how often an entry was shown.
+func TestAnswersNow(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sessions.oxbow")
+	size := func(name string, n int64) {
+		t.Helper()
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if answersNow(file) {
+		t.Error("one that is not there answers")
+	}
+	if size(file, maxUnindexed); !answersNow(file) {
+		t.Error("a small one does not answer")
+	}
+	if size(file, maxUnindexed+1); answersNow(file) {
+		t.Error("a large one without an index answers")
+	}
+	if size(file+".idx", 0); answersNow(file) {
+		t.Error("a large one whose index is wanted, and not there, answers")
+	}
+	if size(file+".idx", 1); !answersNow(file) {
+		t.Error("a large one with an index does not answer")
+	}
+}
