@@ -66,7 +66,7 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"tool/*", 13_005},
+	{"tool/*", 13_030},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_880},
 	{"cmd/oxbow/command/*", 10_520},
@@ -91,7 +91,7 @@ const (
 )
 
 // maxUnused is how many exported names no other package uses.
-const maxUnused = 72
+const maxUnused = 51
 
 // oldWords are words for which the glossary in docs/design.md has another: they
 // are no identifier, no word of one, and no file's name. What begins with a

@@ -47,7 +47,7 @@ const (
 
 	// companion is the part of the floor from which on a unit is shown next to one
 	// above it.
-	companion = .7
+	companion = .5
 
 	lowest = .5 // the floor is not lower, however small a memory is
 )

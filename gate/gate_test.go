@@ -54,8 +54,8 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	if f := Floor(2); !f.Joins(Strength{G: 1.4}) || f.Joins(Strength{G: 1.3}) {
-		t.Error("a unit joins from .7 of the floor on")
+	if f := Floor(2); !f.Joins(Strength{G: 1}) || f.Joins(Strength{G: .9}) {
+		t.Error("a unit joins from half of the floor on")
 	}
 }
 

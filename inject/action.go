@@ -4,11 +4,11 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/text"
 
-// Line joins parts on one line after a head, as many as [ActionTokens] hold, of which
+// Line joins parts on one line after a head, as many as [actionTokens] hold, of which
 // the first is cut to fit, and returns how many it holds; "" for none.
 func Line(head string, parts []string) (line string, held int) {
 	const fence = 12 // tokens
-	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= ActionTokens }
+	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= actionTokens }
 	for i, p := range parts {
 		next := head + p
 		if i > 0 {

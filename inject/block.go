@@ -44,7 +44,7 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 	}
 	for len(shown) > 0 {
 		b := written(shown)
-		if b.Tokens <= PromptTokens {
+		if b.Tokens <= promptTokens {
 			b.Answer, b.Rare = string(gate.Payload), p.rare(ctx, shown)
 			return b
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// FloorSuffix ends the name of the file next to a store that keeps its floor. The file
+// floorSuffix ends the name of the file next to a store that keeps its floor. The file
 // is made from the store and may be deleted at any time.
-const FloorSuffix = ".gate"
+const floorSuffix = ".gate"
 
 // Calibration is the floor of a memory of so many entries.
 type Calibration struct {
@@ -86,7 +86,7 @@ func ReadFloor(store string) (c Calibration) {
 		return c
 	}
 	defer dir.Close()
-	b, err := vfs.ReadFile(dir, filepath.Base(store)+FloorSuffix, 4096)
+	b, err := vfs.ReadFile(dir, filepath.Base(store)+floorSuffix, 4096)
 	if err != nil || json.Unmarshal(b, &c) != nil {
 		return Calibration{}
 	}
@@ -104,5 +104,5 @@ func (c Calibration) Write(store string) error {
 		return err
 	}
 	defer dir.Close()
-	return vfs.WriteDerived(dir, filepath.Base(store)+FloorSuffix, 0o600, append(b, '\n'))
+	return vfs.WriteDerived(dir, filepath.Base(store)+floorSuffix, 0o600, append(b, '\n'))
 }

@@ -26,8 +26,8 @@ const (
 // Budgets, in tokens, the fence counted.
 const (
 	StartTokens   = 1_500
-	PromptTokens  = 400
-	ActionTokens  = 120
+	promptTokens  = 400
+	actionTokens  = 120
 	SessionTokens = 6_000 // when they are spent, there are pointers only
 )
 
@@ -199,7 +199,7 @@ func (p *Prompt) compose(ctx context.Context, units []unit) (Block, error) {
 		return Block{}, ctx.Err()
 	}
 	answer := units[best].Answer
-	if answer == gate.Payload && p.State.Tokens+PromptTokens > SessionTokens {
+	if answer == gate.Payload && p.State.Tokens+promptTokens > SessionTokens {
 		answer = gate.Pointer
 	}
 	var b Block

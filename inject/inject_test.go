@@ -71,7 +71,7 @@ func ask(t *testing.T, p Prompt, sources ...Source) Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Text != "" && (b.Tokens < text.EstimateTokens(b.Text) || b.Tokens > PromptTokens || strings.HasSuffix(b.Text, "\n")) {
+	if b.Text != "" && (b.Tokens < text.EstimateTokens(b.Text) || b.Tokens > promptTokens || strings.HasSuffix(b.Text, "\n")) {
 		t.Errorf("%d tokens of %q", b.Tokens, b.Text)
 	}
 	return b

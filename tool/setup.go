@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -124,6 +125,9 @@ func (in *SetupIn) client(ctx context.Context, w *Workspace, c *setup.Client, o 
 		return Advise(err, "nothing more was changed; mend the file, or leave this client out")
 	}
 	err := in.ownMemory(ctx, w, c, s)
+	if p, perr := w.place(); perr == nil && p.Own() && !in.DryRun && !in.Check {
+		err = errors.Join(err, switchFor(p.Dir(), c.Name, in.NoInject && !in.Remove))
+	}
 	if in.Remove { // also where the home cannot be read
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/setup"
 )
 
 // The files that switch hooks off, and what hooks put before a model: in a home, or in
@@ -18,6 +20,23 @@ const (
 	InjectOff  = "inject.off"
 	ProjectDir = ".oxbow"
 )
+
+// InjectOffFor is the file in a home that switches off what hooks put before the model of
+// one client: setup writes it, since the same hooks report prompts and answer them.
+func InjectOffFor(client string) string { return "inject." + client + ".off" }
+
+// switchFor makes the file of a client, or removes it.
+func switchFor(home, client string, off bool) error {
+	path := filepath.Join(home, InjectOffFor(client))
+	if off {
+		return errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(path, nil, 0o600))
+	}
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return err
+}
 
 // OffBy returns the path of the file of that name that switches something off: in the
 // home, or in a project that holds one of the directories; "" for none.
@@ -106,6 +125,11 @@ func (d *diagnosis) switches() {
 	}
 	if path := OffBy(InjectOff, d.dir, d.w.Dir); path != "" {
 		d.add(fine, about, "oxbow inject on, with --project when it is in a project", "%s switches off what hooks put before a model", path)
+	}
+	for _, c := range setup.Clients() {
+		if path := filepath.Join(d.dir, InjectOffFor(c.Name)); exists(path) {
+			d.add(fine, about, "oxbow setup "+c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
+		}
 	}
 	for name, what := range map[string]string{"OXBOW_HOOKS": "hooks", "OXBOW_INJECT": "what hooks put before a model"} {
 		if getenv(name) == "off" {

@@ -57,7 +57,8 @@ func (t teller) answer(ctx context.Context, r hook.Report) []byte {
 
 // off reports whether nothing is to be put before the model.
 func (t teller) off() bool {
-	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(tool.InjectOff, filepath.Dir(t.spool.Dir), t.event.Dir)
+	home := filepath.Dir(t.spool.Dir)
+	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(tool.InjectOff, home, t.event.Dir) || t.offBy(tool.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
 
 // offBy reports whether a file of that name switches something off: in the home, or in
@@ -167,7 +168,7 @@ func (t teller) show(ctx context.Context, place string, b inject.Block) bool {
 		return false
 	}
 	e := t.event
-	e.Kind, e.Text, e.Injection, e.Call = session.Injected, b.Text, &b.Injection, nil
+	e.Kind, e.Text, e.Injection, e.Call = session.Injected, cleaner(filepath.Dir(t.spool.Dir))(b.Text), &b.Injection, nil
 	e.ID = digest(fmt.Sprint(place, " ", t.state.State().Prompt, " ", b.Text))
 	if now := t.env.Now(); e.Time.Before(now) {
 		e.Time = now
