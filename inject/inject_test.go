@@ -102,6 +102,17 @@ func TestForPrompt(t *testing.T) {
 	}
 }
 
+func TestHeadingsAreNotShown(t *testing.T) {
+	s := memoryOf(t, kayak("staging-proxy", "**The staging proxy port since the Hamburg migration**:\nThe staging proxy listens on port 8443 since the Hamburg migration."))
+	if b := ask(t, Prompt{}, s); strings.Contains(b.Text, "**") || !strings.Contains(b.Text, "8443") {
+		t.Errorf("block = %q", b.Text)
+	}
+	s = memoryOf(t, kayak("staging-proxy", "The staging proxy port since the Hamburg migration, to listen on:"))
+	if b := ask(t, Prompt{}, s); !strings.Contains(b.Text, "Hamburg migration") {
+		t.Errorf("of a note that is a heading alone: %q", b.Text)
+	}
+}
+
 func TestNotTwice(t *testing.T) {
 	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
 	b := ask(t, Prompt{}, s)

@@ -79,6 +79,9 @@ func (u *unit) candidates(content string) (all []candidate) {
 		if len(all) == mostLooked {
 			break
 		}
+		if isHeading(s) {
+			continue
+		}
 		c := candidate{text: s, at: len(all), concluded: concluded[s]}
 		held := map[string]bool{}
 		find.Occurrences(context.Background(), s, func(term string, _ int) {
@@ -90,6 +93,12 @@ func (u *unit) candidates(content string) (all []candidate) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// isHeading reports whether a sentence only says what comes after it.
+func isHeading(s string) bool {
+	s = strings.TrimRight(s, "*_ ")
+	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
 }
 
 // words returns the terms of the prompt that the unit holds, for a snippet.
