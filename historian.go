@@ -387,7 +387,10 @@ func lastOfEach(ops []put) []put {
 	var kept []put
 	for i, p := range ops {
 		if last[p.entry.Name] == i {
-			p.prev = ops[first[p.entry.Name]].prev
+			from := ops[first[p.entry.Name]]
+			if p.prev = from.prev; p.verb == VerbRemove && from.verb == VerbRemove {
+				p.entry = from.entry // what is there now, not what an op between restored
+			}
 			kept = append(kept, p)
 		}
 	}

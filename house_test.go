@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 9_960},
+	{".", 9_965},
 	{"query", 850},
 	{"scope", 945},
 	{"storetest", 550},

@@ -1,0 +1,43 @@
+// Undoing changes of which a later one made the entry again, after a compaction.
+
+package oxbow_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestUndoOfEntryMadeAgain(t *testing.T) {
+	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
+	m, err := oxbow.Open("m", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var second time.Time
+	for i, op := range []oxbow.Op{oxbow.Add{Name: "n1", Content: "h"}, oxbow.Add{Name: "n2", Content: "h"}, oxbow.Remove{Name: "n2"}, oxbow.Add{Name: "n2", Content: "h"}} {
+		if err := m.Apply(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			second = now.Add(-time.Second * 90) // before the second change
+		}
+	}
+	if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), second, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, undone, err := m.Undo(t.Context(), 3); err != nil || len(undone) != 3 {
+		t.Fatalf("Undo = %d changes, %v", len(undone), err)
+	}
+	for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil || e.Name != "n1" {
+			t.Errorf("%s is still there, %v", e.Name, err)
+		}
+	}
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
+}
