@@ -192,7 +192,9 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 // When that is late, full memtables are merged at once. x.mu is held.
 func (x *Index) settle(now *Searcher) {
 	if full := toMerge(now.views, x.busy(), false); len(full) > mostFull && full[0].mem != nil {
-		now = now.with(replace(now.views, full, now.merge(full)))
+		if s := now.merge(full); s != nil {
+			now = now.with(replace(now.views, full, s))
+		}
 	}
 	x.current.Store(now)
 	for lane := range x.merging {

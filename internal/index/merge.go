@@ -77,6 +77,7 @@ func holdsAll(views, some []view) bool {
 
 // merge returns a segment of what is not deleted of some views. To count a term
 // right, what the views lost is kept as far as it was lost from other segments.
+// When the snapshot cannot be read, the error is that of x, and it returns nil.
 func (x *Searcher) merge(views []view) *segment {
 	b, sc := x.newBuilder(), x.scale()
 	s := b.s
@@ -107,6 +108,9 @@ func (x *Searcher) merge(views []view) *segment {
 				}
 			}
 		}
+	}
+	if x.Err() != nil { // lists are missing that were counted
+		return nil
 	}
 	l.finish(sc.slope)
 	return s

@@ -55,7 +55,9 @@ func (x *Searcher) AppendSnapshot(b []byte) ([]byte, error) {
 	if len(x.views) == 1 && x.views[0].mem == nil {
 		v = x.views[0]
 	} else if len(x.views) > 0 {
-		v.segment = x.merge(x.views)
+		if v.segment = x.merge(x.views); v.segment == nil {
+			return b, x.Err()
+		}
 	}
 	start := len(b)
 	w := snapshotWriter{v: &v, b: append(b, make([]byte, headSize)...), start: start}

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -175,6 +177,68 @@ type countingReader struct {
 func (r *countingReader) ReadAt(b []byte, off int64) (int, error) {
 	r.n += len(b)
 	return r.Reader.ReadAt(b, off)
+}
+
+// failingReader fails from some read on, as a file does that is closed.
+type failingReader struct {
+	*bytes.Reader
+	left int
+}
+
+func (r *failingReader) ReadAt(b []byte, off int64) (int, error) {
+	if r.left--; r.left < 0 {
+		return 0, fs.ErrClosed
+	}
+	return r.Reader.ReadAt(b, off)
+}
+
+// A snapshot that can be read no more ends what reads all of it, with an error.
+func TestSnapshotFailsMeanwhile(t *testing.T) {
+	x := New(Params{})
+	for i, d := range zipfText(100) {
+		x.put(uint64(i), 0, Words(0, d))
+	}
+	b, err := x.AppendSnapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(y *Index) error{
+		"AppendSnapshot": func(y *Index) error { _, err := y.AppendSnapshot(nil); return err },
+		"Compact":        func(y *Index) error { return y.Compact().Err() },
+		"merge":          func(y *Index) error { now := y.Searcher(); now.merge(now.views); return now.Err() },
+		"Apply": func(y *Index) error {
+			for i := range 2 * memDocs { // memtables become segments
+				y.put(uint64(1000+i), 1, Words(0, []string{"fresh"}))
+			}
+			var deletions []Change
+			for i := range leastDeleted + 1 { // the snapshot is to be merged
+				deletions = append(deletions, Change{ID: uint64(i)})
+			}
+			y.Apply(deletions...)
+			y.Wait()
+			return y.Err()
+		},
+	} {
+		failed := 0
+		for reads, done := 0, false; !done; reads += 1 + reads/16 {
+			r := &failingReader{Reader: bytes.NewReader(b), left: math.MaxInt}
+			y, err := OpenSnapshot(r, int64(len(b)), Params{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			y.put(7, 1, Words(0, []string{"fresh", "words"}))
+			r.left = reads
+			if err := read(y); err == nil {
+				done, r.left = true, math.MaxInt
+				checkInside(t, y)
+			} else if failed++; !errors.Is(err, fs.ErrClosed) {
+				t.Fatalf("%s after %d reads: %v", name, reads, err)
+			}
+		}
+		if failed < 3 {
+			t.Errorf("%s failed %d times, and reads all", name, failed)
+		}
+	}
 }
 
 // A byte that changed shows as an error, or was never read: it never makes
