@@ -296,23 +296,52 @@ func (d *db) places(ids, versions []uint64) ([]int64, error) {
 
 // saveIndex writes the index file: what fill makes of the state while no process
 // writes. If one does, or waits to, the file is not written. It is not synced: a
-// file that a crash damages is of no use, and does no harm.
+// file that a crash damages is of no use, and does no harm. Fill may read the
+// store.
 func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions []uint64)) error {
-	return d.withoutWriters(func() error { return d.writeIndex(ranking, fill) })
+	return d.withoutWriters(func() error {
+		if err := d.refresh(); err != nil {
+			return err
+		}
+		image, ids, versions := fill()
+		if image == nil {
+			return nil
+		}
+		d.logmu.Lock()
+		defer d.logmu.Unlock()
+		offs, err := d.places(ids, versions)
+		if err != nil {
+			return err
+		}
+		rows := make([]byte, 0, indexRow*len(ids)+4)
+		le := binary.LittleEndian
+		for i := range ids {
+			if offs[i] == 0 {
+				return fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, versions[i], ids[i])
+			}
+			rows = le.AppendUint64(le.AppendUint64(le.AppendUint64(rows, ids[i]), versions[i]), uint64(offs[i]))
+		}
+		rows = le.AppendUint32(rows, crc32.Checksum(rows, castagnoli))
+		head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(),
+			entries: int64(len(ids)), image: int64(len(image))}
+		p, _ := decodePosition(d.position())
+		head.at, head.nextID = p.offset, d.st.nextID // they change only with logmu
+		if err := d.dropIndex(false); err != nil {
+			return err
+		}
+		return vfs.WriteDerived(d.fs, d.indexName(), 0o600, head.encode(), rows, image)
+	})
 }
 
 // withoutWriters calls fn if no process writes, compacts or redacts, and locks
-// writers out meanwhile; else it does nothing. fn is called with logmu held
-// exclusively.
+// writers out meanwhile; else it does nothing. Others read meanwhile.
 func (d *db) withoutWriters(fn func() error) error {
 	if !d.writerMu.TryLock() {
 		return nil
 	}
 	defer d.writerMu.Unlock()
-	d.logmu.Lock()
-	defer d.logmu.Unlock()
-	if !d.log.Exists() {
-		return nil
+	if _, err := d.fs.Stat(d.name); err != nil {
+		return nil // there is no log
 	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {
@@ -323,38 +352,6 @@ func (d *db) withoutWriters(fn func() error) error {
 		return err
 	}
 	return fn()
-}
-
-// writeIndex is saveIndex without the lock, which is held.
-func (d *db) writeIndex(ranking string, fill func() (index []byte, ids, versions []uint64)) error {
-	if err := d.catchUp(); err != nil {
-		return err
-	}
-	image, ids, versions := fill()
-	if image == nil {
-		return nil
-	}
-	offs, err := d.places(ids, versions)
-	if err != nil {
-		return err
-	}
-	rows := make([]byte, 0, indexRow*len(ids)+4)
-	le := binary.LittleEndian
-	for i := range ids {
-		if offs[i] == 0 {
-			return fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, versions[i], ids[i])
-		}
-		rows = le.AppendUint64(le.AppendUint64(le.AppendUint64(rows, ids[i]), versions[i]), uint64(offs[i]))
-	}
-	rows = le.AppendUint32(rows, crc32.Checksum(rows, castagnoli))
-	head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(),
-		entries: int64(len(ids)), image: int64(len(image))}
-	p, _ := decodePosition(d.position())
-	head.at, head.nextID = p.offset, d.st.nextID // they change only with logmu
-	if err := d.dropIndex(false); err != nil {
-		return err
-	}
-	return vfs.WriteDerived(d.fs, d.indexName(), 0o600, head.encode(), rows, image)
 }
 
 func (d *db) dropIndex(all bool) error { return d.dropFile(d.indexName(), all) }

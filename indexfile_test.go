@@ -279,6 +279,32 @@ func TestIndexIsWrittenAgain(t *testing.T) {
 	h.close(m)
 }
 
+// What a memory learns of other processes as it is closed is in the index file. Old
+// versions, which the file before has, are read from the log.
+func TestCloseTakesInWhatOthersChanged(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m, other := h.open(nil), h.open(nil)
+	change := func(from, to int) {
+		for i := from; i < to; i++ {
+			if _, err := other.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("harbor changed w", i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	change(0, 300)
+	h.recall(m, "alpha")
+	change(300, 310)
+	h.close(m)
+	change(310, 315)
+	h.close(other)
+	m = h.open(nil)
+	h.agree(m)
+	if n := countIndexed(m); n != 5 {
+		t.Errorf("%d entries were indexed anew, want 5", n)
+	}
+	h.close(m)
+}
+
 // While one process writes, no other waits to write an index.
 func TestIndexIsNotWaitedFor(t *testing.T) {
 	h := newIndexHome(t, 300)

@@ -292,10 +292,12 @@ func (d *db) worthSnapshot() bool {
 	return d.log.Exists() && d.st.ops >= least
 }
 
-// writeSnapshot writes the snapshot of all that is in the log. logmu is held
-// exclusively, and the lock between processes. It is not synced: of a file that
-// a crash damages, the checks say so.
+// writeSnapshot writes the snapshot of all that is in the log. The lock between
+// processes is held. It is not synced: of a file that a crash damages, the checks
+// say so.
 func (d *db) writeSnapshot() error {
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
 	if err := d.catchUp(); err != nil {
 		return err
 	}
