@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -63,4 +64,35 @@ func moveOf(line string) (Move, bool) {
 		m.New = m.New || strings.HasPrefix(what, made)
 	}
 	return m, true
+}
+
+// CommitsOf returns a function that finds the commits of a time in the reflog of a
+// working tree, which it reads once for directories that follow each other.
+func CommitsOf(now func() time.Time) func(dir string, from, to time.Time) []string {
+	var mu sync.Mutex // guards the following
+	var last string
+	var moves []Move
+	var read time.Time
+	return func(dir string, from, to time.Time) (found []string) {
+		if !filepath.IsAbs(dir) {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if dir != last || !read.After(to.Add(time.Minute)) {
+			last, moves, read = dir, nil, now()
+			if repo, err := Find(dir, nil); err == nil {
+				moves = repo.Reflog()
+			}
+		}
+		for _, m := range moves {
+			switch {
+			case m.Time.Before(from.Truncate(time.Second)):
+				found = []string{m.To}
+			case m.New && !m.Time.After(to):
+				found = append(found, m.To)
+			}
+		}
+		return found
+	}
 }

@@ -124,6 +124,34 @@ func TestServeTokens(t *testing.T) {
 	w.must(t, "check")
 }
 
+// A server that looked for past talks before there were any keeps those that come.
+func TestServeBeforeTheFirstSession(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	file := filepath.Join(w.dir, "tokens")
+	const secret = "secret-of-all-there-is"
+	if err := os.WriteFile(file, []byte("all "+secret+" rw\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, stop := w.serve(t, "--tokens", "tokens")
+	look := func() string {
+		said, _ := callTool(t, url+"/mcp", secret, "recall", map[string]any{"query": "zeppelin", "in": "sessions"})
+		return said
+	}
+	if said := look(); strings.Contains(said, "midnight") {
+		t.Errorf("before the first session: %q", said)
+	}
+	throughHook(t, w, "The zeppelin sails at midnight.")
+	if said := look(); !strings.Contains(said, "midnight") {
+		t.Errorf("after the first session: %q", said)
+	}
+	stop()
+	if said := w.must(t, "session", "search", "zeppelin"); !strings.Contains(said, "midnight") {
+		t.Errorf("after the server ended: %q", said)
+	}
+	w.must(t, "check")
+}
+
 // No token is for git, be it in a home that was made before the repository or in
 // one that has no .gitignore yet.
 func TestTokenIsNotForGit(t *testing.T) {

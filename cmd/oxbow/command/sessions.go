@@ -58,6 +58,7 @@ type archiveOpener struct {
 
 	mu        sync.Mutex // guards the following
 	all, seen *session.Archive
+	none      bool // all is of no file
 	spool     session.Spool
 }
 
@@ -69,7 +70,7 @@ func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 	if err := o.open(); err != nil {
 		return nil, err
 	}
-	if all := o.all; !o.app.asItIs && !all.Memory.Options().ReadOnly {
+	if all := o.all; !o.app.asItIs && !o.none && !all.Memory.Options().ReadOnly {
 		short, cancel := context.WithTimeout(ctx, drainWait)
 		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string { return all.Redact(session.Strip(s)) }, nil))
 		for _, t := range r.Sessions { // what is not learned in time, oxbow inbox learns
@@ -102,7 +103,7 @@ func answersNow(file string) bool {
 func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.all == nil {
+	if o.all == nil || o.none {
 		home, err := o.app.archiveHome()
 		if err != nil || !answersNow(filepath.Join(home, session.StoreFile)) { // or it can have none
 			return nil, nil
@@ -112,17 +113,18 @@ func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
 	return o.seen, err
 }
 
-// open opens the archive, if it is not. o.mu is held.
+// open opens the archive, until there is one. o.mu is held.
 func (o *archiveOpener) open() (err error) {
-	if o.all == nil {
+	if o.all == nil || o.none {
 		home, err := o.app.archiveHome()
 		if err != nil {
 			return err
 		}
 		o.spool.Dir = filepath.Join(home, session.SpoolDir)
-		if o.all, err = o.app.openArchive(home, o.spool); err != nil {
+		if o.all, o.none, err = o.app.openArchive(home, o.spool); err != nil {
 			return err
 		}
+		o.seen = nil
 	}
 	if o.seen != nil {
 		return nil
@@ -163,18 +165,20 @@ func (a *app) archiveHome() (string, error) {
 }
 
 // openArchive opens the archive: to be written to where that is possible and there
-// is one, or something for it.
-func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, error) {
+// is one, or something for it. Without either it is none: an empty one of no file,
+// which must take nothing out of a spool that came since.
+func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
 	src, err := a.source()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	src.Actor = oxbow.Program
 	path := filepath.Join(home, session.StoreFile)
 	o := &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, KeepChanges: archiveChanges, KeepFor: archiveAge, SealAfter: a.sealAfter}
 	_, missing := os.Stat(path)
+	none = missing != nil && (a.asItIs || !isDir(spool.Dir))
 	switch {
-	case missing != nil && (a.asItIs || !isDir(spool.Dir)):
+	case none:
 		o.FS, path = vfs.NewMem(), session.StoreFile
 	case a.asItIs || a.host().MayWrite(path) != nil:
 		o.ReadOnly = true
@@ -189,10 +193,12 @@ func (a *app) openArchive(home string, spool session.Spool) (*session.Archive, e
 		if errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrNotStore) {
 			err = &hinted{err, tool.MendSessions(path)}
 		}
-		return nil, err
+		return nil, false, err
 	}
-	a.closers = append(a.closers, m.Close)
-	return &session.Archive{Memory: m, Project: projectOf, Commits: commitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home)}, nil
+	if !none {
+		a.closers = append(a.closers, m.Close)
+	}
+	return &session.Archive{Memory: m, Project: projectOf, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home)}, none, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.
@@ -225,37 +231,6 @@ func projectOf(dir string) (name, root string) {
 		return "", dir
 	}
 	return p.Name, p.Root
-}
-
-// commitsOf returns a function that finds the commits of a time in the reflog of a
-// working tree, which it reads once for directories that follow each other.
-func commitsOf(now func() time.Time) func(dir string, from, to time.Time) []string {
-	var mu sync.Mutex // guards the following
-	var last string
-	var moves []git.Move
-	var read time.Time
-	return func(dir string, from, to time.Time) (found []string) {
-		if !filepath.IsAbs(dir) {
-			return nil
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if dir != last || !read.After(to.Add(time.Minute)) {
-			last, moves, read = dir, nil, now()
-			if repo, err := git.Find(dir, nil); err == nil {
-				moves = repo.Reflog()
-			}
-		}
-		for _, m := range moves {
-			switch {
-			case m.Time.Before(from.Truncate(time.Second)):
-				found = []string{m.To}
-			case m.New && !m.Time.After(to):
-				found = append(found, m.To)
-			}
-		}
-		return found
-	}
 }
 
 // taintsOf returns what the session of a caller has read of others since the last
