@@ -1,4 +1,4 @@
-// Heads: what a snapshot tells of an entry whose record is not read.
+// Heads: what a snapshot holds of an entry whose record is not read.
 
 package oxbow
 
@@ -83,9 +83,9 @@ func decodeForm(text string) (f form, err error) {
 	return f, err
 }
 
-// tells reports whether a form says what a term of that key is about, where
-// values are those of the term.
-func tells(key string, values []string) bool {
+// inForm reports whether a form has the labels that a term of that key selects by,
+// where values are those of the term.
+func inForm(key string, values []string) bool {
 	switch key {
 	case "kind":
 		return true
@@ -99,7 +99,7 @@ func tells(key string, values []string) bool {
 // of it.
 func (f Filter) byHead() (part Filter, all bool) {
 	for _, t := range f.Terms {
-		if tells(t.Key, t.Values) {
+		if inForm(t.Key, t.Values) {
 			part.Terms = append(part.Terms, t)
 		}
 	}

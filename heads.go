@@ -13,7 +13,7 @@ import (
 // Head is an entry as far as it is known without reading it.
 type Head struct {
 	// Entry is whole; or it has the ID, the version, the kind, the times and the
-	// labels of the keys that were asked for, and is valid until the next head.
+	// labels of the keys of [Asked], and is valid until the next head.
 	Entry *Entry
 	Whole bool
 	Size  int // bytes of the content
@@ -25,13 +25,13 @@ type Heads struct {
 	Read func(ids []uint64) ([]*Entry, error) // entries whose heads were not whole
 }
 
-// Asked says what is asked of entries whose heads are not whole.
+// Asked is what heads that are not whole must have.
 type Asked struct {
 	Keys  []string // of terms of filters, and of labels
 	Names []string // an entry that has one of these as a name or an alias has a whole head
 }
 
-// Of adds what a filter asks.
+// Of adds what a filter selects by.
 func (a *Asked) Of(f Filter) {
 	for _, t := range f.Terms {
 		switch t.Key {
@@ -45,14 +45,14 @@ func (a *Asked) Of(f Filter) {
 	}
 }
 
-// headReader is a Store that knows heads, or passes on those of another.
+// headReader is a Store that has heads, or returns those of another.
 type headReader interface {
 	ViewHeads(ctx context.Context, asked Asked, fn func(Heads) error) error
 }
 
 // ViewHeads calls fn with the heads of the entries of a store, which are valid
 // until it returns. It may call fn again, with all of them, when one could not be
-// read. The heads of a store that knows none, or not what is asked, are whole.
+// read. The heads of a store that has none, or not what is asked, are whole.
 func ViewHeads(ctx context.Context, s Store, asked Asked, fn func(Heads) error) error {
 	if h, ok := s.(headReader); ok {
 		return h.ViewHeads(ctx, asked, fn)
@@ -76,7 +76,7 @@ func wholeHeads(ctx context.Context, s Store, fn func(Heads) error) error {
 
 // ViewHeads implements headReader.
 func (d *db) ViewHeads(ctx context.Context, asked Asked, fn func(Heads) error) error {
-	if slices.ContainsFunc(asked.Keys, func(key string) bool { return !tells(key, nil) }) {
+	if slices.ContainsFunc(asked.Keys, func(key string) bool { return !inForm(key, nil) }) {
 		return wholeHeads(ctx, d, fn)
 	}
 	l, err := d.listing(ctx, Filter{})

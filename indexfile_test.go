@@ -279,8 +279,8 @@ func TestIndexIsWrittenAgain(t *testing.T) {
 	h.close(m)
 }
 
-// What a memory learns of other processes as it is closed is in the index file. Old
-// versions, which the file before has, are read from the log.
+// The changes of other processes that a memory reads as it is closed are in the index
+// file. Old versions, which the file before has, are read from the log.
 func TestCloseTakesInWhatOthersChanged(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m, other := h.open(nil), h.open(nil)

@@ -306,7 +306,7 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 // Values returns how many entries have each of some values of a label key; of all
 // values, where none is given. No entry is read for it.
 func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
-	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}} // what a scan looks for
+	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}} // what a scan selects by
 	return ask(ctx, m, q, func(v *rankedView) map[string]int {
 		counts, wanted := map[string]int{}, slices.Values(values)
 		if len(values) == 0 {

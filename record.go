@@ -475,7 +475,7 @@ func thinBody(body []byte, want func(id uint64) bool) string {
 		tag, n := binary.Uvarint(b)
 		v, m := binary.Uvarint(b[max(n, 0):])
 		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(b)-n-m) {
-			return string(append(thin, b...)) // it is decoded, or says why not
+			return string(append(thin, b...)) // decoding it returns the error
 		}
 		op, rest := b[n+m:n+m+int(v)], b[n+m+int(v):]
 		if tag>>3 != fieldOp || want(opID(op)) {

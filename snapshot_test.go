@@ -109,8 +109,8 @@ func headFilters() []Filter {
 	}
 }
 
-// heads returns what heads tell of the entries of a store, and whether what they
-// tell is what the entries say.
+// heads returns what heads hold of the entries of a store, and whether it is what the
+// entries hold.
 func heads(t *testing.T, s Store) (all []string) {
 	t.Helper()
 	err := ViewHeads(t.Context(), s, Asked{Keys: headKeys, Names: []string{"name 1", "alias 2"}}, func(hs Heads) error {

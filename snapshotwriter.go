@@ -293,8 +293,8 @@ func (d *db) worthSnapshot() bool {
 }
 
 // writeSnapshot writes the snapshot of all that is in the log. The lock between
-// processes is held. It is not synced: of a file that a crash damages, the checks
-// say so.
+// processes is held. It is not synced: the checks of a file that a crash damages
+// fail.
 func (d *db) writeSnapshot() error {
 	d.logmu.Lock()
 	defer d.logmu.Unlock()

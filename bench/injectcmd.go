@@ -1,5 +1,5 @@
 // The command inject: what a prompt gets of a memory, on public sets of questions,
-// by the rules of others and by ours.
+// by the rules of other systems and by oxbow's.
 
 package main
 
@@ -105,7 +105,7 @@ func (f *injectFlags) sets() ([]*injectSet, error) {
 	return all, nil
 }
 
-// whereTalk says where the sets of talk are to be had.
+// whereTalk returns the addresses of the sets of talk.
 func whereTalk() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")
@@ -129,7 +129,7 @@ func (b *bench) injected(sets []*injectSet) {
 	b.printf("own: questions that the memory answers, and how many were shown a right unit among three; foreign: those that another memory of the set answers; orders: acknowledgements and work orders in seven languages; unanswerable: about the memory's subjects, without an answer. Of these three, how many got a payload. again, paraphrase: of the questions that got something, how many got a unit of it again in the same session. switch: own, each session joined with one of another person; marathon: own, beside a session of 1,500 turns of others; tool: own, where only a failed command printed the answer. 95 %% is Wilson's interval, which takes prompts for independent; those of one memory are not quite.\n\n")
 }
 
-// armTable makes a table of arms: what got a payload, and for ours what got a payload
+// armTable makes a table of arms: what got a payload, and for oxbow's what got a payload
 // or a pointer.
 func armTable(s *injectSet, of map[inject.Arm]*inject.Count, arms []inject.Arm) *table {
 	head := []string{s.Title}
@@ -176,7 +176,7 @@ func costTable(s *injectSet) *table {
 		cells := []string{r.Rule, count(d.Prompts), permille(float64(d.Payloads) / n), permille(float64(d.Pointers) / n)}
 		if r.Rule == inject.Ours {
 			cells = append(cells, count(d.P50), digits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
-		} else { // others are not asked for a text
+		} else { // the others have no text
 			cells = append(cells, "–", "–", "–", "–", "–")
 		}
 		t.row(cells...)

@@ -84,7 +84,7 @@ func (p *person) run(argv ...string) string {
 	return string(out)
 }
 
-// accept sets a client up in a new home, runs it once, looks at what is there, and
+// accept sets a client up in a new home, runs it once, checks what is there, and
 // takes oxbow out.
 func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, marker: marker, steps: []step{

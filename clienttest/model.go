@@ -111,7 +111,7 @@ func (m *model) next(body, result string) (string, *call) {
 	return fmt.Sprintf("step %d", n+1), &c
 }
 
-// reset forgets the requests, and counts others from now on.
+// reset drops the requests, and counts others from now on.
 func (m *model) reset(marker string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -41,7 +41,8 @@ func TestPrompts(all *testing.T) {
 	}
 }
 
-// prompts asks a client what the memory knows, and thanks it in another session.
+// prompts puts a question that the memory answers to a client, and an acknowledgement
+// in another session.
 func prompts(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, marker: asks}
 	s := httptest.NewServer(m)

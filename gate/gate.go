@@ -1,7 +1,7 @@
 // The decision: payload, pointer or silence.
 
-// Package gate decides whether a prompt deserves a memory. It knows no clock and no
-// files: it is given what a search made of the prompt, and a floor that was calibrated
+// Package gate decides whether a prompt deserves a memory. It has no clock and no
+// files. Its input is what a search made of the prompt, and a floor that was calibrated
 // on decoys, prompts to which no memory has an answer ([Decoys]).
 //
 // The strength of a unit u for a prompt of terms t is
@@ -9,8 +9,8 @@
 //	g = share · √score,  share = Σ score(t, u) ÷ Σ (k1+1)·weight(t)·idf(t)
 //
 // where score is that of BM25 and (k1+1)·weight·idf the most that a term can give. A
-// term that no unit holds counts with the idf of a document frequency of 0: so a
-// foreign subject is seen by the words that are missing. Bench's command inject
+// term that no unit holds counts with the idf of a document frequency of 0: so the
+// words that are missing lower the share of a foreign subject. Bench's command inject
 // compares this rule with others.
 package gate
 
@@ -30,19 +30,19 @@ type Answer string
 // The answers.
 const (
 	Silence Answer = "silence"
-	Pointer Answer = "pointer" // one line that says what there is
+	Pointer Answer = "pointer" // one line that names what there is
 	Payload Answer = "payload" // sentences of what was found
 )
 
-// What a unit needs beside a strength above the floor.
+// What a unit needs besides a strength above the floor.
 const (
 	leastMatched = 2  // terms of the prompt that it holds
 	leastSubject = 1  // of them, terms that are no steering words
 	leastScore   = 6. // so that two common words are too little in a small memory, too
 
 	// mostUnknown is the share of terms that no unit holds, by idf and without
-	// steering words, above which there is a pointer only: the memory knows the
-	// subject, and not what is asked of it.
+	// steering words, above which there is a pointer only: the memory has the
+	// subject, and no answer.
 	mostUnknown = .2
 
 	// companion is the part of the floor from which on a unit is shown next to one

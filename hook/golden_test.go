@@ -79,8 +79,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestAnswer gives context at the beginning and with a prompt only, and as each client
-// wants it.
+// TestAnswer: there is context at the beginning and with a prompt only, in the form of
+// each client.
 func TestAnswer(t *testing.T) {
 	want := map[string]string{
 		"claude": `{"hookSpecificOutput":{"additionalContext":"FC/F","hookEventName":"SessionStart"},"suppressOutput":true}`, "copilot": `{"additionalContext":"FC/F"}`, "opencode": `{"context":"FC/F"}`,

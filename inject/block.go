@@ -120,7 +120,7 @@ func (q quote) sameSubject(o quote) bool {
 	return true
 }
 
-// origin says what a unit is, of when and by whom.
+// origin returns what a unit is, of when and by whom.
 func (q quote) origin(earlier bool) string {
 	said := fmt.Sprintf("%s@%d, %s", oneLine(q.Name), q.Version, q.time().Format(time.DateOnly))
 	switch {
@@ -138,7 +138,7 @@ func (q quote) origin(earlier bool) string {
 	return said
 }
 
-// fingerprint tells a sentence from others, however it was broken.
+// fingerprint returns a hash of a sentence, the same however its lines are broken.
 func fingerprint(sentence string) string {
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(sentence)), " ")))
 	return hex.EncodeToString(sum[:6])

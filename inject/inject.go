@@ -1,8 +1,7 @@
 // What a prompt gets: the units that are found, gated and cut to sentences.
 
 // Package inject chooses what a hook puts before a model: sentences of notes and of
-// past turns where [gate] finds that they say something to the prompt, else
-// nothing.
+// past turns that [gate] finds strong enough for the prompt, else nothing.
 package inject
 
 import (
@@ -34,13 +33,13 @@ const (
 // restPrompts is for how many prompts an entry that was shown is not shown again.
 const restPrompts = 10
 
-// The memories that are asked.
+// The memories that are searched.
 const (
 	InNotes    = "notes"
 	InSessions = "sessions"
 )
 
-// Source is a memory that is asked.
+// Source is a memory that is searched.
 type Source struct {
 	In     string // InNotes or InSessions
 	Memory *oxbow.Memory
@@ -48,7 +47,7 @@ type Source struct {
 	Floor  gate.Floor
 
 	// Unused reports whether an entry was shown often and never used: it gets a
-	// pointer. Nil knows none.
+	// pointer. Nil is for none.
 	Unused func(ctx context.Context, name string) bool
 }
 
@@ -86,16 +85,16 @@ type Block struct {
 	Accounts []Account // the units that were looked at, the strongest first
 }
 
-// Account says why a unit is shown, or not.
+// Account is the reason for which a unit is shown, or not.
 type Account struct {
 	session.Shown
 	gate.Strength
 	Floor  gate.Floor  `json:"floor"`
 	Answer gate.Answer `json:"answer"`
-	Why    string      `json:"why,omitempty"` // what keeps it out, or makes it a pointer, beside the gate
+	Why    string      `json:"why,omitempty"` // what keeps it out, or makes it a pointer, besides the gate
 }
 
-// The reasons beside the gate.
+// The reasons besides the gate.
 const (
 	whyRests   = "it was shown a short time ago"
 	whyProject = "it is of another project"
@@ -154,7 +153,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	for i := range units {
 		u := &units[i]
 		if u.Answer = s.Floor.Answer(u.Strength); u.Answer != gate.Silence && s.In == InSessions {
-			u.hear()
+			u.dropPrinted()
 			u.Answer = s.Floor.Answer(u.Strength)
 		}
 		switch {

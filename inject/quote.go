@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	mostSentences = 2     // of a unit, beside one that says what was concluded
+	mostSentences = 2     // of a unit, besides one that says what was concluded
 	mostShown     = 240   // characters of a sentence
 	mostLooked    = 1_000 // sentences of a unit
 )

@@ -23,20 +23,20 @@ func (u *unit) said() string {
 	return "user: " + t.Prompt() + "\n\nassistant: " + t.Said()
 }
 
-// hear takes from the strength what nobody said in the turn: a term that only a tool
-// printed says nothing of what was known or decided.
-func (u *unit) hear() {
+// dropPrinted removes from the strength the terms that only a tool printed in the turn:
+// they are no part of what was known or decided.
+func (u *unit) dropPrinted() {
 	var terms []string
 	for _, t := range u.terms {
 		if t.Held {
 			terms = append(terms, t.Text)
 		}
 	}
-	heard := map[string]bool{}
-	analysis.NewFinder(analysis.NewChoice(terms, nil)).Occurrences(context.Background(), u.said(), func(term string, _ int) { heard[term] = true })
+	said := map[string]bool{}
+	analysis.NewFinder(analysis.NewChoice(terms, nil)).Occurrences(context.Background(), u.said(), func(term string, _ int) { said[term] = true })
 	lost := false
 	for i := range u.terms {
-		if t := &u.terms[i]; t.Held && !heard[t.Text] {
+		if t := &u.terms[i]; t.Held && !said[t.Text] {
 			t.Held, t.Score, lost = false, 0, true
 		}
 	}

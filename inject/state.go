@@ -20,7 +20,7 @@ import (
 
 // StateFile is the file that keeps the [State] of a session. Each hook is a process of
 // its own, and one that is registered for the user and for the project runs twice at
-// once: a lock on the file makes them take turns.
+// once: a lock on the file orders their changes.
 //
 // A line of the file is a [stateLine] as JSON, with the sums up to it. So the end of
 // the file is enough, and a line that was not finished is passed over.
@@ -30,18 +30,18 @@ type StateFile struct {
 	Now             time.Time
 }
 
-// The events of lines beside the places.
+// The events of lines that are no places.
 const (
 	eventShown   = "shown"   // something was put before the model
 	eventCompact = "compact" // the client has compacted the conversation
 	eventOther   = "other"   // anything else, after a start
 )
 
-// stateLine is a line of the file. One of a place says that a hook answers there.
+// stateLine is a line of the file. One of a place records that a hook answers there.
 type stateLine struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"`
-	Key    string    `json:"key,omitempty"` // what tells this answer from others of the place
+	Key    string    `json:"key,omitempty"` // the same for the same answer of the place
 	Prompt int       `json:"prompt"`        // prompts so far
 	Tokens int       `json:"tokens"`        // shown so far
 	Shown  []string  `json:"shown,omitempty"`
@@ -61,8 +61,8 @@ func (f StateFile) name() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Begin notes that a hook is about to answer at a place, and returns what the session
-// was shown before. First is false when another process has noted the same answer:
+// Begin records that a hook is about to answer at a place, and returns what the session
+// was shown before. First is false when another process has recorded the same answer:
 // with the key of a turn at any time, else just before. A second start is another one
 // when anything was reported between them.
 func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s State, first bool, err error) {
@@ -80,7 +80,7 @@ func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s S
 	return s, first, err
 }
 
-// Add notes what is about to be put before the model. It returns false when the
+// Add records what is about to be put before the model. It returns false when the
 // session was shown all of that meanwhile.
 func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	err = f.change(ctx, func(s State, _ []stateLine) *stateLine {
@@ -97,12 +97,12 @@ func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	return fresh, err
 }
 
-// Compacted notes that the session has lost what it was shown.
+// Compacted records that the session has lost what it was shown.
 func (f StateFile) Compacted(ctx context.Context) error {
 	return f.change(ctx, func(State, []stateLine) *stateLine { return &stateLine{Event: eventCompact} })
 }
 
-// Past notes that something was reported after a start: from then on the same start
+// Past records that something was reported after a start: from then on the same start
 // is another one.
 func (f StateFile) Past(ctx context.Context) error {
 	_, _, lines, err := f.read()
@@ -133,7 +133,7 @@ func (f StateFile) State() State {
 	return s
 }
 
-// add takes a line in.
+// add applies a line.
 func (s *State) add(l *stateLine) {
 	switch {
 	case l.Event == eventCompact, l.Event == AtStart && (l.Key == "compact" || l.Key == "clear"):

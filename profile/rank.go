@@ -44,7 +44,7 @@ const (
 	classCovered
 )
 
-// why says what put the entry where it is.
+// why returns the reason for the place of the entry.
 func (x *ranked) why() string {
 	switch {
 	case x.named:
@@ -83,7 +83,7 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 	return hits, nil
 }
 
-// asked says what is asked of entries that may not be read.
+// asked returns what a selection needs of entries that may not be read.
 func (r *Resolved) asked(inside *scope.Scope) oxbow.Asked {
 	a := inside.Asked()
 	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, labelTaint)
@@ -93,7 +93,7 @@ func (r *Resolved) asked(inside *scope.Scope) oxbow.Asked {
 	return a
 }
 
-// order says which entries a selection is made of, and how they rank.
+// order is of which entries a selection is made, and how they rank.
 type order struct {
 	inside *scope.Scope
 	*Request
@@ -244,8 +244,7 @@ func compareRanked(a, b *ranked) int {
 
 func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
-// confidence returns how sure the writer was; an entry that does not say is
-// taken to be half sure.
+// confidence returns how sure the writer was: half, where the entry has no label of it.
 func confidence(e *oxbow.Entry) float64 {
 	s, ok := e.Label(oxbow.LabelConfidence)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// plain is a store that knows no heads.
+// plain is a store that has no heads.
 type plain struct{ oxbow.Store }
 
 // randomOps returns changes that make so many entries, or change them.
@@ -125,7 +125,7 @@ func TestSelectByHeads(t *testing.T) {
 	}
 }
 
-// written is all that a selection says.
+// written is all that a selection holds.
 func written(t *testing.T, s *Selection) string {
 	t.Helper()
 	b, err := json.MarshalIndent(s, "", " ")

@@ -46,7 +46,7 @@ func (s *Scope) IsAll() bool {
 	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
 }
 
-// Asked returns what Sees asks of an entry.
+// Asked returns what Sees reads of an entry.
 func (s *Scope) Asked() (a oxbow.Asked) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
 		a.Of(f)

@@ -40,7 +40,7 @@ type Archive struct {
 	// Nil knows none.
 	Commits func(dir string, from, to time.Time) []string
 
-	// Redact takes secrets out of a text. With it, the fences of hooks go as well.
+	// Redact takes secrets out of a text. With it, the fences of hooks are removed, too.
 	// Nil takes out none.
 	Redact func(string) string
 

@@ -169,7 +169,7 @@ func (c *Call) merge(o *Call) *Call {
 	return &d
 }
 
-// merge returns what two reports of one injection say together: one of them.
+// merge returns the fuller of two reports of one injection.
 func (in *Injection) merge(o *Injection) *Injection {
 	if in == nil || o != nil && fuller(in.whole(), o.whole()) != in.whole() {
 		return o

@@ -11,7 +11,7 @@
 // Above the last line stand the texts of the turn, each once. The last line has
 // what else is known: the reports of events as JSON, compressed, in 32 signs that
 // are no part of words, so that the content is ranked by its texts alone. The texts
-// of injections stand there, too: no part of the turn has said them.
+// of injections stand there, too: neither the person nor the agent has said them.
 
 package session
 
@@ -165,7 +165,7 @@ func Parse(content string) (Turn, error) {
 }
 
 // Packed returns the texts of a turn that its content does not show: those of
-// injections, and what its calls asked. Any other content has none.
+// injections, and the arguments of its calls. Any other content has none.
 func Packed(content string) (texts []string) {
 	t, _ := Parse(content)
 	for _, e := range t.reports {

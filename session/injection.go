@@ -2,14 +2,14 @@
 
 package session
 
-// Injected is the kind of an event that says what a hook put before the model. Its
+// Injected is the kind of an event that holds what a hook put before the model. Its
 // Text is all of it, without the fence, and no part of what a turn is found by.
 const Injected Kind = "injected"
 
-// Injection is what is known of [Injected] beside the text.
+// Injection is what is known of [Injected] besides the text.
 type Injection struct {
 	Place  string  `json:"place"`            // start, prompt or action
-	Answer string  `json:"answer,omitempty"` // payload or pointer; "" where no gate was asked
+	Answer string  `json:"answer,omitempty"` // payload or pointer; "" without a gate
 	Tokens int     `json:"tokens"`           // an estimate, of Text and its fence
 	G      float64 `json:"g,omitempty"`      // strength of the best unit,
 	Floor  float64 `json:"floor,omitempty"`  // and the floor that it was above

@@ -62,8 +62,8 @@ func TestInjectionKept(t *testing.T) {
 	}
 }
 
-// What an injection says is not what the agent or the person said, though both are
-// the same text.
+// The text of an injection is not what the agent or the person said, though both are
+// the same.
 func TestInjectionSaidAgain(t *testing.T) {
 	in := put("p1", "i1", 1, "A rounding error.", session.Injection{Place: "prompt"})
 	turns := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "why"), in, event(session.Text, "p1", "m1", 2, "A rounding error.")})
@@ -138,7 +138,7 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// What a hook cannot have meant is bounded, and is no error.
+// Values that no hook writes are bounded, and are no error.
 func TestInjectionBounds(t *testing.T) {
 	in := session.Injection{Place: "prompt\n", Tokens: -1, G: 1 / zero, Floor: zero / zero}
 	for i := range 10_000 {
@@ -162,7 +162,7 @@ func TestInjectionBounds(t *testing.T) {
 
 var zero float64
 
-// The index knows how often an entry was shown and used, as turns come, change and go.
+// The index counts how often an entry was shown and used, as turns come, change and go.
 func TestShown(t *testing.T) {
 	a := open(t, t.TempDir())
 	shownIn := func(n, used int) (events []session.Event) {

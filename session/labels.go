@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The keys of labels that say what hooks put before the model in a turn: at which
+// The keys of labels of what hooks put before the model in a turn: at which
 // places, sentences of which entries, and which of these the agent used. They are
 // no words of the turn: what was shown must not be found by its name.
 const (

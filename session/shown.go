@@ -25,8 +25,8 @@ type Count struct {
 // Unused reports whether the entry was shown often, and never used.
 func (c Count) Unused() bool { return c.Shown >= UnusedFrom && c.Used == 0 }
 
-// Shown returns how often some entries were shown and used. The index of the archive
-// knows; no turn is read.
+// Shown returns how often some entries were shown and used. It reads the index of
+// the archive, and no turn.
 func (a *Archive) Shown(ctx context.Context, names ...string) ([]Count, error) {
 	if len(names) == 0 {
 		return nil, nil

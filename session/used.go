@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
-// Injections returns the events that say what hooks put before the model.
+// Injections returns the events that hold what hooks put before the model.
 func (t *Turn) Injections() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != Injected || e.Injection == nil })
 }

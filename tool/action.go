@@ -1,4 +1,4 @@
-// Before an action: what the memory and past sessions know of the files that are about to
+// Before an action: what the memory and past sessions hold of the files that are about to
 // be edited, and of the failure that is about to be mended.
 
 package tool
@@ -21,7 +21,7 @@ type BeforeActionIn struct {
 	Shown   map[string]bool `json:"-"` // fingerprints of what was looked up before
 }
 
-// BeforeActionOut is one line; "" for none. Its fingerprints say what was looked up.
+// BeforeActionOut is one line; "" for none. Its fingerprints are of what was looked up.
 type BeforeActionOut struct{ inject.Block }
 
 const maxCited = 2 // entries of a file
@@ -74,7 +74,7 @@ type action struct {
 }
 
 // find adds the newest entries of the project with labels, a key and a value each. What
-// cannot be read is no reason to keep an edit waiting.
+// cannot be read is left out.
 func (a *action) find(ctx context.Context, m *oxbow.Memory, in, head string, labels ...string) {
 	if m == nil {
 		return

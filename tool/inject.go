@@ -71,7 +71,7 @@ func Inject(ctx context.Context, w *Workspace, in InjectIn) (InjectOut, error) {
 	return out, nil
 }
 
-// whySilent says why a prompt gets nothing, of the units that were looked at.
+// whySilent returns why a prompt gets nothing, of the units that were looked at.
 func whySilent(all []inject.Account) []Note {
 	if len(all) == 0 {
 		return []Note{Plain("nothing in the memory holds a word of it that tells entries apart")}

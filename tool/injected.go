@@ -23,7 +23,7 @@ type InjectedIn struct {
 	Text    bool   `json:"text,omitempty" usage:"show every byte that was put before the model"`
 	Unused  bool   `json:"unused,omitempty" usage:"list the entries that were shown in ten turns or more and used in none"`
 
-	// Off says that nothing is put before models here, by a person's will.
+	// Off is whether a person has switched off what hooks put before models here.
 	Off bool `json:"-"`
 }
 
@@ -172,7 +172,7 @@ func (out *InjectedOut) add(all []InjectedItem, limit int, texts bool) {
 	}
 }
 
-// why says why there are no such injections.
+// why returns why there are no such injections.
 func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []Note, err error) {
 	turns, err := a.Memory.Recall(ctx, oxbow.Query{Limit: 1, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{session.LabelInjected}}}}})
 	if err != nil {

@@ -344,8 +344,8 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	return out, err
 }
 
-// count says how often the entry was put before models. It is no part of the entry: an
-// archive that cannot be read keeps no entry back.
+// count adds how often the entry was put before models. It is no part of the entry: the
+// entry is returned where the archive cannot be read, too.
 func (out *GetOut) count(ctx context.Context, w *Workspace) {
 	if w.Kept == nil {
 		return

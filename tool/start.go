@@ -73,7 +73,7 @@ func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 }
 
 // openHandoff returns a line on the newest open handoff of the project, or of none; ""
-// where none waits.
+// where none is open.
 func openHandoff(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	hs, err := handoff.Newest(ctx, m, maxHandoffs)
 	for _, h := range hs {

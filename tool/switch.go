@@ -1,4 +1,4 @@
-// Switches of hooks: files that say what hooks do not do, for a home or a project.
+// Switches of hooks: files that switch off what hooks do, for a home or a project.
 
 package tool
 
@@ -113,7 +113,7 @@ func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out Switc
 	return out, err
 }
 
-// switches says what is switched off.
+// switches adds what is switched off.
 func (d *diagnosis) switches() {
 	const about, mend = "hooks", "remove that file"
 	getenv := func(string) string { return "" }

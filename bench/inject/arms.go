@@ -24,7 +24,7 @@ const (
 	Again        Arm = "again"        // a prompt that was answered, word for word: a unit again
 	Paraphrase   Arm = "paraphrase"   // the same in other words: a unit again
 	Switch       Arm = "switch"       // own, each session joined with one of another person: right shown
-	Marathon     Arm = "marathon"     // own, beside a session of 1,500 turns of others: right shown
+	Marathon     Arm = "marathon"     // own, next to a session of 1,500 turns of others: right shown
 	Tool         Arm = "tool"         // own, where only a tool printed the answer: that shown
 )
 
@@ -92,7 +92,7 @@ func (b *bench) put(ctx context.Context, a Arm, prompt string, right map[string]
 	return nil
 }
 
-// own asks the questions that the store answers.
+// own puts the questions that the store answers.
 func (b *bench) own(ctx context.Context, a Arm, asks []Ask) error {
 	for _, q := range asks {
 		if q.Unanswerable || len(q.Right) == 0 {
@@ -105,7 +105,7 @@ func (b *bench) own(ctx context.Context, a Arm, asks []Ask) error {
 	return nil
 }
 
-// again asks each question in a session twice, and then in other words, and counts
+// again puts each question in a session twice, and then in other words, and counts
 // how often a unit came again of those questions that were shown one.
 func (b *bench) again(ctx context.Context, asks []Ask) error {
 	for _, q := range asks {

@@ -69,7 +69,7 @@ func TestScorer(t *testing.T) {
 	}
 }
 
-// TestScorerOfRepeats asks twice: once in a session for the prompt again, and once for
+// TestScorerOfRepeats repeats a prompt: once in a session for the prompt again, and once for
 // the paraphrase.
 func TestScorerOfRepeats(t *testing.T) {
 	for _, c := range []struct {

@@ -76,7 +76,7 @@ func dayPrompts(r *rand.Rand, own []Ask, foreign []string) []string {
 	return day
 }
 
-// splitOrders tells acknowledgements, which are short, from orders.
+// splitOrders separates acknowledgements, which are short, from orders.
 func splitOrders(all []string) (acks, work []string) {
 	for _, o := range all {
 		if len([]rune(o)) < 16 {

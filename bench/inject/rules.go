@@ -1,4 +1,4 @@
-// The rules that decide what a prompt gets: those of others, and ours.
+// The rules that decide what a prompt gets: those of other systems, and oxbow's.
 
 package inject
 
@@ -17,8 +17,8 @@ import (
 type Decision struct {
 	Answer gate.Answer
 	Units  []string      // ids of those shown or pointed to
-	Tokens int           // of ours: others are not asked for a text
-	Took   time.Duration // of ours, the search included
+	Tokens int           // of oxbow: the other rules have no text
+	Took   time.Duration // of oxbow, the search included
 }
 
 // conversation is a session with a memory, in which a rule decides.
@@ -39,9 +39,9 @@ const Ours = "oxbow"
 // the development half of LongMemEval a payload, for all memories alike.
 const fixed = 2.36
 
-// Rules returns the rules that are compared, ours last. Those of others rank by
-// BM25, look at each of the first three hits, and know nothing of what the session
-// was shown before.
+// Rules returns the rules that are compared, oxbow's last. The others rank by
+// BM25 and decide on each of the first three hits alone, whatever the session was
+// shown before.
 func Rules() []Rule {
 	var rules []Rule
 	for _, r := range []struct {
@@ -85,7 +85,7 @@ func strengthOf(x *oxbow.Explanation) (s strength) {
 	return s
 }
 
-// g is the rule that ours began with: coverage × √BM25, of at least two words.
+// g is the rule that oxbow's began with: coverage × √BM25, of at least two words.
 func (s strength) g() float64 {
 	if s.matched < 2 {
 		return 0
@@ -93,7 +93,7 @@ func (s strength) g() float64 {
 	return s.coverage * math.Sqrt(s.bm25)
 }
 
-// unitRule is a rule that looks at one unit at a time, and at nothing else.
+// unitRule is a rule that depends on one unit at a time, and on nothing else.
 type unitRule struct {
 	m     *memory
 	fires func(m *memory, s strength) bool
@@ -114,7 +114,7 @@ func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
 	return d, nil
 }
 
-// ours is a session in which the library decides, and remembers what it showed.
+// ours is a session in which the library decides, with the state of what was shown.
 type ours struct {
 	m     *memory
 	state inject.State

@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/inject"
 )
 
-// Options say how much is measured.
+// Options are how much is measured.
 type Options struct {
 	Stores   iter.Seq2[*Store, error] // is gone through twice
 	Foreign  int                      // foreign questions in all; 0 means 1,000
-	Variants int                      // stores that are asked in other forms, too; 0 means 20
+	Variants int                      // stores that are measured in other forms, too; 0 means 20
 	Progress func(store string)       // is called, when it is not nil, after each store
 }
 
@@ -148,7 +148,7 @@ func (b *bench) plain(ctx context.Context, s *Store, foreign []string, n int) er
 	return b.day(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
 }
 
-// variants asks the questions of a store in its other forms.
+// variants puts the questions of a store to the rules in its other forms.
 func (p *pool) variants(ctx context.Context, s *Store, rules []Rule, rows []*Row) error {
 	var others []*Store
 	for _, o := range p.others {

@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestForms looks at the other forms of a store: units are added, moved to what a
+// TestForms compares the other forms of a store: units are added, moved to what a
 // command printed, and nothing else is lost.
 func TestForms(t *testing.T) {
 	var ss []*Store

@@ -40,8 +40,7 @@ func Read(src *quality.Source) iter.Seq2[*Store, error] {
 	}
 }
 
-// each yields the stores that are made of what is yielded, which are told their
-// number, from 1.
+// each yields the stores that of makes of the values and their numbers, from 1.
 func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		n := 0

@@ -84,7 +84,7 @@ q2_abs of sessions holds [a]
 	}
 }
 
-// TestForeign holds that a store is not asked what it has the answer to.
+// TestForeign holds that a store gets no foreign question that it has the answer to.
 func TestForeign(t *testing.T) {
 	p := pool{asks: []Ask{{Text: "one", From: []string{"a"}}, {Text: "two", From: []string{"b", "c"}}, {Text: "three", From: []string{"d"}}, {Text: "four", From: []string{"e"}}}}
 	s := &Store{Holds: map[string]bool{"c": true}}

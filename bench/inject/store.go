@@ -93,8 +93,8 @@ func (m *memory) putNotes(ctx context.Context, units []Unit) error {
 	return m.Apply(ctx, ops...)
 }
 
-// putTurns reports the units as a client does. Names tell nothing of a session, as
-// those of LongMemEval do of the answer.
+// putTurns reports the units as a client does. Sessions are numbered, since their
+// names in LongMemEval show which of them hold an answer.
 func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 	m.source.Filter = session.TurnFilter
 	var events []session.Event

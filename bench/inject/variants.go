@@ -9,7 +9,7 @@ import (
 )
 
 // joined returns the store with the sessions of another in its own: each is begun
-// about one thing and goes on about another. A store of one session gets pieces
+// about one thing and continues about another. A store of one session gets pieces
 // of the other one between its own.
 func (s *Store) joined(o *Store) *Store {
 	j := *s

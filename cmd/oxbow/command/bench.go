@@ -112,7 +112,7 @@ func (a *app) benchSource() (string, error) {
 	return "", nil
 }
 
-// noBench says how to get the program.
+// noBench returns the error with the ways to get the program.
 func noBench(source string) error {
 	if source != "" {
 		return &hinted{errors.New("there is no " + benchProgram + ", and no Go to build it"),
@@ -122,7 +122,7 @@ func noBench(source string) error {
 		"git clone https://github.com/oxbow-memory/oxbow && cd oxbow, then run the same again there"}
 }
 
-// startProgram runs a program to its end. One that fails has said why.
+// startProgram runs a program to its end. One that fails has printed the reason.
 func (a *app) startProgram(ctx context.Context, argv []string) error {
 	err := a.env.Start(ctx, argv)
 	var exit *exec.ExitError

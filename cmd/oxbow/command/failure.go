@@ -50,7 +50,7 @@ var errReported = errors.New("failed")
 // errTouched ends a run that found annotations where there should be none.
 var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
-// exited is the status of a program that ran in the place of this one.
+// exited is the status of a program that ran instead of this one.
 type exited int
 
 func (exited) Error() string { return "the program failed" }

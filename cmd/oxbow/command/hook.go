@@ -90,11 +90,11 @@ func (a *app) hook(ctx context.Context, client string) {
 	if len(r.Events) == 0 || a.offBy(tool.HooksOff, home, r.Events[0].Dir) {
 		return
 	}
-	say := a.teller(home, r.Events[0])
-	if err := say.spool.Append(r.Events...); err != nil {
+	t := a.injector(home, r.Events[0])
+	if err := t.spool.Append(r.Events...); err != nil {
 		tool.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
-	_, _ = stdout.Write(say.answer(ctx, r))
+	_, _ = stdout.Write(t.answer(ctx, r))
 	if r.Source != "" {
 		a.mirrorMemory(ctx, client)
 	}
@@ -110,7 +110,7 @@ func (a *app) drainSpool(ctx context.Context) {
 	go func() {
 		defer close(done)
 		if _, err := a.archive()(ctx); err == nil {
-			_ = a.calibrate(ctx) // what is not calibrated in time, the next prompt does
+			_ = a.calibrate(ctx) // the rest is calibrated at the next prompt
 		}
 	}()
 	select {

@@ -26,21 +26,21 @@ const (
 	promptWait = 400 * time.Millisecond
 )
 
-// teller puts memory before the model of one session, and records it.
-type teller struct {
+// injector puts memory before the model of one session, and records it.
+type injector struct {
 	*app
 	spool session.Spool
 	state inject.StateFile
 	event session.Event // of which the answer is
 }
 
-func (a *app) teller(home string, e session.Event) teller {
+func (a *app) injector(home string, e session.Event) injector {
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
-	return teller{a, spool, inject.StateFile{Dir: filepath.Join(spool.Dir, "shown"), Client: e.Client, Session: e.Session, Now: a.env.Now()}, e}
+	return injector{a, spool, inject.StateFile{Dir: filepath.Join(spool.Dir, "shown"), Client: e.Client, Session: e.Session, Now: a.env.Now()}, e}
 }
 
 // answer returns what the client receives to a report.
-func (t teller) answer(ctx context.Context, r hook.Report) []byte {
+func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 	switch {
 	case (r.Source != "" || r.Prompt != "") && t.off():
 	case r.Source != "":
@@ -56,7 +56,7 @@ func (t teller) answer(ctx context.Context, r hook.Report) []byte {
 }
 
 // off reports whether nothing is to be put before the model.
-func (t teller) off() bool {
+func (t injector) off() bool {
 	home := filepath.Dir(t.spool.Dir)
 	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(tool.InjectOff, home, t.event.Dir) || t.offBy(tool.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
@@ -71,7 +71,7 @@ func (a *app) offBy(name, home, dir string) bool {
 // start answers the start of a session, which is reported twice by hooks of the user and
 // of the project. Where it cannot be known whether it was answered, or recorded that it
 // is, it is answered.
-func (t teller) start(ctx context.Context, r hook.Report) []byte {
+func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	b := inTime(ctx, startWait, func(ctx context.Context) inject.Block {
 		goOn := ""
 		if r.Source == "compact" || r.Source == "resume" {
@@ -110,12 +110,12 @@ func (a *app) handoffOf(ctx context.Context, client, id string) string {
 }
 
 // prompt answers what a person wrote, once. What cannot be recorded is not shown.
-func (t teller) prompt(ctx context.Context, r hook.Report) []byte {
+func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	state, first, err := t.state.Begin(ctx, inject.AtPrompt, cmp.Or(t.event.Turn, digest(r.Prompt)), t.event.Turn != "")
 	if err != nil || !first {
 		return nil
 	}
-	t.asItIs = true // who waits for an answer does not wait for a drain
+	t.asItIs = true // a client that waits for an answer does not wait for a drain
 	project, _ := projectOf(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project, Now: t.env.Now(), State: state}
 	b := inTime(ctx, promptWait, func(ctx context.Context) inject.Block {
@@ -135,8 +135,8 @@ func (t teller) prompt(ctx context.Context, r hook.Report) []byte {
 	return r.Answer(b.Text)
 }
 
-// beforeAction returns what there is to an edit of files, and notes what was looked up.
-func (t teller) beforeAction(ctx context.Context, state inject.State, files []string) inject.Block {
+// beforeAction returns what there is to an edit of files, and records what was looked up.
+func (t injector) beforeAction(ctx context.Context, state inject.State, files []string) inject.Block {
 	in := tool.BeforeActionIn{Failure: t.spool.Failure(t.event.Client, t.event.Session), Shown: state.Prints}
 	for _, path := range files {
 		name, root := projectOf(filepath.Dir(path))
@@ -161,7 +161,7 @@ func (t teller) beforeAction(ctx context.Context, state inject.State, files []st
 
 // show records what is about to be put before the model, and reports whether it may be:
 // no other process shows it, and the record is kept.
-func (t teller) show(ctx context.Context, place string, b inject.Block) bool {
+func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 	b.Place, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
 	fresh, err := t.state.Add(ctx, b)
 	if err == nil && !fresh {

@@ -60,7 +60,7 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 	return p.out.String()
 }
 
-// injected returns what the spool of a session says that was put before its model.
+// injected returns the injections that the spool of a session holds.
 func (p *prompted) injected(t *testing.T, client string) (all []session.Event) {
 	t.Helper()
 	b, err := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File(client, "s1"))

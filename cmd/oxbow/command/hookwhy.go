@@ -21,12 +21,12 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 	if !about.Before && !about.After || !filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
 		return nil
 	}
-	say := a.teller(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
-	r.Noted = say.spool.File(r.Client, about.Session)
+	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
+	r.Noted = t.spool.File(r.Client, about.Session)
 	in := tool.HookReportIn{Report: r, Everywhere: a.env.Getenv("OXBOW_ANNOTATE") == "on"}
 	switch {
-	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !say.off():
-		return say.before(ctx, about, in)
+	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
+		return t.before(ctx, about, in)
 	case about.After && a.env.Getenv("OXBOW_ANNOTATE") != "off":
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
 			tool.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
@@ -51,9 +51,8 @@ func (a *app) bookWorkspace(b *annotate.Store) *tool.Workspace {
 }
 
 // before returns what the client receives before an edit: annotations of the lines that
-// it changes, or else what the memory knows of the files. An edit does not wait for
-// what goes wrong.
-func (t teller) before(ctx context.Context, about transcript.About, in tool.HookReportIn) []byte {
+// it changes, or else a line on the files. An error is no answer: the edit goes on.
+func (t injector) before(ctx context.Context, about transcript.About, in tool.HookReportIn) []byte {
 	state := t.state.State()
 	if in.Shown = state.Prints; state.Tokens > inject.SessionTokens {
 		return nil

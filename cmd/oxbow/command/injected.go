@@ -80,7 +80,7 @@ func (a *app) showInjected(out tool.InjectedOut) {
 	}
 }
 
-// injectionText says at which place something was shown, why, and how much.
+// injectionText returns at which place something was shown, why, and how much.
 func injectionText(in *session.Injection) string {
 	words := []string{in.Place}
 	if in.Answer != "" {

@@ -124,7 +124,7 @@ func TestServeTokens(t *testing.T) {
 	w.must(t, "check")
 }
 
-// A server that looked for past talks before there were any keeps those that come.
+// A server that searched past sessions before there were any keeps those that come.
 func TestServeBeforeTheFirstSession(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

@@ -283,7 +283,7 @@ func headCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], m[1])
 }
 
-// fakeBench says what it was given, and fails at "speed".
+// fakeBench prints its arguments, and fails at "speed".
 func fakeBench() {
 	dir, _ := os.Getwd()
 	fmt.Printf("measures %q in %s\n", os.Args[1:], filepath.Base(dir))

@@ -73,7 +73,7 @@ func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 	if all := o.all; !o.app.asItIs && !o.none && !all.Memory.Options().ReadOnly {
 		short, cancel := context.WithTimeout(ctx, drainWait)
 		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string { return all.Redact(session.Strip(s)) }, nil))
-		for _, t := range r.Sessions { // what is not learned in time, oxbow inbox learns
+		for _, t := range r.Sessions { // oxbow inbox does the rest
 			if short.Err() == nil {
 				err = errors.Join(err, inbox.Learn(short, all, t))
 			}

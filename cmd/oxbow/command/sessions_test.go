@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An archive that would have to be read whole is not asked how often an entry was shown.
+// How often an entry was shown is not counted in an archive that would be read whole for it.
 func TestAnswersNow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sessions.oxbow")
 	size := func(name string, n int64) {
