@@ -146,6 +146,17 @@ func (d *db) refresh() error {
 	return d.catchUp()
 }
 
+// inPlace returns an error when the directory that was opened is not at its path any
+// more: what other processes read and write is elsewhere. Each change and each query
+// calls it; a get, which it makes twice as long, does not. A file system of the
+// caller's is where the caller says.
+func (d *db) inPlace() error {
+	if dir, ok := d.fs.(*vfs.OS); ok && d.opts.FS == nil && dir.Moved() {
+		return d.describe(wal.ErrVanished)
+	}
+	return nil
+}
+
 // catchUp reads what others wrote. logmu is held exclusively.
 func (d *db) catchUp() error {
 	for range 100 {
@@ -173,7 +184,7 @@ func (d *db) catchUp() error {
 		}
 		switch news {
 		case wal.Same:
-			return nil
+			return d.inPlace()
 		case wal.Gone:
 			return d.describe(wal.ErrVanished)
 		case wal.Replaced:
@@ -318,7 +329,7 @@ func (d *db) setState(st *state, offsets []int64) {
 // be damaged. fn must not keep it.
 func (d *db) read(ctx context.Context, fn func(st *state)) error {
 	for {
-		if err := d.Refresh(ctx); err != nil {
+		if err := d.fresh(ctx); err != nil {
 			return err
 		}
 		d.mu.RLock()
@@ -363,6 +374,14 @@ func (d *db) Watch(fn func(Event)) (stop func()) { return d.watchers.Add(fn) }
 
 // Refresh implements [Watcher].
 func (d *db) Refresh(ctx context.Context) error {
+	if err := d.fresh(ctx); err != nil {
+		return err
+	}
+	return d.inPlace()
+}
+
+// fresh is Refresh for a get.
+func (d *db) fresh(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}

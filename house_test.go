@@ -39,13 +39,13 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 9_965},
+	{".", 9_979},
 	{"query", 850},
 	{"scope", 945},
 	{"storetest", 550},
 	{"vfs/crashfs", 1_820},
 	{"vfs/vfstest", 600},
-	{"vfs", 2_190},
+	{"vfs", 2_196},
 	{"crmem", 2_150},
 	{"mdtree", 5_236},
 	{"exchange", 3_780},

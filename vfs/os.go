@@ -3,6 +3,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,6 +20,7 @@ import (
 type OS struct {
 	root  *os.Root
 	path  string
+	info  fs.FileInfo // of the directory
 	place place
 }
 
@@ -32,9 +34,21 @@ func Dir(path string) (*OS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening directory: %w", err)
 	}
-	o := &OS{root: root, path: path}
+	info, err := root.Stat(".")
+	if err != nil {
+		_ = root.Close() // nothing was written through it
+		return nil, fmt.Errorf("opening directory: %w", err)
+	}
+	o := &OS{root: root, path: path, info: info}
 	o.place.open(o.root)
 	return o, nil
+}
+
+// Moved reports whether the path that [Dir] was given leads to another directory by
+// now, or nowhere.
+func (o *OS) Moved() bool {
+	now, err := os.Stat(o.path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, o.info)
 }
 
 // Path returns the path that [Dir] was given.
