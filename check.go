@@ -77,8 +77,28 @@ func (d *db) checkDerived(ctx context.Context, p *placing) ([]Problem, error) {
 	return append(ps, more...), errors.Join(err, merr)
 }
 
-// examine reads the whole log, checking all of it.
+// examine reads the whole log, checking all of it. Damage is a problem, no error.
 func (d *db) examine(ctx context.Context, log *wal.Log) (*placing, CheckReport, error) {
+	p, rep, err := d.readThrough(ctx, log)
+	if !log.Exists() {
+		return p, rep, err
+	}
+	var c *wal.CorruptError
+	if errors.As(err, &c) {
+		rep.Problems = slices.Insert(rep.Problems, 0, Problem{Offset: c.Offset, What: d.describe(err).Error(),
+			Mend: "restore a backup, or export what can still be read"})
+		err = nil
+	}
+	if n, terr := log.Torn(); terr == nil && n > 0 && c == nil {
+		rep.Problems = append(rep.Problems, Problem{Offset: log.End(),
+			What: fmt.Sprintf("%d bytes behind the last change are what an interrupted write left; nothing acknowledged is in them", n),
+			Mend: "nothing to do: the next change keeps them aside in " + d.path + ".lost and cuts them off"})
+	}
+	return p, rep, d.describe(err)
+}
+
+// readThrough reads the log up to the first damage, which is its error.
+func (d *db) readThrough(ctx context.Context, log *wal.Log) (*placing, CheckReport, error) {
 	rep := CheckReport{Path: d.path, First: log.Header().Base + 1}
 	p := newPlacing()
 	base := sha256.New()
@@ -108,13 +128,7 @@ func (d *db) examine(ctx context.Context, log *wal.Log) (*placing, CheckReport, 
 		_, err = p.applyRecord(r, v)
 		return err
 	})
-	var c *wal.CorruptError
-	if errors.As(err, &c) {
-		rep.Problems = append(rep.Problems, Problem{Offset: c.Offset, What: d.describe(err).Error(),
-			Mend: "restore a backup, or export what can still be read"})
-		err = nil
-	}
-	if err == nil && c == nil && rep.First > 1 && !bytes.Equal(vouched, base.Sum(nil)) {
+	if err == nil && rep.First > 1 && !bytes.Equal(vouched, base.Sum(nil)) {
 		rep.Problems = append(rep.Problems, Problem{Offset: at,
 			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
 			Mend: "restore a backup, or accept what is there with a new compaction"})
@@ -132,12 +146,7 @@ func (d *db) examine(ctx context.Context, log *wal.Log) (*placing, CheckReport, 
 			What: fmt.Sprintf("%d bytes are damaged; they held no change", g[1]-g[0]),
 			Mend: "oxbow compact writes the file anew; look after the disk"})
 	}
-	if n, terr := log.Torn(); terr == nil && n > 0 && c == nil {
-		rep.Problems = append(rep.Problems, Problem{Offset: log.End(),
-			What: fmt.Sprintf("%d bytes behind the last change are what an interrupted write left; nothing acknowledged is in them", n),
-			Mend: "nothing to do: the next change keeps them aside in " + d.path + ".lost and cuts them off"})
-	}
-	return p, rep, d.describe(err)
+	return p, rep, err
 }
 
 // compareStates says where the state in memory is not that of the file.

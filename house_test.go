@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 9_979},
+	{".", 10_013},
 	{"query", 850},
 	{"scope", 945},
 	{"storetest", 550},
@@ -73,7 +73,7 @@ var budgets = []budget{
 	{"cmd/*", 50},
 	{"setup", 2_460},
 	{"vectors/*", 900},
-	{"internal/wal", 2_305},
+	{"internal/wal", 2_321},
 	{"internal/index", 4_500},
 	{"internal/ranking", 1_905},
 	{"internal/analysis/*", 2_250},

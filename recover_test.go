@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,6 +59,60 @@ func TestBackup(t *testing.T) {
 	}
 	checked(t, b)
 	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A stream is the file that Backup makes, without free space; of a damaged store
+// there is none.
+func TestBackupTo(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := newMemory(t, fsys)
+	var b bytes.Buffer
+	if _, err := m.BackupTo(t.Context(), &b); !errors.Is(err, oxbow.ErrNotFound) || b.Len() > 0 {
+		t.Errorf("BackupTo() of nothing = %v, and %d bytes", err, b.Len())
+	}
+	remember(t, m, "a", "one")
+	remember(t, m, "a", "two")
+	r, err := m.BackupTo(t.Context(), &b)
+	if err != nil || r.Last != 2 || r.Entries != 1 || r.Bytes != int64(b.Len()) || len(r.Head) != 64 {
+		t.Fatalf("BackupTo() = %+v, %v", r, err)
+	}
+	if _, err := m.Backup(t.Context(), "b.oxbow", false); err != nil {
+		t.Fatal(err)
+	}
+	if file := fileOf(t, fsys, "b.oxbow"); !bytes.HasPrefix(file, b.Bytes()) || len(bytes.Trim(file[b.Len():], "\x00")) > 0 {
+		t.Errorf("BackupTo() wrote %d bytes, not those of Backup", b.Len())
+	}
+	put(t, fsys, "c.oxbow", b.Bytes())
+	c, err := oxbow.Open("c.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remember(t, c, "a", "three") // a file without free space is gone on with
+	checked(t, c)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bad := fileOf(t, fsys, "m.oxbow")
+	bad[bytes.Index(bad, []byte("one"))] ^= 1
+	f, err := fsys.OpenFile("m.oxbow", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(bad, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if _, err := m.BackupTo(t.Context(), &b); !errors.Is(err, oxbow.ErrCorrupt) || b.Len() > 0 {
+		t.Errorf("BackupTo() of a damaged store = %v, and %d bytes", err, b.Len())
+	}
+	bad[bytes.Index(bad, []byte("nne"))] ^= 1
+	if _, err := f.WriteAt(bad, 0); err != nil {
+		t.Fatal(err)
+	}
+	checked(t, m)
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

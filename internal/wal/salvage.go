@@ -149,6 +149,23 @@ func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r R
 	})
 }
 
+// WriteTo writes the log up to the position to w, without free space: as a file,
+// that is the same log.
+func (l *Log) WriteTo(w io.Writer) (int64, error) {
+	if l.file == nil {
+		return 0, fs.ErrNotExist
+	}
+	n, err := w.Write(l.header.encode())
+	if err != nil {
+		return int64(n), err
+	}
+	m, err := io.CopyN(w, io.NewSectionReader(l.file, HeaderSize, l.end-HeaderSize), l.end-HeaderSize)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return int64(n) + m, err
+}
+
 // CopyTo writes the log up to the position into a new file of that name in
 // dst, durably. It fails with fs.ErrExist where there is one, unless replace
 // is set.
