@@ -64,11 +64,12 @@ var floors = []struct {
 	{"annotate/*", []string{".", "internal/*", "annotate"}},
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
 	{"setup", []string{"vfs", "internal/*"}},
+	{"backup", []string{".", "vfs"}},
 	{"vectors", []string{".", "vfs"}},
 	{"vectors/vectorstest", nil},
 	{"gate", []string{"internal/*"}},
 	{"inject", []string{".", "vfs", "internal/*", "query", "gate", "session", "session/extract"}},
-	{"tool", []string{".", "vfs", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
+	{"tool", []string{".", "vfs", "backup", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "annotate", "annotate/*", "session", "session/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},

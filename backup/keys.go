@@ -1,0 +1,145 @@
+// Keys: to whom a backup is encrypted, and what opens it.
+
+package backup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"filippo.io/age"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// How keys begin: a public one of age, a secret one, one of ssh.
+const (
+	publicStart = "age1"
+	secretStart = "AGE-SECRET-KEY-"
+	sshStart    = "ssh-"
+)
+
+// IsKey reports whether a text is a key, and no name of a file.
+func IsKey(s string) bool {
+	return strings.HasPrefix(s, publicStart) || strings.HasPrefix(s, secretStart) || strings.HasPrefix(s, sshStart)
+}
+
+// maxKeys is the most bytes of a file of keys that are read.
+const maxKeys = 1 << 20
+
+// Keys name the keys of a backup.
+type Keys struct {
+	To         []string // public keys, or files that have one on each line, as age -R reads them
+	Identity   string   // file of secret keys, as age-keygen writes it; "" for none
+	Passphrase string   // file that holds a passphrase; "" for none
+}
+
+// Encrypts reports whether something is to be encrypted with them.
+func (k Keys) Encrypts() bool { return len(k.To) > 0 || k.Passphrase != "" }
+
+// Opens reports whether they may open something.
+func (k Keys) Opens() bool { return k.Identity != "" || k.Passphrase != "" }
+
+// recipients reads the keys to which a backup is encrypted.
+func (k Keys) recipients() ([]age.Recipient, error) {
+	if k.Passphrase != "" {
+		if len(k.To) > 0 {
+			return nil, invalidf("a backup is encrypted to keys or with a passphrase, not both")
+		}
+		pass, err := readPassphrase(k.Passphrase)
+		if err != nil {
+			return nil, err
+		}
+		r, err := age.NewScryptRecipient(pass)
+		return []age.Recipient{r}, err
+	}
+	var all []age.Recipient
+	for _, to := range k.To {
+		from, text := "--to", []byte(to)
+		switch {
+		case strings.HasPrefix(to, secretStart):
+			return nil, invalidf("--to takes the public key, and this is a secret one: age-keygen -y KEYFILE prints the public key")
+		case !IsKey(to):
+			var err error
+			if text, err = readKeys(to); errors.Is(err, os.ErrNotExist) {
+				return nil, invalidf("%q is neither a public key, which begins with age1, nor a file of them", to)
+			} else if err != nil {
+				return nil, err
+			}
+			from = to
+		}
+		rs, err := age.ParseRecipients(bytes.NewReader(text))
+		if err != nil {
+			return nil, invalidf("%s: %v; public keys that age-keygen prints are taken, those of ssh and of plugins are not", from, err)
+		}
+		all = append(all, rs...)
+	}
+	return all, nil
+}
+
+// identities reads the keys that may open a backup.
+func (k Keys) identities() ([]age.Identity, error) {
+	var all []age.Identity
+	if k.Identity != "" {
+		text, err := readKeys(k.Identity)
+		if err != nil {
+			return nil, err
+		}
+		if all, err = age.ParseIdentities(bytes.NewReader(bytes.ReplaceAll(text, []byte("\r"), nil))); err != nil {
+			return nil, invalidf("%s holds no secret keys as age-keygen writes them: %v", k.Identity, err)
+		}
+	}
+	if k.Passphrase != "" {
+		pass, err := readPassphrase(k.Passphrase)
+		if err != nil {
+			return nil, err
+		}
+		i, err := age.NewScryptIdentity(pass)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, i)
+	}
+	return all, nil
+}
+
+// readPassphrase reads a passphrase: the only line of a file.
+func readPassphrase(file string) (string, error) {
+	text, err := readKeys(file)
+	if err != nil {
+		return "", err
+	}
+	pass := strings.TrimRight(string(text), "\r\n")
+	if pass == "" || strings.ContainsAny(pass, "\r\n") {
+		return "", invalidf("%s must hold the passphrase, in one line", file)
+	}
+	return pass, nil
+}
+
+// readKeys reads a file of keys.
+func readKeys(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading keys: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKeys+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading keys: %w", err)
+	case len(b) > maxKeys:
+		return nil, invalidf("%s is too long for a file of keys", file)
+	}
+	return b, nil
+}
+
+// invalidf returns an error of what the caller gave. It matches [oxbow.ErrInvalid].
+func invalidf(format string, args ...any) error { return &invalid{fmt.Sprintf(format, args...)} }
+
+type invalid struct{ message string }
+
+func (e *invalid) Error() string      { return e.message }
+func (*invalid) Is(target error) bool { return target == oxbow.ErrInvalid }

@@ -1,0 +1,153 @@
+// Reading a backup: what it is, and the store that is in it.
+
+package backup
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"filippo.io/age"
+	"filippo.io/age/armor"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Errors of a backup that does not open. What is damaged matches
+// [oxbow.ErrCorrupt].
+var (
+	ErrEncrypted = errors.New("it is encrypted, and no key was given")
+	ErrKey       = errors.New("none of the keys opens it")
+)
+
+// magic is how a file of age begins.
+const magic = "age-encryption.org/"
+
+// IsEncrypted reports whether a file that begins so is one of age.
+func IsEncrypted(head []byte) bool {
+	for _, m := range []string{magic, armor.Header} {
+		if len(head) >= len(magic) && string(head[:len(magic)]) == m[:len(magic)] {
+			return true
+		}
+	}
+	return false
+}
+
+// Restore writes the store that a backup holds, as it was copied, to a new file
+// next to the path beside, and returns its name, which the caller gives another
+// or removes. After an error nothing is left.
+func Restore(ctx context.Context, file string, k Keys, beside string) (temp string, err error) {
+	ids, err := k.identities()
+	if err != nil {
+		return "", err
+	}
+	src, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer src.Close()
+	r, err := decrypt(src, ids)
+	if err != nil {
+		return "", err
+	}
+	dir, name, err := place(beside)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	f, temp, err := vfs.CreateTemp(dir, name, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.CopyBuffer(&sink{ctx: ctx, file: f}, r, make([]byte, copyStep))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, dir.Remove(temp))
+	}
+	return temp, nil
+}
+
+// copyStep is how many bytes are written at once.
+const copyStep = 256 << 10
+
+// Settle gives the file that [Restore] left its name, next to it, durably. Where
+// there is one of that name, it is [fs.ErrExist].
+func Settle(temp, file string) (err error) {
+	dir, name, err := place(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	return settle(dir, temp, name, false)
+}
+
+// decrypt returns what a reader holds: the same, or, of a file of age, what is
+// encrypted in it.
+func decrypt(src io.Reader, ids []age.Identity) (io.Reader, error) {
+	in := bufio.NewReaderSize(src, copyStep)
+	head, err := in.Peek(len(armor.Header))
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !IsEncrypted(head) {
+		return in, nil
+	}
+	if len(ids) == 0 {
+		return nil, ErrEncrypted
+	}
+	r := io.Reader(in)
+	if string(head) == armor.Header {
+		r = armor.NewReader(in)
+	}
+	text, err := age.Decrypt(r, ids...)
+	var none *age.NoIdentityMatchError
+	switch {
+	case errors.As(err, &none) && slices.Contains(none.StanzaTypes, "scrypt"):
+		return nil, fmt.Errorf("%w: it is encrypted with a passphrase", ErrKey)
+	case errors.As(err, &none):
+		return nil, ErrKey
+	case err != nil:
+		return nil, damaged(err, 0)
+	}
+	return &sound{r: text}, nil
+}
+
+// sound reads what is decrypted, and names damage.
+type sound struct {
+	r io.Reader
+	n int64
+}
+
+func (s *sound) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	s.n += int64(n)
+	if err != nil && err != io.EOF {
+		err = damaged(err, s.n)
+	}
+	return n, err
+}
+
+// damaged names damage, unless the file could not be read.
+func damaged(err error, after int64) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return &damage{fmt.Sprintf("it is cut short: it ends after %d bytes that can be decrypted", after)}
+	}
+	return &damage{fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", after, err)}
+}
+
+// damage says what is wrong with a backup. It matches [oxbow.ErrCorrupt].
+type damage struct{ message string }
+
+func (e *damage) Error() string      { return e.message }
+func (*damage) Is(target error) bool { return target == oxbow.ErrCorrupt }
