@@ -1,4 +1,4 @@
-// Verbs that look after the file of a memory: backup, compact, redact, stats.
+// Verbs that look after the file of a memory: compact, redact, stats.
 
 package tool
 
@@ -8,119 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/session/inbox"
 )
-
-// BackupIn is what backup takes.
-type BackupIn struct {
-	File  string `json:"file" flag:"-" jsonschema:"path of the new file"`
-	Force bool   `json:"force,omitempty" jsonschema:"replace a file of that name"`
-
-	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
-}
-
-// BackupOut describes a copy.
-type BackupOut struct {
-	File     string    `json:"file"`
-	Entries  int       `json:"entries"`
-	Last     uint64    `json:"last_change"`
-	Bytes    int64     `json:"bytes"`
-	Head     string    `json:"head"`
-	Problems []Problem `json:"problems,omitempty"`
-
-	Left string `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
-
-	Store string `json:"-"` // what was copied
-}
-
-// Failed reports whether the copy has a problem.
-func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
-
-// Backup copies the memory to a file, while others use it, and checks the copy.
-func Backup(ctx context.Context, w *Workspace, in BackupIn) (BackupOut, error) {
-	left, err := w.archiveFile()
-	if err != nil {
-		return BackupOut{}, err
-	}
-	if in.Sessions {
-		if left == "" {
-			return BackupOut{}, Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
-		}
-		if w, err = w.overSessions(ctx); err != nil {
-			return BackupOut{}, err
-		}
-		return backup(ctx, w, left, in)
-	}
-	store, err := w.existingStore("backup")
-	if err != nil {
-		return BackupOut{}, err
-	}
-	out, err := backup(ctx, w, store, in)
-	out.Left = left
-	return out, err
-}
-
-// backup copies the store of the workspace's memory.
-func backup(ctx context.Context, w *Workspace, store string, in BackupIn) (BackupOut, error) {
-	src, err := os.Stat(store)
-	if err != nil {
-		return BackupOut{}, fmt.Errorf("backing up: %w", err)
-	}
-	if err := mayReplace(w, in.File, src, in.Force); err != nil {
-		return BackupOut{}, err
-	}
-	ctx, m, err := w.Memory(ctx, Read)
-	if err != nil {
-		return BackupOut{}, err
-	}
-	if _, err = m.Backup(ctx, in.File, in.Force); errors.Is(err, fs.ErrExist) { // made since we looked
-		return BackupOut{}, fileExists(in.File)
-	} else if err != nil {
-		return BackupOut{}, fmt.Errorf("backing up: %w", err)
-	}
-	r, err := checkFile(ctx, w, in.File)
-	if err != nil {
-		return BackupOut{}, fmt.Errorf("reading the copy again: %w", err)
-	}
-	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Bytes, Head: r.Head, Problems: problemsOf(r)}, nil
-}
-
-// mayReplace refuses a place for a copy that holds something else than an
-// earlier copy.
-func mayReplace(w *Workspace, file string, store fs.FileInfo, force bool) error {
-	fi, err := os.Stat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("backing up: %w", err)
-	case os.SameFile(fi, store):
-		return Advise(invalidf("%s is the memory itself", file), "name another file")
-	case fi.IsDir():
-		name := filepath.Join(file, "memory-"+w.now().Format("20060102")+".oxbow")
-		return Advise(invalidf("%s is a directory", file), "name a file in it: oxbow backup "+text.ShellQuote(name))
-	case !fi.Mode().IsRegular():
-		return Advise(invalidf("%s is not a regular file", file), "name another file")
-	case !force:
-		return fileExists(file)
-	}
-	// Others may be writing to a memory, and would go on in a file without a
-	// name.
-	if _, err := os.Stat(wal.LockName(file)); err == nil {
-		return Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
-			"name another file; "+text.ShellQuote(wal.LockName(file))+" is what shows that it is in use")
-	}
-	return nil
-}
-
-func fileExists(file string) error {
-	return Advise(fmt.Errorf("backing up: %w: %s", fs.ErrExist, file), "name another file, or replace it with --force")
-}
 
 // CompactIn is what compact takes.
 type CompactIn struct {

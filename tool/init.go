@@ -10,10 +10,14 @@ import (
 	"os"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // InitIn is what init takes.
 type InitIn struct {
+	From string `json:"from,omitempty" value:"FILE" usage:"Begin with what this backup holds."`
+	KeyFiles
+
 	// LayOut makes the files of a home of another layout, and returns the names
 	// of those that were not there.
 	LayOut func(ctx context.Context) ([]string, error) `json:"-"`
@@ -26,6 +30,10 @@ type InitOut struct {
 	Home   string   `json:"home"`
 	Made   bool     `json:"made"`            // it was not there
 	Store  string   `json:"store,omitempty"` // of oxbow's own layout
+
+	From    string `json:"from,omitempty"` // the backup that it was made of
+	Entries int    `json:"entries,omitempty"`
+	Last    uint64 `json:"last_change,omitempty"`
 }
 
 // Init makes the home, and an empty memory in it. One that is there stays as it
@@ -35,6 +43,9 @@ func Init(ctx context.Context, w *Workspace, in InitIn) (InitOut, error) {
 	if err != nil {
 		return InitOut{}, err
 	}
+	if in.From != "" && !p.Own() {
+		return InitOut{}, Advise(fmt.Errorf("a backup is of oxbow's own layout, and %s is laid out as %s: %w", p.Home, p.Layout, oxbow.ErrUnsupported), "leave --dialect out")
+	}
 	if !p.Own() {
 		files, err := in.LayOut(ctx)
 		return InitOut{Home: p.Home, Layout: p.Layout, Files: files, Made: len(files) > 0},
@@ -42,6 +53,9 @@ func Init(ctx context.Context, w *Workspace, in InitIn) (InitOut, error) {
 	}
 	if fi, err := os.Stat(p.Home); err == nil && !fi.IsDir() {
 		return InitOut{}, Advise(fmt.Errorf("making the home: %s is not a directory", p.Home), "move it away, or choose another home with --home DIR")
+	}
+	if in.From != "" {
+		return initFrom(ctx, w, p, in)
 	}
 	out, how := InitOut{Home: p.Home, Store: p.Store}, Read
 	if _, err := os.Stat(p.Store); errors.Is(err, fs.ErrNotExist) {
@@ -51,5 +65,47 @@ func Init(ctx context.Context, w *Workspace, in InitIn) (InitOut, error) {
 	if ctx, m, err = w.Memory(ctx, how); err == nil && out.Made {
 		err = wrapped("making the store", m.Create(ctx))
 	}
+	return out, err
+}
+
+// initFrom makes a home whose memory is what a backup holds.
+func initFrom(ctx context.Context, w *Workspace, p Place, in InitIn) (out InitOut, err error) {
+	other := "oxbow recover " + text.ShellQuote(in.From) + " --replace puts it in the place of the memory there; --home DIR names another home"
+	if _, err := os.Lstat(p.Store); err == nil {
+		return out, Advise(fmt.Errorf("making the home: %w: %s", fs.ErrExist, p.Store), other)
+	}
+	if err := w.Host.MayWrite(p.Store); err != nil {
+		return out, err
+	}
+	_, serr := os.Stat(p.Home)
+	if err := os.MkdirAll(p.Home, 0o700); err != nil {
+		return out, wrapped("making the home", err)
+	}
+	temp, err := openBackup(ctx, in.From, in.keys(), p.Store)
+	if err == nil {
+		if err = settleStore(ctx, w, temp, p.Store); err != nil {
+			err = errors.Join(err, os.Remove(temp))
+		}
+	}
+	if err != nil {
+		if serr != nil {
+			_ = os.Remove(p.Home) // unless something is in it
+		}
+		return out, err
+	}
+	if err := WriteGitignore(p.Home); err != nil {
+		return out, err
+	}
+	out = InitOut{Home: p.Home, Store: p.Store, Made: true, From: in.From}
+	ctx, m, err := w.Memory(ctx, Write)
+	if err != nil {
+		return out, err
+	}
+	// Another store of that name may have been here.
+	if err := m.Accept(ctx); err != nil {
+		return out, wrapped("accepting what was restored", err)
+	}
+	s, err := statsOf(ctx, m)
+	out.Entries, out.Last = s.Entries, s.Last
 	return out, err
 }

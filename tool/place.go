@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backup"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/trust"
@@ -132,13 +134,16 @@ func NotStore(path string, err error) error {
 		return err
 	}
 	defer f.Close()
-	head := make([]byte, 6)
+	head := make([]byte, 32)
 	n, _ := f.Read(head)
 	switch file, dir := text.ShellQuote(path), text.ShellQuote(filepath.Dir(path)); {
 	case n == 0:
 		return Advise(fmt.Errorf("opening %s: it has no bytes, so what it held is lost: %w", path, oxbow.ErrNotStore),
 			"copy a backup over it, then oxbow recover --accept; without one, move it away to begin again")
-	case string(head) != "CRMEM\x00":
+	case backup.IsEncrypted(head[:n]):
+		return Advise(fmt.Errorf("opening %s: it is encrypted: %w", path, oxbow.ErrNotStore),
+			"oxbow --home DIR init --from "+file+" --identity KEYFILE makes a memory of this backup")
+	case !bytes.HasPrefix(head, []byte("CRMEM\x00")):
 		return err
 	case filepath.Base(path) == "memory.db":
 		return Advise(fmt.Errorf("opening %s: it is a memory of crabtalk: %w", path, oxbow.ErrNotStore), "name its directory: oxbow --home "+dir+" list")

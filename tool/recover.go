@@ -11,12 +11,19 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backup"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // RecoverIn is what recover takes.
 type RecoverIn struct {
+	File string `json:"file,omitempty" flag:"-" jsonschema:"a backup, to read that and not the memory"`
+	KeyFiles
+	Sessions bool `json:"sessions,omitempty" jsonschema:"the backup is one of the archive of sessions"`
+
 	Out     string `json:"out,omitempty" value:"FILE" jsonschema:"write what is saved to this FILE (default HOME/memory.oxbow.recovered)"`
 	Replace bool   `json:"replace,omitempty" jsonschema:"put the new file in the place of the damaged one"`
 }
@@ -24,6 +31,7 @@ type RecoverIn struct {
 // RecoverOut is what was saved and what was lost, as JSON.
 type RecoverOut struct {
 	Store    string      `json:"store"`
+	From     string      `json:"from,omitempty"`  // the backup that was read
 	Sound    bool        `json:"sound,omitempty"` // there was nothing to recover
 	Out      string      `json:"out,omitempty"`   // the file that holds what was saved
 	Entries  int         `json:"entries"`
@@ -42,6 +50,9 @@ type RecoverOut struct {
 // Recover saves what can be read of a damaged memory in a new file, and with
 // Replace puts that in the place of the damaged one.
 func Recover(ctx context.Context, w *Workspace, in RecoverIn) (RecoverOut, error) {
+	if in.File != "" {
+		return recoverBackup(ctx, w, in)
+	}
 	store, err := w.existingStore("recover")
 	if err != nil {
 		return RecoverOut{}, err
@@ -59,23 +70,102 @@ func Recover(ctx context.Context, w *Workspace, in RecoverIn) (RecoverOut, error
 	}
 	var out RecoverOut
 	if in.Replace {
-		out, err = recoverInPlace(ctx, w, store)
+		out, err = recoverInPlace(ctx, w, store, func() (RecoverOut, error) { return salvage(ctx, w, store, "") })
 	} else {
 		out, err = salvage(ctx, w, store, in.Out)
 	}
 	if err != nil {
 		return out, err
 	}
-	// After the last change that could be read, only numbers say what there
-	// was: those in what is left of the file, and the one noted in the lock.
-	if durable := max(found.durable, found.lost, out.durable); durable > out.Last {
-		out.Lost = append(out.Lost, [2]uint64{out.Last + 1, durable})
-	}
+	out.loseAfter(max(found.durable, found.lost))
 	return out, nil
 }
 
-// recoverInPlace saves what can be read and puts it in the place of the store.
-func recoverInPlace(ctx context.Context, w *Workspace, store string) (rep RecoverOut, err error) {
+// loseAfter counts the changes after the last one as lost. Only numbers say what
+// there was: those in what is left of the file, and the one noted in the lock.
+func (o *RecoverOut) loseAfter(durable uint64) {
+	if durable = max(durable, o.durable); durable > o.Last {
+		o.Lost = append(o.Lost, [2]uint64{o.Last + 1, durable})
+	}
+}
+
+// recoverBackup saves what a backup holds in a new file, and with Replace puts
+// that in the place of the memory.
+func recoverBackup(ctx context.Context, w *Workspace, in RecoverIn) (out RecoverOut, err error) {
+	store, err := in.restored(w)
+	if err != nil {
+		return out, err
+	}
+	saved := func() (RecoverOut, error) { return restore(ctx, w, store, in) }
+	if !in.Replace {
+		out, err = saved()
+	} else if err = w.trustsPlace(); err == nil {
+		var m *oxbow.Memory
+		over := *w
+		over.Open = func(context.Context, Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
+			m, err = oxbow.Open(store, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, Source: w.Source})
+			return m, err
+		}
+		if out, err = recoverInPlace(ctx, &over, store, saved); m != nil {
+			err = errors.Join(err, m.Close())
+		}
+	}
+	if err == nil {
+		out.loseAfter(0)
+	}
+	return out, err
+}
+
+// restore writes what a backup holds to the file out, or to a free name next to the
+// store. What is damaged in it is left out and counted, as of a damaged memory.
+func restore(ctx context.Context, w *Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
+	out := in.Out
+	if out == "" {
+		if out, err = freePath(store + recoveredEnd); err != nil {
+			return o, err
+		}
+	} else if _, err := os.Lstat(out); err == nil {
+		return o, Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
+	}
+	temp, err := openBackup(ctx, in.File, in.keys(), out)
+	if err != nil {
+		return o, err
+	}
+	r, err := checkFile(ctx, w, temp)
+	switch {
+	case errors.Is(err, oxbow.ErrNotStore):
+		err = Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
+	case err != nil || len(r.Problems) > 0:
+		o, err = salvage(ctx, w, temp, out)
+	default:
+		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First, Last: r.Last, Lost: [][2]uint64{}}
+		if err = wrapped("recovering", backup.Settle(filepath.Base(temp), out)); err == nil {
+			o.Sound, temp = true, ""
+			o.durable, err = durableOf(store, out)
+		}
+	}
+	if o.Store, o.From = store, in.File; temp != "" {
+		err = errors.Join(err, os.Remove(temp))
+	}
+	return o, err
+}
+
+// restored returns where a backup is restored to: the memory, or the archive of
+// sessions next to it.
+func (in RecoverIn) restored(w *Workspace) (string, error) {
+	if !in.Sessions {
+		store, err := w.existingStore("recover")
+		if err != nil && store == "" {
+			return "", Advise(err, "oxbow init --from "+text.ShellQuote(in.File)+" makes one of the backup")
+		}
+		return store, err
+	}
+	store, err := w.ownStore("recover")
+	return filepath.Join(filepath.Dir(store), session.StoreFile), err
+}
+
+// recoverInPlace puts the file that save makes in the place of the store.
+func recoverInPlace(ctx context.Context, w *Workspace, store string, save func() (RecoverOut, error)) (rep RecoverOut, err error) {
 	if err := w.Host.MayWrite(store); err != nil {
 		return RecoverOut{}, err
 	}
@@ -90,7 +180,7 @@ func recoverInPlace(ctx context.Context, w *Workspace, store string) (rep Recove
 	if err != nil {
 		return RecoverOut{}, err
 	}
-	rep, err = salvage(ctx, w, store, "")
+	rep, err = save()
 	if err == nil {
 		rep.Damaged, err = replaceStore(w, dir, store, rep.Out)
 		rep.Out = store
@@ -185,6 +275,9 @@ func salvage(ctx context.Context, w *Workspace, store, out string) (RecoverOut, 
 // other at every moment, a crash included. Elsewhere there is a moment without
 // a store, which doctor knows.
 func replaceStore(w *Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
+	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // an archive, of a backup
+		return "", wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
+	}
 	damaged, err = freePath(store + damagedEnd + w.now().Format("20060102-150405"))
 	if err != nil {
 		return "", fmt.Errorf("replacing the store: %w", err)

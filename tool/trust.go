@@ -87,6 +87,15 @@ func Untrusted(home string) error {
 		"look at what it holds with oxbow list; to take it for your own: oxbow trust "+text.ShellQuote(home)+"; for a memory of your own, give --home DIR")
 }
 
+// trustsPlace refuses to replace what is in a home that came with a clone.
+func (w *Workspace) trustsPlace() error {
+	p, err := w.place()
+	if err == nil && w.Host.Judge(p).State == trust.Foreign {
+		err = Untrusted(p.Home)
+	}
+	return err
+}
+
 // SettingsCount reports whether a home's settings, which name programs to start,
 // are the user's own: in a working tree of git they may have come with it, so
 // that they count as they were when the home was trusted.

@@ -5,6 +5,7 @@ package command
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/backup"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -17,18 +18,45 @@ history, makes the copy durable, and reads it again to check it. Others may go
 on writing. To look into a copy, give it as the home. To go back to it, end
 the programs that have the memory open, copy it over memory.oxbow, and run
 oxbow recover --accept. The archive of sessions is a file of its own, which
---sessions copies.`,
+--sessions copies.
+
+With --to the copy is a file of age, which only the owner of that key can read:
+age-keygen makes a key, and keeps its secret half, without which the copy is
+lost. It is encrypted as it is read, so that its text is never on the disk. The
+memory is checked before, and the file is read again; --identity opens it to
+compare, too. oxbow recover FILE and oxbow init --from FILE bring it back, and
+age -d decrypts it.`,
 		Example: `  oxbow backup ~/backups/memory-20260418.oxbow
   oxbow backup /mnt/stick/memory.oxbow --force    # replaces the copy there
-  oxbow --home ~/backups/memory-20260418.oxbow list`,
+  oxbow --home ~/backups/memory-20260418.oxbow list
+  oxbow backup ~/backups/memory.age \
+    --to age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
+  oxbow backup ~/backups/memory.age --to ~/key.pub --identity ~/key.txt`,
 		Args: args(1, 1, "the name of the new file"),
 	}, tool.Backup, func(in *tool.BackupIn, _ *flagSet, args []string) (err error) {
-		in.File, err = a.outputPath(args[0])
-		return err
+		if in.File, err = a.outputPath(args[0]); err != nil {
+			return err
+		}
+		for i, to := range in.To {
+			if backup.IsKey(to) {
+				continue
+			}
+			if in.To[i], err = a.abs(to); err != nil {
+				return err
+			}
+		}
+		return a.keyFiles(&in.KeyFiles)
 	}, func(out tool.BackupOut) {
 		a.printf("copied %s to %s: %s, change %d, %s\n", out.Store, out.File, count(out.Entries, "entry", "entries"), out.Last, bytesText(out.Bytes))
 		a.printf("head %s\n", out.Head)
-		a.note("to look into it: oxbow --home %s list", quote(out.File))
+		switch {
+		case out.Opened:
+			a.printf("it is encrypted, and the key opens it\n")
+		case out.Encrypted:
+			a.printf("it is encrypted; that a key opens it was not tried, which --identity KEYFILE does\n")
+		default:
+			a.note("to look into it: oxbow --home %s list", quote(out.File))
+		}
 		if out.Left != "" {
 			a.note("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", out.Left)
 		}
@@ -37,4 +65,14 @@ oxbow recover --accept. The archive of sessions is a file of its own, which
 			a.showProblems(out.Problems)
 		}
 	})
+}
+
+// keyFiles makes the paths of keys absolute.
+func (a *app) keyFiles(o *tool.KeyFiles) (err error) {
+	for _, file := range []*string{&o.Identity, &o.Passphrase} {
+		if *file != "" && err == nil {
+			*file, err = a.abs(*file)
+		}
+	}
+	return err
 }

@@ -12,27 +12,37 @@ import (
 )
 
 func (a *app) initCommand() *cobra.Command {
-	return &cobra.Command{
+	return does(a, &cobra.Command{
 		Use:   "init",
 		Short: "Make a memory for this directory",
 		Long: `Init makes a home: a directory that only you can read, and in it an empty
 store, memory.oxbow. Without --home it is .oxbow in the working directory,
 which every command run in or below this directory then finds. A home that is
 there already stays as it is. With --dialect it is laid out as another system
-does; see docs/dialects.md.`,
+does; see docs/dialects.md. With --from it begins with what a backup holds, all
+history included; --identity names the key of an encrypted one.`,
 		Example: `  oxbow init
   oxbow init --home ~/brain
-  oxbow init --dialect duragent --home ./bot`,
+  oxbow init --dialect duragent --home ./bot
+  oxbow init --home ~/restored --from ~/backups/memory.age --identity ~/key.txt`,
 		Args: args(0, 0, "no arguments; say --home DIR for another place"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context()) },
-	}
-}
-
-func (a *app) init(ctx context.Context) error {
-	if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
-		a.homeFlag = homeDir // here, not one further up
-	}
-	return perform(ctx, a, tool.Init, tool.InitIn{LayOut: a.layOut}, a.showMade)
+	}, tool.Init, func(in *tool.InitIn, _ *flagSet, _ []string) (err error) {
+		if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
+			a.homeFlag = homeDir // here, not one further up
+		}
+		in.LayOut = a.layOut
+		if in.From == "" {
+			if in.Identity != "" || in.Passphrase != "" {
+				return misusef("--from FILE names it", "--identity and --passphrase-file are about a backup")
+			}
+			return nil
+		}
+		if in.From, err = a.abs(in.From); err != nil {
+			return err
+		}
+		a.closers = append(a.closers, a.recordMade)
+		return a.keyFiles(&in.KeyFiles)
+	}, a.showMade)
 }
 
 // layOut lays the home out as its dialect does.
@@ -67,6 +77,8 @@ func (a *app) showMade(out tool.InitOut) {
 		}
 	case !out.Made:
 		a.printf("There is a memory in %s already; nothing was changed.\n", out.Home)
+	case out.From != "":
+		a.printf("Made a memory in %s of %s: %s, change %d\n", out.Home, out.From, count(out.Entries, "entry", "entries"), out.Last)
 	case a.quiet:
 		a.printf("Made an empty memory in %s\n", out.Home)
 	default:

@@ -13,22 +13,30 @@ import (
 func (a *app) recoverCommand() *cobra.Command {
 	var accept bool
 	c := &cobra.Command{
-		Use:   "recover",
+		Use:   "recover [FILE]",
 		Short: "Save what can be read of a damaged memory",
 		Long: `Recover reads what can be read of a damaged memory, however damaged, into a new
 file, and says what was lost. It does not change the damaged one. With
 --replace it then puts the new file in the place of the damaged one, which is
 kept under another name.
 
+With a FILE, a backup, it reads that and not the memory: --identity names the
+key of an encrypted one. With --replace the backup takes the place of the
+memory, sound or not, which is kept under another name.
+
 With --accept it does something else: it goes on from a memory that went back
 to an earlier state, as when you put a backup in its place on purpose.`,
 		Example: `  oxbow recover
   oxbow --home .oxbow/memory.oxbow.recovered list    # look at what was saved
   oxbow recover --replace
+  oxbow recover ~/backups/memory.age --identity ~/key.txt --out restored.oxbow
   oxbow recover --accept`,
-		Args: args(0, 0, "no arguments; say --out FILE for another place"),
+		Args: args(0, 1, "the backup to read; say --out FILE for another place"),
 	}
-	does(a, c, tool.Recover, func(in *tool.RecoverIn, _ *flagSet, _ []string) (err error) {
+	does(a, c, tool.Recover, func(in *tool.RecoverIn, _ *flagSet, args []string) (err error) {
+		if err := a.backupNamed(in, args); err != nil {
+			return err
+		}
 		if in.Replace && in.Out != "" {
 			return misusef("--replace puts the new file in the place of the damaged one", "give --out or --replace, not both")
 		}
@@ -43,7 +51,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 		switch {
 		case !accept:
 			return recover(cmd, args)
-		case cmd.Flags().Changed("replace"), cmd.Flags().Changed("out"):
+		case len(args) > 0, cmd.Flags().Changed("replace"), cmd.Flags().Changed("out"):
 			return misusef("recover first, then look whether there is something to accept", "--accept stands alone")
 		}
 		return perform(cmd.Context(), a, tool.Accept, tool.AcceptIn{}, a.showAccepted)
@@ -51,17 +59,35 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 	return c
 }
 
+// backupNamed takes the backup, and the keys that open it.
+func (a *app) backupNamed(in *tool.RecoverIn, args []string) (err error) {
+	if len(args) == 0 {
+		if in.Sessions || in.Identity != "" || in.Passphrase != "" {
+			return misusef("oxbow recover FILE names it", "--identity, --passphrase-file and --sessions are about a backup")
+		}
+		return nil
+	}
+	if in.File, err = a.abs(args[0]); err != nil {
+		return err
+	}
+	return a.keyFiles(&in.KeyFiles)
+}
+
 // lostShown is how many stretches of lost changes are listed.
 const lostShown = 20
 
 func (a *app) showRecovered(r tool.RecoverOut) {
-	if r.Sound {
+	if r.Sound && r.From == "" {
 		a.printf("%s is sound: there is nothing to recover\n", r.Store)
 		a.note("oxbow backup FILE makes a copy")
 		return
 	}
 	a.printf("saved %s, from %s, in %s\n", count(r.Entries, "entry", "entries"), count(r.Changes, "change", "changes"), r.Out)
 	switch {
+	case r.Sound && len(r.Lost) > 0:
+		a.printf("not in the backup:\n")
+	case r.Sound:
+		a.printf("the backup is sound\n")
 	case len(r.Lost) > 0 || r.Base:
 		a.printf("lost:\n")
 	case r.BadBytes > 0:
@@ -88,14 +114,24 @@ func (a *app) showRecovered(r tool.RecoverOut) {
 	if r.Header {
 		a.printf("the header was damaged; it was worked out from the rest\n")
 	}
-	if r.Damaged == "" {
+	if r.Out != r.Store {
 		a.note("%s was not changed", r.Store)
 		a.note("to look at what was saved: oxbow --home %s list", quote(r.Out))
-		a.note("to go on with it: oxbow recover --replace")
+		if r.From == "" {
+			a.note("to go on with it: oxbow recover --replace")
+		} else {
+			a.note("to go on with it, give --replace in the place of --out")
+		}
 		return
 	}
-	a.printf("the damaged file is kept as %s\n", r.Damaged)
-	a.note("to undo this, before anything new is remembered: mv %s %s", quote(r.Damaged), quote(r.Store))
+	was := "damaged file"
+	if r.From != "" {
+		was = "file that was there"
+	}
+	if r.Damaged != "" { // else there was no archive
+		a.printf("the %s is kept as %s\n", was, r.Damaged)
+		a.note("to undo this, before anything new is remembered: mv %s %s", quote(r.Damaged), quote(r.Store))
+	}
 	a.note("restart the programs that had the memory open")
 }
 

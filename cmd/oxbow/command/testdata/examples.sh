@@ -43,6 +43,9 @@ cp .oxbow/memory.oxbow .oxbow/memory.oxbow.recovered
 oxbow log --verify | sed -n 's/.*head \([0-9a-f]*\).*/\1/p' | head -1 >"$HOME/noted-head"
 for h in "$HOME/brain" "$HOME/old" ./crab-source; do oxbow --home "$h" remember x y -q; done
 cp "$HOME/brain/memory.oxbow" "$HOME/backups/memory-20260418.oxbow"
+echo age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm >"$HOME/key.pub"
+echo AGE-SECRET-KEY-184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU >"$HOME/key.txt"
+oxbow backup "$HOME/backups/memory.age" --to "$HOME/key.pub"
 oxbow init --dialect crabtalk --home "$HOME/.crabtalk" -q
 oxbow init --dialect duragent --home ./bot -q
 printf 'ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note\n' >"$HOME/.oxbow-tokens"

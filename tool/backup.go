@@ -1,0 +1,192 @@
+// Backups: a copy of the memory, plain or encrypted, and what opens it.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backup"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+)
+
+// BackupIn is what backup takes.
+type BackupIn struct {
+	File  string `json:"file" flag:"-" jsonschema:"path of the new file"`
+	Force bool   `json:"force,omitempty" jsonschema:"replace a file of that name"`
+
+	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
+
+	To []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy to this public KEY, age1…, or to those in this file, as age -R; repeatable"`
+	KeyFiles
+}
+
+// KeyFiles names what opens an encrypted copy.
+type KeyFiles struct {
+	Identity   string `json:"identity,omitempty" value:"KEYFILE" jsonschema:"the file of secret keys, as age-keygen writes it, that opens the copy"`
+	Passphrase string `json:"passphrase_file,omitempty" value:"FILE" jsonschema:"a file whose only line is the passphrase of the copy"`
+}
+
+func (f KeyFiles) keys(to ...string) backup.Keys {
+	return backup.Keys{To: to, Identity: f.Identity, Passphrase: f.Passphrase}
+}
+
+// BackupOut describes a copy.
+type BackupOut struct {
+	File     string    `json:"file"`
+	Entries  int       `json:"entries"`
+	Last     uint64    `json:"last_change"`
+	Bytes    int64     `json:"bytes"`
+	Head     string    `json:"head"`
+	Problems []Problem `json:"problems,omitempty"`
+
+	Encrypted bool `json:"encrypted,omitempty"`
+	Opened    bool `json:"opened,omitempty"` // a key opened it again, and it held what was copied
+
+	Left string `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
+
+	Store string `json:"-"` // what was copied
+}
+
+// Failed reports whether the copy has a problem.
+func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
+
+// Backup copies the memory to a file, while others use it, and checks the copy.
+func Backup(ctx context.Context, w *Workspace, in BackupIn) (BackupOut, error) {
+	left, err := w.archiveFile()
+	if err != nil {
+		return BackupOut{}, err
+	}
+	if in.Sessions {
+		if left == "" {
+			return BackupOut{}, Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
+		}
+		if w, err = w.overSessions(ctx); err != nil {
+			return BackupOut{}, err
+		}
+		return copyStore(ctx, w, left, in)
+	}
+	store, err := w.existingStore("backup")
+	if err != nil {
+		return BackupOut{}, err
+	}
+	out, err := copyStore(ctx, w, store, in)
+	out.Left = left
+	return out, err
+}
+
+// copyStore copies the store of the workspace's memory.
+func copyStore(ctx context.Context, w *Workspace, store string, in BackupIn) (BackupOut, error) {
+	src, err := os.Stat(store)
+	if err != nil {
+		return BackupOut{}, fmt.Errorf("backing up: %w", err)
+	}
+	if err := mayReplace(w, in.File, src, in.Force); err != nil {
+		return BackupOut{}, err
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return BackupOut{}, err
+	}
+	if k := in.keys(in.To...); k.Encrypts() {
+		return encrypt(ctx, m, store, in, k)
+	} else if k.Opens() {
+		return BackupOut{}, Advise(invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
+	}
+	if _, err = m.Backup(ctx, in.File, in.Force); errors.Is(err, fs.ErrExist) { // made since we looked
+		return BackupOut{}, fileExists(in.File)
+	} else if err != nil {
+		return BackupOut{}, fmt.Errorf("backing up: %w", err)
+	}
+	r, err := checkFile(ctx, w, in.File)
+	if err != nil {
+		return BackupOut{}, fmt.Errorf("reading the copy again: %w", err)
+	}
+	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Bytes, Head: r.Head, Problems: problemsOf(r)}, nil
+}
+
+// encrypt writes a copy that only a key opens.
+func encrypt(ctx context.Context, m *oxbow.Memory, store string, in BackupIn, k backup.Keys) (BackupOut, error) {
+	r, err := backup.Write(ctx, m, in.File, k, in.Force)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return BackupOut{}, fileExists(in.File)
+	case errors.Is(err, backup.ErrKey):
+		return BackupOut{}, Advise(fmt.Errorf("backing up: %w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
+	case err != nil:
+		return BackupOut{}, fmt.Errorf("backing up: %w", err)
+	}
+	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Size, Head: r.Head, Problems: problemsOf(r.CheckReport),
+		Encrypted: true, Opened: r.Opened}, nil
+}
+
+// mayReplace refuses a place for a copy that holds something else than an
+// earlier copy.
+func mayReplace(w *Workspace, file string, store fs.FileInfo, force bool) error {
+	fi, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("backing up: %w", err)
+	case os.SameFile(fi, store):
+		return Advise(invalidf("%s is the memory itself", file), "name another file")
+	case fi.IsDir():
+		name := filepath.Join(file, "memory-"+w.now().Format("20060102")+".oxbow")
+		return Advise(invalidf("%s is a directory", file), "name a file in it: oxbow backup "+text.ShellQuote(name))
+	case !fi.Mode().IsRegular():
+		return Advise(invalidf("%s is not a regular file", file), "name another file")
+	case !force:
+		return fileExists(file)
+	}
+	// Others may be writing to a memory, and would go on in a file without a
+	// name.
+	if _, err := os.Stat(wal.LockName(file)); err == nil {
+		return Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
+			"name another file; "+text.ShellQuote(wal.LockName(file))+" is what shows that it is in use")
+	}
+	return nil
+}
+
+func fileExists(file string) error {
+	return Advise(fmt.Errorf("backing up: %w: %s", fs.ErrExist, file), "name another file, or replace it with --force")
+}
+
+// openBackup writes the store that a backup holds to a new file next to the path
+// beside, and returns its name.
+func openBackup(ctx context.Context, file string, k backup.Keys, beside string) (string, error) {
+	temp, err := backup.Restore(ctx, file, k, beside)
+	if err == nil {
+		return filepath.Join(filepath.Dir(beside), temp), nil
+	}
+	advice := map[error]string{
+		backup.ErrEncrypted: "name the key that opens it: --identity KEYFILE, as age-keygen writes it, or --passphrase-file FILE",
+		backup.ErrKey:       "age-keygen -y KEYFILE prints the public key of an identity: it must be one of those that oxbow backup --to named; a passphrase stands in --passphrase-file FILE",
+		oxbow.ErrCorrupt:    "nothing was changed; fetch the file again, or take another backup",
+	}
+	for cause, remedy := range advice {
+		if errors.Is(err, cause) {
+			return "", Advise(fmt.Errorf("opening the backup %s: %w", file, err), remedy)
+		}
+	}
+	return "", fmt.Errorf("opening the backup %s: %w", file, err)
+}
+
+// settleStore checks the file that a backup held, and makes it the store.
+func settleStore(ctx context.Context, w *Workspace, temp, store string) error {
+	r, err := checkFile(ctx, w, temp)
+	if err == nil && len(r.Problems) > 0 {
+		err = errors.New(r.Problems[0].What)
+	}
+	if err != nil {
+		return Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
+			"oxbow init, then oxbow recover FILE --replace, saves what can be read of it")
+	}
+	return wrapped("making the home", backup.Settle(filepath.Base(temp), store))
+}
