@@ -59,7 +59,7 @@ var budgets = []budget{
 	{"annotate/*", 6_755},
 	{"session/transcript", 1_530},
 	{"gate", 350},
-	{"inject", 1_015},
+	{"inject", 1_039},
 	{"hook", 296},
 	{"prompt", 310},
 	{"profile", 1_965},

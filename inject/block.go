@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/gate"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/extract"
 )
 
 const (
@@ -30,17 +32,25 @@ const (
 // payload returns the block with sentences of the strongest units, the oldest first.
 func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 	var shown []quote
+	asked, prints := p.asked(), map[string]bool{}
+	maps.Copy(prints, p.State.Prints)
 	for i := range units {
 		u := &units[i]
 		if len(shown) == mostUnits || u.Why != "" || !u.Floor.Joins(u.Strength) {
 			continue
 		}
-		q := u.quote(p.State.Prints)
+		q := u.quote(asked, prints)
 		if len(q.sentences) == 0 {
 			u.Why, u.Answer = whySaid, gate.Silence
 			continue
 		}
+		for _, s := range q.sentences {
+			prints[fingerprint(s)] = true
+		}
 		shown = append(shown, q)
+	}
+	if !slices.ContainsFunc(shown, func(q quote) bool { return q.Floor.Answer(q.Strength) == gate.Payload }) {
+		return Block{} // they would be shown next to one that has nothing to say
 	}
 	for len(shown) > 0 {
 		b := written(shown)
@@ -55,6 +65,16 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 		}
 	}
 	return Block{}
+}
+
+// asked returns the fingerprints of the prompt's own sentences, which answer nothing: the
+// same may have been asked before.
+func (p *Prompt) asked() map[string]bool {
+	prints := map[string]bool{}
+	for s := range extract.Sentences(session.Strip(p.Text)) {
+		prints[fingerprint(s)], prints[fingerprint(fromUser+s)] = true, true
+	}
+	return prints
 }
 
 // written returns the block of quotations.

@@ -28,9 +28,9 @@ type candidate struct {
 }
 
 // quote returns the sentences of the unit that are shown, in their order: those with the
-// most of the prompt, and the best that says what was concluded. Sentences that were
-// shown are left out.
-func (u *unit) quote(shown map[string]bool) quote {
+// most of the prompt, and the best that says what was concluded. Those of the prompt are
+// not chosen, and those that were shown are left out.
+func (u *unit) quote(asked, shown map[string]bool) quote {
 	content := u.said()
 	all := u.candidates(content)
 	if len(all) == 0 { // no prose: code, a table, a list of figures
@@ -41,6 +41,9 @@ func (u *unit) quote(shown map[string]bool) quote {
 	var chosen []candidate
 	concluded := false
 	for i, c := range best {
+		if asked[fingerprint(c.text)] {
+			continue
+		}
 		take := len(chosen) < mostSentences && (c.score > 0 || i == 0)
 		if c.concluded && c.score > 0 && !concluded {
 			take, concluded = true, true

@@ -10,6 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 )
 
+// fromUser stands before what the person said in a turn.
+const fromUser = "user: "
+
 // said returns the text of the unit: of a turn what the person and the agent said, not
 // what tools printed.
 func (u *unit) said() string {
@@ -20,7 +23,7 @@ func (u *unit) said() string {
 	if err != nil {
 		return session.Readable(u.entry.Content)
 	}
-	return "user: " + t.Prompt() + "\n\nassistant: " + t.Said()
+	return fromUser + t.Prompt() + "\n\nassistant: " + t.Said()
 }
 
 // dropPrinted removes from the strength the terms that only a tool printed in the turn:
