@@ -1,0 +1,55 @@
+// Stretches of six words, by which a text is found to hold some of another.
+
+// Package lineage tells which texts of a memory were made from which.
+package lineage
+
+import (
+	"hash/maphash"
+	"strings"
+	"unicode"
+)
+
+// gramWords is how many words in a row two texts share where one was made from the
+// other.
+const gramWords = 6
+
+// Gram is a hash of that many words in a row.
+type Gram uint64
+
+var seed = maphash.MakeSeed()
+
+// Grams returns the stretches of words of a text, in order. Letter case and what
+// stands between words do not count. In scripts that are written without spaces,
+// each letter is a word. Hashes are equal within one run of a program only.
+func Grams(s string) (grams []Gram) {
+	words := wordsOf(s)
+	for i := gramWords; i <= len(words); i++ {
+		grams = append(grams, Gram(maphash.String(seed, strings.Join(words[i-gramWords:i], " "))))
+	}
+	return grams
+}
+
+// wordsOf cuts a text into words in lower case.
+func wordsOf(s string) (words []string) {
+	from := -1
+	s = strings.ToLower(s)
+	end := func(i int) {
+		if from >= 0 {
+			words = append(words, s[from:i])
+		}
+		from = -1
+	}
+	for i, r := range s {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+			end(i)
+			words = append(words, string(r))
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
+			end(i)
+		case from < 0:
+			from = i
+		}
+	}
+	end(len(s))
+	return words
+}

@@ -1,0 +1,364 @@
+// Which versions are taken back: those selected and, by what they left behind, those
+// derived from them.
+
+// Package revert takes back what selected changes of a memory did, all in one new
+// change, and keeps what others wrote since.
+package revert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/lineage"
+)
+
+// Selection says what is taken back.
+type Selection struct {
+	// Has reports whether a version is. The change has its number, time, source and
+	// note only.
+	Has func(c *oxbow.Change, v *oxbow.Version) bool
+
+	// From reports whether a label [lineage.Label] names something outside of the
+	// memory that counts as selected, such as a turn of a session. Nil for nothing.
+	From func(value string) bool
+
+	// Derived takes back what was derived, too.
+	Derived bool
+}
+
+// How a version was derived.
+const (
+	byLabel = "from"   // a label says so
+	byMerge = "merged" // two entries were made one
+	byWords = "words"  // it shares words in a row that were new with the source
+)
+
+// Derived is a version that was made from one that is taken back, or from one derived
+// from such.
+type Derived struct {
+	Name   string       `json:"name"`
+	Seq    uint64       `json:"seq"`
+	From   string       `json:"from"` // NAME@SEQ, or a turn
+	How    string       `json:"how"`  // from, merged or words
+	Taken  bool         `json:"taken_back,omitempty"`
+	Source oxbow.Source `json:"-"`
+}
+
+// node is one version of the log, from the first selected on.
+type node struct {
+	oxbow.Version
+	prev     *oxbow.Entry // the entry before it; nil for none
+	selected bool
+	derived  *Derived
+	undone   bool // it was undone, or has undone others: of both, nothing is left
+}
+
+// restores reports whether the version is of an undo or of a revert: no work of its
+// own.
+func (n *node) restores() bool {
+	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, noteStart)
+}
+
+// out reports whether the version is taken back.
+func (n *node) out(sel *Selection) bool {
+	return n.selected || n.derived != nil && sel.Derived
+}
+
+// window is the log from the first selected version on, oldest first.
+type window struct {
+	nodes   []*node
+	before  oxbow.Store // the memory before it
+	changes []uint64    // numbers of the changes with a selected version
+}
+
+// read returns the window; nil when nothing is selected.
+func read(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, error) {
+	first := uint64(0)
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if sel.selects(&c) {
+			first = c.Seq
+		}
+	}
+	if first == 0 {
+		return nil, nil
+	}
+	w, undone := &window{}, map[uint64]bool{}
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if c.Seq < first {
+			break
+		}
+		w.add(&c, sel, undone)
+		if len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first && !undone[c.Seq] && !sel.selects(&c) {
+			w.undo(&c, undone)
+		}
+	}
+	slices.Reverse(w.nodes)
+	slices.Reverse(w.changes)
+	var err error
+	if w.before, err = h.AsOf(ctx, first-1); err != nil {
+		return nil, err
+	}
+	return w, w.link(ctx)
+}
+
+// selects reports whether a version of the change is selected.
+func (sel *Selection) selects(c *oxbow.Change) bool {
+	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.Has(c, &v) })
+}
+
+// add adds a change, from the last to the first.
+func (w *window) add(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
+	if sel.selects(c) && !undone[c.Seq] {
+		w.changes = append(w.changes, c.Seq)
+	}
+	for _, v := range slices.Backward(c.Versions) {
+		if !v.Erased { // what it said is not known, and cannot be compared
+			w.nodes = append(w.nodes, &node{Version: v, selected: sel.Has(c, &v), undone: undone[c.Seq]})
+		}
+	}
+}
+
+// undo marks the change that was added last, which is an undo, and those that it
+// has undone.
+func (w *window) undo(c *oxbow.Change, undone map[uint64]bool) {
+	for _, s := range c.Reverts {
+		undone[s] = true
+	}
+	for _, n := range slices.Backward(w.nodes) {
+		if n.Seq != c.Seq {
+			break
+		}
+		n.undone = true
+	}
+}
+
+// link gives each version the one before it.
+func (w *window) link(ctx context.Context) error {
+	now := map[string]*oxbow.Entry{}
+	for _, n := range w.nodes {
+		name := n.Entry.Name
+		old, ok := now[name]
+		if !ok {
+			var err error
+			if old, err = at(ctx, w.before, name); err != nil {
+				return err
+			}
+		}
+		n.prev, now[name] = old, nil
+		if n.Verb != oxbow.VerbRemove {
+			now[name] = &n.Entry
+		}
+	}
+	return nil
+}
+
+// at returns the entry of that name, nil for none.
+func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
+	e, err := s.Get(ctx, name)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return nil, nil
+	}
+	return &e, err
+}
+
+// derive finds what was derived. Words that stood in the memory before the source
+// count for nothing: they are looked for once some are shared.
+func (w *window) derive(ctx context.Context, sel *Selection) error {
+	shared := w.follow(sel, nil)
+	if len(shared) == 0 {
+		return nil
+	}
+	known := map[lineage.Gram]uint64{}
+	note := func(content string, seq uint64) {
+		for _, g := range lineage.Grams(content) {
+			if _, ok := known[g]; !ok && shared[g] {
+				known[g] = seq
+			}
+		}
+	}
+	for e, err := range w.before.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		note(e.Content, e.Version)
+	}
+	for _, n := range w.nodes {
+		if note(n.Entry.Content, n.Seq); n.derived != nil {
+			n.derived = nil
+		}
+	}
+	w.follow(sel, known)
+	return nil
+}
+
+// trace is what selected and derived versions left in the memory, version by version.
+type trace struct {
+	sel     *Selection
+	known   map[lineage.Gram]uint64 // the version in which words stood first; nil: not looked for yet
+	touched map[string]*node        // names that carry something of them, by the first such version
+	made    map[lineage.Gram]*node  // words that they wrote
+	shared  map[lineage.Gram]bool   // those that others wrote after them
+}
+
+// follow marks what was derived, and returns the words by which it was found.
+func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[lineage.Gram]bool {
+	t := &trace{sel, known, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
+	for from := 0; from < len(w.nodes); {
+		to := from
+		for to < len(w.nodes) && w.nodes[to].Seq == w.nodes[from].Seq {
+			to++
+		}
+		t.change(w.nodes[from:to])
+		from = to
+	}
+	return t.shared
+}
+
+// change marks the versions of one change.
+func (t *trace) change(nodes []*node) {
+	for _, n := range nodes {
+		if !n.selected && n.derived == nil && !n.undone {
+			from, how := t.cause(n)
+			t.mark(n, from, how)
+		}
+	}
+	t.merges(nodes)
+	for _, n := range nodes {
+		t.leave(n)
+	}
+}
+
+func (t *trace) mark(n *node, from, how string) {
+	if from != "" {
+		n.derived = &Derived{Name: n.Entry.Name, Seq: n.Seq, From: from, How: how, Source: n.Source}
+	}
+}
+
+// leave notes what the version left.
+func (t *trace) leave(n *node) {
+	name := n.Entry.Name
+	switch {
+	case !n.selected && n.derived == nil && n.undone:
+		if first := t.touched[name]; first != nil && first.undone {
+			delete(t.touched, name)
+		}
+	case !n.selected && n.derived == nil:
+		if n.Verb == oxbow.VerbRemove {
+			delete(t.touched, name)
+		}
+	default:
+		if t.touched[name] == nil {
+			t.touched[name] = n
+		}
+		for _, g := range added(n) {
+			if _, ok := t.made[g]; !ok {
+				t.made[g] = n
+			}
+		}
+	}
+}
+
+// added returns the words of a version that the one before does not have.
+func added(n *node) []lineage.Gram {
+	if n.prev == nil || n.Verb == oxbow.VerbRemove {
+		return lineage.Grams(n.Entry.Content)
+	}
+	if n.prev.Content == n.Entry.Content {
+		return nil
+	}
+	old := map[lineage.Gram]bool{}
+	for _, g := range lineage.Grams(n.prev.Content) {
+		old[g] = true
+	}
+	return slices.DeleteFunc(lineage.Grams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
+}
+
+// cause returns what a version was made from, and how that is known.
+func (t *trace) cause(n *node) (from, how string) {
+	if n.Verb == oxbow.VerbRemove || n.restores() {
+		return "", ""
+	}
+	if from = t.named(n); from != "" {
+		return from, byLabel
+	}
+	if from = t.copied(n); from != "" {
+		return from, byWords
+	}
+	return "", ""
+}
+
+// named returns the source that a new label of the version names; "" for none.
+func (t *trace) named(n *node) string {
+	for _, v := range n.Entry.Values(lineage.Label) {
+		if n.prev != nil && slices.Contains(n.prev.Values(lineage.Label), v) {
+			continue
+		}
+		name, seq, ok := lineage.ParseSource(v)
+		first := t.touched[name]
+		if ok && first != nil && first.Seq <= seq || t.sel.From != nil && t.sel.From(v) {
+			return v
+		}
+	}
+	return ""
+}
+
+// copied returns the version whose words the new content of a version has; "" for
+// none.
+func (t *trace) copied(n *node) (from string) {
+	if n.prev != nil && n.prev.Content == n.Entry.Content {
+		return ""
+	}
+	for _, g := range lineage.Grams(n.Entry.Content) {
+		s := t.made[g]
+		if s == nil {
+			continue
+		}
+		t.shared[g] = true
+		if first, ok := t.known[g]; from == "" && (t.known == nil || ok && first >= s.Seq) {
+			from = lineage.Source(s.Entry.Name, s.Seq)
+		}
+	}
+	return from
+}
+
+// merges marks the entries that a change made one: one goes, and its name is an
+// alias of the other. Where one carries something of what is taken back, both
+// versions are derived.
+func (t *trace) merges(nodes []*node) {
+	gone := map[string]*node{}
+	for _, n := range nodes {
+		if n.Verb == oxbow.VerbRemove && !n.selected && !n.undone && !n.restores() {
+			gone[n.Entry.Name] = n
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for _, n := range nodes {
+		if n.Verb == oxbow.VerbRemove || n.selected {
+			continue
+		}
+		parts, from := []*node{n}, t.touched[n.Entry.Name]
+		for _, a := range n.Entry.Aliases {
+			if o := gone[a]; o != nil {
+				parts, from = append(parts, o), cmp.Or(from, t.touched[a])
+			}
+		}
+		if from == nil || len(parts) == 1 {
+			continue
+		}
+		for _, o := range parts {
+			t.mark(o, lineage.Source(from.Entry.Name, from.Seq), byMerge)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+// Tests of taking sessions back, against memories that never saw them.
+
+package revert
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+var seeds = flag.Int("seeds", 60, "random histories of TestNeverSeen")
+
+func open(t testing.TB) *oxbow.Memory {
+	t.Helper()
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r, err := m.Store().(oxbow.Checker).Check(context.Background()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check = %v, %v", r.Problems, err)
+		}
+		m.Close()
+	})
+	return m
+}
+
+// in returns the context of a session.
+func in(session string) context.Context {
+	actor := oxbow.Agent
+	if session == "person" {
+		actor = oxbow.Person
+	}
+	return oxbow.WithSource(context.Background(), oxbow.Source{Door: "mcp", Actor: actor, Session: session})
+}
+
+func ofSession(s string, derived bool) Selection {
+	return Selection{Has: func(c *oxbow.Change, _ *oxbow.Version) bool { return c.Source.Session == s }, Derived: derived}
+}
+
+// act is one thing that a session does: at a memory where it cannot be done, nothing.
+type act struct {
+	session, verb, name, other, text string
+}
+
+func (a act) do(t testing.TB, m *oxbow.Memory) {
+	t.Helper()
+	ctx := in(a.session)
+	e, err := m.Store().Get(ctx, a.name)
+	there := err == nil
+	o, err := m.Store().Get(ctx, a.other)
+	both := there && err == nil
+	switch {
+	case a.verb == "write":
+		_, err = m.Remember(ctx, oxbow.Entry{Name: a.name, Content: a.text})
+	case a.verb == "append" && there:
+		err = m.Apply(ctx, oxbow.Update{Name: a.name, Content: e.Content + "\n" + a.text, Aliases: e.Aliases, Labels: e.Labels})
+	case a.verb == "copy" && err == nil:
+		_, err = m.Remember(ctx, oxbow.Entry{Name: a.name, Content: a.text + "\n" + o.Content})
+	case a.verb == "label" && there:
+		err = m.Apply(ctx, oxbow.Relabel{Name: a.name, Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), oxbow.Label{Key: "tag", Value: a.text}))})
+	case a.verb == "unlabel" && there:
+		ls := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Value == a.text })
+		err = m.Apply(ctx, oxbow.Relabel{Name: a.name, Labels: ls})
+	case a.verb == "alias" && there && !slices.Contains(e.Aliases, a.text):
+		err = m.Apply(ctx, oxbow.Alias{Name: a.name, Aliases: append(slices.Clone(e.Aliases), a.text)})
+	case a.verb == "forget" && there:
+		err = m.Forget(ctx, a.name)
+	case a.verb == "merge" && both:
+		aliases := slices.Clone(e.Aliases)
+		for _, x := range append([]string{o.Name}, o.Aliases...) {
+			if x != e.Name && !slices.Contains(aliases, x) {
+				aliases = append(aliases, x)
+			}
+		}
+		err = m.Apply(ctx, oxbow.Remove{Name: o.Name}, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: aliases,
+			Labels: oxbow.SortLabels(slices.Concat(e.Labels, o.Labels))})
+	default:
+		err = nil
+	}
+	if err != nil {
+		t.Fatalf("%+v: %v", a, err)
+	}
+}
+
+// state writes all of a memory down, but for IDs, versions and times.
+func state(t testing.TB, m *oxbow.Memory) string {
+	t.Helper()
+	var all []string
+	for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s (%s) %q aliases %q labels %v", e.Name, e.Kind, e.Content, slices.Sorted(slices.Values(e.Aliases)), e.Labels))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// history makes a random history, and returns what a memory that never saw session
+// "bad" was asked to do: neither what that session did nor what came of it.
+func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
+	touched, said := map[string]bool{}, map[string]bool{} // names that bad changed; that hold its words
+	for i := range 10 + r.IntN(40) {
+		a := act{session: []string{"bad", "good", "person"}[r.IntN(3)], name: string(rune('a' + r.IntN(6))), other: string(rune('a' + r.IntN(6)))}
+		a.verb = []string{"write", "write", "append", "copy", "label", "unlabel", "alias", "forget", "merge"}[r.IntN(9)]
+		a.text = fmt.Sprintf("w%dx%d one%d two%d three%d four%d five%d six%d", i, r.IntN(9), i, i, i, i, i, i)
+		e, err := m.Store().Get(t.Context(), a.name)
+		there := err == nil
+		_, err = m.Store().Get(t.Context(), a.other)
+		other := err == nil
+		switch a.verb {
+		case "append", "forget":
+			if !there {
+				continue
+			}
+		case "label", "alias":
+			if a.text = fmt.Sprintf("%s%d", a.session, i); !there {
+				continue
+			}
+		case "unlabel":
+			if !there || len(e.Labels) == 0 {
+				continue
+			}
+			a.text = e.Labels[r.IntN(len(e.Labels))].Value
+		case "copy":
+			if !other {
+				continue
+			}
+		case "merge":
+			if !there || !other || a.name == a.other {
+				continue
+			}
+		}
+		derived := a.verb == "append" && said[a.name] || a.verb == "copy" && said[a.other] || a.verb == "merge" && (touched[a.name] || touched[a.other])
+		bad := a.session == "bad" || derived
+		a.do(t, m)
+		if !bad {
+			rest = append(rest, a)
+		}
+		switch a.verb {
+		case "write", "copy", "append":
+			said[a.name] = bad
+		case "forget":
+			said[a.name] = false
+		case "merge":
+			said[a.other] = false
+		}
+		switch {
+		case bad:
+			touched[a.name] = true
+			if a.verb == "merge" {
+				touched[a.other] = true
+			}
+		case a.verb == "forget":
+			delete(touched, a.name)
+		case a.verb == "merge":
+			delete(touched, a.other)
+		}
+	}
+	return rest
+}
+
+// A memory of which a session is taken back with all that was derived is one that
+// never saw it, and undo brings it back.
+func TestNeverSeen(t *testing.T) {
+	took := 0
+	for seed := range uint64(*seeds) {
+		m, never := open(t), open(t)
+		for _, a := range history(t, m, rand.New(rand.NewPCG(seed, 1))) {
+			a.do(t, never)
+		}
+		before, want := state(t, m), state(t, never)
+		p := do(t, m, ofSession("bad", true))
+		if got := state(t, m); got != want {
+			t.Fatalf("seed %d: after the revert\n%s\nwant\n%s\nit was\n%s\nplan %+v", seed, got, want, before, p)
+		}
+		if p.Empty() {
+			continue
+		}
+		took++
+		again, err := Make(t.Context(), historian(t, m), ofSession("bad", true))
+		if err != nil || !again.Empty() {
+			t.Fatalf("seed %d: a second revert does %+v, %v; want nothing", seed, again.Steps, err)
+		}
+		if _, _, err := m.Undo(in("person"), 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := state(t, m); got != before {
+			t.Fatalf("seed %d: after undo\n%s\nwant\n%s", seed, got, before)
+		}
+		do(t, m, ofSession("bad", true))
+		if got := state(t, m); got != want {
+			t.Fatalf("seed %d: after the revert, undo and revert\n%s\nwant\n%s", seed, got, want)
+		}
+	}
+	if took < *seeds/2 {
+		t.Errorf("%d of %d histories had something to take back", took, *seeds)
+	}
+}
+
+func historian(t testing.TB, m *oxbow.Memory) oxbow.Historian {
+	t.Helper()
+	h, err := m.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func do(t testing.TB, m *oxbow.Memory, sel Selection) *Plan {
+	t.Helper()
+	p, err := Make(t.Context(), historian(t, m), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq, err := p.Apply(in("person"))
+	if err != nil || (seq == 0) != p.Empty() {
+		t.Fatalf("Apply = %d, %v", seq, err)
+	}
+	if seq != 0 {
+		for c, err := range m.Log(t.Context()) {
+			if err != nil || c.Seq != seq {
+				t.Fatalf("the last change is %d, %v; want %d", c.Seq, err, seq)
+			}
+			break
+		}
+	}
+	return p
+}
