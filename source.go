@@ -27,7 +27,7 @@ type Source struct {
 	Actor   Actor     `json:"actor,omitempty"`   // person, agent, tool, import
 	Session string    `json:"session,omitempty"` // one run of a door
 	Profile string    `json:"profile,omitempty"` // profile the door was bound to
-	Ref     string    `json:"ref,omitempty"`     // where the text came from, for imports
+	Ref     string    `json:"ref,omitempty"`     // where the text came from, for imports; for calls, the session of the client or the call
 	Claimed Claim     `json:"claimed,omitzero"`  // said by the caller, not checked
 }
 

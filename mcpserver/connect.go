@@ -97,8 +97,7 @@ func (v *view) open(name string) (*mcp.Server, error) {
 // arguments come raw, because package tool understands more than the schema says.
 func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx = d.stamp(ctx, req.Session, req.ClientInfo())
-		ctx = tool.WithCaller(ctx, d.callerOf(req))
+		ctx = d.stampCall(ctx, req)
 		w := d.workspaceOf(req.Session, req.ProtocolVersion())
 		if w.Page = pageBytes; req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
 			w.Page = claudeBytes

@@ -95,6 +95,17 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 	return oxbow.WithSource(ctx, src)
 }
 
+// stampCall is stamp for a call of a tool, whose source says which session of the
+// client it is of.
+func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+	ctx, c := d.stamp(ctx, req.Session, req.ClientInfo()), d.callerOf(req)
+	if src, ok := oxbow.SourceFrom(ctx); ok {
+		src.Ref = c.Ref()
+		ctx = oxbow.WithSource(ctx, src)
+	}
+	return tool.WithCaller(ctx, c)
+}
+
 // callerOf returns what is known of the client's session that a call is of. Over
 // HTTP the client may be anywhere.
 func (d *transport) callerOf(req *mcp.CallToolRequest) session.Caller {

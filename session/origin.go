@@ -1,0 +1,68 @@
+// How a change of the notes is joined to the client's session that made it.
+
+package session
+
+import (
+	"context"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Starts of what the source of a change says of its caller, in [oxbow.Source.Ref].
+const (
+	refSession = "session:" // and CLIENT/SESSION
+	refCall    = "call:"    // and the client's identifier of the call
+)
+
+// Ref returns what the source of a change says of the caller: the session where the
+// client names it, else the call, which the archive has; "" for neither.
+func (c *Caller) Ref() string {
+	switch {
+	case c.Session != "":
+		return refSession + c.Client + "/" + c.Session
+	case c.Call != "":
+		return refCall + c.Call
+	}
+	return ""
+}
+
+// SessionOf returns the session that the source of a change names, as CLIENT/SESSION;
+// "" where it names none.
+func SessionOf(s oxbow.Source) string {
+	ref, _ := strings.CutPrefix(s.Ref, refSession)
+	if ref == s.Ref {
+		return ""
+	}
+	return ref
+}
+
+// Origin tells which changes of the notes a session has made.
+type Origin struct {
+	name  string          // CLIENT/SESSION
+	calls map[string]bool // by refs
+}
+
+// Origin returns the origin of a session in the archive.
+func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, error) {
+	o := Origin{client + "/" + session, map[string]bool{}}
+	turns, err := a.Turns(ctx, client, session)
+	for i := range turns {
+		for _, e := range turns[i].Events {
+			if e.Kind == Called && e.ID != "" {
+				o.calls[refCall+e.ID] = true
+			}
+		}
+	}
+	return o, err
+}
+
+// Made reports whether a change of that source is of the session.
+func (o Origin) Made(s oxbow.Source) bool {
+	return s.Ref != "" && (o.calls[s.Ref] || SessionOf(s) == o.name)
+}
+
+// Said reports whether that is the name of a turn of the session.
+func (o Origin) Said(turn string) bool {
+	return o.name != "" && strings.HasPrefix(turn, o.name+"/")
+}
