@@ -91,7 +91,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"use", "Remember and recall:", []*cobra.Command{
 			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(), a.forgetCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
-			a.paged(a.logCommand()), a.undoCommand(), a.restoreCommand(), a.redactCommand()}},
+			a.paged(a.logCommand()), a.undoCommand(), a.revertCommand(), a.restoreCommand(), a.redactCommand()}},
 		{"code", "Why code is as it is:", []*cobra.Command{
 			a.annotateCommand(), a.paged(a.whyCommand()), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
@@ -143,7 +143,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 	other := map[string]string{
 		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember", "note": "remember",
 		"search": "recall", "find": "recall", "query": "recall", "show": "get", "cat": "get", "read": "get", "ls": "list",
-		"rm": "forget", "delete": "forget", "remove": "forget", "revert": "undo", "serve": "mcp", "verify": "check", "fsck": "check",
+		"rm": "forget", "delete": "forget", "remove": "forget", "serve": "mcp", "verify": "check", "fsck": "check",
 		"status": "stats", "info": "stats", "vacuum": "compact", "gc": "compact",
 		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",
 		"repair": "recover", "salvage": "recover", "mend": "doctor", "diagnose": "doctor", "health": "doctor",

@@ -1,0 +1,297 @@
+// The verb revert: all that a session, a client, a door or an agent did is taken
+// back.
+
+package tool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/revert"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// RevertIn is what revert takes. What is given narrows together.
+type RevertIn struct {
+	Session     string `json:"session,omitempty" value:"ID" usage:"changes of this session: the client's identifier or that of the door's run, or how it begins"`
+	Client      string `json:"client,omitempty" value:"NAME" usage:"changes of this client, as the log names it, or how that begins"`
+	Door        string `json:"door,omitempty" value:"DOOR" usage:"changes that came through this door, such as mcp"`
+	Agent       string `json:"agent,omitempty" value:"NAME" usage:"changes of this agent, as it named itself"`
+	Trust       string `json:"trust,omitempty" enum:"tainted" usage:"versions that agents and programs left with the label taint"`
+	Since       string `json:"since,omitempty" value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
+	Until       string `json:"until,omitempty" value:"DATE" usage:"changes up to this date, all of that day among them"`
+	WithDerived bool   `json:"with_derived,omitempty" usage:"take back what was derived from it, too"`
+	DryRun      bool   `json:"dry_run,omitempty" usage:"show what would be taken back and change nothing"`
+}
+
+// RevertOut is what revert did.
+type RevertOut struct {
+	DryRun    bool              `json:"dry_run,omitempty"`
+	Seq       uint64            `json:"seq,omitempty"`       // the change that took it back
+	Changes   []uint64          `json:"changes"`             // numbers of the changes that were taken back
+	Steps     []revert.Step     `json:"entries"`             // what was done to entries
+	Conflicts []revert.Conflict `json:"conflicts,omitempty"` // later changes of others
+	Derived   []revert.Derived  `json:"derived,omitempty"`
+	Shown     []ShownItem       `json:"shown,omitempty"` // what of it was put before models, the last first
+	Why       []Note            `json:"why,omitempty"`   // why nothing was selected
+	Notes     []Note            `json:"notes,omitempty"`
+}
+
+// ShownItem is an entry that was put before a model.
+type ShownItem struct {
+	Time    time.Time `json:"time"`
+	Client  string    `json:"client"`
+	Session string    `json:"session"`
+	Turn    string    `json:"turn"`
+	Place   string    `json:"place"`
+	Name    string    `json:"name"`
+	Version uint64    `json:"version"`
+	Used    bool      `json:"used,omitempty"`
+}
+
+// maxRevertTries is how often the plan is made again when another writer was first.
+const maxRevertTries = 10
+
+// Revert takes back all that the selected changes did, in one change.
+func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
+	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
+	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
+		return out, Advise(invalidf("nothing says which changes are taken back"), "give at least one of --session, --client, --door, --agent, --trust, --since and --until")
+	}
+	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	h, err := m.History()
+	if err != nil {
+		return out, err
+	}
+	sel, archive, err := w.toRevert(ctx, h, in)
+	if err != nil {
+		return out, err
+	}
+	p, err := out.attempt(ctx, h, sel)
+	if err != nil {
+		return out, err
+	}
+	out.Changes, out.Steps = append(out.Changes, p.Changes...), append(out.Steps, p.Steps...)
+	out.Conflicts, out.Derived = p.Conflicts, p.Derived
+	switch {
+	case len(out.Changes) == 0:
+		out.Why, err = in.why(ctx, h)
+		return out, err
+	case archive != nil:
+		out.Shown, err = shownSince(ctx, archive, p.Standing)
+	}
+	out.note(p)
+	return out, err
+}
+
+// attempt makes the plan and, unless it is a dry run, does what it says.
+func (out *RevertOut) attempt(ctx context.Context, h oxbow.Historian, sel revert.Selection) (p *revert.Plan, err error) {
+	for try := 0; ; try++ {
+		if p, err = revert.Make(ctx, h, sel); err != nil || out.DryRun {
+			return p, err
+		}
+		if out.Seq, err = p.Apply(ctx); !errors.Is(err, oxbow.ErrConflict) || try == maxRevertTries {
+			return p, err
+		}
+	}
+}
+
+// note adds what is to be done next.
+func (out *RevertOut) note(p *revert.Plan) {
+	left := slices.ContainsFunc(p.Derived, func(d revert.Derived) bool { return !d.Taken })
+	switch {
+	case p.Empty():
+		out.Notes = append(out.Notes, Plain("nothing of it stands any more: nothing was changed"))
+	case out.DryRun:
+		out.Notes = append(out.Notes, Notef("dry run: nothing was changed; call again without %s to do it", ParamRef("dry_run")))
+	}
+	if left {
+		out.Notes = append(out.Notes, Notef("what was derived stays; %s takes it back, too", ParamRef("with_derived")))
+	}
+	if out.Seq != 0 {
+		out.Notes = append(out.Notes, Notef("to take this back: %s", undoHint(out.Seq, "", "")))
+	}
+}
+
+// toRevert returns what the arguments select, and the archive where there is one.
+func (w *Workspace) toRevert(ctx context.Context, h oxbow.Historian, in RevertIn) (sel revert.Selection, a *session.Archive, err error) {
+	since, err := w.since(in.Since)
+	if err != nil {
+		return sel, nil, err
+	}
+	until, err := w.until(in.Until)
+	if err != nil {
+		return sel, nil, err
+	}
+	if w.Sessions != nil {
+		if a, err = w.Sessions(ctx); err != nil && in.Session != "" {
+			return sel, nil, err
+		}
+	}
+	made := func(oxbow.Source) bool { return true }
+	sel.Derived = in.WithDerived
+	if in.Session != "" {
+		if made, sel.From, err = madeIn(ctx, h, a, strings.TrimSpace(in.Session)); err != nil {
+			return sel, a, err
+		}
+	}
+	sel.Has = func(c *oxbow.Change, v *oxbow.Version) bool {
+		inTime := (since.IsZero() || !c.Time.Before(since)) && (until.IsZero() || c.Time.Before(until))
+		return inTime && in.fits(c.Source, v) && made(c.Source)
+	}
+	return sel, a, nil
+}
+
+// fits reports whether a version of that source is asked for, as far as door, client,
+// agent and taint go.
+func (in *RevertIn) fits(s oxbow.Source, v *oxbow.Version) bool {
+	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) && (in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
+		hasPrefixFold(s.Claimed.Client, in.Client) && (in.Trust == "" || isTainted(s, v))
+}
+
+// isTainted reports whether the version is tainted. What a person makes of an entry
+// is the person's, whatever labels stay.
+func isTainted(s oxbow.Source, v *oxbow.Version) bool {
+	_, tainted := v.Entry.Label(session.LabelTaint)
+	return tainted && s.Actor != oxbow.Person
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// until is since for an end: all of a day counts.
+func (w *Workspace) until(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, ok := parseSpan(s); ok {
+		return w.now().Add(-d), nil
+	}
+	f, err := query.ParseFilter("on:"+quoteValue(s), w.now())
+	if err != nil {
+		return time.Time{}, bad("until", s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
+	}
+	return f.Before, nil
+}
+
+// madeIn returns what tells the changes of a session, and the turns that are of it. An
+// identifier is that of a run of a door, which the log has, or that of a client's
+// session, which the log or the archive has. One that is whole goes before one that
+// is a beginning.
+func madeIn(ctx context.Context, h oxbow.Historian, a *session.Archive, id string) (made func(oxbow.Source) bool, from func(string) bool, err error) {
+	runs, named := map[string]bool{}, map[string]bool{}
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		runs[c.Source.Session], named[session.SessionOf(c.Source)] = true, true
+	}
+	var found []session.Summary
+	if a != nil {
+		if found, err = a.Find(ctx, id); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, s := range found {
+		named[s.Client+"/"+s.Session] = true
+	}
+	delete(runs, "")
+	delete(named, "")
+	all := slices.Concat(matching(runs, id), matching(named, id))
+	if whole := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s != id && !strings.HasSuffix(s, "/"+id) }); len(whole) > 0 {
+		all = whole
+	}
+	switch {
+	case len(all) == 0:
+		return func(oxbow.Source) bool { return false }, nil, nil
+	case len(all) > 1:
+		return nil, nil, Advise(bad("session", id, fmt.Sprintf("means %s, such as %s and %s", plural(len(all), "session", "sessions"), all[0], all[1])), "write more of it, or CLIENT/SESSION")
+	}
+	client, name, ok := strings.Cut(all[0], "/")
+	if !ok {
+		return func(s oxbow.Source) bool { return s.Session == all[0] }, nil, nil
+	}
+	if a == nil {
+		return func(s oxbow.Source) bool { return session.SessionOf(s) == all[0] }, nil, nil
+	}
+	o, err := a.Origin(ctx, client, name)
+	return o.Made, o.Said, err
+}
+
+// matching returns the names that begin with an identifier, as they are or after
+// their client, sorted.
+func matching(names map[string]bool, id string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(n string) bool {
+		_, rest, _ := strings.Cut(n, "/")
+		return !strings.HasPrefix(n, id) && (rest == "" || !strings.HasPrefix(rest, id))
+	})
+}
+
+// shownSince returns what was put before models of entries, from a version of each on.
+func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64) (shown []ShownItem, err error) {
+	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: session.LabelShown, Values: slices.Sorted(maps.Keys(from))}}}})
+	if err != nil {
+		return nil, err
+	}
+	for _, hit := range hits {
+		for _, it := range (InjectedIn{}).itemsOf(hit.Entry, time.Time{}) {
+			for _, s := range it.Shown {
+				if v, ok := from[s.Name]; ok && s.In == inNotes && s.Version >= v {
+					shown = append(shown, ShownItem{Time: it.Time, Client: it.Client, Session: it.Session, Turn: it.Turn, Place: it.Place,
+						Name: s.Name, Version: s.Version, Used: slices.Contains(it.Used, s)})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b ShownItem) int { return cmp.Or(b.Time.Compare(a.Time), strings.Compare(a.Name, b.Name)) })
+	return shown, nil
+}
+
+// why says why nothing was selected: what changes there are.
+func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []Note, err error) {
+	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
+	n := 0
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		n++
+		for k, v := range map[string]string{"door": c.Source.Door, "client": c.Source.Claimed.Client, "agent": c.Source.Claimed.Agent} {
+			if v != "" {
+				of[k][v] = true
+			}
+		}
+	}
+	if n == 0 {
+		return []Note{Plain("the memory has no changes yet")}, nil
+	}
+	why = []Note{Notef("none of the %s fits", plural(n, "change", "changes"))}
+	for _, g := range []struct{ key, given string }{{"door", in.Door}, {"client", in.Client}, {"agent", in.Agent}} {
+		switch known := slices.Sorted(maps.Keys(of[g.key])); {
+		case g.given == "":
+		case len(known) == 0:
+			why = append(why, Notef("no change names its %s", g.key))
+		default:
+			why = append(why, Notef("each %s that the log has: %s", g.key, quoteAll(known[:min(len(known), 10)])))
+		}
+	}
+	if in.Session != "" {
+		why = append(why, Notef("what a session wrote is known where its client names its calls; %s to see the session of each change", PersonRef("oxbow log --json")))
+	}
+	if in.Trust != "" {
+		why = append(why, Plain("no version that an agent or a program left has the label taint"))
+	}
+	return why, nil
+}
