@@ -182,26 +182,15 @@ func parseState(b []byte) (s State, lines []stateLine) {
 
 // change appends the line that next returns, if any, when no other process does.
 func (f StateFile) change(ctx context.Context, next func(State, []stateLine) *stateLine) error {
-	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
-		return err
-	}
-	dir, err := vfs.Dir(f.Dir)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	lock, err := dir.OpenLock(f.name())
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	ok, _, err := vfs.AcquireLock(ctx, lock, stateWait)
+	ok, err := vfs.WithLock(ctx, f.Dir, f.name(), stateWait, func(*vfs.OS) error { return f.append(next) })
 	if err == nil && !ok {
 		err = context.DeadlineExceeded
 	}
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// append does what change does, under the lock.
+func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
 	b, s, lines, err := f.read()
 	if err != nil {
 		return err

@@ -117,32 +117,22 @@ func (l List) change(ctx context.Context, fn func([]Home) []Home) (err error) {
 			err = fmt.Errorf("recording what is trusted: %w", err)
 		}
 	}()
-	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
-		return err
-	}
-	dir, err := vfs.Dir(l.Dir)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	lock, err := dir.OpenLock(lockFile)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if ok, _, err := vfs.AcquireLock(ctx, lock, lockWait); err != nil || !ok {
-		return errors.Join(err, errors.New("another process changes it"))
-	}
-	b, err := os.ReadFile(filepath.Join(l.Dir, listFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	for _, h := range fn(parse(b)) {
-		if err := enc.Encode(h); err != nil {
+	ok, err := vfs.WithLock(ctx, l.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
+		b, err := os.ReadFile(filepath.Join(l.Dir, listFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		for _, h := range fn(parse(b)) {
+			if err := enc.Encode(h); err != nil {
+				return err
+			}
+		}
+		return vfs.WriteFile(dir, listFile, out.Bytes(), 0o600)
+	})
+	if err == nil && !ok {
+		err = errors.New("another process changes it")
 	}
-	return vfs.WriteFile(dir, listFile, out.Bytes(), 0o600)
+	return err
 }

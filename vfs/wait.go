@@ -4,6 +4,7 @@ package vfs
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -40,4 +41,26 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 	start := time.Now()
 	ok, err = Poll(ctx, limit, l.TryLock)
 	return ok, time.Since(start), err
+}
+
+// WithLock makes a directory of the system, and calls do while it holds the lock of
+// that name there. If limit was not long enough to get the lock, it returns false.
+func WithLock(ctx context.Context, path, name string, limit time.Duration, do func(dir *OS) error) (ok bool, err error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return false, err
+	}
+	dir, err := Dir(path)
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	l, err := dir.OpenLock(name)
+	if err != nil {
+		return false, err
+	}
+	defer l.Close()
+	if ok, _, err = AcquireLock(ctx, l, limit); err != nil || !ok {
+		return false, err
+	}
+	return true, do(dir)
 }

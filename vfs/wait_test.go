@@ -5,6 +5,8 @@ package vfs
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,4 +39,26 @@ func TestAcquireLock(t *testing.T) {
 			t.Errorf("a lock released later: %v after %v, %v", ok, waited, err)
 		}
 	})
+}
+
+// WithLock makes the directory, holds the lock while its function runs, and gives up
+// when another holder has it.
+func TestWithLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "made")
+	failed := errors.New("failed")
+	ok, err := WithLock(t.Context(), path, "l", 0, func(dir *OS) error {
+		if again, err := WithLock(t.Context(), path, "l", time.Millisecond, func(*OS) error { return failed }); again || err != nil {
+			t.Errorf("WithLock = %v, %v while the lock is held, want false", again, err)
+		}
+		return WriteFile(dir, "f", []byte("x"), 0o600)
+	})
+	if !ok || err != nil {
+		t.Fatalf("WithLock = %v, %v, want true", ok, err)
+	}
+	if ok, err := WithLock(t.Context(), path, "l", 0, func(*OS) error { return failed }); !ok || err != failed {
+		t.Errorf("WithLock = %v, %v after it was released, want true and the error of the function", ok, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(path, "f")); string(b) != "x" || err != nil {
+		t.Errorf("the directory holds %q, %v", b, err)
+	}
 }
