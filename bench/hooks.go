@@ -19,15 +19,9 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	megabytes := fl.Int64("mb", 300, "megabytes of transcripts in the archive")
 	sessions := fl.Int("sessions", 20, "sessions of 22 hooks")
 	var src source
-	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	src.textFlag(fl)
 	b.dirFlag(fl)
-	return func(ctx context.Context) error {
-		dir, remove, err := b.temp()
-		if err != nil {
-			return err
-		}
-		defer remove()
-		b.title("hooks", dir)
+	return b.inTemp("hooks", func(ctx context.Context, dir string) error {
 		hello, err := buildHello(ctx, dir)
 		if err != nil {
 			return err
@@ -45,7 +39,7 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		b.printf("%s entries, %s turns in the archive.\n\n", count(len(es)), count(w.turns))
 		return r.hooks(ctx, hello, home, *sessions)
-	}
+	})
 }
 
 // hooks runs sessions of Claude Code's reports, and a bare program as often.

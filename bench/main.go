@@ -161,6 +161,20 @@ func (b *bench) temp() (string, func(), error) {
 	}, nil
 }
 
+// inTemp returns the call that runs fn, after the title, in a directory for one
+// measurement.
+func (b *bench) inTemp(title string, fn func(ctx context.Context, dir string) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		dir, remove, err := b.temp()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		b.title(title, dir)
+		return fn(ctx, dir)
+	}
+}
+
 // title prints the head of a report: the command and the machine.
 func (b *bench) title(name, dir string) {
 	b.printf("machine: %s\n\n## %s\n\n", machine(runtime.GOOS, os.ReadFile, dir), name)

@@ -57,8 +57,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.DurationVar(&r.budget, "budget", 20*time.Second, "the `TIME` that the queries of one peer may take at one size")
 	fl.DurationVar(&r.rate, "rate", time.Second, "the `TIME` of one measurement of queries a second")
 	fl.BoolVar(&r.drop, "drop-stop-words", false, "leave stop words and single letters out of the queries of all")
-	fl.StringVar(&r.src.data, "data", "", "`DIR` that holds LongMemEval: its sessions are the texts")
-	fl.StringVar(&r.src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	r.src.flags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {

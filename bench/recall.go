@@ -41,8 +41,7 @@ func recall(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.n, "n", 10000, "entries in the store")
 	fl.IntVar(&r.queries, "queries", 2000, "queries to time")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
-	fl.StringVar(&r.src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
-	fl.StringVar(&r.src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	r.src.flags(fl)
 	fl.StringVar(&r.rank, "rank", "", "`RANKING` of the library: oxbow (its default) or seed")
 	b.dirFlag(fl)
 	return r.run

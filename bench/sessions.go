@@ -25,22 +25,16 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	big := fl.Int64("big", 50, "megabytes of the longest one")
 	kills := fl.Int("kills", 0, "how often an import is killed, before one that ends; its archive is compared")
 	var src source
-	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	src.textFlag(fl)
 	b.dirFlag(fl)
-	return func(ctx context.Context) error {
-		dir, remove, err := b.temp()
-		if err != nil {
-			return err
-		}
-		defer remove()
-		b.title("sessions", dir)
+	return b.inTemp("sessions", func(ctx context.Context, dir string) error {
 		r, w, _, err := b.importOf(ctx, dir, src, 5000, *megabytes, *big)
 		if err != nil {
 			return err
 		}
 		b.printf("%s transcripts of five clients, %s MB, the longest %s; %s turns.\n\n", count(w.files), count(int(w.bytes>>20)), count(int(*big)), count(w.turns))
 		return r.measure(ctx, dir, w, *kills)
-	}
+	})
 }
 
 // importOf builds oxbow, and writes the transcripts of a user from the texts of n

@@ -21,8 +21,7 @@ func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	rounds := fl.Int("rounds", 20, "starts to time")
 	n := fl.Int("n", 10000, "entries in the full home")
 	var src source
-	fl.StringVar(&src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
-	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	src.flags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		if *rounds < 1 || *n < 1 {

@@ -28,15 +28,9 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	peer := fl.String("peer", peerPackage, "npm `PACKAGE` of the peer; none leaves it out")
 	limit := fl.Duration("timeout", 5*time.Minute, "give up after this time")
 	b.dirFlag(fl)
-	return func(ctx context.Context) error {
+	return b.inTemp("survive", func(ctx context.Context, dir string) error {
 		ctx, cancel := context.WithTimeout(ctx, *limit)
 		defer cancel()
-		dir, remove, err := b.temp()
-		if err != nil {
-			return err
-		}
-		defer remove()
-		b.title("survive", dir)
 		b.logf("survive: building")
 		path, err := buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
 		if err != nil {
@@ -61,7 +55,7 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			b.printf("The peer was left out: %s.\n\n", left)
 		}
 		return nil
-	}
+	})
 }
 
 // load is a number of processes that write to one store at the same time.

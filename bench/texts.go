@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"go/scanner"
 	"go/token"
@@ -34,6 +35,16 @@ var errEnough = errors.New("enough")
 type source struct {
 	data string // directory that holds longmemeval-dev, or ""
 	text string // directory of text files, or ""
+}
+
+// flags adds the flags of both.
+func (s *source) flags(fl *flag.FlagSet) {
+	fl.StringVar(&s.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
+	s.textFlag(fl)
+}
+
+func (s *source) textFlag(fl *flag.FlagSet) {
+	fl.StringVar(&s.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
 }
 
 // entries returns up to n entries of about [pieceSize] bytes, in an order that

@@ -22,8 +22,7 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "10000,100000", "entries in the home, `N,N…`")
 	rounds := fl.Int("rounds", 5, "runs to time of what takes an instant; export, import, dump and check run once")
 	var src source
-	fl.StringVar(&src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
-	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	src.flags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := numbers(*sizes)

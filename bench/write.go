@@ -22,8 +22,7 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	delay := fl.Duration("sync-delay", time.Millisecond, "measure groups also on a disk whose sync takes `D` more; 0: do not")
 	sqlite := fl.Bool("sqlite", true, "measure SQLite too")
 	var src source
-	fl.StringVar(&src.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
-	fl.StringVar(&src.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+	src.flags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := numbers(*sizes)
