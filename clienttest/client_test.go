@@ -28,7 +28,10 @@ func oxbow(t *testing.T) string {
 	return path
 }
 
-func TestClients(all *testing.T) {
+func TestClients(t *testing.T) { eachClient(t, accept) }
+
+// eachClient runs a test with each client that is there: its command, and its modules.
+func eachClient(all *testing.T, test func(t *testing.T, c *client, argv []string, program, modules string)) {
 	dir, program := os.Getenv(clientsEnv), ""
 	for _, c := range clients {
 		all.Run(c.name, func(t *testing.T) {
@@ -41,7 +44,7 @@ func TestClients(all *testing.T) {
 			case program == "":
 				program = oxbow(all)
 			}
-			accept(t, &c, argv, program, filepath.Join(dir, c.name, "node_modules"))
+			test(t, &c, argv, program, filepath.Join(dir, c.name, "node_modules"))
 		})
 	}
 }

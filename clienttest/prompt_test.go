@@ -6,8 +6,6 @@ package clienttest
 import (
 	"fmt"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,23 +21,7 @@ const (
 var subjects = []string{"kitchen", "queue", "crane", "invoice", "garden", "parser", "camera", "bicycle", "piano", "winter", "library", "harvest", "compass", "printer", "marathon",
 	"wardrobe", "telescope", "bakery", "passport", "aquarium"}
 
-func TestPrompts(all *testing.T) {
-	dir, program := os.Getenv(clientsEnv), ""
-	for _, c := range clients {
-		all.Run(c.name, func(t *testing.T) {
-			argv := c.command(dir)
-			switch {
-			case argv == nil && required(c.name):
-				t.Fatal("OXBOW_REQUIRE names it: " + c.hint(dir))
-			case argv == nil:
-				t.Skip(c.hint(dir))
-			case program == "":
-				program = oxbow(all)
-			}
-			prompts(t, &c, argv, program, filepath.Join(dir, c.name, "node_modules"))
-		})
-	}
-}
+func TestPrompts(t *testing.T) { eachClient(t, prompts) }
 
 // prompts puts a question that the memory answers to a client, and an acknowledgement
 // in another session.
