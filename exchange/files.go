@@ -146,8 +146,8 @@ func (w *walker) walk(dir string, depth int) error {
 		case !d.Type().IsRegular():
 			w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is not a regular file")))
 		default:
-			if len(w.files) == MaxFiles {
-				return fmt.Errorf("reading %s: more than %d files", w.o.ref(dir), MaxFiles)
+			if len(w.files) == maxFiles {
+				return fmt.Errorf("reading %s: more than %d files", w.o.ref(dir), maxFiles)
 			}
 			w.files = append(w.files, name)
 		}

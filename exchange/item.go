@@ -16,21 +16,21 @@ import (
 
 // Limits of what readers take. They bound memory whatever the input.
 const (
-	// MaxLine is the most bytes of one line of JSON. A content of
+	// maxLine is the most bytes of one line of JSON. A content of
 	// [oxbow.MaxContent] bytes may grow sixfold by JSON's escapes, and what
 	// Export writes must be readable.
-	MaxLine = 32 << 20
+	maxLine = 32 << 20
 
-	// MaxMarkdown is the most bytes of one Markdown file.
-	MaxMarkdown = 16 << 20
+	// maxMarkdown is the most bytes of one Markdown file.
+	maxMarkdown = 16 << 20
 
 	// maxGraph is the most bytes of text that the knowledge graph of one file
 	// may hold: it has to be in memory whole, since the relations of an entity
 	// may stand anywhere after it.
 	maxGraph = 64 << 20
 
-	// MaxFiles is the most files read below one directory.
-	MaxFiles = 100_000
+	// maxFiles is the most files read below one directory.
+	maxFiles = 100_000
 
 	// MaxExpanded is the most bytes that one gzip file may expand to, unless
 	// [ReadOptions] says otherwise.

@@ -117,10 +117,10 @@ func TestReadJSONLDocument(t *testing.T) {
 
 func TestReadJSONLLongLine(t *testing.T) {
 	good := `{"name":"a","content":"b"}` + "\n"
-	r := io.MultiReader(strings.NewReader(good), io.LimitReader(endless('x'), MaxLine+10), strings.NewReader("\n"+good))
+	r := io.MultiReader(strings.NewReader(good), io.LimitReader(endless('x'), maxLine+10), strings.NewReader("\n"+good))
 	items, errs := collect(readJSONL(r, "in"))
 	if len(items) != 2 || len(errs) != 1 || !strings.HasPrefix(errs[0], "in:2: line of 33554443 bytes is longer") {
-		t.Errorf("a line over MaxLine between two good ones gave %d items and %q", len(items), errs)
+		t.Errorf("a line over maxLine between two good ones gave %d items and %q", len(items), errs)
 	}
 }
 

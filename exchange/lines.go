@@ -33,7 +33,7 @@ type line struct {
 }
 
 // lines yields the lines of r that are not blank. A line longer than
-// [MaxLine], or not UTF-8, is an [*ItemError], and the lines after it follow.
+// maxLine, or not UTF-8, is an [*ItemError], and the lines after it follow.
 func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)
@@ -48,7 +48,7 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 			var bad error
 			switch {
 			case rest > 0:
-				bad = fmt.Errorf("line of %d bytes is longer than the %d that are read", len(buf)+rest, MaxLine)
+				bad = fmt.Errorf("line of %d bytes is longer than the %d that are read", len(buf)+rest, maxLine)
 			case !utf8.Valid(data):
 				bad = fmt.Errorf("is not UTF-8 at byte %d of the line", text.BadUTF8(string(data)))
 			}
@@ -72,12 +72,12 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 	}
 }
 
-// readLine appends one line to buf, at most [MaxLine] bytes of it, and returns
+// readLine appends one line to buf, at most maxLine bytes of it, and returns
 // how many more bytes the line had.
 func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
-		if n := MaxLine - len(buf); len(bytes.TrimSuffix(part, []byte("\n"))) > n {
+		if n := maxLine - len(buf); len(bytes.TrimSuffix(part, []byte("\n"))) > n {
 			rest += len(part) - n
 			part = part[:n]
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// ReadMarkdown reads one Markdown file of at most [MaxMarkdown] bytes. ref is
+// ReadMarkdown reads one Markdown file of at most maxMarkdown bytes. ref is
 // its name, for messages, for origins, and for the title of a file that has
 // none.
 //
@@ -44,13 +44,13 @@ import (
 // (2026-04-18), else o.ModTime.
 func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		b, err := io.ReadAll(io.LimitReader(r, MaxMarkdown+1))
+		b, err := io.ReadAll(io.LimitReader(r, maxMarkdown+1))
 		switch {
 		case err != nil:
 			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
 			return
-		case len(b) > MaxMarkdown:
-			yield(Item{}, problem(ref, fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", MaxMarkdown>>20)))
+		case len(b) > maxMarkdown:
+			yield(Item{}, problem(ref, fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxMarkdown>>20)))
 			return
 		}
 		if i := text.BadUTF8(string(b)); i < len(b) {

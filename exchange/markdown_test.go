@@ -152,7 +152,7 @@ func TestMarkdownBad(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"a\nb\xff\n", "x.md:2: is not UTF-8"},
 		{"a\n\nb\x00\n", "x.md:3: holds a NUL"},
-		{strings.Repeat("a", MaxMarkdown+1), "x.md: has more than the 16 MiB"},
+		{strings.Repeat("a", maxMarkdown+1), "x.md: has more than the 16 MiB"},
 		{" \n\n", "x.md:1: holds no text"},
 	} {
 		items, errs := collect(markdown("x.md", tt.in))

@@ -18,13 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultMaxFiles is the most entries that a tree may hold unless
+// defaultMaxFiles is the most entries that a tree may hold unless
 // [ReadOptions] say otherwise.
-const DefaultMaxFiles = 100_000
+const defaultMaxFiles = 100_000
 
 // ReadOptions change how a tree is read. Nil and zero fields mean the default.
 type ReadOptions struct {
-	MaxFiles int                   // entries; 0 means [DefaultMaxFiles]
+	MaxFiles int                   // entries; 0 means 100,000
 	Progress func(done, total int) // called after each file, and with done = 0 before the first
 }
 
@@ -79,7 +79,7 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 		opts = *o
 	}
 	if opts.MaxFiles == 0 {
-		opts.MaxFiles = DefaultMaxFiles
+		opts.MaxFiles = defaultMaxFiles
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(int, int) {}

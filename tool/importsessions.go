@@ -49,8 +49,8 @@ type UnreadTranscript struct {
 	Error string `json:"error"`
 }
 
-// SessionClients are the clients whose sessions can be imported from this machine.
-var SessionClients = []string{"claude", "codex", "gemini", "copilot", "qwen"}
+// sessionClients are the clients whose sessions can be imported from this machine.
+var sessionClients = []string{"claude", "codex", "gemini", "copilot", "qwen"}
 
 // ImportSessions adds to the archive what clients have kept of their sessions, and
 // is not there yet. It goes on where the last import ended.
@@ -101,7 +101,7 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {
-		clients = SessionClients
+		clients = sessionClients
 	}
 	given := len(in.Files) > 0
 	for _, c := range clients {
@@ -109,8 +109,8 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 		case c == "opencode" && !given:
 			return nil, Advise(invalidf("opencode keeps its sessions in a database, which is not read"),
 				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export SESSION > FILE, oxbow session import opencode --file FILE")
-		case c != "opencode" && !slices.Contains(SessionClients, c):
-			return nil, bad("clients", c, "is none of "+strings.Join(SessionClients, ", "))
+		case c != "opencode" && !slices.Contains(sessionClients, c):
+			return nil, bad("clients", c, "is none of "+strings.Join(sessionClients, ", "))
 		case given && len(clients) > 1:
 			return nil, Advise(invalidf("--file needs the client that the files are of"), "oxbow session import claude --file FILE")
 		}

@@ -26,11 +26,11 @@ import (
 
 // How a run ended.
 const (
-	Running = "running" // in an entry: it has not ended, or was not seen to
-	Done    = "done"
-	Failed  = "failed"  // by its exit status, or it could not be started
-	Stopped = "stopped" // with its caller
-	Late    = "timeout" // stopped because its time was up
+	runRunning = "running" // in an entry: it has not ended, or was not seen to
+	Done       = "done"
+	runFailed  = "failed"  // by its exit status, or it could not be started
+	runStopped = "stopped" // with its caller
+	runLate    = "timeout" // stopped because its time was up
 )
 
 // The keys of the labels of a run's entry.
@@ -53,7 +53,7 @@ const standardGrace = 5 * time.Second
 // Outcome is how a run went.
 type Outcome struct {
 	Entry   string // that records it; "" when it is not recorded
-	Ended   string // Done, Failed, Stopped or Late
+	Ended   string // Done, or "failed", "stopped" or "timeout"
 	Status  int    // exit status; -1 when there is none
 	Started time.Time
 	Took    time.Duration
@@ -194,17 +194,17 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 	switch {
 	case ctx.Err() != nil:
 		stopAll()
-		out.Ended = Stopped
+		out.Ended = runStopped
 		if caller.Err() == nil {
-			out.Ended = Late
+			out.Ended = runLate
 			out.Notes = append(out.Notes, fmt.Sprintf("it was stopped because its time of %s was up; %s sets another", r.Timeout, r.File))
 		}
 	case err == nil || errors.Is(err, exec.ErrWaitDelay): // what it started may still hold its output
 		out.Ended = Done
 	case errors.As(err, &exit):
-		out.Ended = Failed
+		out.Ended = runFailed
 	default:
-		out.Ended = Failed
+		out.Ended = runFailed
 		out.Notes = append(out.Notes, "it could not be started: "+err.Error())
 	}
 	if cmd.ProcessState != nil {
@@ -286,7 +286,7 @@ func (r *record) begin(out *Outcome) (string, error) {
 		if n > 1 {
 			name = fmt.Sprintf("%s (%d)", base, n)
 		}
-		err := r.store.Apply(r.ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: r.content(out), Labels: r.labels(Running)})
+		err := r.store.Apply(r.ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: r.content(out), Labels: r.labels(runRunning)})
 		var invalid *oxbow.InvalidError
 		taken := errors.Is(err, oxbow.ErrExists) || errors.As(err, &invalid) && invalid.Field == "name"
 		if taken && n < maxNames {

@@ -318,7 +318,7 @@ func TestStop(t *testing.T) {
 		conns := begun(t, l, n)
 		cancel()
 		out := <-ended
-		if e, err := m.Get(t.Context(), out.Entry); out.Ended != Stopped || err != nil || !strings.Contains(e.Content, "stopped after") {
+		if e, err := m.Get(t.Context(), out.Entry); out.Ended != runStopped || err != nil || !strings.Contains(e.Content, "stopped after") {
 			t.Errorf("%s: %+v, recorded as %q, %v", mode, out, e.Content, err)
 		}
 		for _, c := range conns {
@@ -329,8 +329,8 @@ func TestStop(t *testing.T) {
 	}
 	late := agent(t, "wait", listen(t).Addr().String())
 	late.Timeout = 50 * time.Millisecond
-	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.Ended != Late || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "its time of 50ms was up") {
-		t.Errorf("Run() = %+v, %v, want %s", out, err, Late)
+	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.Ended != runLate || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "its time of 50ms was up") {
+		t.Errorf("Run() = %+v, %v, want %s", out, err, runLate)
 	}
 
 	// No more than maxRunning at once; and Close ends them all.
@@ -353,7 +353,7 @@ func TestStop(t *testing.T) {
 		t.Error(err)
 	}
 	for range maxRunning {
-		if out := <-ended; out.Ended != Stopped {
+		if out := <-ended; out.Ended != runStopped {
 			t.Errorf("after Close: %+v", out)
 		}
 	}

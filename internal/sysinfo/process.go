@@ -7,16 +7,16 @@ type State int
 
 // The states.
 const (
-	NotKnown State = iota
+	notKnown State = iota
 	Gone           // there is no such process on this host, or none that is seen from here
-	Running
+	running
 	Stopped // suspended by a signal or a debugger
 )
 
 // Process returns the state of the process of that number.
 func Process(pid int) State {
 	if pid <= 0 {
-		return NotKnown
+		return notKnown
 	}
 	return process(pid)
 }

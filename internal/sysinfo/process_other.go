@@ -4,7 +4,7 @@
 
 package sysinfo
 
-func process(int) State { return NotKnown }
+func process(int) State { return notKnown }
 
 // Writable reports whether this user may write the file, or make files in the
 // directory. Where that is not known, as here, it is true.

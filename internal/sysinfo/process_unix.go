@@ -17,7 +17,7 @@ func process(pid int) State {
 	case stopped(pid):
 		return Stopped
 	}
-	return Running
+	return running
 }
 
 // Writable reports whether this user may write the file, or make files in the

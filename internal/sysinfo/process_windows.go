@@ -13,20 +13,20 @@ func process(pid int) State {
 	case windows.ERROR_INVALID_PARAMETER: // what it says of a number that no process has
 		return Gone
 	case windows.ERROR_ACCESS_DENIED:
-		return Running
+		return running
 	default:
-		return NotKnown
+		return notKnown
 	}
 	defer windows.CloseHandle(h)
 	const stillActive = 259 // STILL_ACTIVE, of GetExitCodeProcess
 	var code uint32
 	switch err := windows.GetExitCodeProcess(h, &code); {
 	case err != nil:
-		return NotKnown
+		return notKnown
 	case code != stillActive:
 		return Gone
 	}
-	return Running
+	return running
 }
 
 // Writable reports whether this user may write the file, or make files in the

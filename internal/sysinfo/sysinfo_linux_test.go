@@ -57,11 +57,11 @@ func TestKnownNumbers(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	if got := Process(os.Getpid()); got != Running {
-		t.Errorf("Process of this one = %v, want %v", got, Running)
+	if got := Process(os.Getpid()); got != running {
+		t.Errorf("Process of this one = %v, want %v", got, running)
 	}
-	if got := Process(0); got != NotKnown {
-		t.Errorf("Process(0) = %v, want %v", got, NotKnown)
+	if got := Process(0); got != notKnown {
+		t.Errorf("Process(0) = %v, want %v", got, notKnown)
 	}
 	cmd := exec.Command("cat") // waits for its input
 	in, err := cmd.StdinPipe()

@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 )
 
-// Budget is the most tokens that a handoff has, as the project estimates them.
-const Budget = 900
+// budget is the most tokens that a handoff has, as the project estimates them.
+const budget = 900
 
 // window is from how many turns, the last ones, commands and files are taken.
 const window = 30
@@ -29,10 +29,10 @@ const window = 30
 // Stat is how many lines of a file were added and deleted since the last commit.
 type Stat struct{ Added, Deleted int }
 
-// Text returns the handoff of a session's turns, which are in order of time; ""
+// compose returns the handoff of a session's turns, which are in order of time; ""
 // when nothing happened in them. Stats are those of files, by path relative to the
 // directory in which the session works; nil when they are not known.
-func Text(turns []session.Turn, stats map[string]Stat) string {
+func compose(turns []session.Turn, stats map[string]Stat) string {
 	r := read(turns)
 	if r.empty() {
 		return ""
@@ -40,7 +40,7 @@ func Text(turns []session.Turn, stats map[string]Stat) string {
 	r.names = nameWords(r)
 	files := fileForms(r, stats, r.names)
 	typed, short := commandForms(r, r.names)
-	fits := func(out string) bool { return text.EstimateTokens(out) <= Budget }
+	fits := func(out string) bool { return text.EstimateTokens(out) <= budget }
 	// Each step takes room from what can be said shorter, the least needed first.
 	for _, s := range steps {
 		commands := typed
@@ -58,7 +58,7 @@ func Text(turns []session.Turn, stats map[string]Stat) string {
 	}
 	out := r.write(tight, f, nil)
 	if !fits(out) {
-		return text.Cut(out, Budget) // a token has at least a byte
+		return text.Cut(out, budget) // a token has at least a byte
 	}
 	// Of the commands, those that tell most for their room.
 	taken := make([]bool, len(short))

@@ -242,12 +242,12 @@ func TestLongSessions(t *testing.T) {
 			total, tokens := 0, 0
 			for seed := range uint64(sessions) {
 				turns := long(seed, 40, c.wide, c.run)
-				out := Text(turns, nil)
-				if out != Text(long(seed, 40, c.wide, c.run), nil) {
+				out := compose(turns, nil)
+				if out != compose(long(seed, 40, c.wide, c.run), nil) {
 					t.Error("the same turns give other bytes")
 				}
 				n := text.EstimateTokens(out)
-				if n > Budget {
+				if n > budget {
 					t.Errorf("%d tokens", n)
 				}
 				f, c, w, all := reached(turns, out)
@@ -320,11 +320,11 @@ Commands that passed, the last first:
 make lint
 go test ./a
 `
-	if got := Text(turns, map[string]Stat{"a/refund.go": {12, 3}}); got != want {
-		t.Errorf("Text() = %s\nwant %s", got, want)
+	if got := compose(turns, map[string]Stat{"a/refund.go": {12, 3}}); got != want {
+		t.Errorf("compose() = %s\nwant %s", got, want)
 	}
-	if got := Text(nil, nil); got != "" {
-		t.Errorf("Text() of nothing = %q", got)
+	if got := compose(nil, nil); got != "" {
+		t.Errorf("compose() of nothing = %q", got)
 	}
 }
 
@@ -332,7 +332,7 @@ go test ./a
 // no part of the next.
 func TestBoundaries(t *testing.T) {
 	goal := func(events ...session.Event) string {
-		_, rest, _ := strings.Cut(Text(fold(events...), nil), "asked: ")
+		_, rest, _ := strings.Cut(compose(fold(events...), nil), "asked: ")
 		first, _, _ := strings.Cut(rest, "\n")
 		return first
 	}
@@ -393,7 +393,7 @@ func FuzzText(f *testing.F) {
 	f.Add(strings.Repeat("漢", 3000), strings.Repeat("{x ", 60), "\xff")
 	f.Fuzz(func(t *testing.T, s, command, file string) {
 		turns := fold(event(session.Prompt, s), event(session.Text, s), called(command, 0, "", file, s), called(command+"x", 1, s), event(session.Plan, "- [ ] "+s), event(session.Prompt, command))
-		if out := Text(turns, nil); text.EstimateTokens(out) > Budget {
+		if out := compose(turns, nil); text.EstimateTokens(out) > budget {
 			t.Errorf("%d tokens", text.EstimateTokens(out))
 		}
 	})

@@ -30,7 +30,7 @@ func TestRecorded(t *testing.T) {
 			events = append(events, got...)
 		}
 		turns := session.Fold(events)
-		out := Text(turns, nil)
+		out := compose(turns, nil)
 		r := read(turns)
 		for i := range turns {
 			for _, e := range turns[i].Calls() {

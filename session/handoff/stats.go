@@ -25,9 +25,11 @@ const (
 	statTime = 300 * time.Millisecond
 )
 
-// Now returns the handoff of a session's turns, as [Text] does, with the stats of
+// Now returns the handoff of a session's turns, as compose does, with the stats of
 // the working tree where they can be had in time.
-func Now(ctx context.Context, turns []session.Turn) string { return Text(turns, statsOf(ctx, turns)) }
+func Now(ctx context.Context, turns []session.Turn) string {
+	return compose(turns, statsOf(ctx, turns))
+}
 
 // statsOf returns the stats of what the turns changed in the working tree of their
 // directory; none where it cannot be had in time.

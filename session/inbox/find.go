@@ -48,8 +48,8 @@ func digest(parts ...string) string {
 // teaches nothing.
 const minLesson = 20
 
-// Proposals returns those of a session's turns, which are in order of time.
-func Proposals(turns []session.Turn) (found []Proposal) {
+// proposalsOf returns those of a session's turns, which are in order of time.
+func proposalsOf(turns []session.Turn) (found []Proposal) {
 	for i := range turns {
 		t := &turns[i]
 		prompt := t.Prompt()
@@ -111,10 +111,10 @@ const (
 	maxOpen    = 64 // failures that wait for the command to pass
 )
 
-// Fixes returns those of a session's turns, which are in order of time. A command
+// fixesOf returns those of a session's turns, which are in order of time. A command
 // that fails several times with one error has one fix, from the first of these
 // failures on. A failure after which no file changed teaches nothing.
-func Fixes(turns []session.Turn) (found []Fix) {
+func fixesOf(turns []session.Turn) (found []Fix) {
 	open := map[string]*Fix{} // by command
 	for i := range turns {
 		for _, e := range turns[i].Calls() {
@@ -180,9 +180,9 @@ var undoes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|] ?)git (?:restore|revert|reset --hard|checkout (?:HEAD )?-- |checkout \.|stash(?: push| drop|$| -))`)
 })
 
-// Reverted returns the turns whose edits were taken back, by number: by a later
+// revertedOf returns the turns whose edits were taken back, by number: by a later
 // command that names one of their files, or all, or by the person's next words.
-func Reverted(turns []session.Turn) (found []int) {
+func revertedOf(turns []session.Turn) (found []int) {
 	wrote := make([][]string, len(turns))
 	add := func(i int) {
 		if !slices.Contains(found, i) {

@@ -48,12 +48,12 @@ func TestProposals(t *testing.T) {
 		says("No, not that."),
 	))
 	var got []string
-	for _, p := range Proposals(turns) {
+	for _, p := range proposalsOf(turns) {
 		got = append(got, fmt.Sprint(p.Why, p.Turn.N, " ", p.Sentence, p.Files))
 	}
 	want := []string{"asked1 Remember that prices are in cents.[]", "asked2 From now on use table tests.[]", "lesson2 No, use integer division.[tax.go tax_test.go]"}
 	if !slices.Equal(got, want) {
-		t.Errorf("Proposals() = %q, want %q", got, want)
+		t.Errorf("proposalsOf() = %q, want %q", got, want)
 	}
 }
 
@@ -69,9 +69,9 @@ func TestFixes(t *testing.T) {
 		runs("make", 2, "make: fail"),
 		runs("make", 0, ""),
 	))
-	fixes := Fixes(turns)
+	fixes := fixesOf(turns)
 	if len(fixes) != 1 {
-		t.Fatalf("Fixes() = %+v", fixes)
+		t.Fatalf("fixesOf() = %+v", fixes)
 	}
 	want := "`go test ./...` failed: PATH undefined: Rate\n\nIt passed after changes of tax.go.\n\nRun between:\n- go generate\n"
 	if got := strings.ReplaceAll(fixes[0].Text(), "PATH: ", "PATH "); got != want {
@@ -94,8 +94,8 @@ func TestReverted(t *testing.T) {
 		{"the person goes on", []session.Event{says("No problem, go on.")}, nil},
 	} {
 		turns := session.Fold(events("s", append([]session.Event{says("x"), edits("/src/shop/tax.go"), says("z"), edits("/src/shop/rate.go")}, c.last...)...))
-		if got := Reverted(turns); !slices.Equal(got, c.want) {
-			t.Errorf("%s: Reverted() = %v, want %v", c.name, got, c.want)
+		if got := revertedOf(turns); !slices.Equal(got, c.want) {
+			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -125,12 +125,12 @@ func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
 		return err
 	}
 	fresh := max(0, slices.IndexFunc(turns, func(u session.Turn) bool { return u.N >= t.From }))
-	for _, p := range Proposals(turns[max(0, fresh-1):]) {
+	for _, p := range proposalsOf(turns[max(0, fresh-1):]) {
 		if err := propose(ctx, a.Memory, &p, t.Project); err != nil {
 			return err
 		}
 	}
-	for _, f := range Fixes(turns) {
+	for _, f := range fixesOf(turns) {
 		if f.Turn.N < t.From {
 			continue
 		}
@@ -154,7 +154,7 @@ func keepFix(ctx context.Context, m *oxbow.Memory, f *Fix, project string) error
 
 // markReverted labels the turns whose edits were taken back.
 func markReverted(ctx context.Context, m *oxbow.Memory, turns []session.Turn) error {
-	for _, i := range Reverted(turns) {
+	for _, i := range revertedOf(turns) {
 		err := m.Edit(ctx, turns[i].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 			l := oxbow.Label{Key: "reverted", Value: "yes"}
 			if !found || slices.Contains(old.Labels, l) {
