@@ -4,9 +4,11 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/inbox"
 )
@@ -27,7 +29,8 @@ type InboxOut struct {
 	Runs      []string      `json:"how_run,omitempty"` // commands of the project that passed in three sessions
 }
 
-// inbox returns the archive with proposals up to now.
+// inbox returns the archive with proposals up to now; where nothing can be written,
+// with those that were found before.
 func (w *Workspace) inbox(ctx context.Context) (context.Context, *session.Archive, error) {
 	ctx, a, err := w.sessions(ctx)
 	if err != nil {
@@ -35,6 +38,9 @@ func (w *Workspace) inbox(ctx context.Context) (context.Context, *session.Archiv
 	}
 	if !a.Memory.Options().ReadOnly {
 		_, err = inbox.Update(ctx, a)
+	}
+	if errors.Is(err, oxbow.ErrReadOnly) || errors.Is(err, oxbow.ErrFull) {
+		err = nil
 	}
 	return ctx, a, err
 }

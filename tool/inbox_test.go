@@ -1,0 +1,65 @@
+// Tests of the inbox where nothing can be written.
+
+package tool
+
+import (
+	"context"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/inbox"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// readOnlyFS is a file system in which nothing can be written.
+type readOnlyFS struct{ vfs.FS }
+
+func (readOnlyFS) OpenLock(name string) (vfs.Lock, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+}
+
+// Of an archive that cannot be written to, the inbox shows what was proposed before.
+func TestInboxReadOnly(t *testing.T) {
+	files := vfs.NewMem()
+	asked := func(id, text string) {
+		m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		a := &session.Archive{Memory: m, Label: inbox.Label}
+		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.Prompt, Text: text, Time: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+		if _, err := a.Add(t.Context(), []session.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+		if id != "learned" {
+			return
+		}
+		if _, err := inbox.Update(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked("learned", "From now on, always use tabs in Makefiles.")
+	asked("not learned", "Remember that the staging proxy listens on port 8443.")
+
+	m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: readOnlyFS{files}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Workspace{Sessions: func(context.Context) (*session.Archive, error) {
+		return &session.Archive{Memory: m, Label: inbox.Label}, nil
+	}}
+	out, err := Inbox(t.Context(), w, InboxIn{})
+	if err != nil || len(out.Proposals) != 1 {
+		t.Errorf("Inbox = %+v, %v; want the one proposal that was learned", out.Proposals, err)
+	}
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
