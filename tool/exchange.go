@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -154,11 +155,27 @@ func (in *ImportIn) items(zone *time.Location, part *atomic.Uint64) iter.Seq2[ex
 
 // makeIndex makes the index again after so many entries were written, if they
 // are at least half of the memory: the writing took as long, and the next recall
-// need not wait. An error is left to that.
+// need not wait. One that is used is made from some hundred on: a hook has not the
+// time to read so many, and keeps nothing of what it has read. An error is left to
+// the next recall.
 func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
-	if c, ok := m.Store().(oxbow.Counter); ok {
-		if s, err := c.Stats(ctx); err == nil && 2*written >= s.Entries {
-			_ = m.MakeIndex(ctx)
-		}
+	c, ok := m.Store().(oxbow.Counter)
+	if !ok {
+		return
 	}
+	s, err := c.Stats(ctx)
+	if err == nil && (2*written >= s.Entries || written >= manyWritten+s.Entries/64 && hasIndex(s.Path)) {
+		_ = m.MakeIndex(ctx)
+	}
+}
+
+// manyWritten and a 64th of the entries are so many that the index file is written
+// again when the memory is closed.
+const manyWritten = 256
+
+// hasIndex reports whether there is an index file of a store, which is empty where
+// none was needed yet.
+func hasIndex(store string) bool {
+	fi, err := os.Stat(store + oxbow.IndexSuffix)
+	return err == nil && fi.Size() > 0
 }
