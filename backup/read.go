@@ -146,7 +146,7 @@ func damaged(err error, after int64) error {
 	return &damage{fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", after, err)}
 }
 
-// damage says what is wrong with a backup. It matches [oxbow.ErrCorrupt].
+// damage is the error of a damaged backup. It matches [oxbow.ErrCorrupt].
 type damage struct{ message string }
 
 func (e *damage) Error() string      { return e.message }

@@ -1,6 +1,6 @@
 // Stretches of six words, by which a text is found to hold some of another.
 
-// Package lineage tells which texts of a memory were made from which.
+// Package lineage finds which texts of a memory were made from which.
 package lineage
 
 import (

@@ -95,7 +95,7 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 	return oxbow.WithSource(ctx, src)
 }
 
-// stampCall is stamp for a call of a tool, whose source says which session of the
+// stampCall is stamp for a call of a tool, whose source names which session of the
 // client it is of.
 func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	ctx, c := d.stamp(ctx, req.Session, req.ClientInfo()), d.callerOf(req)

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/lineage"
 )
 
-// Selection says what is taken back.
+// Selection is what is taken back.
 type Selection struct {
 	// Has reports whether a version is. The change has its number, time, source and
 	// note only.
@@ -32,7 +32,7 @@ type Selection struct {
 
 // How a version was derived.
 const (
-	byLabel = "from"   // a label says so
+	byLabel = "from"   // a label names the source
 	byMerge = "merged" // two entries were made one
 	byWords = "words"  // it shares words in a row that were new with the source
 )
@@ -244,7 +244,7 @@ func (t *trace) mark(n *node, from, how string) {
 	}
 }
 
-// leave notes what the version left.
+// leave records what the version left.
 func (t *trace) leave(n *node) {
 	name := n.Entry.Name
 	switch {

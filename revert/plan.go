@@ -188,7 +188,7 @@ func numbers(seqs []uint64) string {
 // Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool { return len(p.ops) == 0 }
 
-// Apply does what the plan says in one change, and returns its number. An entry that
+// Apply carries out the plan in one change, and returns its number. An entry that
 // changed since the plan was made is an error that matches [oxbow.ErrConflict].
 func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	if p.Empty() {

@@ -9,13 +9,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Starts of what the source of a change says of its caller, in [oxbow.Source.Ref].
+// Starts of what the source of a change holds of its caller, in [oxbow.Source.Ref].
 const (
 	refSession = "session:" // and CLIENT/SESSION
 	refCall    = "call:"    // and the client's identifier of the call
 )
 
-// Ref returns what the source of a change says of the caller: the session where the
+// Ref returns what the source of a change holds of the caller: the session where the
 // client names it, else the call, which the archive has; "" for neither.
 func (c *Caller) Ref() string {
 	switch {
@@ -37,7 +37,7 @@ func SessionOf(s oxbow.Source) string {
 	return ref
 }
 
-// Origin tells which changes of the notes a session has made.
+// Origin finds which changes of the notes a session has made.
 type Origin struct {
 	name  string          // CLIENT/SESSION
 	calls map[string]bool // by refs

@@ -99,7 +99,7 @@ func copyStore(ctx context.Context, w *Workspace, store string, in BackupIn) (Ba
 	} else if k.Opens() {
 		return BackupOut{}, Advise(invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
 	}
-	if _, err = m.Backup(ctx, in.File, in.Force); errors.Is(err, fs.ErrExist) { // made since we looked
+	if _, err = m.Backup(ctx, in.File, in.Force); errors.Is(err, fs.ErrExist) { // made since it was looked for
 		return BackupOut{}, fileExists(in.File)
 	} else if err != nil {
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)

@@ -95,7 +95,7 @@ func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 	return out, err
 }
 
-// attempt makes the plan and, unless it is a dry run, does what it says.
+// attempt makes the plan and, unless it is a dry run, carries it out.
 func (out *RevertOut) attempt(ctx context.Context, h oxbow.Historian, sel revert.Selection) (p *revert.Plan, err error) {
 	for try := 0; ; try++ {
 		if p, err = revert.Make(ctx, h, sel); err != nil || out.DryRun {
@@ -186,7 +186,7 @@ func (w *Workspace) until(s string) (time.Time, error) {
 	return f.Before, nil
 }
 
-// madeIn returns what tells the changes of a session, and the turns that are of it. An
+// madeIn returns what finds the changes of a session, and the turns that are of it. An
 // identifier is that of a run of a door, which the log has, or that of a client's
 // session, which the log or the archive has. One that is whole goes before one that
 // is a beginning.
@@ -259,7 +259,7 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 	return shown, nil
 }
 
-// why says why nothing was selected: what changes there are.
+// why returns why nothing was selected: what changes there are.
 func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []Note, err error) {
 	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
 	n := 0

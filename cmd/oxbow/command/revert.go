@@ -70,7 +70,7 @@ func (a *app) showReverted(out tool.RevertOut) {
 	a.showNotes(out.Notes)
 }
 
-// conflictText says what was kept of later changes.
+// conflictText returns what was kept of later changes.
 func conflictText(c revert.Conflict) string {
 	switch {
 	case c.Reason != "":
