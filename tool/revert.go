@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/revert"
 	"github.com/oxbow-memory/oxbow/session"
 )
@@ -169,21 +168,6 @@ func isTainted(s oxbow.Source, v *oxbow.Version) bool {
 
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
-}
-
-// until is since for an end: all of a day counts.
-func (w *Workspace) until(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if d, ok := parseSpan(s); ok {
-		return w.now().Add(-d), nil
-	}
-	f, err := query.ParseFilter("on:"+quoteValue(s), w.now())
-	if err != nil {
-		return time.Time{}, bad("until", s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
-	}
-	return f.Before, nil
 }
 
 // madeIn returns what finds the changes of a session, and the turns that are of it. An

@@ -125,17 +125,31 @@ func Sessions(ctx context.Context, w *Workspace, in SessionsIn) (SessionsOut, er
 
 // since returns the time that a date or a span before now means.
 func (w *Workspace) since(s string) (time.Time, error) {
+	start, _, err := w.period("since", s)
+	return start, err
+}
+
+// until is since for an end: all of a day counts.
+func (w *Workspace) until(s string) (time.Time, error) {
+	_, end, err := w.period("until", s)
+	return end, err
+}
+
+// period returns the start and the end of a date, or the time of a span before now as
+// both.
+func (w *Workspace) period(field, s string) (start, end time.Time, err error) {
 	if s == "" {
-		return time.Time{}, nil
+		return start, end, nil
 	}
 	if d, ok := parseSpan(s); ok {
-		return w.now().Add(-d), nil
+		at := w.now().Add(-d)
+		return at, at, nil
 	}
 	f, err := query.ParseFilter("on:"+quoteValue(s), w.now())
 	if err != nil {
-		return time.Time{}, bad("since", s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
+		return start, end, bad(field, s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
 	}
-	return f.After, nil
+	return f.After, f.Before, nil
 }
 
 func quoteValue(s string) string { return fmt.Sprintf("%q", s) }
