@@ -1,0 +1,170 @@
+// Rules: what makes a text look like instructions to an agent.
+
+// Package instruction finds text that is shaped like instructions to an agent:
+// orders that outlast a session, that set aside rules, that ask for secrecy, that
+// send data away, and signs that only a model reads. Such text is no proof of an
+// attack, and an attack may do without: what decides is where a text came from.
+package instruction
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Find returns the names of the rules that a text meets, sorted; none for a text
+// that is not shaped like instructions. A text that meets only one weak rule is not.
+func Find(text string) []string {
+	var found []string
+	if hidden(text) {
+		found = append(found, "hidden")
+	}
+	t := rules()
+	low := strings.ToLower(text)
+	weak := 0
+	for i, groups := range t.groupsIn(low) {
+		r := &t.rules[i]
+		if groups != r.groups || !r.matches(low) {
+			continue
+		}
+		if r.weak {
+			weak++
+		}
+		if !slices.Contains(found, r.name) {
+			found = append(found, r.name)
+		}
+	}
+	if weak == len(found) && weak < 2 {
+		return nil
+	}
+	slices.Sort(found)
+	return found
+}
+
+// rule is a line of rules.txt.
+type rule struct {
+	name   string
+	weak   bool
+	groups uint8 // a bit for each group of words
+	expr   string
+	once   sync.Once
+	re     *regexp.Regexp
+}
+
+// matches reports whether a text in lower case matches the expression, which is
+// compiled when the first text has its words.
+func (r *rule) matches(low string) bool {
+	r.once.Do(func() { r.re = regexp.MustCompile(strings.ReplaceAll(r.expr, "…", `[^.!?\n]{0,60}`)) })
+	return r.re.MatchString(low)
+}
+
+// table is all rules, and where their words are looked up.
+type table struct {
+	rules []rule
+	words [256][]word // by their first byte
+}
+
+// word is a text that a rule's expression needs, where a word or a sign begins.
+type word struct {
+	text  string
+	rule  int
+	group uint8
+}
+
+// groupsIn returns, for each rule, of which of its groups the text has a word.
+func (t *table) groupsIn(low string) []uint8 {
+	has := make([]uint8, len(t.rules))
+	inWord := false
+	for i := range len(low) {
+		c := low[i]
+		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+		if !letter || !inWord {
+			for _, w := range t.words[c] {
+				if strings.HasPrefix(low[i:], w.text) {
+					has[w.rule] |= w.group
+				}
+			}
+		}
+		inWord = letter
+	}
+	return has
+}
+
+//go:embed rules.txt
+var source string
+
+// rules are those of rules.txt.
+var rules = sync.OnceValue(func() *table {
+	t := new(table)
+	for line := range strings.Lines(source) {
+		if line = strings.TrimRight(line, "\r\n"); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, rest, _ := strings.Cut(line, "\t")
+		words, expr, _ := strings.Cut(rest, "\t")
+		name, weak := strings.CutSuffix(name, "?")
+		groups := uint8(0)
+		for group := range strings.SplitSeq(words, " & ") {
+			bit := groups + 1
+			groups |= bit
+			for w := range strings.SplitSeq(group, "|") {
+				t.words[w[0]] = append(t.words[w[0]], word{w, len(t.rules), bit})
+			}
+		}
+		t.rules = append(t.rules, rule{name: name, weak: weak, groups: groups, expr: expr})
+	}
+	return t
+})
+
+// mostJoiners is how many characters without width stand in a row in a text that
+// hides nothing: an emoji is joined by one.
+const mostJoiners = 1
+
+// invisible are characters that a person does not see, but for rows: tags and controls of
+// direction.
+var invisible = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x202D, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}},
+	R32: []unicode.Range32{{Lo: 0xE0020, Hi: 0xE007F, Stride: 1}},
+}
+
+// joiners are the characters without width.
+const joiners = "\u200B\u200C\u200D\u2060\uFEFF"
+
+// hidden reports whether a text has characters that a person does not see.
+func hidden(text string) bool {
+	row := 0
+	for i, c := range text {
+		if c < utf8.RuneSelf {
+			row = 0
+			continue
+		}
+		if unicode.Is(invisible, c) && !flag(text[:i]) {
+			return true
+		}
+		if !strings.ContainsRune(joiners, c) {
+			row = 0
+		} else if row++; row > mostJoiners {
+			return true
+		}
+	}
+	return false
+}
+
+// blackFlag begins the emoji of regions, whose names are spelt in tags.
+const blackFlag = 0x1F3F4
+
+// flag reports whether a text ends within the emoji of a region.
+func flag(before string) bool {
+	for before != "" {
+		c, n := utf8.DecodeLastRuneInString(before)
+		if c < 0xE0020 || c > 0xE007F {
+			return c == blackFlag
+		}
+		before = before[:len(before)-n]
+	}
+	return false
+}
