@@ -23,7 +23,8 @@ type Filter struct {
 // Values; with Not, it has none of them.
 //
 // Key is a label key, or one of the words kind, name (an exact name or
-// alias), by (the actor that wrote the current version) and door. Under
+// alias), by (the actor that wrote the current version), door, has (a label key)
+// and trust (see [Trust]). Under
 // confidence, a value is the least confidence wanted. An entry without a label
 // of that key does not have the value.
 type Term struct {
@@ -67,6 +68,8 @@ func (t Term) has(e *Entry, v string) bool {
 		return string(e.Source.Actor) == v
 	case "door":
 		return e.Source.Door == v
+	case "trust":
+		return string(e.Trust()) == v
 	case "has":
 		_, ok := e.Label(v)
 		return ok

@@ -16,7 +16,7 @@ var errSnapshot = errors.New("the snapshot cannot be used")
 
 // headKeys are the keys of the labels that a snapshot has: those that profiles
 // choose and rank by, and that have few values.
-var headKeys = []string{LabelConfidence, "covered", "pinned", "process", "profile", LabelProject, LabelTag, "taint"}
+var headKeys = []string{LabelConfidence, "covered", "pinned", "process", "profile", LabelProject, LabelQuarantine, LabelSuspect, LabelTag, LabelTaint}
 
 // A form is what many entries have in common: a kind, and labels of headKeys.
 type form struct {

@@ -23,6 +23,10 @@ func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
 // is what a turn of a session was shown.
 func (x *indexed) Text(t *ranking.Text) {
 	e := x.entry
+	if e.has(LabelQuarantine) { // no word finds it
+		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
+		return
+	}
 	*t = ranking.Text{ID: e.ID, Name: e.Name, Aliases: e.Aliases, Labels: t.Labels[:0], Content: e.Content, Created: e.Created, Updated: e.Updated}
 	for _, l := range e.Labels {
 		if l.Key == "session" && t.Session == "" {

@@ -63,7 +63,7 @@ func TestCheckLabel(t *testing.T) {
 		}
 	}
 	// The words that the filter language keeps for itself.
-	for _, key := range []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has"} {
+	for _, key := range []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"} {
 		if err := oxbow.CheckLabel(oxbow.Label{Key: key, Value: "x"}); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("CheckLabel(%s:x) = %v, want ErrInvalid", key, err)
 		}

@@ -321,7 +321,7 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id := range v.Searcher().Documents() {
-			if e := v.entry(id); ctx.Err() != nil || e != nil && !yield(e.Name) {
+			if e := v.entry(id); ctx.Err() != nil || e != nil && !e.has(LabelQuarantine) && !yield(e.Name) {
 				return
 			}
 		}

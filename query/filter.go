@@ -164,6 +164,10 @@ func checkValue(key, v string) error {
 		if !slices.Contains(actors, v) {
 			return invalid("by", v, "is not one of "+strings.Join(actors, ", "))
 		}
+	case "trust":
+		if !slices.Contains(oxbow.Trusts(), oxbow.Trust(v)) {
+			return invalid("trust", text.Clip(v, 40), fmt.Sprintf("is not one of %v", oxbow.Trusts()))
+		}
 	case "name", "door":
 		err := oxbow.CheckName(v)
 		if inv, ok := errors.AsType[*oxbow.InvalidError](err); ok {

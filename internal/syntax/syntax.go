@@ -14,10 +14,10 @@ import (
 
 // keys are the known keys: of labels, and of the conditions that are none.
 var keys = []string{"project", "tag", "file", "confidence",
-	"kind", "name", "by", "door", "has", "after", "before", "on"}
+	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
 // Reserved are the words that cannot be label keys.
-var Reserved = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has"}
+var Reserved = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
 // synonyms are other words for known keys.
 var synonyms = map[string]string{

@@ -1,0 +1,56 @@
+// Trust: how far an entry may be believed, by who wrote it and what was read before.
+
+package oxbow
+
+import "slices"
+
+// Trust is how far an entry may be believed. It follows from the source of the
+// version and from labels that programs write; no caller sets it.
+type Trust string
+
+// The levels of trust, the highest first; see [Trusts].
+const (
+	trustPerson      Trust = "person"
+	trustAgent       Trust = "agent" // or a program
+	trustImported    Trust = "imported"
+	TrustTainted     Trust = "tainted"     // written after its agent had read what others wrote
+	TrustQuarantined Trust = "quarantined" // tainted, and shaped like instructions: no text finds it
+)
+
+// Labels that programs write, of which trust follows.
+const (
+	LabelTaint      = "taint"      // a call that read what others wrote
+	LabelSuspect    = "suspect"    // a rule of texts that look like instructions
+	LabelQuarantine = "quarantine" // the same of a tainted one
+)
+
+// Trusts returns the levels, the highest first.
+func Trusts() []Trust {
+	return []Trust{trustPerson, trustAgent, trustImported, TrustTainted, TrustQuarantined}
+}
+
+// Trust returns how far the entry may be believed.
+func (e *Entry) Trust() Trust {
+	switch {
+	case e.has(LabelQuarantine):
+		return TrustQuarantined
+	case e.has(LabelTaint):
+		return TrustTainted
+	case e.Source.Actor == Imported || e.Source.Actor == Foreign:
+		return trustImported
+	case e.Source.Actor == Person:
+		return trustPerson
+	}
+	return trustAgent
+}
+
+// Volunteered reports whether the entry may stand before a model that has not asked
+// for it: one that is tainted, or shaped like instructions that no person wrote, may
+// not.
+func (e *Entry) Volunteered() bool {
+	return !e.has(LabelTaint) && !e.has(LabelSuspect) && !e.has(LabelQuarantine)
+}
+
+func (e *Entry) has(key string) bool {
+	return slices.ContainsFunc(e.Labels, func(l Label) bool { return l.Key == key })
+}
