@@ -19,7 +19,6 @@ const (
 	LabelCovered = "covered" // covered:true, an entry that a shorter one tells again; it ranks last
 	LabelProfile = "profile" // profile:NAME, the profile through which an entry was written
 
-	labelTaint  = "taint"    // taint:…, an entry that was written after foreign text was read
 	tagDecision = "decision" // tag:decision, an entry that says what was decided
 )
 

@@ -86,7 +86,7 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 // asked returns what a selection needs of entries that may not be read.
 func (r *Resolved) asked(inside *scope.Scope) oxbow.Asked {
 	a := inside.Asked()
-	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, labelTaint)
+	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine)
 	for _, c := range r.Includes {
 		a.Names = append(a.Names, c.Entries...)
 	}
@@ -106,7 +106,7 @@ func (o *order) leavesOut(e *oxbow.Entry) bool {
 		return false
 	}
 	projects := e.Values(oxbow.LabelProject)
-	return len(projects) > 0 && !slices.Contains(projects, o.Project) || labelled(e, LabelCovered) || len(e.Values(labelTaint)) > 0
+	return len(projects) > 0 && !slices.Contains(projects, o.Project) || labelled(e, LabelCovered)
 }
 
 // choice is what stands in a selection if the budget has room for it.

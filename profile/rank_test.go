@@ -26,7 +26,7 @@ func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 			Kind: oxbow.Kinds()[rng.IntN(6)], Created: start.Add(time.Duration(rng.IntN(1000)) * time.Hour)}
 		for _, l := range []oxbow.Label{{Key: oxbow.LabelConfidence, Value: fmt.Sprint(".", rng.IntN(10))}, {Key: LabelCovered, Value: "true"},
 			{Key: LabelPinned, Value: "true"}, {Key: LabelProcess, Value: "true"}, {Key: LabelProfile, Value: "dev"}, {Key: oxbow.LabelProject, Value: fmt.Sprint("p", rng.IntN(3))},
-			{Key: oxbow.LabelFile, Value: "a.go"}, {Key: oxbow.LabelTag, Value: "decision"}, {Key: oxbow.LabelTag, Value: "draft"}, {Key: labelTaint, Value: "web"}} {
+			{Key: oxbow.LabelFile, Value: "a.go"}, {Key: oxbow.LabelTag, Value: "decision"}, {Key: oxbow.LabelTag, Value: "draft"}, {Key: oxbow.LabelTaint, Value: "web"}} {
 			if rng.IntN(4) == 0 {
 				add.Labels = append(add.Labels, l)
 			}

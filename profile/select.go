@@ -24,7 +24,7 @@ type Request struct {
 
 	// Project is the one in which a session begins; "" for no such session. Decisions
 	// then rank before what is no rule, and what is not pinned is left out when it is
-	// of other projects alone, covered or tainted.
+	// of other projects alone or covered.
 	Project string
 }
 
@@ -58,7 +58,8 @@ const (
 // finds comes after the pinned ones, best first, and the rest after that.
 //
 // Records of runs and handoffs (kinds history and handoff) stand in a selection
-// only if an include names their kind or their name, or they are pinned.
+// only if an include names their kind or their name, or they are pinned. What is not
+// [oxbow.Entry.Volunteered] stands in none.
 //
 // All is packed as [prompt.Context.Pack] says, so that the budget is never
 // exceeded. What ranks so low that four times the budget stands before it is
@@ -251,8 +252,12 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 }
 
 // omits reports whether an entry belongs to the profile and not to what it puts
-// before a model: the record of a run or a handoff, whose kind no include names.
+// before a model: one that is not volunteered, and the record of a run or a handoff,
+// whose kind no include names.
 func (r *Resolved) omits(e *oxbow.Entry) bool {
+	if !e.Volunteered() {
+		return true
+	}
 	if e.Kind != oxbow.History && e.Kind != oxbow.Handoff || labelled(e, LabelPinned) {
 		return false
 	}

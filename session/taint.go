@@ -4,16 +4,13 @@
 package session
 
 import (
+	"iter"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
-
-// LabelTaint is the key of the labels that name tainting calls: the tool and its
-// argument. Programs write it; no caller of a verb gives or removes it.
-const LabelTaint = "taint"
 
 const (
 	maxTaints = 8   // labels of one turn
@@ -51,19 +48,51 @@ func (t *Turn) Taints() []string { return taintsOf(t.Events, t.Dir()) }
 
 // taintsOf is Taints of events in order of time, in a working directory.
 func taintsOf(events []Event, dir string) (found []string) {
-	var earlier strings.Builder // commands and paths of earlier calls: what they made is the agent's own
-	for _, e := range events {
-		if e.Kind != Called || e.Call == nil {
-			continue
-		}
-		if s := e.Call.taint(e.Client, dir, earlier.String()); s != "" && !slices.Contains(found, s) {
+	for _, s := range taints(events, dir) {
+		if !slices.Contains(found, s) {
 			if found = append(found, s); len(found) == maxTaints {
 				break
 			}
 		}
-		earlier.WriteString(e.Call.Command + "\n" + strings.Join(e.Call.Wrote, "\n") + "\n")
 	}
 	return found
+}
+
+// taints yields the numbers of the events that are calls which read what others wrote,
+// and the tool and its argument of each.
+func taints(events []Event, dir string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		var earlier strings.Builder // commands and paths of earlier calls: what they made is the agent's own
+		for i, e := range events {
+			if e.Kind != Called || e.Call == nil {
+				continue
+			}
+			if s := e.Call.taint(e.Client, dir, earlier.String()); s != "" && !yield(i, s) {
+				return
+			}
+			earlier.WriteString(e.Call.Command + "\n" + strings.Join(e.Call.Wrote, "\n") + "\n")
+		}
+	}
+}
+
+// Untainted returns the turn without what its agent said, planned and typed after it
+// had read what others wrote. The files that it wrote stay.
+func (t *Turn) Untainted() Turn {
+	u := *t
+	for from := range taints(t.Events, t.Dir()) {
+		u.Events = slices.Clone(t.Events[:from])
+		for _, e := range t.Events[from:] {
+			switch {
+			case e.Kind == Text || e.Kind == Plan:
+				continue
+			case e.Kind == Called && e.Call != nil:
+				e.Call = &Call{Tool: e.Call.Tool, Wrote: e.Call.Wrote}
+			}
+			u.Events = append(u.Events, e)
+		}
+		break
+	}
+	return u
 }
 
 // taint returns the tool and its argument if the call reads what others wrote,

@@ -86,8 +86,7 @@ func (a *action) find(ctx context.Context, m *oxbow.Memory, in, head string, lab
 	if a.in.Project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{a.in.Project}})
 	}
-	f.Terms = append(f.Terms, oxbow.Term{Key: "has", Values: []string{session.LabelTaint}, Not: true})
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: maxCited, Filter: f})
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: maxCited, Filter: f.And(volunteered)})
 	if err != nil {
 		return
 	}

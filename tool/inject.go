@@ -104,15 +104,15 @@ func Calibrate(ctx context.Context, w *Workspace) error {
 	return err
 }
 
-// untainted selects what no foreign text had a part in.
-var untainted = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{session.LabelTaint}, Not: true}}}
+// volunteered selects what is [oxbow.Entry.Volunteered].
+var volunteered = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys, Not: true}}}
 
 // injectSources returns notes and archive, as far as there are any.
 func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err error) {
 	place, perr := w.place()
 	_, m, err := w.Memory(ctx, Read)
 	if err == nil {
-		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: untainted}}
+		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: volunteered}}
 		if perr == nil && place.Own() {
 			s.store = place.Store
 		}
@@ -128,7 +128,7 @@ func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err 
 		}
 		return all, errors.Join(err, serr)
 	}
-	s := injectSource{Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(untainted)}}
+	s := injectSource{Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(volunteered)}}
 	if perr == nil && place.Own() {
 		s.store = filepath.Join(filepath.Dir(place.Store), session.StoreFile)
 	}

@@ -77,7 +77,7 @@ func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 func openHandoff(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	hs, err := handoff.Newest(ctx, m, maxHandoffs)
 	for _, h := range hs {
-		if h.Project == "" || h.Project == project {
+		if h.Offered && (h.Project == "" || h.Project == project) {
 			said := text.Clip(strings.Join(strings.Fields(h.Summary+" "+h.Plan), " "), startHandoff)
 			return fmt.Sprintf("An earlier session has handed off: %q. To go on with it: the tool handoff_task, or oxbow handoff take %s.\n\n", said, text.ShellQuote(h.Name)), nil
 		}

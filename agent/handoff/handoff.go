@@ -50,6 +50,7 @@ type Handoff struct {
 	Version uint64
 	Created time.Time
 	Taken   bool
+	Offered bool         // it may be taken without its name: see [oxbow.Entry.Volunteered]
 	Updated time.Time    // of a taken one, when it was taken, unless it was changed since
 	Source  oxbow.Source // who wrote this version: who handed it off or, of a taken one, took it
 }
@@ -185,7 +186,7 @@ func nonEmpty(s string) []string {
 
 // of returns the handoff that an entry is.
 func of(e oxbow.Entry) Handoff {
-	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source}
+	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source, Offered: e.Volunteered()}
 	h.Project, _ = e.Label(oxbow.LabelProject)
 	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
 	return h

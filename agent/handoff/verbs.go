@@ -144,8 +144,8 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 }
 
 // Take marks a handoff as taken and returns it: the one of that name or, without
-// a name, the newest open one, of the project if one is given; the older ones
-// stay open. The mark is set for the version that was looked at, so that of any
+// a name, the newest open one that is [oxbow.Entry.Volunteered], of the project if
+// one is given; the older ones stay open. The mark is set for the version that was looked at, so that of any
 // number of sessions that take at once, in any number of processes, one gets it.
 //
 // Errors: [ErrNone] when none is open; ErrTaken, in an [oxbow.NameError], when
@@ -183,10 +183,10 @@ func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry
 		if err != nil {
 			return oxbow.Entry{}, err
 		}
-		if len(es) == 0 {
-			return oxbow.Entry{}, ErrNone
+		if i := slices.IndexFunc(es, func(e oxbow.Entry) bool { return e.Volunteered() }); i >= 0 {
+			return es[i], nil
 		}
-		return es[0], nil
+		return oxbow.Entry{}, ErrNone
 	}
 	e, err := get(ctx, s, name)
 	if err != nil {

@@ -40,7 +40,10 @@ func (r *record) empty() bool {
 // read reads the turns of one session.
 func read(turns []session.Turn) *record {
 	r := &record{}
-	turns = sinceClear(turns)
+	turns = slices.Clone(sinceClear(turns))
+	for i := range turns {
+		turns[i] = turns[i].Untainted()
+	}
 	for i := range turns {
 		if d := turns[i].Dir(); d != "" && r.dir == "" {
 			r.dir = strings.TrimSuffix(strings.ReplaceAll(d, `\`, "/"), "/")

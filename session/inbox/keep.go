@@ -53,7 +53,7 @@ func Label(t *session.Turn) []oxbow.Label {
 		ls = append(ls, oxbow.Label{Key: "concluded", Value: "yes"})
 	}
 	for _, v := range t.Taints() {
-		ls = append(ls, oxbow.Label{Key: session.LabelTaint, Value: v})
+		ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: v})
 	}
 	return ls
 }
