@@ -39,7 +39,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_013},
+	{".", 10_080},
 	{"query", 850},
 	{"scope", 945},
 	{"storetest", 550},
@@ -51,10 +51,10 @@ var budgets = []budget{
 	{"exchange", 3_780},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 3_445},
+	{"session", 3_475},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 545},
-	{"session/handoff", 840},
+	{"session/handoff", 845},
 	{"session/inbox", 680},
 	{"annotate/*", 6_755},
 	{"session/transcript", 1_530},
@@ -68,10 +68,10 @@ var budgets = []budget{
 	{"trust", 400},
 	{"lineage", 86},
 	{"revert", 743},
-	{"tool/*", 13_596},
+	{"tool/*", 13_770},
 	{"dialect/*", 9_590},
-	{"mcpserver", 1_880},
-	{"cmd/oxbow/command/*", 10_678},
+	{"mcpserver", 1_885},
+	{"cmd/oxbow/command/*", 10_745},
 	{"cmd/*", 50},
 	{"setup", 2_460},
 	{"vectors/*", 900},
@@ -84,7 +84,7 @@ var budgets = []budget{
 	{"internal/screen", 165},
 	{"internal/secret", 1_010},
 	{"internal/clientline", 550},
-	{"internal/*", 2_625},
+	{"internal/*", 2_795},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

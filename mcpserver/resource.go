@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -87,7 +88,11 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	if err != nil {
 		return nil, errors.New(d.explain(err))
 	}
+	tool.Withhold(ctx, &e)
 	tool.SeenFrom(ctx, nil).Show(e)
+	if warning := tool.Warning(e.Trust()); warning != "" {
+		e.Content = warning + prompt.Fence("markdown", e.Content)
+	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: req.Params.URI, MIMEType: markdown, Text: e.Content},
 	}}, nil
@@ -100,6 +105,9 @@ func (d *transport) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mc
 		return nil, errors.New(d.explain(err))
 	}
 	for _, e := range es {
+		if !e.Volunteered() {
+			continue
+		}
 		l.Resources = append(l.Resources, &mcp.Resource{
 			URI: uriOf(e.Name), Name: e.Name, MIMEType: markdown, Size: int64(len(e.Content)),
 			Annotations: &mcp.Annotations{LastModified: e.Updated.UTC().Format("2006-01-02T15:04:05Z")},

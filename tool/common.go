@@ -147,7 +147,9 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]s
 		if err != nil {
 			return nil, err
 		}
-		names = append(append(names, e.Name), e.Aliases...)
+		if e.Trust() != oxbow.TrustQuarantined {
+			names = append(append(names, e.Name), e.Aliases...)
+		}
 	}
 	slices.Sort(names) // the same answer whatever the order of IDs
 	return text.Near(name, slices.Values(slices.Compact(names)), most), nil

@@ -22,6 +22,10 @@ type HookReportIn struct {
 	// Everywhere annotates a tree that has no annotations yet, too.
 	Everywhere bool `json:"everywhere,omitempty" flag:"-"`
 
+	// Tainted reports whether the session has read what others wrote since the person's
+	// last prompt. Nil is no.
+	Tainted func() bool `json:"-"`
+
 	// Shown are the annotations that the session was shown before, by ID.
 	Shown map[string]bool `json:"-"`
 }
@@ -33,14 +37,15 @@ type AnnotateHookOut struct {
 
 // AnnotateHook adds the annotations of what a hook reports that are new: of an edit, or
 // at the end of a turn of all in it. A tree without annotations gets none, unless
-// that is asked for.
+// that is asked for. What is said in a tainted turn becomes none: annotations stand before
+// a model when their lines change. The transcript has it.
 func AnnotateHook(ctx context.Context, w *Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := w.annotations(ctx)
 	if err != nil || !s.Annotated() && !(in.Everywhere && s.IsTree()) {
 		return AnnotateHookOut{}, err
 	}
 	records, err := transcript.Live(ctx, s, in.Report)
-	if err != nil {
+	if err != nil || len(records) == 0 || in.Tainted != nil && in.Tainted() {
 		return AnnotateHookOut{}, err
 	}
 	fresh, err := w.addNew(ctx, s, records, false)

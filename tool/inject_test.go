@@ -63,7 +63,7 @@ func TestInjectTaintedTurn(t *testing.T) {
 	}
 	fetch := session.Event{Kind: session.Called, ID: "call-000001", Turn: "1", Call: &session.Call{Tool: "WebFetch", Asked: "https://example.org"}}
 	w, a := injectWorkspace(t, prompt, fetch)
-	if hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "staging proxy", Filter: session.TurnFilter}); err != nil || len(hits) != 1 || len(hits[0].Entry.Values(session.LabelTaint)) == 0 {
+	if hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "staging proxy", Filter: session.TurnFilter}); err != nil || len(hits) != 1 || len(hits[0].Entry.Values(oxbow.LabelTaint)) == 0 {
 		t.Fatalf("the turn is not tainted: %+v, %v", hits, err)
 	}
 	if out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion}); err != nil || out.Answer != "silence" || out.Text != "" || len(out.Why) == 0 {

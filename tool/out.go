@@ -22,6 +22,7 @@ type Entry struct {
 	Updated string              `json:"updated"`           // RFC 3339, UTC
 	Version uint64              `json:"version"`           // number of the change that wrote it
 	Source  Source              `json:"source"`
+	Trust   string              `json:"trust,omitempty"` // tainted or quarantined; "" for all else
 
 	Citations []FileRef `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
 
@@ -191,9 +192,13 @@ func stamp(t time.Time) string {
 // entryOf returns the entry without its content. In which session it was written,
 // its history says.
 func entryOf(e oxbow.Entry) Entry {
+	trust := e.Trust()
+	if trust != oxbow.TrustTainted && trust != oxbow.TrustQuarantined {
+		trust = ""
+	}
 	e.Source.Session = ""
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
-		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source)}
+		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source), Trust: string(trust)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
 		a.Labels[l.Key] = append(a.Labels[l.Key], l.Value)

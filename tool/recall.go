@@ -66,6 +66,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if w.overTurns {
 		readable(hits)
 	}
+	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withholds(ctx, &h.Entry) })
 	out.Notes = append(out.Notes, lacked()...)
 	read, err := m.ParseQuery(ctx, q)
 	if err != nil {
@@ -328,6 +329,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
+	Withhold(ctx, &e)
 	out := GetOut{Entry: entryOf(e), Notes: notes}
 	out.Entry.Content = &e.Content
 	if !past {
@@ -441,6 +443,9 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		return out, nil
 	}
 	for _, e := range page {
+		if withholds(ctx, &e) {
+			continue
+		}
 		a := entryOf(e)
 		a.Snippet = snippet(e.Content, nil, snippetWidth)
 		out.Entries = append(out.Entries, a)

@@ -162,7 +162,7 @@ func (in *RevertIn) fits(s oxbow.Source, v *oxbow.Version) bool {
 // isTainted reports whether the version is tainted. What a person makes of an entry
 // is the person's, whatever labels stay.
 func isTainted(s oxbow.Source, v *oxbow.Version) bool {
-	_, tainted := v.Entry.Label(session.LabelTaint)
+	_, tainted := v.Entry.Label(oxbow.LabelTaint)
 	return tainted && s.Actor != oxbow.Person
 }
 

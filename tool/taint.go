@@ -1,4 +1,5 @@
-// Taint stamps: what an agent writes in a turn that read what others wrote says so.
+// Trust stamps: what an agent writes in a turn that read what others wrote says so, and
+// so does what is shaped like instructions.
 
 package tool
 
@@ -7,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/instruction"
+	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -18,54 +21,88 @@ func WithCaller(ctx context.Context, c session.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// Stamp returns changes as they are applied: those of a call that has a caller, with
-// the labels of what tainted it, which of returns. Labels of that key that the
-// caller gives are left out, and those that an entry has stay. It is part of an
-// [oxbow.Options.Screen].
+// protected are the keys of labels that put an entry before a model for good. What is
+// written after foreign text was read may not have them, nor change what has them.
+var protected = []string{profile.LabelPinned, profile.LabelProcess}
+
+// Stamp returns changes as they are applied. Those of a person are as given. Others have
+// the labels of what tainted the call, which of returns for its caller, and of what makes
+// the text look like instructions. The taints that an entry has stay. It is part of an
+// [oxbow.Options.Screen]. Of may be nil.
+//
+// A tainted change of what is pinned, or is of every process, is refused: the error
+// matches [oxbow.ErrInvalid].
 func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, of func(context.Context, session.Caller) []string) ([]oxbow.Op, error) {
-	caller, ok := ctx.Value(callerKey{}).(session.Caller)
-	if !ok {
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person {
 		return ops, nil
 	}
-	taints := of(ctx, caller)
+	s := stamper{}
+	if caller, ok := ctx.Value(callerKey{}).(session.Caller); ok && of != nil {
+		s.taints = of(ctx, caller)
+	}
 	ops = slices.Clone(ops)
 	for i, op := range ops {
+		var err error
 		switch o := op.(type) {
 		case oxbow.Add:
-			o.Labels = withTaints(o.Labels, nil, taints)
+			o.Labels, err = s.labels(o.Name, o.Name+"\n"+o.Content, o.Labels, oxbow.Entry{})
 			ops[i] = o
 		case oxbow.Update:
-			old, err := store.Get(ctx, o.Name)
-			if err != nil {
+			old, gerr := store.Get(ctx, o.Name)
+			if gerr != nil {
 				continue // the store says why
 			}
-			o.Labels = withTaints(o.Labels, old.Labels, taints)
+			o.Labels, err = s.labels(o.Name, o.Name+"\n"+o.Content, o.Labels, old)
 			ops[i] = o
 		case oxbow.Relabel:
-			old, err := store.Get(ctx, o.Name)
-			if err != nil {
+			old, gerr := store.Get(ctx, o.Name)
+			if gerr != nil {
 				continue
 			}
-			o.Labels = withTaints(o.Labels, old.Labels, taints)
+			o.Labels, err = s.labels(o.Name, old.Name+"\n"+old.Content, o.Labels, old)
 			ops[i] = o
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return ops, nil
 }
 
-// withTaints returns the labels with the taints of the old version and the new ones.
-func withTaints(labels, old []oxbow.Label, taints []string) []oxbow.Label {
-	is := func(l oxbow.Label) bool { return l.Key == session.LabelTaint }
-	out := slices.DeleteFunc(slices.Clone(labels), is)
-	for _, l := range old {
-		if is(l) {
+// stamper gives labels to what is no person's.
+type stamper struct {
+	taints []string
+}
+
+// labels returns the labels of an entry: those that are given, the taints that its old
+// version has and those of the call, and the rules that its text meets.
+func (s *stamper) labels(name, text string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
+	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool { return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine })
+	if len(s.taints) > 0 {
+		for _, l := range slices.Concat(out, old.Labels) {
+			if slices.Contains(protected, l.Key) && l.Value == "true" {
+				return nil, Advise(bad("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+s.taints[0]),
+					"write a new note without it, and ask the person, whose next prompt ends this")
+			}
+		}
+	}
+	for _, l := range old.Labels {
+		if l.Key == oxbow.LabelTaint {
 			out = append(out, l)
 		}
 	}
-	for _, t := range taints {
-		if l := (oxbow.Label{Key: session.LabelTaint, Value: t}); oxbow.CheckLabel(l) == nil {
-			out = append(out, l)
+	add := func(key string, values []string) {
+		for _, v := range values {
+			if l := (oxbow.Label{Key: key, Value: v}); oxbow.CheckLabel(l) == nil {
+				out = append(out, l)
+			}
 		}
 	}
-	return oxbow.SortLabels(out)
+	add(oxbow.LabelTaint, s.taints)
+	shaped := oxbow.LabelSuspect
+	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
+		shaped = oxbow.LabelQuarantine
+	}
+	add(shaped, instruction.Find(text))
+	return oxbow.SortLabels(out), nil
 }

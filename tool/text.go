@@ -50,6 +50,7 @@ func writeEntry(b *strings.Builder, e Entry) {
 
 // writeBody writes what follows the first line of an entry.
 func writeBody(b *strings.Builder, e Entry) {
+	b.WriteString(Warning(oxbow.Trust(e.Trust)))
 	if len(e.Aliases) > 0 {
 		b.WriteString("aliases: " + quoteAll(e.Aliases) + "\n")
 	}

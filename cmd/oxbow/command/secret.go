@@ -30,8 +30,8 @@ func (a *app) screenOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]o
 	if err != nil {
 		return nil, err
 	}
-	if a.taints == nil {
-		return ops, nil
+	if p, err := a.memoryPlace(); err == nil && !p.Own() {
+		return ops, nil // other layouts have no place for such labels
 	}
 	return tool.Stamp(ctx, s, ops, a.taints)
 }
