@@ -76,6 +76,7 @@ var budgets = []budget{
 	{"setup", 2_460},
 	{"vectors/*", 900},
 	{"internal/wal", 2_321},
+	{"internal/proof", 168},
 	{"backup", 450},
 	{"internal/index", 4_500},
 	{"internal/ranking", 1_905},

@@ -1,0 +1,74 @@
+// Signed heads, read as they were written, and not when they were changed.
+
+package proof
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func newKey(t testing.TB, seed byte) Key {
+	t.Helper()
+	k, err := NewKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func head(kind string, seq uint64) Head {
+	return Head{Kind: kind, Seq: seq, Chain: strings.Repeat(fmt.Sprintf("%02x", seq), 32), Time: time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC)}
+}
+
+func seqs(heads []Head) string {
+	var all []string
+	for _, h := range heads {
+		all = append(all, fmt.Sprint(h.Kind, " ", h.Seq))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestSigned(t *testing.T) {
+	k, other := newKey(t, 1), newKey(t, 2)
+	if again, err := ParseKey(k.Encode()); err != nil || again.Public() != k.Public() || k.Public() == other.Public() {
+		t.Errorf("ParseKey() = %v, %v", again.Public(), err)
+	}
+	if _, err := ParseKey([]byte("OXBOW-SIGNING-KEY-00\n")); err == nil {
+		t.Error("a short key is read")
+	}
+	text := bytes.Join([][]byte{k.Sign(head(Grown, 2)), k.Sign(head(Grown, 5)), k.Sign(head(Grown, 9)), k.Sign(head(Back, 5)), k.Sign(head(Grown, 8))}, nil)
+	for _, c := range []struct {
+		name, text, want, bad string
+	}{
+		{"as written", string(text), "head 2, head 5, back 5, head 8", "[]"},
+		{"an interrupted write", string(text[:len(text)-1]), "head 2, head 5, back 5", "[]"},
+		{"another number", strings.Replace(string(text), "head 2 ", "head 3 ", 1), "head 5, back 5, head 8", "[1]"},
+		{"a way back made a head", strings.Replace(string(text), "back 5 ", "head 5 ", 1), "head 2, head 5, head 9, head 8", "[4]"},
+		{"another key", string(text) + string(other.Sign(head(Grown, 11))), "head 2, head 5, back 5, head 8", "[6]"},
+		{"no words", "\n" + string(text), "head 2, head 5, back 5, head 8", "[1]"},
+	} {
+		heads, bad := Read([]byte(c.text), k.Public())
+		if seqs(heads) != c.want || fmt.Sprint(bad) != c.bad {
+			t.Errorf("%s: Read() = %s, and %v, want %s, and %s", c.name, seqs(heads), bad, c.want, c.bad)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	k := newKey(f, 1)
+	line := k.Sign(head(Grown, 2))
+	f.Add(line)
+	f.Add(append(bytes.Clone(line), k.Sign(head(Back, 1))...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		heads, bad := Read(b, k.Public())
+		if n := bytes.Count(b, []byte("\n")); len(heads)+len(bad) > n {
+			t.Errorf("%d lines are %d heads and %d others", n, len(heads), len(bad))
+		}
+		if len(heads) > 0 && !bytes.Contains(b, line[:40]) && !bytes.HasPrefix(b, []byte("back")) {
+			t.Errorf("%q is signed", b)
+		}
+	})
+}
