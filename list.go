@@ -5,6 +5,7 @@ package oxbow
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"iter"
 	"math"
 	"slices"
@@ -195,7 +196,8 @@ func (d *db) Stats(ctx context.Context) (Stats, error) {
 	}
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	return Stats{Path: d.path, Entries: n, Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq()}, nil
+	chain := d.log.Chain()
+	return Stats{Path: d.path, Entries: n, Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
 }
 
 // Summary is what the entries of a store sum up to.

@@ -221,6 +221,7 @@ type Stats struct {
 	Used    int64 // of the file, without free space
 	First   uint64
 	Last    uint64
+	Head    string // hash of the chain at Last, in hex; "" where there is no chain
 }
 
 // A Counter is a Store that knows its numbers without reading everything.

@@ -77,7 +77,9 @@ func Backup(ctx context.Context, w *Workspace, in BackupIn) (BackupOut, error) {
 		return BackupOut{}, err
 	}
 	out, err := copyStore(ctx, w, store, in)
-	out.Left = left
+	if out.Left = left; err == nil {
+		_ = w.signNow(store, out.Last, out.Head)
+	}
 	return out, err
 }
 

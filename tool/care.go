@@ -118,6 +118,7 @@ type StatsOut struct {
 	Content  int64          `json:"content_bytes"`
 	First    uint64         `json:"first_change"`
 	Last     uint64         `json:"last_change"`
+	Head     string         `json:"head,omitempty"`   // hash of the chain at the last change
 	Oldest   string         `json:"oldest,omitempty"` // creation of the oldest entry, RFC 3339
 	Newest   string         `json:"newest,omitempty"`
 	Kinds    map[string]int `json:"kinds"`
@@ -141,7 +142,7 @@ func Stats(ctx context.Context, w *Workspace, _ StatsIn) (StatsOut, error) {
 	}
 	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{}, Tags: map[string]int{}}
 	if s, err := statsOf(ctx, m); err == nil {
-		out.Bytes, out.Used, out.First, out.Last = s.Bytes, s.Used, s.First, s.Last
+		out.Bytes, out.Used, out.First, out.Last, out.Head = s.Bytes, s.Used, s.First, s.Last, s.Head
 	} else if !errors.Is(err, oxbow.ErrUnsupported) {
 		return StatsOut{}, err
 	}

@@ -19,8 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CheckIn is what check takes: nothing.
-type CheckIn struct{}
+// CheckIn is what check takes.
+type CheckIn struct {
+	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which check, backup or stats printed."`
+	Sign  bool   `json:"sign,omitempty" usage:"Sign the head of the memory, where it is sound, with the key of its home."`
+}
 
 // CheckOut is what a check found.
 type CheckOut struct {
@@ -38,6 +41,8 @@ type CheckOut struct {
 
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // of the working tree, where there are any
 	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive, where there is one
+	Heads       *HeadsCheck       `json:"signed_heads,omitempty"`
+	Since       *NotedHead        `json:"since,omitempty"` // the head that was asked for
 
 	durable uint64 // last change that was once durable, as far as known
 	lost    uint64 // highest change that is known to be damaged
@@ -50,13 +55,6 @@ func (o CheckOut) Failed() bool { return !o.OK }
 type TornTail struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
-}
-
-// Problem is what is wrong with a memory.
-type Problem struct {
-	Offset int64  `json:"offset"` // -1 when it is not about one byte
-	What   string `json:"what"`
-	Mend   string `json:"mend,omitempty"`
 }
 
 // AnnotationsCheck is what a check found in the sidecars of a working tree.
@@ -87,8 +85,11 @@ func (p LineProblem) At() string {
 
 // Check reads the whole memory, the annotations of the working tree, and the archive
 // of sessions.
-func Check(ctx context.Context, w *Workspace, _ CheckIn) (CheckOut, error) {
-	out, err := examine(ctx, w)
+func Check(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
+	if err := checkHead("--since", in.Since); err != nil {
+		return CheckOut{}, err
+	}
+	out, err := checkProof(ctx, w, in)
 	if err != nil {
 		return out, err
 	}
@@ -200,14 +201,6 @@ func (o *CheckOut) read(ctx context.Context, w *Workspace, p Place) error {
 	return nil
 }
 
-func problemsOf(r oxbow.CheckReport) []Problem {
-	var ps []Problem
-	for _, p := range r.Problems {
-		ps = append(ps, Problem{p.Offset, p.What, p.Mend})
-	}
-	return ps
-}
-
 // damaged adds the damage that keeps the store from opening.
 func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 	what := c.Reason
@@ -252,8 +245,8 @@ type NotedHead struct {
 // Verify proves that the changes were not edited, up to the one with a hash that
 // was noted earlier.
 func Verify(ctx context.Context, w *Workspace, in VerifyIn) (VerifyOut, error) {
-	if _, err := hex.DecodeString(in.Head); in.Head != "" && (err != nil || len(in.Head) != 64) {
-		return VerifyOut{}, Advise(invalidf("--head %q is not a hash of 64 hexadecimal digits", in.Head), "oxbow check and oxbow log --verify print it")
+	if err := checkHead("--head", in.Head); err != nil {
+		return VerifyOut{}, err
 	}
 	var out VerifyOut
 	var err error
@@ -261,6 +254,77 @@ func Verify(ctx context.Context, w *Workspace, in VerifyIn) (VerifyOut, error) {
 		out.Noted, err = findHead(ctx, w, out.Store, in.Head)
 	}
 	return out, err
+}
+
+// checkHead refuses what is no head, in that flag.
+func checkHead(flag, head string) error {
+	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
+		return Advise(invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head), "oxbow check and oxbow log --verify print it")
+	}
+	return nil
+}
+
+// checkProof examines the store, and compares it with the heads that were signed
+// and with the one that was noted.
+func checkProof(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
+	p, err := w.place()
+	if err != nil {
+		return CheckOut{}, err
+	}
+	var heads *HeadsCheck
+	var wrong []Problem
+	if p.Own() && p.Home != p.Store { // before the last change is known, which others may move on
+		if heads, wrong, err = signedHeads(p.Store, in.Sign); err != nil {
+			return CheckOut{}, err
+		}
+	}
+	out, err := examine(ctx, w)
+	if err != nil || !out.OK {
+		return out, err
+	}
+	if err := out.prove(ctx, w, heads, in.Since); err != nil {
+		return out, err
+	}
+	out.Problems = append(wrong, out.Problems...)
+	if out.OK = len(out.Problems) == 0; !out.OK || !in.Sign {
+		return out, nil
+	}
+	if err := w.signNow(p.Store, out.Last, out.Head); err != nil {
+		return out, err
+	}
+	if heads, _, err = signedHeads(p.Store, false); err != nil {
+		return out, err
+	}
+	return out, out.prove(ctx, w, heads, "")
+}
+
+// prove compares the log of a sound memory with what was signed, nil for nothing,
+// and with the head that was noted, "" for none.
+func (o *CheckOut) prove(ctx context.Context, w *Workspace, heads *HeadsCheck, noted string) error {
+	if o.Heads = heads; heads != nil {
+		wrong, err := compareHeads(ctx, w, heads, *o)
+		if err != nil {
+			return err
+		}
+		o.Problems = append(o.Problems, wrong...)
+	}
+	if noted == "" {
+		return nil
+	}
+	var err error
+	if o.Since, err = findHead(ctx, w, o.Store, noted); err == nil && !o.Since.Found {
+		o.Problems = append(o.Problems, heads.without(noted, o.First))
+	}
+	return err
+}
+
+// compareHeads compares the signed heads with the log of a sound memory.
+func compareHeads(ctx context.Context, w *Workspace, heads *HeadsCheck, out CheckOut) ([]Problem, error) {
+	h, err := headerOf(out.Store)
+	if err != nil {
+		return nil, err
+	}
+	return heads.compare(ctx, w, out.Store, h, out.Last)
 }
 
 // findHead looks for the change with that hash.
@@ -350,16 +414,6 @@ func checkFile(ctx context.Context, w *Workspace, file string, also ...func(*oxb
 		err = cmp.Or(err, look(m))
 	}
 	return r, err
-}
-
-// statsOf returns the numbers of the store.
-func statsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
-	c, ok := m.Store().(oxbow.Counter)
-	if !ok {
-		return oxbow.Stats{}, fmt.Errorf("counting: %w", oxbow.ErrUnsupported)
-	}
-	s, err := c.Stats(ctx)
-	return s, wrapped("counting", err)
 }
 
 // archiveFile returns the path of the archive of sessions, "" where there is none.

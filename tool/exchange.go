@@ -44,7 +44,9 @@ func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err 
 	if err != nil {
 		return out, err
 	}
-	out.Entries, err = exchange.Export(ctx, m, f, in.To)
+	if out.Entries, err = exchange.Export(ctx, m, f, in.To); err == nil {
+		w.signCopied(ctx, m)
+	}
 	return out, err
 }
 

@@ -102,7 +102,7 @@ func initFrom(ctx context.Context, w *Workspace, p Place, in InitIn) (out InitOu
 		return out, err
 	}
 	// Another store of that name may have been here.
-	if err := m.Accept(ctx); err != nil {
+	if err := goOn(ctx, w, m, p.Store); err != nil {
 		return out, wrapped("accepting what was restored", err)
 	}
 	s, err := statsOf(ctx, m)

@@ -194,7 +194,7 @@ func recoverInPlace(ctx context.Context, w *Workspace, store string, save func()
 	if err != nil {
 		return rep, err
 	}
-	return rep, wrapped("accepting what was recovered", m.Accept(ctx))
+	return rep, wrapped("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
 // lastNamed returns the highest number of a change that a record in the store
@@ -330,8 +330,26 @@ func Accept(ctx context.Context, w *Workspace, _ AcceptIn) (AcceptOut, error) {
 		return AcceptOut{}, err
 	}
 	s, err := statsOf(ctx, m)
-	if err == nil && durable > s.Last {
-		err = wrapped("accepting", m.Accept(ctx))
+	if err != nil {
+		return AcceptOut{}, err
 	}
-	return AcceptOut{Store: store, Accepted: durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, err
+	if durable > s.Last {
+		err = m.Accept(ctx)
+	}
+	back, berr := signBack(store, w.now(), s)
+	err = errors.Join(err, berr)
+	return AcceptOut{Store: store, Accepted: back || durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, wrapped("accepting", err)
+}
+
+// goOn goes on from the last change that a store has, also where later ones were
+// written or their heads signed.
+func goOn(ctx context.Context, w *Workspace, m *oxbow.Memory, store string) error {
+	if err := m.Accept(ctx); err != nil {
+		return err
+	}
+	s, err := statsOf(ctx, m)
+	if err == nil {
+		_, err = signBack(store, w.now(), s)
+	}
+	return err
 }

@@ -263,3 +263,13 @@ func OpenOnFirstUse(open func(ctx context.Context) (*oxbow.Memory, error)) (get 
 	}
 	return get, closeFn
 }
+
+// statsOf returns the numbers of the store.
+func statsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
+	c, ok := m.Store().(oxbow.Counter)
+	if !ok {
+		return oxbow.Stats{}, fmt.Errorf("counting: %w", oxbow.ErrUnsupported)
+	}
+	s, err := c.Stats(ctx)
+	return s, wrapped("counting", err)
+}

@@ -41,9 +41,10 @@ type app struct {
 	profileSet *profile.Set      // nil until it is needed
 	boundTo    *profile.Resolved // nil until it is needed, and when the run is bound to none
 	// caution says, in the words of a door, what the open store lacks, or "".
-	caution atomic.Pointer[func(say func(tool.Note) string) string]
-	opened  dialect.Home   // of another layout, nil while it is not needed
-	closers []func() error // for the end of the run
+	caution  atomic.Pointer[func(say func(tool.Note) string) string]
+	opened   dialect.Home   // of another layout, nil while it is not needed
+	settling settling       // heads that are due are signed
+	closers  []func() error // for the end of the run
 
 	sessions func(context.Context) (*session.Archive, error)      // the archive; nil until it is needed
 	asItIs   bool                                                 // nothing is drained into the archive, or written to it

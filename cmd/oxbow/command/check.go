@@ -19,11 +19,16 @@ func (a *app) checkCommand() *cobra.Command {
 compares what the file says with what the memory answers. It changes nothing.
 The exit status is 1 when there is a problem: oxbow recover then saves what can
 still be read. The head it prints is a hash over all changes: note it elsewhere
-to prove later that nothing before was edited. The annotations of the code in
-the working directory, if there are any, are read line by line, and the archive
-of sessions as the memory is.`,
+to prove later, with --since, that changes were only added. Each 256 changes,
+and at a backup or export, the head is signed with the key of the home,
+memory.oxbow.signkey, into memory.oxbow.heads; check reports what was cut off,
+edited or replaced since by those who do not have the key. The annotations of
+the code in the working directory, if there are any, are read line by line, and
+the archive of sessions as the memory is.`,
 		Example: `  oxbow check
-  oxbow check --json --home ~/brain`,
+  oxbow check --json --home ~/brain
+  oxbow check --since $(cat ~/noted-head)
+  oxbow check --sign`,
 	}, tool.Check, positional, a.showChecked)
 }
 
@@ -51,6 +56,12 @@ func (a *app) showCheck(out tool.CheckOut, sound bool) {
 			count(out.Entries, "entry", "entries"), count(out.Records, "record", "records"), bytesText(out.Bytes))
 		if out.Head != "" {
 			a.printf("changes %d to %d, head %s\n", out.First, out.Last, out.Head)
+		}
+		if s := out.Since; s != nil && s.Found {
+			a.printf("since change %d, changes were only added: %d of them\n", s.Seq, out.Last-s.Seq)
+		}
+		if h := out.Heads; h != nil && h.Signed > 0 {
+			a.printf("%s with it, the last of change %d, by key %s\n", count(h.Signed, "signed head agrees", "signed heads agree"), h.Last, h.Key)
 		}
 	}
 	for _, n := range out.Notes {

@@ -144,7 +144,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		how = look
 	}
 	open, closeStore := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
-	defer func() { err = errors.Join(err, closeStore()) }()
+	defer func() { a.settling.run(); err = errors.Join(err, closeStore()) }()
 	d, other, err := a.layout()
 	if err != nil {
 		return err

@@ -104,11 +104,19 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	if err != nil {
 		return nil, openError(path, err)
 	}
+	a.signHeads(m, path, how)
 	said := func(say func(tool.Note) string) string { return say(tool.WentBack(context.Background(), m, path)) }
 	if first := a.caution.Swap(&said) == nil; first && how == look && said(sentence) != "" {
 		a.warn("%s", said(sentence))
 	}
 	return m, nil
+}
+
+// signHeads signs heads of a memory that is written to, unless it is a copy.
+func (a *app) signHeads(m *oxbow.Memory, path string, how access) {
+	if how != look && filepath.Base(path) == storeFile {
+		a.settling.add(tool.SignHeads(m, path, a.env.Now))
+	}
 }
 
 // openError says which store could not be opened, without saying it twice.
@@ -134,6 +142,7 @@ func openError(path string, err error) error {
 // with it, and is opened again when it is needed.
 func (a *app) done(m *oxbow.Memory) error {
 	a.opened = nil
+	a.settling.run()
 	return m.Close()
 }
 

@@ -1,0 +1,26 @@
+// What is left to do before a memory is closed.
+
+package command
+
+import "sync"
+
+// settling is what is done before a memory is closed. It is safe for concurrent use.
+type settling struct {
+	mu  sync.Mutex // guards fns
+	fns []func()
+}
+
+func (s *settling) add(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fns = append(s.fns, fn)
+}
+
+func (s *settling) run() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, fn := range s.fns {
+		fn()
+	}
+	s.fns = nil
+}

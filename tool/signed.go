@@ -1,0 +1,283 @@
+// Signed heads: heads of the chain, signed with a key of the home, in a file next
+// to the store. What is signed holds against those who do not have the key.
+
+package tool
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/proof"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// The ends of names next to the store, after its own: of the key, and of what it
+// signed.
+const (
+	signKeyEnd = ".signkey"
+	headsEnd   = ".heads"
+)
+
+// signEvery is after how many changes a head is signed.
+const signEvery = 256
+
+// mostLines is how many lines that are no head are listed.
+const mostLines = 20
+
+// SignHeads signs a head of the memory in that file whenever so many changes were
+// made, after the change and apart from it; an error is left to the next time. The
+// function that it returns signs what is due, and is called before the memory is
+// closed.
+func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func()) {
+	watched, ok := m.Store().(oxbow.Watcher)
+	if !ok {
+		return func() {}
+	}
+	var changes atomic.Int64
+	var running sync.WaitGroup
+	sign := func() {
+		if s, err := statsOf(context.Background(), m); err == nil {
+			_ = signHead(store, now(), s.Last, s.Head, signEvery)
+		}
+	}
+	stop := watched.Watch(func(oxbow.Event) {
+		if changes.Add(1)%signEvery == 0 {
+			running.Go(sign)
+		}
+	})
+	return func() {
+		stop()
+		running.Wait()
+		if changes.Swap(0) > 0 {
+			sign()
+		}
+	}
+}
+
+// signHead signs the head of a store, if at least so many changes were made since
+// the last one. The key is made where there is none.
+func signHead(store string, now time.Time, seq uint64, chain string, after uint64) error {
+	text, err := os.ReadFile(store + headsEnd)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return wrapped("signing the head", err)
+	}
+	last, _ := proof.Last(text)
+	if seq == 0 || seq < last+after || after == 0 && seq == last {
+		return nil
+	}
+	k, err := signingKey(store, true)
+	if err != nil {
+		return wrapped("signing the head", err)
+	}
+	return wrapped("signing the head", appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})))
+}
+
+// signBack signs that the owner went back to that change, where heads of later ones
+// were signed, and reports whether there were such.
+func signBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
+	text, err := os.ReadFile(store + headsEnd)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	k, kerr := signingKey(store, false)
+	if errors.Is(kerr, fs.ErrNotExist) { // which check reports
+		return false, nil
+	}
+	if err = errors.Join(err, kerr); err != nil {
+		return false, wrapped("signing that the memory went back", err)
+	}
+	heads, _ := proof.Read(text, k.Public())
+	for _, h := range heads {
+		if h.Seq > s.Last {
+			return true, wrapped("signing that the memory went back", appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})))
+		}
+	}
+	return false, nil
+}
+
+// appendHead adds a line, in the place of one that an interrupted write left.
+func appendHead(store string, line []byte) (err error) {
+	f, err := os.OpenFile(store+headsEnd, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	text, err := os.ReadFile(store + headsEnd)
+	if err != nil {
+		return err
+	}
+	if _, end := proof.Last(text); end < len(text) {
+		err = f.Truncate(int64(end))
+	}
+	if err == nil {
+		_, err = f.Write(line)
+	}
+	return errors.Join(err, f.Sync())
+}
+
+// signingKey returns the key of the home of a store.
+func signingKey(store string, create bool) (proof.Key, error) {
+	text, err := os.ReadFile(store + signKeyEnd)
+	if err == nil {
+		return proof.ParseKey(text)
+	}
+	if !errors.Is(err, fs.ErrNotExist) || !create {
+		return proof.Key{}, err
+	}
+	k, err := proof.NewKey(rand.Reader)
+	if err != nil {
+		return k, err
+	}
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return k, err
+	}
+	defer dir.Close()
+	// Two processes that make one end with one: a link is not made over a file.
+	f, temp, err := vfs.CreateTemp(dir, filepath.Base(store), 0o600)
+	if err != nil {
+		return k, err
+	}
+	defer func() { _ = dir.Remove(temp) }()
+	if err := vfs.WriteSync(f, k.Encode()); err != nil {
+		return k, err
+	}
+	from := filepath.Join(filepath.Dir(store), temp)
+	switch err := os.Link(from, store+signKeyEnd); {
+	case errors.Is(err, fs.ErrExist):
+		return signingKey(store, false)
+	case err != nil: // no links here
+		if err := dir.Rename(temp, filepath.Base(store)+signKeyEnd); err != nil {
+			return k, err
+		}
+	}
+	return k, dir.SyncDir(".")
+}
+
+// HeadsCheck is what the signed heads say of a memory.
+type HeadsCheck struct {
+	Signed  int    `json:"signed"`            // heads that are those of the log
+	Dropped int    `json:"dropped,omitempty"` // of changes that a compaction dropped, with nothing to compare
+	Last    uint64 `json:"last_change"`       // the last change of which the head was signed
+	Time    string `json:"time"`              // when, RFC 3339
+	Key     string `json:"key"`               // public key that signed them
+
+	heads []proof.Head
+}
+
+// signedHeads reads the signed heads of a store, nil where none were signed, and
+// what is wrong with the file.
+func signedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
+	text, err := os.ReadFile(store + headsEnd)
+	k, kerr := signingKey(store, false)
+	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
+	case none && (keyless || begin):
+		return nil, nil, nil
+	case none:
+		return nil, []Problem{{-1, "there is a key, and the file of the heads that it signed is gone: " + store + headsEnd, "oxbow check --sign signs what is there now"}}, nil
+	case err != nil:
+		return nil, nil, wrapped("reading the signed heads", err)
+	case keyless:
+		return nil, []Problem{{-1, "heads were signed, and the key is gone: " + store + signKeyEnd, "bring the key back, or remove " + store + headsEnd + " to begin again"}}, nil
+	case kerr != nil:
+		return nil, []Problem{{-1, "the key in " + store + signKeyEnd + " cannot be read: " + kerr.Error(), "bring the key back; without it what was signed proves nothing"}}, nil
+	}
+	out := &HeadsCheck{Key: k.Public()}
+	var bad []int
+	out.heads, bad = proof.Read(text, out.Key)
+	var ps []Problem
+	for _, n := range bad {
+		if len(ps) < mostLines {
+			ps = append(ps, Problem{-1, fmt.Sprintf("line %d of %s is no head that the key of this home signed: it was edited, or signed with another key", n, store+headsEnd),
+				"restore a backup if you do not know why"})
+		}
+	}
+	return out, ps, nil
+}
+
+// compare compares the signed heads with the log of a sound memory.
+func (c *HeadsCheck) compare(ctx context.Context, w *Workspace, store string, at wal.Header, last uint64) ([]Problem, error) {
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return nil, err
+	}
+	chains := map[uint64]string{}
+	for _, h := range c.heads {
+		chains[h.Seq] = ""
+	}
+	for change, err := range m.Log(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("reading the log: %w", err)
+		}
+		if _, ok := chains[change.Seq]; ok {
+			chains[change.Seq] = change.Hash
+		}
+	}
+	if at.Base > 0 {
+		chains[at.Base] = hex.EncodeToString(at.Chain[:])
+	}
+	for _, head := range c.heads {
+		when := head.Time.Format(time.RFC3339)
+		switch {
+		case head.Seq < at.Base:
+			c.Dropped++
+			continue
+		case head.Seq > last:
+			return []Problem{{-1, fmt.Sprintf("it ends at change %d, and the head of change %d was signed at %s: changes were cut off", last, head.Seq, when),
+				"restore a backup; if you went back on purpose, oxbow recover --accept"}}, nil
+		case head.Chain != chains[head.Seq]:
+			return []Problem{{-1, fmt.Sprintf("change %d is not the one whose head was signed at %s: it, or one before it, was edited or replaced", head.Seq, when),
+				"restore a backup; to go on with what is there, remove " + store + headsEnd}}, nil
+		}
+		c.Signed++
+		c.Last, c.Time = head.Seq, when
+	}
+	return nil, nil
+}
+
+// without says what it means that no change has the head that was noted.
+func (c *HeadsCheck) without(head string, first uint64) Problem {
+	if c != nil {
+		for _, h := range c.heads {
+			if h.Chain == head && h.Seq+1 < first {
+				return Problem{-1, fmt.Sprintf("that is the head of change %d, signed at %s, which a compaction has dropped: nothing proves any more what became of it", h.Seq, h.Time.Format(time.RFC3339)),
+					"note a newer head"}
+			}
+		}
+	}
+	return Problem{-1, "no change has that head: it was cut off, edited or replaced, or dropped by a compaction, or it is the head of another memory", "restore a backup that has it"}
+}
+
+// signNow signs the head of the memory of a home, best after a copy was made of it.
+func (w *Workspace) signNow(store string, seq uint64, chain string) error {
+	if p, err := w.place(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
+		return wrapped("signing the head", errors.Join(err, oxbow.ErrUnsupported))
+	}
+	if err := errors.Join(w.trustsPlace(), w.Host.MayWrite(store)); err != nil {
+		return err
+	}
+	return signHead(store, w.now(), seq, chain, 0)
+}
+
+// signCopied signs the head of a memory of which a copy was made, where it can.
+func (w *Workspace) signCopied(ctx context.Context, m *oxbow.Memory) {
+	if w.Place == nil || w.Host == nil {
+		return
+	}
+	if p, err := w.place(); err == nil {
+		if s, err := statsOf(ctx, m); err == nil {
+			_ = w.signNow(p.Store, s.Last, s.Head)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+// Heads are signed by themselves, after the change, and a change that cannot be signed
+// is made all the same.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/proof"
+)
+
+// signing opens a memory whose heads are signed, and checks it at the end.
+func signing(t testing.TB, store string) (m *oxbow.Memory, settle func()) {
+	t.Helper()
+	m, err := oxbow.Open(store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check() = %v, %v", r.Problems, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m, SignHeads(m, store, func() time.Time { return time.Unix(1, 0) })
+}
+
+func write(t testing.TB, m *oxbow.Memory, n int) {
+	t.Helper()
+	for i := range n {
+		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: fmt.Sprint("e", i), Content: "text"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSignHeads(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "memory.oxbow")
+	m, settle := signing(t, store)
+	write(t, m, signEvery-1)
+	settle()
+	if _, err := os.Stat(store + headsEnd); err == nil {
+		t.Fatal("a head was signed before it was due")
+	}
+	settle = SignHeads(m, store, time.Now) // another process goes on
+	if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "last", Content: "text"}); err != nil {
+		t.Fatal(err)
+	}
+	settle()
+	settle()
+	k, err := signingKey(store, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fi, err := os.Stat(store + signKeyEnd); err != nil || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600 {
+		t.Errorf("the key has the mode %v, %v", fi.Mode(), err)
+	}
+	text, err := os.ReadFile(store + headsEnd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := statsOf(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if heads, bad := proof.Read(text, k.Public()); len(heads) != 1 || len(bad) > 0 || heads[0].Seq != signEvery || heads[0].Chain != s.Head {
+		t.Errorf("signed were %+v, and %v", heads, bad)
+	}
+	// What an interrupted write left is written over.
+	if err := os.WriteFile(store+headsEnd, append(text, "head 3"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := signHead(store, time.Now(), s.Last+1, s.Head, 0); err != nil {
+		t.Fatal(err)
+	}
+	text, err = os.ReadFile(store + headsEnd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if heads, bad := proof.Read(text, k.Public()); len(heads) != 2 || len(bad) > 0 {
+		t.Errorf("signed were %+v, and %v", heads, bad)
+	}
+}
+
+func TestSigningFails(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "memory.oxbow")
+	if err := os.Mkdir(store+headsEnd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m, settle := signing(t, store)
+	write(t, m, signEvery+10)
+	settle()
+	if err := signHead(store, time.Now(), 1, strings.Repeat("0", 64), 0); err == nil {
+		t.Error("a head was signed into a directory")
+	}
+}
+
+// A change costs the same with heads that are signed and without.
+func BenchmarkSigned(b *testing.B) {
+	for _, signed := range []bool{false, true} {
+		b.Run(fmt.Sprint(signed), func(b *testing.B) {
+			store := filepath.Join(b.TempDir(), "memory.oxbow")
+			m, settle := signing(b, store)
+			if !signed {
+				settle()
+			}
+			for b.Loop() {
+				write(b, m, 1)
+			}
+			settle()
+		})
+	}
+}
