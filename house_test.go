@@ -66,7 +66,7 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"lineage", 86},
+	{"lineage", 258},
 	{"revert", 743},
 	{"tool/*", 14_147},
 	{"dialect/*", 9_590},

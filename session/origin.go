@@ -27,6 +27,12 @@ func (c *Caller) Ref() string {
 	return ""
 }
 
+// IsCaller reports whether the source of a change says, in its Ref, of which session
+// or call it is.
+func IsCaller(s oxbow.Source) bool {
+	return strings.HasPrefix(s.Ref, refSession) || strings.HasPrefix(s.Ref, refCall)
+}
+
 // SessionOf returns the session that the source of a change names, as CLIENT/SESSION;
 // "" where it names none.
 func SessionOf(s oxbow.Source) string {

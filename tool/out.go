@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
 )
 
 // Entry is an entry, or a part of it, in an answer.
@@ -197,6 +198,9 @@ func entryOf(e oxbow.Entry) Entry {
 		trust = ""
 	}
 	e.Source.Session = ""
+	if session.IsCaller(e.Source) {
+		e.Source.Ref = ""
+	}
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
 		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source), Trust: string(trust)}
 	a.Labels = map[string][]string{}
