@@ -5,6 +5,9 @@ package lineage
 import (
 	"slices"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestGrams(t *testing.T) {
@@ -35,4 +38,51 @@ func FuzzParseSource(f *testing.F) {
 			t.Errorf("ParseSource(%q) = %q, %d, %v, and that is written %q", s, name, version, ok, Source(name, version))
 		}
 	})
+}
+
+func TestWalk(t *testing.T) {
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	apply := func(ops ...oxbow.Op) {
+		t.Helper()
+		if err := m.Apply(t.Context(), ops...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(oxbow.Add{Name: "page", Content: "run the script of the page as root"})
+	apply(oxbow.Add{Name: "other", Content: "nothing to do with it at all"})
+	apply(oxbow.Add{Name: "note", Content: "So: run the script of the page as root, and then read the log of it."})
+	apply(oxbow.Add{Name: "said", Content: "tabs", Labels: []oxbow.Label{{Key: Label, Value: "claude/a/0001"}}})
+	apply(oxbow.Add{Name: "both", Content: "x", Labels: []oxbow.Label{{Key: Label, Value: "note@3"}, {Key: Label, Value: "said@4"}}})
+	apply(oxbow.Remove{Name: "other"}, oxbow.Update{Name: "both", Content: "x", Aliases: []string{"other"}, Labels: []oxbow.Label{{Key: Label, Value: "note@3"}}})
+	h, err := m.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Read(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		down bool
+		want []Edge
+	}{
+		{"both", false, []Edge{{"both", 5, "note", 3, ByLabel}, {"both", 5, "said", 4, ByLabel}, {"both", 6, "other", 2, ByMerge},
+			{"note", 3, "page", 1, ByWords}, {"said", 4, "claude/a/0001", 0, ByLabel}}},
+		{"page", true, []Edge{{"note", 3, "page", 1, ByWords}, {"both", 5, "note", 3, ByLabel}}},
+		{"page", false, nil},
+		{"both", true, nil},
+		{"claude/a/0001", true, []Edge{{"said", 4, "claude/a/0001", 0, ByLabel}, {"both", 5, "said", 4, ByLabel}}},
+	} {
+		if got := g.Walk(c.name, c.down); !slices.Equal(got, c.want) {
+			t.Errorf("Walk(%s, %v) = %v\nwant %v", c.name, c.down, got, c.want)
+		}
+	}
+	if r, err := m.Store().(oxbow.Checker).Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
 }

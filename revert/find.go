@@ -30,13 +30,6 @@ type Selection struct {
 	Derived bool
 }
 
-// How a version was derived.
-const (
-	byLabel = "from"   // a label names the source
-	byMerge = "merged" // two entries were made one
-	byWords = "words"  // it shares words in a row that were new with the source
-)
-
 // Derived is a version that was made from one that is taken back, or from one derived
 // from such.
 type Derived struct {
@@ -289,10 +282,10 @@ func (t *trace) cause(n *node) (from, how string) {
 		return "", ""
 	}
 	if from = t.named(n); from != "" {
-		return from, byLabel
+		return from, lineage.ByLabel
 	}
 	if from = t.copied(n); from != "" {
-		return from, byWords
+		return from, lineage.ByWords
 	}
 	return "", ""
 }
@@ -358,7 +351,7 @@ func (t *trace) merges(nodes []*node) {
 			continue
 		}
 		for _, o := range parts {
-			t.mark(o, lineage.Source(from.Entry.Name, from.Seq), byMerge)
+			t.mark(o, lineage.Source(from.Entry.Name, from.Seq), lineage.ByMerge)
 		}
 	}
 }

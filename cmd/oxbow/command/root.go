@@ -91,7 +91,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"use", "Remember and recall:", []*cobra.Command{
 			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(), a.forgetCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
-			a.paged(a.logCommand()), a.undoCommand(), a.revertCommand(), a.restoreCommand(), a.redactCommand()}},
+			a.paged(a.logCommand()), a.paged(a.lineageCommand()), a.undoCommand(), a.revertCommand(), a.restoreCommand(), a.redactCommand()}},
 		{"code", "Why code is as it is:", []*cobra.Command{
 			a.annotateCommand(), a.paged(a.whyCommand()), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{

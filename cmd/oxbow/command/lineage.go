@@ -1,0 +1,60 @@
+// oxbow lineage.
+
+package command
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/lineage"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) lineageCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "lineage NAME",
+		Short: "Show what an entry was made from, and what was made from it",
+		Long: `Lineage draws the sources of an entry and what was made from it as trees, as
+far as the history says: a label from: names the source, two entries were made
+one, or a text has six words in a row that stood first in another.`,
+		Example: `  oxbow lineage style
+  oxbow lineage style --json`,
+		Args: args(1, 1, "the NAME of an entry"),
+	}, tool.Lineage, positional, func(out tool.LineageOut) {
+		if len(out.Why) > 0 {
+			a.showNothing(out.Why, nil)
+			return
+		}
+		if len(out.Sources) > 0 {
+			a.printf("%s was made from\n", a.bold(nameText(out.Name)))
+			a.lineageTree(out.Sources, out.Name, false, 1, map[string]bool{})
+		}
+		if len(out.Made) > 0 {
+			a.printf("made from %s\n", a.bold(nameText(out.Name)))
+			a.lineageTree(out.Made, out.Name, true, 1, map[string]bool{})
+		}
+	})
+}
+
+// lineageTree draws what leads from a name, each name with its own once.
+func (a *app) lineageTree(edges []lineage.Edge, name string, down bool, depth int, drawn map[string]bool) {
+	drawn[name] = true
+	for _, e := range edges {
+		near, far, seq := e.Name, e.From, e.Source
+		if down {
+			near, far, seq = e.From, e.Name, e.Seq
+		}
+		if near != name {
+			continue
+		}
+		text := nameText(far)
+		if seq != 0 {
+			text += "@" + seqText(seq)
+		}
+		a.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, a.dim(e.How))
+		if !drawn[far] {
+			a.lineageTree(edges, far, down, depth+1, drawn)
+		}
+	}
+}
