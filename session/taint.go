@@ -12,6 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
+// Warned stands in every answer of this program that holds a tainted entry. The call
+// that got such an answer has read what others wrote.
+const Warned = "others may have had a part in what it says"
+
 const (
 	maxTaints = 8   // labels of one turn
 	maxTaint  = 250 // bytes of one

@@ -3,6 +3,8 @@
 package transcript
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"path"
 	"regexp"
@@ -70,6 +72,9 @@ type Outcome struct {
 	Exit   *int   // the status of a command, where the client says it apart from the output
 	Output string // what the tool answered
 
+	// Tainted reports whether the answer holds a tainted entry of the memory.
+	Tainted bool
+
 	// Silent says that the client names the status of a command only when it is
 	// not 0.
 	Silent bool
@@ -118,8 +123,17 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 			c.Asked = cut(clean(in.Prompt))
 		}
 	}
+	c.Asked = cmp.Or(c.Asked, o.foreign())
 	e.Kind, e.Call = session.Called, c
 	return e, true
+}
+
+// foreign returns what the answer holds of others, "" for nothing: a tainted entry.
+func (o *Outcome) foreign() string {
+	if o.Tainted || strings.Contains(o.Output, session.Warned) {
+		return "tainted entry"
+	}
+	return ""
 }
 
 func named(file string) []string {
@@ -317,6 +331,12 @@ func tail(s string) string {
 // it tells of the answer: a text, or an object of Claude Code, Gemini CLI, Qwen
 // Code or Copilot CLI.
 func OutcomeOf(response []byte) Outcome {
+	o := outcomeOf(response)
+	o.Tainted = bytes.Contains(response, []byte(session.Warned))
+	return o
+}
+
+func outcomeOf(response []byte) Outcome {
 	var o struct {
 		Stdout      *string         `json:"stdout"`
 		Stderr      string          `json:"stderr"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -29,6 +30,9 @@ pipe or with --raw its content alone, byte for byte.`,
 		in.Bare = (raw || !a.env.StdoutTerm) && !a.json
 		return nil
 	}, func(out tool.GetOut) {
+		if warning := tool.Warning(oxbow.Trust(out.Trust)); warning != "" {
+			a.note("%s", strings.TrimSpace(warning))
+		}
 		content := ""
 		if out.Entry.Content != nil {
 			content = *out.Entry.Content

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -86,6 +87,9 @@ func (a *app) showHit(n int, h tool.Entry) {
 	}
 	below := func(s string) { a.printf("   %s\n", a.dim(a.cut(s, a.width()-3))) }
 	below(meta)
+	if h.Trust != "" {
+		below(strings.TrimSpace(tool.Warning(oxbow.Trust(h.Trust))))
+	}
 	text := text.Excerpt(h.Text, h.Words, 2*a.width())
 	if h.Content != nil {
 		text = strings.TrimRight(*h.Content, "\n")
