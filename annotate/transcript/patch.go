@@ -133,7 +133,7 @@ func parseUnified(diff string) ([]hunk, error) {
 		olds, news, ok2 := strings.Cut(head, " +")
 		_, n, err := counted(olds)
 		first, m, err2 := counted(news)
-		if !ok || !ok2 || err != nil || err2 != nil {
+		if !ok || !ok2 || err != nil || err2 != nil || first == 0 && m > 0 { // lines are counted from 1
 			return nil, fmt.Errorf("%.60q begins no hunk", l)
 		}
 		if m == 0 {
