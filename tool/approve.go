@@ -28,6 +28,8 @@ type HeldEntry struct {
 	Read    []string `json:"read,omitempty"`   // what its agent had read of others
 	Shaped  []string `json:"shaped,omitempty"` // rules of texts that look like instructions
 	Created string   `json:"created"`
+	Aliases []string `json:"aliases,omitempty"`
+	Labels  []string `json:"labels,omitempty"` // but for those that hold it back
 	Content string   `json:"content"`
 }
 
@@ -48,10 +50,15 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 			return out, err
 		}
 		out.Entries = append(out.Entries, HeldEntry{Name: e.Name, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Shaped: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
-			Created: stamp(e.Created), Content: e.Content})
+			Created: stamp(e.Created), Aliases: e.Aliases, Labels: labelTexts(withoutHeld(e.Labels)), Content: e.Content})
 	}
 	slices.SortStableFunc(out.Entries, func(a, b HeldEntry) int { return strings.Compare(b.Created, a.Created) })
 	return out, nil
+}
+
+// withoutHeld returns the labels that hold no entry back.
+func withoutHeld(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return slices.Contains(heldKeys, l.Key) })
 }
 
 // ApproveIn is what approve takes.

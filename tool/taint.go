@@ -6,6 +6,7 @@ package tool
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/instruction"
@@ -45,22 +46,26 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, of func(conte
 		var err error
 		switch o := op.(type) {
 		case oxbow.Add:
-			o.Labels, err = s.labels(o.Name, o.Name+"\n"+o.Content, o.Labels, oxbow.Entry{})
+			o.Labels, err = s.labels(o.Name+"\n"+o.Content, o.Aliases, o.Labels, oxbow.Entry{})
 			ops[i] = o
 		case oxbow.Update:
 			old, gerr := store.Get(ctx, o.Name)
 			if gerr != nil {
 				continue // the store says why
 			}
-			o.Labels, err = s.labels(o.Name, o.Name+"\n"+o.Content, o.Labels, old)
+			o.Labels, err = s.labels(o.Name+"\n"+o.Content, o.Aliases, o.Labels, old)
 			ops[i] = o
 		case oxbow.Relabel:
 			old, gerr := store.Get(ctx, o.Name)
 			if gerr != nil {
 				continue
 			}
-			o.Labels, err = s.labels(o.Name, old.Name+"\n"+old.Content, o.Labels, old)
+			o.Labels, err = s.labels(old.Name+"\n"+old.Content, old.Aliases, o.Labels, old)
 			ops[i] = o
+		default:
+			if old, gerr := store.Get(ctx, oxbow.OpName(op)); gerr == nil {
+				err = s.mayChange(old.Labels)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -75,16 +80,11 @@ type stamper struct {
 }
 
 // labels returns the labels of an entry: those that are given, the taints that its old
-// version has and those of the call, and the rules that its text meets.
-func (s *stamper) labels(name, text string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
+// version has and those of the call, and the rules that its texts meet.
+func (s *stamper) labels(text string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool { return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine })
-	if len(s.taints) > 0 {
-		for _, l := range slices.Concat(out, old.Labels) {
-			if slices.Contains(protected, l.Key) && l.Value == "true" {
-				return nil, Advise(bad("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+s.taints[0]),
-					"write a new note without it, and ask the person, whose next prompt ends this")
-			}
-		}
+	if err := s.mayChange(slices.Concat(out, old.Labels)); err != nil {
+		return nil, err
 	}
 	for _, l := range old.Labels {
 		if l.Key == oxbow.LabelTaint {
@@ -98,11 +98,25 @@ func (s *stamper) labels(name, text string, given []oxbow.Label, old oxbow.Entry
 			}
 		}
 	}
+	for _, l := range out {
+		aliases = append(slices.Clip(aliases), l.Value)
+	}
 	add(oxbow.LabelTaint, s.taints)
 	shaped := oxbow.LabelSuspect
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
 		shaped = oxbow.LabelQuarantine
 	}
-	add(shaped, instruction.Find(text))
+	add(shaped, instruction.Find(text+"\n"+strings.Join(aliases, "\n")))
 	return oxbow.SortLabels(out), nil
+}
+
+// mayChange refuses a tainted change of what has one of the labels.
+func (s *stamper) mayChange(labels []oxbow.Label) error {
+	for _, l := range labels {
+		if len(s.taints) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
+			return Advise(bad("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+s.taints[0]),
+				"write a new note without it, and ask the person, whose next prompt ends this")
+		}
+	}
+	return nil
 }

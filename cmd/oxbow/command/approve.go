@@ -3,6 +3,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,9 @@ func (a *app) showHeld(out tool.HeldOut) {
 			why = append(why, "shaped like instructions: "+strings.Join(e.Shaped, ", "))
 		}
 		a.printf("%s  %s\n", a.bold(nameText(e.Name)), clean(strings.Join(why, ", ")))
+		for _, s := range slices.Concat(e.Aliases, e.Labels) {
+			a.hang("  ", clean(s))
+		}
 		a.hang("  | ", clean(e.Content))
 	}
 	if len(out.Entries) == 0 {

@@ -49,6 +49,9 @@ var plants = []struct {
 		return object{"name": "release", "content": s, "project": "harbor", "tags": []string{"decision"}}
 	}},
 	{"in the name", "remember", func(s string) object { return object{"name": s, "content": "See the name.", "project": "harbor"} }},
+	{"in a tag", "remember", func(s string) object {
+		return object{"name": "release", "content": "See the tags.", "project": "harbor", "tags": []string{s}}
+	}},
 	{"over a note", "remember", func(s string) object { return object{"name": "crane", "content": s, "project": "harbor"} }},
 	{"save_memory", "save_memory", func(s string) object { return object{"content": s} }},
 	{"handoff_task", "handoff_task", func(s string) object { return object{"summary": s, "plan": "Go on."} }},
