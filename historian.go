@@ -341,14 +341,16 @@ func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
 		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
-		ours := map[string]bool{}
+		was := map[string]*Entry{} // the entries that the undo finds, nil for none
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.get(name)
-			if !ours[name] && !leftAs(now, s.p) {
-				return nil, &ConflictError{Name: name, Want: s.seq, Have: g.touched(name)}
+			if _, ours := was[name]; !ours {
+				if !leftAs(now, s.p) {
+					return nil, &ConflictError{Name: name, Want: s.seq, Have: g.touched(name)}
+				}
+				was[name] = now
 			}
-			ours[name] = true
 			switch {
 			case s.old != nil:
 				e := s.old.Entry.Clone()
@@ -357,7 +359,7 @@ func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 				v.ops = append(v.ops, g.drop(now))
 			}
 		}
-		v.ops = lastOfEach(v.ops)
+		v.ops = lastOfEach(v.ops, was)
 		return v, nil
 	})
 	return seq, err
@@ -375,24 +377,23 @@ func leftAs(now *Entry, p put) bool {
 }
 
 // lastOfEach keeps, of several ops on one name, the last, as the change that
-// follows what there was before the first.
-func lastOfEach(ops []put) []put {
-	first, last := map[string]int{}, map[string]int{}
-	for i, p := range ops {
-		if _, ok := first[p.entry.Name]; !ok {
-			first[p.entry.Name] = i
-		}
-		last[p.entry.Name] = i
-	}
+// follows what there was before the first. An op between may have restored an
+// earlier entry of the name, with another id: a removal is of the entry in was.
+func lastOfEach(ops []put, was map[string]*Entry) []put {
 	var kept []put
-	for i, p := range ops {
-		if last[p.entry.Name] == i {
-			from := ops[first[p.entry.Name]]
-			if p.prev = from.prev; p.verb == VerbRemove && from.verb == VerbRemove {
-				p.entry = from.entry // what is there now, not what an op between restored
-			}
-			kept = append(kept, p)
+	places := map[string]int{}
+	for _, p := range ops {
+		name := p.entry.Name
+		if e := was[name]; e != nil && p.verb == VerbRemove {
+			p.entry = &Entry{ID: e.ID, Name: name, Kind: e.Kind}
 		}
+		if i, ok := places[name]; ok {
+			p.prev = kept[i].prev
+			kept[i] = p
+			continue
+		}
+		places[name] = len(kept)
+		kept = append(kept, p)
 	}
 	return kept
 }

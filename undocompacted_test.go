@@ -1,8 +1,9 @@
-// Undoing changes of which a later one made the entry again, after a compaction.
+// Undoing changes of which a later one made the entry again, under another id.
 
 package oxbow_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -39,5 +40,41 @@ func TestUndoOfEntryMadeAgain(t *testing.T) {
 	}
 	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
+}
+
+// The change that made the entry, and the undo that put an earlier one of another id
+// in its place, are both undone: the earlier one goes, in whatever form the state
+// is held.
+func TestUndoOfUndoOfEntryMadeAgain(t *testing.T) {
+	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
+	opts := &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }}
+	m, err := oxbow.Open("m", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range []oxbow.Op{oxbow.Add{Name: "n", Content: "h"}, oxbow.Remove{Name: "n"}, oxbow.Add{Name: "n", Content: "h"}} {
+		if err := m.Apply(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	third := now.Add(-time.Second)
+	if _, err := m.Revert(t.Context(), 2, 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), third, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Revert(t.Context(), 3, 4); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := m.Get(t.Context(), "n"); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("Get = %+v, %v, want ErrNotFound", e, err)
+	}
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
