@@ -1,162 +1,23 @@
-// Tests the index next to the store: that it spares work, that it is
-// never believed when it does not fit, and that an erasure reaches it.
+// The index file next to a store: reuse, refusal of one that does not fit, redaction.
 
 package oxbow
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-const indexTestFile = "memory.oxbow" + IndexSuffix
-
-// indexHome is a store with an index file.
-type indexHome struct {
-	t  testing.TB
-	fs *vfs.Mem
-}
-
-func newIndexHome(t testing.TB, entries int) *indexHome {
-	t.Helper()
-	h := &indexHome{t, vfs.NewMem()}
-	m := h.open(nil)
-	r := rand.New(rand.NewPCG(1, 2))
-	var ops []Op
-	for i := range entries {
-		ops = append(ops, Add{Name: fmt.Sprint("entry ", i), Content: words(r, 12), Created: time.Unix(1776162225+int64(i), 0)})
-	}
-	if err := m.Apply(t.Context(), ops...); err != nil {
-		t.Fatal(err)
-	}
-	h.recall(m, "alpha beta")
-	h.close(m)
-	if entries >= 264 && len(h.file()) == 0 {
-		t.Fatalf("no index file was written for %d entries", entries)
-	}
-	return h
-}
-
-var vocabulary = []string{"alpha", "beta", "gamma", "delta", "harbor", "lantern", "river", "mountain", "copper", "silver",
-	"maple", "cedar", "falcon", "heron", "winter", "summer", "needle", "thread", "window", "garden"}
-
-func words(r *rand.Rand, n int) string {
-	var b strings.Builder
-	for range n {
-		fmt.Fprintf(&b, "%s ", vocabulary[r.IntN(len(vocabulary))])
-	}
-	fmt.Fprintf(&b, "w%d", r.IntN(400))
-	return b.String()
-}
-
-func (h *indexHome) snapshot() []byte {
-	b, err := vfs.ReadFile(h.fs, "memory.oxbow.snap", -1)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return b
-}
-
-func (h *indexHome) putSnapshot(b []byte) {
-	if err := h.fs.Put("memory.oxbow.snap", b, 0o600, time.Unix(1, 0)); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
-func (h *indexHome) open(o *Options) *Memory {
-	h.t.Helper()
-	if o == nil {
-		o = &Options{}
-	}
-	var now atomic.Int64 // writers of a scope ask at once
-	now.Store(1776200000)
-	o.snapshotLeast = 1
-	o.FS, o.Clock = h.fs, func() time.Time { return time.Unix(now.Add(1), 0) }
-	m, err := Open("memory.oxbow", o)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return m
-}
-
-// close checks the store, and closes it.
-func (h *indexHome) close(m *Memory) {
-	h.t.Helper()
-	rep, err := m.Store().(Checker).Check(context.Background())
-	if err != nil || len(rep.Problems) > 0 {
-		h.t.Errorf("check: %v %v", rep.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		h.t.Error(err)
-	}
-}
-
-func (h *indexHome) recall(m *Memory, text string) []Hit {
-	h.t.Helper()
-	hits, err := m.Recall(context.Background(), Query{Text: text, Limit: 20})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return hits
-}
-
-func (h *indexHome) file() []byte {
-	b, _ := vfs.ReadFile(h.fs, indexTestFile, -1)
-	return b
-}
-
-func (h *indexHome) put(b []byte) {
-	h.t.Helper()
-	if err := h.fs.Put(indexTestFile, b, 0o600, time.Unix(1, 0)); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
-// countIndexed returns how many entries the memory had to index itself.
-func countIndexed(m *Memory) int { return int(m.searcher.Load().unsaved.Load()) }
-
-var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle", "nothing of this", "gamm", "+maple -cedar"}
-
-// agree fails unless a memory answers as one that has made its index itself.
-func (h *indexHome) agree(m *Memory) {
-	h.t.Helper()
-	plain := h.open(&Options{ReadOnly: true})
-	defer plain.Close()
-	plain.distrust = true
-	for _, text := range indexQueries {
-		got, want := h.recall(m, text), h.recall(plain, text)
-		same := func(a, b Hit) bool {
-			return a.Entry.ID == b.Entry.ID && a.Entry.Content == b.Entry.Content && a.Score == b.Score
-		}
-		if !slices.EqualFunc(got, want, same) {
-			h.t.Fatalf("%q finds %d entries %v\nwant %d %v", text, len(got), names(got), len(want), names(want))
-		}
-	}
-}
-
-func names(hits []Hit) []string {
-	var s []string
-	for _, h := range hits {
-		s = append(s, fmt.Sprintf("%s %.6f", h.Entry.Name, h.Score))
-	}
-	return s
-}
 
 // The version that the index file has of a changed entry is read from the log,
 // so that no list of the index need be read.
@@ -397,84 +258,6 @@ func TestIndexThatDoesNotFit(t *testing.T) {
 	})
 }
 
-// sealHead makes the check of a head right.
-func sealHead(b []byte) { binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli)) }
-
-// An index file with any one bit turned over, or cut at any length, is either not
-// opened, or found out when it is read, or reads the same.
-func TestIndexFlipped(t *testing.T) {
-	testenv.Sequential(t)
-	h := newIndexHome(t, 264)
-	sound := h.file()
-	m := h.open(&Options{ReadOnly: true})
-	defer m.Close()
-	d := m.Store().(*db)
-	read := func() (all []byte) {
-		s, err := d.openIndex(RankOxbow)
-		if err != nil {
-			return nil
-		}
-		defer s.close()
-		if all, err = s.index.Searcher().AppendSnapshot(nil); err != nil {
-			return nil
-		}
-		return append(all, s.rows...)
-	}
-	want := read()
-	if want == nil {
-		t.Fatal("the sound file cannot be read")
-	}
-	refused := 0
-	try := func(b []byte, what string, at int) {
-		h.put(b)
-		switch got := read(); {
-		case got == nil:
-			refused++
-		case !bytes.Equal(got, want):
-			t.Fatalf("%s at byte %d: the file reads, and says something else", what, at)
-		}
-	}
-	step := testenv.Long(5, 1)
-	for i := 0; i < len(sound); i += step {
-		b := bytes.Clone(sound)
-		b[i] ^= 1 << (i % 8)
-		try(b, "a bit turned over", i)
-		try(bytes.Clone(sound[:i]), "cut", i)
-		// Some all the way to the answer.
-		if i%(211*step) == 0 {
-			h.put(b)
-			h.sampled(i)
-		}
-	}
-	if refused < len(sound)/step {
-		t.Errorf("only %d files were refused; those that are cut all are to be", refused)
-	}
-}
-
-// sampled is agree for one query, with the answer known.
-func (h *indexHome) sampled(i int) {
-	h.t.Helper()
-	m := h.open(&Options{ReadOnly: true})
-	defer m.Close()
-	if hits := h.recall(m, "w7 harbor silver"); len(hits) != 20 {
-		h.t.Fatalf("byte %d: %d hits", i, len(hits))
-	} else if sum := fmt.Sprint(names(hits)); h.want() != sum {
-		h.t.Fatalf("byte %d: other answers: %s\nwant %s", i, sum, h.want())
-	}
-}
-
-var wanted = map[*vfs.Mem]string{}
-
-func (h *indexHome) want() string {
-	if wanted[h.fs] == "" {
-		plain := h.open(&Options{ReadOnly: true})
-		defer plain.Close()
-		plain.distrust = true
-		wanted[h.fs] = fmt.Sprint(names(h.recall(plain, "w7 harbor silver")))
-	}
-	return wanted[h.fs]
-}
-
 // The terms of entries are part of the index file's form. Whoever changes how
 // they are made must raise indexRevision, and then the sums here.
 func TestIndexRevision(t *testing.T) {
@@ -503,43 +286,6 @@ func TestIndexRevision(t *testing.T) {
 			t.Errorf("%s makes other terms: sum %s, want %s; raise indexRevision (now %d), then change the sum here", name, got, want[name], indexRevision)
 		}
 	}
-}
-
-// Whatever an index file holds, opening it neither fails badly nor takes more
-// memory than the file is worth. The checks are made right, so that what is
-// behind them is reached.
-func FuzzOpenIndex(f *testing.F) {
-	h := newIndexHome(f, 264)
-	sound := h.file()
-	f.Add(sound)
-	f.Add(sound[:indexHeadSize])
-	f.Add([]byte{})
-	m := h.open(&Options{ReadOnly: true})
-	d := m.Store().(*db)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		b = bytes.Clone(b)
-		if len(b) >= indexHeadSize {
-			sealHead(b)
-			n := binary.LittleEndian.Uint64(b[88:])
-			if end := indexHeadSize + 24*n; n < uint64(len(b)) && end+4 <= uint64(len(b)) {
-				binary.LittleEndian.PutUint32(b[end:], crc32.Checksum(b[indexHeadSize:end], castagnoli))
-			}
-		}
-		if err := h.fs.Put(indexTestFile, b, 0o600, time.Unix(1, 0)); err != nil {
-			t.Fatal(err)
-		}
-		s, err := d.openIndex(RankOxbow)
-		if err != nil {
-			return
-		}
-		defer s.close()
-		for i := 1; i < s.rows.len(); i++ {
-			if s.rows.id(i) <= s.rows.id(i-1) {
-				t.Error("its entries are not in order")
-			}
-		}
-		_, _ = s.index.Searcher().AppendSnapshot(nil)
-	})
 }
 
 // onOpen is a file system that calls a function once, before a file is opened.

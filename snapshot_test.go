@@ -7,18 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"reflect"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 const testSnapshot = "memory.oxbow" + snapshotSuffix
@@ -241,134 +236,6 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 	}
 }
 
-// snapshotHome returns a store of some history with a snapshot, and changes after
-// it, and what it says.
-func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
-	h := newRandomHistory(t, 11)
-	m := h.open(Options{snapshotLeast: 1})
-	for range 60 {
-		h.change(m)
-	}
-	checkAndClose(t, m)
-	m = h.open(Options{snapshotLeast: 1000})
-	if !hasBase(m) {
-		t.Fatal("there is no snapshot")
-	}
-	for range 10 {
-		if err := m.Apply(t.Context(), h.op(fmt.Sprint("name ", h.rand.IntN(12)))); err != nil && !errors.Is(err, ErrExists) && !errors.Is(err, ErrNotFound) {
-			t.Fatal(err)
-		}
-	}
-	checkAndClose(t, m)
-	return h, h.replayed()
-}
-
-func TestSnapshotDamaged(t *testing.T) {
-	testenv.Sequential(t)
-	h, want := snapshotHome(t)
-	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	try := func(what string, b []byte) {
-		t.Helper()
-		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
-			t.Fatal(err)
-		}
-		m := h.open(Options{ReadOnly: true})
-		sameAnswers(t, what, answers(t, m), want)
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	step := 11
-	if testing.Short() {
-		step = 101
-	}
-	for i := 0; i < len(sound); i += step {
-		b := bytes.Clone(sound)
-		b[i] ^= 1 << (i % 8)
-		try(fmt.Sprintf("byte %d is damaged", i), b)
-	}
-	for n := 0; n < len(sound); n += 500 + step {
-		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
-	}
-	try("longer", append(bytes.Clone(sound), make([]byte, pageSize)...))
-	for n := pageSize; n+2*pageSize <= len(sound); n += pageSize { // pages of the same file in another order
-		b := bytes.Clone(sound)
-		copy(b[n:], sound[n+pageSize:n+2*pageSize])
-		try(fmt.Sprintf("page %d is the next one", n/pageSize), b)
-	}
-	try("sound", sound)
-}
-
-// A change that meets a damaged page is decided by the log.
-func TestSnapshotDamagedUnderWriter(t *testing.T) {
-	h, _ := snapshotHome(t)
-	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := pageSize; n < len(sound); n += pageSize {
-		one := *h
-		one.fs = h.fs.(*vfs.Mem).Clone()
-		plain := *h
-		plain.fs = h.fs.(*vfs.Mem).Clone()
-		b := bytes.Clone(sound)
-		b[n+7] ^= 8
-		if err := one.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
-			t.Fatal(err)
-		}
-		if err := plain.fs.Remove(testSnapshot); err != nil {
-			t.Fatal(err)
-		}
-		a, c := one.open(Options{}), plain.open(Options{})
-		for i := range 12 {
-			name := fmt.Sprint("name ", i)
-			for _, op := range []Op{Add{Name: name, Content: "new"}, Relabel{Name: name, Labels: []Label{{"tag", "x"}}}, Remove{Name: name}} {
-				if got, want := a.Apply(t.Context(), op), c.Apply(t.Context(), op); fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Fatalf("page %d: %T of %q is %v, want %v", n/pageSize, op, name, got, want)
-				}
-			}
-		}
-		if got, want := entriesByID(t, a), entriesByID(t, c); len(got) != len(want) {
-			t.Errorf("page %d: %d entries, want %d", n/pageSize, len(got), len(want))
-		}
-		checkAndClose(t, a)
-		checkAndClose(t, c)
-	}
-}
-
-// An iteration during which the snapshot turns out to be damaged yields each
-// entry once.
-func TestSnapshotDamagedWhileListing(t *testing.T) {
-	h := newRandomHistory(t, 12)
-	m := h.open(Options{snapshotLeast: 1})
-	for i := range 300 {
-		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", i)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	checkAndClose(t, m)
-	m = h.open(Options{})
-	n := uint64(0)
-	for e, err := range m.Entries(t.Context(), Filter{}) {
-		if n++; err != nil || e.ID != n {
-			t.Fatalf("entry %d comes as number %d: %v", e.ID, n, err)
-		}
-		if b := m.Store().(*db).st.base; n == 150 { // the row of an entry that was not read yet leads nowhere
-			b.row(sectionEntries, 280)[16]++
-		}
-	}
-	if n != 300 {
-		t.Errorf("%d entries", n)
-	}
-	if e, err := m.Get(t.Context(), "n280"); err != nil || e.ID != 281 || hasBase(m) {
-		t.Errorf("after the damage was noticed: %v, %v", e, err)
-	}
-	checkAndClose(t, m)
-}
-
 // No process that only reads writes a snapshot, unless it may keep the index.
 func TestSnapshotOfReaders(t *testing.T) {
 	h, want := snapshotHome(t)
@@ -387,42 +254,6 @@ func TestSnapshotOfReaders(t *testing.T) {
 		t.Error("no snapshot was written")
 	}
 	sameAnswers(t, "after a reader wrote it", answers(t, m), want)
-	checkAndClose(t, m)
-}
-
-// fullDisk is a file system on which no temporary file can be written.
-type fullDisk struct{ *vfs.Mem }
-
-func (f fullDisk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	if flag&os.O_CREATE != 0 && strings.HasPrefix(name, testSnapshot) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOSPC}
-	}
-	return f.Mem.OpenFile(name, flag, perm)
-}
-
-// A snapshot that cannot be written is no error.
-func TestSnapshotOnFullDisk(t *testing.T) {
-	h, _ := snapshotHome(t)
-	mem := h.fs.(*vfs.Mem)
-	old, err := vfs.ReadFile(mem, testSnapshot, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.fs = fullDisk{mem}
-	m := h.open(Options{snapshotLeast: 1})
-	if err := m.Apply(t.Context(), Add{Name: "one more", Content: "x"}); err != nil {
-		t.Fatal(err)
-	}
-	checkAndClose(t, m)
-	h.fs = mem
-	now, err := vfs.ReadFile(mem, testSnapshot, -1)
-	if err != nil || !bytes.Equal(old, now) {
-		t.Errorf("the snapshot before is not left as it was: %v", err)
-	}
-	m = h.open(Options{})
-	if _, err := m.Get(t.Context(), "one more"); err != nil {
-		t.Error(err)
-	}
 	checkAndClose(t, m)
 }
 
@@ -466,49 +297,6 @@ func TestSnapshotAfterRedaction(t *testing.T) {
 	}
 }
 
-// Every bit and every length of a snapshot counts: what is damaged is refused.
-func TestSnapshotEveryBit(t *testing.T) {
-	testenv.Sequential(t)
-	h, _ := snapshotHome(t)
-	mem := h.fs.(*vfs.Mem)
-	m := h.open(Options{ReadOnly: true})
-	defer m.Close()
-	d := m.Store().(*db)
-	sound, err := vfs.ReadFile(mem, testSnapshot, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := func(b []byte) bool {
-		if err := mem.Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
-			t.Fatal(err)
-		}
-		s, err := d.openSnapshot()
-		if err != nil {
-			return true
-		}
-		defer s.release()
-		for i := range sections {
-			s.loadSection(i)
-		}
-		return s.failed() != nil
-	}
-	if refused(bytes.Clone(sound)) {
-		t.Fatal("the sound snapshot is refused")
-	}
-	step := testenv.Long(7, 1) // 7: each byte, and each place in a byte
-	for bit := 0; bit < 8*len(sound); bit += step {
-		b := bytes.Clone(sound)
-		if b[bit/8] ^= 1 << (bit % 8); !refused(b) {
-			t.Fatalf("bit %d of byte %d is not noticed", bit%8, bit/8)
-		}
-	}
-	for n := 0; n < len(sound); n += step {
-		if !refused(sound[:n:n]) {
-			t.Fatalf("cut to %d bytes, it is not noticed", n)
-		}
-	}
-}
-
 // The snapshot of a history that ends in another change does not count.
 func TestSnapshotOfAnotherHistory(t *testing.T) {
 	h := newRandomHistory(t, 13)
@@ -537,164 +325,6 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 	m = h.open(Options{ReadOnly: true})
 	sameAnswers(t, "with another history's snapshot", answers(t, m), h.replayed())
 	checkAndClose(t, m)
-}
-
-// A reader may make a snapshot of records that are not on stable storage yet. A
-// crash that keeps the last of them and loses one before it leaves a log that
-// ends there, and no snapshot says otherwise.
-func TestSnapshotOfUnsyncedRecords(t *testing.T) {
-	h := newRandomHistory(t, 14)
-	m := h.open(Options{})
-	for i := range 3 {
-		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("name ", i), Content: "some text"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d := m.Store().(*db)
-	var drafts []wal.Payload
-	for _, off := range d.offsets {
-		r, err := d.log.At(off)
-		if err != nil {
-			t.Fatal(err)
-		}
-		drafts = append(drafts, wal.Payload{Type: r.Type, Time: r.Time, Body: bytes.Clone(r.Body)})
-	}
-	opts := d.logOptions()
-	checkAndClose(t, m)
-	h.fs = vfs.NewMem()
-	log, err := wal.Open(h.fs, "memory.oxbow", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := log.Lock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	recs, err := log.Append(drafts...) // one append: none of them vouches for another
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(log.Unlock(), log.Close()); err != nil {
-		t.Fatal(err)
-	}
-	put := func(b []byte) { // with a lock file that notes nothing, as that of a killed process
-		mem := h.fs.(*vfs.Mem)
-		if err := errors.Join(mem.Put("memory.oxbow", b, 0o600, time.Unix(1, 0)), mem.Put(wal.LockName("memory.oxbow"), nil, 0o600, time.Unix(1, 0))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put(bytes.Clone(file)) // without the seal of the close
-	reader := h.open(Options{ReadOnly: true, KeepIndex: true, snapshotLeast: 1})
-	checkAndClose(t, reader)
-	if _, err := h.fs.Stat(testSnapshot); err != nil {
-		t.Fatal(err)
-	}
-	lost := bytes.Clone(file)
-	clear(lost[recs[1].Offset+20 : recs[2].Offset])
-	put(lost)
-	want := h.replayed()
-	m = h.open(Options{})
-	sameAnswers(t, "with a record lost", answers(t, m), want)
-	if err := m.Apply(t.Context(), Add{Name: "name 9", Content: "acknowledged"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.fs.Remove(testSnapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	m = h.open(Options{})
-	if _, err := m.Get(t.Context(), "name 9"); err != nil {
-		t.Error(err)
-	}
-	checkAndClose(t, m)
-}
-
-// A crash at every operation of a close that writes a snapshot.
-func TestSnapshotCrashWhileWriting(t *testing.T) {
-	h, want := snapshotHome(t)
-	img := h.fs.(*vfs.Mem)
-	images := 0
-	for k := 1; ; k++ {
-		disk := crashfs.New(img.Clone())
-		one := *h
-		one.fs = disk.Process()
-		m := one.open(Options{snapshotLeast: 1})
-		before := disk.Ops()
-		disk.StopAt(before + k)
-		_ = m.Close() // the disk stops
-		over := disk.Ops() < before+k
-		disk.Stop()
-		n := 0
-		disk.Images(func(left *vfs.Mem, label string) bool {
-			n++
-			if n > 16 && n%29 != 0 {
-				return true
-			}
-			images++
-			after := *h
-			after.fs = left
-			m := after.open(Options{ReadOnly: true})
-			sameAnswers(t, fmt.Sprintf("operation %d, %s", k, label), answers(t, m), want)
-			if err := m.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return true
-		})
-		if over {
-			break
-		}
-	}
-	if images < 50 {
-		t.Errorf("%d images", images)
-	}
-}
-
-// readOnlyDir is a directory in which nothing can be made or changed.
-type readOnlyDir struct{ *vfs.Mem }
-
-func (r readOnlyDir) refuse(name string) error {
-	return &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
-}
-
-func (r readOnlyDir) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	if flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC) != 0 {
-		return nil, r.refuse(name)
-	}
-	return r.Mem.OpenFile(name, flag, perm)
-}
-
-func (r readOnlyDir) Rename(old, _ string) error             { return r.refuse(old) }
-func (r readOnlyDir) Remove(name string) error               { return r.refuse(name) }
-func (r readOnlyDir) OpenLock(name string) (vfs.Lock, error) { return nil, r.refuse(name) }
-
-// In a directory that cannot be written to, the snapshot is used, or the log.
-func TestSnapshotInReadOnlyDirectory(t *testing.T) {
-	h, want := snapshotHome(t)
-	mem := h.fs.(*vfs.Mem)
-	for _, there := range []bool{true, false} {
-		if !there {
-			if err := mem.Remove(testSnapshot); err != nil {
-				t.Fatal(err)
-			}
-		}
-		one := *h
-		one.fs = readOnlyDir{mem}
-		for _, o := range []Options{{ReadOnly: true}, {ReadOnly: true, KeepIndex: true, snapshotLeast: 1}, {snapshotLeast: 1}} {
-			m := one.open(o)
-			if hasBase(m) != there {
-				t.Errorf("%+v: a snapshot is used: %v, want %v", o, hasBase(m), there)
-			}
-			sameAnswers(t, "in a read-only directory", answers(t, m), want)
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	}
 }
 
 // Check compares each table of the snapshot with the log.

@@ -1,0 +1,149 @@
+// Test stores with an index file, and their answers with it and without.
+
+package oxbow
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const indexTestFile = "memory.oxbow" + IndexSuffix
+
+// indexHome is a store with an index file.
+type indexHome struct {
+	t  testing.TB
+	fs *vfs.Mem
+}
+
+func newIndexHome(t testing.TB, entries int) *indexHome {
+	t.Helper()
+	h := &indexHome{t, vfs.NewMem()}
+	m := h.open(nil)
+	r := rand.New(rand.NewPCG(1, 2))
+	var ops []Op
+	for i := range entries {
+		ops = append(ops, Add{Name: fmt.Sprint("entry ", i), Content: words(r, 12), Created: time.Unix(1776162225+int64(i), 0)})
+	}
+	if err := m.Apply(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+	h.recall(m, "alpha beta")
+	h.close(m)
+	if entries >= 264 && len(h.file()) == 0 {
+		t.Fatalf("no index file was written for %d entries", entries)
+	}
+	return h
+}
+
+var vocabulary = []string{"alpha", "beta", "gamma", "delta", "harbor", "lantern", "river", "mountain", "copper", "silver",
+	"maple", "cedar", "falcon", "heron", "winter", "summer", "needle", "thread", "window", "garden"}
+
+func words(r *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "%s ", vocabulary[r.IntN(len(vocabulary))])
+	}
+	fmt.Fprintf(&b, "w%d", r.IntN(400))
+	return b.String()
+}
+
+func (h *indexHome) snapshot() []byte {
+	b, err := vfs.ReadFile(h.fs, "memory.oxbow.snap", -1)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return b
+}
+
+func (h *indexHome) putSnapshot(b []byte) {
+	if err := h.fs.Put("memory.oxbow.snap", b, 0o600, time.Unix(1, 0)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *indexHome) open(o *Options) *Memory {
+	h.t.Helper()
+	if o == nil {
+		o = &Options{}
+	}
+	var now atomic.Int64 // writers of a scope ask at once
+	now.Store(1776200000)
+	o.snapshotLeast = 1
+	o.FS, o.Clock = h.fs, func() time.Time { return time.Unix(now.Add(1), 0) }
+	m, err := Open("memory.oxbow", o)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return m
+}
+
+// close checks the store, and closes it.
+func (h *indexHome) close(m *Memory) {
+	h.t.Helper()
+	rep, err := m.Store().(Checker).Check(context.Background())
+	if err != nil || len(rep.Problems) > 0 {
+		h.t.Errorf("check: %v %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		h.t.Error(err)
+	}
+}
+
+func (h *indexHome) recall(m *Memory, text string) []Hit {
+	h.t.Helper()
+	hits, err := m.Recall(context.Background(), Query{Text: text, Limit: 20})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return hits
+}
+
+func (h *indexHome) file() []byte {
+	b, _ := vfs.ReadFile(h.fs, indexTestFile, -1)
+	return b
+}
+
+func (h *indexHome) put(b []byte) {
+	h.t.Helper()
+	if err := h.fs.Put(indexTestFile, b, 0o600, time.Unix(1, 0)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// countIndexed returns how many entries the memory had to index itself.
+func countIndexed(m *Memory) int { return int(m.searcher.Load().unsaved.Load()) }
+
+var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle", "nothing of this", "gamm", "+maple -cedar"}
+
+// agree fails unless a memory answers as one that has made its index itself.
+func (h *indexHome) agree(m *Memory) {
+	h.t.Helper()
+	plain := h.open(&Options{ReadOnly: true})
+	defer plain.Close()
+	plain.distrust = true
+	for _, text := range indexQueries {
+		got, want := h.recall(m, text), h.recall(plain, text)
+		same := func(a, b Hit) bool {
+			return a.Entry.ID == b.Entry.ID && a.Entry.Content == b.Entry.Content && a.Score == b.Score
+		}
+		if !slices.EqualFunc(got, want, same) {
+			h.t.Fatalf("%q finds %d entries %v\nwant %d %v", text, len(got), names(got), len(want), names(want))
+		}
+	}
+}
+
+func names(hits []Hit) []string {
+	var s []string
+	for _, h := range hits {
+		s = append(s, fmt.Sprintf("%s %.6f", h.Entry.Name, h.Score))
+	}
+	return s
+}
