@@ -1,0 +1,113 @@
+// Failed operations: what a sync that failed leaves pending.
+
+package crashfs
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestSyncAfterFailedSyncDoesNotMakeDurable(t *testing.T) {
+	d := durable(t, map[string]string{"a": ""})
+	p := d.Process()
+	f := open(t, p, "a")
+	write(t, f, 0, "A")
+	d.Inject(Fault{Kinds: Sync, Err: syscall.EIO})
+	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Sync = %v, want %v", err, syscall.EIO)
+	}
+	must(t, f.Sync())
+	must(t, open(t, d.Process(), "a").Sync()) // nor by another handle
+	wantImages(t, d, `a=""`, `a="\x00"`, `a="A"`)
+	if got, err := vfs.ReadFile(p, "a", -1); string(got) != "A" || err != nil {
+		t.Errorf("ReadFile = %q, %v, want %q, nil", got, err, "A")
+	}
+	// What is written later is durable; the byte before it stays unknown.
+	write(t, f, 1, "B")
+	must(t, f.Sync())
+	wantImages(t, d, `a="\x00B"`, `a="AB"`)
+	// Writing the same bytes again is what helps.
+	write(t, f, 0, "A")
+	must(t, f.Sync())
+	wantImages(t, d, `a="AB"`)
+}
+
+func TestFailedSyncOfATruncation(t *testing.T) {
+	d := durable(t, map[string]string{"a": "abcdef"})
+	f := open(t, d.Process(), "a")
+	must(t, f.Truncate(2))
+	d.Inject(Fault{Kinds: Sync, Err: syscall.EIO})
+	if err := f.Sync(); err == nil {
+		t.Fatal("Sync = nil, want an error")
+	}
+	must(t, f.Sync())
+	wantImages(t, d, `a="abcdef"`, `a="ab"`)
+	write(t, f, 3, "X")
+	must(t, f.Sync())
+	wantImages(t, d, `a="ab\x00X"`)
+}
+
+func TestSyncDirAfterFailedSyncDirDoesNotMakeDurable(t *testing.T) {
+	d := durable(t, map[string]string{"a": "old", "b": "new", "c": "newer"})
+	p := d.Process()
+	must(t, p.Rename("b", "a"))
+	d.Inject(Fault{Kinds: SyncDir, Err: syscall.EIO})
+	if err := p.SyncDir("."); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("SyncDir = %v, want %v", err, syscall.EIO)
+	}
+	must(t, p.SyncDir("."))
+	wantImages(t, d, `a="old" b="new" c="newer"`, `a="new" c="newer"`)
+	must(t, p.Rename("c", "a"))
+	must(t, p.SyncDir("."))
+	wantImages(t, d, `a="newer"`, `a="newer" b="new"`)
+}
+
+func TestFaults(t *testing.T) {
+	d := durable(t, map[string]string{"a": "abc", "b": "b"})
+	p := d.Process()
+	f := open(t, p, "a")
+
+	d.Inject(Fault{Kinds: Write, Err: syscall.ENOSPC, Short: 2})
+	n, err := f.WriteAt([]byte("XYZ"), 0)
+	if n != 2 || !errors.Is(err, syscall.ENOSPC) || !vfs.IsFull(err) {
+		t.Errorf("WriteAt = %d, %v, want 2, %v", n, err, syscall.ENOSPC)
+	}
+	if got := show(t, d.Live()); got != `a="XYc" b="b"` {
+		t.Errorf("after a short write: %s", got)
+	}
+	write(t, f, 0, "XYZ") // once is over
+
+	d.Inject(Fault{At: d.Ops() + 2, Err: syscall.EIO, Forever: true})
+	write(t, f, 0, "123")
+	if err := p.Rename("b", "c"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Rename = %v, want %v", err, syscall.EIO)
+	}
+	if err := p.Remove("b"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Remove = %v, want %v", err, syscall.EIO)
+	}
+	if _, err := p.OpenFile("n", os.O_RDWR|os.O_CREATE, 0o600); !errors.Is(err, syscall.EIO) {
+		t.Errorf("OpenFile = %v, want %v", err, syscall.EIO)
+	}
+	if err := p.MkdirAll("d", 0o700); !errors.Is(err, syscall.EIO) {
+		t.Errorf("MkdirAll = %v, want %v", err, syscall.EIO)
+	}
+	if n, err := f.WriteAt([]byte("---"), 0); n != 0 || !errors.Is(err, syscall.EIO) {
+		t.Errorf("WriteAt = %d, %v, want 0, %v", n, err, syscall.EIO)
+	}
+	d.Mend()
+	if got := show(t, d.Live()); got != `a="123" b="b"` {
+		t.Errorf("after operations that failed: %s", got)
+	}
+
+	d.Inject(Fault{Kinds: Rename, Err: syscall.EIO, Done: true})
+	if err := p.Rename("b", "c"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Rename = %v, want %v", err, syscall.EIO)
+	}
+	if got := show(t, d.Live()); got != `a="123" c="b"` {
+		t.Errorf("after a rename that was done and failed: %s", got)
+	}
+}
