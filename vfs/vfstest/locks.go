@@ -1,0 +1,120 @@
+// Contract of locks: who holds one, and what a replaced lock file changes.
+
+package vfstest
+
+import (
+	"io/fs"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// OpenLock opens a lock, which is closed when the test ends.
+func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
+	t.Helper()
+	l, err := fsys.OpenLock(name)
+	Must(t, err)
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// WantTryLock checks whether the lock can be had at once.
+func WantTryLock(t *testing.T, what string, l vfs.Lock, want bool) {
+	t.Helper()
+	if got, err := l.TryLock(); got != want || err != nil {
+		t.Errorf("TryLock %s = %v, %v, want %v, nil", what, got, err, want)
+	}
+}
+
+func testLock(t *testing.T, fsys vfs.FS) {
+	a, b := OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock")
+	WantTryLock(t, "of a free lock", a, true)
+	WantTryLock(t, "of a lock held by another", b, false)
+	WantTryLock(t, "of a lock held by itself", a, false)
+	other := OpenLock(t, fsys, "lock2")
+	WantTryLock(t, "of another file", other, true)
+	// The bytes of the file stay free, for a text about the holder.
+	f, err := fsys.OpenFile("lock", os.O_RDWR, 0)
+	Must(t, err)
+	if _, err := f.WriteAt([]byte("pid 7"), 0); err != nil {
+		t.Errorf("WriteAt of a locked file: %v", err)
+	}
+	Must(t, f.Close()) // and closing it does not release the lock
+	WantFile(t, fsys, "lock", "pid 7")
+	WantTryLock(t, "after its file was opened and closed", b, false)
+	WantErr(t, "Unlock of what is not held", b.Unlock(), fs.ErrInvalid)
+	Must(t, a.Unlock())
+	WantTryLock(t, "after Unlock", b, true)
+	Must(t, b.Close())
+	Must(t, b.Close())
+	WantTryLock(t, "after Close", a, true)
+	_, err = b.TryLock()
+	WantErr(t, "TryLock after Close", err, fs.ErrClosed)
+	WantList(t, fsys, ".", "lock", "lock2")
+}
+
+func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
+	a, b, c := OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock")
+	Must(t, fsys.Remove("lock"))
+	WantTryLock(t, "after the file was removed", a, true)
+	if _, err := fsys.Stat("lock"); err != nil {
+		t.Errorf("the lock file was not made anew: %v", err)
+	}
+	WantTryLock(t, "by one who still has the removed file", b, false)
+	Put(t, fsys, "new", "")
+	Must(t, fsys.Rename("new", "lock"))
+	// The holder's file is gone: its lock keeps out no caller that opens the name.
+	WantTryLock(t, "after the file was replaced", c, true)
+	WantTryLock(t, "of the new file", b, false)
+	Must(t, a.Unlock())
+	WantTryLock(t, "after the old file was unlocked", b, false)
+	WantTryLock(t, "by one whose file was replaced", a, false)
+	Must(t, c.Unlock())
+	WantTryLock(t, "after the new file was unlocked", a, true)
+}
+
+// testLockRace lets several take the lock while one removes its file only
+// while it holds the lock: never are two inside.
+func testLockRace(t *testing.T, fsys vfs.FS) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	inside, entered := 0, 0
+	for w := range 4 {
+		l := OpenLock(t, fsys, "lock")
+		wg.Go(func() {
+			for i := 0; i < 50; {
+				ok, err := l.TryLock()
+				if err != nil {
+					t.Errorf("TryLock: %v", err)
+					return
+				}
+				if !ok {
+					continue
+				}
+				i++
+				mu.Lock()
+				inside++
+				entered++
+				if inside != 1 {
+					t.Errorf("%d are inside", inside)
+				}
+				inside--
+				mu.Unlock()
+				if w == 0 && i%10 == 0 {
+					if err := fsys.Remove("lock"); err != nil {
+						t.Errorf("Remove: %v", err)
+					}
+				}
+				if err := l.Unlock(); err != nil {
+					t.Errorf("Unlock: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if entered != 200 {
+		t.Errorf("the lock was taken %d times, want 200", entered)
+	}
+}
