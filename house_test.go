@@ -42,7 +42,7 @@ var budgets = []budget{
 	{".", 10_080},
 	{"query", 850},
 	{"scope", 945},
-	{"storetest", 550},
+	{"storetest", 590},
 	{"vfs/crashfs", 1_820},
 	{"vfs/vfstest", 601},
 	{"vfs", 2_219},

@@ -1,0 +1,189 @@
+// Contract of Apply: each operation, conditions, atomicity and refusals.
+
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func testAdd(t *testing.T, s oxbow.Store, can Can) {
+	gone(t, s, "a")
+	apply(t, s, oxbow.Add{Name: "a", Content: "alpha"})
+	e := get(t, s, "a")
+	if e.Name != "a" || e.Content != "alpha" || e.Kind != can.Kinds[0] || e.ID == 0 || e.Created.IsZero() {
+		t.Errorf("Get(a) = %+v", e)
+	}
+	refused(t, s, oxbow.ErrExists, oxbow.Add{Name: "a", Content: "again"})
+	if got := get(t, s, "a"); got.Content != "alpha" {
+		t.Errorf("a refused Add changed the content to %q", got.Content)
+	}
+	for _, k := range can.Kinds {
+		apply(t, s, oxbow.Add{Name: "kind " + k.String(), Kind: k, Content: "x"})
+		if got := get(t, s, "kind "+k.String()); got.Kind != k {
+			t.Errorf("kind = %v, want %v", got.Kind, k)
+		}
+	}
+	when := time.Date(2023, 5, 25, 10, 4, 0, 0, time.UTC)
+	apply(t, s, oxbow.Add{Name: "old", Content: "x", Created: when})
+	if got := get(t, s, "old").Created; can.Created < 24*time.Hour && got.Sub(when).Abs() > can.Created {
+		t.Errorf("created = %v, want %v", got, when)
+	}
+}
+
+func testUpdate(t *testing.T, s oxbow.Store, can Can) {
+	refused(t, s, oxbow.ErrNotFound, oxbow.Update{Name: "a", Content: "x"})
+	apply(t, s, oxbow.Add{Name: "a", Content: "one", Created: time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)})
+	old := get(t, s, "a")
+	apply(t, s, oxbow.Update{Name: "a", Content: "two"})
+	e := get(t, s, "a")
+	if e.Content != "two" || e.ID != old.ID || e.Kind != old.Kind || !e.Created.Equal(old.Created) {
+		t.Errorf("after Update: %+v, before: %+v", e, old)
+	}
+	if can.Aliases {
+		apply(t, s, oxbow.Update{Name: "a", Content: "three", Aliases: []string{"x"}})
+		apply(t, s, oxbow.Update{Name: "a", Content: "four"})
+		if e := get(t, s, "a"); len(e.Aliases) != 0 {
+			t.Errorf("an Update without aliases left %q", e.Aliases)
+		}
+	}
+}
+
+func testAlias(t *testing.T, s oxbow.Store, can Can) {
+	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	if !can.Aliases {
+		refused(t, s, oxbow.ErrUnsupported, oxbow.Alias{Name: "a", Aliases: []string{"x"}})
+		return
+	}
+	refused(t, s, oxbow.ErrNotFound, oxbow.Alias{Name: "ghost", Aliases: []string{"x"}})
+	apply(t, s, oxbow.Alias{Name: "a", Aliases: []string{"zulu", "alpha", "mike"}})
+	if e := get(t, s, "a"); !slices.Equal(e.Aliases, []string{"zulu", "alpha", "mike"}) || e.Content != "one" {
+		t.Errorf("after Alias: %+v", e)
+	}
+	apply(t, s, oxbow.Alias{Name: "a", Aliases: []string{"only"}})
+	apply(t, s, oxbow.Alias{Name: "a"})
+	if e := get(t, s, "a"); len(e.Aliases) != 0 {
+		t.Errorf("aliases = %q, want none", e.Aliases)
+	}
+}
+
+// testUniqueAliases gives aliases that are taken, also by several goroutines.
+func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
+	if !can.Aliases {
+		return
+	}
+	add := func(name string, aliases ...string) oxbow.Op {
+		return oxbow.Add{Name: name, Content: name, Aliases: aliases, UniqueAliases: true}
+	}
+	update := func(name string, aliases ...string) oxbow.Op {
+		return oxbow.Update{Name: name, Content: "new", Aliases: aliases, UniqueAliases: true}
+	}
+	apply(t, s, add("one", "a", "b"))
+	refused(t, s, oxbow.ErrInvalid, add("two", "a"))
+	refused(t, s, oxbow.ErrInvalid, add("two", "one"))
+	apply(t, s, add("two", "two"), update("one", "a", "c"))
+	refused(t, s, oxbow.ErrInvalid, update("two", "b", "c"))
+	refused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
+	gone(t, s, "three")
+	apply(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
+	apply(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a")) // which it has
+	errs, wg := make([]error, 8), sync.WaitGroup{}
+	for i := range errs {
+		wg.Go(func() { errs[i] = s.Apply(t.Context(), add(fmt.Sprint("w", i), "same")) })
+	}
+	wg.Wait()
+	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.As(err, new(*oxbow.AliasTakenError)) })
+	if len(errs) != 1 || errs[0] != nil {
+		t.Errorf("several goroutines gave one alias: %v, want one nil", errs)
+	}
+}
+
+func testRelabel(t *testing.T, s oxbow.Store, can Can) {
+	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	ls := []oxbow.Label{{Key: "tag", Value: "two words"}, {Key: "project", Value: "vtt"}, {Key: "tag", Value: "a:b, c"}, {Key: "project", Value: "vtt"}}
+	if !can.Labels {
+		refused(t, s, oxbow.ErrUnsupported, oxbow.Relabel{Name: "a", Labels: ls})
+		return
+	}
+	apply(t, s, oxbow.Relabel{Name: "a", Labels: ls})
+	want := []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a:b, c"}, {Key: "tag", Value: "two words"}}
+	if e := get(t, s, "a"); !slices.Equal(e.Labels, want) || e.Content != "one" {
+		t.Errorf("after Relabel: %+v, want labels %v", e, want)
+	}
+	apply(t, s, oxbow.Relabel{Name: "a"})
+	if e := get(t, s, "a"); len(e.Labels) != 0 {
+		t.Errorf("labels = %v, want none", e.Labels)
+	}
+}
+
+func testRemove(t *testing.T, s oxbow.Store, _ Can) {
+	refused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
+	apply(t, s, oxbow.Add{Name: "a", Content: "one"}, oxbow.Add{Name: "b", Content: "two"})
+	id := get(t, s, "b").ID
+	apply(t, s, oxbow.Remove{Name: "a"})
+	gone(t, s, "a")
+	refused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
+	apply(t, s, oxbow.Add{Name: "a", Content: "new"})
+	if e := get(t, s, "a"); e.Content != "new" || e.ID <= id {
+		t.Errorf("after Remove and Add: %+v, want an ID over %d", e, id)
+	}
+}
+
+func testAtomic(t *testing.T, s oxbow.Store, _ Can) {
+	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	refused(t, s, oxbow.ErrNotFound,
+		oxbow.Add{Name: "b", Content: "x"}, oxbow.Update{Name: "a", Content: "y"}, oxbow.Remove{Name: "ghost"})
+	gone(t, s, "b")
+	if e := get(t, s, "a"); e.Content != "one" {
+		t.Errorf("a batch that failed changed the content to %q", e.Content)
+	}
+	// The changes of a batch see each other.
+	apply(t, s, oxbow.Add{Name: "c", Content: "1"}, oxbow.Update{Name: "c", Content: "2"},
+		oxbow.Remove{Name: "a"}, oxbow.Add{Name: "a", Content: "3"})
+	if c, a := get(t, s, "c"), get(t, s, "a"); c.Content != "2" || a.Content != "3" {
+		t.Errorf("after a batch: c = %q, a = %q, want 2, 3", c.Content, a.Content)
+	}
+	if got := names(list(t, s, oxbow.Filter{})); len(got) != 2 {
+		t.Errorf("entries = %q", got)
+	}
+	apply(t, s)
+}
+
+func testIf(t *testing.T, s oxbow.Store, _ Can) {
+	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	v := get(t, s, "a").Version
+	if v == 0 {
+		t.Skip("this store does not number versions")
+	}
+	apply(t, s, oxbow.Update{Name: "a", Content: "two", If: v})
+	refused(t, s, oxbow.ErrConflict, oxbow.Update{Name: "a", Content: "three", If: v})
+	refused(t, s, oxbow.ErrConflict, oxbow.Remove{Name: "a", If: v})
+	if e := get(t, s, "a"); e.Content != "two" || e.Version == v {
+		t.Errorf("after a conflict: %+v", e)
+	}
+}
+
+func testRefused(t *testing.T, s oxbow.Store, can Can) {
+	for _, n := range []string{"", " a", "a ", "a\x00b", "a\nb", "a\x1bb", "a\u0085b", "\xff", strings.Repeat("n", 10<<10)} {
+		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: n, Content: "x"})
+	}
+	for _, c := range []string{"\xff\xfe", "nul\x00", strings.Repeat("x", oxbow.MaxContent+1)} {
+		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: c})
+	}
+	refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Kind: oxbow.Kind(200)})
+	if can.Labels {
+		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "Bad Key", Value: "x"}}})
+		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: ""}}})
+		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "confidence", Value: "2"}}})
+	}
+	if es := list(t, s, oxbow.Filter{}); len(es) != 0 {
+		t.Errorf("refused changes left %q", names(es))
+	}
+}

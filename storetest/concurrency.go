@@ -1,0 +1,152 @@
+// Contract of stores in use: parallel calls, events, cancellation, Close and a second opening.
+
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// testSnapshot changes the store while it is being listed.
+func testSnapshot(t *testing.T, s oxbow.Store, _ Can) {
+	for i := range 5 {
+		apply(t, s, oxbow.Add{Name: fmt.Sprint("e", i), Content: "old"})
+	}
+	n := 0
+	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			apply(t, s, oxbow.Remove{Name: "e4"}, oxbow.Add{Name: "e9", Content: "new"}, oxbow.Update{Name: "e3", Content: "new"})
+		}
+		if e.Content != "old" {
+			t.Errorf("the listing shows %q, which was written after it began", e.Name)
+		}
+		n++
+	}
+	if n != 5 {
+		t.Errorf("the listing has %d entries, want the 5 there were", n)
+	}
+}
+
+// testParallel writes from several goroutines: none of what was acknowledged
+// may be missing.
+func testParallel(t *testing.T, s oxbow.Store, _ Can) {
+	const writers, each = 8, 10
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				n := fmt.Sprintf("w%d-%d", w, i)
+				if err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: n}); err != nil {
+					t.Errorf("Add(%s) = %v", n, err)
+				}
+				if _, err := s.Get(t.Context(), n); err != nil {
+					t.Errorf("Get(%s) right after its Add = %v", n, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	ids := map[uint64]bool{}
+	for _, e := range list(t, s, oxbow.Filter{}) {
+		ids[e.ID] = true
+	}
+	if len(ids) != writers*each {
+		t.Errorf("%d entries are there, %d were acknowledged", len(ids), writers*each)
+	}
+}
+
+// testWatch has two functions watch the store, one of them for part of the time.
+// Of a memory, it is the store below that sends events.
+func testWatch(t *testing.T, s oxbow.Store, _ Can) {
+	base := s
+	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
+		base = m.Store()
+	}
+	w, ok := base.(oxbow.Watcher)
+	if !ok {
+		t.Skip("this store sends no events")
+	}
+	var one, two []oxbow.Event
+	stop := w.Watch(func(e oxbow.Event) { one = append(one, e) })
+	w.Watch(func(e oxbow.Event) { two = append(two, e) })
+	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	id := get(t, s, "a").ID
+	if len(one) != 1 || len(two) != 1 || len(one[0].Changes) != 1 || one[0].Reset ||
+		one[0].Changes[0].ID != id || one[0].Changes[0].Entry == nil || one[0].Changes[0].Entry.Content != "one" {
+		t.Errorf("after an Add, the watchers received %+v and %+v", one, two)
+	}
+	stop()
+	stop()
+	apply(t, s, oxbow.Remove{Name: "a"})
+	if len(one) != 1 || len(two) != 2 || len(two[1].Changes) != 1 || two[1].Changes[0].ID != id || two[1].Changes[0].Entry != nil {
+		t.Errorf("after a Remove, the watchers received %+v and %+v, the first being stopped", one, two)
+	}
+}
+
+func testCanceled(t *testing.T, s oxbow.Store, _ Can) {
+	apply(t, s, oxbow.Add{Name: "a", Content: "x"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Apply(ctx, oxbow.Add{Name: "b", Content: "x"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Apply() with a canceled context = %v", err)
+	}
+	var errs []error
+	for _, err := range s.Entries(ctx, oxbow.Filter{}) {
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 || !errors.Is(errs[len(errs)-1], context.Canceled) {
+		t.Errorf("Entries() with a canceled context yields %v", errs)
+	}
+	gone(t, s, "b")
+}
+
+func testReopen(t *testing.T, s oxbow.Store, can Can) {
+	if can.Reopen == nil {
+		t.Skip("this store lives as long as its process")
+	}
+	op := oxbow.Add{Name: "a", Content: "one", Kind: can.Kinds[len(can.Kinds)-1]}
+	if can.Aliases {
+		op.Aliases = []string{"x", "y"}
+	}
+	if can.Labels {
+		op.Labels = []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "two words"}}
+	}
+	apply(t, s, op)
+	apply(t, s, oxbow.Add{Name: "b", Content: "two"})
+	apply(t, s, oxbow.Remove{Name: "b"})
+	want := get(t, s, "a")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := can.Reopen(t)
+	defer again.Close()
+	got := get(t, again, "a")
+	if got.ID != want.ID || got.Kind != want.Kind || got.Content != want.Content || !got.Created.Equal(want.Created) ||
+		!slices.Equal(got.Aliases, want.Aliases) || !slices.Equal(got.Labels, want.Labels) || got.Version != want.Version {
+		t.Errorf("reopened: %+v, want %+v", got, want)
+	}
+	gone(t, again, "b")
+	check(t, again)
+}
+
+func testClosed(t *testing.T, s oxbow.Store, _ Can) {
+	apply(t, s, oxbow.Add{Name: "a", Content: "x"})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrClosed) {
+		t.Errorf("Get() on a closed store = %v, want ErrClosed", err)
+	}
+	if err := s.Apply(t.Context(), oxbow.Add{Name: "b", Content: "x"}); !errors.Is(err, oxbow.ErrClosed) {
+		t.Errorf("Apply() on a closed store = %v, want ErrClosed", err)
+	}
+}

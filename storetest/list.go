@@ -1,0 +1,129 @@
+// Contract of Get and Entries: order, filters, names and contents.
+
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func testOrder(t *testing.T, s oxbow.Store, _ Can) {
+	for _, n := range []string{"c", "a", "b"} {
+		apply(t, s, oxbow.Add{Name: n, Content: n})
+	}
+	apply(t, s, oxbow.Update{Name: "c", Content: "x"})
+	es := list(t, s, oxbow.Filter{})
+	if !slices.IsSortedFunc(es, func(a, b oxbow.Entry) int { return int(a.ID) - int(b.ID) }) || len(es) != 3 {
+		t.Errorf("entries = %q, not by ID", names(es))
+	}
+	for range s.Entries(t.Context(), oxbow.Filter{}) {
+		break // stopping early is fine
+	}
+}
+
+func testFilter(t *testing.T, s oxbow.Store, can Can) {
+	day := func(d int) time.Time { return time.Date(2026, 4, d, 12, 0, 0, 0, time.UTC) }
+	apply(t, s, oxbow.Add{Name: "a", Content: "x", Created: day(1)}, oxbow.Add{Name: "b", Content: "x", Created: day(2)})
+	created, before, after := day(2), []string{"a"}, []string{"b"}
+	if can.Created >= 24*time.Hour {
+		// Both were made now, as far as this store knows.
+		created, before, after = get(t, s, "a").Created, nil, []string{"a", "b"}
+		if b := get(t, s, "b").Created; b.Before(created) {
+			created = b
+		}
+	}
+	f := oxbow.Filter{After: created}
+	if got := names(list(t, s, f)); !slices.Equal(got, after) {
+		t.Errorf("Entries(%s) = %q, want %q", f, got, after)
+	}
+	f = oxbow.Filter{Before: created}
+	if got := names(list(t, s, f)); !slices.Equal(got, before) {
+		t.Errorf("Entries(%s) = %q, want %q", f, got, before)
+	}
+	if can.Labels {
+		apply(t, s, oxbow.Relabel{Name: "b", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}})
+		f = oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"y", "x"}}}}
+		if got := names(list(t, s, f)); !slices.Equal(got, []string{"b"}) {
+			t.Errorf("Entries(%s) = %q, want [b]", f, got)
+		}
+		f.Terms[0].Not = true
+		if got := names(list(t, s, f)); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("Entries(%s) = %q, want [a]", f, got)
+		}
+	}
+}
+
+// testNames uses names that look like paths, differ by case only, or are long.
+func testNames(t *testing.T, s oxbow.Store, can Can) {
+	hard := []string{"a", "A", "a b", "a-b", "../../etc/passwd", "/abs", "a/b", `a\b`, "C:", "con", "é", "e\u0301",
+		"日本語", "🦀", ".hidden", "..", "dot.", "%2e", strings.Repeat("n", 200), "#1", "- x", "a.md", "[x](y)", "<b>&amp;"}
+	want := map[string]string{}
+	for i, n := range hard {
+		content := fmt.Sprint("content ", i)
+		err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: content})
+		if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
+			continue // a layout may refuse a name, in words, but never mix two up
+		}
+		if err != nil {
+			t.Errorf("Add(%q) = %v", n, err)
+			continue
+		}
+		want[n] = content
+	}
+	if len(want) == 0 {
+		t.Fatal("every name was refused")
+	}
+	if can.Reopen != nil {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = can.Reopen(t)
+		defer s.Close()
+	}
+	for n, content := range want {
+		if e := get(t, s, n); e.Content != content {
+			t.Errorf("Get(%q) = %q, want %q", n, e.Content, content)
+		}
+	}
+	if got := list(t, s, oxbow.Filter{}); len(got) != len(want) {
+		t.Errorf("%d entries, want %d", len(got), len(want))
+	}
+}
+
+// testContents uses contents that a text format may trip over.
+func testContents(t *testing.T, s oxbow.Store, can Can) {
+	hard := []string{"", " ", "\n", "one\n", "one\n\n\n", "\n\none", "crlf\r\nline\r\n", "tab\tbed", "---\nname: evil\n---\nx",
+		"## 10:00\n\nlooks like a day's entry", "<div id=\"meta\"></div>\nx", "</div>", "日本語 🦀", "# Heading", "a\n\n---\n\nb",
+		strings.Repeat("long ", 20000)}
+	want := map[string]string{}
+	for i, c := range hard {
+		n := fmt.Sprint("entry ", i)
+		err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: c})
+		if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
+			continue
+		}
+		if err != nil {
+			t.Errorf("Add(content %.40q) = %v", c, err)
+			continue
+		}
+		want[n] = c
+	}
+	if can.Reopen != nil {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = can.Reopen(t)
+		defer s.Close()
+	}
+	for n, c := range want {
+		if e := get(t, s, n); e.Content != c {
+			t.Errorf("content = %.60q, want %.60q", e.Content, c)
+		}
+	}
+}
