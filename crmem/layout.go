@@ -23,11 +23,11 @@ type Layout uint8
 
 // The layouts. Crabtalk gave three of them the same magic, version and flags.
 const (
-	Unknown   Layout = iota // none of these, or damaged
-	V1                      // CRMEM v1, which [Open] opens
-	Topics                  // CRMEM v1 with entries of a third kind, of a later crabtalk
-	crabDB                  // the log of keys and values of the crabtalk after that
-	Ambiguous               // could be CRMEM v1 and could be a crabdb
+	layoutUnknown   Layout = iota // none of these, or damaged
+	layoutV1                      // CRMEM v1, which [Open] opens
+	layoutTopics                  // CRMEM v1 with entries of a third kind, of a later crabtalk
+	layoutCrabDB                  // the log of keys and values of the crabtalk after that
+	layoutAmbiguous               // could be CRMEM v1 and could be a crabdb
 )
 
 var layoutNames = [...]string{
@@ -47,7 +47,7 @@ func (l Layout) String() string { return layoutNames[l] }
 // must hold together for the other.
 func recognise(data []byte) Layout {
 	if checkHeader(data) != nil {
-		return Unknown
+		return layoutUnknown
 	}
 	var whole, topics bool
 	if d, err := parse(data, kindTopic); err == nil && d.at == len(data) {
@@ -59,15 +59,15 @@ func recognise(data []byte) Layout {
 	db := isCrabDB(data)
 	switch {
 	case whole && db:
-		return Ambiguous
+		return layoutAmbiguous
 	case topics:
-		return Topics
+		return layoutTopics
 	case whole:
-		return V1
+		return layoutV1
 	case db:
-		return crabDB
+		return layoutCrabDB
 	}
-	return Unknown
+	return layoutUnknown
 }
 
 // topicLabel marks an entry that was a topic, the third kind of a later
@@ -88,7 +88,7 @@ type Imported struct {
 	Warnings []string
 }
 
-// Import reads the entries of a file of any layout but [Ambiguous], and changes
+// Import reads the entries of a file of any layout but an ambiguous one, and changes
 // nothing. It accepts what [Open] refuses and says what it is: bytes after
 // the last entry, reserved bytes, and repeated ids and names; of repeated names
 // the last in the file keeps it, and the others get a number after it. Errors
@@ -99,10 +99,10 @@ func Import(data []byte) (Imported, error) {
 	}
 	in := Imported{Layout: recognise(data)}
 	switch in.Layout {
-	case Ambiguous:
+	case layoutAmbiguous:
 		return Imported{}, &FormatError{Offset: -1, Reason: "the file is " + in.Layout.String(), class: oxbow.ErrVersion,
 			Hint: "open it with the crabtalk that wrote it and dump it from there"}
-	case crabDB:
+	case layoutCrabDB:
 		return in, in.readCrabDB(data)
 	}
 	d, err := parse(data, kindTopic)

@@ -62,17 +62,17 @@ func TestRecognise(t *testing.T) {
 		data []byte
 		want Layout
 	}{
-		{"empty v1", empty, V1},
-		{"v1", encode(t, memoryFile{NextID: 2, Entries: []record{note}}), V1},
-		{"topics", encode(t, memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}), Topics},
-		{"empty crabdb", newCrab().b, crabDB},
-		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), crabDB},
-		{"crabdb", plain, crabDB},
-		{"crabdb with an index", indexed, crabDB},
-		{"torn crabdb", plain[:len(plain)-1], crabDB},
-		{"cut v1", empty[:27], Unknown},
-		{"nothing", nil, Unknown},
-		{"text", []byte("# Notes\n\nand a text that is long enough"), Unknown},
+		{"empty v1", empty, layoutV1},
+		{"v1", encode(t, memoryFile{NextID: 2, Entries: []record{note}}), layoutV1},
+		{"topics", encode(t, memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}), layoutTopics},
+		{"empty crabdb", newCrab().b, layoutCrabDB},
+		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), layoutCrabDB},
+		{"crabdb", plain, layoutCrabDB},
+		{"crabdb with an index", indexed, layoutCrabDB},
+		{"torn crabdb", plain[:len(plain)-1], layoutCrabDB},
+		{"cut v1", empty[:27], layoutUnknown},
+		{"nothing", nil, layoutUnknown},
+		{"text", []byte("# Notes\n\nand a text that is long enough"), layoutUnknown},
 	} {
 		if got := recognise(tt.data); got != tt.want {
 			t.Errorf("Recognise(%s) = %v, want %v", tt.name, got, tt.want)
@@ -117,7 +117,7 @@ func TestImport(t *testing.T) {
 		"plain": {plain, "deploy"}, "indexed": {indexed, "deploy s-1"}, "torn": {append(bytes.Clone(indexed), 0, 2, 9), "deploy s-1"},
 	} {
 		in, err := Import(tt.data)
-		if err != nil || in.Layout != crabDB {
+		if err != nil || in.Layout != layoutCrabDB {
 			t.Errorf("%s: Import = %v, %v", name, in.Layout, err)
 			continue
 		}
@@ -175,7 +175,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("Decode = %v, want a FormatError", err)
 		}
 		layout := recognise(data)
-		if err == nil && layout != V1 && layout != Ambiguous {
+		if err == nil && layout != layoutV1 && layout != layoutAmbiguous {
 			t.Errorf("Decode accepts what is recognised as %v", layout)
 		}
 		if _, err := Import(data); err != nil && !errors.Is(err, ErrBadFormat) {

@@ -195,7 +195,7 @@ func (s *Store) read() error {
 		}
 		f, names, err := decode(data)
 		if err == nil && isCrabDB(data) {
-			err = &FormatError{Offset: -1, Reason: "it is " + Ambiguous.String(), class: oxbow.ErrVersion}
+			err = &FormatError{Offset: -1, Reason: "it is " + layoutAmbiguous.String(), class: oxbow.ErrVersion}
 		}
 		if s.broken = s.describe(data, err); err != nil {
 			return s.broken
@@ -262,7 +262,7 @@ func (s *Store) describe(data []byte, err error) error {
 	}
 	d := *f
 	d.Path = s.path
-	if l := recognise(data); l != Unknown && l != V1 {
+	if l := recognise(data); l != layoutUnknown && l != layoutV1 {
 		d.Reason, d.Offset, d.class = "the file is "+l.String(), -1, oxbow.ErrVersion
 		d.Hint = "it is not opened, because writing would destroy it; `oxbow convert DIR` copies what it holds"
 	}
