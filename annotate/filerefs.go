@@ -23,10 +23,10 @@ import (
 type State string
 
 const (
-	Fresh        State = "FRESH"        // at least .8 of it still stands there
-	MovedTo      State = "MOVED"        // the same, under another name or in other lines
+	fresh        State = "FRESH"        // at least .8 of it still stands there
+	movedTo      State = "MOVED"        // the same, under another name or in other lines
 	Stale        State = "STALE"        // gone, or changed so much
-	Unverifiable State = "UNVERIFIABLE" // nothing says what it was like, or it is not of this tree
+	unverifiable State = "UNVERIFIABLE" // nothing says what it was like, or it is not of this tree
 )
 
 // stillFresh is the share of a file that must still stand for it to be fresh.
@@ -52,12 +52,12 @@ type CheckedRef struct {
 	FileRef
 	State State
 	Now   string  // where it, or what is left of it, is now, if that is elsewhere: a path, with lines if File had some
-	Kept  float64 // share of it that still stands, 0 to 1; 0 when Unverifiable, or when how much is not known
+	Kept  float64 // share of it that still stands, 0 to 1; 0 when unverifiable, or when how much is not known
 	How   string  // the same in words, for people
 }
 
 // maxAsked bounds the references of one call that git is asked about one by one;
-// those beyond are Unverifiable, unless they are as they were.
+// those beyond are unverifiable, unless they are as they were.
 const maxAsked = 20
 
 // errAsked says that the bound was reached.
@@ -113,7 +113,7 @@ func splitLines(file string) (string, Span) {
 // that were not committed included. What the file was like is what Blob says, where
 // git has that; else what HEAD's history says of that time: the last version
 // before, or the first after, which may have been under way. It never fails:
-// what cannot be looked at is [Unverifiable], and says why.
+// what cannot be looked at is unverifiable, and says why.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef {
 	c := &refChecker{store: b, ctx: ctx, left: maxAsked}
 	if b.history != nil {
@@ -123,7 +123,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 	var open []openRef
 	want := map[string]bool{}
 	for i, r := range refs {
-		out[i] = CheckedRef{FileRef: r, State: Unverifiable}
+		out[i] = CheckedRef{FileRef: r, State: unverifiable}
 		o := openRef{checked: &out[i]}
 		if !o.look(b) {
 			continue
@@ -143,7 +143,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 			}
 		}
 		if c.err != nil {
-			o.checked.State, o.checked.Now, o.checked.Kept, o.checked.How = Unverifiable, "", 0, "it was not looked at: "+c.err.Error()
+			o.checked.State, o.checked.Now, o.checked.Kept, o.checked.How = unverifiable, "", 0, "it was not looked at: "+c.err.Error()
 		}
 	}
 	return out
@@ -186,7 +186,7 @@ func (o *openRef) look(b *Store) bool {
 	same := r.Blob != "" && blobName(o.content, len(r.Blob) == 64) == r.Blob
 	switch {
 	case same:
-		r.State, r.Kept, r.How = Fresh, 1, "the file is as it was"
+		r.State, r.Kept, r.How = fresh, 1, "the file is as it was"
 	case isBinary(o.content) && r.Blob == "":
 		r.How = "it is binary, and nothing says what it was like"
 	case isBinary(o.content):
@@ -300,9 +300,9 @@ func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content
 	case best.confidence < stillFresh:
 		c.State = Stale
 	case c.Now != "":
-		c.State = MovedTo
+		c.State = movedTo
 	default:
-		c.State = Fresh
+		c.State = fresh
 	}
 }
 
@@ -377,8 +377,8 @@ func (a *refChecker) follow(c *CheckedRef, file string, span Span) {
 			continue
 		}
 		a.compare(c, file, n, span, content)
-		if a.err == nil && c.State == Unverifiable {
-			c.State, c.Now, c.How = MovedTo, n, "the file was renamed; nothing says how much of it has changed"
+		if a.err == nil && c.State == unverifiable {
+			c.State, c.Now, c.How = movedTo, n, "the file was renamed; nothing says how much of it has changed"
 		}
 		return
 	}

@@ -73,17 +73,17 @@ func TestCheckFileRefs(t *testing.T) {
 	// The same without what it was like: git says that by the time.
 	untold := func(c FileRef) FileRef { c.Blob = ""; return c }
 	doubtful := func(c FileRef) FileRef { c.Doubtful = true; return c }
-	wantRef(t, "at once", checkRef(t, b, pool), Fresh, "")
-	wantRef(t, "at once", checkRef(t, b, lines), Fresh, "")
-	wantRef(t, "at once", checkRef(t, b, untold(pool)), Fresh, "")
-	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), Fresh, "")
-	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), Unverifiable, "")
+	wantRef(t, "at once", checkRef(t, b, pool), fresh, "")
+	wantRef(t, "at once", checkRef(t, b, lines), fresh, "")
+	wantRef(t, "at once", checkRef(t, b, untold(pool)), fresh, "")
+	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), fresh, "")
+	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), unverifiable, "")
 
 	// A little changed, not committed.
 	g.write("pool.go", "// Copyright\n"+strings.Replace(source, "close(p.idle)", "p.drain()", 1))
-	wantRef(t, "a line changed", checkRef(t, b, pool), Fresh, "")
-	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), Fresh, "")
-	wantRef(t, "a line above", checkRef(t, b, lines), MovedTo, "pool.go:15-20")
+	wantRef(t, "a line changed", checkRef(t, b, pool), fresh, "")
+	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), fresh, "")
+	wantRef(t, "a line above", checkRef(t, b, lines), movedTo, "pool.go:15-20")
 	if c := checkRef(t, b, pool); c.Kept <= .8 || c.Kept >= 1 {
 		t.Errorf("%v of it is kept (%s), want most", c.Kept, c.How)
 	}
@@ -91,7 +91,7 @@ func TestCheckFileRefs(t *testing.T) {
 	g.write("pool.go", strings.Join(strings.SplitAfter(source, "\n")[10:20], "")+numbered(60))
 	wantRef(t, "much changed", checkRef(t, b, pool), Stale, "")
 	wantRef(t, "much changed", checkRef(t, b, untold(pool)), Stale, "")
-	wantRef(t, "much changed elsewhere", checkRef(t, b, lines), MovedTo, "pool.go:4-9")
+	wantRef(t, "much changed elsewhere", checkRef(t, b, lines), movedTo, "pool.go:4-9")
 	g.write("pool.go", numbered(60))
 	wantRef(t, "lines gone", checkRef(t, b, lines), Stale, "")
 
@@ -101,27 +101,27 @@ func TestCheckFileRefs(t *testing.T) {
 	g.git("rm", "-q", "gone.txt")
 	g.write("words.txt", "line 0\n"+numbered(40))
 	g.commitAt(hour(2))
-	wantRef(t, "renamed", checkRef(t, b, text), MovedTo, "words.txt")
-	wantRef(t, "renamed", checkRef(t, b, untold(text)), MovedTo, "words.txt")
-	wantRef(t, "lines of a renamed file", checkRef(t, b, FileRef{File: "text.txt:5-9", Blob: text.Blob}), MovedTo, "words.txt:6-10")
+	wantRef(t, "renamed", checkRef(t, b, text), movedTo, "words.txt")
+	wantRef(t, "renamed", checkRef(t, b, untold(text)), movedTo, "words.txt")
+	wantRef(t, "lines of a renamed file", checkRef(t, b, FileRef{File: "text.txt:5-9", Blob: text.Blob}), movedTo, "words.txt:6-10")
 	wantRef(t, "deleted", checkRef(t, b, FileRef{File: "gone.txt", Time: hour(1)}), Stale, "")
-	wantRef(t, "never there", checkRef(t, b, FileRef{File: "never.txt", Time: hour(1)}), Unverifiable, "")
+	wantRef(t, "never there", checkRef(t, b, FileRef{File: "never.txt", Time: hour(1)}), unverifiable, "")
 	g.write("words.txt", numbered(3))
 	wantRef(t, "renamed and emptied", checkRef(t, b, text), Stale, "words.txt")
 
 	// Written while the file was not committed yet: the commit after counts.
 	g.write("new.txt", numbered(30))
 	g.commitAt(hour(4))
-	wantRef(t, "committed after", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), Fresh, "")
+	wantRef(t, "committed after", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), fresh, "")
 	g.write("new.txt", source)
 	wantRef(t, "committed after, and changed", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), Stale, "")
 	wantRef(t, "what nobody has kept", checkRef(t, b, FileRef{File: "pool.go", Blob: strings.Repeat("ab", 20)}), Stale, "")
 
-	wantRef(t, "a directory", checkRef(t, b, FileRef{File: "dir", Time: hour(1)}), Unverifiable, "")
-	wantRef(t, "a binary", checkRef(t, b, FileRef{File: "bin", Time: hour(1)}), Unverifiable, "")
-	wantRef(t, "a binary as it was", checkRef(t, b, FileRef{File: "bin", Blob: blob("bin")}), Fresh, "")
-	wantRef(t, "a long way to the file", checkRef(t, b, FileRef{File: "./dir/../pool.go", Time: hour(1)}), Fresh, "")
-	wantRef(t, "a path from the root", checkRef(t, b, FileRef{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}), Fresh, "")
+	wantRef(t, "a directory", checkRef(t, b, FileRef{File: "dir", Time: hour(1)}), unverifiable, "")
+	wantRef(t, "a binary", checkRef(t, b, FileRef{File: "bin", Time: hour(1)}), unverifiable, "")
+	wantRef(t, "a binary as it was", checkRef(t, b, FileRef{File: "bin", Blob: blob("bin")}), fresh, "")
+	wantRef(t, "a long way to the file", checkRef(t, b, FileRef{File: "./dir/../pool.go", Time: hour(1)}), fresh, "")
+	wantRef(t, "a path from the root", checkRef(t, b, FileRef{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}), fresh, "")
 }
 
 // TestCheckFileRefsIsSafe: what an entry refers to is a claim of the caller that wrote it.
@@ -138,7 +138,7 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x", "\x00", "\xff", ":", ":5", "--output=x",
 		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
 		c := checkRef(t, b, FileRef{File: file, Blob: "--output=x", Time: noon})
-		if c.State != Unverifiable {
+		if c.State != unverifiable {
 			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.How)
 		}
 		if _, ok := b.Blob(file); ok {
@@ -153,12 +153,12 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 func TestCheckFileRefsWithoutGit(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(9)})
 	blob, _ := b.Blob("a.txt")
-	wantRef(t, "as it was", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), Fresh, "")
-	wantRef(t, "untold", checkRef(t, b, FileRef{File: "a.txt", Time: noon}), Unverifiable, "")
-	wantRef(t, "missing", checkRef(t, b, FileRef{File: "b.txt", Blob: blob}), Unverifiable, "")
+	wantRef(t, "as it was", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), fresh, "")
+	wantRef(t, "untold", checkRef(t, b, FileRef{File: "a.txt", Time: noon}), unverifiable, "")
+	wantRef(t, "missing", checkRef(t, b, FileRef{File: "b.txt", Blob: blob}), unverifiable, "")
 	put(t, m, "a.txt", numbered(8))
 	wantRef(t, "changed", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), Stale, "")
-	wantRef(t, "changed, of another project", checkRef(t, b, FileRef{File: "a.txt", Blob: blob, Doubtful: true}), Unverifiable, "")
+	wantRef(t, "changed, of another project", checkRef(t, b, FileRef{File: "a.txt", Blob: blob, Doubtful: true}), unverifiable, "")
 }
 
 // TestCheckFileRefsAsksGitLittle: a memory of many files must not start a process for
@@ -173,10 +173,10 @@ func TestCheckFileRefsAsksGitLittle(t *testing.T) {
 	}
 	cs = append(cs, FileRef{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
 	out := g.store().CheckFileRefs(t.Context(), cs)
-	if got := out[maxAsked+4]; got.State != Unverifiable || !strings.Contains(got.How, "too many") {
+	if got := out[maxAsked+4]; got.State != unverifiable || !strings.Contains(got.How, "too many") {
 		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.How)
 	}
-	if got := out[len(out)-1]; got.State != Fresh {
+	if got := out[len(out)-1]; got.State != fresh {
 		t.Errorf("what needs no git is %s (%s), want FRESH", got.State, got.How)
 	}
 }
