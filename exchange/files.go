@@ -325,7 +325,7 @@ func unpack(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	}
 	limit := o.or().MaxExpanded
 	if limit <= 0 {
-		limit = MaxExpanded
+		limit = maxExpanded
 	}
 	over := fmt.Errorf("%w: %d", errExpanded, limit)
 	return bufio.NewReaderSize(&bounded{r: zr, left: limit, err: over}, headSize), nil

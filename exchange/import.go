@@ -173,7 +173,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			return fmt.Errorf("importing: %w", cerr)
 		}
 		switch {
-		case errors.Is(err, ErrEmpty):
+		case errors.Is(err, errEmpty):
 			im.rep.message(&im.rep.Notes, "%v", err)
 			im.rep.Skipped++
 			im.count++

@@ -32,9 +32,9 @@ const (
 	// maxFiles is the most files read below one directory.
 	maxFiles = 100_000
 
-	// MaxExpanded is the most bytes that one gzip file may expand to, unless
+	// maxExpanded is the most bytes that one gzip file may expand to, unless
 	// [ReadOptions] says otherwise.
-	MaxExpanded = 4 << 30
+	maxExpanded = 4 << 30
 
 	maxDepth = 64      // directories within each other
 	maxDates = 1 << 20 // sessions that a file of dates may name
@@ -67,9 +67,9 @@ type Item struct {
 	Warnings []string
 }
 
-// ErrEmpty says that a file has no text. It is no reason to fail: there is nothing
+// errEmpty says that a file has no text. It is no reason to fail: there is nothing
 // to take.
-var ErrEmpty = errors.New("holds no text")
+var errEmpty = errors.New("holds no text")
 
 // ItemError says why one item, or one line, was not taken. Reading goes on
 // after it.

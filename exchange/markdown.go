@@ -63,7 +63,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 		}
 		items := markdownItems(strings.TrimPrefix(string(b), "\uFEFF"), ref, o)
 		if len(items) == 1 && strings.TrimSpace(items[0].Entry.Content) == "" {
-			yield(Item{}, problem(at(ref, 1), ErrEmpty))
+			yield(Item{}, problem(at(ref, 1), errEmpty))
 			return
 		}
 		for _, it := range items {

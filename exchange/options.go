@@ -35,7 +35,7 @@ type ReadOptions struct {
 	Progress func(read, size int64)
 
 	// MaxExpanded is the most bytes that one gzip file may expand to; 0 means
-	// the constant of that name.
+	// 4 GiB.
 	MaxExpanded int64
 }
 
