@@ -60,15 +60,15 @@ type Skill struct {
 	Text    string `json:"-"`                 // the file without its head of YAML
 }
 
-// UnknownError says that there is no skill of that name. It matches
+// unknownError says that there is no skill of that name. It matches
 // [oxbow.ErrInvalid].
-type UnknownError struct {
+type unknownError struct {
 	Name   string
 	Near   []string // names near to it, best first
 	Looked []string // the directories of skills that there are, as people know them
 }
 
-func (e *UnknownError) Error() string {
+func (e *unknownError) Error() string {
 	s := fmt.Sprintf("there is no skill %q", e.Name)
 	switch {
 	case len(e.Near) > 0:
@@ -82,7 +82,7 @@ func (e *UnknownError) Error() string {
 }
 
 // Is reports whether target is [oxbow.ErrInvalid].
-func (*UnknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
+func (*unknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 // checkName reports, as an error matching [oxbow.ErrInvalid], why a skill cannot
 // have that name: it is the name of a directory, so it is made of at most 64
@@ -130,7 +130,7 @@ func (s *Set) Find(name string) (Skill, error) {
 			}
 		}
 	}
-	e := &UnknownError{Name: name}
+	e := &unknownError{Name: name}
 	names, looked := s.names()
 	e.Near, e.Looked = text.Near(name, slices.Values(names), 2), looked
 	return Skill{}, e
