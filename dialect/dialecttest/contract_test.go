@@ -1,6 +1,6 @@
 // The contract of every tool that writes: nothing that a person typed is lost.
 
-package dialecttest_test
+package dialecttest
 
 import (
 	"context"
@@ -15,19 +15,16 @@ import (
 	"github.com/oxbow-memory/oxbow/dialect/clawft"
 	"github.com/oxbow-memory/oxbow/dialect/coderhapsody"
 	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
-	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
 	"github.com/oxbow-memory/oxbow/dialect/duragent"
 	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-type args = dialecttest.Args
-
 // call is one call of a tool. TEXT in its arguments is the text to write.
 type call struct {
 	tool string
-	args args
+	args Args
 }
 
 // writers are the calls that write, by dialect: each is made on what the first of
@@ -35,32 +32,32 @@ type call struct {
 // and stands in no row fails the test.
 var writers = map[string][][]call{
 	"crabtalk": {
-		{{"remember", args{"name": "n", "content": "TEXT"}}, {"forget", args{"name": "n"}}},
+		{{"remember", Args{"name": "n", "content": "TEXT"}}, {"forget", Args{"name": "n"}}},
 	},
 	"entryfiles": {
-		{{"remember", args{"name": "n", "description": "d", "content": "TEXT"}}, {"forget", args{"name": "n"}}},
-		{{"memory", args{"content": "TEXT"}}},
-		{{"soul", args{"content": "TEXT"}}},
+		{{"remember", Args{"name": "n", "description": "d", "content": "TEXT"}}, {"forget", Args{"name": "n"}}},
+		{{"memory", Args{"content": "TEXT"}}},
+		{{"soul", Args{"content": "TEXT"}}},
 	},
 	"duragent": {
-		{{"remember", args{"content": "TEXT"}}},
-		{{"reflect", args{"content": "TEXT"}}},
-		{{"update_world", args{"topic": "n", "content": "TEXT"}}},
+		{{"remember", Args{"content": "TEXT"}}},
+		{{"reflect", Args{"content": "TEXT"}}},
+		{{"update_world", Args{"topic": "n", "content": "TEXT"}}},
 	},
 	"clawft": {
-		{{"memory_write", args{"content": "TEXT", "mode": "overwrite"}}},
-		{{"memory_write", args{"content": "TEXT"}}, {"memory_write", args{"content": "TEXT", "mode": "overwrite"}}},
-		{{"memory_write", args{"content": "TEXT"}}},
+		{{"memory_write", Args{"content": "TEXT", "mode": "overwrite"}}},
+		{{"memory_write", Args{"content": "TEXT"}}, {"memory_write", Args{"content": "TEXT", "mode": "overwrite"}}},
+		{{"memory_write", Args{"content": "TEXT"}}},
 	},
 	"coderhapsody": {
-		{{"save_memory", args{"content": "TEXT"}}},
+		{{"save_memory", Args{"content": "TEXT"}}},
 	},
 }
 
 // own are the calls of oxbow's own tools, which all homes can have.
 var own = [][]call{
-	{{"remember", args{"name": "n", "content": "TEXT"}}, {"forget", args{"name": "n"}}, {"save_memory", args{"content": "TEXT"}},
-		{"handoff_task", args{"summary": "TEXT"}}, {"undo", args{}}, {"restore", args{"name": "n", "seq": 1}}},
+	{{"remember", Args{"name": "n", "content": "TEXT"}}, {"forget", Args{"name": "n"}}, {"save_memory", Args{"content": "TEXT"}},
+		{"handoff_task", Args{"summary": "TEXT"}}, {"undo", Args{}}, {"restore", Args{"name": "n", "seq": 1}}},
 }
 
 var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
@@ -104,13 +101,13 @@ func (h home) server(t *testing.T) (dialect.Home, context.Context) {
 // make makes a call, with the text in the place of TEXT.
 func (c call) make(t *testing.T, ctx context.Context, s dialect.Home, tools []tool.Tool, text string) error {
 	t.Helper()
-	in := args{}
+	in := Args{}
 	for k, v := range c.args {
 		if in[k] = v; v == "TEXT" {
 			in[k] = text
 		}
 	}
-	_, err := dialecttest.AskIn(ctx, t, dialecttest.Workspace(s), tools, c.tool, in)
+	_, err := askIn(ctx, t, Workspace(s), tools, c.tool, in)
 	return err
 }
 
@@ -119,8 +116,8 @@ func (c call) make(t *testing.T, ctx context.Context, s dialect.Home, tools []to
 func (h home) edit(t *testing.T, change func(string) string) {
 	t.Helper()
 	for _, name := range files(t, h.fsys, ".") {
-		if text := dialecttest.Read(t, h.fsys, name); strings.Contains(text, first) && name != "memory.db" {
-			dialecttest.Put(t, h.fsys, name, change(text))
+		if text := Read(t, h.fsys, name); strings.Contains(text, first) && name != "memory.db" {
+			Put(t, h.fsys, name, change(text))
 			return
 		}
 	}
@@ -159,7 +156,7 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 func (h home) stands(t *testing.T) bool {
 	t.Helper()
 	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
-		return strings.Contains(dialecttest.Read(t, h.fsys, name), typed)
+		return strings.Contains(Read(t, h.fsys, name), typed)
 	})
 }
 
@@ -192,9 +189,9 @@ func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
 	h := home{vfs.NewMem(), entryfiles.Dialect()}
 	s, ctx := h.server(t)
 	for _, c := range []call{
-		{"remember", args{"name": "n", "content": "TEXT"}},
-		{"remember", args{"name": "n", "tags": []string{"x"}}},
-		{"remember", args{"name": "n", "content": "Line one.\nLine three."}},
+		{"remember", Args{"name": "n", "content": "TEXT"}},
+		{"remember", Args{"name": "n", "tags": []string{"x"}}},
+		{"remember", Args{"name": "n", "content": "Line one.\nLine three."}},
 	} {
 		if err := c.make(t, ctx, s, tool.Table(), first); err != nil {
 			t.Fatalf("%v: %v", c.args, err)

@@ -47,11 +47,11 @@ func Workspace(h dialect.Home) *tool.Workspace {
 // Ask calls one of the tools as a door does.
 func Ask(t testing.TB, w *tool.Workspace, tools []tool.Tool, name string, args any) (tool.Answer, error) {
 	t.Helper()
-	return AskIn(t.Context(), t, w, tools, name, args)
+	return askIn(t.Context(), t, w, tools, name, args)
 }
 
-// AskIn is [Ask] in a context, such as that of a session.
-func AskIn(ctx context.Context, t testing.TB, w *tool.Workspace, tools []tool.Tool, name string, args any) (tool.Answer, error) {
+// askIn is [Ask] in a context, such as that of a session.
+func askIn(ctx context.Context, t testing.TB, w *tool.Workspace, tools []tool.Tool, name string, args any) (tool.Answer, error) {
 	t.Helper()
 	data, err := json.Marshal(args)
 	if err != nil {
