@@ -56,7 +56,7 @@ func (c *Call) clean() *Call {
 	d := *c
 	d.Tool, d.Command, d.Asked = short(c.Tool, maxWord), strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand)), short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
-	d.Output = Tail(c.Output)
+	d.Output = tail(c.Output)
 	return &d
 }
 
@@ -127,8 +127,8 @@ func cutMarked(s string, most int) string {
 	return strings.TrimSpace(text.Cut(s, most-len(mark))) + mark
 }
 
-// Tail returns the last [MaxOutputLines] lines of an output, as a call keeps them.
-func Tail(output string) string {
+// tail returns the last [MaxOutputLines] lines of an output, as a call keeps them.
+func tail(output string) string {
 	output = strings.TrimRight(valid(output), " \t\n")
 	lines := strings.Split(output, "\n")
 	lines = lines[max(0, len(lines)-MaxOutputLines):]

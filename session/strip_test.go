@@ -1,4 +1,4 @@
-// Fences, signatures, ends of outputs, and the form of a turn.
+// Fences, signatures and the form of a turn.
 
 package session_test
 
@@ -56,17 +56,6 @@ func TestSignature(t *testing.T) {
 				t.Errorf("Signature(%q) = %q, want %q", out, got, same.want)
 			}
 		}
-	}
-}
-
-func TestTail(t *testing.T) {
-	in := strings.Repeat("line\n", 30) + strings.Repeat("x", 5000) + "\nend\n\n"
-	got := session.Tail(in)
-	if lines := strings.Split(got, "\n"); len(lines) != session.MaxOutputLines || lines[9] != "end" || len(lines[8]) > 500 {
-		t.Errorf("Tail = %d lines: %q", len(lines), got)
-	}
-	if again := session.Tail(got); again != got {
-		t.Errorf("Tail of a tail = %q, want %q", again, got)
 	}
 }
 

@@ -26,13 +26,13 @@ const budget = 900
 // window is from how many turns, the last ones, commands and files are taken.
 const window = 30
 
-// Stat is how many lines of a file were added and deleted since the last commit.
-type Stat struct{ Added, Deleted int }
+// stat is how many lines of a file were added and deleted since the last commit.
+type stat struct{ Added, Deleted int }
 
 // compose returns the handoff of a session's turns, which are in order of time; ""
 // when nothing happened in them. Stats are those of files, by path relative to the
 // directory in which the session works; nil when they are not known.
-func compose(turns []session.Turn, stats map[string]Stat) string {
+func compose(turns []session.Turn, stats map[string]stat) string {
 	r := read(turns)
 	if r.empty() {
 		return ""

@@ -320,7 +320,7 @@ Commands that passed, the last first:
 make lint
 go test ./a
 `
-	if got := compose(turns, map[string]Stat{"a/refund.go": {12, 3}}); got != want {
+	if got := compose(turns, map[string]stat{"a/refund.go": {12, 3}}); got != want {
 		t.Errorf("compose() = %s\nwant %s", got, want)
 	}
 	if got := compose(nil, nil); got != "" {

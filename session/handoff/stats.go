@@ -33,7 +33,7 @@ func Now(ctx context.Context, turns []session.Turn) string {
 
 // statsOf returns the stats of what the turns changed in the working tree of their
 // directory; none where it cannot be had in time.
-func statsOf(ctx context.Context, turns []session.Turn) map[string]Stat {
+func statsOf(ctx context.Context, turns []session.Turn) map[string]stat {
 	r := read(turns)
 	dir := filepath.FromSlash(r.dir)
 	if !filepath.IsAbs(dir) || len(r.files) == 0 {
@@ -66,9 +66,9 @@ func statsOf(ctx context.Context, turns []session.Turn) map[string]Stat {
 	if err != nil {
 		return nil
 	}
-	stats := map[string]Stat{}
+	stats := map[string]stat{}
 	for f, text := range now {
-		if s := compare(was[f], text); s != (Stat{}) {
+		if s := compare(was[f], text); s != (stat{}) {
 			stats[f] = s
 		}
 	}
@@ -123,7 +123,7 @@ func committed(ctx context.Context, repo *git.Repo, in string, files []string) (
 }
 
 // compare counts the lines that differ. Line ends do not.
-func compare(a, b string) Stat {
+func compare(a, b string) stat {
 	in, m := diff.Interner{}, diff.Mapper{}
 	lines := func(s string) []int32 {
 		return in.Lines(slices.Collect(strings.Lines(strings.ReplaceAll(s, "\r\n", "\n"))))
@@ -135,5 +135,5 @@ func compare(a, b string) Stat {
 			kept++
 		}
 	}
-	return Stat{Added: len(now) - kept, Deleted: len(old) - kept}
+	return stat{Added: len(now) - kept, Deleted: len(old) - kept}
 }

@@ -59,7 +59,7 @@ func TestStats(t *testing.T) {
 		events[i].Client, events[i].Session, events[i].Dir = "claude", "s", work
 	}
 	got := statsOf(t.Context(), session.Fold(events))
-	if want := map[string]Stat{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
+	if want := map[string]stat{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
 		t.Errorf("statsOf() = %v, want %v", got, want)
 	}
 	if _, err := os.Stat(marker); err == nil {

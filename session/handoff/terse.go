@@ -18,7 +18,7 @@ import (
 
 // fileForms returns the lines of the files: each on its own, and by directory, in
 // which names stand for words.
-func fileForms(r *record, stats map[string]Stat, names []named) [][]string {
+func fileForms(r *record, stats map[string]stat, names []named) [][]string {
 	withStat := func(file, name string) string {
 		if s, ok := stats[file]; ok {
 			return fmt.Sprintf("%s +%d-%d", name, s.Added, s.Deleted)

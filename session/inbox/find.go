@@ -25,8 +25,8 @@ const (
 	Lesson = "lesson" // it corrects what an agent did
 )
 
-// Proposal is a sentence of a person that may be worth a note.
-type Proposal struct {
+// proposal is a sentence of a person that may be worth a note.
+type proposal struct {
 	Why      string
 	Sentence string
 	Turn     session.Turn // in which it was said
@@ -35,7 +35,7 @@ type Proposal struct {
 
 // ID tells a proposal from others: the same sentence has the same, whatever turn it
 // was said in.
-func (p *Proposal) ID() string {
+func (p *proposal) ID() string {
 	return digest(strings.ToLower(strings.Join(strings.Fields(p.Sentence), " ")))
 }
 
@@ -49,22 +49,22 @@ func digest(parts ...string) string {
 const minLesson = 20
 
 // proposalsOf returns those of a session's turns, which are in order of time.
-func proposalsOf(turns []session.Turn) (found []Proposal) {
+func proposalsOf(turns []session.Turn) (found []proposal) {
 	for i := range turns {
 		t := &turns[i]
 		prompt := t.Prompt()
 		for _, s := range extract.Asked(prompt) {
-			found = append(found, Proposal{Why: Asked, Sentence: s, Turn: *t})
+			found = append(found, proposal{Why: Asked, Sentence: s, Turn: *t})
 		}
 		if i == 0 {
 			continue
 		}
 		files := filesOf(&turns[i-1])
 		s := extract.Corrects(prompt)
-		if len(s) < minLesson || len(files) == 0 || slices.ContainsFunc(found, func(p Proposal) bool { return p.Sentence == s && p.Turn.N == t.N }) {
+		if len(s) < minLesson || len(files) == 0 || slices.ContainsFunc(found, func(p proposal) bool { return p.Sentence == s && p.Turn.N == t.N }) {
 			continue
 		}
-		found = append(found, Proposal{Why: Lesson, Sentence: s, Turn: *t, Files: files})
+		found = append(found, proposal{Why: Lesson, Sentence: s, Turn: *t, Files: files})
 	}
 	return found
 }
@@ -91,8 +91,8 @@ func relative(p, dir string) string {
 	return p
 }
 
-// Fix is what was done between a failure and the same command passing.
-type Fix struct {
+// fix is what was done between a failure and the same command passing.
+type fix struct {
 	Signature string // of the error
 	Command   string
 	Output    string // the end of what the failure printed
@@ -102,7 +102,7 @@ type Fix struct {
 }
 
 // ID tells a fix from others of its session.
-func (f *Fix) ID() string { return digest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature) }
+func (f *fix) ID() string { return digest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature) }
 
 // Bounds of a fix: what took more was no fix of one error.
 const (
@@ -114,8 +114,8 @@ const (
 // fixesOf returns those of a session's turns, which are in order of time. A command
 // that fails several times with one error has one fix, from the first of these
 // failures on. A failure after which no file changed teaches nothing.
-func fixesOf(turns []session.Turn) (found []Fix) {
-	open := map[string]*Fix{} // by command
+func fixesOf(turns []session.Turn) (found []fix) {
+	open := map[string]*fix{} // by command
 	for i := range turns {
 		for _, e := range turns[i].Calls() {
 			c := e.Call
@@ -149,12 +149,12 @@ func failed(c *session.Call) bool { return c.Failed || c.Exit != nil && *c.Exit 
 
 // note begins a fix, unless the call printed no error or the command failed with
 // the same before.
-func note(open map[string]*Fix, command string, c *session.Call) {
+func note(open map[string]*fix, command string, c *session.Call) {
 	s := session.Signature(c.Output)
 	if command == "" || s == "" || open[command] != nil && open[command].Signature == s {
 		return
 	}
-	open[command] = &Fix{Signature: s, Command: command, Output: c.Output}
+	open[command] = &fix{Signature: s, Command: command, Output: c.Output}
 }
 
 func wroteBy(c *session.Call, dir string) (files []string) {
@@ -164,7 +164,7 @@ func wroteBy(c *session.Call, dir string) (files []string) {
 	return files
 }
 
-func (f *Fix) add(edits []string, command string) {
+func (f *fix) add(edits []string, command string) {
 	for _, e := range edits {
 		if !slices.Contains(f.Edits, e) {
 			f.Edits = append(f.Edits, e)
@@ -216,7 +216,7 @@ func revertedOf(turns []session.Turn) (found []int) {
 }
 
 // Text returns the fix as the content of an entry.
-func (f *Fix) Text() string {
+func (f *fix) Text() string {
 	var b strings.Builder
 	b.WriteString("`" + f.Command + "` failed: " + f.Signature + "\n\n")
 	b.WriteString("It passed after changes of " + strings.Join(f.Edits, ", ") + ".\n")

@@ -144,7 +144,7 @@ func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
 	return count(ctx, a.Memory, turns[fresh:], t.Project)
 }
 
-func keepFix(ctx context.Context, m *oxbow.Memory, f *Fix, project string) error {
+func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error {
 	labels := labelsOf("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, LabelFrom, f.Turn.Name())
 	for _, file := range f.Edits {
 		labels = append(labels, labelsOf(oxbow.LabelFile, file)...)
@@ -182,7 +182,7 @@ func labelsOf(pairs ...string) (ls []oxbow.Label) {
 
 // propose keeps a proposal. One that was said before gets another turn, whatever
 // its state.
-func propose(ctx context.Context, m *oxbow.Memory, p *Proposal, project string) error {
+func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		from := oxbow.Label{Key: LabelFrom, Value: p.Turn.Name()}
 		if found {
