@@ -1,0 +1,193 @@
+// Rules of names: exported ones have a user, and none is an old word.
+
+package oxbow_test
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// oldWords are words for which the glossary in docs/design.md has another: they
+// are no identifier, no word of one, and no file's name. What begins with a
+// capital letter is the whole of an identifier.
+var oldWords = []string{
+	"awake", "baton", "bases", "bestOf", "breaker", "compacter", "compresser", "cutAll", "cutOff", "cutOwn", "cutTail",
+	"demand", "desk", "doubt", "eraser", "fillAnother", "glance", "heed", "indexRows", "intake", "lazy",
+	"leads", "leftovers", "lexicon", "living", "looker", "lookAt", "marks", "mistake", "mistakes", "notices", "patience",
+	"planned", "readOn", "rescue", "shelf", "slips", "spacer", "taker", "takeBack", "takeIn", "told", "turnTable", "twins",
+	"unheld", "unnoted", "unsaid", "unseen", "veil", "vouch",
+	"Book", "Breaks", "Draft", "Instead", "Reading", "ReadTerm", "Removal", "Slip",
+}
+
+// exportedNamesAreUsed counts top-level names that no other package names,
+// tests and the modules inside this one included, and that no exported
+// signature or field of their own package names either.
+func exportedNamesAreUsed(h *house) (wrong []string) {
+	used := map[string]bool{} // directory.Name
+	for _, f := range slices.Concat(h.files, h.outside) {
+		promised(f.ast, func(name string) { used[f.dir+"."+name] = true })
+		local := map[string]string{}
+		for _, s := range f.ast.Imports {
+			imp := strings.Trim(s.Path.Value, `"`)
+			dir, ok := inner(imp)
+			if !ok || dir == f.dir {
+				continue
+			}
+			name := path.Base(imp)
+			if s.Name != nil {
+				name = s.Name.Name
+			}
+			local[name] = dir
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && local[x.Name] != "" {
+					used[local[x.Name]+"."+s.Sel.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	unused := map[string]bool{}
+	for _, f := range h.files {
+		if f.test || f.ast.Name.Name == "main" {
+			continue
+		}
+		for _, id := range topLevel(f.ast) {
+			if id.IsExported() && !used[f.dir+"."+id.Name] {
+				unused[f.dir+"."+id.Name] = true
+			}
+		}
+	}
+	if len(unused) > h.limits.unused {
+		wrong = append(wrong, fmt.Sprintf("%d exported names are used by no other package, %d may be: %s",
+			len(unused), h.limits.unused, strings.Join(slices.Sorted(maps.Keys(unused)), " ")))
+	}
+	return wrong
+}
+
+// promised calls fn with the names in the signatures and fields that a file
+// exports.
+func promised(f *ast.File, fn func(name string)) {
+	names := func(n ast.Node) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				fn(id.Name)
+			}
+			_, other := n.(*ast.SelectorExpr)
+			return !other
+		})
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() {
+				names(d.Type)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				s, ok := s.(*ast.TypeSpec)
+				if !ok || !s.Name.IsExported() {
+					continue
+				}
+				if t, ok := s.Type.(*ast.StructType); ok {
+					for _, field := range t.Fields.List {
+						if field.Names == nil || field.Names[0].IsExported() {
+							names(field.Type)
+						}
+					}
+				} else {
+					names(s.Type)
+				}
+			}
+		}
+	}
+}
+
+// topLevel returns the names that a file declares in its package; no methods.
+func topLevel(f *ast.File) (ids []*ast.Ident) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				ids = append(ids, d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					ids = append(ids, s.Name)
+				case *ast.ValueSpec:
+					ids = append(ids, s.Names...)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// wordsOf returns the words of a name: readOn has read, On and readOn, a
+// file's name those between _ and -. All are in lower case.
+func wordsOf(name string) []string {
+	var words []string
+	from := 0
+	rs := []rune(name)
+	for i := range rs {
+		if i > from && (unicode.IsUpper(rs[i]) && !unicode.IsUpper(rs[i-1]) || rs[i] == '_' || rs[i] == '-' || rs[i-1] == '_' || rs[i-1] == '-') {
+			words = append(words, strings.ToLower(string(rs[from:i])))
+			from = i
+		}
+	}
+	return append(words, strings.ToLower(string(rs[from:])), strings.ToLower(name))
+}
+
+func oldWordsAreGone(h *house) (wrong []string) {
+	old := map[string]bool{}
+	for _, w := range oldWords {
+		if !ast.IsExported(w) {
+			w = strings.ToLower(w)
+		}
+		old[w] = true
+	}
+	seen := map[string]bool{} // word and file
+	look := func(f *goFile, name, where string) {
+		for _, w := range append(wordsOf(name), name) {
+			if old[w] && !seen[w+" "+f.path] {
+				seen[w+" "+f.path] = true
+				wrong = append(wrong, fmt.Sprintf("%s: %s has the old word %q", where, name, w))
+			}
+		}
+	}
+	for _, f := range h.files {
+		look(f, strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test"), f.path)
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				look(f, id.Name, h.fset.Position(id.Pos()).String())
+			}
+			return true
+		})
+	}
+	return wrong
+}
+
+var nameRules = []rule{
+	{"ExportedNamesAreUsed", exportedNamesAreUsed, map[string]string{
+		"a.go":           "package oxbow\nfunc A() {}\nfunc B() {}\ntype T struct{}\nfunc (T) M() {}\nvar x, Y = 1, 2\ntype U struct{ r R }\ntype V []W\ntype W int\ntype R int\nfunc (*T) N() *U { return nil }",
+		"tool/a.go":      "package tool; import o \"" + module + "\"\nvar _ = o.A",
+		"tool/a_test.go": "package tool; import \"" + module + "\"\nvar _ oxbow.T",
+		"a_test.go":      "package oxbow_test; import \"" + module + "\"\nvar _ = oxbow.B",
+		"cmd/x/a.go":     "package main\nfunc Unused() {}",
+	}, []string{"4 exported names are used by no other package, 0 may be: ..B ..R ..V ..Y"}},
+	{"OldWordsAreGone", oldWordsAreGone, map[string]string{
+		"a.go":         "package oxbow\nfunc a() { lookAt := 1; lookAtIt := lookAt }",
+		"b_test.go":    "package oxbow\nfunc newShelf() {}\nvar shelves, Book, booked = 1, 2, 3",
+		"turntable.go": "package oxbow",
+		"old-veil.go":  "package oxbow",
+	}, []string{`a.go:2:12: lookAt has the old word "lookat"`, `b_test.go:2:6: newShelf has the old word "shelf"`, `b_test.go:3:14: Book has the old word "Book"`,
+		`old-veil.go: old-veil has the old word "veil"`, `turntable.go: turntable has the old word "turntable"`}},
+}

@@ -1,0 +1,99 @@
+// Rules of texts: package comments, first comments, and nothing left for later.
+
+package oxbow_test
+
+import (
+	"fmt"
+	"go/ast"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// packagesAreDescribed holds that each package has one package comment, in code that
+// is not a test, and that each file begins by saying what it is for.
+func packagesAreDescribed(h *house) (wrong []string) {
+	comments := map[string][]string{}
+	for _, f := range h.files {
+		switch {
+		case f.ast.Doc.Text() == "":
+		case f.test:
+			wrong = append(wrong, f.path+": a test's first comment is a package comment; leave a line between")
+		default:
+			comments[f.dir] = append(comments[f.dir], f.path)
+		}
+		if !slices.ContainsFunc(f.ast.Comments, func(c *ast.CommentGroup) bool {
+			return c.End() < f.ast.Package && strings.TrimSpace(c.Text()) != ""
+		}) {
+			wrong = append(wrong, f.path+": no comment above the package clause says what the file is for")
+		}
+		if !f.test && comments[f.dir] == nil {
+			comments[f.dir] = []string{}
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(comments)) {
+		if c := comments[dir]; len(c) != 1 {
+			wrong = append(wrong, fmt.Sprintf("package %s has %d package comments %q, want one", dir, len(c), c))
+		}
+	}
+	return wrong
+}
+
+// unfinished are the marks of work left for later; the words are cut in two so
+// that this file does not hold them.
+var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|X` + `XX)\b`)
+
+// nothingIsLeftForLater looks at the comments of Go code, and at the whole of
+// other texts.
+func nothingIsLeftForLater(h *house) (wrong []string) {
+	found := func(p, text string) {
+		if m := unfinished.FindString(text); m != "" {
+			wrong = append(wrong, fmt.Sprintf("%s: holds a %s", p, m))
+		}
+	}
+	for _, f := range h.files {
+		for _, g := range f.ast.Comments {
+			for _, c := range g.List {
+				found(h.fset.Position(c.Pos()).String(), c.Text)
+			}
+		}
+	}
+	if err := walk(h.fsys, func(p string) error {
+		if !slices.Contains([]string{".md", ".yaml", ".yml", ".sh"}, path.Ext(p)) && path.Dir(p) != ".ci" {
+			return nil
+		}
+		b, err := fs.ReadFile(h.fsys, p)
+		found(p, string(b))
+		return err
+	}); err != nil {
+		wrong = append(wrong, err.Error())
+	}
+	return wrong
+}
+
+var textRules = []rule{
+	{"PackagesAreDescribed", packagesAreDescribed, map[string]string{
+		"a.go":         "// Package oxbow is one.\npackage oxbow",
+		"b.go":         "// This file is for b.\n\npackage oxbow",
+		"b_test.go":    "// This file tests b.\npackage oxbow",
+		"c.go":         "//go:build linux\n\npackage oxbow",
+		"vfs/a.go":     "// Package vfs is one.\npackage vfs",
+		"vfs/b.go":     "// Package vfs is another.\npackage vfs",
+		"mdtree/a.go":  "// This file is for a.\n\npackage mdtree",
+		"tool/sub/a.c": "no Go",
+	}, []string{"b_test.go: a test's first comment is a package comment", "c.go: no comment above the package clause",
+		"package mdtree has 0 package comments", "package vfs has 2 package comments"}},
+	{"NothingIsLeftForLater", nothingIsLeftForLater, map[string]string{
+		"a.go":             "package oxbow\n\n// TO" + "DO: all of it",
+		"b.go":             "package oxbow\n\nvar todo = \"TO" + "DO\" // of a user",
+		"docs/a.md":        "## FIX" + "ME",
+		"testdata/a.md":    "TO" + "DO",
+		"bench/go.mod":     "module x",
+		"bench/main.go":    "package main // TO" + "DO",
+		"TO" + "DOS/x.txt": "TO" + "DO",
+		".ci/run":          "# X" + "XX",
+	}, []string{"a.go:3:1: holds a TO" + "DO", ".ci/run: holds a X" + "XX", "docs/a.md: holds a FIX" + "ME"}},
+}
