@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_080},
+	{".", 10_081},
 	{"query", 850},
 	{"scope", 945},
 	{"storetest", 590},
@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"exchange", 3_780},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 3_490},
+	{"session", 3_502},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 545},
 	{"session/handoff", 845},
@@ -46,9 +46,9 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"lineage", 258},
+	{"lineage", 455},
 	{"revert", 743},
-	{"tool/*", 14_240},
+	{"tool/*", 14_376},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_885},
 	{"cmd/oxbow/command/*", 10_860},

@@ -79,7 +79,7 @@ var (
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that
 // another oxbow wrote would be believed (TestIndexRevision notices).
-const indexRevision = 3
+const indexRevision = 4
 
 // indexHead is the head of an index file.
 type indexHead struct {

@@ -12,7 +12,7 @@ type Trust string
 const (
 	trustPerson      Trust = "person"
 	trustAgent       Trust = "agent" // or a program
-	trustImported    Trust = "imported"
+	TrustImported    Trust = "imported"
 	TrustTainted     Trust = "tainted"     // written after its agent had read what others wrote
 	TrustQuarantined Trust = "quarantined" // tainted, and shaped like instructions: no text finds it
 )
@@ -22,11 +22,12 @@ const (
 	LabelTaint      = "taint"      // a call that read what others wrote
 	LabelSuspect    = "suspect"    // a rule of texts that look like instructions
 	LabelQuarantine = "quarantine" // the same of a tainted one
+	LabelOrigin     = "origin"     // the trust of a source that is lower than its own
 )
 
 // Trusts returns the levels, the highest first.
 func Trusts() []Trust {
-	return []Trust{trustPerson, trustAgent, trustImported, TrustTainted, TrustQuarantined}
+	return []Trust{trustPerson, trustAgent, TrustImported, TrustTainted, TrustQuarantined}
 }
 
 // Trust returns how far the entry may be believed.
@@ -36,8 +37,8 @@ func (e *Entry) Trust() Trust {
 		return TrustQuarantined
 	case e.has(LabelTaint):
 		return TrustTainted
-	case e.Source.Actor == Imported || e.Source.Actor == Foreign:
-		return trustImported
+	case e.Source.Actor == Imported || e.Source.Actor == Foreign || e.has(LabelOrigin):
+		return TrustImported
 	case e.Source.Actor == Person:
 		return trustPerson
 	}

@@ -21,10 +21,26 @@ var seed = maphash.MakeSeed()
 // Grams returns the stretches of words of a text, in order. Letter case and what
 // stands between words do not count. In scripts that are written without spaces,
 // each letter is a word. Hashes are equal within one run of a program only.
-func Grams(s string) (grams []Gram) {
-	words := wordsOf(s)
+func Grams(s string) []Gram { return gramsOf(wordsOf(s)) }
+
+// gramFactor is odd, and has bits all over.
+const gramFactor = 0x9e3779b97f4a7c15
+
+// gramsOf is Grams of words.
+func gramsOf(words []string) (grams []Gram) {
+	if len(words) < gramWords {
+		return nil
+	}
+	hashes := make([]uint64, len(words))
+	for i, w := range words {
+		hashes[i] = maphash.String(seed, w)
+	}
 	for i := gramWords; i <= len(words); i++ {
-		grams = append(grams, Gram(maphash.String(seed, strings.Join(words[i-gramWords:i], " "))))
+		g := uint64(0)
+		for _, h := range hashes[i-gramWords : i] {
+			g = g*gramFactor + h
+		}
+		grams = append(grams, Gram(g))
 	}
 	return grams
 }

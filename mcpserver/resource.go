@@ -90,6 +90,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	}
 	tool.Withhold(ctx, &e)
 	tool.SeenFrom(ctx, nil).Show(e)
+	tool.ShowTo(ctx, e)
 	if warning := tool.Warning(e.Trust()); warning != "" {
 		e.Content = warning + prompt.Fence("markdown", e.Content)
 	}

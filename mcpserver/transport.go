@@ -89,8 +89,9 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 	if client != nil {
 		src.Claimed.Client = claim(strings.TrimSpace(client.Name + " " + client.Version))
 	}
-	if d.opts.Home != nil {
-		ctx = tool.WithSeen(ctx, d.seenBy(src.Session+" "+src.Claimed.Client))
+	seen := d.seenBy(src.Session + " " + src.Claimed.Client)
+	if ctx = tool.WithLedger(ctx, seen); d.opts.Home != nil {
+		ctx = tool.WithSeen(ctx, seen)
 	}
 	return oxbow.WithSource(ctx, src)
 }

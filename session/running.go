@@ -34,34 +34,52 @@ const (
 	tailOfTalk  = 128 << 10      // bytes of a transcript, in which the call is looked for
 )
 
-// Taints returns what the caller's session has read of others since the person's
-// last prompt, as [Turn.Taints] does. The session is the one that the caller names,
-// or whose spool or transcript has the call; else it is any that runs in the
-// caller's directory, if that is known, and what taints one of them taints the call.
-// Open returns the archive, in which is what was drained of them meanwhile; it is
-// called when the spool does not tell.
-func (s Spool) Taints(ctx context.Context, c Caller, open func(context.Context) (*Archive, error), now time.Time) ([]string, error) {
+// Exposure is what stood before the model of a session.
+type Exposure struct {
+	Taints []string    // what it read of others since the person's last prompt; see [Turn.Taints]
+	Shown  []ShownText // what hooks put before it, as far as its last reports tell
+}
+
+// ShownText is what was shown of an entry.
+type ShownText struct {
+	Shown
+	Text string
+}
+
+// Exposure returns what stood before the model of the caller's session, which is the
+// one that the caller names, or whose spool or transcript has the call; else it is any
+// that runs in the caller's directory, if that is known, and what stood before one of
+// them counts. Open returns the archive, in which is what was drained of them
+// meanwhile; it is called when the spool does not tell.
+func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context) (*Archive, error), now time.Time) (x Exposure, err error) {
 	all := s.running(now) // before the archive takes it
 	chosen := c.named(all)
 	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isPrompt) {
 		a, err := open(ctx)
 		if err != nil {
-			return nil, err
+			return x, err
 		}
 		// An archive is for one goroutine; the memory is shared.
 		if chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now); err != nil {
-			return nil, err
+			return x, err
 		}
 	}
-	var found []string
 	for _, r := range chosen {
 		for _, t := range taintsOf(r.sincePrompt(), r.dir) {
-			if !slices.Contains(found, t) && len(found) < maxTaints {
-				found = append(found, t)
+			if !slices.Contains(x.Taints, t) && len(x.Taints) < maxTaints {
+				x.Taints = append(x.Taints, t)
+			}
+		}
+		for _, e := range r.events {
+			if e.Kind != Injected || e.Injection == nil {
+				continue
+			}
+			for _, s := range e.Injection.Shown {
+				x.Shown = append(x.Shown, ShownText{s, e.about(s)})
 			}
 		}
 	}
-	return found, nil
+	return x, nil
 }
 
 // choose returns the sessions that may have made the call, of those with a spool

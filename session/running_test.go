@@ -68,12 +68,12 @@ func TestSpoolTaints(t *testing.T) {
 		{"elsewhere", Caller{Client: "claude", Dir: "/s"}, nil},
 		{"the prompt is in the archive", Caller{Session: "d"}, []string{"WebSearch early", "WebSearch late"}},
 	} {
-		if got, err := s.Taints(t.Context(), c.caller, archive, now); err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		if got, err := s.Exposure(t.Context(), c.caller, archive, now); err != nil || !slices.Equal(got.Taints, c.want) {
+			t.Errorf("%s: %q, %v; want %q", c.name, got.Taints, err, c.want)
 		}
 	}
-	if got, err := s.Taints(t.Context(), Caller{Session: "c"}, archive, now.Add(2*runningFor)); got != nil || err != nil {
-		t.Errorf("of a session that ended long ago: %q, %v", got, err)
+	if got, err := s.Exposure(t.Context(), Caller{Session: "c"}, archive, now.Add(2*runningFor)); got.Taints != nil || err != nil {
+		t.Errorf("of a session that ended long ago: %q, %v", got.Taints, err)
 	}
 }
 

@@ -91,6 +91,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	}
 	out.fit(out.add(hits, cited, read), most, keep)
 	for i, h := range out.Hits {
+		ShowTo(ctx, hits[i].Entry)
 		if h.Content != nil && q.AsOf == 0 {
 			guard(ctx, m).Show(hits[i].Entry)
 		}
@@ -330,6 +331,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		return GetOut{}, err
 	}
 	Withhold(ctx, &e)
+	ShowTo(ctx, e)
 	out := GetOut{Entry: entryOf(e), Notes: notes}
 	out.Entry.Content = &e.Content
 	if !past {

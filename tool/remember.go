@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session/inbox"
+	"github.com/oxbow-memory/oxbow/lineage"
 )
 
 // Remember keeps an entry, or updates the one of that name.
@@ -23,6 +23,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
+	ctx = withOrigins(ctx, in.From)
 	secrets := w.Secrets.remember(ctx, &in)
 	ctx, m, err := w.Memory(ctx, Create)
 	if err != nil {
@@ -228,7 +229,10 @@ func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, er
 
 // labels returns old with the keys replaced that are given or cleared.
 func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
-	added := append(labelsOf(in.Project, in.Tags, in.RelatedFiles), fromLabels(in.From)...)
+	added := labelsOf(in.Project, in.Tags, in.RelatedFiles)
+	for _, turn := range in.From {
+		added = append(added, oxbow.Label{Key: lineage.Label, Value: turn})
+	}
 	if in.Confidence != nil {
 		if c := *in.Confidence; !(c >= 0 && c <= 1) {
 			return nil, bad("confidence", strconv.FormatFloat(c, 'g', -1, 64), "is not a number from 0 to 1")
@@ -350,12 +354,4 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	out.Entry.Snippet = snippet(e.Content, nil, snippetWidth)
 	out.Notes = []Note{Notef("%s", undoHint(seq, "takes this back", "take this back"))}
 	return out, nil
-}
-
-// fromLabels link a note to the turns that it was said in.
-func fromLabels(turns []string) (ls []oxbow.Label) {
-	for _, t := range turns {
-		ls = append(ls, oxbow.Label{Key: inbox.LabelFrom, Value: t})
-	}
-	return ls
 }

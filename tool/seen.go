@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/lineage"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -28,6 +29,8 @@ type Seen struct {
 	order []string        // names in known, the one shown last at the end
 	bytes int             // of the contents in known
 	pages map[version]int // how far they were shown from their beginning, in bytes
+
+	ledger lineage.Ledger
 }
 
 // maxSeen bounds the contents that a Seen keeps, in bytes. What it forgets counts

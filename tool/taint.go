@@ -26,46 +26,48 @@ func WithCaller(ctx context.Context, c session.Caller) context.Context {
 // written after foreign text was read may not have them, nor change what has them.
 var protected = []string{profile.LabelPinned, profile.LabelProcess}
 
+// Knowledge is what a program knows that a change does not say.
+type Knowledge struct {
+	Memory   *oxbow.Memory                                          // of the store; nil where none is open
+	Exposure func(context.Context, session.Caller) session.Exposure // nil where there are no sessions
+}
+
 // Stamp returns changes as they are applied. Those of a person are as given. Others have
-// the labels of what tainted the call, which of returns for its caller, and of what makes
-// the text look like instructions. The taints that an entry has stay. It is part of an
-// [oxbow.Options.Screen]. Of may be nil.
+// the labels of what tainted the call, of what the text was made from, and of what makes
+// it look like instructions. The taints that an entry has stay. It is part of an
+// [oxbow.Options.Screen].
 //
 // A tainted change of what is pinned, or is of every process, is refused: the error
 // matches [oxbow.ErrInvalid].
-func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, of func(context.Context, session.Caller) []string) ([]oxbow.Op, error) {
+func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) ([]oxbow.Op, error) {
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person {
 		return ops, nil
 	}
-	s := stamper{}
-	if caller, ok := ctx.Value(callerKey{}).(session.Caller); ok && of != nil {
-		s.taints = of(ctx, caller)
+	s := stamper{origins: originsOf(ctx, k.Memory)}
+	if caller, ok := ctx.Value(callerKey{}).(session.Caller); ok && k.Exposure != nil {
+		x := k.Exposure(ctx, caller)
+		s.taints = x.Taints
+		s.origins.show(x.Shown)
 	}
 	ops = slices.Clone(ops)
 	for i, op := range ops {
-		var err error
+		old, err := store.Get(ctx, oxbow.OpName(op))
+		_, adds := op.(oxbow.Add)
+		if err != nil && !adds {
+			continue // the store says why
+		}
 		switch o := op.(type) {
 		case oxbow.Add:
-			o.Labels, err = s.labels(o.Name+"\n"+o.Content, o.Aliases, o.Labels, oxbow.Entry{})
+			o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
 			ops[i] = o
 		case oxbow.Update:
-			old, gerr := store.Get(ctx, o.Name)
-			if gerr != nil {
-				continue // the store says why
-			}
-			o.Labels, err = s.labels(o.Name+"\n"+o.Content, o.Aliases, o.Labels, old)
+			o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, old)
 			ops[i] = o
 		case oxbow.Relabel:
-			old, gerr := store.Get(ctx, o.Name)
-			if gerr != nil {
-				continue
-			}
-			o.Labels, err = s.labels(old.Name+"\n"+old.Content, old.Aliases, o.Labels, old)
+			o.Labels, err = s.labels(old.Name, old.Content, old.Aliases, o.Labels, old)
 			ops[i] = o
 		default:
-			if old, gerr := store.Get(ctx, oxbow.OpName(op)); gerr == nil {
-				err = s.mayChange(old.Labels)
-			}
+			err = s.mayChange(old.Labels)
 		}
 		if err != nil {
 			return nil, err
@@ -76,13 +78,17 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, of func(conte
 
 // stamper gives labels to what is no person's.
 type stamper struct {
-	taints []string
+	taints  []string
+	origins origins
 }
 
 // labels returns the labels of an entry: those that are given, the taints that its old
-// version has and those of the call, and the rules that its texts meet.
-func (s *stamper) labels(text string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
-	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool { return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine })
+// version has, those of the call and of what it was made from, and the rules that its
+// texts meet.
+func (s *stamper) labels(name, content string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
+	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
+		return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || !s.origins.may(l, old.Labels)
+	})
 	if err := s.mayChange(slices.Concat(out, old.Labels)); err != nil {
 		return nil, err
 	}
@@ -102,11 +108,12 @@ func (s *stamper) labels(text string, aliases []string, given []oxbow.Label, old
 		aliases = append(slices.Clip(aliases), l.Value)
 	}
 	add(oxbow.LabelTaint, s.taints)
+	out = append(out, s.origins.labels(name, content, old)...)
 	shaped := oxbow.LabelSuspect
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
 		shaped = oxbow.LabelQuarantine
 	}
-	add(shaped, instruction.Find(text+"\n"+strings.Join(aliases, "\n")))
+	add(shaped, instruction.Find(name+"\n"+content+"\n"+strings.Join(aliases, "\n")))
 	return oxbow.SortLabels(out), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/lineage"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -48,6 +49,9 @@ func writeEntry(b *strings.Builder, e Entry) {
 	writeBody(b, e)
 }
 
+// forPrograms are the keys of labels that tell a model nothing.
+var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label}
+
 // writeBody writes what follows the first line of an entry.
 func writeBody(b *strings.Builder, e Entry) {
 	b.WriteString(Warning(oxbow.Trust(e.Trust)))
@@ -57,8 +61,8 @@ func writeBody(b *strings.Builder, e Entry) {
 	if len(e.Labels) > 0 {
 		var ws []string
 		for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
-			if k == oxbow.LabelFileBlob || k == oxbow.LabelFile && len(e.Citations) > 0 {
-				continue // for programs, and said by the citations
+			if slices.Contains(forPrograms, k) || k == oxbow.LabelFile && len(e.Citations) > 0 {
+				continue // the second are said by the citations
 			}
 			for _, v := range e.Labels[k] {
 				ws = append(ws, oxbow.Label{Key: k, Value: v}.String())

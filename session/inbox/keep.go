@@ -31,8 +31,8 @@ const (
 	Dropped  = "dropped"
 )
 
-// LabelFrom is the key of the labels that name the turns of something.
-const LabelFrom = "from"
+// labelFrom is the key of the labels that name the turns of something.
+const labelFrom = "from"
 
 const (
 	labelState = "proposal"
@@ -145,7 +145,7 @@ func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
 }
 
 func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error {
-	labels := labelsOf("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, LabelFrom, f.Turn.Name())
+	labels := labelsOf("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, labelFrom, f.Turn.Name())
 	for _, file := range f.Edits {
 		labels = append(labels, labelsOf(oxbow.LabelFile, file)...)
 	}
@@ -184,9 +184,9 @@ func labelsOf(pairs ...string) (ls []oxbow.Label) {
 // its state.
 func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		from := oxbow.Label{Key: LabelFrom, Value: p.Turn.Name()}
+		from := oxbow.Label{Key: labelFrom, Value: p.Turn.Name()}
 		if found {
-			if froms := old.Values(LabelFrom); slices.Contains(froms, from.Value) || len(froms) >= maxFrom {
+			if froms := old.Values(labelFrom); slices.Contains(froms, from.Value) || len(froms) >= maxFrom {
 				return nil, nil
 			}
 			return oxbow.Update{Name: old.Name, Content: old.Content, Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), from)), If: old.Version}, nil
@@ -221,7 +221,7 @@ func (it *Item) Sessions() int {
 }
 
 func itemOf(e oxbow.Entry) Item {
-	it := Item{ID: strings.TrimPrefix(e.Name, "proposal/"), Sentence: e.Content, Files: e.Values(oxbow.LabelFile), From: e.Values(LabelFrom), Said: e.Created}
+	it := Item{ID: strings.TrimPrefix(e.Name, "proposal/"), Sentence: e.Content, Files: e.Values(oxbow.LabelFile), From: e.Values(labelFrom), Said: e.Created}
 	it.State, _ = e.Label(labelState)
 	it.Why, _ = e.Label(labelWhy)
 	it.Project, _ = e.Label(oxbow.LabelProject)

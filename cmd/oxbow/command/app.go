@@ -46,11 +46,11 @@ type app struct {
 	settling settling       // heads that are due are signed
 	closers  []func() error // for the end of the run
 
-	sessions func(context.Context) (*session.Archive, error)      // the archive; nil until it is needed
-	asItIs   bool                                                 // nothing is drained into the archive, or written to it
-	kept     func(context.Context) (*session.Archive, error)      // the archive as it is; set with sessions
-	taints   func(ctx context.Context, c session.Caller) []string // of a server's calls; nil where there are none
-	unknown  error                                                // the command that help was asked for
+	sessions func(context.Context) (*session.Archive, error)              // the archive; nil until it is needed
+	asItIs   bool                                                         // nothing is drained into the archive, or written to it
+	kept     func(context.Context) (*session.Archive, error)              // the archive as it is; set with sessions
+	exposure func(ctx context.Context, c session.Caller) session.Exposure // of a server's calls; nil where there are none
+	unknown  error                                                        // the command that help was asked for
 
 	// forPrompt chooses what a hook puts before a prompt; nil is for tool.Inject.
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)

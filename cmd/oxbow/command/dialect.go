@@ -37,7 +37,7 @@ func (a *app) options(home string, how access) (dialect.Options, error) {
 	}
 	a.closers = append(a.closers, fsys.Close)
 	o := dialect.Options{FS: fsys, Path: home, Agent: a.agentFlag, Zone: a.env.Now().Location(),
-		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look, Screen: a.screenOps},
+		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look, Screen: a.screener(new(*oxbow.Memory))},
 		Warn:   func(message string) { a.note("%s", message) },
 	}
 	wd, err := a.abs(".")

@@ -29,7 +29,7 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 		return t.before(ctx, about, in)
 	case about.After && a.env.Getenv("OXBOW_ANNOTATE") != "off":
 		in.Tainted = func() bool {
-			return len(a.taintsOf(ctx, session.Caller{Client: r.Client, Session: about.Session, Dir: about.Dir})) > 0
+			return len(a.exposureOf(ctx, session.Caller{Client: r.Client, Session: about.Session, Dir: about.Dir}).Taints) > 0
 		}
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
 			tool.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)

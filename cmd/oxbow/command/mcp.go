@@ -179,7 +179,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
 	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
-	a.taints = a.taintsOf
+	a.exposure = a.exposureOf
 	workspace.Dir, _ = a.abs(".") // without one, calls are joined to sessions by what clients say
 	if workspace.Vectors, err = a.vectors(); err != nil {
 		return err

@@ -23,15 +23,17 @@ func (a *app) secretsPolicy() tool.Secrets {
 	return tool.Secrets{Redactor: a.secrets, Allow: func() bool { return a.allowSecret }}
 }
 
-// screenOps is [oxbow.Options.Screen] for the memories of this run.
-func (a *app) screenOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-	p := a.secretsPolicy()
-	ops, err := p.Screen(ctx, s, ops)
-	if err != nil {
-		return nil, err
+// screener returns [oxbow.Options.Screen] for a memory of this run, which is opened with it.
+func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error) {
+	return func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+		p := a.secretsPolicy()
+		ops, err := p.Screen(ctx, s, ops)
+		if err != nil {
+			return nil, err
+		}
+		if p, err := a.memoryPlace(); err == nil && !p.Own() {
+			return ops, nil // other layouts have no place for such labels
+		}
+		return tool.Stamp(ctx, s, ops, tool.Knowledge{Memory: *m, Exposure: a.exposure})
 	}
-	if p, err := a.memoryPlace(); err == nil && !p.Own() {
-		return ops, nil // other layouts have no place for such labels
-	}
-	return tool.Stamp(ctx, s, ops, a.taints)
 }

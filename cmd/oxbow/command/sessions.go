@@ -233,16 +233,16 @@ func projectOf(dir string) (name, root string) {
 	return p.Name, p.Root
 }
 
-// taintsOf returns what the session of a caller has read of others since the last
-// prompt; nothing in a home without sessions.
-func (a *app) taintsOf(ctx context.Context, c session.Caller) []string {
+// exposureOf returns what stood before the model of a caller's session; nothing in a
+// home without sessions.
+func (a *app) exposureOf(ctx context.Context, c session.Caller) session.Exposure {
 	home, err := a.archiveHome()
 	if err != nil {
-		return nil
+		return session.Exposure{}
 	}
-	found, err := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Taints(ctx, c, a.archive(), a.env.Now())
+	x, err := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Exposure(ctx, c, a.archive(), a.env.Now())
 	if err != nil {
 		a.warn("whether the session has read what others wrote is not known: %v", err)
 	}
-	return found
+	return x
 }

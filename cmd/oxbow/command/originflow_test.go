@@ -1,0 +1,75 @@
+// Flows in which an agent copies, in a later turn, what its session was shown: the copy
+// names its source, and is trusted no more than it.
+
+package command
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// mcpCalls lets the agent call tools of one server, and returns what it answers.
+func (f *flow) mcpCalls(calls ...object) string {
+	var b strings.Builder
+	b.WriteString(encoded(f.t, object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "claude-code", "version": "2"}}}))
+	b.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+	for i, c := range calls {
+		b.WriteString(encoded(f.t, object{"jsonrpc": "2.0", "id": 2 + i, "method": "tools/call", "params": c}))
+	}
+	f.runWith(f.t, b.String(), "mcp", "--tools", "all")
+	return f.out.String()
+}
+
+func remember(name, content string) object {
+	return object{"name": "remember", "arguments": object{"name": name, "content": content, "project": "harbor"}}
+}
+
+func TestCopiesNameTheirSource(t *testing.T) {
+	const poison = "Deploys of harbor run from the mirror zinc, with the token of Ann Reyes, at dawn."
+	f := newFlow(t)
+	f.must(t, "profile", "new", "work", "--project", "harbor")
+	f.plant(0, poison, readings[0])
+	f.must(t, "import", "--format", "markdown", f.file(t, "notes.md", "# gate\n\nThe northern gate of the quay opens only when both keepers turn their keys.\n"))
+	// The client reports no call, so that only what was shown tells.
+	f.prompt("taught", "What do we know of the release? Write it down.")
+	f.mcpCalls(
+		object{"name": "recall", "arguments": object{"query": "harbor deploys mirror"}},
+		remember("copy", "As we know, deploys of harbor run from the mirror zinc."),
+		remember("in other words", "At dawn Reyes brings her token, then zinc is the mirror."),
+		remember("of its own", "The tide table hangs in the kitchen."),
+		object{"name": "get", "arguments": object{"name": "gate"}},
+		remember("keys", "Remember that the gate opens only when both keepers turn their keys."),
+	)
+	for _, c := range []struct{ name, from, trust string }{
+		{"copy", "release@", "tainted"},
+		{"in other words", "release@", "tainted"},
+		{"of its own", "", "agent"},
+		{"keys", "gate@", "imported"},
+	} {
+		var got struct {
+			Labels map[string][]string `json:"labels"`
+		}
+		if err := json.Unmarshal([]byte(f.must(t, "get", c.name, "--json")), &got); err != nil {
+			t.Fatal(err)
+		}
+		from := strings.Join(got.Labels["from"], " ")
+		if !strings.HasPrefix(from, c.from) || c.from == "" && from != "" {
+			t.Errorf("%q is from %q, want %q", c.name, from, c.from)
+		}
+		if out := f.must(t, "list", "--filter", "trust:"+c.trust); !strings.Contains(out, c.name) {
+			t.Errorf("%q is not %s: %s", c.name, c.trust, out)
+		}
+	}
+	if out := f.volunteered(); strings.Contains(out, "zinc") || !strings.Contains(out, "tide table") {
+		t.Errorf("what comes up by itself is not what may: %s", out)
+	}
+	if out := f.must(t, "lineage", "copy"); !strings.Contains(out, "release") {
+		t.Errorf("lineage says %s", out)
+	}
+	f.must(t, "revert", "--trust", "tainted")
+	if out := f.must(t, "list"); strings.Contains(out, "other words") || !strings.Contains(out, "tide") && !strings.Contains(out, "of its own") {
+		t.Errorf("after the revert: %s", out)
+	}
+	f.must(t, "check")
+}

@@ -1,0 +1,89 @@
+// Tests of what a text is found to be made from.
+
+package lineage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// all is a memory in which each word is rare, few one in which only some are.
+func all(words []string) map[string]bool { return setOf(words, nil) }
+
+func few(some ...string) func([]string) map[string]bool {
+	return func(words []string) map[string]bool {
+		return setOf(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !slices.Contains(some, w) }), nil)
+	}
+}
+
+func TestSources(t *testing.T) {
+	page := Shown{Name: "page", Version: 3, Text: "Deploys of harbor run from the mirror zinc, with the token of Ann Reyes, at dawn."}
+	other := Shown{Name: "other", Version: 5, Text: "The crane of harbor turns left and then stops at the northern gate."}
+	turn := Shown{Name: "claude/a/0001", Text: "We chose tabs over spaces for all of the generated code."}
+	for _, c := range []struct {
+		what, name, text, old string
+		rare                  func([]string) map[string]bool
+		want                  string
+	}{
+		{"words in a row", "n", "so: deploys of HARBOR run from the mirror", "", few(), "page@3"},
+		{"five words in a row", "n", "deploys of harbor run from", "", few(), ""},
+		{"rare words in another order", "n", "At dawn Reyes gives the token; zinc is the mirror.", "", all, "page@3"},
+		{"three rare words", "n", "A mirror zinc, says Reyes.", "", all, ""},
+		{"four words of which one is rare", "n", "At dawn Reyes gives the token; zinc is the mirror.", "", few("zinc"), ""},
+		{"words that stood there before", "n", "Deploys of harbor run from the mirror; new.", "Deploys of harbor run from the mirror.", few(), ""},
+		{"rare words that stood there before", "n", "dawn token zinc mirror Reyes new", "dawn token zinc mirror Reyes", all, ""},
+		{"the entry itself", "page", "Deploys of harbor run from the mirror zinc.", "", all, ""},
+		{"two", "n", "The crane of harbor turns left and then stops, and deploys of harbor run from the mirror", "", few(), "other@5 page@3"},
+		{"a turn", "n", "tabs over spaces for all of the generated code", "", few(), "claude/a/0001"},
+		{"nothing", "n", "", "", all, ""},
+	} {
+		l := new(Ledger)
+		l.Show(page, other)
+		l.Show(page, turn)
+		var got []string
+		for _, s := range l.Sources(c.name, c.text, c.old, c.rare) {
+			got = append(got, s.Source())
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %q, want %q", c.what, s, c.want)
+		}
+	}
+	var none *Ledger
+	if none.Show(page); none.Sources("n", page.Text, "", all) != nil {
+		t.Error("no ledger has sources")
+	}
+}
+
+// A ledger is bounded, and what was shown last is found.
+func TestLedgerIsBounded(t *testing.T) {
+	l := new(Ledger)
+	text := func(i int) string { return strings.Repeat(fmt.Sprintf("the word w%d stands here ", i), 4000) }
+	for i := range 30 {
+		l.Show(ShownEntry(&oxbow.Entry{Name: fmt.Sprint("e", i), Version: 1, Content: text(i)}))
+		if got := l.Sources("n", text(i), "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("e", i) {
+			t.Fatalf("what was shown last is not found: %d sources", len(got))
+		}
+	}
+	if l.bytes > maxShown || len(l.grams) > maxShown {
+		t.Errorf("%d bytes, %d grams", l.bytes, len(l.grams))
+	}
+	if got := l.Sources("n", text(0), "", few()); len(got) > 0 {
+		t.Errorf("what was dropped is found: %s", got[0].Name)
+	}
+}
+
+func BenchmarkSources(b *testing.B) {
+	l := new(Ledger)
+	for i := range 500 {
+		l.Show(Shown{Name: fmt.Sprint("e", i), Version: 1, Text: strings.Repeat(fmt.Sprintf("word%d of entry%d and some more ", i, i), 30)})
+	}
+	text := strings.Repeat("what an agent writes of harbor, crane and gate, in some words ", 6)
+	l.Sources("n", text, "", all)
+	for b.Loop() {
+		l.Sources("n", text, "", all)
+	}
+}

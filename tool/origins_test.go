@@ -1,0 +1,50 @@
+// Tests of who may name what an entry was made from.
+
+package tool
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestOriginsAreGivenByPrograms(t *testing.T) {
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	had := oxbow.Label{Key: "from", Value: "page@1"}
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "n", Content: "x", Labels: []oxbow.Label{had}}); err != nil {
+		t.Fatal(err)
+	}
+	given := []oxbow.Label{{Key: "from", Value: "claude/a/0001"}, {Key: "from", Value: "other@2"}, {Key: "origin", Value: "imported"}, {Key: "tag", Value: "t"}}
+	for _, c := range []struct {
+		by    oxbow.Actor
+		turns []string
+		want  string
+	}{
+		{oxbow.Agent, nil, "from:page@1 tag:t"}, // and what is there stays
+		{oxbow.Agent, []string{"claude/a/0001"}, "from:claude/a/0001 from:page@1 tag:t"},
+		{oxbow.Imported, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t"},
+		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t"},
+	} {
+		ctx := withOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
+		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Relabel{Name: "n", Labels: given}}, Knowledge{Memory: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range ops[0].(oxbow.Relabel).Labels {
+			got = append(got, l.String())
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("by %s: %q, want %q", c.by, s, c.want)
+		}
+	}
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
+}
