@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -89,12 +90,7 @@ func TestTurnsChange(t *testing.T) {
 	if differ < 50 {
 		t.Errorf("the changes made a difference only %d times", differ)
 	}
-	if rep, err := m.Check(ctx); err != nil || len(rep.Problems) > 0 {
-		t.Error(rep, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	storetest.Close(t, m)
 }
 
 // A hit comes with the turns around it that are of the same talk and selected, in

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -32,17 +33,7 @@ func newMemory(t testing.TB, fsys vfs.FS) *oxbow.Memory {
 	if fsys == nil {
 		fsys = vfs.NewMem()
 	}
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, Clock: clock()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		checked(t, m)
-		if err := m.Close(); err != nil {
-			t.Errorf("Close() = %v", err)
-		}
-	})
-	return m
+	return storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Clock: clock()})
 }
 
 func checked(t testing.TB, m *oxbow.Memory) {

@@ -92,13 +92,7 @@ func TestFiltersByKeyword(t *testing.T) {
 	if found < 1000 {
 		t.Errorf("%d hits in all", found)
 	}
-	rep, err := m.Check(t.Context())
-	if err != nil || len(rep.Problems) > 0 {
-		t.Errorf("check: %v %v", rep.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	checkAndClose(t, m)
 }
 
 // pick returns a word that entries have.

@@ -20,6 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -27,11 +28,7 @@ import (
 func filled(t *testing.T, entries ...string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 14, 9, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	for _, e := range entries {
 		name, content, _ := strings.Cut(e, "|")
 		if err := m.Apply(t.Context(), oxbow.Add{Name: name, Content: content}); err != nil {
@@ -304,11 +301,7 @@ func TestTurnsAccount(t *testing.T) {
 // Dates in a question move what is from then up, and leave nobody out.
 func TestDatesBoost(t *testing.T) {
 	day := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return day }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return day }})
 	for _, name := range []string{"first", "second", "third"} {
 		if err := m.Apply(t.Context(), oxbow.Add{Name: name, Content: "walked the dog", Created: day}); err != nil {
 			t.Fatal(err)
@@ -336,11 +329,7 @@ func TestDatesBoost(t *testing.T) {
 // counts where it records a moment or was imported.
 func TestRecency(t *testing.T) {
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	old, imported := now.AddDate(0, -2, 0), oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported})
 	for _, w := range []struct {
 		ctx context.Context
@@ -409,11 +398,7 @@ func TestRecencyIsExact(t *testing.T) {
 	testenv.Sequential(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	words := strings.Fields("boat tower harbour trip ship sail lamp oil rope tide moon mast")
 	some := func(n int) string {
 		var ws []string
@@ -477,11 +462,7 @@ func TestSeedVectors(t *testing.T) {
 	if err := json.Unmarshal(b, &steps); err != nil {
 		t.Fatal(err)
 	}
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: oxbow.RankSeed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: oxbow.RankSeed})
 	searched := 0
 	for _, s := range steps {
 		switch op := s.Op; op.Op {

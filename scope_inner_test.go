@@ -81,10 +81,5 @@ func TestClosedScopeStopsWatching(t *testing.T) {
 	if hits, err := kept.Recall(t.Context(), Query{Text: "crane"}); err != nil || len(hits) != 1 {
 		t.Errorf("Recall within the open view = %v, %v, want one hit", hits, err)
 	}
-	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
-		t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	checkAndClose(t, m)
 }

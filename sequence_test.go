@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -163,9 +164,9 @@ func TestSinceIsTheDifference(t *testing.T) {
 	}
 }
 
-func checkAndClose(t *testing.T, m *Memory) {
+func checkAndClose(t testing.TB, m *Memory) {
 	t.Helper()
-	rep, err := m.Check(t.Context())
+	rep, err := m.Check(context.WithoutCancel(t.Context()))
 	if err != nil || len(rep.Problems) > 0 {
 		t.Errorf("Check() = %v, %v", rep.Problems, err)
 	}

@@ -8,16 +8,13 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestUndoOfEntryMadeAgain(t *testing.T) {
 	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
 	var second time.Time
 	for i, op := range []oxbow.Op{oxbow.Add{Name: "n1", Content: "h"}, oxbow.Add{Name: "n2", Content: "h"}, oxbow.Remove{Name: "n2"}, oxbow.Add{Name: "n2", Content: "h"}} {
 		if err := m.Apply(t.Context(), op); err != nil {
@@ -37,9 +34,6 @@ func TestUndoOfEntryMadeAgain(t *testing.T) {
 		if err != nil || e.Name != "n1" {
 			t.Errorf("%s is still there, %v", e.Name, err)
 		}
-	}
-	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
-		t.Errorf("Check = %v, %v", r.Problems, err)
 	}
 }
 
@@ -71,10 +65,5 @@ func TestUndoOfUndoOfEntryMadeAgain(t *testing.T) {
 	if e, err := m.Get(t.Context(), "n"); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Get = %+v, %v, want ErrNotFound", e, err)
 	}
-	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
-		t.Errorf("Check = %v, %v", r.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Close(t, m)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -47,11 +48,7 @@ func TestAnd(t *testing.T) {
 
 // What a client may see and write, on a real memory, over another scope.
 func TestScope(t *testing.T) {
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	ctx := t.Context()
 	of := func(project string) []oxbow.Label { return []oxbow.Label{{Key: oxbow.LabelProject, Value: project}} }
 	if err := m.Apply(ctx, oxbow.Add{Name: "a", Content: "a", Labels: of("a")}, oxbow.Add{Name: "b", Content: "b", Labels: of("b")},

@@ -18,6 +18,7 @@ import (
 	"filippo.io/age/armor"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 )
 
 // secret stands in the memory, and must not stand in a file.
@@ -27,18 +28,7 @@ const secret = "swordfish"
 // encrypts at once.
 func memory(t *testing.T) *oxbow.Memory {
 	t.Helper()
-	m, err := oxbow.Open(filepath.Join(t.TempDir(), "memory.oxbow"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check() = %v, %v", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
 	for _, e := range []oxbow.Entry{{Name: "a", Content: secret}, {Name: "b", Content: strings.Repeat("long ", 40_000)}, {Name: "a", Content: "again"}} {
 		if _, err := m.Remember(t.Context(), e); err != nil {
 			t.Fatal(err)

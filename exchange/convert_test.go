@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -40,18 +41,7 @@ func (s *plainStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 
 func memory(t *testing.T) *oxbow.Memory {
 	t.Helper()
-	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if rep, err := m.Check(context.Background()); err != nil || len(rep.Problems) > 0 {
-			t.Errorf("Check() = %+v, %v", rep.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Errorf("Close() = %v", err)
-		}
-	})
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	return m
 }
 

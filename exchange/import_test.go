@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 )
 
 func TestImportExportItems(t *testing.T) {
@@ -319,11 +320,7 @@ func TestOriginLabel(t *testing.T) {
 
 // An import into an empty memory sees what another writer adds meanwhile.
 func TestImportBesideWriter(t *testing.T) {
-	m, err := oxbow.Open(filepath.Join(t.TempDir(), "memory.oxbow"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
 	items := func(yield func(Item, error) bool) {
 		if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "of the writer"}); err != nil {
 			t.Error(err)
@@ -377,11 +374,7 @@ func TestImportInterrupts(t *testing.T) {
 // Of two items with an alias the first keeps it, also against entries of the store;
 // the same again changes nothing, and an alias may change hands.
 func TestImportOfAliasesThatAreTaken(t *testing.T) {
-	m, err := oxbow.Open(filepath.Join(t.TempDir(), "memory.oxbow"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
 	do := func(added, updated, same int, notes string, lines ...string) {
 		t.Helper()
 		items := readJSONL(strings.NewReader(strings.Join(lines, "\n")), "f")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -42,10 +43,5 @@ func TestAskedBefore(t *testing.T) {
 	if strings.Contains(b.Text, "Which") || strings.Count(b.Text, "port 9000") != 1 || !strings.Contains(b.Text, "port 8443") {
 		t.Errorf("with a note and two equal answers: %q", b.Text)
 	}
-	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
-		t.Errorf("Check = %v, %v", r.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	storetest.Close(t, m)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -35,11 +36,6 @@ func TestOnlyPrinted(t *testing.T) {
 		if (b.Text == "") != (c.want == "") || !strings.Contains(b.Text, c.want) || strings.Contains(b.Text, "timeout") {
 			t.Errorf("%s: %q, want %q", c.name, b.Text, c.want)
 		}
-		if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check = %v, %v", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
+		storetest.Close(t, m)
 	}
 }

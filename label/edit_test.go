@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -20,18 +21,7 @@ import (
 func open(t *testing.T, entries ...string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Store().(oxbow.Checker).Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check() = %v, %v", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
 	for _, e := range entries {
 		ws := strings.Fields(e)
 		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: ws[0], Content: "about " + ws[0], Labels: labels(t, ws[1:]...)}); err != nil {

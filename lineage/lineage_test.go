@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -41,11 +42,7 @@ func FuzzParseSource(f *testing.F) {
 }
 
 func TestWalk(t *testing.T) {
-	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	apply := func(ops ...oxbow.Op) {
 		t.Helper()
 		if err := m.Apply(t.Context(), ops...); err != nil {
@@ -81,8 +78,5 @@ func TestWalk(t *testing.T) {
 		if got := g.Walk(c.name, c.down); !slices.Equal(got, c.want) {
 			t.Errorf("Walk(%s, %v) = %v\nwant %v", c.name, c.down, got, c.want)
 		}
-	}
-	if r, err := m.Store().(oxbow.Checker).Check(t.Context()); err != nil || len(r.Problems) > 0 {
-		t.Errorf("Check = %v, %v", r.Problems, err)
 	}
 }

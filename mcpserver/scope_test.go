@@ -25,6 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -63,18 +64,7 @@ var strangers = []stranger{
 func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
 	in := func(project string, more ...oxbow.Label) []oxbow.Label {
 		return append([]oxbow.Label{{Key: oxbow.LabelProject, Value: project}}, more...)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -123,11 +124,7 @@ func TestSelect(t *testing.T) {
 	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
 	write(t, fsys, "profiles/dev.yaml", "include: {projects: [vtt], entries: [rules]}\nexclude: {tags: [draft]}")
 	write(t, fsys, "SOUL.md", "I am careful.\n")
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys})
 	label := func(k, v string) oxbow.Label { return oxbow.Label{Key: k, Value: v} }
 	ops := []oxbow.Op{
 		oxbow.Add{Name: "rules", Content: "Named."},
@@ -177,11 +174,7 @@ func TestLint(t *testing.T) {
 	fsys := vfs.NewMem()
 	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
 	write(t, fsys, "profiles/odd.yaml", "include:\n  projects: [vt]\n  tags: [a]\nexclude:\n  tags: [a]\nalways_include: [gone.md]\nmax_tokens: 20")
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys})
 	if err := m.Apply(t.Context(), oxbow.Add{Name: "x", Content: "y", Labels: []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -204,11 +197,7 @@ func TestLint(t *testing.T) {
 // Entries that a digest covers come after all others, unless the query finds
 // them or the profile names them.
 func TestCoveredRanksLast(t *testing.T) {
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	covered := []oxbow.Label{{Key: LabelCovered, Value: "true"}}
 	if err := m.Apply(t.Context(),
 		oxbow.Add{Name: "digest", Content: "The week in short."},

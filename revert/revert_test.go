@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -19,16 +20,7 @@ var seeds = flag.Int("seeds", 60, "random histories of TestNeverSeen")
 
 func open(t testing.TB) *oxbow.Memory {
 	t.Helper()
-	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Store().(oxbow.Checker).Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check = %v, %v", r.Problems, err)
-		}
-		m.Close()
-	})
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	return m
 }
 

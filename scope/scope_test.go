@@ -39,19 +39,7 @@ func harbor() scope.Scope {
 func scopeStory(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		c, err := m.Check(context.Background())
-		if err != nil || len(c.Problems) > 0 {
-			t.Errorf("Check = %v, %v, want no problems", c.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
 	project := func(p string, more ...string) []oxbow.Label {
 		ls := []oxbow.Label{{Key: "project", Value: p}}
 		for _, tag := range more {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/storetest"
 
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
@@ -26,17 +27,7 @@ import (
 // open opens the archive of a home. At its end, the test checks the store.
 func open(t *testing.T, home string) *session.Archive {
 	t.Helper()
-	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		rep, err := m.Check(context.Background())
-		if err != nil || len(rep.Problems) > 0 {
-			t.Errorf("Check = %v, %v", rep.Problems, err)
-		}
-		m.Close()
-	})
+	m := storetest.Open(t, filepath.Join(home, session.StoreFile), nil)
 	return &session.Archive{Memory: m, Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 )
 
 func TestSpoolTaints(t *testing.T) {
@@ -39,11 +39,7 @@ func TestSpoolTaints(t *testing.T) {
 	put("a", "/p", Event{Kind: Prompt, Text: "x"}, web("old"), Event{Kind: Prompt, Text: "y"}, Event{Kind: Text, Text: "z"})
 	put("b", "/p/sub", Event{Kind: Prompt, Text: "x"}, web("new"))
 	put("c", "/q", Event{Kind: Prompt, Text: "x"}, web("other"))
-	m, err := oxbow.Open(filepath.Join(t.TempDir(), StoreFile), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, filepath.Join(t.TempDir(), StoreFile), nil)
 	a := &Archive{Memory: m}
 	archive := func(context.Context) (*Archive, error) { return a, nil }
 	put("d", "/r", Event{Kind: Prompt, Text: "x"}, web("early"))

@@ -69,6 +69,28 @@ func check(t *testing.T, s oxbow.Store) {
 	}
 }
 
+// Open opens a memory that the end of the test checks, with its index, and closes.
+func Open(t testing.TB, name string, o *oxbow.Options) *oxbow.Memory {
+	t.Helper()
+	m, err := oxbow.Open(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { Close(t, m) })
+	return m
+}
+
+// Close checks a memory, with its index, and closes it. What is wrong fails the test.
+func Close(t testing.TB, m *oxbow.Memory) {
+	t.Helper()
+	if r, err := m.Check(context.WithoutCancel(t.Context())); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check() = %v, %v, want no problems", r.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Errorf("Close() = %v", err)
+	}
+}
+
 func apply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 	t.Helper()
 	if err := s.Apply(t.Context(), ops...); err != nil {

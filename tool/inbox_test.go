@@ -11,6 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/inbox"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -29,7 +30,7 @@ func TestInboxReadOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer m.Close()
+		defer storetest.Close(t, m)
 		a := &session.Archive{Memory: m, Label: inbox.Label}
 		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.Prompt, Text: text, Time: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 		if _, err := a.Add(t.Context(), []session.Event{e}); err != nil {
@@ -56,10 +57,5 @@ func TestInboxReadOnly(t *testing.T) {
 	if err != nil || len(out.Proposals) != 1 {
 		t.Errorf("Inbox = %+v, %v; want the one proposal that was learned", out.Proposals, err)
 	}
-	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
-		t.Errorf("Check = %v, %v", r.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	storetest.Close(t, m)
 }

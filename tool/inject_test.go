@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -19,16 +20,7 @@ import (
 func injectWorkspace(t *testing.T, prompts ...session.Event) (*Workspace, *session.Archive) {
 	t.Helper()
 	open := func() *oxbow.Memory {
-		m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-				t.Errorf("Check = %v, %v", r.Problems, err)
-			}
-			_ = m.Close()
-		})
+		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 		return m
 	}
 	notes, a := open(), &session.Archive{Memory: open()}

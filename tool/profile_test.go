@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -38,18 +39,7 @@ func newStudy(t *testing.T, session bool) *study {
 	s.write("profiles/vtt.yaml", "name: vtt\ndescription: Builds the tabletop\ninclude:\n  projects: [vtt]\n")
 	s.write("profiles/novel.yaml", "name: novel\ninclude:\n  projects: [novel]\nalways_include: [SOUL.md, plot.md]\nmax_tokens: 2000\n")
 	s.write("SOUL.md", "I am careful.\n")
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return s.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return s.now }})
 	for i := range 30 {
 		for _, p := range []string{"vtt", "novel"} {
 			e := oxbow.Entry{Name: fmt.Sprintf("%s %02d", p, i), Content: strings.Repeat(fmt.Sprintf("The %s has scene %d of many words. ", p, i), 8),

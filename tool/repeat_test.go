@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -65,11 +66,5 @@ func TestRepeatedForgetOfABusyStore(t *testing.T) {
 	if err := forget(`{"name":"n","op_id":"B"}`); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("another call: %v, want that there is no such entry", err)
 	}
-	rep, err := m.Store().(oxbow.Checker).Check(t.Context())
-	if err != nil || len(rep.Problems) > 0 {
-		t.Errorf("check: %v %v", rep.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	storetest.Close(t, m)
 }

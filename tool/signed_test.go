@@ -4,7 +4,6 @@
 package tool
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,23 +14,13 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/proof"
+	"github.com/oxbow-memory/oxbow/storetest"
 )
 
-// signing opens a memory whose heads are signed, and checks it at the end.
-func signing(t testing.TB, store string) (m *oxbow.Memory, settle func()) {
+// signing opens a memory, checked at the end, and returns what signs its heads.
+func signing(t testing.TB, store string) (*oxbow.Memory, func()) {
 	t.Helper()
-	m, err := oxbow.Open(store, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check() = %v, %v", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := storetest.Open(t, store, nil)
 	return m, SignHeads(m, store, func() time.Time { return time.Unix(1, 0) })
 }
 

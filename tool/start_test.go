@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -52,11 +53,7 @@ func TestStartIsBounded(t *testing.T) {
 // startWorkspace is a workspace over an empty memory, without profiles.
 func startWorkspace(t *testing.T) (*Workspace, *oxbow.Memory) {
 	t.Helper()
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = m.Close() })
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	return &Workspace{
 		Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
 		Loader: func() (*handoff.Loader, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -31,29 +32,13 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 	clock := func() time.Time { now = now.Add(time.Minute); return now }
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: clock})
 	b := &bench{t: t, m: m}
 	b.Workspace = &Workspace{
 		Open:   func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
 		Now:    func() time.Time { return time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) },
 		Source: oxbow.Source{Door: "cli", Actor: oxbow.Person},
 	}
-	t.Cleanup(func() {
-		c, ok := m.Store().(oxbow.Checker)
-		if !ok {
-			t.Fatal("the default store cannot be checked")
-		}
-		r, err := c.Check(context.Background())
-		if err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Errorf("Close = %v", err)
-		}
-	})
 	return b
 }
 
@@ -318,11 +303,7 @@ func (s *oddStore) Apply(_ context.Context, ops ...oxbow.Op) error {
 }
 
 func TestOddNamesAreReadAndForgotten(t *testing.T) {
-	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	s := &oddStore{Store: m}
 	odd := oxbow.New(s, nil)
 	w := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return odd, nil }}

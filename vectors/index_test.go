@@ -3,7 +3,6 @@
 package vectors
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -19,16 +19,7 @@ import (
 // noted returns a memory of entries, "name|content" each.
 func noted(t *testing.T, fsys vfs.FS, entries ...string) *oxbow.Memory {
 	t.Helper()
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Error(r, err)
-		}
-		m.Close()
-	})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys})
 	for _, e := range entries {
 		name, content, _ := strings.Cut(e, "|")
 		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: name, Content: content}); err != nil {

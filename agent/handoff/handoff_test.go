@@ -22,6 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -30,23 +31,12 @@ func open(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 5, 18, 9, 0, 0, 0, time.UTC)
 	var mu sync.Mutex // guards now
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, Clock: func() time.Time {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Clock: func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		now = now.Add(time.Minute)
 		return now
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Store().(oxbow.Checker).Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check() = %v, %v", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return m
 }
 

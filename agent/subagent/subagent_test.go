@@ -24,6 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -107,18 +108,7 @@ func listen(t *testing.T) net.Listener {
 func world(t *testing.T) (*oxbow.Memory, *Service) {
 	t.Helper()
 	fsys := vfs.NewMem()
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, Clock: func() time.Time { return time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check = %v, %v, want no problems", r.Problems, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Clock: func() time.Time { return time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC) }})
 	for _, e := range []struct{ name, text, project string }{{"grid", "Squares of 5 feet.", "vtt"}, {"plot", "The zeppelin sails.", "novel"}, {"grid", "Hexagons.", "vtt"}} {
 		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: e.name, Content: e.text, Labels: []oxbow.Label{{Key: "project", Value: e.project}}}); err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@
 package inbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/storetest"
 )
 
 var start = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -102,16 +102,7 @@ func TestReverted(t *testing.T) {
 
 func open(t *testing.T) *session.Archive {
 	t.Helper()
-	m, err := oxbow.Open(filepath.Join(t.TempDir(), session.StoreFile), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if r, err := m.Check(context.Background()); err != nil || len(r.Problems) > 0 {
-			t.Errorf("Check = %v, %v", r.Problems, err)
-		}
-		m.Close()
-	})
+	m := storetest.Open(t, filepath.Join(t.TempDir(), session.StoreFile), nil)
 	return &session.Archive{Memory: m, Label: Label, Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
 }
 
