@@ -45,7 +45,11 @@ func TestPluginPrompt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"oxbow.mjs": string(plugin), "answers.mjs": answers, "talk.mjs": talk} {
+	patient := strings.Replace(string(plugin), "deadline = 2000", "deadline = 60000", 1) // a machine may be busy
+	if patient == string(plugin) {
+		t.Fatal("the plug-in has another deadline")
+	}
+	for name, text := range map[string]string{"oxbow.mjs": patient, "answers.mjs": answers, "talk.mjs": talk} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

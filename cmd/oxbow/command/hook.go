@@ -24,7 +24,6 @@ import (
 const (
 	maxReport  = 64 << 20 // bytes
 	reportWait = 3 * time.Second
-	finalWait  = 700 * time.Millisecond
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -115,7 +114,7 @@ func (a *app) drainSpool(ctx context.Context) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(finalWait):
+	case <-time.After(waits.final):
 	}
 }
 

@@ -20,11 +20,13 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// Bounds of what a client waits for.
-const (
-	startWait  = time.Second
-	promptWait = 400 * time.Millisecond
-)
+// waits bound what a client waits for. Tests wait longer, as a machine may be busy.
+var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, final: 700 * time.Millisecond}
+
+type hookWaits struct {
+	start, prompt time.Duration // for what is put before a model
+	final         time.Duration // for what is kept of a session at its end
+}
 
 // injector puts memory before the model of one session, and records it.
 type injector struct {
@@ -72,7 +74,7 @@ func (a *app) offBy(name, home, dir string) bool {
 // of the project. Where it cannot be known whether it was answered, or recorded that it
 // is, it is answered.
 func (t injector) start(ctx context.Context, r hook.Report) []byte {
-	b := inTime(ctx, startWait, func(ctx context.Context) inject.Block {
+	b := inTime(ctx, waits.start, func(ctx context.Context) inject.Block {
 		goOn := ""
 		if r.Source == "compact" || r.Source == "resume" {
 			goOn = t.handoffOf(ctx, r.Client, t.event.Session)
@@ -118,7 +120,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	t.asItIs = true // a client that waits for an answer does not wait for a drain
 	project, _ := projectOf(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project, Now: t.env.Now(), State: state}
-	b := inTime(ctx, promptWait, func(ctx context.Context) inject.Block {
+	b := inTime(ctx, waits.prompt, func(ctx context.Context) inject.Block {
 		choose := t.forPrompt
 		if choose == nil {
 			choose = t.injection

@@ -165,6 +165,10 @@ func TestPromptSilence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPrompted(t)
 			c.set(p)
+			if p.late {
+				defer func(was hookWaits) { waits = was }(waits)
+				waits.prompt = 100 * time.Millisecond
+			}
 			begun := time.Now()
 			got := p.hook(t, "claude", c.event, asks+c.more, 1, p.dir)
 			if (got != "") != (name == "answered") {

@@ -24,7 +24,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	if r.Prompt == "" || a.env.Getenv("OXBOW_INJECT") == "off" || a.offBy(tool.HooksOff, home, r.Events[0].Dir) || a.offBy(tool.InjectOff, home, r.Events[0].Dir) {
 		return nil
 	}
-	return r.Answer(inTime(ctx, promptWait, func(ctx context.Context) string {
+	return r.Answer(inTime(ctx, waits.prompt, func(ctx context.Context) string {
 		h, err := a.openHome(d, look)
 		if err != nil {
 			return ""

@@ -14,11 +14,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	waits = hookWaits{start: time.Minute, prompt: time.Minute, final: time.Minute}
 	testscript.Main(m, map[string]func(){
 		"oxbow":        func() { os.Exit(Main()) },
 		"fake-editor":  fakeEditor,

@@ -112,7 +112,7 @@ func projectName(dir string) string {
 // mirrorMemory brings what changed in a client's own memory into this one, where
 // setup was told to.
 func (a *app) mirrorMemory(ctx context.Context, client string) {
-	ctx, stop := context.WithTimeout(ctx, startWait)
+	ctx, stop := context.WithTimeout(ctx, waits.start)
 	defer stop()
 	_, _ = run(ctx, a, tool.Mirror, tool.MirrorIn{Client: client, World: a.setupWorld(), Project: projectName})
 }
