@@ -24,11 +24,10 @@ import (
 
 // request is changes that wait to be committed.
 type commitRequest struct {
-	ctx    context.Context
-	ops    []oxbow.Op
-	always bool          // write even when nothing changes
-	done   chan struct{} // closed when err is set
-	err    error
+	ctx  context.Context
+	ops  []oxbow.Op
+	done chan struct{} // closed when err is set
+	err  error
 }
 
 func (r *commitRequest) finish(err error) {
@@ -67,7 +66,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 // Checkpoint writes the whole file as it is, without a change; a file that does
 // not exist is made.
 func (s *Store) Checkpoint(ctx context.Context) error {
-	return s.commit(&commitRequest{ctx: ctx, always: true, done: make(chan struct{})})
+	return s.commit(&commitRequest{ctx: ctx, done: make(chan struct{})})
 }
 
 // commit makes a request durable. The goroutine that becomes the writer commits

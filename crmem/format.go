@@ -249,54 +249,6 @@ func (d *decoder) record(r *record, highest uint32) {
 	r.version = sumOf(d.data[start:d.at])
 }
 
-// encode returns the bytes of the file. Entries are written in order of their
-// ids, whatever their order in f.
-func (f *memoryFile) encode() ([]byte, error) {
-	if int64(len(f.Entries)) > math.MaxUint32 {
-		return nil, &FormatError{Offset: -1, Reason: "too many entries", class: oxbow.ErrInvalid}
-	}
-	size := bodyStart
-	order := make([]*record, len(f.Entries))
-	for i := range f.Entries {
-		r := &f.Entries[i]
-		if err := r.fits(); err != nil {
-			return nil, err
-		}
-		order[i] = r
-		size += r.size()
-	}
-	slices.SortStableFunc(order, func(a, b *record) int { return cmp.Compare(a.ID, b.ID) })
-	b := appendHeader(make([]byte, 0, size), f.NextID, len(order))
-	for _, r := range order {
-		b = r.append(b)
-	}
-	return b, nil
-}
-
-// fits reports, as an error, a length that u32 cannot say.
-func (r *record) fits() error {
-	long := int64(len(r.Name)) > math.MaxUint32 || int64(len(r.Content)) > math.MaxUint32
-	for _, a := range r.Aliases {
-		long = long || int64(len(a)) > math.MaxUint32
-	}
-	switch {
-	case long:
-		return &FormatError{Offset: -1, Reason: "string exceeds 4GiB", class: oxbow.ErrInvalid}
-	case int64(len(r.Aliases)) > math.MaxUint32:
-		return &FormatError{Offset: -1, Reason: "too many aliases", class: oxbow.ErrInvalid}
-	}
-	return nil
-}
-
-// size returns the number of bytes of the record in the file.
-func (r *record) size() int {
-	n := minEntry + len(r.Name) + len(r.Content)
-	for _, a := range r.Aliases {
-		n += 4 + len(a)
-	}
-	return n
-}
-
 func appendHeader(b []byte, next uint64, count int) []byte {
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint32(b, version)

@@ -56,15 +56,15 @@ func crabs() (plain, indexed []byte) {
 func TestRecognise(t *testing.T) {
 	plain, indexed := crabs()
 	note := record{ID: 1, Name: "a", Content: "x"}
-	empty := encode(t, memoryFile{NextID: 1})
+	empty := memoryFile{NextID: 1}.encode()
 	for _, tt := range []struct {
 		name string
 		data []byte
 		want Layout
 	}{
 		{"empty v1", empty, layoutV1},
-		{"v1", encode(t, memoryFile{NextID: 2, Entries: []record{note}}), layoutV1},
-		{"topics", encode(t, memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}), layoutTopics},
+		{"v1", memoryFile{NextID: 2, Entries: []record{note}}.encode(), layoutV1},
+		{"topics", memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}.encode(), layoutTopics},
 		{"empty crabdb", newCrab().b, layoutCrabDB},
 		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), layoutCrabDB},
 		{"crabdb", plain, layoutCrabDB},
@@ -83,7 +83,7 @@ func TestRecognise(t *testing.T) {
 // A later layout is not opened: its bytes stay as they are.
 func TestOpenLater(t *testing.T) {
 	plain, indexed := crabs()
-	topics := encode(t, memoryFile{NextID: 2, Entries: []record{{ID: 1, Kind: kindTopic, Name: "t"}}})
+	topics := memoryFile{NextID: 2, Entries: []record{{ID: 1, Kind: kindTopic, Name: "t"}}}.encode()
 	for name, data := range map[string][]byte{"crabdb": plain, "indexed": indexed, "empty": newCrab().b, "topics": topics} {
 		fsys := vfs.NewMem()
 		putFile(t, fsys, "memory.db", data)
@@ -142,8 +142,8 @@ func TestImport(t *testing.T) {
 	}
 
 	// A file that Decode refuses for repeats is read, and nothing of it is lost.
-	b := append(encode(t, memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
-		{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}), "tail"...)
+	b := append(memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
+		{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}.encode(), "tail"...)
 	in, err := Import(b)
 	if err != nil || len(in.Entries) != 3 {
 		t.Fatalf("Import = %+v, %v", in, err)
@@ -155,10 +155,7 @@ func TestImport(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	plain, indexed := crabs()
-	good, err := (&memoryFile{NextID: 4, Entries: []record{{ID: 1, Name: "a", Content: "x"}, {ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}}}}).encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	good := memoryFile{NextID: 4, Entries: []record{{ID: 1, Name: "a", Content: "x"}, {ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}}}}.encode()
 	huge := appendHeader(nil, 2, 1<<31-1)
 	for _, b := range [][]byte{plain, indexed, good, huge, good[:40], nil} {
 		f.Add(b)
@@ -184,10 +181,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := file.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := file.encode()
 		if len(again) != len(data) {
 			t.Errorf("written again, %d bytes became %d", len(data), len(again))
 		}

@@ -4,6 +4,7 @@
 package crmem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,7 +197,7 @@ func TestTwoStores(t *testing.T) {
 func TestForeignWriter(t *testing.T) {
 	base := memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "one"}, {ID: 2, Name: "b", Content: "two"}}}
 	other := memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "six"}, {ID: 2, Name: "b", Content: "two"}}}
-	first, second := encode(t, base), encode(t, other)
+	first, second := base.encode(), other.encode()
 
 	t.Run("in place", func(t *testing.T) {
 		dir := t.TempDir()
@@ -288,11 +289,13 @@ func (f *hookFile) Sync() error {
 	return err
 }
 
-func encode(t testing.TB, f memoryFile) []byte {
-	t.Helper()
-	b, err := f.encode()
-	if err != nil {
-		t.Fatal(err)
+// encode returns the bytes of the file, with its entries in order of their ids.
+func (f memoryFile) encode() []byte {
+	rs := slices.Clone(f.Entries)
+	slices.SortStableFunc(rs, func(a, b record) int { return cmp.Compare(a.ID, b.ID) })
+	b := appendHeader(nil, f.NextID, len(rs))
+	for _, r := range rs {
+		b = r.append(b)
 	}
 	return b
 }
@@ -328,11 +331,11 @@ func TestUnsupported(t *testing.T) {
 // become right, and removed.
 func TestStrangeEntries(t *testing.T) {
 	fsys := vfs.NewMem()
-	putFile(t, fsys, "memory.db", encode(t, memoryFile{NextID: 0, Entries: []record{
+	putFile(t, fsys, "memory.db", memoryFile{NextID: 0, Entries: []record{
 		{ID: 0, Name: "", Content: "no name"},
 		{ID: 3, Name: " padded\n", Content: "nul\x00", Aliases: []string{"", "x", "x", " pad "}, Created: math.MaxUint64},
 		{ID: 9, Name: "ok", Content: "x", Kind: kindArch},
-	}}))
+	}}.encode())
 	s := open(t, fsys)
 	ctx := t.Context()
 	e, err := s.Get(ctx, " padded\n")
@@ -372,12 +375,12 @@ func TestStrangeEntries(t *testing.T) {
 // alias, the older is named.
 func TestAliasOwners(t *testing.T) {
 	fsys := vfs.NewMem()
-	putFile(t, fsys, "memory.db", encode(t, memoryFile{NextID: 30, Entries: []record{
+	putFile(t, fsys, "memory.db", memoryFile{NextID: 30, Entries: []record{
 		{ID: 0, Name: "", Content: "no name", Aliases: []string{"mine"}},
 		{ID: 7, Name: "z", Content: "x", Aliases: []string{"both", "c"}},
 		{ID: 8, Name: "a", Content: "x", Aliases: []string{"both"}}, {ID: 9, Name: "b", Content: "x", Aliases: []string{"both"}},
 		{ID: 10, Name: "c", Content: "x", Aliases: []string{"both"}},
-	}}))
+	}}.encode())
 	s := open(t, fsys)
 	for alias, owner := range map[string]string{"mine": "", "both": "z", "c": "c"} {
 		for range 10 {
@@ -392,7 +395,7 @@ func TestAliasOwners(t *testing.T) {
 
 func TestLastID(t *testing.T) {
 	fsys := vfs.NewMem()
-	putFile(t, fsys, "memory.db", encode(t, memoryFile{NextID: math.MaxUint64, Entries: []record{{ID: math.MaxUint64, Name: "last"}}}))
+	putFile(t, fsys, "memory.db", memoryFile{NextID: math.MaxUint64, Entries: []record{{ID: math.MaxUint64, Name: "last"}}}.encode())
 	s := open(t, fsys)
 	if err := s.Apply(t.Context(), oxbow.Add{Name: "b", Content: "x"}); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Add = %v, want ErrUnsupported", err)
@@ -460,7 +463,7 @@ func TestFiles(t *testing.T) {
 	}
 
 	root := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(root, "real.db"), encode(t, memoryFile{NextID: 1}), 0o600),
+	if err := errors.Join(os.WriteFile(filepath.Join(root, "real.db"), memoryFile{NextID: 1}.encode(), 0o600),
 		os.Symlink("real.db", filepath.Join(root, "memory.db"))); err != nil {
 		t.Fatal(err)
 	}
