@@ -47,20 +47,7 @@ func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 	if f.bareTo[at] != -1 {
 		return f.bareTo[at]
 	}
-	i, end := at, at
-	for i > 0 && f.to[i-1] < 0 {
-		i--
-	}
-	for end < len(f.to) && f.to[end] < 0 {
-		end++
-	}
-	j, to := 0, len(p.ids)
-	if i > 0 {
-		j = f.to[i-1] + 1
-	}
-	if end < len(f.to) {
-		to = f.to[end]
-	}
+	i, end, j, to := f.gap(p, at, at)
 	old, now := p.in.bares(f.ids[i:end], f.lines[i:end]), p.in.bares(p.ids[j:to], p.lines[j:to])
 	for k, t := range f.mapper.Map(old, now) {
 		if f.bareTo[i+k] = noLine; t >= 0 {
@@ -68,6 +55,25 @@ func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 		}
 	}
 	return f.bareTo[at]
+}
+
+// gap returns the old lines from and to, with those around that the map has not
+// kept, and where in the new text such lines may be: half-open, as to is.
+func (f *oldVersion) gap(p *lineIndex, from, to int) (first, last, lo, hi int) {
+	for from > 0 && f.to[from-1] < 0 {
+		from--
+	}
+	for to < len(f.to) && f.to[to] < 0 {
+		to++
+	}
+	lo, hi = 0, len(p.lines)
+	if from > 0 {
+		lo = f.to[from-1] + 1
+	}
+	if to < len(f.to) {
+		hi = f.to[to]
+	}
+	return from, to, lo, hi
 }
 
 // noLine is what became of a line that was looked for and not found.
@@ -332,20 +338,7 @@ const (
 func (p *lineIndex) byRewording(r *Record, f *oldVersion) match {
 	was := r.Span
 	from, to := was.First-1, was.Last
-	a, b := from, to // the lines that are gone, and those around that are gone, too
-	for a > 0 && f.to[a-1] < 0 {
-		a--
-	}
-	for b < len(f.to) && f.to[b] < 0 {
-		b++
-	}
-	lo, hi := 0, len(p.lines)
-	if a > 0 {
-		lo = f.to[a-1] + 1
-	}
-	if b < len(f.to) {
-		hi = f.to[b]
-	}
+	a, b, lo, hi := f.gap(p, from, to)
 	m := p.mostSimilar(f.lines[from:to], lo, hi, lo)
 	if m.placing != Lost && was.Len() == 1 && m.confidence < sameWords && letters(f.lines[from]) < fewLetters && p.sharedContext(r, m.span) < littleContext {
 		return notFound
