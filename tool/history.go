@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -33,14 +34,14 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
 	if in.Name == "" {
-		err = out.ofAll(ctx, m, offset, limit)
+		err = takePage(&out, m.Log(ctx), offset, limit, changeOf)
 	} else {
-		err = out.ofOne(ctx, m, offset, limit)
+		err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			if e, gerr := m.Get(ctx, in.Name); gerr == nil && e.Name != in.Name {
 				out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 				out.Name = e.Name
-				err = out.ofOne(ctx, m, offset, limit)
+				err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 			}
 		}
 	}
@@ -54,8 +55,9 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	return out, nil
 }
 
-func (out *HistoryOut) ofAll(ctx context.Context, m *oxbow.Memory, offset, limit int) error {
-	for c, err := range m.Log(ctx) {
+// takePage adds one page of changes, each made of one item by asChange.
+func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit int, asChange func(T) Change) error {
+	for it, err := range items {
 		if err != nil {
 			return err
 		}
@@ -66,27 +68,14 @@ func (out *HistoryOut) ofAll(ctx context.Context, m *oxbow.Memory, offset, limit
 		if out.More = len(out.Changes) == limit; out.More {
 			break
 		}
-		out.Changes = append(out.Changes, changeOf(c))
+		out.Changes = append(out.Changes, asChange(it))
 	}
 	return nil
 }
 
-func (out *HistoryOut) ofOne(ctx context.Context, m *oxbow.Memory, offset, limit int) error {
-	for v, err := range m.Versions(ctx, out.Name) {
-		if err != nil {
-			return err
-		}
-		if offset > 0 {
-			offset--
-			continue
-		}
-		if out.More = len(out.Changes) == limit; out.More {
-			break
-		}
-		out.Changes = append(out.Changes, Change{Seq: v.Seq, Time: stamp(v.Source.Time), Source: sourceOf(v.Source),
-			Note: v.Note, Entries: []Touched{touchedOf(v)}})
-	}
-	return nil
+// changeOfOne returns the change that made a version.
+func changeOfOne(v oxbow.Version) Change {
+	return Change{Seq: v.Seq, Time: stamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note, Entries: []Touched{touchedOf(v)}}
 }
 
 // Undo takes changes back.
