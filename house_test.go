@@ -46,7 +46,7 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"lineage", 455},
+	{"lineage", 467},
 	{"revert", 743},
 	{"tool/*", 14_376},
 	{"dialect/*", 9_590},

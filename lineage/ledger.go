@@ -4,6 +4,7 @@ package lineage
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -24,8 +25,9 @@ const (
 type Ledger struct {
 	mu      sync.Mutex // guards all below
 	shown   []*Shown   // the one shown last at the end
-	bytes   int        // of their texts
-	indexed int        // so many of them are in grams and words
+	known   map[string]bool
+	bytes   int // of their texts
+	indexed int // so many of them are in grams and words
 	grams   map[Gram]*Shown
 	words   map[string][]*Shown
 }
@@ -44,6 +46,10 @@ func ShownEntry(e *oxbow.Entry) Shown {
 	return Shown{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(), Text: e.Content}
 }
 
+// key tells what was shown from what else was: two texts of one version that have the
+// same length count as one.
+func (s *Shown) key() string { return fmt.Sprintf("%s@%d %d", s.Name, s.Version, len(s.Text)) }
+
 // Source returns the value of the label [Label] for what was shown.
 func (s *Shown) Source() string {
 	if s.Version == 0 {
@@ -61,9 +67,14 @@ func (l *Ledger) Show(all ...Shown) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range all {
-		if s.Text == "" || len(s.Text) > maxShown || slices.ContainsFunc(l.shown, func(o *Shown) bool { return o.Name == s.Name && o.Version == s.Version && o.Text == s.Text }) {
+		key := s.key()
+		if s.Text == "" || len(s.Text) > maxShown || l.known[key] {
 			continue
 		}
+		if l.known == nil {
+			l.known = map[string]bool{}
+		}
+		l.known[key] = true
 		l.shown, l.bytes = append(l.shown, &s), l.bytes+len(s.Text)
 	}
 	if l.bytes <= maxShown {
@@ -72,6 +83,7 @@ func (l *Ledger) Show(all ...Shown) {
 	from := 0
 	for ; l.bytes > maxShown/2; from++ {
 		l.bytes -= len(l.shown[from].Text)
+		delete(l.known, l.shown[from].key())
 	}
 	l.shown, l.indexed, l.grams, l.words = slices.Clone(l.shown[from:]), 0, nil, nil
 }
