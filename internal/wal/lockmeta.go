@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"os"
 
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -34,7 +35,7 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	if n.Sum != crc32.Checksum(n.facts(nil), castagnoli) {
 		n.ID, n.Durable, n.Unsynced = "", 0, false
 	}
-	n.Stopped = processStopped(n.PID)
+	n.Stopped = sysinfo.Process(n.PID) == sysinfo.Stopped
 	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
 }
 
@@ -120,6 +121,6 @@ func (l *Log) Holder() Holder {
 	if err != nil || json.Unmarshal(b, &h) != nil {
 		return Holder{}
 	}
-	h.Stopped = processStopped(h.PID)
+	h.Stopped = sysinfo.Process(h.PID) == sysinfo.Stopped
 	return h
 }
