@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/git"
 )
 
 // State says how a referred to file, or the lines of it, stand in the working tree.
@@ -129,7 +130,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 			continue
 		}
 		open = append(open, o)
-		if b.history != nil && isHex(r.Blob) && (len(r.Blob) == 64) == b.sha256() {
+		if b.history != nil && git.IsHash(r.Blob) && (len(r.Blob) == 64) == b.sha256() {
 			want[r.Blob] = true
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Lines cuts a text into lines as records hold them: without line ends, what is
@@ -36,11 +38,7 @@ const maxLine = 1024
 func normalize(line string) string {
 	if len(line) > maxLine {
 		sum := sha256.Sum256([]byte(line))
-		cut := maxLine - 40
-		for cut > 0 && !utf8.RuneStart(line[cut]) {
-			cut--
-		}
-		line = line[:cut] + "… " + hex.EncodeToString(sum[:16])
+		line = text.Cut(line, maxLine-40) + "… " + hex.EncodeToString(sum[:16])
 	}
 	if !utf8.ValidString(line) {
 		line = strings.ToValidUTF8(line, "\ufffd")

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // DefaultDir is where sidecars are kept, below the root of the working tree.
@@ -81,11 +82,7 @@ func encodePart(p string, dir bool) string {
 	s := b.String()
 	if len(s) > maxPart {
 		sum := sha256.Sum256([]byte(p))
-		cut := maxPart - 40
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = strings.TrimRight(s[:cut], "%. 0123456789ABCDEF") + "%~" + hex.EncodeToString(sum[:12])
+		s = strings.TrimRight(text.Cut(s, maxPart-40), "%. 0123456789ABCDEF") + "%~" + hex.EncodeToString(sum[:12])
 	}
 	return s
 }

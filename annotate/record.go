@@ -22,6 +22,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Span is a range of lines, counted from 1, both ends included. The zero Span
@@ -185,7 +187,7 @@ func (r *Record) checkWords() error {
 		return invalid("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
 	for _, w := range []struct{ field, value string }{{"commit", r.Commit}, {"blob", r.Blob}} {
-		if w.value != "" && !isHex(w.value) {
+		if w.value != "" && !git.IsHash(w.value) {
 			return invalid(w.field, w.value, "is not the hex name of a git object")
 		}
 	}
@@ -194,10 +196,7 @@ func (r *Record) checkWords() error {
 
 // invalid returns the error for a field, with the beginning of its value.
 func invalid(field, value, reason string) error {
-	if len(value) > 60 {
-		value = strings.ToValidUTF8(value[:60], "") + "…"
-	}
-	return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
+	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: reason}
 }
 
 func isID(s string) bool {
@@ -208,15 +207,4 @@ func isID(s string) bool {
 		}
 	}
 	return len(s) >= 1 && len(s) <= 64
-}
-
-// isHex reports whether s can be the name of a git object: 40 hex digits of
-// SHA-1 or 64 of SHA-256.
-func isHex(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
-			return false
-		}
-	}
-	return len(s) == 40 || len(s) == 64
 }

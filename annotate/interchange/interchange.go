@@ -6,7 +6,6 @@ package interchange
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"strings"
@@ -93,11 +92,6 @@ func versionsOf(ctx context.Context, b *annotate.Store, wants []want) ([]annotat
 		then[i] = got[k]
 	}
 	return then, nil
-}
-
-func isHex(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil && s == strings.ToLower(s) && (len(s) == 40 || len(s) == 64)
 }
 
 // maxWord is the most bytes of a word of a record.

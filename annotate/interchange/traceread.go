@@ -15,6 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/git"
 )
 
 // maxText is the most bytes that are read.
@@ -114,7 +115,7 @@ func ranges(t *record, rep *Report) []want {
 	case t.VCS.Type != "git":
 		rep.left("records of another version control system than git")
 		return nil
-	case !isHex(strings.ToLower(t.VCS.Revision)):
+	case !git.IsHash(strings.ToLower(t.VCS.Revision)):
 		rep.left("records whose revision is no whole name of a commit")
 		return nil
 	default:

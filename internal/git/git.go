@@ -166,7 +166,7 @@ func isBare(dir string) bool {
 	}
 	b, err := readSmall(filepath.Join(dir, "HEAD"))
 	text := strings.TrimSpace(string(b))
-	return err == nil && (isHex(text) || strings.HasPrefix(text, "ref: refs/"))
+	return err == nil && (IsHash(text) || strings.HasPrefix(text, "ref: refs/"))
 }
 
 // gitFile reads a file .git, as worktrees and submodules have it.
@@ -414,8 +414,9 @@ func exitStatus(err error) int {
 	return -1
 }
 
-// isHex reports whether s is the whole name of an object.
-func isHex(s string) bool {
+// IsHash reports whether s is the whole name of an object: 40 hex digits of SHA-1 or
+// 64 of SHA-256.
+func IsHash(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
 			return false
@@ -425,7 +426,7 @@ func isHex(s string) bool {
 }
 
 func checkHex(s string) error {
-	if !isHex(s) {
+	if !IsHash(s) {
 		return fmt.Errorf("%.80q is not the whole hex name of a git object", s)
 	}
 	return nil

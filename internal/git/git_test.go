@@ -373,14 +373,14 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if steps, err := parseRaw(data); err == nil {
 			for _, s := range steps {
-				if s.commit != "" && !isHex(s.commit) {
+				if s.commit != "" && !IsHash(s.commit) {
 					t.Fatalf("a step has commit %q", s.commit)
 				}
 			}
 		}
 		if lines, err := parseBlame(data); err == nil {
 			for _, l := range lines {
-				if !isHex(l.Commit) {
+				if !IsHash(l.Commit) {
 					t.Fatalf("a line has commit %q", l.Commit)
 				}
 			}

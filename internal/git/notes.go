@@ -27,7 +27,7 @@ func (r *Repo) Ref(_ context.Context, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading a reference: %w", err)
 	}
-	if id := strings.TrimSpace(string(b)); isHex(id) {
+	if id := strings.TrimSpace(string(b)); IsHash(id) {
 		return id, nil
 	}
 	return "", fmt.Errorf("reading a reference: %.80q leads nowhere", name)
@@ -50,7 +50,7 @@ func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error)
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		id := strings.ReplaceAll(path, "/", "")
-		if f := strings.Fields(head); len(f) == 3 && f[1] == "blob" && isHex(f[2]) && isHex(id) {
+		if f := strings.Fields(head); len(f) == 3 && f[1] == "blob" && IsHash(f[2]) && IsHash(id) {
 			notes[id] = f[2]
 		}
 	}
@@ -90,7 +90,7 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	}
 	for k, l := range lines {
 		// "NAME blob", or "COMMIT:FILE missing"
-		if id, ok := strings.CutSuffix(l, " blob"); ok && isHex(id) {
+		if id, ok := strings.CutSuffix(l, " blob"); ok && IsHash(id) {
 			names[asked[k]] = id
 		}
 	}

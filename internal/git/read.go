@@ -40,7 +40,7 @@ func (r *Repo) follow(ref string) (string, error) {
 			return "", err
 		}
 		text := strings.TrimSpace(string(b))
-		if id, _, _ := strings.Cut(text, "\t"); isHex(id) { // FETCH_HEAD has more
+		if id, _, _ := strings.Cut(text, "\t"); IsHash(id) { // FETCH_HEAD has more
 			return id, nil
 		}
 		next, ok := strings.CutPrefix(text, "ref: ")
@@ -76,7 +76,7 @@ func (r *Repo) packedRef(ref string) (string, error) {
 	}
 	for l := range bytes.Lines(b) {
 		id, name, ok := strings.Cut(strings.TrimRight(string(l), "\r\n"), " ")
-		if ok && name == ref && isHex(id) {
+		if ok && name == ref && IsHash(id) {
 			return id, nil
 		}
 	}
@@ -308,7 +308,7 @@ func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, af
 		return "", "", err
 	}
 	blob := func(s step) string {
-		if !isHex(s.new) || strings.Trim(s.new, "0") == "" {
+		if !IsHash(s.new) || strings.Trim(s.new, "0") == "" {
 			return ""
 		}
 		return s.new
@@ -419,7 +419,7 @@ func parseBlame(out []byte) ([]blamed, error) {
 		switch {
 		case at == nil:
 			f := strings.Fields(text)
-			if len(f) < 3 || !isHex(f[0]) {
+			if len(f) < 3 || !IsHash(f[0]) {
 				return nil, fmt.Errorf("blaming: git says %.80q", text)
 			}
 			n, err := strconv.Atoi(f[1])

@@ -50,7 +50,7 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 	}
 	out, err := r.run(ctx, nil, "rev-parse", "--verify", "--quiet", id+steps+"^{commit}")
 	commit := strings.TrimSpace(string(out))
-	if err != nil || !isHex(commit) {
+	if err != nil || !IsHash(commit) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
@@ -88,7 +88,7 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 		return "", err
 	}
 	out, err := r.run(ctx, nil, "merge-base", a, b)
-	if id := strings.TrimSpace(string(out)); err == nil && isHex(id) {
+	if id := strings.TrimSpace(string(out)); err == nil && IsHash(id) {
 		return id, nil
 	}
 	if len(out) == 0 && exitStatus(err) == 1 {
@@ -110,7 +110,7 @@ func (r *Repo) Files(ctx context.Context, commit string) (map[string]string, err
 	// MODE SP TYPE SP NAME TAB PATH NUL
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
-		if f := strings.Fields(head); len(f) == 3 && strings.HasPrefix(f[0], "100") && isHex(f[2]) {
+		if f := strings.Fields(head); len(f) == 3 && strings.HasPrefix(f[0], "100") && IsHash(f[2]) {
 			files[path] = f[2]
 		}
 	}
