@@ -202,7 +202,7 @@ func readToken(words []string) (Token, error) {
 			if len(near) == 0 {
 				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME and kind=KIND", t.Name)
 			}
-			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", clip(key), near[0])
+			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", text.Clip(key, 40), near[0])
 		}
 		if value == "" {
 			return t, fmt.Errorf("%s has no value: write %s=VALUE", key, key)
@@ -210,7 +210,7 @@ func readToken(words []string) (Token, error) {
 		switch key {
 		case "profile":
 			if t.Rights.Profile != "" {
-				return t, fmt.Errorf("a token is bound to one profile; this has %q and %q", t.Rights.Profile, clip(value))
+				return t, fmt.Errorf("a token is bound to one profile; this has %q and %q", t.Rights.Profile, text.Clip(value, 40))
 			}
 			if err := profile.CheckName(value); err != nil {
 				return t, err
@@ -256,11 +256,4 @@ func readSecret(s string) (digest [sha256.Size]byte, err error) {
 		return digest, fmt.Errorf("the secret is shorter than %d characters; make one at random: openssl rand -base64 24", minSecret)
 	}
 	return sha256.Sum256([]byte(s)), nil
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
 }

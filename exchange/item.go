@@ -9,9 +9,9 @@ import (
 	"iter"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Limits of what readers take. They bound memory whatever the input.
@@ -127,11 +127,7 @@ func cutName(s string, max int) string {
 		return s
 	}
 	const more = "…"
-	n := max - len(more)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return strings.TrimSpace(s[:n]) + more
+	return strings.TrimSpace(text.Cut(s, max-len(more))) + more
 }
 
 // numbered returns the name with a number after it, "NAME (2)", within
@@ -142,17 +138,7 @@ func numbered(name string, n int) string {
 }
 
 // short quotes the beginning of a text for an error.
-func short(s string) string {
-	const max = 60
-	if len(s) > max {
-		n := max
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		s = s[:n] + "…"
-	}
-	return fmt.Sprintf("%q", s)
-}
+func short(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
 
 // bounded reads at most n bytes and fails, rather than ends, when there are
 // more.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // SuggestOptions say for which entries labels are proposed. Zero fields mean the
@@ -280,11 +281,7 @@ func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error
 
 // probe is the text by which neighbours of an entry are looked for.
 func queryText(e *oxbow.Entry) string {
-	s := e.Name + "\n" + e.Content
-	if len(s) > maxQueryText {
-		s = strings.ToValidUTF8(s[:maxQueryText], "")
-	}
-	return s
+	return text.Cut(e.Name+"\n"+e.Content, maxQueryText)
 }
 
 // precision returns how often a vote of that share was right: what the trials

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -152,8 +153,5 @@ func claim(s string) string {
 		}
 		return -1
 	}, strings.ToValidUTF8(s, ""))
-	if len(s) > maxClaim {
-		s = strings.ToValidUTF8(s[:maxClaim], "")
-	}
-	return s
+	return text.Cut(s, maxClaim)
 }

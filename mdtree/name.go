@@ -27,6 +27,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -72,9 +73,7 @@ func encodeName(name string) (stem string, shown bool) {
 // so that it does not end in a dot or a space.
 func cutStem(stem string, n int) string {
 	if len(stem) > n {
-		for n > 0 && !utf8.RuneStart(stem[n]) {
-			n--
-		}
+		n = len(text.Cut(stem, n))
 		for k := 1; k <= 2; k++ {
 			if n >= k && stem[n-k] == '%' {
 				n -= k

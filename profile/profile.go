@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
@@ -225,7 +226,7 @@ func CheckName(name string) error {
 		return nil
 	}
 	if len(name) > 64 {
-		name = strings.ToValidUTF8(name[:40], "") + "…"
+		name = text.Clip(name, 40)
 	}
 	return &oxbow.InvalidError{Field: "profile name", Value: name,
 		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}

@@ -98,7 +98,7 @@ func checkName(name string) error {
 		return nil
 	}
 	if len(name) > 64 {
-		name = strings.ToValidUTF8(name[:40], "") + "…"
+		name = text.Clip(name, 40)
 	}
 	return &oxbow.InvalidError{Field: "skill name", Value: name,
 		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}

@@ -131,9 +131,9 @@ func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key s
 		case slices.Contains(known, k.Value):
 			fn(k.Value, v)
 		case len(near) > 0:
-			p.add(k, "unknown key %q in %s; did you mean %s?", clip(k.Value), what, near[0])
+			p.add(k, "unknown key %q in %s; did you mean %s?", text.Clip(k.Value, 64), what, near[0])
 		default:
-			p.add(k, "unknown key %q in %s; there are %s", clip(k.Value), what, strings.Join(known, ", "))
+			p.add(k, "unknown key %q in %s; there are %s", text.Clip(k.Value, 64), what, strings.Join(known, ", "))
 		}
 		seen = append(seen, k.Value)
 	}
@@ -148,12 +148,12 @@ func (p *settings) runner(n *yaml.Node) *Runner {
 		case "stdin":
 			r.Stdin = v.Value
 			if !slices.Contains([]string{stdinBriefing, stdinTask, stdinNone}, v.Value) {
-				p.add(v, "stdin is %q; write briefing, task or none", clip(v.Value))
+				p.add(v, "stdin is %q; write briefing, task or none", text.Clip(v.Value, 64))
 			}
 		case "timeout":
 			d, err := time.ParseDuration(v.Value)
 			if err != nil || d < time.Second || d > maxTimeout {
-				p.add(v, "timeout is %q; write a time such as 30m, from 1s to 24h", clip(v.Value))
+				p.add(v, "timeout is %q; write a time such as 30m, from 1s to 24h", text.Clip(v.Value, 64))
 			}
 			r.Timeout = d
 		}
@@ -180,7 +180,7 @@ func (p *settings) command(v *yaml.Node) []string {
 		}
 		for _, m := range placeholder().FindAllStringSubmatch(a.Value, -1) {
 			if !slices.Contains(placeholders, m[1]) {
-				p.add(a, "there is no placeholder {%s}; there are {%s}", clip(m[1]), strings.Join(placeholders, "}, {"))
+				p.add(a, "there is no placeholder {%s}; there are {%s}", text.Clip(m[1], 64), strings.Join(placeholders, "}, {"))
 			}
 		}
 		argv = append(argv, a.Value)
@@ -191,7 +191,7 @@ func (p *settings) command(v *yaml.Node) []string {
 	// A path that depends on the working directory would run what a project
 	// brings.
 	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) || strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog) {
-		p.add(v.Content[0], "the program %q is neither a name that is found in PATH nor a whole path", clip(prog))
+		p.add(v.Content[0], "the program %q is neither a name that is found in PATH nor a whole path", text.Clip(prog, 64))
 	}
 	return argv
 }

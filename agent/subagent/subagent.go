@@ -19,6 +19,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
@@ -113,7 +114,7 @@ func (b *Briefing) Text() string { return b.text }
 // [oxbow.ErrInvalid] when the request cannot be met.
 func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Briefing, error) {
 	if err := profile.CheckName(req.Agent); err != nil {
-		return nil, &oxbow.InvalidError{Field: "agent_id", Value: clip(req.Agent),
+		return nil, &oxbow.InvalidError{Field: "agent_id", Value: text.Clip(req.Agent, 64),
 			Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}
 	}
 	switch {
@@ -154,7 +155,7 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 func (s *Service) profile(name string) (profile.Resolved, error) {
 	switch {
 	case s.Bound != nil && name != "" && name != s.Bound.Name:
-		return profile.Resolved{}, &oxbow.InvalidError{Field: "memory_profile", Value: clip(name),
+		return profile.Resolved{}, &oxbow.InvalidError{Field: "memory_profile", Value: text.Clip(name, 64),
 			Reason: fmt.Sprintf("is not the profile %q that this session is bound to, and its sub-agents with it", s.Bound.Name)}
 	case s.Bound != nil:
 		return *s.Bound, nil
@@ -224,13 +225,6 @@ func (b *Briefing) write() string {
 	}
 	w.WriteString("# Task\n\n" + strings.TrimSpace(b.Task) + "\n")
 	return w.String()
-}
-
-func clip(s string) string {
-	if len(s) <= 64 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:64], "") + "…"
 }
 
 func (s *Service) now() time.Time {

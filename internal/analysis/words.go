@@ -29,6 +29,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // unit is a term of a chunk.
@@ -189,7 +191,7 @@ func cut(us []unit, c string) []unit {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumbers(element) { // a version, a date, a decimal
-			w := clip(strings.ReplaceAll(Fold(element), ",", ""), maxWord)
+			w := text.Cut(strings.ReplaceAll(Fold(element), ",", ""), maxWord)
 			add(w, w, false)
 			continue
 		}
@@ -287,7 +289,7 @@ func addWord(w string, add func(text, word string, whole bool)) string {
 	f := Fold(w)
 	if !hasWide(f) {
 		if len(f) > maxWord {
-			f = clip(f, maxWord)
+			f = text.Cut(f, maxWord)
 		}
 		if f != "" {
 			add(Root(f), f, false)
@@ -303,7 +305,7 @@ func addWord(w string, add func(text, word string, whole bool)) string {
 		case wide:
 			add(run, run, false)
 		default:
-			add(Root(clip(run, maxWord)), run, false)
+			add(Root(text.Cut(run, maxWord)), run, false)
 		}
 	}
 	for i, r := range f {
@@ -344,15 +346,4 @@ func Root(word string) string {
 		word = root
 	}
 	return Stem(word)
-}
-
-// clip cuts s to at most n bytes, at a rune boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

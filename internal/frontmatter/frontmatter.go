@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -179,9 +180,4 @@ func Describe(n *yaml.Node) string {
 }
 
 // Clip shortens a value for a message.
-func Clip(s string) string {
-	if len(s) <= 40 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:40], "") + "…"
-}
+func Clip(s string) string { return text.Clip(s, 40) }

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -104,7 +104,7 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 	switch r {
 	case shell:
 		endCommand(c, o, clean)
-		c.Command = cut(clean(command))
+		c.Command = text.Cut(clean(command), session.MaxCommand)
 		if !c.Failed {
 			c.Wrote = patched(command)
 		}
@@ -118,9 +118,9 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 			}
 		}
 	case asks:
-		c.Asked = cut(clean(in.URL + in.Query))
+		c.Asked = text.Cut(clean(in.URL+in.Query), session.MaxCommand)
 		if c.Asked == "" {
-			c.Asked = cut(clean(in.Prompt))
+			c.Asked = text.Cut(clean(in.Prompt), session.MaxCommand)
 		}
 	}
 	c.Asked = cmp.Or(c.Asked, o.foreign())
@@ -141,18 +141,6 @@ func named(file string) []string {
 		return nil
 	}
 	return []string{file}
-}
-
-// cut returns the beginning of a text, at most [session.MaxCommand] bytes.
-func cut(s string) string {
-	if len(s) <= session.MaxCommand {
-		return s
-	}
-	n := session.MaxCommand
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // commandOf returns the command line of a shell: a text, or an array of
