@@ -1,0 +1,235 @@
+// The command memory: what a process keeps in memory of a store, after each thing
+// that it does.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	sizes := fl.String("n", "10000,20000", "entries in the store, `N,N…`")
+	calls := fl.Int("calls", 1000, "queries, and entries written, of a process that stays")
+	profiles := fl.String("profiles", "", "write a profile of the heap after each step to `DIR`")
+	var src source
+	src.flags(fl)
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		ns, err := numbers(*sizes)
+		if err != nil {
+			return err
+		}
+		if *calls < 1 {
+			return errors.New("measuring memory: -calls must be above 0")
+		}
+		dir, remove, err := b.temp()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		b.title("memory", dir)
+		es, from, err := src.entries(ctx, 10000)
+		if err != nil {
+			return err
+		}
+		head := []string{"live heap after"}
+		var rows [][]string
+		for i, n := range ns {
+			if n < 1 {
+				return errors.New("measuring memory: -n must be above 0")
+			}
+			head = append(head, count(n)+" entries: MB", "bytes an entry", "memory of the process, MB")
+			r := memoryRun{bench: b, path: filepath.Join(dir, fmt.Sprint(i), "memory.oxbow"), calls: *calls, entries: stretch(es, n), profiles: *profiles}
+			if err := r.run(ctx); err != nil {
+				return fmt.Errorf("the memory of %d entries: %w", n, err)
+			}
+			for j, c := range r.costs {
+				if i == 0 {
+					rows = append(rows, []string{c.name})
+				}
+				rows[j] = append(rows[j], digits(float64(c.heap)/1e6), digits(float64(c.heap)/float64(n)), digits(float64(c.resident)/1e6))
+			}
+		}
+		t := newTable(head...)
+		for _, r := range rows {
+			t.row(r...)
+		}
+		b.emit(t)
+		b.printf("The entries are from %s. The heap is what is live after a collection, without what the measurement holds. \"– \" goes on in the process of the row above.\n\n", from)
+		return nil
+	}
+}
+
+// memoryRun measures one store.
+type memoryRun struct {
+	*bench
+	path     string
+	calls    int
+	entries  []oxbow.Add
+	profiles string
+
+	m      *oxbow.Memory
+	before uint64 // live heap without a store
+	costs  []memoryCost
+}
+
+// memoryCost is what was in memory after a step.
+type memoryCost struct {
+	name     string
+	heap     int64 // bytes of live objects
+	resident int64 // bytes of the process, as far as the system tells
+}
+
+// step does one thing with the store, which it opens where it is closed.
+func (r *memoryRun) step(name string, do func() error) error {
+	if r.m == nil {
+		r.before = heap()
+		m, err := oxbow.Open(r.path, nil)
+		if err != nil {
+			return err
+		}
+		r.m = m
+	}
+	if err := do(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	after := heap()
+	debug.FreeOSMemory()
+	resident, _ := anonymous()
+	r.costs = append(r.costs, memoryCost{name, int64(after) - int64(r.before), resident})
+	r.logf("%s: %.1f MB", name, float64(int64(after)-int64(r.before))/1e6)
+	if r.profiles == "" {
+		return nil
+	}
+	f, err := os.Create(filepath.Join(r.profiles, fmt.Sprintf("%d-%02d-%s.pprof", len(r.entries), len(r.costs), strings.ReplaceAll(name, " ", "-"))))
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
+}
+
+func (r *memoryRun) close() error {
+	m := r.m
+	r.m = nil
+	return m.Close()
+}
+
+func (r *memoryRun) run(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+		return err
+	}
+	if err := fillHome(ctx, filepath.Dir(r.path), r.entries); err != nil {
+		return err
+	}
+	phrases, err := phrases(r.entries, 2*r.calls, 1)
+	if err != nil {
+		return err
+	}
+	recall := func(ps []string) func() error {
+		return func() error {
+			for _, p := range ps {
+				if _, err := r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		}
+	}
+	get := func(n int) func() error {
+		return func() error {
+			for _, e := range r.entries[:n] {
+				if _, err := r.m.Get(ctx, e.Name); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		}
+	}
+	written := 0
+	remember := func() error {
+		for i := range r.calls {
+			written++
+			e := oxbow.Add{Name: fmt.Sprintf("written %d", written), Content: strings.Clone(r.entries[i%len(r.entries)].Content)}
+			if err := r.m.Apply(ctx, e); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}
+	again := func() error { // as an import of as much
+		es := make([]oxbow.Add, len(r.entries))
+		for i, e := range r.entries {
+			es[i] = oxbow.Add{Name: e.Name + " again", Content: strings.Clone(e.Content)}
+		}
+		return fill(ctx, r.m, es)
+	}
+	list := func() error {
+		_, _, err := oxbow.Newest(ctx, r.m.Store(), oxbow.Filter{}, 0, 20)
+		return err
+	}
+	many := func(what string) string { return count(r.calls) + " " + what }
+	for _, p := range []struct {
+		before func() error // while it is closed
+		steps  []memoryStep
+	}{
+		{r.without(".snap", ".idx"), []memoryStep{{"open, no snapshot", func() error { return nil }}}},
+		{nil, []memoryStep{{"open", func() error { return nil }}, {"– get", get(1)}, {"– list --limit 20", list}}},
+		{nil, []memoryStep{{"recall, no index file", recall(phrases[:1])}, {"– another, which makes the index", recall(phrases[1:2])}}},
+		{nil, []memoryStep{
+			{"recall, index file", recall(phrases[:1])},
+			{"– " + many("recalls"), recall(phrases[:r.calls])},
+			{"– " + many("more"), recall(phrases[r.calls:])},
+			{"– " + many("writes"), remember},
+			{"– " + many("more writes"), remember},
+			{"– a get of each entry", get(len(r.entries))},
+			{"– as many entries imported", again},
+			{"– a recall", recall(phrases[:1])},
+		}},
+		{nil, []memoryStep{{"recall, after that", recall(phrases[:1])}}},
+	} {
+		if p.before != nil {
+			if err := p.before(); err != nil {
+				return err
+			}
+		}
+		for _, s := range p.steps {
+			if err := r.step(s.name, s.do); err != nil {
+				return errors.Join(err, r.close())
+			}
+		}
+		if err := r.close(); err != nil {
+			return err
+		}
+	}
+	runtime.KeepAlive(phrases)
+	return nil
+}
+
+// memoryStep is one thing that a process does.
+type memoryStep struct {
+	name string
+	do   func() error
+}
+
+// without returns the call that removes files next to the store.
+func (r *memoryRun) without(suffixes ...string) func() error {
+	return func() error {
+		for _, s := range suffixes {
+			if err := os.RemoveAll(r.path + s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
