@@ -299,7 +299,7 @@ func (c *compaction) writeSnapshot() error {
 	if err := vfs.WriteDerived(c.d.fs, c.snap, 0o600, data); err != nil {
 		return err
 	}
-	s, err := openSnapshot(c.d.fs, c.snap, func() (*wal.Log, error) {
+	s, err := openSnapshot(c.d.fs, c.snap, c.d.room, func() (*wal.Log, error) {
 		o := c.d.logOptions()
 		o.ReadOnly = true
 		return wal.Open(c.d.fs, c.out.Name(), o)

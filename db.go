@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/internal/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -25,6 +26,7 @@ type db struct {
 	name string // in fs
 	path string // for people
 	opts Options
+	room *cache.Budget // of entries that were read
 
 	writerMu ctxMutex    // held by the goroutine that commits for all
 	queue    commitQueue // what waits to be committed
@@ -501,5 +503,5 @@ func (d *db) snapshotName() string { return d.name + snapshotSuffix }
 
 // The log is opened by a snapshot once more, for reading.
 func (d *db) openSnapshot() (*snapshot, error) {
-	return openSnapshot(d.fs, d.snapshotName(), func() (*wal.Log, error) { return d.another(false) })
+	return openSnapshot(d.fs, d.snapshotName(), d.room, func() (*wal.Log, error) { return d.another(false) })
 }

@@ -108,6 +108,18 @@ func (e Entry) Clone() Entry {
 	return e
 }
 
+// bytes returns about what an entry takes in memory.
+func (e *Entry) bytes() int {
+	n := 320 + len(e.Name) + len(e.Content)
+	for _, a := range e.Aliases {
+		n += 16 + len(a)
+	}
+	for _, l := range e.Labels {
+		n += 32 + len(l.Key) + len(l.Value)
+	}
+	return n
+}
+
 // Label returns the first value of the label, and whether there is one.
 func (e Entry) Label(key string) (string, bool) {
 	for _, l := range e.Labels {

@@ -96,8 +96,9 @@ func TestFromSnapshotRecall(t *testing.T) {
 
 // loaded returns how many entries were read.
 func loaded(m *Memory) (n int) {
-	for _, data := range m.searcher.Load().scorer(RankOxbow).Index().Searcher().Documents() {
-		if data != nil {
+	s := m.searcher.Load()
+	for row := range s.rows.len() {
+		if _, ok := s.items.Get(row); ok {
 			n++
 		}
 	}

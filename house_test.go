@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_081},
+	{".", 10_155},
 	{"query", 850},
 	{"scope", 945},
 	{"storetest", 612},
@@ -58,14 +58,14 @@ var budgets = []budget{
 	{"internal/wal", 2_321},
 	{"internal/proof", 168},
 	{"backup", 450},
-	{"internal/index", 4_500},
-	{"internal/ranking", 1_905},
+	{"internal/index", 4_350},
+	{"internal/ranking", 1_909},
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_545},
 	{"internal/screen", 165},
 	{"internal/secret", 1_010},
 	{"internal/clientline", 550},
-	{"internal/*", 2_795},
+	{"internal/*", 2_926},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

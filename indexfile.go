@@ -152,8 +152,17 @@ func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r[i
 func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r[indexRow*i+8:]) }
 func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r[indexRow*i+16:])) }
 
+// append appends an entry, the ID of which is the largest.
+func (r entryRows) append(id, version uint64, offset int64) entryRows {
+	le := binary.LittleEndian
+	return le.AppendUint64(le.AppendUint64(le.AppendUint64(r, id), version), uint64(offset))
+}
+
 // find returns the row of an entry.
 func (r entryRows) find(id uint64) (i int, found bool) {
+	if n := uint64(r.len()); n > 0 && id >= r.id(0) && id-r.id(0) < n && r.id(int(id-r.id(0))) == id {
+		return int(id - r.id(0)), true // no entry before it was removed
+	}
 	i = sort.Search(r.len(), func(i int) bool { return r.id(i) >= id })
 	return i, i < r.len() && r.id(i) == id
 }
@@ -189,7 +198,6 @@ type savedIndex struct {
 	index *index.Index
 	rows  entryRows
 	file  vfs.File
-	db    *db // where the entries are read
 }
 
 // close closes the file.
@@ -208,7 +216,7 @@ func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &savedIndex{file: f, db: d}
+	s := &savedIndex{file: f}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -313,15 +321,14 @@ func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions 
 		if err != nil {
 			return err
 		}
-		rows := make([]byte, 0, indexRow*len(ids)+4)
-		le := binary.LittleEndian
+		rows := make(entryRows, 0, indexRow*len(ids)+4)
 		for i := range ids {
 			if offs[i] == 0 {
 				return fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, versions[i], ids[i])
 			}
-			rows = le.AppendUint64(le.AppendUint64(le.AppendUint64(rows, ids[i]), versions[i]), uint64(offs[i]))
+			rows = rows.append(ids[i], versions[i], offs[i])
 		}
-		rows = le.AppendUint32(rows, crc32.Checksum(rows, castagnoli))
+		rows = binary.LittleEndian.AppendUint32(rows, crc32.Checksum(rows, castagnoli))
 		head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(),
 			entries: int64(len(ids)), image: int64(len(image))}
 		p, _ := decodePosition(d.position())

@@ -42,8 +42,9 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSearcher(m.opts.Ranking)
+	s := newSearcher(m.opts.Ranking, m.store)
 	s.saved = saved
+	s.begin(saved.rows)
 	defer s.close()
 	r := ranking.New(m.opts.Ranking, saved.index)
 	var ds []analyzedDelta

@@ -96,7 +96,7 @@ func (m *Memory) fillAhead(ctx context.Context, d *db) (bool, error) {
 	if has {
 		return false, nil
 	}
-	set(newFilling(ctx, m.opts.Ranking))
+	set(newFilling(ctx, m.opts.Ranking, d))
 	s, err := d.Stats(ctx) // reads what others wrote
 	if err != nil || s.Entries > 0 {
 		set(nil)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -77,7 +78,7 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
+	d := &db{fs: fsys, name: name, path: path, opts: opts, room: cache.NewBudget(opts.CacheBytes), st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
 	d.grown = d.compactSelf
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {

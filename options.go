@@ -15,6 +15,10 @@ import (
 // own before it fails with [ErrBusy].
 const DefaultLockWait = 5 * time.Second
 
+// DefaultCacheBytes is how many bytes of entries that were read a store keeps: some
+// 180,000 of 1 kB.
+const DefaultCacheBytes = 256 << 20
+
 // Options change how a memory is opened. Nil and zero fields mean the default.
 type Options struct {
 	// FS holds the store's files. Nil means the operating system's, and then
@@ -62,6 +66,12 @@ type Options struct {
 	// [RankOxbow] by default, or [RankSeed].
 	Ranking string
 
+	// CacheBytes bounds the memory for entries that were read, about;
+	// [DefaultCacheBytes] by default. Those that do not fit are read from the file
+	// each time they are needed. What was written since the store was opened is
+	// kept besides.
+	CacheBytes int64
+
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
 
@@ -90,6 +100,9 @@ func (o *Options) orDefault() Options {
 	}
 	if r.LockWait == 0 {
 		r.LockWait = DefaultLockWait
+	}
+	if r.CacheBytes == 0 {
+		r.CacheBytes = DefaultCacheBytes
 	}
 	if r.compactLeast == 0 {
 		r.compactLeast = 1 << 20

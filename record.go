@@ -464,26 +464,25 @@ func eachField(s string, fn func(f field) error) error {
 	return nil
 }
 
-// thinBody returns a body without the ops whose entries are not wanted, nil for
-// all: of a large record, little is copied.
-func thinBody(body []byte, want func(id uint64) bool) string {
-	if want == nil {
-		return string(body)
-	}
-	var thin []byte
-	for b := body; len(b) > 0; {
-		tag, n := binary.Uvarint(b)
-		v, m := binary.Uvarint(b[max(n, 0):])
-		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(b)-n-m) {
-			return string(append(thin, b...)) // decoding it returns the error
+// eachWanted calls fn with the fields of a body, but for the ops whose entries are
+// not wanted, nil for all: of a large record, little is copied. The strings of an op
+// share a copy with those of no other.
+func eachWanted(body []byte, want func(id uint64) bool, fn func(f field) error) error {
+	for len(body) > 0 {
+		tag, n := binary.Uvarint(body)
+		v, m := binary.Uvarint(body[max(n, 0):])
+		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(body)-n-m) {
+			return eachField(string(body), fn) // which returns the error
 		}
-		op, rest := b[n+m:n+m+int(v)], b[n+m+int(v):]
-		if tag>>3 != fieldOp || want(opID(op)) {
-			thin = append(thin, b[:len(b)-len(rest)]...)
+		from, end := n+m, n+m+int(v)
+		if tag>>3 != fieldOp || want == nil || want(opID(body[from:end])) {
+			if err := eachField(string(body[:end]), fn); err != nil {
+				return err
+			}
 		}
-		b = rest
+		body = body[end:]
 	}
-	return string(thin)
+	return nil
 }
 
 // opID returns the ID of the entry that an op is about.

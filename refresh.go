@@ -167,7 +167,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 // newSearcher returns the index of the store: that of the index file, or of all
 // entries. It returns one to be closed with an error, too.
 func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error) {
-	s := newSearcher(m.opts.Ranking)
+	s := newSearcher(m.opts.Ranking, m.store)
 	if saved {
 		s.saved = m.savedFor(m.opts.Ranking)
 	}

@@ -62,7 +62,7 @@ func asked(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Ch
 	for _, t := range q.Filter.Terms {
 		keys = append(keys, t.Key)
 	}
-	s := newSearcher(rank)
+	s := newSearcher(rank, nil)
 	v := s.view(ctx, s.scorer(rank))
 	return v, ranking.Asked(rank, v.query(q), keys)
 }

@@ -8,9 +8,9 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 
+	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
@@ -19,15 +19,20 @@ import (
 // Memory.applying is held to change them.
 type searcher struct {
 	scorers atomic.Pointer[map[string]*ranking.Scorer] // by ranking; a map is replaced, never changed
-	saved   *savedIndex                                // what the memory's own ranking began from, nil for nothing; its entries are read on demand
+	saved   *savedIndex                                // what the memory's own ranking began from, nil for nothing
 	unsaved atomic.Int64                               // entries put or removed since, those of much text counted by it
 
-	mu  sync.Mutex // guards reading from saved, and the following
-	err error      // why an entry could not be read: what was found counts for nothing
+	// The entries that the index had at first are read when they are needed.
+	db    *db                    // nil for a store that cannot read them by ID: the index keeps them
+	rows  entryRows              // what they were
+	items *cache.Slots[*indexed] // those that were read, by row, as far as there is room
+	err   atomic.Pointer[error]  // why one could not be read: what was found counts for nothing
 }
 
-func newSearcher(name string) *searcher {
+// newSearcher returns an empty searcher of that store, which may be none in one log.
+func newSearcher(name string, of Store) *searcher {
 	s := &searcher{}
+	s.db, _ = of.(*db)
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
 	return s
 }
@@ -38,11 +43,12 @@ func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load
 // changed since. Nothing else is read now.
 func (s *searcher) resume(ctx context.Context) error {
 	h := &s.saved.head
+	s.begin(s.saved.rows)
 	s.scorers.Store(&map[string]*ranking.Scorer{h.ranking: ranking.New(h.ranking, s.saved.index)})
 	at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
 	var since []analyzedDelta
 	thinAt := fewPending
-	for d, err := range s.saved.db.Since(ctx, at.encode()) {
+	for d, err := range s.db.Since(ctx, at.encode()) {
 		if err != nil {
 			return err
 		}
@@ -51,9 +57,17 @@ func (s *searcher) resume(ctx context.Context) error {
 	return s.apply(ctx, lastDeltas(since))
 }
 
-// close closes the index file. What is read after that is an error.
+// begin makes rows the entries that the index has at first.
+func (s *searcher) begin(rows entryRows) {
+	s.rows, s.items = rows, cache.NewSlots[*indexed](s.db.room, rows.len())
+}
+
+// close closes the index file. What is read of it after that is an error.
 func (s *searcher) close() {
-	if s != nil && s.saved != nil {
+	if s == nil {
+		return
+	}
+	if s.items.Drop(); s.saved != nil {
 		s.saved.close()
 	}
 }
@@ -127,17 +141,15 @@ func (s *searcher) analyzeOld(ctx context.Context, r *ranking.Scorer, ds []analy
 
 // old returns the entry as a searcher has it, nil when it is not in the log.
 func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
-	if it, ok := x.Put(id).(*indexed); ok {
+	data, _ := x.Data(id)
+	if it, ok := data.(*indexed); ok {
 		return it.entry
 	}
-	if s.saved == nil {
-		return nil
-	}
-	i, found := s.saved.rows.find(id)
+	i, found := s.rows.find(id)
 	if !found {
 		return nil
 	}
-	return s.saved.db.entryAsOf(id, s.saved.rows.version(i), s.saved.rows.offset(i))
+	return s.db.entryAsOf(id, s.rows.version(i), s.rows.offset(i))
 }
 
 // applies reports whether changes can be applied in little time, and without
@@ -150,7 +162,8 @@ func (s *searcher) applies(deltas []Delta) bool {
 		}
 		for _, r := range *s.scorers.Load() {
 			if x := r.Index().Searcher(); x.NeedsOld(d.ID) {
-				it, ok := x.Put(d.ID).(*indexed)
+				data, _ := x.Data(d.ID)
+				it, ok := data.(*indexed)
 				if !ok {
 					return false
 				}
@@ -175,16 +188,24 @@ func weight(e *Entry) int64 {
 // processors to what makes them as are busy. When ctx is done it ends early, with
 // its error; the searcher is then of no use.
 func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
+	var rows entryRows
 	for _, r := range *s.scorers.Load() { // there is one
-		return r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
+		err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
-				s.unsaved.Add(weight(e))
-				if !yield(newIndexed(e), err) {
+				x := newIndexed(e)
+				if s.unsaved.Add(weight(e)); s.db != nil && err == nil {
+					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
+				}
+				if !yield(x, err) {
 					return
 				}
 			}
 		}, busy)
+		if err != nil || s.db == nil {
+			return err
+		}
 	}
+	s.begin(rows)
 	return nil
 }
 
@@ -199,8 +220,8 @@ type rankedView struct {
 // view returns the searcher as it is now, for a query of one ranking. When ctx is
 // done it ends early, and what it said is of no use.
 func (s *searcher) view(ctx context.Context, r *ranking.Scorer) *rankedView {
-	var read func(id uint64) any
-	if s.saved != nil {
+	var read func(id uint64) ranking.Item
+	if s.items != nil {
 		read = s.read
 	}
 	return &rankedView{r.View(ctx, read), s, r, ctx}
@@ -232,32 +253,33 @@ func (v *rankedView) entry(id uint64) *Entry {
 	return nil
 }
 
-// read reads an entry that the index file has.
-func (s *searcher) read(id uint64) any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i, found := s.saved.rows.find(id)
+// read reads an entry that the index had at first.
+func (s *searcher) read(id uint64) ranking.Item {
+	i, found := s.rows.find(id)
 	if !found {
 		return nil
 	}
-	e, err := s.saved.db.entryByID(id)
+	if x, ok := s.items.Get(i); ok {
+		return x
+	}
+	e, err := s.db.entryByID(id)
 	switch {
 	case err != nil:
-		s.err = err
-	case e != nil && e.Version >= s.saved.rows.version(i):
-		return newIndexed(e)
+		s.err.CompareAndSwap(nil, &err)
+	case e != nil && e.Version >= s.rows.version(i):
+		x := newIndexed(e)
+		x.Late = true
+		return s.items.Put(i, x, e.bytes())
 	}
 	return nil
 }
 
 // failed returns why the index or an entry could not be read.
 func (v *rankedView) failed() error {
-	if err := v.Searcher().Err(); err != nil || v.s.saved == nil {
-		return err
+	if err := v.s.err.Load(); err != nil {
+		return *err
 	}
-	v.s.mu.Lock()
-	defer v.s.mu.Unlock()
-	return v.s.err
+	return v.Searcher().Err()
 }
 
 // ids returns the IDs of the entries, rising.
@@ -276,10 +298,11 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 	ids = v.ids()
 	versions = make([]uint64, len(ids))
 	for i, id := range ids {
-		if x, ok := v.Searcher().Put(id).(*indexed); ok {
+		data, _ := v.Searcher().Data(id)
+		if x, ok := data.(*indexed); ok {
 			versions[i] = x.entry.Version
-		} else if j, found := v.s.saved.rows.find(id); found {
-			versions[i] = v.s.saved.rows.version(j)
+		} else if j, found := v.s.rows.find(id); found {
+			versions[i] = v.s.rows.version(j)
 		}
 	}
 	return ids, versions

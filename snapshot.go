@@ -82,6 +82,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -95,6 +96,8 @@ const (
 	pageSize = 4096
 	pageData = pageSize - 4 // the rest is the check
 	pageRun  = 256          // pages that one call reads when a section is read whole
+
+	manyLooked = 1 << 15 // names and records after which those looked up are forgotten
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
@@ -217,18 +220,19 @@ type snapshot struct {
 	log    *wal.Log
 	refs   atomic.Int32 // the files are closed when there are none
 
-	pages   []atomic.Pointer[page]  // those that were read
-	entries []atomic.Pointer[Entry] // the same, by row
-	names   sync.Map                // rows, by name
-	shared  atomic.Pointer[[]form]  // once they were read
-	err     atomic.Pointer[error]   // why something could not be read
+	pages   []atomic.Pointer[page] // those that were read
+	entries *cache.Slots[*Entry]   // the same, by row, as far as there is room
+	shared  atomic.Pointer[[]form] // once they were read
+	err     atomic.Pointer[error]  // why something could not be read
 
 	mu      sync.Mutex     // guards visited
-	visited map[int64]bool // offsets of records that were read
+	visited map[int64]bool // offsets of records that were read lately
+	names   sync.Map       // rows, by name, that were looked up lately
+	looked  atomic.Int32   // how many of those
 }
 
 // openSnapshot opens the snapshot of that name, if it is of that log's history.
-func openSnapshot(fsys vfs.FS, name string, open func() (*wal.Log, error)) (_ *snapshot, err error) {
+func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wal.Log, error)) (_ *snapshot, err error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -253,7 +257,7 @@ func openSnapshot(fsys vfs.FS, name string, open func() (*wal.Log, error)) (_ *s
 	}
 	s.check = binary.LittleEndian.Uint32(p[pageData:])
 	s.pages = make([]atomic.Pointer[page], s.head.pages())
-	s.entries = make([]atomic.Pointer[Entry], s.head.counts[sectionEntries])
+	s.entries = cache.NewSlots[*Entry](room, s.head.counts[sectionEntries])
 	n := 1
 	for i := range sections {
 		s.starts[i], n = n, n+s.head.pagesOf(i)
@@ -288,7 +292,7 @@ func (s *snapshot) release() {
 		return
 	}
 	_ = s.file.Close() // it was only read
-	if s.log != nil {
+	if s.entries.Drop(); s.log != nil {
 		_ = s.log.Close()
 	}
 }
@@ -474,6 +478,9 @@ func (s *snapshot) named(name string) (row int, ok bool) {
 			break
 		}
 		if e := s.entry(row); e != nil && e.Name == name {
+			if s.looked.Add(1)%manyLooked == 0 {
+				s.names.Clear()
+			}
 			s.names.Store(name, row)
 			return row, true
 		}
@@ -517,78 +524,88 @@ func (s *snapshot) change(seq uint64) (offset int64, ok bool) {
 
 // entry returns the entry of a row, nil when it cannot be read.
 func (s *snapshot) entry(row int) *Entry {
-	if e := s.entries[row].Load(); e != nil {
+	if e, ok := s.entries.Get(row); ok {
 		return e
 	}
+	var es map[int]*Entry
 	r, err := s.log.At(s.field(row, 2))
 	if err == nil {
 		// When a record is read for the second time, it is likely that all its
 		// entries are wanted.
 		s.mu.Lock()
 		again := s.visited[r.Offset]
+		if len(s.visited) >= manyLooked {
+			clear(s.visited)
+		}
 		s.visited[r.Offset] = true
 		s.mu.Unlock()
 		id := s.id(row)
-		err = s.take(&r, func(op uint64) bool { return again || op == id })
+		es, err = s.take(&r, func(op uint64) bool { return again || op == id })
 	}
-	return s.taken(row, err)
+	return s.taken(row, es[row], err)
 }
 
 // entriesOf returns the entries of IDs that rows have. Each record is read once.
 func (s *snapshot) entriesOf(ids []uint64) []*Entry {
-	rows := make([]int, len(ids))
+	rows, es := make([]int, len(ids)), map[int]*Entry{}
 	wanted := map[int64][]uint64{} // by offset of their record
 	for i, id := range ids {
 		rows[i], _ = s.find(id)
-		if s.entries[rows[i]].Load() == nil {
-			offset := s.field(rows[i], 2)
-			wanted[offset] = append(wanted[offset], id)
+		if e, ok := s.entries.Get(rows[i]); ok {
+			es[rows[i]] = e
+			continue
 		}
+		offset := s.field(rows[i], 2)
+		wanted[offset] = append(wanted[offset], id)
 	}
 	rd := s.log.NewReader()
 	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
 		if r, err := rd.At(offset); err == nil {
-			_ = s.take(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
+			some, _ := s.take(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
+			maps.Copy(es, some)
 		}
 	}
-	es := make([]*Entry, len(ids))
+	found := make([]*Entry, len(ids))
 	for i, row := range rows {
-		es[i] = s.taken(row, nil)
+		found[i] = s.taken(row, es[row], nil)
 	}
-	return es
+	return found
 }
 
 // entryBy returns the entry of a row, read by a reader, nil when it cannot be
 // read.
 func (s *snapshot) entryBy(rd *wal.Reader, row int) *Entry {
-	if e := s.entries[row].Load(); e != nil {
+	if e, ok := s.entries.Get(row); ok {
 		return e
 	}
+	var es map[int]*Entry
 	r, err := rd.At(s.field(row, 2))
 	if err == nil {
-		err = s.take(&r, nil)
+		es, err = s.take(&r, nil)
 	}
-	return s.taken(row, err)
+	return s.taken(row, es[row], err)
 }
 
-func (s *snapshot) taken(row int, err error) *Entry {
-	e := s.entries[row].Load()
+// taken returns what was read of a row, and notes where there is nothing.
+func (s *snapshot) taken(row int, e *Entry, err error) *Entry {
 	if e == nil {
 		s.fail(errors.Join(fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)), err))
 	}
 	return e
 }
 
-// take keeps the entries of a record that rows lead to, those wanted, nil for all.
-func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) error {
+// take returns the entries of a record that rows lead to, by row, those wanted, nil
+// for all, and keeps those for which there is room.
+func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*Entry, error) {
 	es, err := decodeEntries(r, want)
-	for i := len(es) - 1; i >= 0; i-- { // of several versions in one record, the last counts
-		row, ok := s.find(es[i].ID)
-		if ok && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == es[i].Version {
-			s.entries[row].CompareAndSwap(nil, es[i])
+	taken := make(map[int]*Entry, len(es))
+	for _, e := range slices.Backward(es) { // of several versions in one record, the last counts
+		row, ok := s.find(e.ID)
+		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
+			taken[row] = s.entries.Put(row, e, e.bytes())
 		}
 	}
-	return err
+	return taken, err
 }
 
 // decodeEntries returns the entries of a record that are wanted, nil for all, as its
@@ -596,7 +613,7 @@ func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) error {
 func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*Entry, error) {
 	var es []*Entry
 	var source Source
-	err := eachField(thinBody(r.Body, want), func(f field) (err error) {
+	err := eachWanted(r.Body, want, func(f field) (err error) {
 		switch f.num {
 		case fieldSource:
 			source, err = decodeSource(f)

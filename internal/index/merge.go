@@ -131,7 +131,7 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 		}
 		numbers[i] = uint32(len(s.ids))
 		s.ids, s.updated, s.created, s.lens = append(s.ids, id), append(s.updated, v.updated[i]), append(s.created, v.created[i]), append(s.lens, v.lens[i])
-		s.data = append(s.data, v.dataOf(uint32(i), nil))
+		s.data = append(s.data, v.dataOf(uint32(i)))
 		if v.lens[i] != unscored {
 			s.counted++
 			s.total += uint64(v.lens[i])

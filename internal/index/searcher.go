@@ -49,7 +49,6 @@ import (
 	"hash/maphash"
 	"iter"
 	"slices"
-	"sync/atomic"
 )
 
 // Searcher is an index as it stands between two changes. It never changes, and
@@ -105,63 +104,32 @@ func (x *Searcher) locate(id uint64) (v *view, number uint32, ok bool) {
 	return nil, 0, false
 }
 
-// Data returns what the caller put with the document of that id, nil for
-// nothing. Of a document of a snapshot it is what load returns, which is called
-// until it returns something.
-func (x *Searcher) Data(id uint64, load func() any) any {
+// Data returns what the caller put with the document of that id, nil for nothing and
+// for one of a snapshot, and whether there is such a document.
+func (x *Searcher) Data(id uint64) (data any, ok bool) {
 	v, n, ok := x.locate(id)
 	if !ok {
-		return nil
+		return nil, false
 	}
-	return v.dataOf(n, load)
+	return v.dataOf(n), true
 }
 
-// Put returns what the caller put with the document of that id, nil for one of a
-// snapshot, whether its data was loaded or not.
-func (x *Searcher) Put(id uint64) any {
-	v, n, ok := x.locate(id)
-	if !ok || v.data == nil {
+func (s *segment) dataOf(number uint32) any {
+	if s.data == nil {
 		return nil
 	}
-	return v.data[n]
-}
-
-func (s *segment) dataOf(number uint32, load func() any) any {
-	if s.data != nil && s.data[number] != nil {
-		return s.data[number]
-	}
-	late := s.late.Load()
-	if late == nil {
-		if load == nil {
-			return nil
-		}
-		if s.mem != nil {
-			return load()
-		}
-		some := make([]atomic.Value, len(s.ids))
-		s.late.CompareAndSwap(nil, &some)
-		late = s.late.Load()
-	}
-	slot := &(*late)[number]
-	d := slot.Load()
-	if d == nil && load != nil {
-		if d = load(); d != nil {
-			slot.CompareAndSwap(nil, d)
-			d = slot.Load()
-		}
-	}
-	return d
+	return s.data[number]
 }
 
 // Documents yields the ids of all documents, those without terms among them, in
 // no particular order, and the data that was put with each, nil for that of a
-// snapshot that was not asked for.
+// snapshot.
 func (x *Searcher) Documents() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {
 			v := &x.views[i]
 			for n, id := range v.ids {
-				if !v.isDeleted(uint32(n)) && !yield(id, v.dataOf(uint32(n), nil)) {
+				if !v.isDeleted(uint32(n)) && !yield(id, v.dataOf(uint32(n))) {
 					return
 				}
 			}

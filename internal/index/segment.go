@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // segment is documents, the terms that they hold, and how many times terms were
@@ -17,10 +16,9 @@ type segment struct {
 	ids     []uint64
 	updated []int64
 	created []int64
-	lens    []uint32                       // dl in sixteenths, or unscored
-	data    []any                          // the caller's; nil when no document has some
-	late    atomic.Pointer[[]atomic.Value] // that of documents that have none in data, once one was loaded
-	blocks  []timeBlock                    // of created, by number / 64
+	lens    []uint32    // dl in sixteenths, or unscored
+	data    []any       // the caller's; nil when no document has some
+	blocks  []timeBlock // of created, by number / 64
 
 	rising  bool    // the ids
 	byID    idTable // when they are not

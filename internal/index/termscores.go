@@ -89,7 +89,7 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 			}
 		}
 		if ok && x.views[d.view].lens[d.number] != unscored {
-			p.there[i], p.data[i] = true, x.views[d.view].dataOf(d.number, nil)
+			p.there[i], p.data[i] = true, x.views[d.view].dataOf(d.number)
 			p.places = append(p.places, d)
 		}
 	}

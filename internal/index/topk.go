@@ -17,7 +17,7 @@ func (a *ranked) data() any {
 	if a.view == nil {
 		return nil
 	}
-	return a.view.dataOf(a.number, nil)
+	return a.view.dataOf(a.number)
 }
 
 // before reports whether a comes before b. No two documents are equal: ids

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/analysis"
 )
 
-// Item is what a caller ranks: the Data of a document.
+// Item is what a caller ranks: the Data of a document, or what is read in its place.
 type Item interface {
 	// Text sets t, whose slices are used again.
 	Text(t *Text)
@@ -24,7 +24,10 @@ type Item interface {
 }
 
 // Memo is embedded in an [Item]: what ranking found out about its text.
-type Memo struct{ turn atomic.Pointer[turn] }
+type Memo struct {
+	turn atomic.Pointer[turn]
+	Late bool // the item is read when it is needed, and no Data of a document
+}
 
 // Kept returns the memo.
 func (m *Memo) Kept() *Memo { return m }

@@ -18,7 +18,7 @@ type View struct {
 	r     *Scorer
 	x     *index.Searcher
 	stats termStats // of x
-	read  func(id uint64) any
+	read  func(id uint64) Item
 
 	text       Text // scratch
 	last       Item // that phrases were looked for in
@@ -33,9 +33,9 @@ type termStats interface {
 }
 
 // View returns the scorer as it is now. What it returns after ctx is done is of
-// no use. Documents without Data are read by read, which returns an [Item], or
-// nil for one that cannot be read; a nil read is for an index that has all.
-func (r *Scorer) View(ctx context.Context, read func(id uint64) any) *View {
+// no use. The items of documents without Data are read by read, which returns nil
+// for one that cannot be read; a nil read is for an index that has all.
+func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
 	x := r.index.Searcher()
 	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
 }
@@ -76,9 +76,10 @@ func (v *View) Known(w Term) (df int, idf float64) {
 func (v *View) Item(id uint64) any { return v.item(id) }
 
 func (v *View) item(id uint64) Item {
-	it, _ := v.x.Data(id, nil).(Item)
-	if it == nil && v.read != nil {
-		it, _ = v.x.Data(id, func() any { return v.read(id) }).(Item)
+	data, ok := v.x.Data(id)
+	it, _ := data.(Item)
+	if it == nil && ok && v.read != nil {
+		it = v.read(id)
 	}
 	return it
 }

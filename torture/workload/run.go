@@ -113,8 +113,12 @@ func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options 
 	return o
 }
 
-// KeepSnapshots makes each close after a change write the snapshot.
-func KeepSnapshots(o *oxbow.Options) { setOption(o, "snapshotLeast", 1) }
+// KeepSnapshots makes each close after a change write the snapshot, and keeps few of
+// the entries that are read.
+func KeepSnapshots(o *oxbow.Options) {
+	o.CacheBytes = 2 << 10
+	setOption(o, "snapshotLeast", 1)
+}
 
 // CompactEarly makes a store compact by itself after a few changes.
 func CompactEarly(o *oxbow.Options) {

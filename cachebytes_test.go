@@ -1,0 +1,132 @@
+// Tests that entries which were read take no more memory than their budget, and that
+// those which are read again are the same.
+
+package oxbow
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// held fails when a memory keeps more of what it read than it may.
+func (h *indexHome) held(m *Memory) {
+	h.t.Helper()
+	if d := m.Store().(*db); d.room.Held() > d.opts.CacheBytes || d.room.Held() == 0 {
+		h.t.Errorf("%d bytes are kept, the most is %d", d.room.Held(), d.opts.CacheBytes)
+	}
+}
+
+func TestCacheBytes(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.open(&Options{CacheBytes: 20 << 10})
+	h.snapshotAgrees(m)
+	h.held(m)
+	for range 2 {
+		for i := range 600 {
+			name := fmt.Sprint("entry ", i)
+			if e, err := m.Get(t.Context(), name); err != nil || e.Name != name || e.ID != uint64(i+1) {
+				t.Fatalf("Get(%q) = entry %d %q, %v", name, e.ID, e.Name, err)
+			}
+		}
+		h.held(m)
+	}
+	n := 0
+	for e, err := range m.Entries(t.Context(), Filter{}) {
+		if n++; err != nil || e.ID != uint64(n) {
+			t.Fatalf("entry %d is %d; %v", n, e.ID, err)
+		}
+	}
+	if h.held(m); n != 600 {
+		t.Errorf("%d entries, want 600", n)
+	}
+	h.close(m)
+}
+
+// An index that was made of entries keeps none of them.
+func TestIndexKeepsNoEntry(t *testing.T) {
+	h := newIndexHome(t, 600)
+	if err := h.fs.Remove(indexTestFile); err != nil {
+		t.Fatal(err)
+	}
+	m := h.open(&Options{CacheBytes: 20 << 10})
+	m.scanFrom = 1 << 40
+	h.agree(m)
+	h.held(m)
+	if err := m.Apply(t.Context(), Update{Name: "entry 7", Content: "harbor lantern, again"}, Remove{Name: "entry 8"}); err != nil {
+		t.Fatal(err)
+	}
+	h.agree(m)
+	kept := 0
+	for _, data := range m.searcher.Load().scorer(RankOxbow).Index().Searcher().Documents() {
+		if data != nil {
+			kept++
+		}
+	}
+	if kept != 1 {
+		t.Errorf("the index keeps %d entries, want the one that was written", kept)
+	}
+	h.close(m)
+}
+
+// Readers see no state older than one that they saw, and none that was not written,
+// while entries go and come back.
+func TestCacheBesideWriter(t *testing.T) {
+	h := newIndexHome(t, 300)
+	m := h.open(&Options{CacheBytes: 4 << 10})
+	content := func(i, round int) string { return fmt.Sprintf("harbor of %d in round %d", i, round) }
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for g := range 2 {
+		wg.Go(func() {
+			seen := map[string]uint64{}
+			for i := g; ctx.Err() == nil; i = (i + 7) % 300 {
+				e, err := m.Get(t.Context(), fmt.Sprint("entry ", i))
+				if err != nil || e.Version < seen[e.Name] || strings.HasPrefix(e.Content, "harbor of") && !strings.HasPrefix(e.Content, fmt.Sprintf("harbor of %d in", i)) {
+					t.Errorf("Get of entry %d: version %d after %d, %q; %v", i, e.Version, seen[e.Name], e.Content, err)
+					return
+				}
+				seen[e.Name] = e.Version
+				if _, err := m.Recall(t.Context(), Query{Text: "harbor lantern"}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for round := range 3 {
+		for i := 0; i < 300; i += 5 {
+			if err := m.Apply(t.Context(), Update{Name: fmt.Sprint("entry ", i), Content: content(i, round)}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	stop()
+	wg.Wait()
+	for i := 0; i < 300; i += 5 {
+		if e, err := m.Get(t.Context(), fmt.Sprint("entry ", i)); err != nil || e.Content != content(i, 2) {
+			t.Errorf("entry %d is %q; %v", i, e.Content, err)
+		}
+	}
+	h.agree(m)
+	h.close(m)
+}
+
+// Of several versions in one change, the last counts, also where none is kept.
+func TestVersionsOfOneChange(t *testing.T) {
+	h := newIndexHome(t, 0)
+	m := h.open(nil)
+	if err := m.Apply(t.Context(), Add{Name: "a", Content: "first"}, Update{Name: "a", Content: "second"}, Update{Name: "a", Content: "last"}); err != nil {
+		t.Fatal(err)
+	}
+	h.close(m)
+	m = h.open(&Options{CacheBytes: 1})
+	for range 3 {
+		if e, err := m.Get(t.Context(), "a"); err != nil || e.Content != "last" {
+			t.Errorf("Get = %q, %v", e.Content, err)
+		}
+	}
+	h.close(m)
+}

@@ -1,0 +1,114 @@
+// Tests of what stays in a budget.
+
+package cache
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+// has returns which slots have a value.
+func has(s *Slots[string]) (ns []int) {
+	for n := range s.slots {
+		if s.slots[n].Load() != nil {
+			ns = append(ns, n)
+		}
+	}
+	return ns
+}
+
+// What was read since it was put outlives what was not.
+func TestReadStays(t *testing.T) {
+	b := NewBudget(3 * 100)
+	s := NewSlots[string](b, 10)
+	put := func(n int) { s.Put(n, fmt.Sprint(n), 36) } // 100 with the slot's own
+	for n := range 3 {
+		put(n)
+	}
+	if got, ok := s.Get(0); got != "0" || !ok {
+		t.Errorf("Get(0) = %q, %v", got, ok)
+	}
+	put(3)
+	if got := fmt.Sprint(has(s)); got != "[0 2 3]" {
+		t.Errorf("0 was read: kept %s", got)
+	}
+	for n := range 3 {
+		put(4 + n)
+	}
+	if got := fmt.Sprint(has(s)); got != "[4 5 6]" {
+		t.Errorf("0 was not read again: kept %s", got)
+	}
+	if _, ok := s.Get(0); ok || b.Held() != 300 {
+		t.Errorf("Get(0) of an evicted value = %v; held %d bytes", ok, b.Held())
+	}
+}
+
+// A value above the budget is returned, and not kept.
+func TestTooLarge(t *testing.T) {
+	b := NewBudget(10)
+	s := NewSlots[string](b, 1)
+	if got := s.Put(0, "large", 1000); got != "large" || b.Held() != 0 || len(has(s)) != 0 {
+		t.Errorf("Put = %q, held %d in %v", got, b.Held(), has(s))
+	}
+}
+
+// The first of two values counts.
+func TestFirstCounts(t *testing.T) {
+	s := NewSlots[string](NewBudget(1000), 1)
+	s.Put(0, "first", 5)
+	if got := s.Put(0, "second", 5); got != "first" {
+		t.Errorf("Put = %q, want the one that is there", got)
+	}
+}
+
+// Slots share a budget, and give back what they took of it.
+func TestShared(t *testing.T) {
+	b := NewBudget(200)
+	one, other := NewSlots[string](b, 4), NewSlots[int](b, 4)
+	one.Put(0, "a", 36)
+	other.Put(0, 1, 36)
+	other.Put(1, 2, 36)
+	if len(has(one)) != 0 || b.Held() != 200 {
+		t.Errorf("held %d bytes, of the first slots %v", b.Held(), has(one))
+	}
+	other.Drop()
+	if b.Held() != 0 {
+		t.Errorf("after Drop: held %d", b.Held())
+	}
+}
+
+// Readers beside writers get the value of the slot or none, and the budget holds.
+func TestConcurrent(t *testing.T) {
+	const most = 5000
+	b := NewBudget(most)
+	s := NewSlots[int](b, 200)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(g), 1))
+			for range 20_000 {
+				n := r.IntN(200)
+				got, ok := s.Get(n)
+				if !ok {
+					got = s.Put(n, n, 36)
+				}
+				if got != n {
+					t.Errorf("slot %d has %d", n, got)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	kept := 0
+	for n := range s.slots {
+		if s.slots[n].Load() != nil {
+			kept++
+		}
+	}
+	if b.Held() > most || int64(kept)*100 != b.Held() {
+		t.Errorf("%d values of 100 bytes are kept, %d bytes counted, %d allowed", kept, b.Held(), most)
+	}
+}
