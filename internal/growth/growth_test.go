@@ -25,6 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/diff"
 	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/personal"
 	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/prompt"
@@ -60,7 +61,8 @@ var shapes = map[string]string{
 	"numbers": "%d ", "negations": "not never ", "dates": "last 3 days ago ", "quotes": `"`, "quoted": `"a" `, "escaped quotes": `\" `, "quotes that open": `-"\`,
 	"brackets": "[", "braces": `{"a":`, "parentheses": "(", "equal lines": "a\n", "two lines": "a\nb\n", "lines": "line %d\n", "empty lines": "\n",
 	"headings": "# a\n", "deep headings": "## a%d\n\ntext\n\n", "list": "- a\n", "nested list": "  ", "fences": "```\n", "tags": "#a ", "code": "`",
-	"keys": "key%d: value\n", "anchors": "a: &a [*a]\n", "stars": "*a", "JSON keys": `"a%d":1,`, "escapes": `\u00e9`,
+	"keys": "key%d: value\n", "anchors": "a: &a [*a]\n", "stars": "*a", "telephone": "+49 ", "area codes": "0170 ", "cards": "4111 ", "accounts": "DE89 ", "addresses": "a@b.", "signs": "@", "local parts": "a.",
+	"JSON keys": `"a%d":1,`, "escapes": `\u00e9`,
 }
 
 // fill returns size bytes of a shape.
@@ -190,7 +192,12 @@ var works = map[string]func(ctx context.Context, s string){
 		}
 		_, _ = analysis.NearDuplicates(ctx, ps, nil)
 	},
-	"query":  func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
+	"query": func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
+	"personal data": func(_ context.Context, s string) {
+		personal.Find(s)
+		personal.FindKinds(s)
+		kept = personal.Redact(s, personal.Kinds())
+	},
 	"filter": func(_ context.Context, s string) { _, _ = query.ParseFilter(s, time.Unix(0, 0)) },
 	"recall": func(ctx context.Context, s string) {
 		if q, err := query.Parse(s, time.Unix(0, 0)); err == nil {

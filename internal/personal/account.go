@@ -1,0 +1,208 @@
+// Numbers with a checksum: cards and bank accounts.
+
+package personal
+
+// An issuer's cards begin with a number from low to high, of as many digits as these
+// have, and have one of the lengths (ISO/IEC 7812). Visa's lengths of 13, which are no
+// longer given out, and of 19 are left out: one number in ten of any other sort fits.
+type issuer struct {
+	low, high, digits int
+	lengths           []int
+}
+
+var issuers = []issuer{
+	{4, 4, 1, []int{16}},               // Visa
+	{51, 55, 2, []int{16}},             // Mastercard
+	{2221, 2720, 4, []int{16}},         // Mastercard
+	{34, 34, 2, []int{15}},             // American Express
+	{37, 37, 2, []int{15}},             // American Express
+	{6011, 6011, 4, []int{16, 19}},     // Discover
+	{644, 659, 3, []int{16, 19}},       // Discover
+	{300, 305, 3, []int{14, 16}},       // Diners Club
+	{36, 36, 2, []int{14}},             // Diners Club
+	{38, 39, 2, []int{14, 16}},         // Diners Club
+	{3528, 3589, 4, []int{16}},         // JCB
+	{62, 62, 2, []int{16, 17, 18, 19}}, // UnionPay
+	{2200, 2204, 4, []int{16}},         // Mir
+	{5018, 5018, 4, []int{16, 18, 19}}, // Maestro
+	{5020, 5020, 4, []int{16, 18, 19}}, // Maestro
+	{5038, 5038, 4, []int{16, 18, 19}}, // Maestro
+	{6304, 6304, 4, []int{16, 18, 19}}, // Maestro
+	{6759, 6763, 4, []int{16, 18, 19}}, // Maestro
+}
+
+// Groups of cards: as they are printed, or without spaces.
+var cardShapes = [][]int{{16}, {15}, {14}, {17}, {18}, {19}, {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 4, 3}, {8, 8}, {6, 13}, {4, 4, 4, 2}, {4, 12}}
+
+// card returns how many groups from the k-th on are the number of a card; 0 for none.
+func (c *chain) card(k int) int {
+	gs := c.groups[k:]
+	if gs[0].n < 4 || !c.bounded(k, 1) && gs[0].n > maxDigits {
+		return 0
+	}
+	for _, shape := range cardShapes {
+		if !fits(gs, shape) || !c.bounded(k, len(shape)) {
+			continue
+		}
+		if d := c.of(gs[:len(shape)]); isIssued(d) && luhn(d) {
+			return len(shape)
+		}
+	}
+	return 0
+}
+
+// fits reports whether groups begin with those of the shape, between which stands one
+// sort of separator.
+func fits(gs []group, shape []int) bool {
+	if len(gs) < len(shape) {
+		return false
+	}
+	for i, n := range shape {
+		if gs[i].n != n || i > 0 && (gs[i].sep != gs[1].sep || gs[i].sep > dash) {
+			return false
+		}
+	}
+	return true
+}
+
+// bounded reports whether n groups from the k-th on are a number for themselves: the
+// groups next to them are parted by something else, or are of other lengths.
+func (c *chain) bounded(k, n int) bool {
+	first, last := c.groups[k], c.groups[k+n-1]
+	if k == 0 && !opens(c.text, first.start) || k+n == len(c.groups) && c.ended && !closes(c.text, last.end) {
+		return false
+	}
+	if k > 0 && (first.sep != space || n > 1 && c.groups[k-1].n == first.n) {
+		return false
+	}
+	if k+n < len(c.groups) {
+		next := c.groups[k+n]
+		return next.sep == space && (n == 1 || next.n != c.groups[k].n) || next.sep == slash && n > 1
+	}
+	return true
+}
+
+func isIssued(d []byte) bool {
+	for _, is := range issuers {
+		v := 0
+		for _, b := range d[:is.digits] {
+			v = 10*v + int(b-'0')
+		}
+		if v < is.low || v > is.high {
+			continue
+		}
+		for _, n := range is.lengths {
+			if n == len(d) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// luhn reports whether the last digit is the check digit of the others (ISO/IEC 7812-1,
+// annex B), and they are not all the same.
+func luhn(d []byte) bool {
+	sum, same := 0, true
+	for i := range d {
+		v := int(d[len(d)-1-i] - '0')
+		if i%2 == 1 {
+			if v *= 2; v > 9 {
+				v -= 9
+			}
+		}
+		sum += v
+		same = same && d[i] == d[0]
+	}
+	return sum%10 == 0 && !same
+}
+
+// The length of the account numbers of each country (SWIFT's registry of IBAN).
+var ibanLengths = map[string]int{
+	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28,
+	"CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18,
+	"FK": 18, "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HN": 28, "HR": 21, "HU": 28,
+	"IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20,
+	"LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MN": 20, "MR": 27, "MT": 31, "MU": 30, "NI": 28,
+	"NL": 18, "NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "RU": 33, "SA": 24,
+	"SC": 31, "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26,
+	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
+}
+
+// ibanAt returns where the account number ends whose first digit stands at a place of a
+// text; 0 for none. It may have a space or a dash between any two characters. At least
+// half of the characters are digits.
+func ibanAt(text string, i int) int {
+	if i < 2 || i > 2 && isWord(text[i-3]) {
+		return 0
+	}
+	country := [2]byte{upper(text[i-2]), upper(text[i-1])}
+	length := ibanLengths[string(country[:])]
+	if length == 0 {
+		return 0
+	}
+	var b [34]byte
+	n, digits := copy(b[:], country[:]), 0
+	for n < length {
+		c, size := ibanChar(text, i, n)
+		if size == 0 {
+			return 0
+		}
+		i += size
+		if c == 0 {
+			continue // a separator
+		}
+		if b[n] = c; c <= '9' {
+			digits++
+		}
+		n++
+	}
+	if i < len(text) && isWord(text[i]) || 2*digits < length || mod97(b[:n]) != 1 {
+		return 0
+	}
+	return i
+}
+
+// ibanChar returns the n-th character of an account number, or 0 for a separator that
+// another character follows, and its length in bytes; 0 for anything else.
+func ibanChar(text string, i, n int) (c byte, size int) {
+	if i >= len(text) {
+		return 0, 0
+	}
+	if d, size := digitAt(text, i); size > 0 {
+		return d, size
+	}
+	if n < 4 {
+		return 0, 0
+	}
+	if c = upper(text[i]); c >= 'A' && c <= 'Z' {
+		return c, 1
+	}
+	sep, size := separatorAt(text[i:])
+	if _, again := separatorAt(text[i+size:]); sep > dash || again > 0 {
+		return 0, 0
+	}
+	return 0, size
+}
+
+func upper(b byte) byte {
+	if b >= 'a' && b <= 'z' {
+		b -= 'a' - 'A'
+	}
+	return b
+}
+
+// mod97 returns the remainder of ISO 7064's MOD 97-10, which is 1 for a sound number:
+// the first four characters stand last, and A is 10.
+func mod97(b []byte) int {
+	r := 0
+	for i := range b {
+		switch c := b[(i+4)%len(b)]; {
+		case c <= '9':
+			r = (10*r + int(c-'0')) % 97
+		default:
+			r = (100*r + int(c-'A') + 10) % 97
+		}
+	}
+	return r
+}

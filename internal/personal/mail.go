@@ -1,0 +1,154 @@
+// Mail addresses.
+
+package personal
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What an address is at most (RFC 5321, 4.5.3.1), in bytes.
+const (
+	maxLocal  = 64
+	maxDomain = 255
+)
+
+// Ways to write the sign of an address: plain, in a URL, and in full width.
+var signs = []string{"@", "%40", "＠"}
+
+// mails returns the mail addresses of a text.
+func mails(text string) []Finding {
+	var found []Finding
+	for _, sign := range signs {
+		from := 0 // what stands before is of another address
+		for at := 0; ; {
+			i := strings.Index(text[at:], sign)
+			if i < 0 {
+				break
+			}
+			at += i
+			start, end := localStart(text[from:at])+from, domainEnd(text, at+len(sign))
+			if start < at && end > 0 && isPersonal(text, start, at, at+len(sign), end) {
+				found = append(found, Finding{mail, start, end})
+				from = end
+			}
+			at += len(sign)
+		}
+	}
+	return apart(found)
+}
+
+// isLetter reports whether a character is a letter of an address. Those of scripts that
+// put no space between words are not: an address ends there.
+func isLetter(c rune) bool {
+	switch {
+	case c < utf8.RuneSelf:
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	case c < 0xE00:
+		return unicode.IsLetter(c) || unicode.Is(unicode.Mn, c)
+	}
+	return false
+}
+
+func isDigit(c rune) bool { return c >= '0' && c <= '9' }
+
+// localStart returns where the part of an address begins that a text ends with;
+// len(before) where there is none, or one that is too long.
+func localStart(before string) int {
+	i := len(before)
+	for i > 0 {
+		c, n := utf8.DecodeLastRuneInString(before[:i])
+		if !isLetter(c) && !isDigit(c) && !strings.ContainsRune("._+-'", c) {
+			break
+		}
+		if i -= n; len(before)-i > maxLocal {
+			return len(before)
+		}
+	}
+	for i < len(before) && strings.IndexByte(".-+'", before[i]) >= 0 {
+		i++
+	}
+	if i < len(before) && strings.HasSuffix(before, ".") {
+		return len(before)
+	}
+	return i
+}
+
+// domainEnd returns where the domain ends that begins at a place in a text; 0 for what
+// is none: a domain has two labels or more, and the last is letters.
+func domainEnd(text string, start int) int {
+	end, label, labels := 0, start, 0
+	i := start
+	for i < len(text) && i-start <= maxDomain {
+		c, n := utf8.DecodeRuneInString(text[i:])
+		if c == '.' {
+			if i == label {
+				break
+			}
+			label, labels = i+1, labels+1
+		} else if !isLetter(c) && !isDigit(c) && (c != '-' || i == label) {
+			break
+		}
+		i += n
+		if labels > 0 && isTop(text[label:i]) {
+			end = i
+		} else if labels > 0 && i > label {
+			end = 0
+		}
+	}
+	return end
+}
+
+// isTop reports whether a label can be the last of a domain.
+func isTop(label string) bool {
+	letters := 0
+	for _, c := range label {
+		if !isLetter(c) {
+			return strings.HasPrefix(label, "xn--")
+		}
+		letters++
+	}
+	return letters >= 2 && letters <= 24
+}
+
+// Words of addresses that are of no person: local parts of programs and accounts,
+// local parts that stand for any in an example, and domains that no one can have
+// (RFC 2606, RFC 6762) or that are names of files.
+var (
+	programs     = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce", "bounces", "actions"}
+	placeholders = []string{"user", "username", "you", "me", "name", "your", "yourname", "your.name", "your-name", "your_name", "your-email", "your_email", "youremail", "myemail", "my-email", "my_email",
+		"someone", "somebody", "foo", "bar", "baz", "test", "email", "mail", "admin", "info", "support", "contact", "hello", "sales", "team", "x", "a", "b",
+		"first.last", "firstname.lastname"}
+	examples = []string{"example.com", "example.net", "example.org", "example.edu", "domain.com", "email.com", "mail.com", "company.com", "host.com", "acme.com"}
+	noTops   = []string{"example", "invalid", "test", "localhost", "local", "internal", "lan", "png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts",
+		"json", "yaml", "yml", "toml", "xml", "html", "txt", "md", "go", "py", "lock", "log", "service", "socket", "timer", "target", "mount", "slice"}
+)
+
+// isPersonal reports whether an address may be a person's. Its parts are
+// text[start:at] and text[domain:end].
+func isPersonal(text string, start, at, domain, end int) bool {
+	local, host := strings.ToLower(text[start:at]), strings.ToLower(text[domain:end])
+	top := host[strings.LastIndexByte(host, '.')+1:]
+	switch {
+	case isAccount(text[max(0, at-maxDomain):at]):
+		return false
+	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // files of a host
+		return false
+	case slices.Contains(programs, local) || slices.Contains(noTops, top):
+		return false
+	case slices.Contains(examples, host) && slices.Contains(placeholders, local):
+		return false
+	case strings.Contains(host, "noreply") || strings.HasSuffix(local, "noreply"), strings.HasSuffix(local, "no-reply"),
+		strings.Contains(local, "donotreply"), strings.Contains(local, "do-not-reply"):
+		return false
+	}
+	return true
+}
+
+// isAccount reports whether a text ends with an account in a URL, and its password.
+func isAccount(before string) bool {
+	i := strings.LastIndex(before, "://")
+	return i >= 0 && !strings.ContainsAny(before[i+len("://"):], "/?# \t\n")
+}

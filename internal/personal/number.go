@@ -1,0 +1,254 @@
+// Numbers as people write them: groups of digits, and what stands between those.
+
+package personal
+
+import "strings"
+
+// What stands between two groups of digits.
+type separator uint8
+
+const (
+	space separator = iota // or a character without width
+	dash
+	dot
+	slash
+	paren
+)
+
+// group is digits without anything between them.
+type group struct {
+	start, end int       // in the text
+	first, n   int       // in the digits of its chain
+	sep        separator // before it, of all groups but the first
+}
+
+// maxGroups is how many groups of a chain are looked at together; no number of a kind
+// that is looked for has more.
+const maxGroups = 24
+
+// maxDigits is how many digits a group of such a number has at most. A longer group has
+// one more, so that it fits nowhere.
+const maxDigits = 20
+
+// chain is groups of digits that one separator each parts.
+type chain struct {
+	text   string
+	groups []group
+	digits []byte // '0' to '9', in whatever script they are written
+	ended  bool   // no further group follows
+}
+
+// zeros are the digits 0 beyond ASCII that are read: in full width, Arabic, Persian,
+// Devanagari. The others follow, and differ in the last byte.
+var zeros = []string{"０", "٠", "۰", "०"}
+
+// digitAt returns the digit that a text has at a place, and its length in bytes; 0 for
+// none.
+func digitAt(text string, i int) (d byte, size int) {
+	if c := text[i]; c < 0x80 {
+		if c >= '0' && c <= '9' {
+			return c, 1
+		}
+		return 0, 0
+	}
+	for _, zero := range zeros {
+		last := len(zero) - 1
+		if i+last < len(text) && text[i:i+last] == zero[:last] && text[i+last]-zero[last] <= 9 {
+			return '0' + text[i+last] - zero[last], len(zero)
+		}
+	}
+	return 0, 0
+}
+
+// wideSeparators are the characters beyond ASCII that may stand between groups.
+var wideSeparators = []struct {
+	text string
+	is   separator
+}{
+	{"\u00A0", space}, {"\u202F", space}, {"\u2007", space}, {"\u2009", space},
+	{"\u2010", dash}, {"\u2011", dash}, {"\u2012", dash}, {"\u2013", dash},
+	{"\u00AD", space}, {"\u200B", space}, {"\u200C", space}, {"\u200D", space}, {"\u2060", space}, {"\uFEFF", space},
+}
+
+// separatorAt returns the separator that a text begins with, and its length in bytes; 0
+// for none.
+func separatorAt(text string) (separator, int) {
+	if text == "" {
+		return 0, 0
+	}
+	switch text[0] {
+	case ' ':
+		return space, 1
+	case '-':
+		return dash, 1
+	case '.':
+		return dot, 1
+	case '/':
+		return slash, 1
+	case '(', ')':
+		return paren, 1
+	case 0xC2, 0xE2, 0xEF:
+		for _, s := range wideSeparators {
+			if strings.HasPrefix(text, s.text) {
+				return s.is, len(s.text)
+			}
+		}
+	}
+	return 0, 0
+}
+
+// gapAt returns what stands between two groups, and its length in bytes; 0 where no
+// group can follow. A space may stand on each side of another separator, and after a
+// parenthesis another separator.
+func gapAt(text string) (sep separator, size int) {
+	signs := 0
+	for n := 0; n < 3; n++ {
+		s, width := separatorAt(text[size:])
+		if width == 0 {
+			break
+		}
+		if s != space {
+			if signs++; signs > 1 && sep != paren {
+				return 0, 0
+			}
+			if sep != paren {
+				sep = s
+			}
+		} else if n > 0 && signs == 0 {
+			return 0, 0
+		}
+		size += width
+	}
+	return sep, size
+}
+
+// scanChain reads the groups that begin at a digit of a text.
+func (c *chain) scan(text string, i int) (end int) {
+	c.text, c.groups, c.digits, c.ended = text, c.groups[:0], c.digits[:0], true
+	sep := space
+	for {
+		g := group{start: i, first: len(c.digits), sep: sep}
+		for i < len(text) {
+			d, size := digitAt(text, i)
+			if size == 0 {
+				break
+			}
+			if g.n <= maxDigits {
+				c.digits = append(c.digits, d)
+				g.n++
+			}
+			i += size
+		}
+		g.end = i
+		c.groups = append(c.groups, g)
+		var size int
+		sep, size = gapAt(text[i:])
+		if size == 0 || i+size >= len(text) {
+			return i
+		}
+		if _, is := digitAt(text, i+size); is == 0 {
+			return i
+		}
+		if len(c.groups) == maxGroups {
+			c.ended = false
+			return i
+		}
+		i += size
+	}
+}
+
+// of returns the digits of groups.
+func (c *chain) of(gs []group) []byte {
+	last := gs[len(gs)-1]
+	return c.digits[gs[0].first : last.first+last.n]
+}
+
+// begins are the bytes with which a digit may begin.
+var begins = func() (is [256]bool) {
+	for _, b := range []byte("0123456789\xD9\xDB\xE0\xEF") {
+		is[b] = true
+	}
+	return is
+}()
+
+// leastDigits is how many digits a number of a kind has at least.
+const leastDigits = 7
+
+// numbers adds the numbers of a text to what was found.
+func numbers(text string, found []Finding) []Finding {
+	var c chain
+	for i := 0; i < len(text); {
+		if !begins[text[i]] {
+			i++
+			continue
+		}
+		if _, size := digitAt(text, i); size == 0 {
+			i++
+			continue
+		}
+		if end := ibanAt(text, i); end > 0 {
+			found = append(found, Finding{iban, i - 2, end})
+			i = end
+			continue
+		}
+		end := c.scan(text, i)
+		if len(c.digits) >= leastDigits {
+			found, end = c.find(found, end)
+		}
+		i = end
+	}
+	return found
+}
+
+// find adds the numbers of a chain, and returns where to go on.
+func (c *chain) find(found []Finding, end int) ([]Finding, int) {
+	for k := 0; k < len(c.groups); {
+		if len(c.digits)-c.groups[k].first < leastDigits {
+			break
+		}
+		kind, n := card, c.card(k)
+		start := c.groups[k].start
+		if n == 0 {
+			kind = phone
+			start, n = c.phone(k)
+		}
+		if n == 0 {
+			if ibanAt(c.text, c.groups[k].start) > 0 { // the next chain begins there
+				return found, c.groups[k].start
+			}
+			k++
+			continue
+		}
+		found = append(found, Finding{kind, start, c.groups[k+n-1].end})
+		k += n
+	}
+	return found, end
+}
+
+// opens reports whether a number may begin at a place of a text: it is no part of a
+// word, a path, a fraction, or of what a dash or another sign joins it to.
+func opens(text string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	b := text[i-1]
+	return !isWord(b) && strings.IndexByte("-./\\#$,~^@", b) < 0
+}
+
+// closes reports whether a number may end at a place of a text.
+func closes(text string, i int) bool {
+	if i == len(text) {
+		return true
+	}
+	if isWord(text[i]) || strings.IndexByte("%$\\^@", text[i]) >= 0 {
+		return false
+	}
+	if i+1 < len(text) && strings.IndexByte("-.,:/", text[i]) >= 0 {
+		return !isWord(text[i+1]) || text[i] == '-' && !isDigit(rune(text[i+1])) // Tel. 030 1234567-Fax
+	}
+	return true
+}
+
+func isWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}

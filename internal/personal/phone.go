@@ -1,0 +1,336 @@
+// Telephone numbers: international ones, and the national forms that are like nothing else.
+
+package personal
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// countries are the country codes (ITU E.164), each with how many digits follow.
+const countries = `1:10 7:10 20:8-10 27:9 30:10 31:9 32:8-9 33:9 34:9 36:8-9 39:8-11 40:9 41:9 43:8-13 44:9-10 45:8 46:7-10
+47:8 48:9 49:7-11 51:8-9 52:10 53:8 54:10-11 55:10-11 56:9 57:10 58:10 60:8-10 61:9 62:8-12 63:8-10 64:8-10 65:8 66:8-9
+81:9-10 82:8-10 84:9-10 86:10-11 90:10 91:10 92:9-10 93:9 94:9 95:7-10 98:10 211:9 212:9 213:8-9 216:8 218:9 220:7 221:9
+222:8 223:8 224:8-9 225:10 226:8 227:8 228:8 229:8-10 230:7-8 231:7-9 232:8 233:9 234:8-10 235:8 236:8 237:8-9 238:7 239:7
+240:9 241:7-8 242:9 243:9 244:9 245:7-9 248:7 249:9 250:9 251:9 252:7-9 253:8 254:9-10 255:9 256:9 257:8 258:8-9 260:9 261:9
+262:9 263:8-10 264:8-9 265:7-9 266:8 267:7-8 268:8 269:7 291:7 297:7 298:6 299:6 350:8 351:9 352:6-9 353:7-9 354:7 355:8-9
+356:8 357:8 358:6-11 359:8-9 370:8 371:8 372:7-8 373:8 374:8 375:9 376:6 377:8-9 378:6-10 380:9 381:8-10 382:8 383:8-9
+385:8-9 386:8 387:8-9 389:8 420:9 421:9 423:7 501:7 502:8 503:8 504:8 505:8 506:8 507:7-8 509:8 590:9 591:8 592:7 593:8-9
+594:9 595:9 596:9 597:6-7 598:8 670:7-8 673:7 675:7-8 676:7 677:7 679:7 852:8 853:8 855:8-9 856:8-10 880:8-10 886:8-9
+960:7 961:7-8 962:8-9 963:8-9 964:8-10 965:8 966:8-9 967:7-9 968:8 970:8-9 971:8-9 972:8-9 973:8 974:8 975:7-8 976:8 977:8-10
+992:9 993:8 994:9 995:9 996:9 998:9`
+
+// span is how many digits follow a country code.
+type span struct{ least, most int }
+
+var spans = sync.OnceValue(func() map[string]span {
+	all := map[string]span{}
+	for f := range strings.FieldsSeq(countries) {
+		code, n, _ := strings.Cut(f, ":")
+		least, most, ranges := strings.Cut(n, "-")
+		var s span
+		s.least, _ = strconv.Atoi(least)
+		if s.most = s.least; ranges {
+			s.most, _ = strconv.Atoi(most)
+		}
+		all[code] = s
+	}
+	return all
+})
+
+// phone returns where a telephone number begins whose first digits are the k-th group,
+// and how many groups it has; 0 for none.
+func (c *chain) phone(k int) (start, n int) {
+	start = c.groups[k].start
+	if p, ok := plusBefore(c.text, start); ok {
+		return c.withPlus(k, p)
+	}
+	if !c.mayBegin(k) {
+		return start, 0
+	}
+	open := strings.HasSuffix(c.text[:start], "(")
+	if open {
+		start--
+	}
+	if k == 0 && !opens(c.text, start) {
+		return start, 0
+	}
+	if n = c.national(k, open); n == 0 && isCalled(c.text[:start]) {
+		n = c.called(k)
+	}
+	if n == 0 || !c.mayEnd(k+n-1) {
+		return start, 0
+	}
+	if open && !strings.Contains(c.text[start:c.groups[k+n-1].end], ")") {
+		start++ // (212-876-8800)
+	}
+	return start, n
+}
+
+// withPlus is phone for a number whose plus stands at a place of the text.
+func (c *chain) withPlus(k, plus int) (start, n int) {
+	n = c.international(k, 0)
+	if n == 0 || n == 1 && c.groups[k].n < leastPlain {
+		return plus, 0
+	}
+	all := c.text[plus:c.groups[k+n-1].end]
+	if strings.HasSuffix(c.text[:plus], "(") && strings.Count(all, ")") > strings.Count(all, "(") {
+		plus-- // (+44) 20 …
+	}
+	return plus, n
+}
+
+// mayBegin reports whether what stands before the k-th group parts it from the group
+// before.
+func (c *chain) mayBegin(k int) bool {
+	g := c.groups[k]
+	return k == 0 || g.sep == space || g.sep == paren || g.sep == slash && strings.HasSuffix(c.text[:g.start], " ")
+}
+
+// mayEnd reports whether a number may end with the k-th group.
+func (c *chain) mayEnd(k int) bool {
+	return k+1 < len(c.groups) || !c.ended || closes(c.text, c.groups[k].end)
+}
+
+// leastPlain is how many digits an international number without spaces has at least: a
+// shorter one is as well a number with its sign.
+const leastPlain = 10
+
+// plusBefore returns where the sign of an international number stands.
+func plusBefore(text string, i int) (at int, ok bool) {
+	before := strings.TrimSuffix(text[:i], "(")
+	for _, plus := range []string{"+", "＋", "%2B"} {
+		if t, ok := strings.CutSuffix(before, plus); ok {
+			return len(t), t == "" || !isWord(t[len(t)-1]) && !strings.HasSuffix(t, "+")
+		}
+	}
+	return 0, false
+}
+
+// international returns how many groups from the k-th on are a country code, after that
+// many other digits, and a number of that country.
+func (c *chain) international(k, skip int) int {
+	gs := c.groups[k:]
+	size, s := country(c.of(gs)[skip:])
+	digits, best := -size-skip, 0
+	for i, g := range gs {
+		if i > 0 && g.n == 1 && c.digits[g.first] == '0' && g.sep == paren {
+			continue // +49 (0)30
+		}
+		if digits += g.n; digits > s.most || i > 0 && c.isDate(k+i) {
+			break
+		}
+		if digits >= s.least && c.mayEnd(k+i) {
+			best = i + 1
+		}
+	}
+	return best
+}
+
+// country returns the length of the country code that digits begin with, and how many
+// others follow; of none, no number has as few.
+func country(digits []byte) (size int, s span) {
+	for size = 1; size <= 3 && size < len(digits); size++ {
+		s, ok := spans()[string(digits[:size])]
+		if ok && (digits[0] != '1' || len(digits) > 4 && digits[1] >= '2' && digits[4] >= '2') {
+			return size, s
+		}
+	}
+	return 0, span{}
+}
+
+// isDate reports whether a group is the year of a date, as in 2026-01-02.
+func (c *chain) isDate(k int) bool {
+	if k+2 >= len(c.groups) {
+		return false
+	}
+	y, m, d := c.groups[k], c.groups[k+1], c.groups[k+2]
+	return y.n == 4 && m.n == 2 && d.n == 2 && m.sep == d.sep && m.sep != space
+}
+
+// americanSeps are what parts the groups of a number of North America.
+var americanSeps = []string{"--", "..", ")-", ") ", ")."}
+
+// sepOf are the signs of the separators.
+const sepOf = " -./)"
+
+// national returns how many groups from the k-th on are a number that is written for
+// callers of its own country; open reports whether it begins with a parenthesis.
+func (c *chain) national(k int, open bool) int {
+	gs := c.groups[k:]
+	d := c.of(gs)
+	switch {
+	case d[0] == '0' && d[1] != '0':
+		return c.trunk(k, open)
+	case d[0] == '0':
+		if n := c.international(k, 2); n > 1 {
+			return n
+		}
+		return 0
+	case d[0] == '1' && gs[0].n == 1 && len(gs) > 1: // 1-800-…
+		if n := c.american(k + 1); n > 0 {
+			return 1 + n
+		}
+		return 0
+	case d[0] == '1' && d[1] >= '3' && fits(gs, []int{3, 4, 4}) && c.alone(k, 3): // China
+		return 3
+	}
+	return c.american(k)
+}
+
+// american returns how many groups from the k-th on are an area, an exchange and a line
+// of North America.
+func (c *chain) american(k int) int {
+	gs := c.groups[k:]
+	if len(gs) < 3 || gs[0].n != 3 || gs[1].n != 3 || gs[2].n != 4 || !c.alone(k, 3) {
+		return 0
+	}
+	d := c.of(gs)
+	seps := string([]byte{sepOf[gs[1].sep], sepOf[gs[2].sep]})
+	if !slices.Contains(americanSeps, seps) || d[0] < '2' || d[3] < '2' || d[0] == d[1] && d[1] == d[2] && d[0] == d[3] {
+		return 0
+	}
+	return 3
+}
+
+// alone reports whether the groups next to n from the k-th on are parted from them by a
+// space, if there are any.
+func (c *chain) alone(k, n int) bool {
+	return k+n >= len(c.groups) || c.groups[k+n].sep == space
+}
+
+// What a number with the trunk prefix 0 has: digits of its first group, and of all.
+const (
+	leastArea, mostArea   = 2, 5
+	leastTrunk, mostTrunk = 9, 12
+	mostTrunkGroups       = 5
+)
+
+// trunk returns how many groups from the k-th on are a number that begins with the
+// prefix 0 of calls within a country. Its groups stand apart, so that no other number
+// with a leading zero is taken for one.
+func (c *chain) trunk(k int, open bool) int {
+	gs := c.groups[k:]
+	if k > 0 && !open && gs[0].sep == space && c.groups[k-1].n == gs[0].n {
+		return 0 // a row of a table
+	}
+	if n := c.pairs(k); n > 0 {
+		return n
+	}
+	if gs[0].n >= leastArea && gs[0].n <= mostArea && len(gs) > 1 && gs[1].n > 2 {
+		return c.withArea(k)
+	}
+	return 0
+}
+
+// withArea is trunk for a number whose first group is the code of an area.
+func (c *chain) withArea(k int) int {
+	gs := c.groups[k:]
+	digits, apart := gs[0].n, false
+	for i := 1; i < min(len(gs), mostTrunkGroups) && joins(gs[i], i); i++ {
+		if digits += gs[i].n; digits > mostTrunk {
+			return 0
+		}
+		apart = apart || gs[i].n != gs[0].n || gs[i].sep != space // else a row of a table
+		if digits >= leastTrunk && apart && c.isLast(k+i) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// joins reports whether a group may be the i-th of a number with the prefix 0.
+func joins(g group, i int) bool {
+	return g.n >= 2 && g.sep != dot && (i == 1 || g.sep <= dash)
+}
+
+// isLast reports whether no group follows the k-th, or one that begins another number.
+func (c *chain) isLast(k int) bool {
+	if k+1 == len(c.groups) {
+		return true
+	}
+	next := c.groups[k+1]
+	return next.sep <= slash && next.sep != dash && next.n > 1 && c.digits[next.first] == '0'
+}
+
+// pairs returns 5 for a number in five pairs, as in France.
+func (c *chain) pairs(k int) int {
+	gs := c.groups[k:]
+	if len(gs) != 5 || c.text[gs[4].end:] != "" && gs[1].sep == space && len(c.text) > gs[4].end+1 && c.text[gs[4].end] == ' ' && isHex(c.text[gs[4].end+1:]) {
+		return 0
+	}
+	for i, g := range gs {
+		if g.n != 2 || i > 0 && (g.sep != gs[1].sep || g.sep > dot) {
+			return 0
+		}
+	}
+	return 5
+}
+
+// isHex reports whether a text begins with two hexadecimal digits and no more, as the
+// bytes of a dump do.
+func isHex(text string) bool {
+	if len(text) < 2 || len(text) > 2 && isWord(text[2]) {
+		return false
+	}
+	return strings.IndexByte("0123456789abcdefABCDEF", text[0]) >= 0 && strings.IndexByte("0123456789abcdefABCDEF", text[1]) >= 0
+}
+
+// called returns how many groups from the k-th on are a number where words say that it
+// is one.
+func (c *chain) called(k int) int {
+	digits, n, dots := 0, 0, 0
+	for i, g := range c.groups[k:] {
+		if digits+g.n > 15 || c.isDate(k+i) || i == 6 {
+			break
+		}
+		if digits, n = digits+g.n, i+1; i > 0 && g.sep == dot {
+			dots++
+		}
+	}
+	if digits < leastDigits || dots == 3 {
+		return 0
+	}
+	return n
+}
+
+// words that stand before a telephone number, and those that may stand between.
+var (
+	callWords = []string{"tel", "telefon", "telefonnummer", "telephone", "téléphone", "teléfono", "telefono", "telefone", "phone", "mobile", "mobil", "mobilnummer",
+		"cell", "cellphone", "handy", "handynummer", "fax", "fon", "whatsapp", "rufnummer", "电话", "電話", "手机", "携帯", "전화", "тел", "телефон"}
+	linkWords = []string{"number", "no", "nr", "is", "at", "ist", "lautet", "unter", "num", "office", "work", "home"}
+)
+
+// isCalled reports whether a text ends with a word that stands before telephone numbers.
+func isCalled(before string) bool {
+	before = before[max(0, len(before)-40):]
+	for range 3 {
+		before = strings.TrimRight(before, " \t:.=-–(\"'`*_#|：")
+		word := before[wordStart(before):]
+		low := strings.ToLower(word)
+		if slices.Contains(callWords, low) || slices.ContainsFunc(callWords[len(callWords)-7:], func(w string) bool { return strings.HasSuffix(low, w) }) {
+			return true
+		}
+		if !slices.Contains(linkWords, low) {
+			return false
+		}
+		before = before[:len(before)-len(word)]
+	}
+	return false
+}
+
+// wordStart returns where the word begins that a text ends with.
+func wordStart(text string) int {
+	for i := len(text); i > 0; {
+		c, n := utf8.DecodeLastRuneInString(text[:i])
+		if !unicode.IsLetter(c) {
+			return i
+		}
+		i -= n
+	}
+	return 0
+}
