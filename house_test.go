@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_155},
+	{".", 10_167},
 	{"query", 850},
 	{"scope", 945},
 	{"storetest", 612},
@@ -27,8 +27,8 @@ var budgets = []budget{
 	{"vfs/vfstest", 601},
 	{"vfs", 2_219},
 	{"crmem", 2_150},
-	{"mdtree", 5_236},
-	{"exchange", 3_780},
+	{"mdtree", 5_245},
+	{"exchange", 3_784},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
 	{"session", 3_502},
@@ -48,10 +48,10 @@ var budgets = []budget{
 	{"trust", 400},
 	{"lineage", 467},
 	{"revert", 743},
-	{"tool/*", 14_376},
+	{"tool/*", 14_479},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_885},
-	{"cmd/oxbow/command/*", 10_860},
+	{"cmd/oxbow/command/*", 10_866},
 	{"cmd/*", 50},
 	{"setup", 2_460},
 	{"vectors/*", 900},

@@ -19,8 +19,8 @@ type indexed struct {
 
 func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
 
-// Text implements [ranking.Item]. A confidence, a file's content and what an entry was
-// made from are no words, nor is what a turn of a session was shown.
+// Text implements [ranking.Item]. A confidence, a file's content, kinds of personal data
+// and what an entry was made from are no words, nor is what a turn of a session was shown.
 func (x *indexed) Text(t *ranking.Text) {
 	e := x.entry
 	if e.has(LabelQuarantine) { // no word finds it
@@ -32,7 +32,7 @@ func (x *indexed) Text(t *ranking.Text) {
 		if l.Key == "session" && t.Session == "" {
 			t.Session = l.Value
 		}
-		if l.Key != LabelConfidence && l.Key != LabelFileBlob && l.Key != "from" && l.Key != LabelOrigin && !(e.Kind == History && isShown(l.Key)) {
+		if l.Key != LabelConfidence && l.Key != LabelFileBlob && l.Key != "from" && l.Key != LabelOrigin && !IsPersonal(l) && !(e.Kind == History && isShown(l.Key)) {
 			t.Labels = append(t.Labels, l.Value)
 		}
 	}

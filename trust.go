@@ -2,7 +2,11 @@
 
 package oxbow
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/personal"
+)
 
 // Trust is how far an entry may be believed. It follows from the source of the
 // version and from labels that programs write; no caller sets it.
@@ -24,6 +28,14 @@ const (
 	LabelQuarantine = "quarantine" // the same of a tainted one
 	LabelOrigin     = "origin"     // the trust of a source that is lower than its own
 )
+
+// LabelPersonal is the key of labels that programs write of personal data in a text.
+const LabelPersonal = "personal"
+
+// IsPersonal reports whether a label is one that programs write of personal data.
+func IsPersonal(l Label) bool {
+	return l.Key == LabelPersonal && slices.Contains(personal.Kinds(), personal.Kind(l.Value))
+}
 
 // Trusts returns the levels, the highest first.
 func Trusts() []Trust {

@@ -61,7 +61,12 @@ func originLabel(origin string) string {
 }
 
 func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(oxbow.SortLabels(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+	return slices.DeleteFunc(withoutPersonal(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+}
+
+// withoutPersonal returns labels in order without those that follow from the text.
+func withoutPersonal(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.IsPersonal)
 }
 
 // contentSum is the digest of what an import may change in an entry, without
@@ -258,7 +263,7 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 	// A store may keep a note under a kind of its own.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
 	if it.Origin == "" {
-		if equal && slices.Equal(it.Entry.Labels, oxbow.SortLabels(old.Labels)) {
+		if equal && slices.Equal(withoutPersonal(it.Entry.Labels), withoutPersonal(old.Labels)) {
 			return same, ""
 		}
 		return im.judgeExported(it, old, n)

@@ -82,6 +82,7 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 		if err != nil {
 			return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 		}
+		e.Labels = withoutPersonal(e.Labels)
 		have[e.Name] = e
 	}
 	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
@@ -273,6 +274,12 @@ func sameEntry(want, e *oxbow.Entry) bool {
 	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
 		sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&
 		sameDate(want, e)
+}
+
+// withoutPersonal returns labels without those that follow from the text, which no file
+// has.
+func withoutPersonal(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), oxbow.IsPersonal)
 }
 
 func sameAliases(a, b []string) bool {

@@ -52,22 +52,29 @@ func writeEntry(b *strings.Builder, e Entry) {
 // forPrograms are the keys of labels that tell a model nothing.
 var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label}
 
+// labelWords returns the labels that a model reads: not those that are for programs,
+// that citations repeat, or that follow from the text.
+func labelWords(e *Entry) (ws []string) {
+	for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
+		if slices.Contains(forPrograms, k) || k == oxbow.LabelFile && len(e.Citations) > 0 {
+			continue
+		}
+		for _, v := range e.Labels[k] {
+			if l := (oxbow.Label{Key: k, Value: v}); !oxbow.IsPersonal(l) {
+				ws = append(ws, l.String())
+			}
+		}
+	}
+	return ws
+}
+
 // writeBody writes what follows the first line of an entry.
 func writeBody(b *strings.Builder, e Entry) {
 	b.WriteString(Warning(oxbow.Trust(e.Trust)))
 	if len(e.Aliases) > 0 {
 		b.WriteString("aliases: " + quoteAll(e.Aliases) + "\n")
 	}
-	if len(e.Labels) > 0 {
-		var ws []string
-		for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
-			if slices.Contains(forPrograms, k) || k == oxbow.LabelFile && len(e.Citations) > 0 {
-				continue // the second are said by the citations
-			}
-			for _, v := range e.Labels[k] {
-				ws = append(ws, oxbow.Label{Key: k, Value: v}.String())
-			}
-		}
+	if ws := labelWords(&e); len(ws) > 0 {
 		b.WriteString("labels: " + strings.Join(ws, " ") + "\n")
 	}
 	if len(e.Alike) > 0 {

@@ -1,4 +1,4 @@
-// What becomes of secrets in what a run writes, and what taints it.
+// What becomes of secrets in what a run writes, what taints it, and labels of personal data.
 
 package command
 
@@ -34,6 +34,9 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		if p, err := a.memoryPlace(); err == nil && !p.Own() {
 			return ops, nil // other layouts have no place for such labels
 		}
-		return tool.Stamp(ctx, s, ops, tool.Knowledge{Memory: *m, Exposure: a.exposure})
+		if ops, err = tool.Stamp(ctx, s, ops, tool.Knowledge{Memory: *m, Exposure: a.exposure}); err != nil {
+			return nil, err
+		}
+		return tool.StampPersonal(ctx, s, ops), nil
 	}
 }
