@@ -34,11 +34,21 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	for try := 0; ; try++ {
 		b := binder{v: v, staged: map[string]*oxbow.Entry{}}
 		for _, op := range ops {
-			if err := b.add(ctx, op); err != nil {
+			op, err := v.unredacted(ctx, op)
+			if err == nil {
+				err = b.add(ctx, op)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		err := v.base.Apply(ctx, b.bound...)
+		var err error
+		if v.screen != nil {
+			if b.bound, err = v.screen(ctx, v.base, b.bound); err != nil {
+				return err
+			}
+		}
+		err = v.base.Apply(ctx, b.bound...)
 		if b.races && errors.Is(err, oxbow.ErrConflict) && try < maxRaces && !v.conflicts(ctx, ops) {
 			continue
 		}

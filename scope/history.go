@@ -127,7 +127,7 @@ func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 			return c, err
 		}
 		if in {
-			c.Versions = append(c.Versions, all[i])
+			c.Versions = append(c.Versions, p.scope.shownVersion(all[i]))
 		}
 	}
 	if len(c.Versions) < len(all) {
@@ -136,6 +136,7 @@ func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 			c.Versions[i].Note = ""
 		}
 	}
+	c.Note = p.scope.Text(c.Note)
 	return c, nil
 }
 
@@ -163,6 +164,11 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 	return func(yield func(oxbow.Version, error) bool) {
 		p := h.past()
 		found := false
+		name, err := h.realName(ctx, name)
+		if err != nil {
+			yield(oxbow.Version{}, err)
+			return
+		}
 		for w, err := range h.of.Versions(ctx, name) {
 			in := false
 			if err == nil {
@@ -177,7 +183,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 			}
 			found = true
 			w.Note = "" // it may be about other entries of the same change
-			if !yield(w, nil) {
+			if !yield(h.scope.shownVersion(w), nil) {
 				return
 			}
 		}
@@ -225,7 +231,7 @@ func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	case !in:
 		return oxbow.Entry{}, notFound(name)
 	}
-	return e, nil
+	return s.past.scope.Shown(e), nil
 }
 
 func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
@@ -239,7 +245,7 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 				yield(oxbow.Entry{}, err)
 				return
 			}
-			if in && !yield(e, nil) {
+			if in && !yield(s.past.scope.Shown(e), nil) {
 				return
 			}
 		}
@@ -351,6 +357,10 @@ func (h *history) restore(ctx context.Context, name string, seq uint64, want *ui
 	r, ok := h.of.(oxbow.Restorer)
 	if !ok {
 		return 0, fmt.Errorf("%w: it cannot restore within %s", oxbow.ErrUnsupported, h.scope.title())
+	}
+	name, err := h.realName(ctx, name)
+	if err != nil {
+		return 0, err
 	}
 	now, err := h.of.Get(ctx, name)
 	switch {

@@ -30,6 +30,11 @@ type Scope struct {
 	// one of its values, none when it has none. What an entry has, it keeps.
 	Only []oxbow.Term
 
+	// Redact are kinds of personal data that are not shown: their marks, such as
+	// [mail], stand in all texts. The store keeps what they stand for, also when what
+	// was shown is written back.
+	Redact []string
+
 	ReadOnly bool // nothing can be changed
 }
 

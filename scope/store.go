@@ -29,13 +29,18 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 // from then on. m must outlive it.
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
-	return oxbow.New(newStore(m.Store(), s, &o, false), &o)
+	base := newStore(m.Store(), s, &o, false)
+	o.Screen = nil // what is screened is what the base gets
+	return oxbow.New(base, &o)
 }
 
 func newStore(base oxbow.Store, s Scope, o *oxbow.Options, owned bool) oxbow.Store {
 	v := &store{base: base, scope: s, owned: owned, clock: time.Now}
 	if o != nil {
 		v.source = o.Source
+	}
+	if o != nil && !owned {
+		v.screen = o.Screen
 	}
 	if o != nil && o.Clock != nil {
 		v.clock = o.Clock
@@ -59,22 +64,40 @@ type store struct {
 	clock  func() time.Time
 	source oxbow.Source
 	owned  bool // Close closes base
+
+	// screen is [oxbow.Options.Screen]; nil for none.
+	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
 }
 
 // Get implements [oxbow.Store].
 func (v *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	name, err := v.realName(ctx, name)
+	if err != nil {
+		return oxbow.Entry{}, err
+	}
 	e, err := v.base.Get(ctx, name)
-	if err == nil && !v.scope.Sees(&e) {
+	switch {
+	case err != nil:
+		return oxbow.Entry{}, err
+	case !v.scope.Sees(&e):
 		return oxbow.Entry{}, notFound(name)
 	}
-	return e, err
+	return v.scope.Shown(e), nil
 }
 
 // Entries implements [oxbow.Store].
 func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range v.base.Entries(ctx, f) {
-			if (err != nil || v.scope.Sees(&e)) && !yield(e, err) {
+			if err == nil && !v.scope.Sees(&e) {
+				continue
+			}
+			if err == nil && len(v.scope.Redact) > 0 {
+				if e = v.scope.Shown(e); !f.Match(&e) {
+					continue // by what is not shown
+				}
+			}
+			if !yield(e, err) {
 				return
 			}
 		}
@@ -86,14 +109,33 @@ func (v *store) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.
 	own := v.scope.Asked()
 	asked.Keys, asked.Names = append(own.Keys, asked.Keys...), append(own.Names, asked.Names...)
 	return oxbow.ViewHeads(ctx, v.base, asked, func(all oxbow.Heads) error {
-		return fn(oxbow.Heads{Read: all.Read, All: func(yield func(oxbow.Head, error) bool) {
+		read := func(ids []uint64) ([]*oxbow.Entry, error) {
+			es, err := all.Read(ids)
+			for i := range es {
+				es[i] = v.shown(es[i])
+			}
+			return es, err
+		}
+		return fn(oxbow.Heads{Read: read, All: func(yield func(oxbow.Head, error) bool) {
 			for h, err := range all.All {
-				if (err != nil || v.scope.Sees(h.Entry)) && !yield(h, err) {
+				if err == nil && !v.scope.Sees(h.Entry) {
+					continue
+				}
+				if h.Entry = v.shown(h.Entry); !yield(h, err) {
 					return
 				}
 			}
 		}})
 	})
+}
+
+// shown is [Scope.Shown] for an entry that others may have.
+func (v *store) shown(e *oxbow.Entry) *oxbow.Entry {
+	if e == nil || len(v.scope.Redact) == 0 {
+		return e
+	}
+	s := v.scope.Shown(*e)
+	return &s
 }
 
 // Close implements [oxbow.Store].
@@ -149,9 +191,10 @@ func (w *watched) changed(e oxbow.Event) {
 	}
 	inside := make([]oxbow.Delta, len(e.Changes))
 	for i, d := range e.Changes {
-		inside[i] = d
-		if d.Entry != nil && !w.scope.Sees(d.Entry) {
+		if inside[i] = d; d.Entry != nil && !w.scope.Sees(d.Entry) {
 			inside[i].Entry = nil
+		} else {
+			inside[i].Entry = w.shown(d.Entry)
 		}
 	}
 	w.watchers.Send(oxbow.Event{Changes: inside, Reset: e.Reset})

@@ -1,0 +1,213 @@
+// What a scope does not show: personal data. The store keeps it.
+
+package scope
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/personal"
+)
+
+// Kinds returns the kinds of personal data that a scope can redact.
+func Kinds() (ks []string) {
+	for _, k := range personal.Kinds() {
+		ks = append(ks, string(k))
+	}
+	return ks
+}
+
+// kinds returns what the scope redacts.
+func (s *Scope) kinds() (ks []personal.Kind) {
+	for _, k := range s.Redact {
+		ks = append(ks, personal.Kind(k))
+	}
+	return ks
+}
+
+// Text returns a text as the scope shows it.
+func (s *Scope) Text(text string) string { return personal.Redact(text, s.kinds()) }
+
+// Shown returns an entry as the scope shows it. It shares with e what is not changed.
+func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
+	if len(s.Redact) == 0 {
+		return e
+	}
+	e.Name, e.Content = s.Text(e.Name), s.Text(e.Content)
+	e.Aliases = slices.Clone(e.Aliases)
+	for i := range e.Aliases {
+		e.Aliases[i] = s.Text(e.Aliases[i])
+	}
+	e.Labels = slices.Clone(e.Labels)
+	for i := range e.Labels {
+		e.Labels[i].Value = s.Text(e.Labels[i].Value)
+	}
+	return e
+}
+
+// shownVersion returns a version as the scope shows it.
+func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
+	w.Entry, w.Note = s.Shown(w.Entry), s.Text(w.Note)
+	return w
+}
+
+// marked reports whether a text has a mark of what the scope redacts.
+func (s *Scope) marked(text string) bool {
+	return slices.ContainsFunc(s.kinds(), func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) })
+}
+
+// realName returns the name of the entry inside that is shown under a name: of none, or
+// of several, the name itself.
+func (v *store) realName(ctx context.Context, name string) (string, error) {
+	if !v.scope.marked(name) {
+		return name, nil
+	}
+	if _, err := v.base.Get(ctx, name); !errors.Is(err, oxbow.ErrNotFound) {
+		return name, err
+	}
+	found := ""
+	for e, err := range v.base.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return "", err
+		}
+		if v.scope.Sees(&e) && v.scope.Text(e.Name) == name {
+			if found != "" {
+				return name, nil
+			}
+			found = e.Name
+		}
+	}
+	if found == "" {
+		return name, nil
+	}
+	return found, nil
+}
+
+// unredacted returns a change with what is not shown put back: an entry is found by the
+// name that it is shown under, and what was shown with marks is written as it was.
+func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
+	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
+		return op, nil
+	}
+	name, err := v.realName(ctx, oxbow.OpName(op))
+	if err != nil {
+		return nil, err
+	}
+	old, err := v.base.Get(ctx, name)
+	if err != nil || !v.scope.Sees(&old) {
+		return op, nil // binder says why
+	}
+	switch o := op.(type) {
+	case oxbow.Update:
+		o.Name, o.Aliases, o.Labels = name, v.scope.aliases(o.Aliases, &old), v.scope.realLabels(o.Labels, &old)
+		o.Content, err = v.scope.putBack(o.Content, old.Content)
+		return o, err
+	case oxbow.Alias:
+		o.Name, o.Aliases = name, v.scope.aliases(o.Aliases, &old)
+		return o, nil
+	case oxbow.Relabel:
+		o.Name, o.Labels = name, v.scope.realLabels(o.Labels, &old)
+		return o, nil
+	case oxbow.Remove:
+		o.Name = name
+		return o, nil
+	}
+	return op, nil
+}
+
+// aliases returns aliases, with those that are shown with marks as the entry has them.
+func (s *Scope) aliases(given []string, old *oxbow.Entry) []string {
+	given = slices.Clone(given)
+	for i, a := range given {
+		at := slices.IndexFunc(old.Aliases, func(o string) bool { return s.Text(o) == a && !slices.Contains(given, o) })
+		if at >= 0 && s.marked(a) {
+			given[i] = old.Aliases[at]
+		}
+	}
+	return given
+}
+
+// realLabels is aliases for labels.
+func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
+	given = slices.Clone(given)
+	for i, l := range given {
+		at := slices.IndexFunc(old.Labels, func(o oxbow.Label) bool {
+			return o.Key == l.Key && s.Text(o.Value) == l.Value && !slices.Contains(given, o)
+		})
+		if at >= 0 && s.marked(l.Value) {
+			given[i] = old.Labels[at]
+		}
+	}
+	return given
+}
+
+// putBack returns a content that is written, with what the marks in it stand for in the
+// old one: a line that was shown is the line that it was, and in another line a mark
+// stands for the one value of its kind that no such line has. It refuses a mark that may
+// stand for several, so that no data is lost or goes to another.
+func (s *Scope) putBack(text, old string) (string, error) {
+	shown := s.Text(old)
+	if shown == old || !s.marked(text) {
+		return text, nil
+	}
+	if text == shown {
+		return old, nil
+	}
+	lines := map[string][]string{} // of the old content, by how they are shown
+	for line := range strings.Lines(old) {
+		line = strings.TrimRight(line, "\r\n")
+		lines[s.Text(line)] = append(lines[s.Text(line)], line)
+	}
+	out := strings.SplitAfter(text, "\n")
+	var edited []int
+	for i, line := range out {
+		bare := strings.TrimRight(line, "\r\n")
+		switch were := lines[bare]; {
+		case !s.marked(line):
+		case len(were) > 0:
+			out[i], lines[bare] = were[0]+line[len(bare):], were[1:]
+		default:
+			edited = append(edited, i)
+		}
+	}
+	values := s.values(lines)
+	for _, i := range edited {
+		for _, k := range s.kinds() {
+			if !strings.Contains(out[i], k.Mark()) {
+				continue
+			}
+			if len(values[k]) != 1 {
+				return "", invalid("content", k.Mark(), "stands for data that "+s.title()+" does not show, and it is not clear for which; leave the lines with marks as they were shown, or write a new entry")
+			}
+			out[i] = strings.ReplaceAll(out[i], k.Mark(), values[k][0])
+		}
+	}
+	return strings.Join(out, ""), nil
+}
+
+// values returns the data of lines by kind, each once. A mark that stands there itself
+// is one, too.
+func (s *Scope) values(lines map[string][]string) map[personal.Kind][]string {
+	values := map[personal.Kind][]string{}
+	add := func(k personal.Kind, v string) {
+		if !slices.Contains(values[k], v) {
+			values[k] = append(values[k], v)
+		}
+	}
+	for _, were := range lines {
+		for _, line := range were {
+			for _, f := range personal.Find(line) {
+				add(f.Kind, line[f.Start:f.End])
+			}
+			for _, k := range s.kinds() {
+				if strings.Contains(line, k.Mark()) {
+					add(k, k.Mark())
+				}
+			}
+		}
+	}
+	return values
+}
