@@ -18,6 +18,7 @@
 //	always_include: [SOUL.md, MEMORY.md]     # what stands there when it is left out
 //	max_tokens: 30000
 //	process: true                       # the default
+//	redact: [mail, phone, iban, card]   # or personal: what is not shown; [mail] stands in its place
 //
 // Entries with the label process:true are about how to work, not about one
 // project: they belong to every profile but those that say process: false or

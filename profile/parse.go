@@ -21,6 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // maxFile is the most bytes of a profile's file.
@@ -90,13 +91,14 @@ type reader struct {
 
 // Keys of a profile, and other words that people write for them.
 var (
-	topKeys    = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens", "process"}
+	topKeys    = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens", "process", "redact"}
 	choiceKeys = []string{"projects", "tags", "kinds", "related_files", "date_range", "entries"}
 	otherWords = map[string]string{
 		"title": "name", "inherits": "extends", "base": "extends", "parents": "extends", "budget": "max_tokens",
 		"tokens": "max_tokens", "documents": "always_include", "always": "always_include", "files": "related_files",
 		"dates": "date_range", "labels": "tags", "names": "entries", "memories": "entries", "types": "kinds",
 		"filter": "include", "omit": "exclude", "skip": "exclude", "about": "description",
+		"redactions": "redact", "mask": "redact", "hide": "redact",
 	}
 )
 
@@ -175,6 +177,8 @@ func (r *reader) profile(n *yaml.Node) {
 			p.MaxTokens = r.number(key, v)
 		case "process":
 			p.Process = r.truth(key, v)
+		case "redact":
+			p.Redact = r.redacted(key, v)
 		}
 	})
 }
@@ -266,6 +270,26 @@ func (r *reader) truth(key string, v *yaml.Node) *bool {
 		return nil
 	}
 	return &b
+}
+
+// allPersonal stands for all kinds of personal data.
+const allPersonal = "personal"
+
+// redacted returns the kinds of personal data in a list, or in one value.
+func (r *reader) redacted(key string, v *yaml.Node) []string {
+	if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
+		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
+	}
+	kinds := r.list(key, v, false, func(s string) error {
+		if s == allPersonal || slices.Contains(scope.Kinds(), s) {
+			return nil
+		}
+		return fmt.Errorf("redact holds %q; there are %s, and %s for all of them", frontmatter.Clip(s), strings.Join(scope.Kinds(), ", "), allPersonal)
+	})
+	if slices.Contains(kinds, allPersonal) {
+		return scope.Kinds()
+	}
+	return kinds
 }
 
 func (r *reader) choice(where string, v *yaml.Node) *Choice {

@@ -42,6 +42,7 @@ type Profile struct {
 	Always      []string // documents, slash-separated paths; nil when not written
 	MaxTokens   int      // 0 when not written
 	Process     *bool    // nil when not written
+	Redact      []string // kinds of personal data that are not shown
 
 	File    string // where it is from, as people know it
 	Project bool   // it is the project's, not the user's own
@@ -108,7 +109,8 @@ type Resolved struct {
 	Excludes    []Choice // an entry is left out by any line of any of them
 	Documents   []Document
 	MaxTokens   int
-	Process     bool // entries labelled process:true belong to it
+	Process     bool     // entries labelled process:true belong to it
+	Redact      []string // kinds of personal data that are not shown, of any of the chain
 
 	parts []*Profile // Chain and the profile itself, last
 }
@@ -155,6 +157,7 @@ func combine(parts []*Profile) Resolved {
 		if q.Process != nil {
 			r.Process = *q.Process
 		}
+		r.Redact = append(r.Redact, q.Redact...)
 		if q.Always != nil {
 			said = true
 			r.always(q.Always, true, q.place)
@@ -163,6 +166,8 @@ func combine(parts []*Profile) Resolved {
 	if !said {
 		r.always(identity, false, p.place)
 	}
+	slices.Sort(r.Redact)
+	r.Redact = slices.Compact(r.Redact)
 	return r
 }
 
@@ -173,7 +178,7 @@ func combine(parts []*Profile) Resolved {
 // and not changed, and none can be made: they would be in every profile.
 func (r *Resolved) Scope() scope.Scope {
 	s := scope.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
-		Only: []oxbow.Term{{Key: LabelProcess}}}
+		Only: []oxbow.Term{{Key: LabelProcess}}, Redact: r.Redact}
 	if r.Name == "" {
 		s.Title = "the default selection"
 	}

@@ -3,8 +3,10 @@
 package profile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +60,8 @@ func TestParseRefuses(t *testing.T) {
 		{"include: {date_range: [2026-05-01, 2026-04-18]}", "ends before it begins"},
 		{"max_tokens: 0", "write a whole number"},
 		{"name: b", "is not that of the file"},
+		{"redact: [mail, fone]", `a.yaml:1:16: redact holds "fone"; there are mail, phone, iban, card, and personal for all`},
+		{"redact: []", "is an empty list"},
 		{"a: [", "is not YAML"},
 		{"description: a\n---\ndescription: b", "second document"},
 	} {
@@ -114,6 +118,53 @@ func TestExtends(t *testing.T) {
 		if _, err := set.Resolve(name); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Resolve(%s) = %v, want %q", name, err, want)
 		}
+	}
+}
+
+// What is redacted by any profile of a chain stays out of a selection of all the memory,
+// and out of the account of it.
+func TestRedact(t *testing.T) {
+	fsys := vfs.NewMem()
+	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
+	write(t, fsys, "profiles/base.yaml", "redact: [phone]")
+	write(t, fsys, "profiles/safe.yaml", "extends: [base]\nredact: mail")
+	write(t, fsys, "profiles/all.yaml", "redact: personal")
+	write(t, fsys, "MEMORY.md", "Owner: ann@firma.de")
+	if r, err := set.Resolve("all"); err != nil || len(r.Redact) != 4 {
+		t.Errorf("Resolve(all) redacts %q, %v, want all four kinds", r.Redact, err)
+	}
+	r, err := set.Resolve("safe")
+	if err != nil || !slices.Equal(r.Redact, []string{"mail", "phone"}) {
+		t.Fatalf("Resolve(safe) redacts %q, %v, want those of the chain", r.Redact, err)
+	}
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "of ann@firma.de", Content: "Call +49 170 1234567, ann@firma.de. Card 4111 1111 1111 1111.", Labels: []oxbow.Label{{Key: "tag", Value: "ann@firma.de"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"", "call"} {
+		sel, err := set.Select(t.Context(), m, &r, Request{Query: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sel.Text() + sel.Manifest() + string(b); strings.Contains(got, "firma") || strings.Contains(got, "1234567") {
+			t.Errorf("personal data is in the selection:\n%s", got)
+		}
+		if got := sel.Text(); !strings.Contains(got, "Call [phone], [mail]. Card 4111 1111 1111 1111.") || !strings.Contains(got, "Owner: [mail]") {
+			t.Errorf("Select = %s, want marks", got)
+		}
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check = %v, %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

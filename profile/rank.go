@@ -142,7 +142,8 @@ func (r *Resolved) choose(all oxbow.Heads, o *order, tokens int) (c choice, err 
 		if x.entry == nil {
 			x.entry, read = read[0], read[1:]
 		}
-		p := entryPart(x.entry, x.why())
+		shown := o.inside.Shown(*x.entry)
+		p := entryPart(&shown, x.why())
 		tried += len(p.Text) / 4
 		c.parts = append(c.parts, p)
 		c.left, c.leftTokens = c.left-1, c.leftTokens-x.size/4

@@ -114,7 +114,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		case strings.TrimSpace(text) == "":
 			continue
 		}
-		c.Add(documentPart(d.Path, where, text))
+		c.Add(documentPart(d.Path, where, inside.Text(text)))
 	}
 	if req.AsOf != 0 && len(c.Parts) > 1 {
 		sel.Notes = append(sel.Notes, "documents are as they are now: only entries have a past")
@@ -275,7 +275,7 @@ func inside(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, e
 			return nil, err
 		}
 		if scope.Sees(&e) && !r.omits(&e) {
-			es = append(es, e)
+			es = append(es, scope.Shown(e))
 		}
 	}
 	return es, nil

@@ -82,6 +82,7 @@ type ProfileOut struct {
 	Process     bool     `json:"process"`
 	MaxTokens   int      `json:"max_tokens"`
 	Project     string   `json:"writes_project,omitempty"`
+	Redacts     []string `json:"redacts,omitempty"` // kinds of personal data
 }
 
 // ShowProfile gives a profile with all that it extends.
@@ -91,7 +92,7 @@ func ShowProfile(_ context.Context, w *Workspace, in ProfileIn) (ProfileOut, err
 		return ProfileOut{}, err
 	}
 	scope := r.Scope()
-	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, From: origin(r.Project), Process: r.Process, MaxTokens: r.MaxTokens,
+	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, From: origin(r.Project), Process: r.Process, MaxTokens: r.MaxTokens, Redacts: r.Redact,
 		Extends: append([]string{}, r.Chain...), Include: filterTexts(scope.Any), Entries: append([]string{}, scope.Names...),
 		Exclude: filterTexts(scope.Except), Documents: []string{}}
 	for _, d := range r.Documents {

@@ -123,6 +123,7 @@ func (a *app) showProfile(out tool.ProfileOut) {
 		line("excludes", f)
 	}
 	line("always", strings.Join(out.Documents, ", "))
+	line("redacts", strings.Join(out.Redacts, ", "))
 	line("budget", fmt.Sprintf("%d tokens", out.MaxTokens))
 	if out.Project != "" {
 		line("writes", "project:"+out.Project+" on new entries that name no project")
