@@ -335,6 +335,33 @@ func TestText(t *testing.T) {
 	}
 }
 
+// The profile that a handoff names redacts the handoff, too.
+func TestLoadRedacted(t *testing.T) {
+	fsys := vfs.NewMem()
+	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := vfs.WriteFile(fsys, "profiles/safe.yaml", []byte("redact: personal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Loader{Profiles: &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}, Skills: &skill.Set{}}
+	h := Handoff{Name: "for ann@firma.de", Task: Task{Summary: "Ask ann@firma.de.", Plan: "Call +49 170 1234567.", Profile: "safe"}}
+	o := l.Load(t.Context(), m, h, nil, profile.Request{})
+	if got := o.Handoff.Name + o.Text(); strings.Contains(got, "firma") || strings.Contains(got, "1234567") || !strings.Contains(got, "Ask [mail].") {
+		t.Errorf("Load = %s, want marks", got)
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check = %v, %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What a handoff names is loaded where it can be, and said where not.
 func TestLoad(t *testing.T) {
 	fsys := vfs.NewMem()

@@ -42,7 +42,7 @@ type LoadedSkill struct {
 
 // Load loads what the handoff names. The handoff may be taken by now, so that
 // nothing is an error: what cannot be loaded says why. A session that is bound
-// to a profile loads no other. The budget, the request's or else the profile's, is
+// to a profile loads no other. What the profile redacts stands in none of the texts. The budget, the request's or else the profile's, is
 // for the handoff and its skills too: the selection gets what they leave.
 func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []File, req profile.Request) Opening {
 	o := Opening{Handoff: h, Files: files}
@@ -62,6 +62,8 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 	if r == nil {
 		return o
 	}
+	bounds := r.Scope()
+	o.Handoff.Name, o.Handoff.Summary, o.Handoff.Plan = bounds.Text(h.Name), bounds.Text(h.Summary), bounds.Text(h.Plan)
 	used := (prompt.Tokens(o.Text())*prompt.Margin + 99) / 100
 	req.Budget = cmp.Or(req.Budget, r.MaxTokens) - used
 	if req.Budget < 1 {
