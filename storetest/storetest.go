@@ -7,24 +7,11 @@
 package storetest
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
-
-// Can says what a store's layout can hold. What it cannot, it must refuse with
-// an error that matches [oxbow.ErrUnsupported] or [oxbow.ErrInvalid].
-type Can struct {
-	Labels  bool          // labels on entries
-	Aliases bool          // aliases on entries
-	Kinds   []oxbow.Kind  // the kinds it holds; nil means all
-	Created time.Duration // how exactly it keeps the time of creation; 0 means to the nanosecond, from a day on that it does not
-	Reopen  func(t *testing.T) oxbow.Store
-}
 
 // Run runs the contract. Open returns an empty store for each test; the test
 // closes it. With can.Reopen, the store that was opened last is opened again.
@@ -51,92 +38,4 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 			}
 		})
 	}
-}
-
-// check runs the store's own examination, where it has one.
-func check(t *testing.T, s oxbow.Store) {
-	t.Helper()
-	c, ok := s.(oxbow.Checker)
-	if !ok {
-		return
-	}
-	rep, err := c.Check(context.WithoutCancel(t.Context()))
-	if err != nil && !errors.Is(err, oxbow.ErrClosed) {
-		t.Errorf("Check() = %v", err)
-	}
-	for _, p := range rep.Problems {
-		t.Errorf("Check() found: %s", p.What)
-	}
-}
-
-// Open opens a memory that the end of the test checks, with its index, and closes.
-func Open(t testing.TB, name string, o *oxbow.Options) *oxbow.Memory {
-	t.Helper()
-	m, err := oxbow.Open(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { Close(t, m) })
-	return m
-}
-
-// Close checks a memory, with its index, and closes it. What is wrong fails the test.
-func Close(t testing.TB, m *oxbow.Memory) {
-	t.Helper()
-	if r, err := m.Check(context.WithoutCancel(t.Context())); err != nil || len(r.Problems) > 0 {
-		t.Errorf("Check() = %v, %v, want no problems", r.Problems, err)
-	}
-	if err := m.Close(); err != nil {
-		t.Errorf("Close() = %v", err)
-	}
-}
-
-func apply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
-	t.Helper()
-	if err := s.Apply(t.Context(), ops...); err != nil {
-		t.Fatalf("Apply(%v) = %v", ops, err)
-	}
-}
-
-func refused(t *testing.T, s oxbow.Store, want error, ops ...oxbow.Op) {
-	t.Helper()
-	if err := s.Apply(t.Context(), ops...); !errors.Is(err, want) {
-		t.Errorf("Apply(%.200v) = %v, want %v", fmt.Sprint(ops), err, want)
-	}
-}
-
-func get(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
-	t.Helper()
-	e, err := s.Get(t.Context(), name)
-	if err != nil {
-		t.Fatalf("Get(%q) = %v", name, err)
-	}
-	return e
-}
-
-func gone(t *testing.T, s oxbow.Store, name string) {
-	t.Helper()
-	if e, err := s.Get(t.Context(), name); !errors.Is(err, oxbow.ErrNotFound) {
-		t.Errorf("Get(%q) = %+v, %v, want ErrNotFound", name, e, err)
-	}
-}
-
-func list(t *testing.T, s oxbow.Store, f oxbow.Filter) []oxbow.Entry {
-	t.Helper()
-	var es []oxbow.Entry
-	for e, err := range s.Entries(t.Context(), f) {
-		if err != nil {
-			t.Fatalf("Entries(%s) = %v", f, err)
-		}
-		es = append(es, e)
-	}
-	return es
-}
-
-func names(es []oxbow.Entry) []string {
-	var ns []string
-	for _, e := range es {
-		ns = append(ns, e.Name)
-	}
-	return ns
 }
