@@ -469,3 +469,24 @@ func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
 	out.Entries, out.Bytes, out.Problems = r.Entries, r.Bytes, append(out.Problems, problemsOf(r)...)
 	return out, err
 }
+
+// mendAliases says how an alias comes to mean one entry again.
+const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others"
+
+// wordOwners has the entry that each name and alias means.
+type wordOwners map[string]string
+
+// add adds an entry, and says which of its words another entry has.
+func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
+	for _, w := range append([]string{e.Name}, e.Aliases...) {
+		if other, ok := o[w]; ok {
+			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
+		} else {
+			o[w] = e.Name
+		}
+	}
+	return clashes
+}
+
+// maxFindings is the most lines that doctor names.
+const maxFindings = 5

@@ -5,7 +5,6 @@ package tool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -163,24 +162,6 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// mendAliases says how an alias comes to mean one entry again.
-const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others"
-
-// wordOwners has the entry that each name and alias means.
-type wordOwners map[string]string
-
-// add adds an entry, and says which of its words another entry has.
-func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
-	for _, w := range append([]string{e.Name}, e.Aliases...) {
-		if other, ok := o[w]; ok {
-			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
-		} else {
-			o[w] = e.Name
-		}
-	}
-	return clashes
-}
-
 // annotations looks at the sidecars of the working tree, if there are any.
 func (d *diagnosis) annotations(ctx context.Context) error {
 	const about = "annotations"
@@ -207,9 +188,6 @@ func (d *diagnosis) annotations(ctx context.Context) error {
 	}
 	return d.merging(ctx)
 }
-
-// maxFindings is the most lines that doctor names.
-const maxFindings = 5
 
 // merging looks whether git knows how to merge sidecars.
 func (d *diagnosis) merging(ctx context.Context) error {

@@ -212,3 +212,46 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (HandoffOu
 	}
 	return handoffOut(h, nil), nil
 }
+
+// OpenSessionIn is what OpenSession takes.
+type OpenSessionIn struct {
+	SelectIn
+	Project string `json:"project,omitempty"`
+}
+
+// OpenSessionOut is how a session begins: with a handoff, or, when none waits,
+// with a selection alone.
+type OpenSessionOut struct {
+	Handoff   *HandoffOut
+	Selection *SelectionOut
+}
+
+// OpenSession takes the newest open handoff, if one waits; then the handoff's
+// profile selects, else the one asked for.
+func OpenSession(ctx context.Context, w *Workspace, in OpenSessionIn) (OpenSessionOut, error) {
+	l, r, err := w.profile(in.Profile)
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	ctx, m, err := w.Memory(ctx, Write)
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	req, err := w.selection(ctx, m, in.SelectIn) // before the handoff is taken
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	h, err := handoff.Take(ctx, m, "", in.Project)
+	if errors.Is(err, handoff.ErrNone) {
+		got, err := w.selected(ctx, l.Profiles, m, r, in.SelectIn)
+		return OpenSessionOut{Selection: &got}, err
+	}
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	opener := *l
+	opener.Default = r
+	o := opener.Load(ctx, m, h, w.scanFiles(h.Files), req)
+	out := openingOut(&o)
+	return OpenSessionOut{Handoff: &out}, nil
+}

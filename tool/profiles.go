@@ -12,11 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/prompt"
 )
-
-// room is what a budget of tokens surely leaves, by the estimate of the rest.
-func room(b profile.Budget) int { return prompt.Room(b.MaxTokens) }
 
 // ProfilesIn is what Profiles takes: nothing.
 type ProfilesIn struct{}

@@ -4,12 +4,12 @@ package tool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/prompt"
 )
 
 // SelectIn is what Select takes. Without a profile, it is the one that the
@@ -95,49 +95,6 @@ func (w *Workspace) profile(name string) (*handoff.Loader, *profile.Resolved, er
 	return l, &r, err
 }
 
-// OpenSessionIn is what OpenSession takes.
-type OpenSessionIn struct {
-	SelectIn
-	Project string `json:"project,omitempty"`
-}
-
-// OpenSessionOut is how a session begins: with a handoff, or, when none waits,
-// with a selection alone.
-type OpenSessionOut struct {
-	Handoff   *HandoffOut
-	Selection *SelectionOut
-}
-
-// OpenSession takes the newest open handoff, if one waits; then the handoff's
-// profile selects, else the one asked for.
-func OpenSession(ctx context.Context, w *Workspace, in OpenSessionIn) (OpenSessionOut, error) {
-	l, r, err := w.profile(in.Profile)
-	if err != nil {
-		return OpenSessionOut{}, err
-	}
-	ctx, m, err := w.Memory(ctx, Write)
-	if err != nil {
-		return OpenSessionOut{}, err
-	}
-	req, err := w.selection(ctx, m, in.SelectIn) // before the handoff is taken
-	if err != nil {
-		return OpenSessionOut{}, err
-	}
-	h, err := handoff.Take(ctx, m, "", in.Project)
-	if errors.Is(err, handoff.ErrNone) {
-		got, err := w.selected(ctx, l.Profiles, m, r, in.SelectIn)
-		return OpenSessionOut{Selection: &got}, err
-	}
-	if err != nil {
-		return OpenSessionOut{}, err
-	}
-	opener := *l
-	opener.Default = r
-	o := opener.Load(ctx, m, h, w.scanFiles(h.Files), req)
-	out := openingOut(&o)
-	return OpenSessionOut{Handoff: &out}, nil
-}
-
 // ProfileIn names one profile; "" is the one that binds the caller.
 type ProfileIn struct {
 	Name string `json:"name,omitempty" flag:"-"`
@@ -165,3 +122,6 @@ func ProfileBudget(ctx context.Context, w *Workspace, in ProfileIn) (ProfileBudg
 	}
 	return ProfileBudgetOut{b, room(b)}, nil
 }
+
+// room is what a budget of tokens surely leaves, by the estimate of the rest.
+func room(b profile.Budget) int { return prompt.Room(b.MaxTokens) }
