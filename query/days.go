@@ -5,6 +5,7 @@ package query
 import (
 	"time"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -71,4 +72,8 @@ func startOf(day time.Time, loc *time.Location) time.Time {
 func sameWall(a, b time.Time) bool {
 	const wall = "2006-01-02 15:04:05"
 	return a.Format(wall) == b.Format(wall)
+}
+
+func invalid(field, value, reason string) error {
+	return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
 }

@@ -226,7 +226,3 @@ func cutValue(key, s string) (v, rest string, err error) {
 	}
 	return v, rest, nil
 }
-
-func invalid(field, value, reason string) error {
-	return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
-}

@@ -27,9 +27,6 @@ func fragment() prompt.Part {
 	return prompt.Part{Name: "memory", Text: "\n\n" + aboutMemory, Pinned: true}
 }
 
-// maxCrab bounds one file of instructions, in bytes.
-const maxCrab = 1 << 20
-
 // layer is one Crab.md.
 type layer struct {
 	source, text string

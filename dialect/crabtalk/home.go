@@ -263,3 +263,6 @@ func (h *home) Document(_ context.Context, path string) (string, bool, error) {
 	}
 	return string(data), err == nil, err
 }
+
+// maxCrab bounds one file of instructions, in bytes.
+const maxCrab = 1 << 20

@@ -81,3 +81,5 @@ func base(r rune) rune {
 	}
 	return r
 }
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }

@@ -133,7 +133,6 @@ func chunk(s string, i int) (from, to int) {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // Bounds of what becomes a term. A longer whole is only known by its parts; a

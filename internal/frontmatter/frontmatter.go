@@ -22,9 +22,8 @@ import (
 // Limits of what is read.
 const (
 	MaxBytes = 64 << 10
-	maxLines = 500  // of a head; a "---" without an end near it is a rule
-	maxDepth = 4    // lists and mappings inside of each other
-	maxList  = 1000 // values of one list
+	maxLines = 500 // of a head; a "---" without an end near it is a rule
+	maxDepth = 4   // lists and mappings inside of each other
 )
 
 // Diagnostic is one mistake in a file.

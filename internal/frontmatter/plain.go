@@ -12,6 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxList is the most values of one list.
+const maxList = 1000
+
 // reserved are the bare words that are not text, or were not in older YAML.
 var reserved = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 

@@ -102,12 +102,6 @@ type maxScore struct {
 	budget    int       // refusals that may still come
 }
 
-// kept is a document that may be among the best, and the estimate of its score.
-type kept struct {
-	doc uint32
-	sum float32
-}
-
 // allTerms goes through the terms.
 func (b *maxScore) allTerms() {
 	for place, i := range b.order {

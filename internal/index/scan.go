@@ -235,3 +235,9 @@ type candidate struct {
 // batchSize is how many candidates are taken through the terms at a time. One
 // waits for memory while others are looked up.
 const batchSize = 256
+
+// kept is a document that may be among the best, and the estimate of its score.
+type kept struct {
+	doc uint32
+	sum float32
+}

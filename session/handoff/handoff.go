@@ -23,12 +23,6 @@ import (
 // budget is the most tokens that a handoff has, as the project estimates them.
 const budget = 900
 
-// window is from how many turns, the last ones, commands and files are taken.
-const window = 30
-
-// stat is how many lines of a file were added and deleted since the last commit.
-type stat struct{ Added, Deleted int }
-
 // compose returns the handoff of a session's turns, which are in order of time; ""
 // when nothing happened in them. Stats are those of files, by path relative to the
 // directory in which the session works; nil when they are not known.
@@ -131,14 +125,6 @@ func (r *record) write(s step, files, commands []string) string {
 	part("Files changed:", files)
 	part("Commands that passed, the last first:", commands)
 	return b.String()
-}
-
-// cutText returns a text of at most n bytes, on its own lines as it was said.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.TrimSpace(text.Cut(s, n)) + " […]"
 }
 
 func bullets(ss []string) []string {

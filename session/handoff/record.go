@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/extract"
 )
@@ -216,3 +217,20 @@ func errorLine(output string) (line string) {
 	}
 	return line
 }
+
+// named is a word, such as a directory, for which $A, $B and so on stand.
+type named struct{ word, name string }
+
+// window is from how many turns, the last ones, commands and files are taken.
+const window = 30
+
+// cutText returns a text of at most n bytes, on its own lines as it was said.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(text.Cut(s, n)) + " […]"
+}
+
+// stat is how many lines of a file were added and deleted since the last commit.
+type stat struct{ Added, Deleted int }

@@ -85,9 +85,6 @@ var printed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`)
 })
 
-// named is a word, such as a directory, for which $A, $B and so on stand.
-type named struct{ word, name string }
-
 // maxNames is how many words have a name at most.
 const maxNames = 26
 
