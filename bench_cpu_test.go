@@ -11,11 +11,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -63,7 +62,7 @@ func BenchmarkApplyCPU(b *testing.B) {
 			syncs.Store(0)
 			b.ReportAllocs()
 			b.ResetTimer()
-			from := cpuTime(b)
+			from := testenv.ProcessorTime()
 			var wg sync.WaitGroup
 			for range writers {
 				wg.Go(func() {
@@ -75,17 +74,8 @@ func BenchmarkApplyCPU(b *testing.B) {
 				})
 			}
 			wg.Wait()
-			b.ReportMetric(float64(cpuTime(b)-from)/float64(b.N)/1e3, "µs-cpu/change")
+			b.ReportMetric(float64(testenv.ProcessorTime()-from)/float64(b.N)/1e3, "µs-cpu/change")
 			b.ReportMetric(float64(b.N)/float64(syncs.Load()), "changes/sync")
 		})
 	}
-}
-
-// cpuTime returns the processor time that this process has used.
-func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

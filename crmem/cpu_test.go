@@ -10,23 +10,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// cpu returns the processor time of this process so far, all threads together.
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
-}
 
 // bySide runs the works in turn, once for each round of the benchmark, and
 // reports the processor time of each: least and median, in milliseconds.
@@ -36,9 +26,9 @@ func bySide(b *testing.B, names []string, works ...func()) {
 	for b.Loop() {
 		for i, work := range works {
 			runtime.GC() // what was left by the one before
-			start := cpu(b)
+			start := testenv.ProcessorTime()
 			work()
-			took[i] = append(took[i], cpu(b)-start)
+			took[i] = append(took[i], testenv.ProcessorTime()-start)
 		}
 	}
 	for i, t := range took {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,18 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/dialect/duragent"
 	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// spent returns what this process has had of the processors.
-func spent(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // BenchmarkOpenHome opens a home of 10,000 files of about a kilobyte, changed an
 // hour ago, and in turn with it reads them; cpu-x and clock-x are the ratios of
@@ -68,7 +58,7 @@ func BenchmarkOpenHome(b *testing.B) {
 			defer fsys.Close()
 			var opening, reading, openingClock, readingClock []time.Duration
 			for b.Loop() {
-				start, clock := spent(b), time.Now()
+				start, clock := testenv.ProcessorTime(), time.Now()
 				items, err := fsys.ReadDir(home.dir)
 				if err != nil {
 					b.Fatal(err)
@@ -78,13 +68,13 @@ func BenchmarkOpenHome(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				reading, readingClock = append(reading, spent(b)-start), append(readingClock, time.Since(clock))
-				start, clock = spent(b), time.Now()
+				reading, readingClock = append(reading, testenv.ProcessorTime()-start), append(readingClock, time.Since(clock))
+				start, clock = testenv.ProcessorTime(), time.Now()
 				h, err := home.layout.Open(context.Background(), dialect.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}})
 				if err != nil {
 					b.Fatal(err)
 				}
-				opening, openingClock = append(opening, spent(b)-start), append(openingClock, time.Since(clock))
+				opening, openingClock = append(opening, testenv.ProcessorTime()-start), append(openingClock, time.Since(clock))
 				if err := h.Close(); err != nil {
 					b.Fatal(err)
 				}

@@ -8,21 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// cpu returns the milliseconds that all threads of this process have worked: on a
-// machine that is shared, they say more than the clock does.
-func cpu(b *testing.B) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
-}
 
 // BenchmarkList lists 10,000 profiles on the disk, each read and checked.
 func BenchmarkList(b *testing.B) {
@@ -44,12 +34,12 @@ func BenchmarkList(b *testing.B) {
 	}
 	defer fsys.Close()
 	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
-	before := cpu(b)
+	before := testenv.ProcessorTime()
 	for b.Loop() {
 		found, err := set.List()
 		if err != nil || len(found) != n || found[n-1].Wrong != nil || found[n-1].Description != "Works on project 9999" {
 			b.Fatalf("List() gives %d, %v", len(found), err)
 		}
 	}
-	b.ReportMetric((cpu(b)-before)/float64(b.N), "cpu-ms/op")
+	b.ReportMetric((testenv.ProcessorTime()-before).Seconds()*1e3/float64(b.N), "cpu-ms/op")
 }

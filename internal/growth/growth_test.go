@@ -27,6 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/personal"
 	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/query"
@@ -97,9 +98,9 @@ func measure(calls int, fn func()) cost {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		start := processorTime()
+		start := testenv.ProcessorTime()
 		fn()
-		spent := processorTime() - start
+		spent := testenv.ProcessorTime() - start
 		runtime.ReadMemStats(&after)
 		least = cost{min(least.bytes, after.TotalAlloc-before.TotalAlloc), min(least.time, spent)}
 	}
