@@ -1,0 +1,76 @@
+// Commands that are interrupted.
+
+package command
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestCancelled(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "remember", "a", "text")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	env := w.env
+	env.Args, env.Stdout, env.Stderr = []string{"export"}, &w.out, &w.errs
+	w.errs.Reset()
+	if got := Run(ctx, env); got != exitFailed || w.errs.String() != "oxbow: stopped\n" {
+		t.Errorf("Run of a cancelled export = %d, %q, want %d and that it stopped", got, w.errs.String(), exitFailed)
+	}
+	w.must(t, "check")
+}
+
+// A read that would wait for ever ends with the run, and what was read before
+// is not lost.
+func TestInterruptedInput(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, in := io.Pipe()
+	defer in.Close()
+	w := newWorld(t)
+	env := w.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"remember", "x"}, r, &w.out, &w.errs
+	ended := make(chan int, 1)
+	go func() { ended <- Run(ctx, env) }()
+	if _, err := io.WriteString(in, "half"); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if got := <-ended; got != exitFailed || w.errs.String() != "oxbow: stopped\n" {
+		t.Errorf("Run of an interrupted remember = %d, %q, want %d and that it stopped", got, w.errs.String(), exitFailed)
+	}
+
+	got, err := io.ReadAll(&interruptible{ctx: t.Context(), r: iotest.OneByteReader(strings.NewReader("all of it"))})
+	if string(got) != "all of it" || err != nil {
+		t.Errorf("reading to the end = %q, %v, want all of it", got, err)
+	}
+}
+
+// An edit that was interrupted is kept, and the person is told where.
+func TestInterruptedEdit(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "x", "old")
+	ctx, cancel := context.WithCancel(t.Context())
+	env := w.env
+	env.Args, env.Stdout, env.Stderr = []string{"edit", "x"}, &w.out, &w.errs
+	env.Edit = func(argv []string) error {
+		defer cancel()
+		return os.WriteFile(argv[len(argv)-1], []byte("new"), 0o600)
+	}
+	w.errs.Reset()
+	got := Run(ctx, env)
+	kept, err := filepath.Glob(filepath.Join(w.dir, homeDir, "unsaved", "x.*.md"))
+	if err != nil || len(kept) != 1 || got != exitFailed || !strings.Contains(w.errs.String(), kept[0]) {
+		t.Fatalf("Run of an interrupted edit = %d, %q, kept %v (%v), want it to say where the text is", got, w.errs.String(), kept, err)
+	}
+	if b, err := os.ReadFile(kept[0]); string(b) != "new" || err != nil {
+		t.Errorf("%s holds %q (%v), want the edit", kept[0], b, err)
+	}
+	w.must(t, "check")
+}

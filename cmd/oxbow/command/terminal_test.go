@@ -1,0 +1,116 @@
+// Output on a terminal: its width, its colours, and text that would control it.
+
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/screen"
+)
+
+// Whatever command prints a hostile entry on a terminal, no character of it takes
+// the terminal over, reorders the line, or hides. JSON stays JSON.
+func TestHostileEntryOnATerminal(t *testing.T) {
+	w := newWorld(t)
+	const bad = "ok\u202erow\u200b\U000e0041\u2067\ufeff"
+	w.must(t, "init")
+	w.must(t, "remember", bad, "evil \x1b[31mred \u009b5m "+bad, "--project", bad, "--tag", bad, "--alias", bad+"2")
+	w.must(t, "profile", "new", "p", "--description", "d "+bad)
+	w.must(t, "handoff", "new", "s "+bad, "--plan", bad, "--skill", "x")
+	w.env.StdoutTerm, w.env.Width = true, 60
+	for _, args := range [][]string{
+		{"list"}, {"list", "-q"}, {"list", "--json"}, {"get", bad}, {"get", bad, "--json"}, {"recall", "evil"}, {"recall", "evil", "--json"}, {"recall", "evil", "--explain"},
+		{"log"}, {"log", bad}, {"log", "--json"}, {"label", "list"}, {"label", "list", "--json"}, {"label", "lint"}, {"context"}, {"context", "--manifest"}, {"context", "--json"},
+		{"export"}, {"stats"}, {"doctor"}, {"check"}, {"profile", "list"}, {"profile", "show", "p"}, {"profile", "select", "p"}, {"handoff", "list"}, {"handoff", "show"},
+		{"forget", bad, "--dry-run"}, {"undo", "--dry-run"}, {"label", "suggest"}, {"consolidate", "--dry-run"},
+	} {
+		_, out, _ := w.run(t, args...)
+		for _, p := range screen.Painted {
+			out = strings.ReplaceAll(out, p, "")
+		}
+		if i := strings.IndexFunc(out, screen.Harmful); i >= 0 {
+			t.Errorf("oxbow %q prints %q on a terminal", args, out[i:min(len(out), i+20)])
+		}
+		if slices.Contains(args, "--json") && !json.Valid([]byte(out)) {
+			t.Errorf("oxbow %q prints no JSON on a terminal: %q", args, out)
+		}
+	}
+}
+
+func TestTerminalOutput(t *testing.T) {
+	w := newWorld(t)
+	w.env.StdoutTerm, w.env.StderrTerm, w.env.Width = true, true, 60
+	w.must(t, "init")
+	w.must(t, "remember", "style", "Tabs, \x1b[31mnot\x1b[0m spaces.\r\n\u202eback", "--project", "site", "--alias", "tabs")
+
+	got := w.must(t, "get", "style")
+	want := "\x1b[1mstyle\x1b[0m\n" +
+		"\x1b[2mkind    \x1b[0m note\n" +
+		"\x1b[2mlabels  \x1b[0m project:site\n" +
+		"\x1b[2maliases \x1b[0m tabs\n" +
+		"\x1b[2mcreated \x1b[0m 2026-04-18 09:30 (just now)\n" +
+		"\x1b[2mversion \x1b[0m 1, by person, cli\n" +
+		"\n" +
+		`Tabs, \u001b[31mnot\u001b[0m spaces.` + "\n" + `\u202eback` + "\n"
+	if got != want {
+		t.Errorf("get on a terminal = %q, want %q", got, want)
+	}
+
+	w.vars["NO_COLOR"] = "1"
+	for _, args := range [][]string{{"get", "style"}, {"list"}, {"recall", "tabs", "--explain"}, {"log"}, {"stats"}, {"check"}} {
+		if got := w.must(t, args...); strings.Contains(got, "\x1b") || got == "" {
+			t.Errorf("oxbow %q with NO_COLOR = %q, want text without escapes", args, got)
+		}
+	}
+	if got, want := w.must(t, "get", "style", "--raw"), "Tabs, \x1b[31mnot\x1b[0m spaces.\r\n\u202eback"; got != want {
+		t.Errorf("get --raw = %q, want %q", got, want)
+	}
+	if got := w.must(t, "list", "--json"); !strings.HasPrefix(got, "{\n  \"total\": 1") {
+		t.Errorf("list --json on a terminal = %q, want it indented", got)
+	}
+
+	w.must(t, "check")
+}
+
+func TestNothingToRememberOnATerminal(t *testing.T) {
+	w := newWorld(t)
+	w.env.StdinTerm = true
+	for _, c := range []struct {
+		args []string
+		hint string
+	}{
+		{[]string{"remember"}, "for example"},
+		{[]string{"remember", "style"}, "for example"},
+		{[]string{"remember", "Tabs, not spaces."}, "oxbow remember --content 'Tabs, not spaces.'"},
+	} {
+		status, _, stderr := w.run(t, c.args...)
+		if status != exitMisused || !strings.Contains(stderr, c.hint) {
+			t.Errorf("oxbow %q = %d, %q, want %d and a hint with %q", c.args, status, stderr, exitMisused, c.hint)
+		}
+	}
+	if _, err := os.Stat(w.vars["HOME"]); !os.IsNotExist(err) {
+		t.Errorf("a refused remember made a home (%v)", err)
+	}
+}
+
+func TestDemoFitsAScreen(t *testing.T) {
+	w := newWorld(t)
+	got := w.must(t, "demo")
+	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
+	if len(lines) >= 60 {
+		t.Errorf("demo has %d lines, want fewer than 60", len(lines))
+	}
+	for _, line := range lines {
+		if columns(line) > 80 {
+			t.Errorf("demo line %q has %d columns, want at most 80", line, columns(line))
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(w.dir, "*")); err != nil || len(left) > 0 {
+		t.Errorf("demo left %v (%v) in the working directory", left, err)
+	}
+}

@@ -1,0 +1,304 @@
+// Compiles one expression into a program, and keywords into an automaton.
+
+package secret
+
+import (
+	_ "embed"
+	"math"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// maxUnrolled is how often a group may be repeated.
+const maxUnrolled = 60
+
+func (s *set) add(c byte) { s[c>>6] |= 1 << (c & 63) }
+
+func (s *set) join(t *set) {
+	for i := range s {
+		s[i] |= t[i]
+	}
+}
+
+func (s *set) meets(t *set) bool {
+	return s[0]&t[0]|s[1]&t[1]|s[2]&t[2]|s[3]&t[3] != 0
+}
+
+var allBytes = set{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
+
+// newProgram compiles an expression of Go's syntax. It panics where a group is
+// repeated without an end: the data is wrong.
+func newProgram(expr string) *program {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		panic("secret: " + err.Error())
+	}
+	p := &program{groups: 2}
+	p.add(re)
+	p.insts = append(p.insts, inst{op: opMatch})
+	for pc := len(p.insts) - 1; pc >= 0; pc-- { // jumps lead forward
+		p.begins(pc)
+		if in := &p.insts[pc]; in.op == opRun {
+			in.exact = !in.set.meets(&p.insts[pc+1].first)
+		}
+	}
+	return p
+}
+
+// begins sets what a match from an instruction may begin with.
+func (p *program) begins(pc int) {
+	in := &p.insts[pc]
+	f := &in.first
+	switch in.op {
+	case opLiteral:
+		f.add(in.text[0])
+		if in.fold {
+			f.add(in.text[0] | 0x20)
+			f.add(upperByte(in.text[0]))
+		}
+	case opRun:
+		*f = *in.set
+		if in.min == 0 {
+			f.join(&p.insts[pc+1].first)
+		}
+	case opBranch:
+		for _, alt := range in.alts {
+			f.join(&p.insts[alt].first)
+		}
+	case opJump:
+		*f = p.insts[in.arg].first
+	case opMatch:
+		*f = allBytes
+	case opEnd: // no byte follows
+	default:
+		*f = p.insts[pc+1].first
+	}
+}
+
+func (p *program) emit(in inst) int {
+	p.insts = append(p.insts, in)
+	return len(p.insts) - 1
+}
+
+// add appends the instructions of an expression.
+func (p *program) add(re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpEmptyMatch:
+	case syntax.OpLiteral:
+		fold := re.Flags&syntax.FoldCase != 0
+		text := string(re.Rune)
+		if fold {
+			text = strings.ToLower(text)
+		}
+		p.emit(inst{op: opLiteral, text: text, fold: fold})
+	case syntax.OpCapture:
+		p.groups = max(p.groups, 2*re.Cap+2)
+		p.emit(inst{op: opSave, arg: 2 * re.Cap})
+		p.add(re.Sub[0])
+		p.emit(inst{op: opSave, arg: 2*re.Cap + 1})
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			p.add(sub)
+		}
+	case syntax.OpAlternate:
+		p.branch(re.Sub...)
+	case syntax.OpBeginText:
+		p.emit(inst{op: opBegin})
+	case syntax.OpEndText:
+		p.emit(inst{op: opEnd})
+	case syntax.OpWordBoundary:
+		p.emit(inst{op: opBoundary})
+	case syntax.OpNoWordBoundary:
+		p.emit(inst{op: opNoBoundary})
+	default:
+		p.repeat(re)
+	}
+}
+
+// branch appends alternatives, the first of which that matches is taken.
+func (p *program) branch(subs ...*syntax.Regexp) {
+	branch := p.emit(inst{op: opBranch})
+	var jumps []int
+	for _, sub := range subs {
+		p.insts[branch].alts = append(p.insts[branch].alts, len(p.insts))
+		p.add(sub)
+		jumps = append(jumps, p.emit(inst{op: opJump}))
+	}
+	for _, j := range jumps {
+		p.insts[j].arg = len(p.insts)
+	}
+}
+
+// repeat appends what is repeated, or a single byte of a set.
+func (p *program) repeat(re *syntax.Regexp) {
+	sub, least, most := re, 1, 1
+	switch re.Op {
+	case syntax.OpQuest:
+		sub, least, most = re.Sub[0], 0, 1
+	case syntax.OpStar:
+		sub, least, most = re.Sub[0], 0, -1
+	case syntax.OpPlus:
+		sub, least, most = re.Sub[0], 1, -1
+	case syntax.OpRepeat:
+		sub, least, most = re.Sub[0], re.Min, re.Max
+	}
+	if wide := wideRunes(re); wide != nil {
+		narrow := &syntax.Regexp{Op: re.Op, Flags: re.Flags, Rune: re.Rune[:len(re.Rune)-2*len(wide)]}
+		p.branch(append(wide, narrow)...)
+		return
+	}
+	if s, ok := setOf(sub); ok {
+		if most < 0 {
+			most = math.MaxInt - 1
+		}
+		p.emit(inst{op: opRun, set: &s, min: least, max: most, least: re.Flags&syntax.NonGreedy != 0 && least != most})
+		return
+	}
+	if sub == re || most < 0 || most > maxUnrolled {
+		panic("secret: a group is repeated in " + re.String())
+	}
+	p.unroll(re, sub, least, most)
+}
+
+// unroll appends a group so many times.
+func (p *program) unroll(re, sub *syntax.Regexp, least, most int) {
+	if re.Op == syntax.OpQuest {
+		subs := []*syntax.Regexp{sub, {Op: syntax.OpEmptyMatch}}
+		if re.Flags&syntax.NonGreedy != 0 {
+			slices.Reverse(subs)
+		}
+		p.branch(subs...)
+		return
+	}
+	for range least {
+		p.add(sub)
+	}
+	rest := &syntax.Regexp{Op: syntax.OpEmptyMatch} // each only after the one before: (x(x)?)?
+	for range most - least {
+		body := &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{sub, rest}}
+		rest = &syntax.Regexp{Op: syntax.OpQuest, Flags: re.Flags, Sub: []*syntax.Regexp{body}}
+	}
+	p.add(rest)
+}
+
+// wideRunes returns the single runes at the end of a class that are full-width.
+func wideRunes(re *syntax.Regexp) (wide []*syntax.Regexp) {
+	if re.Op != syntax.OpCharClass {
+		return nil
+	}
+	for i := len(re.Rune) - 2; i >= 0 && re.Rune[i] >= 0xff00 && re.Rune[i] == re.Rune[i+1]; i -= 2 {
+		wide = append(wide, &syntax.Regexp{Op: syntax.OpLiteral, Rune: re.Rune[i : i+1]})
+	}
+	return wide
+}
+
+// setOf returns the bytes of an expression that matches one byte.
+func setOf(re *syntax.Regexp) (s set, ok bool) {
+	ranges := re.Rune
+	switch re.Op {
+	case syntax.OpLiteral:
+		if len(re.Rune) != 1 || re.Rune[0] >= 0x80 {
+			return s, false
+		}
+		c := byte(re.Rune[0])
+		s.add(c)
+		if re.Flags&syntax.FoldCase != 0 && (kindOf(c) == lower || kindOf(c) == upper) {
+			s.add(c ^ 0x20)
+		}
+		return s, true
+	case syntax.OpAnyChar:
+		return allBytes, true
+	case syntax.OpAnyCharNotNL:
+		ranges = []rune{0, '\n' - 1, '\n' + 1, math.MaxInt32}
+	case syntax.OpCharClass:
+	default:
+		return s, false
+	}
+	for i := 0; i < len(ranges); i += 2 {
+		for c := ranges[i]; c <= min(ranges[i+1], 0x7f); c++ {
+			s.add(byte(c))
+		}
+		if ranges[i+1] > 0x2fff { // not the two letters whose lower case is ASCII
+			s[2], s[3] = math.MaxUint64, math.MaxUint64
+		}
+	}
+	return s, true
+}
+
+func upperByte(c byte) byte {
+	if kindOf(c) == lower {
+		return c - 0x20
+	}
+	return c
+}
+
+// newAutomaton makes the automaton of words in lower case.
+func newAutomaton(words []keyword) *automaton {
+	a := &automaton{width: 1}
+	letters := 1
+	for _, w := range words {
+		letters += min(len(w.word), maxPrefix)
+		for i := range min(len(w.word), maxPrefix) {
+			if c := w.word[i]; a.class[c] == 0 {
+				a.class[c] = uint8(a.width)
+				a.width++
+			}
+		}
+	}
+	for c := 'a'; c <= 'z'; c++ {
+		a.class[c-'a'+'A'] = a.class[c]
+	}
+	next := make([]uint16, a.width, a.width*letters)
+	ends := [][]keyword{nil}
+	for _, w := range words {
+		s := 0
+		for i := range min(len(w.word), maxPrefix) {
+			to := &next[s*a.width+int(a.class[w.word[i]])]
+			if *to == 0 {
+				*to = uint16(len(ends))
+				ends = append(ends, nil)
+				next = next[:len(next)+a.width]
+				s = len(ends) - 1
+				continue
+			}
+			s = int(*to)
+		}
+		ends[s] = append(ends[s], w)
+	}
+	link(next, a.width, ends)
+	a.next = next
+	for _, ws := range ends {
+		a.starts = append(a.starts, uint32(len(a.words)))
+		a.words = append(a.words, ws...)
+	}
+	a.starts = append(a.starts, uint32(len(a.words)))
+	return a
+}
+
+// link gives each state the moves and the words of its longest suffix that is a
+// state, in order of depth.
+func link(next []uint16, width int, ends [][]keyword) {
+	fail := make([]uint16, len(ends))
+	var queue []uint16
+	for _, s := range next[:width] {
+		if s != 0 {
+			queue = append(queue, s)
+		}
+	}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		ends[s] = append(ends[s], ends[fail[s]]...)
+		for c := range width {
+			to := &next[int(s)*width+c]
+			suffix := next[int(fail[s])*width+c]
+			if *to == 0 {
+				*to = suffix
+				continue
+			}
+			fail[*to] = suffix
+			queue = append(queue, *to)
+		}
+	}
+}
