@@ -1,0 +1,61 @@
+// Blobs that a comparison reads from git ahead, many in one call.
+
+package annotate
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
+)
+
+// readAhead is a history with blobs that were read at once.
+type readAhead struct {
+	History
+	blobs map[string][]byte
+}
+
+// Blobs returns blobs that were read before, and reads others.
+func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	var others []string
+	for _, n := range names {
+		if data, ok := h.blobs[n]; !ok {
+			others = append(others, n)
+		} else if data != nil {
+			found[n] = data
+		}
+	}
+	if len(others) == 0 {
+		return found, nil
+	}
+	more, err := h.History.Blobs(ctx, others)
+	for n, data := range more {
+		found[n] = data
+	}
+	return found, err
+}
+
+// read reads blobs, as many at a time as git may say. What is too long is as if it
+// were not there.
+func (h *readAhead) read(ctx context.Context, names []string) error {
+	for some := range slices.Chunk(names, batch) {
+		blobs, err := h.History.Blobs(ctx, some)
+		if errors.Is(err, git.ErrTooMuch) && len(some) > 1 {
+			for _, n := range some {
+				if err := h.read(ctx, []string{n}); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, git.ErrTooMuch) {
+			return err
+		}
+		for _, n := range some {
+			h.blobs[n] = blobs[n]
+		}
+	}
+	return nil
+}
