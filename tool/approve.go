@@ -49,6 +49,7 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 		if err != nil {
 			return out, err
 		}
+		Withhold(ctx, &e)
 		out.Entries = append(out.Entries, HeldEntry{Name: e.Name, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Shaped: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
 			Created: stamp(e.Created), Aliases: e.Aliases, Labels: labelTexts(withoutHeld(e.Labels)), Content: e.Content})
 	}
@@ -75,7 +76,7 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 		return RelabelOut{}, err
 	}
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		return RelabelOut{}, Advise(invalidf("only a person approves what is held back"), "a person runs oxbow approve in a terminal")
+		return RelabelOut{}, Advise(invalidf("only a person approves what is held back"), "a person runs oxbow approve in a terminal of their own, not in one of the client's")
 	}
 	var held []oxbow.Label
 	for _, name := range in.Names {

@@ -30,6 +30,7 @@ var protected = []string{profile.LabelPinned, profile.LabelProcess}
 type Knowledge struct {
 	Memory   *oxbow.Memory                                          // of the store; nil where none is open
 	Exposure func(context.Context, session.Caller) session.Exposure // nil where there are no sessions
+	Caller   session.Caller                                         // of a call whose context carries none
 }
 
 // Stamp returns changes as they are applied. Those of a person are as given. Others have
@@ -44,7 +45,11 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		return ops, nil
 	}
 	s := stamper{origins: originsOf(ctx, k.Memory)}
-	if caller, ok := ctx.Value(callerKey{}).(session.Caller); ok && k.Exposure != nil {
+	caller, ok := ctx.Value(callerKey{}).(session.Caller)
+	if !ok {
+		caller = k.Caller
+	}
+	if caller != (session.Caller{}) && k.Exposure != nil {
 		x := k.Exposure(ctx, caller)
 		s.taints = x.Taints
 		s.origins.show(x.Shown)

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -60,8 +61,8 @@ func newApp(env Env) *app {
 	return &app{locator: locator{terminal: terminal{env: env}}}
 }
 
-// source says who writes in this run. $OXBOW_AGENT is a claim: an agent sets
-// it to differ from its person.
+// source says who writes in this run: a person, or the agent that started it.
+// $OXBOW_AGENT is a claim: an agent sets it to differ from its person.
 func (a *app) source() (oxbow.Source, error) {
 	if a.session == "" {
 		b := make([]byte, 8)
@@ -72,8 +73,9 @@ func (a *app) source() (oxbow.Source, error) {
 	}
 	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: a.session}
 	s.Claimed.Client = "oxbow " + moduleVersion()
-	if agent := a.env.Getenv("OXBOW_AGENT"); agent != "" {
-		s.Actor, s.Claimed.Agent = oxbow.Agent, agent
+	if variable, c := a.env.startedBy(); variable != "" {
+		s.Actor, s.Claimed.Agent = oxbow.Agent, cmp.Or(a.env.Getenv("OXBOW_AGENT"), c.Client)
+		s.Ref = c.Ref()
 	}
 	return s, nil
 }

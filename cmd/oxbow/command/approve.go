@@ -22,7 +22,7 @@ profile or handoff shows it by itself. A tainted text that is shaped like
 instructions is in quarantine: no search by words finds it, and no agent gets
 its text. What only looks like instructions is held back too. Without a NAME
 approve lists all that; with names, you say that these may be shown. oxbow
-undo takes that back.`,
+undo takes that back. A shell that a client's agent started approves nothing.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
 		Args: args(0, -1, "the names of entries"),

@@ -21,6 +21,11 @@ import (
 
 func TestMain(m *testing.M) {
 	waits = hookWaits{start: time.Minute, prompt: time.Minute, final: time.Minute}
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") { // not a command of a script
+		for _, v := range agentVars {
+			os.Unsetenv(v.name)
+		}
+	}
 	testscript.Main(m, map[string]func(){
 		"oxbow":        func() { os.Exit(Main()) },
 		"fake-editor":  fakeEditor,

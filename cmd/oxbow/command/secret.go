@@ -34,7 +34,11 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		if p, err := a.memoryPlace(); err == nil && !p.Own() {
 			return ops, nil // other layouts have no place for such labels
 		}
-		if ops, err = tool.Stamp(ctx, s, ops, tool.Knowledge{Memory: *m, Exposure: a.exposure}); err != nil {
+		k := tool.Knowledge{Memory: *m, Exposure: a.exposure}
+		if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
+			k.Exposure, k.Caller = a.exposureOf, c
+		}
+		if ops, err = tool.Stamp(ctx, s, ops, k); err != nil {
 			return nil, err
 		}
 		return tool.StampPersonal(ctx, s, ops), nil

@@ -1,0 +1,42 @@
+// Whether the program was started by an agent, by the variables that clients give to
+// the commands of theirs.
+
+package command
+
+import "github.com/oxbow-memory/oxbow/session"
+
+// agentVars are the variables of clients, and those that name the session. Read off
+// Claude Code 2.1.330, Codex 0.146, Gemini CLI, Qwen Code 0.24, opencode 1.18 and
+// Copilot CLI 1.0.102; Cursor's is of its documentation.
+var agentVars = []struct{ client, name, session string }{
+	{"claude", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID"},
+	{"codex", "CODEX_THREAD_ID", "CODEX_THREAD_ID"},
+	{"codex", "CODEX_SANDBOX_NETWORK_DISABLED", ""},
+	{"codex", "CODEX_CI", ""},
+	{"gemini", "GEMINI_CLI", ""},
+	{"qwen", "QWEN_CODE", ""},
+	{"opencode", "OPENCODE", ""},
+	{"copilot", "COPILOT_CLI_BINARY_VERSION", ""},
+	{"cursor", "CURSOR_AGENT", ""},
+}
+
+// startedBy returns the variable by which the program was started by an agent, and what
+// is known of that agent's session; "" where a person did.
+func (e *Env) startedBy() (variable string, c session.Caller) {
+	for _, v := range agentVars {
+		if e.Getenv(v.name) == "" {
+			continue
+		}
+		c.Client = v.client
+		if v.session != "" {
+			c.Session = e.Getenv(v.session)
+		}
+		c.Dir, _ = e.Getwd() // of a directory that is gone, nothing is known
+		return v.name, c
+	}
+	if e.Getenv("OXBOW_AGENT") != "" {
+		c.Dir, _ = e.Getwd()
+		return "OXBOW_AGENT", c
+	}
+	return "", c
+}
