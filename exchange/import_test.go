@@ -92,6 +92,25 @@ func TestImportMarkdownLife(t *testing.T) {
 	}
 }
 
+// What a program stamps on an entry is no edit: a changed file replaces it.
+func TestImportOfStamped(t *testing.T) {
+	s := newStore()
+	load(t, s, markdown("n/plan.md", "one"), nil)
+	e, err := s.Get(t.Context(), "plan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine} {
+		e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: key, Value: "x"}))
+	}
+	s.must(t, oxbow.Update{Name: "plan", Content: "one", Labels: e.Labels})
+	for text, want := range map[string][4]int{"one": {0, 0, 1, 0}, "two": {0, 1, 0, 0}} {
+		if rep := load(t, s, markdown("n/plan.md", text), &ImportOptions{DryRun: true}); counts(rep) != want {
+			t.Errorf("Import of %q = %+v, want %v", text, rep, want)
+		}
+	}
+}
+
 // An entry of another origin is never touched, and the file finds its own.
 func TestImportForeign(t *testing.T) {
 	s := newStore()

@@ -15,11 +15,20 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
+// LabelOrigin is the key of the label that names the file which an entry came from.
+const LabelOrigin = "import"
+
 // The label keys by which an imported entry is known again.
 const (
-	markOrigin = "import"     // the file it came from
+	markOrigin = LabelOrigin
 	markSum    = "import-sum" // digest of what was imported
 )
+
+// isStamp reports whether a program gives labels of that key to what was imported: they
+// are no edit of it.
+func isStamp(l oxbow.Label) bool {
+	return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine
+}
 
 // marked returns the item with the labels that say where it came from.
 func marked(it Item) Item {
@@ -70,10 +79,10 @@ func withoutPersonal(ls []oxbow.Label) []oxbow.Label {
 }
 
 // contentSum is the digest of what an import may change in an entry, without
-// the marks: 16 bytes of SHA-256, in hexadecimal.
+// the marks and stamps: 16 bytes of SHA-256, in hexadecimal.
 func contentSum(e oxbow.Entry) string {
 	parts := append([]string{e.Content, fmt.Sprint(len(e.Aliases))}, e.Aliases...)
-	for _, l := range withoutOrigin(e.Labels) {
+	for _, l := range slices.DeleteFunc(withoutOrigin(e.Labels), isStamp) {
 		parts = append(parts, l.Key, l.Value)
 	}
 	h := hash(parts...)
